@@ -1,8 +1,7 @@
 /**
- * Ambient state that decides what tensor programs compute: one entry for each piece of it, with the functions that tell
- * it and those that change it. Input: calls of these functions in traced programs; output: their models, and the
- * state that guards compare. Invariant: the table is total over `AmbientState`; what changes a piece is traced, or
- * breaks the graph, so that every graph and every unit runs under the state that its guard demands.
+ * Ambient state that affects what tensor programs compute: one entry for each piece of it, with the functions that
+ * read it and those that change it. Invariant: the table is total over `AmbientState`; a change of a piece is traced,
+ * or breaks the graph, so that every graph and every unit runs under the state that its guard demands.
  */
 import { getDefaultDtype, setDefaultDtype } from "../base/dtype.ts";
 import { autocast, autocastSettings, getAutocastDtype, isAutocastEnabled } from "../tensor/autocast.ts";
@@ -132,7 +131,7 @@ function settingsOf(m: Interpreter, options: Value | undefined): ReturnType<type
 /** Graphs take random numbers as they run, so that no guard looks at the generator, whose calls stand between graphs. */
 const RANDOM: readonly object[] = [manualSeed, initialSeed, getRngState, setRngState];
 
-/** They ask what the program holds at that moment, which a graph has not come to yet. */
+/** They report the memory that the program holds at that moment, before the graph has run. */
 const MEMORY: readonly object[] = Object.values(memoryUse);
 
 function flag(value: Value | undefined): boolean {

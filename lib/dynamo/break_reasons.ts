@@ -1,6 +1,6 @@
 /**
- * The catalogue of graph breaks: what the tracer cannot capture, why, and what a user can do. Input: an entry's
- * key and details; output: `BreakReason`. Invariant: identifiers are stable; entries are only added at the end.
+ * The catalogue of graph breaks: constructs that the tracer cannot capture, why, and what a user can do. Invariant:
+ * identifiers are stable; entries are only added at the end.
  */
 import type { BreakReason, UserFrame } from "../base/errors.ts";
 import { isOwnPosition } from "../graph/place.ts";
@@ -291,13 +291,13 @@ const CATALOGUE = {
   },
 } as const satisfies Record<string, CatalogueEntry>;
 
-/** What there is in the catalogue. */
+/** A key of the catalogue. */
 export type BreakKind = keyof typeof CATALOGUE;
 
 /** Why a graph ends, before the user's frames are known. */
 export interface BreakCause {
   readonly kind: BreakKind;
-  /** What was met here, added to the explanation. */
+  /** The particular case, added to the explanation. */
   readonly detail: string;
 }
 
@@ -335,7 +335,9 @@ export function refuseCall(detail: string): never {
   throw new BreakSignal({ kind: "throws", detail }, true);
 }
 
-/** What running an instruction threw, as the program's own throw; a break in the midst of it stays what it is. */
+/**
+ * Ends the graph at an instruction that throws, so that the program itself throws; a break inside it is passed on.
+ */
 export function throwsAsPlain(thrown: unknown, name: string): never {
   if (thrown instanceof BreakSignal) throw thrown;
   return breakGraph("throws", thrown instanceof Error ? thrown.message : name);

@@ -1,6 +1,6 @@
 /**
- * Where calls of compiled functions can be recorded, `config.replayRecordEnabled`. Input: a recorder, which a later
- * room installs; output: calls that go through it. Invariant: without a recorder calls are as they are.
+ * The hook for recording calls of compiled functions, `config.replayRecordEnabled`; a later room installs the
+ * recorder. Invariant: without a recorder calls are unchanged.
  */
 import type { SourcePosition } from "../graph/node.ts";
 
@@ -8,12 +8,12 @@ import type { SourcePosition } from "../graph/node.ts";
 export interface CompiledCall {
   /** The function as the program wrote it. */
   readonly fn: object;
-  /** What messages call it; empty where it has no name. */
+  /** The name in messages; empty for an anonymous function. */
   readonly name: string;
   readonly self: unknown;
   readonly args: readonly unknown[];
   readonly place: () => SourcePosition | null;
-  /** How it is compiled, as far as it can be written down. */
+  /** The compile options that can be serialised. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 

@@ -1,7 +1,6 @@
 /**
- * `explain`: what compiling a call would capture, and where it would break. Input: a function and arguments;
- * output: counts, reasons, graphs and guards. Invariant: the call runs, with graphs interpreted; what the function
- * has compiled already is left alone.
+ * `explain`: reports what compiling a call captures, and where it breaks: counts, reasons, graphs and guards.
+ * Invariant: the call runs, with graphs interpreted; existing compilations of the function are not affected.
  */
 import type { AnyFunction } from "../base/arguments.ts";
 import { types } from "node:util";
@@ -31,7 +30,7 @@ function operationsOf(gm: GraphModule): string[] {
   return gm.graph.nodes.filter((n) => n.op.startsWith("call_")).map((n) => n.target);
 }
 
-/** What `explain` gives: the report of an async function or generator when that is done. */
+/** The result of `explain`: for an async function or generator a promise of the report. */
 export type ExplanationOf<F extends AnyFunction> = ReturnType<F> extends
   PromiseLike<unknown> | AsyncGenerator<unknown, unknown, unknown> ? Promise<Explanation> : Explanation;
 
@@ -53,7 +52,7 @@ export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) 
     const breakReasons: BreakReason[] = [];
     const guards: string[] = [];
     const uncompiled: BreakReason[] = [];
-    // What is compiled already is explained anew, as what it was made of
+    // A compiled callable is explained by its original
     const compiled = optimize(originalOf(fn) as F, {
       backend: (gm) => (...inputs) => gm.forward(...inputs),
       backendName: "explain",

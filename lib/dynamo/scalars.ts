@@ -1,7 +1,6 @@
 /**
- * Numbers of a program as graphs take them: tensors without dimensions. Input: numbers, and the device of what they are
- * computed with; output: tensors and their metadata. Invariant: numbers lose no digit on the way to a device that has
- * float64; others take them as an operation between a tensor and a number does there.
+ * Numbers of a program as 0-d tensors of graphs. Invariant: numbers lose no digit on the way to a device that has
+ * float64; others convert them as an operation between a tensor and a number does there.
  */
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { type DeviceName, findDevice } from "../loops/device.ts";
@@ -10,7 +9,9 @@ import type { Tensor } from "../tensor/tensor.ts";
 
 const takesNumbers = (device: DeviceName): boolean => findDevice(device)?.lacksFloat64 !== true;
 
-/** Where numbers beside tensors on these devices are: with the host, unless one of them takes none of its floats. */
+/**
+ * Returns the device of numbers beside tensors on these devices: the host, unless one of them cannot read its floats.
+ */
 export const scalarDevice = (devices: readonly DeviceName[]): DeviceName =>
   devices.find((device) => !takesNumbers(device)) ?? "cpu";
 

@@ -1,8 +1,7 @@
 /**
- * Where a value of the traced program came from, so that a later call can look there again: guards test it and
- * generated code reads it. Input: how the tracer reached a value; output: printable, evaluable paths.
- * Invariant: two sources are the same place exactly when their names are equal; names print as PyTorch's do,
- * `L["x"].weight`.
+ * Sources: the origins of values of the traced program, so that a later call can read them again: guards test them
+ * and generated code reads them. Invariant: two sources are the same place exactly when their names are equal; names
+ * print as PyTorch's do, `L["x"].weight`.
  */
 
 /** A place in the state that a call sees. */
@@ -15,7 +14,7 @@ export type Source =
   | { readonly kind: "global"; readonly name: string; readonly variable: string }
   /** An object that is known once and for all: an import, a constant of a module, a builtin. */
   | { readonly kind: "known"; readonly name: string; readonly object: object }
-  /** What a cell holds at the moment. */
+  /** The contents of a cell. */
   | { readonly kind: "cell"; readonly name: string; readonly cell: LiveCell }
   /** A captured variable of a function that is itself found at `base`. */
   | { readonly kind: "captured"; readonly name: string; readonly base: Source; readonly index: number }
@@ -28,7 +27,7 @@ export type Source =
     readonly key: string | symbol;
     readonly part: "get" | "set";
   }
-  /** What an object inherits from, where that is another one in each call. */
+  /** The prototype of an object, if it differs in each call. */
   | { readonly kind: "prototype"; readonly name: string; readonly base: Source }
   /** A private member, read from inside its class. */
   | { readonly kind: "private"; readonly name: string; readonly base: Source; readonly access: PrivateReader }
@@ -45,7 +44,7 @@ export type Source =
     readonly index: number;
   };
 
-/** What of a collection, or of an iterator, a source of an entry means. */
+/** The part of a collection, or of an iterator's item, that an entry source refers to. */
 export type EntryPart =
   | "key"
   | "value"
@@ -73,7 +72,9 @@ export function argumentSource(label: string, index: number): Source {
   return { kind: "argument", name: `L[${JSON.stringify(label)}]`, label, index };
 }
 
-/** What an argument is called: as its parameter, or by its position where that has no name of its own. */
+/**
+ * Returns the name of an argument: that of its parameter, or one by its position if the parameter has no unique name.
+ */
 export function argumentLabel(parameters: readonly (string | null)[], index: number): string {
   const name = parameters[index];
   if (name && parameters.indexOf(name) === index) return name;
@@ -148,7 +149,7 @@ export function propertySource(base: Source, key: string | symbol): Source {
   return { kind: "property", name: base.name + text, base, key };
 }
 
-/** What an object inherits from. */
+/** Returns the source of an object's prototype. */
 export function prototypeSource(base: Source): Source {
   return { kind: "prototype", name: `Object.getPrototypeOf(${base.name})`, base };
 }
@@ -158,7 +159,7 @@ export function privateSource(base: Source, member: string, access: PrivateReade
   return { kind: "private", name: `${base.name}.${member}`, base, access };
 }
 
-/** How what lies some steps behind an iterator is written. */
+/** Text of reads at some steps ahead of an iterator. */
 const STEPS: ReadonlyMap<EntryPart, string> = new Map([
   ["kind", "nextKind"],
   ["item", "next"],
@@ -176,7 +177,7 @@ export function accessorSource(base: Source, key: string | symbol, part: "get" |
   return { kind: "accessor", name: `${propertySource(base, key).name}.${part}()`, base, key, part };
 }
 
-/** Whether two sources of one name are one place. */
+/** Returns whether two sources with one name are the same place. */
 export function isSamePlace(a: Source, b: Source): boolean {
   switch (a.kind) {
     case "argument":
@@ -230,12 +231,12 @@ function rootOf(source: Source): Source {
   }
 }
 
-/** Whether what the source reaches begins with an object that is known once and for all. */
+/** Returns whether the source starts from a constant object. */
 export function isKnown(source: Source): boolean {
   return rootOf(source).kind === "known";
 }
 
-/** Whether what the source reaches can be another object in another call without anything being assigned. */
+/** Returns whether the source can lead to another object in another call without any assignment. */
 export function isPassedIn(source: Source): boolean {
   const { kind } = rootOf(source);
   return kind === "argument" || kind === "this";

@@ -1,7 +1,6 @@
 /**
- * Tells of graph breaks. Input: where a trace ended, and why; output: reports to hooks, counters, logs and recorders.
- * Invariant: a place is told of once for each compiled function, however many entries end there; recorders hear of it in
- * every compilation.
+ * Reports graph breaks to hooks, counters, logs and recorders. Invariant: a place is reported once for each compiled
+ * function, however many entries end there; recorders receive it in every compilation.
  */
 import { type BreakReason, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";

@@ -1,8 +1,7 @@
 /**
  * Compiles assignments, updates, and destructuring patterns.
  *
- * Input: target nodes and the register of the value. Output: instructions.
- * Invariant: a target's object and key are evaluated before the value that goes there.
+ * Output: instructions. Invariant: a target's object and key are evaluated before the value that goes there.
  */
 import { wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";
@@ -13,7 +12,7 @@ import { literalKey } from "./literals.ts";
 import type { AstNode } from "./syntax.ts";
 import type { Variable } from "./scope.ts";
 
-/** What a pattern does with its names: gives first values to declared ones, or assigns. */
+/** How a pattern binds its names: initialises declared ones, or assigns. */
 export type BindMode = "initialize" | "assign";
 
 /** A place that can be read and written, its parts evaluated already. */
@@ -215,12 +214,12 @@ export function updateExpression(
   return into(ctx, node.prefix || resultUnused ? next : old, node, dst);
 }
 
-/** How a pattern puts values into its targets. */
+/** How a pattern binds values to its targets. */
 export interface Binding {
   readonly mode: BindMode;
   /**
-   * What the engine calls the value in its messages, as an object and as a list; "" by what it is. Absent where it says
-   * only what was not there, as it does for the parts of what is taken apart.
+   * The engine's names for the value in its messages, as an object and as a list; "" to name it by its type. Absent
+   * where messages name only what is missing, as for the parts of a destructured value.
    */
   readonly named?: { readonly object: string; readonly list: string };
 }

@@ -1,8 +1,8 @@
 /**
- * Assembles the instruction list of one code object.
+ * Assembles the instructions of one code object: offsets, spans, the exception table, registers.
  *
- * Input: instructions with labels for targets, in order. Output: instructions with offsets, spans, the exception
- * table, registers. Invariant: instructions that control cannot reach are not emitted.
+ * Output: instructions with offsets, spans, the exception table, registers. Invariant: instructions that control
+ * cannot reach are not emitted.
  */
 import type { ExceptionEntry, Instruction, Offset, Register, RegisterInfo, SourceSpan } from "./code.ts";
 
@@ -19,7 +19,7 @@ export interface Region {
   readonly register: Register;
 }
 
-/** What `finish` gives. */
+/** The result of `finish`. */
 export interface Assembled {
   readonly registers: readonly RegisterInfo[];
   readonly instructions: readonly Instruction[];

@@ -1,8 +1,9 @@
 /**
- * A class inside a function, member by member, for whoever makes it without evaluating its text.
+ * The members of a class inside a function, with the code and captures of each, for creating it without evaluating
+ * its text.
  *
- * Input: a class template of a code object. Output: the code of its members and what they capture.
- * Invariant: a class whose members are not all known before it runs (keys that are computed) has none of this.
+ * Output: the code of its members and what they capture. Invariant: a class with members that are known only when it
+ * runs (computed keys) has none of this.
  */
 import type { ClassTemplate, CodeObject } from "./code.ts";
 import { codeOfUnit, codeUnit, declarationOf, placeOf } from "./compile.ts";
@@ -11,9 +12,9 @@ import type { ParsedModule } from "./parse.ts";
 import type { Variable } from "./scope.ts";
 import { type AstNode, isClassNode, staticKeyName } from "./syntax.ts";
 
-/** What code inside a class captures. */
+/** A variable that code inside a class captures. */
 export type ClassCapture =
-  /** What the class itself captures, by index in the template's `free`. */
+  /** A variable that the class itself captures, by index in the template's `free`. */
   | { readonly kind: "outer"; readonly index: number }
   /** The class, by its own name. */
   | { readonly kind: "class" }

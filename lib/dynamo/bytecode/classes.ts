@@ -1,8 +1,9 @@
 /**
- * Compiles class expressions and declarations: the class is evaluated whole, from its text.
+ * Compiles class expressions and declarations: one `class` instruction after the heritage expression evaluates the
+ * whole class from its text.
  *
- * Input: class nodes. Output: one `class` instruction after the heritage expression.
- * Invariant: a class that suspends inside its computed keys has no such instruction and is refused.
+ * Output: one `class` instruction after the heritage expression. Invariant: a class that suspends inside its computed
+ * keys has no such instruction and is refused.
  */
 import type { Register } from "./code.ts";
 import type { FunctionContext } from "./context.ts";
@@ -38,12 +39,12 @@ export function classExpression(ctx: FunctionContext, node: ClassNode, dst?: Reg
   return r;
 }
 
-/** Whether code in the class sees every variable around it. */
+/** Returns whether code in the class sees every variable around it. */
 function hasDynamicScope(unit: Unit): boolean {
   return unit.dynamicScope || unit.children.some(hasDynamicScope);
 }
 
-/** Whether an identifier of that name is somewhere below. */
+/** Returns whether an identifier of that name occurs in the tree. */
 function names(node: AstNode, name: string): boolean {
   let found = node.type === "Identifier" && node.name === name;
   childrenOf(node, (child) => {

@@ -1,7 +1,6 @@
 /**
  * Code objects: a JavaScript function as a flat list of register instructions.
  *
- * Input: nothing (types only). Output: the instruction set, its operands, and `CodeObject`.
  * Invariants: all state of a running function lives in its registers (captured variables in cells that registers
  * hold), so a function can be left and re-entered at any offset with the live registers alone. Frame inputs (this,
  * arguments, new.target, …) are read only by `load…` instructions of the prologue. Instruction offsets are indexes
@@ -35,7 +34,7 @@ export interface UserPosition {
 export interface SourceModule {
   readonly url: string;
   readonly text: string;
-  /** Where the character at `offset` of `text` was written by the user. */
+  /** Returns the user's position of the character at `offset` of `text`. */
   position(offset: number): UserPosition;
 }
 
@@ -51,7 +50,7 @@ export type KeyOperand =
 export interface Argument {
   readonly register: Register;
   readonly spread: boolean;
-  /** What the engine calls a spread one in its messages. */
+  /** The engine's name for a spread argument in its messages. */
   readonly words?: string;
 }
 
@@ -70,7 +69,7 @@ export type ObjectMember =
   | { readonly kind: "proto"; readonly register: Register }
   | { readonly kind: "spread"; readonly register: Register };
 
-/** Where one free variable of a child comes from, at the moment its closure is made. */
+/** The source of one free variable of a child, when its closure is made. */
 export type Capture =
   /** The register holds a cell (see `newCell`), which the closure shares. */
   | { readonly kind: "cell"; readonly register: Register }
@@ -272,7 +271,7 @@ export type Instruction =
   | {
     readonly op: "checkObjectCoercible";
     readonly src: Register;
-    /** What the engine calls it in its messages; "" by what it is. */
+    /** The engine's name for it in messages; "" to name it by its type. */
     readonly words: string;
   }
   /** Throws TypeError `<what> is not an object` if src is not an object (results of iterators, …). */
@@ -443,9 +442,11 @@ export interface ExceptionEntry {
   readonly register: Register;
 }
 
-/** How a free variable was declared. `this`, `newTarget`, `arguments`, `home` are those of the function around an
+/**
+ * The declaration of a free variable. `this`, `newTarget`, `arguments`, `home` are those of the function around an
  * arrow; `callee` is the running constructor an arrow calls super in; `private` is a #name; `importMeta` is
- * import.meta. */
+ * import.meta.
+ */
 export type FreeKind =
   | "const"
   | "let"
@@ -464,7 +465,9 @@ export type FreeKind =
 
 /** A variable of an enclosing scope that the function, or a function inside it, uses. */
 export interface FreeVariable {
-  /** As written; pseudo variables are "this", "new.target", "arguments", "super", "callee", "#x", "import.meta". */
+  /**
+   * The source text; pseudo variables are "this", "new.target", "arguments", "super", "callee", "#x", "import.meta".
+   */
   readonly name: string;
   readonly kind: FreeKind;
   /** Whether anything in the module assigns it after its initialisation; if not, its value once seen is final. */
@@ -536,7 +539,7 @@ export interface CodeObject {
 /** A construct that has no instructions; the caller runs the original function instead. */
 export class UnsupportedSyntax extends Error {
   override readonly name = "UnsupportedSyntax";
-  /** What was met, in a few words: `with statement`. */
+  /** The unsupported construct, in a few words: `with statement`. */
   readonly construct: string;
   readonly position: UserPosition;
 

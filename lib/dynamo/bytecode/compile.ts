@@ -1,9 +1,8 @@
 /**
  * Compiles functions to code objects.
  *
- * Input: a function or class node of a parsed module. Output: its `CodeObject`.
- * Invariant: one code object per node, so that identity of code objects is identity of code. The instructions of
- * nested functions are made when they are first asked for; asking may throw `UnsupportedSyntax`.
+ * Output: its `CodeObject`. Invariant: one code object per node, so that identity of code objects is identity of
+ * code. The instructions of nested functions are compiled on first access, which may throw `UnsupportedSyntax`.
  */
 import type {
   ClassTemplate,
@@ -56,13 +55,13 @@ export interface ClassField {
 
 /** A private method or accessor of a class's instances. */
 export interface PrivateMethodCode {
-  /** Where its name is declared. */
+  /** Position of the declaration of its name. */
   readonly declaration: string;
   readonly kind: "call" | "get" | "set";
   readonly code: CodeObject;
 }
 
-/** What a class runs when it is constructed. */
+/** The code that constructs instances of a class. */
 export interface ClassCode {
   /** The constructor as written; null where the class has none. */
   readonly constructorCode: CodeObject | null;
@@ -106,7 +105,7 @@ export function compileClass(node: ClassNode, module: ParsedModule): ClassCode {
   return { constructorCode, fields, privateMethods, derived: Boolean(node.superClass) };
 }
 
-/** Where the private name of a member is declared, as text: a getter and a setter have one. */
+/** Returns the position of the declaration of a member's private name, as text: a getter and a setter share one. */
 export function declarationOf(key: AstNode, node: ClassNode, module: ParsedModule): string {
   const name = key.type === "PrivateIdentifier" ? `#${key.name}` : "";
   return placeOf(module, module.analysis.scopes.get(node)?.variables.get(name)?.declaredAt ?? key.start);
@@ -259,7 +258,7 @@ function compileUnit(unit: Unit, module: ParsedModule): Compiled {
   return { ...ctx.builder.finish(), children: ctx.children, classes: ctx.classes };
 }
 
-/** What is left to do with frame inputs once all of them are in registers. */
+/** Work to do with frame inputs once all of them are in registers. */
 type Later = () => void;
 
 /**
@@ -304,7 +303,7 @@ function frameInputs(ctx: FunctionContext, span: SourceSpan): readonly Later[] {
 function initializeVars(ctx: FunctionContext, scope: Scope | undefined, span: SourceSpan): void {
   for (const variable of scope?.variables.values() ?? []) {
     if (variable.kind !== "var") continue;
-    // It begins as the arguments, which printed code cannot have under a variable of its own
+    // Its initial value is the arguments object, which printed code cannot have under another variable
     if (variable.name === "arguments") ctx.unsupported("a variable called arguments", ctx.unit.node);
     ctx.initialize(variable, ctx.constant(undefined, span, ctx.initialRegister(variable)), span);
   }
@@ -361,7 +360,7 @@ function bodyScope(ctx: FunctionContext, node: FunctionNode): Scope | undefined 
   return ctx.analysis.scopes.get(node.body);
 }
 
-/** Whether a function's parameters are elements of its arguments object. */
+/** Returns whether a function's parameters alias the elements of its arguments object. */
 function hasMappedArguments(unit: Unit): boolean {
   const node = functionOf(unit);
   return node !== null && !unit.strict && hasSimpleParameters(node);

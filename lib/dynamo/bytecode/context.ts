@@ -1,9 +1,9 @@
 /**
- * What the parts of the compiler share while one function is compiled: registers of variables, jumps through
+ * State shared by the parts of the compiler while one function is compiled: registers of variables, jumps through
  * finally blocks and iterator closes, temporaries.
  *
- * Input: a unit of an analysed module. Output: instructions in `builder`.
- * Invariant: `contexts` lists, outermost first, what a jump out of the current place must go through.
+ * Output: instructions in `builder`. Invariant: `contexts` lists, outermost first, the blocks that a jump out of the
+ * current place must leave.
  */
 import type * as ast from "acorn";
 import {
@@ -41,7 +41,7 @@ export interface FinallyContext {
   readonly entry: Label;
   readonly which: Register;
   readonly value: Register;
-  /** What to do after the block, by `which` - 2 (0: fall through, 1: throw value). */
+  /** Continuations after the block, by `which` - 2 (0: fall through, 1: throw value). */
   readonly exits: Leave[];
 }
 
@@ -71,7 +71,7 @@ interface PendingReturn {
   readonly node: SourceSpan;
 }
 
-/** Where a variable lives, seen from the unit being compiled. */
+/** The place of a variable, seen from the unit being compiled. */
 export type Place =
   | { readonly kind: "register"; readonly register: Register }
   | { readonly kind: "cell"; readonly register: Register }
@@ -82,7 +82,7 @@ export class FunctionContext {
   readonly children: CodeObject[] = [];
   readonly classes: ClassTemplate[] = [];
   contexts: ControlContext[] = [];
-  /** Where an optional chain goes on null and undefined. */
+  /** Target of an optional chain for null and undefined. */
   chainExit: Label | null = null;
   /** Number of tagged templates so far. */
   sites = 0;
@@ -144,7 +144,7 @@ export class FunctionContext {
     return pseudoOwner(this.unit).pseudo.get(name) ?? null;
   }
 
-  /** Whether closures share the variable through a cell, and not as a copy of its final value. */
+  /** Returns whether closures share the variable through a cell, rather than as a copy of its final value. */
   static needsCell(variable: Variable): boolean {
     return variable.capturers.size > 0 &&
       (variable.reassigned || variable.usedEarly || variable.unit.dynamicScope);
@@ -328,7 +328,7 @@ export class FunctionContext {
     }
     // A derived constructor returns an object, or undefined for `this`; anything else is a TypeError.
     const b = this.builder;
-    // By then the constructor has ended: its handlers are out of the question.
+    // The constructor has already ended, so its handlers do not apply.
     b.within(null, () => {
       const own = b.label();
       b.emit({ op: "jumpIf", condition: "undefined", test: value, target: own.id }, node);
@@ -420,7 +420,7 @@ export class FunctionContext {
   }
 }
 
-/** Whether a function node's parameter list can run user code or bind by pattern. */
+/** Returns whether a function's parameter list runs no user code and binds no patterns. */
 export function hasSimpleParameters(node: FunctionNode): boolean {
   return node.params.every((p) => p.type === "Identifier");
 }

@@ -1,8 +1,8 @@
 /**
- * Code objects as text.
+ * Prints code objects as text, one line per instruction, stable between runs.
  *
- * Input: a code object. Output: one line per instruction, stable from run to run.
- * Invariant: the text shows everything that the instructions say, and nothing of the environment.
+ * Output: one line per instruction, stable from run to run. Invariant: the text shows all operands of the
+ * instructions, and nothing of the environment.
  */
 import type {
   Argument,
@@ -101,7 +101,7 @@ interface ListingRule {
   readonly writes?: readonly string[];
 }
 
-/** What a field holds that is not given. */
+/** Values of fields that are not shown. */
 const NOTHING: ReadonlySet<unknown> = new Set([null, false, "", undefined]);
 
 const freeText = (code: CodeObject, index: number): string =>

@@ -1,13 +1,12 @@
 /**
- * What instructions read and write, and where control goes from them.
+ * Reads, writes and successors of instructions.
  *
- * Input: instructions. Output: registers and offsets.
- * Invariant: every register an instruction mentions is among what it reads or writes.
+ * Output: registers and offsets. Invariant: every register an instruction mentions is among what it reads or writes.
  */
 import type { CodeObject, ExceptionEntry, Instruction, Offset, Register } from "./code.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 
-/** Whether an instruction means nothing apart from the function that it begins. */
+/** Returns whether an instruction depends on the function that it belongs to. */
 export function readsFrame({ op }: Instruction): boolean {
   return INSTRUCTIONS[op].frame ?? false;
 }
@@ -64,7 +63,7 @@ export function handlersAt(code: CodeObject, offset: Offset): readonly Exception
   return code.handlers.filter((h) => h.start <= offset && offset < h.end);
 }
 
-/** Whether the instruction can throw, suspend, or run code of others. */
+/** Returns whether the instruction can throw, suspend, or run code of others. */
 export function mayThrow(i: Instruction): boolean {
   switch (i.op) {
     case "unary":

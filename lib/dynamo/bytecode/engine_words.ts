@@ -1,7 +1,7 @@
 /**
- * How V8 names expressions in its messages: `o.g(...).p is not a function`. Input: an expression of the program; output: the
- * words for it, so that printed code, where the expression stands in parts, says of what throws what the program's own text
- * would. Invariant: only words: nothing that happens depends on them.
+ * The names that V8 gives expressions in its messages: `o.g(...).p is not a function`. Printed code splits an
+ * expression, but its errors must name it as the program's own text would. Invariant: these are only words; behaviour
+ * does not depend on them.
  */
 import type * as ast from "acorn";
 import type { AstNode } from "./syntax.ts";
@@ -20,12 +20,12 @@ export function iterableWords(node: AstNode): string {
   return isCall ? `${words} is not a function or its return value` : words;
 }
 
-/** Whether a declaration that takes a list apart names it: of others the engine says what they are. */
+/** Returns whether a declaration that destructures a list names it: the engine names others by their type. */
 export function isNamedList(node: AstNode): boolean {
   return node.type === "Identifier" || node.type === "Literal" || node.type === "ObjectExpression";
 }
 
-/** What parentheses and the chain around it do not change. */
+/** Removes parentheses and the surrounding chain. */
 function unwrapped(node: AstNode): AstNode {
   return node.type === "ParenthesizedExpression" || node.type === "ChainExpression"
     ? unwrapped(node.expression)

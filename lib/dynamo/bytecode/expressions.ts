@@ -1,9 +1,9 @@
 /**
  * Compiles expressions.
  *
- * Input: expression nodes. Output: instructions, and the register that holds the value.
- * Invariant: operands are evaluated left to right; a result register may be a variable's own register, so a caller
- * that evaluates more code before it uses the value asks for it through `operand`.
+ * Output: instructions, and the register that holds the value. Invariant: operands are evaluated left to right; a
+ * result register may be a variable's own register, so a caller that evaluates more code before it uses the value
+ * gets it through `operand`.
  */
 import { wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";
@@ -130,7 +130,7 @@ export function expression(ctx: FunctionContext, node: ast.Expression, dst?: Reg
       return deliver(ctx, r, node, dst);
     }
     case "ImportExpression": {
-      // Where text that was evaluated belongs to only the engine knows.
+      // Only the engine knows which module evaluated text belongs to.
       if (!URL.canParse(ctx.module.url)) ctx.unsupported("import in evaluated code", node);
       const specifier = operand(ctx, node.source, node.options ? [node.options] : []);
       const options = node.options ? ctx.expression(node.options) : null;

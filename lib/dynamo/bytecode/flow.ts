@@ -1,9 +1,9 @@
 /**
- * The control flow from one offset of a code object, as a graph that structured statements can be made of.
+ * The control flow graph from one offset of a code object, for printing structured statements: nodes in reverse
+ * postorder with dominators.
  *
- * Input: a code object and an entry. Output: nodes in reverse postorder with dominators.
- * Invariants: a try region is entered through its `try` node only. A region that control enters at several places
- * (a function resumed inside of it) appears once for each place.
+ * Output: nodes in reverse postorder with dominators. Invariants: a try region is entered through its `try` node
+ * only. A region that control enters at several places (a function resumed inside of it) appears once for each place.
  */
 import type { CodeObject, ExceptionEntry, Offset } from "./code.ts";
 import { handlersAt, successors } from "./effects.ts";
@@ -268,7 +268,7 @@ function dominators(ordered: readonly FlowNode[]): boolean {
   return ordered.every((node) => node.predecessors.every((p) => p.order < node.order || dominates(node, p)));
 }
 
-/** Whether every way to `b` leads through `a`. */
+/** Returns whether every path to `b` passes through `a`. */
 export function dominates(a: FlowNode, b: FlowNode): boolean {
   for (let at: FlowNode | null = b; at; at = at.dominator) if (at === a) return true;
   return false;

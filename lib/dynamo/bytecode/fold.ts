@@ -1,8 +1,9 @@
 /**
- * Instructions of one straight piece of code as statements, with values that are used once folded into their use.
+ * Folds the instructions of a basic block into statements, and conditions of its jumps: values that are used once
+ * move into their use.
  *
- * Input: a range of instructions. Output: statements, and conditions for jumps.
- * Invariant: what can be observed happens in the order of the instructions.
+ * Output: statements, and conditions for jumps. Invariant: observable effects happen in the order of the
+ * instructions.
  */
 import type { CodeObject, Instruction, JumpCondition, Offset, Register } from "./code.ts";
 import { constantText } from "./disassemble.ts";
@@ -17,7 +18,7 @@ import {
 import { markOf, takesMarks } from "./print_marks.ts";
 import { startSafe, type Statement } from "./statement_tree.ts";
 
-/** How often registers occur in the code. */
+/** Number of occurrences of registers in the code. */
 export interface RegisterUse {
   /** Reads, each occurrence counted. */
   readonly reads: readonly number[];
@@ -102,7 +103,7 @@ export class Folder {
   private readonly use: RegisterUse;
   private readonly names: Names;
 
-  /** Where the instruction that is printed was written. */
+  /** Mark of the source position of the instruction that is being printed. */
   #mark = "";
   readonly #takesMarks: boolean;
 
@@ -181,7 +182,10 @@ export class Folder {
     for (const p of this.pending.splice(at)) this.inlined.set(p.register, p.expression);
   }
 
-  /** Whether a value may wait: a temporary, written and read once (a receiver: by its property read and its call). */
+  /**
+   * Returns whether a value may be folded: a temporary, written and read once (a receiver: by its property read and
+   * its call).
+   */
   private mayWait(register: Register): boolean {
     if (this.code.registers[register]?.name !== null || this.use.writes[register] !== 1) return false;
     return this.use.reads[register] === 1 || this.use.receivers.has(register);

@@ -1,8 +1,7 @@
 /**
  * Printed functions as live functions.
  *
- * Input: a printed function and its free variables. Output: a function value.
- * Invariant: the text is evaluated in the global scope and reaches nothing but what it is given.
+ * Output: a function value. Invariant: the text is evaluated in the global scope and can access only its parameters.
  */
 import type { CodeObject } from "./code.ts";
 import { evaluatePlaced } from "./placed_code.ts";

@@ -1,14 +1,14 @@
 /**
- * The instructions, each in one place: what it reads and writes, whether it can throw, and how listings show it.
+ * The table of instructions: for each its reads and writes, whether it can throw, and how listings show it.
  *
- * Input: none; output: a row for each name. Invariant: operands stand in the order in which an instruction looks at them; no
- * other module tells instructions apart for these questions.
+ * Invariant: operands are listed in the order in which an instruction reads them; no other module distinguishes
+ * instructions for these purposes.
  */
 import type { InstructionOf, Opcode } from "./code.ts";
 
 type Field<O extends Opcode> = Exclude<keyof InstructionOf<O>, "op"> & string;
 
-/** What is said of one instruction. */
+/** Properties of one instruction. */
 export interface Rule<O extends Opcode = Opcode> {
   /** Its operands: registers, or what lists and keys hold of them. */
   readonly reads: readonly Field<O>[];
@@ -19,9 +19,9 @@ export interface Rule<O extends Opcode = Opcode> {
    * the field is given, <!field: …> only where it is not.
    */
   readonly text: string;
-  /** It can neither throw, suspend, nor run code of others. */
+  /** It neither throws, suspends, nor runs code of others. */
   readonly pure?: true;
-  /** It means nothing apart from the function that it begins: arguments, what it was called on, itself. */
+  /** It depends on the function that it belongs to: arguments, receiver, the function itself. */
   readonly frame?: true;
 }
 

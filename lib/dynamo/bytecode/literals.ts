@@ -1,8 +1,8 @@
 /**
  * Compiles array and object literals, templates, and closures.
  *
- * Input: literal nodes. Output: instructions and the result's register.
- * Invariant: members whose evaluation user code can observe are evaluated in source order.
+ * Output: instructions and the result's register. Invariant: members whose evaluation user code can observe are
+ * evaluated in source order.
  */
 import type * as ast from "acorn";
 import type { Argument, Capture, KeyOperand, ObjectMember, Register } from "./code.ts";
@@ -42,7 +42,7 @@ export function objectLiteral(ctx: FunctionContext, node: ast.ObjectExpression, 
   return dst;
 }
 
-/** Whether a method (or an arrow in it) uses super, so that it needs the object it belongs to. */
+/** Returns whether a method (or an arrow in it) uses super, so that it needs its home object. */
 function usesHome(ctx: FunctionContext, value: ast.Expression): boolean {
   return value.type === "FunctionExpression" && (ctx.analysis.units.get(value)?.pseudo.has("super") ?? false);
 }

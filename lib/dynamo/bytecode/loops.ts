@@ -1,8 +1,7 @@
 /**
  * Compiles loops.
  *
- * Input: loop nodes with the labels in front of them. Output: instructions.
- * Invariant: closures made in one iteration share that iteration's variables and no other's.
+ * Output: instructions. Invariant: closures made in one iteration share that iteration's variables and no other's.
  */
 import { iterableWords } from "./engine_words.ts";
 import type * as ast from "acorn";
@@ -89,7 +88,7 @@ export function forStatement(ctx: FunctionContext, node: ast.ForStatement, label
   loop();
 }
 
-/** What the engine calls the item of a loop, whose own variable it is. */
+/** The engine's name for the item of a loop that declares its own variable. */
 const ITEM = { object: ".for", list: ".for" };
 
 /** Binds the loop variable of for-in and for-of and runs the body. */

@@ -1,7 +1,6 @@
 /**
- * Sloppy functions whose parameters are the elements of their `arguments` as well. Input: a function with simple
- * parameters; output: a place where one may be changed through the other, which registers cannot show. Invariant: the
- * uses that are let pass only read.
+ * Detects sloppy functions whose parameters alias the elements of `arguments`, where one may be changed through the
+ * other, which registers cannot express. Invariant: the accepted uses only read.
  */
 import type * as ast from "acorn";
 import { type AstNode, childrenOf, type FunctionNode, isFunctionNode } from "./syntax.ts";
@@ -46,7 +45,7 @@ function isOnlyRead(node: AstNode, [parent, outer]: readonly AstNode[]): boolean
   }
 }
 
-/** Whether a member is called, with its object as receiver, or written to. */
+/** Returns whether a member is written to, or called with its object as receiver. */
 function changes(outer: AstNode, member: ast.MemberExpression): boolean {
   switch (outer.type) {
     case "AssignmentExpression":

@@ -1,8 +1,8 @@
 /**
- * Operands that stay right while later operands are evaluated: stable registers, keys, argument lists.
+ * Operands that stay valid while later operands are evaluated: stable registers, keys, argument lists.
  *
- * Input: expression nodes in evaluation order. Output: registers and operand lists.
- * Invariant: what is returned cannot be changed by code emitted for the nodes named as `later`.
+ * Output: registers and operand lists. Invariant: returned operands cannot be changed by code emitted for the nodes
+ * named as `later`.
  */
 import { iterableWords, wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";
@@ -28,7 +28,7 @@ function bareVariable(ctx: FunctionContext, node: ast.Expression): Variable | nu
   return node.type === "Identifier" || node.type === "ThisExpression" ? ctx.variableOf(node) : null;
 }
 
-/** Whether the node, outside of functions in it, may assign the variable. */
+/** Returns whether the node, outside of functions in it, may assign the variable. */
 function assigns(ctx: FunctionContext, node: AstNode, variable: Variable): boolean {
   if (!variable.reassigned || isFunctionNode(node)) return false;
   if (node.type === "Identifier" || node.type === "Literal") return false;
@@ -49,7 +49,7 @@ function assigns(ctx: FunctionContext, node: AstNode, variable: Variable): boole
   return found;
 }
 
-/** Whether evaluating the node can neither run user code, throw, nor depend on when it happens. */
+/** Returns whether evaluating the node neither runs user code nor throws, and does not depend on its time. */
 export function isInert(ctx: FunctionContext, node: AstNode): boolean {
   switch (node.type) {
     case "Literal":

@@ -1,8 +1,8 @@
 /**
- * Parsing of a script's text, and lookup of its functions by the positions V8 reports.
+ * Parses a script's text, and looks up its functions by the positions that V8 reports.
  *
- * Input: text and URL of a script. Output: `ParsedModule`: tree, scope analysis, functions by offset.
- * Invariant: one parse per script; trees are never changed afterwards.
+ * Output: `ParsedModule`: tree, scope analysis, functions by offset. Invariant: one parse per script; trees are never
+ * changed afterwards.
  */
 import * as acorn from "acorn";
 import type { SourceModule, UserPosition } from "./code.ts";
@@ -31,7 +31,7 @@ export interface ParsedModule extends SourceModule {
 export interface ParseOptions {
   readonly url: string;
   readonly text: string;
-  /** What V8 loaded it as; by default a module if it parses as one. */
+  /** How V8 loaded it; default: as a module if it parses as one. */
   readonly sourceType?: "module" | "script";
   /** Maps an offset to the user's file; by default the offset's line and column in `text`. */
   readonly position?: (offset: number) => UserPosition;
@@ -58,7 +58,9 @@ export function parseModule(options: ParseOptions): ParsedModule {
   };
 }
 
-/** Where the nodes of a tree are, found on the way down to what is asked for: most of a module nobody asks about. */
+/**
+ * Positions of the nodes of a tree, computed on the way down to a requested one: most of a module is never looked up.
+ */
 class Places {
   readonly #children = new Map<AstNode, readonly AstNode[]>();
   readonly #parents = new Map<AstNode, AstNode>();
@@ -79,7 +81,7 @@ class Places {
     return this.#parents.get(node) ?? null;
   }
 
-  /** Where V8 says that a function or class is. */
+  /** Returns the position that V8 reports for a function or class. */
   #placeOf(node: FunctionNode | ClassNode): number | null {
     if (isClassNode(node) || node.type === "ArrowFunctionExpression") return node.start;
     return firstAtOrAfter(this.parens, node.id ? node.id.end : node.start);

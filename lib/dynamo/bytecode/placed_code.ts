@@ -1,17 +1,16 @@
 /**
- * Printed code as scripts that stand where their originals do: an error in them names the program's file and
- * line. Input: code, its printed text and the names of its parameters; output: a function of these. Invariant: what is
- * evaluated differs from what people read in the name of the function and in line breaks only.
+ * Printed code as scripts at the positions of their originals: an error in them names the program's file and line.
+ * Invariant: the evaluated text differs from the readable one only in the name of the function and in line breaks.
  */
 import { Script } from "node:vm";
 import type { CodeObject, SourceModule } from "./code.ts";
 import { lineStarts } from "./parse.ts";
 import { placed, withoutMarks } from "./print_marks.ts";
 
-/** What the debugger calls such scripts, whose names are those of the modules. */
+/** Prefix of the URLs of such scripts in the debugger; the rest is that of the modules. */
 export const PLACED_URL = "dyn:code";
 
-/** What is evaluated: a function expression with marks, and what its surroundings give it. */
+/** The evaluated text: a function expression with marks, and its parameters. */
 export interface PlacedRequest {
   readonly marked: string;
   readonly strict: boolean;

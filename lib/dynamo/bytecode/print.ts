@@ -1,13 +1,13 @@
 /**
- * Code objects as JavaScript functions, from any offset.
+ * Prints code objects as JavaScript functions, from any offset: a function expression whose parameters are the live
+ * registers.
  *
- * Input: a code object, and where to begin. Output: the text of a function expression whose parameters are the live
- * registers. Invariant: calling it does what the rest of the original does, with the same observable steps.
+ * Invariant: calling it does what the rest of the original does, with the same observable steps.
  *
  * Control flow is printed as structured statements after N. Ramsey, "Beyond Relooper" (ICFP 2022): a node's code
- * contains what it dominates; nodes with several ways in stand behind a labelled block that the ways break out of;
- * loop headers become loops. Try regions are nodes of their own. Where that does not apply, a switch on the number
- * of the next piece of code is printed instead.
+ * contains the nodes it dominates; nodes with several predecessors follow a labelled block that the predecessors
+ * break out of; loop headers become loops. Try regions are separate nodes. Where that does not apply, a switch on the
+ * number of the next block is printed instead.
  */
 import { type CodeObject, type Offset, type Register, UnsupportedSyntax } from "./code.ts";
 import {

@@ -1,8 +1,8 @@
 /**
- * Control flow as a loop around a switch: for code whose loops have several entries.
+ * Prints control flow as a loop around a switch, for code whose loops have several entries.
  *
- * Input: a code object and an entry. Output: statements.
- * Invariant: `$pc` is the number of the piece of code that runs, so that a handler knows where an exception rose.
+ * Output: statements. Invariant: `$pc` is the number of the piece of code that runs, so that a handler knows where an
+ * exception was thrown.
  */
 import type { CodeObject, Offset } from "./code.ts";
 import { handlersAt, successors } from "./effects.ts";

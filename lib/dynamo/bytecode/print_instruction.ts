@@ -1,9 +1,9 @@
 /**
- * Single instructions as JavaScript.
+ * Prints single instructions as JavaScript: an expression (if the instruction only computes its destination) or
+ * statements.
  *
- * Input: an instruction, and texts of its operands. Output: an expression (where the instruction does nothing but
- * compute its destination) or statements.
- * Invariant: operands appear in the text in the order in which the instruction looks at them, each once.
+ * Output: an expression (where the instruction does nothing but compute its destination) or statements. Invariant:
+ * operands appear in the text in the order in which the instruction reads them, each once.
  */
 import {
   type Argument,
@@ -31,7 +31,7 @@ export interface ExpressionText {
   readonly receiver?: Register;
   /** Whether the text may stand for the callee of a call that passes no this. */
   readonly plainCallee?: boolean;
-  /** What the engine calls it in its messages, where that is known. */
+  /** The engine's name for it in messages, if known. */
   readonly words?: string;
 }
 
@@ -59,7 +59,7 @@ function bare(text: string): ExpressionText {
   return { text, bare: true };
 }
 
-/** What the engine calls by its text, too. */
+/** Returns an expression that the engine names by its text. */
 function named(text: string, words = text): ExpressionText {
   return { text, bare: true, words };
 }
@@ -378,7 +378,7 @@ function keyText(key: KeyOperand): string {
   return constantText(key.kind === "name" ? key.name : "");
 }
 
-/** What the engine calls a property of an object; null where it has no words for that. */
+/** Returns the engine's name for a property of an object; null if it has none. */
 function memberWords({ words }: ExpressionText, key: KeyOperand, names: Names): string | null {
   if (words === undefined) return null;
   if (key.kind === "name") return /^\d+$/.test(key.name) ? `${words}[${key.name}]` : `${words}.${key.name}`;

@@ -1,14 +1,13 @@
 /**
- * Where printed code was written: marks in its text, and the text laid out so that what can fail stands at the line and,
- * where there is room, at the column of the original.
+ * Source positions of printed code: marks in its text, and a layout in which expressions that can fail are on the
+ * line and, where there is room, at the column of the original.
  *
- * Input: printed text with marks; output: the text as people read it, or laid out on the lines of the module.
- * Invariant: both are the same program. Lines never go back, so what runs before what stands above it (the step of a
- * `for` loop) is at the line reached by then.
+ * Invariant: the readable text and the layout are the same program. Lines never go back, so code that runs after
+ * later lines of the source (the step of a `for` loop) stays on the line reached by then.
  */
 import { lineColumn } from "./parse.ts";
 
-/** What marks begin and end with: a character that modules do not contain; one that does gets no marks. */
+/** The delimiter of marks: a character that modules do not contain; one that does gets no marks. */
 const EDGE = "\uE000";
 
 /** A mark of an offset in the module's text. */
@@ -21,7 +20,7 @@ export function markedClosure(text: string, start: number): string {
   return `${EDGE}(${start}${EDGE}${text}${EDGE})${EDGE}`;
 }
 
-/** Whether code of the module can be marked. */
+/** Returns whether code of the module can be marked. */
 export function takesMarks(module: { readonly text: string }): boolean {
   return !module.text.includes(EDGE);
 }

@@ -1,8 +1,7 @@
 /**
  * Names in one printed function: registers, free variables, parameters.
  *
- * Input: the code object and what the caller wants. Output: texts.
- * Invariant: no name of ours is one that the printed code looks up as a global: all contain a `$`.
+ * Output: texts. Invariant: no name of ours is one that the printed code looks up as a global: all contain a `$`.
  */
 import type { CodeObject, FreeVariable, Register } from "./code.ts";
 import type { ExpressionText, Names } from "./print_instruction.ts";
@@ -111,7 +110,10 @@ export class FunctionNames implements Names {
   }
 }
 
-/** What identifiers may not be, in strict code or in any, and what printed code says itself, errors among it. */
+/**
+ * Names that identifiers must not have, in strict or any code, and names that printed code itself uses, such as
+ * errors.
+ */
 const RESERVED: ReadonlySet<string> = new Set(
   ("arguments async await break case catch class const continue debugger default delete do else enum eval export " +
     "extends false finally for function get if implements import in instanceof interface let new null of package " +
@@ -120,7 +122,7 @@ const RESERVED: ReadonlySet<string> = new Set(
 );
 const PLAIN = /^[\p{ID_Start}_][\p{ID_Continue}]*$/u;
 
-/** What keeps the name of its variable in printed code. */
+/** Registers and variables that keep their names in printed code. */
 interface PlainNames {
   readonly registers: ReadonlySet<Register>;
   /** Indexes of free variables. */

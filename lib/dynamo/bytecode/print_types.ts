@@ -1,8 +1,8 @@
 /**
- * What callers of the printer give and get.
+ * The interface of the printer.
  *
- * Input: nothing (types only). Invariant: a printed function's text names nothing of its surroundings but `$free`,
- * `$rt`, `$callee`, `$home` and globals.
+ * Invariant: a printed function's text names nothing of its surroundings but `$free`, `$rt`, `$callee`, `$home` and
+ * globals.
  */
 import type { Offset, Register } from "./code.ts";
 
@@ -12,7 +12,7 @@ export interface LiveCellLike {
   readonly set: (value: unknown) => void;
 }
 
-/** How a free variable is given to printed code. */
+/** How a free variable is passed to printed code. */
 export type FreeForm =
   /** The value itself. */
   | "value"
@@ -24,7 +24,7 @@ export type FreeForm =
   | "private";
 
 export interface PrintOptions {
-  /** Where the printed function begins; 0 for the whole function. */
+  /** Offset at which the printed function begins; 0 for the whole function. */
   readonly entry?: Offset;
   /** Registers that are its parameters, in order; by default those live at `entry`. Ignored at entry 0. */
   readonly parameters?: readonly Register[];

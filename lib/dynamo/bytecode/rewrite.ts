@@ -1,8 +1,7 @@
 /**
- * Nested functions and classes as source text that stands anywhere: their own text, with each captured variable
- * reached through a name that a wrapper passes in.
+ * Rewrites nested functions and classes as self-contained source text: their own text, with each captured variable
+ * accessed through a parameter of a wrapper.
  *
- * Input: a function or class node, and for each of its free variables the text of its cell or value.
  * Output: an expression. Invariant: nothing but references to captured variables changes in the text.
  */
 import type * as ast from "acorn";
@@ -30,7 +29,7 @@ interface Edit {
 /** How a captured variable appears in the text. */
 interface Binding extends CapturedText {
   readonly parameter: string;
-  /** What a reference is replaced by; null: it stays. */
+  /** The replacement of a reference; null: it is unchanged. */
   readonly reference: string | null;
 }
 

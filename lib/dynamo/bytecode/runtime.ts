@@ -1,8 +1,8 @@
 /**
- * What printed functions need beyond JavaScript's syntax, handed to them as `$rt`.
+ * The runtime of printed functions beyond JavaScript's syntax, passed to them as `$rt`.
  *
- * Input and output: as each instruction says. Invariant: nothing here depends on globals that a program may replace
- * after this module is loaded, except where the language itself looks them up.
+ * Invariant: nothing here depends on globals that a program may replace after this module is loaded, except where the
+ * language itself looks them up.
  */
 import { types } from "node:util";
 import { isReference } from "../../base/tree.ts";
@@ -43,19 +43,19 @@ function describe(value: unknown): string {
   return isFunction(value) ? "function" : isReference(value) ? "object" : String(value);
 }
 
-/** What the engine calls a value that it has no words for. */
+/** Returns the engine's name for a value without a text. */
 function kindOf(value: unknown): string {
   const isShown = value === null || typeof value === "number" || typeof value === "boolean";
   const shown = typeof value === "string" ? ` "${value}"` : isShown ? ` ${value}` : "";
   return `${typeof value}${shown}`;
 }
 
-/** What the engine says of a pattern that finds no object. */
+/** Returns the engine's message for destructuring a value that is not an object. */
 function refusal(what: string, found: unknown): string {
   return `Cannot destructure ${what} as it is ${found}.`;
 }
 
-/** Whether `new` takes a function: asked of a proxy of it, so that nothing of it runs. */
+/** Returns whether a function is a constructor: tested on a proxy of it, so that nothing of it runs. */
 function isConstructor(fn: (...args: readonly unknown[]) => unknown): boolean {
   try {
     construct(new Proxy(fn, { construct: () => ({}) }), []);
@@ -77,7 +77,10 @@ function memberOf(value: unknown, key: PropertyKey): unknown {
   return value === undefined || value === null ? undefined : reflectGet(Object(value), key, value);
 }
 
-/** What objects stand on whose methods have a home elsewhere: whatever that home inherits from at the moment. */
+/**
+ * Objects that serve `super` in methods whose home is elsewhere: they inherit whatever that home inherits at the
+ * moment.
+ */
 const supers = new WeakMap<object, object>();
 
 /** super[key] = value; false where the write is refused. */
@@ -220,7 +223,7 @@ class Suspension {
   }
 }
 
-// As V8 words them.
+// In V8's words.
 const CONSTANT_ASSIGNED = "Assignment to constant variable.";
 const MISSING_THROW = "The iterator does not provide a 'throw' method.";
 
@@ -491,7 +494,7 @@ export const runtime = {
       async,
     );
   },
-  /** Whether the global object has a property; other global variables are those of scripts. */
+  /** Returns whether the global object has a property; other global variables are declared by scripts. */
   hasGlobal(name: string): boolean {
     return hasProperty(globalThis, name);
   },

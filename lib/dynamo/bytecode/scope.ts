@@ -1,10 +1,9 @@
 /**
- * Which variable each name of a module means, who captures it, and who assigns it: the tables.
+ * The tables of scope analysis: the variable that each name of a module refers to, its captures and assignments.
  *
- * Input: nothing (types, and small functions over trees). Output: `Analysis`, a table from name nodes to variables
- * and from function-like nodes to `Unit`s. Pseudo variables (this, new.target, arguments, super, #private names) are
- * variables like others.
- * Invariant: a variable that is not `reassigned` has one value from the moment it is initialised.
+ * Output: `Analysis`, a table from name nodes to variables and from function-like nodes to `Unit`s. Pseudo variables
+ * (this, new.target, arguments, super, #private names) are variables like others. Invariant: a variable that is not
+ * `reassigned` has one value from the moment it is initialised.
  */
 import type * as ast from "acorn";
 import type { FreeKind, FunctionKind } from "./code.ts";
@@ -25,7 +24,7 @@ export interface Variable {
   readonly unordered: boolean;
   /** Assigned after its initialisation. */
   reassigned: boolean;
-  /** What an assignment does: nothing special, throws TypeError, or is ignored in sloppy code. */
+  /** The effect of an assignment: normal, a TypeError, or none in sloppy code. */
   readonly assignment: "plain" | "throws" | "ignored";
   /** Units directly inside `unit` that use it, themselves or further inside. */
   readonly capturers: Set<Unit>;
@@ -68,11 +67,11 @@ export interface Scope {
 /** Result of the analysis of a module. */
 export interface Analysis {
   readonly program: Unit;
-  /** By function, class, field definition and static block. */
+  /** Keyed by function, class, field definition and static block. */
   readonly units: ReadonlyMap<AstNode, Unit>;
-  /** By block-like node: variables declared right there. A function's own scope is under the function. */
+  /** Keyed by block-like node: variables declared directly there. A function's own scope is under the function. */
   readonly scopes: ReadonlyMap<AstNode, Scope>;
-  /** By Identifier, PrivateIdentifier, ThisExpression, Super and MetaProperty; null for globals. */
+  /** Keyed by Identifier, PrivateIdentifier, ThisExpression, Super and MetaProperty; null for globals. */
   readonly references: ReadonlyMap<AstNode, Variable | null>;
   /** Functions declared in blocks of sloppy code, with the function-level variable they are copied to. */
   readonly blockFunctions: ReadonlyMap<AstNode, Variable>;
@@ -103,7 +102,7 @@ export function boundNames(pattern: ast.Pattern): readonly ast.Identifier[] {
   }
 }
 
-/** Whether a body begins with "use strict". */
+/** Returns whether a body begins with "use strict". */
 export function hasUseStrict(body: readonly (ast.Statement | ast.ModuleDeclaration)[]): boolean {
   for (const statement of body) {
     if (statement.type !== "ExpressionStatement" || statement.directive === undefined) return false;

@@ -1,15 +1,14 @@
 /**
  * Declarations and uses of names, while a module is analysed.
  *
- * Input: declarations and uses, outer scopes first. Output: the tables of `Analysis`.
- * Invariant: a scope's declarations are complete before anything in it is used.
+ * Output: the tables of `Analysis`. Invariant: a scope's declarations are complete before anything in it is used.
  */
 import type * as ast from "acorn";
 import type { FreeKind, FunctionKind } from "./code.ts";
 import { type Analysis, boundNames, pseudoOwner, type Scope, type Unit, type Variable } from "./scope.ts";
 import { type AstNode, childrenOf } from "./syntax.ts";
 
-/** What a unit begins with. */
+/** The initial properties of a unit. */
 export interface UnitSeed {
   readonly kind: Unit["kind"];
   readonly node: AstNode;
@@ -19,7 +18,7 @@ export interface UnitSeed {
   readonly strict?: boolean;
 }
 
-/** What is known of the names of a module so far. */
+/** The scopes and names of a module, under construction. */
 export class ScopeTable {
   private readonly units = new Map<AstNode, Unit>();
   private readonly scopes = new Map<AstNode, Scope>();
@@ -286,7 +285,10 @@ export class ScopeTable {
     this.record(variable, node.start, from, false);
   }
 
-  /** Whether `arguments` means the object of an enclosing function here, and not a variable of that name. */
+  /**
+   * Returns whether `arguments` refers to the object of an enclosing function here, and not to a variable of that
+   * name.
+   */
   hasArguments(scope: Scope): boolean {
     for (let s: Scope | null = scope; s; s = s.parent) {
       if (s.variables.has("arguments")) return false;

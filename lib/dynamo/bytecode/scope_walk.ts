@@ -1,8 +1,7 @@
 /**
  * The analysis of a module: a walk over its tree that declares and uses names in order.
  *
- * Input: the syntax tree of a whole module. Output: `Analysis`.
- * Invariant: every name node of the tree is looked up once.
+ * Output: `Analysis`. Invariant: every name node of the tree is looked up once.
  */
 import type * as ast from "acorn";
 import type { FunctionKind } from "./code.ts";
@@ -290,7 +289,7 @@ class Analyzer {
         assignment: strict ? "throws" : "ignored",
       });
     }
-    // What it returns is `this`, where it says nothing else.
+    // It returns `this` unless it returns another object.
     if (functionKind === "derivedConstructor") this.table.usePseudo(node, "this", "this", unit);
     const inner = this.table.openScope(outer, unit, node, node.body.start);
     for (const p of node.params) this.table.declarePattern(p, inner, "parameter", p.end);
@@ -393,7 +392,10 @@ class Analyzer {
   }
 }
 
-/** Whether expressions of a parameter (defaults, computed keys) mention names: those aren't the variables of the body. */
+/**
+ * Returns whether expressions of a parameter (defaults, computed keys) mention names: those are not the variables of
+ * the body.
+ */
 function hasNamesInExpressions(node: AstNode): boolean {
   if (node.type === "AssignmentPattern") {
     return mentionsNames(node.right) || hasNamesInExpressions(node.left);

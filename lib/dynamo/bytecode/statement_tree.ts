@@ -1,8 +1,7 @@
 /**
- * Statements as a small tree, and its tidying into what a person would write.
+ * A small tree of statements, simplified to what a person would write and printed.
  *
- * Input: statements with labelled blocks and jumps out of them. Output: the same behaviour with fewer jumps, as text.
- * Invariant: tidying never reorders or repeats what runs.
+ * Output: the same behaviour with fewer jumps, as text. Invariant: tidying never reorders or repeats what runs.
  */
 
 /** A statement of printed code. */
@@ -51,7 +50,7 @@ export function evaluation(condition: string): readonly Statement[] {
   return [{ kind: "text", text: `${startSafe(condition)};`, abrupt: false }];
 }
 
-/** Whether control cannot come to what follows the list. */
+/** Returns whether control cannot pass the end of the list. */
 export function isAbrupt(list: readonly Statement[]): boolean {
   const last = list[list.length - 1];
   if (!last) return false;

@@ -1,8 +1,7 @@
 /**
  * Names for the syntax-tree types of the parser, and a walk over children.
  *
- * Input: trees made by acorn. Output: type aliases, type guards and `childrenOf`.
- * Invariant: nothing here changes a tree.
+ * Output: type aliases, type guards and `childrenOf`. Invariant: nothing here changes a tree.
  */
 import type * as ast from "acorn";
 
@@ -19,7 +18,7 @@ export type FunctionNode =
 /** A class declaration or expression. */
 export type ClassNode = ast.ClassDeclaration | ast.AnonymousClassDeclaration | ast.ClassExpression;
 
-/** Whether a property value of a node is itself a node. */
+/** Returns whether a property value of a node is itself a node. */
 export function isNode(value: unknown): value is AstNode {
   return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
 }
@@ -33,14 +32,16 @@ export function isClassNode(node: AstNode): node is ClassNode {
   return node.type === "ClassDeclaration" || node.type === "ClassExpression";
 }
 
-/** Whether a node assigns to a variable, which a function without a name is then called; `(a) = …` doesn't count. */
+/**
+ * Returns whether a node assigns to a variable, and thereby names an anonymous function; `(a) = …` does not count.
+ */
 export function isNaming<N extends ast.AssignmentExpression | ast.AssignmentPattern>(
   node: N,
 ): node is N & { readonly left: ast.Identifier } {
   return node.left.type === "Identifier" && node.start === node.left.start;
 }
 
-/** Whether it is a function or class without a name of its own. */
+/** Returns whether it is an anonymous function or class. */
 export function isAnonymous(node: AstNode): boolean {
   return node.type === "ArrowFunctionExpression" ||
     ((node.type === "FunctionExpression" || node.type === "ClassExpression") && !node.id);
@@ -80,7 +81,7 @@ export function staticKeyName(key: ast.Expression | ast.PrivateIdentifier): stri
   }
 }
 
-/** Whether the node is a function or class expression that takes its name from where it is assigned. */
+/** Returns whether the node is a function or class expression that takes its name from its assignment. */
 export function isAnonymousFunction(node: AstNode): boolean {
   if (node.type === "ParenthesizedExpression") return isAnonymousFunction(node.expression);
   if (node.type === "ArrowFunctionExpression") return true;

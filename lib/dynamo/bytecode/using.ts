@@ -1,8 +1,8 @@
 /**
  * Compiles `using` and `await using` declarations: the rest of the block runs inside a finally that disposes.
  *
- * Input: the declaration and a callback for the rest of the block. Output: instructions.
- * Invariant: an error of a dispose method joins the error under way in a SuppressedError.
+ * Output: instructions. Invariant: an error of a dispose method is combined with a pending error in a
+ * SuppressedError.
  */
 import type * as ast from "acorn";
 import type { Register } from "./code.ts";

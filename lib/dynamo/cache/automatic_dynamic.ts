@@ -1,14 +1,14 @@
 /**
- * Which sizes and numbers of a function have been seen to change. Input: what each compilation sees at its
- * sources; output: whether to treat a place as constant or as a symbol. Invariant: shared by all entries of a
- * function (and of each of its resumed parts), so that the second value of a place is the last one that compiles.
+ * Records which sizes and numbers of a function have changed between calls, and decides whether a place is treated as
+ * constant or as a symbol. Invariant: shared by all entries of a function (and of each of its resumed parts), so that
+ * only the second value of a place causes a recompilation.
  */
 import { logs } from "../../base/logs.ts";
 import type { DynamicProfile } from "./dynamic_profile.ts";
 import { constructorText } from "../guards/runtime.ts";
 import type { SizeSource } from "../../sym/size_guards.ts";
 
-/** How sizes and numbers are treated: as they turn out, all as symbols, none. */
+/** Treatment of sizes and numbers: automatic, all as symbols, none. */
 export type DynamicMode = "automatic" | "always" | "never";
 
 /** A number as it was last seen. */
@@ -39,20 +39,20 @@ function noteObject(known: ObjectHistory | undefined, object: object): ObjectHis
   return { last: new WeakRef(object), changed: known !== undefined };
 }
 
-/** So many classes of a place are told apart. */
+/** Maximum number of classes distinguished at a place. */
 const MOST_CLASSES = 4;
 
-/** How many calls may run twice because they were other ones than what was assumed. */
+/** Number of calls that may run twice because an assumption failed. */
 const MOST_FAILED = 4;
 
-/** What has been seen so far. */
+/** The recorded changes. */
 export class ChangeHistory {
   #numbers = new Map<string, NumberHistory>();
   #objects = new Map<string, ObjectHistory>();
-  /** By place; of each the classes met last. Their texts are parts of their modules' texts. */
+  /** The classes met last at each place. Their texts are parts of their modules' texts. */
   #prototypes = new Map<string, readonly (ObjectHistory & { readonly text: string | null })[]>();
   readonly #expected = new Set<string>();
-  /** What is a constant however often it changes, and who has no rule for it as a symbol. */
+  /** Places that stay constant however often they change, with the function that has no rule for a symbol. */
   readonly #fixed = new Map<string, string>();
   #shapes = new Map<
     string,
@@ -60,7 +60,7 @@ export class ChangeHistory {
   >();
 
   #failedAssumptions = 0;
-  /** What is asked from here on, with what the answer was; null: nobody wants to know. */
+  /** Recorded questions with their answers; null: not recorded. */
   asked: (Asked & { readonly changed: Answer })[] | null = null;
 
   constructor(private readonly profile: DynamicProfile) {}
@@ -140,7 +140,7 @@ export class ChangeHistory {
     this.#failedAssumptions++;
   }
 
-  /** Whether anything is assumed of such sizes: not where calls have shown it wrong too often. */
+  /** Whether assumptions about such sizes are still made: not after calls have proven them wrong too often. */
   get mayAssume(): boolean {
     return this.#failedAssumptions < MOST_FAILED;
   }
@@ -179,17 +179,17 @@ export class ChangeHistory {
     }
   }
 
-  /** Whether anything was made a constant for want of a rule. */
+  /** Whether anything was made constant because a rule was missing. */
   get hasFixed(): boolean {
     return this.#fixed.size > 0;
   }
 
-  /** Whether a number is a constant, or a dimension of a tensor. */
+  /** Returns whether a number, or a dimension of a tensor, is constant. */
   isFixed(source: string, dim?: number): boolean {
     return this.#fixed.has(source) || (dim !== undefined && this.#fixed.has(`${source}.shape[${dim}]`));
   }
 
-  /** What has no rule for numbers and sizes that change, for messages. */
+  /** The functions without a rule for changing numbers and sizes, for messages. */
   get rulesMissing(): readonly string[] {
     return [...new Set(this.#fixed.values())];
   }

@@ -1,6 +1,6 @@
 /**
- * The graph of a trace, compiled. Input: the graph and the nodes that are its results; output: a function over its
- * inputs. Invariant: it runs under the gradient mode of the trace, by dyn's own code.
+ * Compiles the graph of a trace to a function over its inputs. Invariant: it runs under the gradient mode of the
+ * trace, by dyn's own code.
  */
 import { apply, preferringOwnBuiltins, withOwnIteration } from "../../base/own_builtins.ts";
 import { DynError, noteUndone, OperandRefused, Unsupported } from "../../base/errors.ts";
@@ -20,7 +20,7 @@ import { SymbolicLimit } from "../trace/restart.ts";
 import { backendFailure, type Unit } from "./unit.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 
-/** What modified functions call. */
+/** A graph as modified functions call it. */
 export interface CapturedGraph {
   /** Under which name. */
   readonly name: string;
@@ -48,7 +48,7 @@ export function compileGraph(unit: Unit, output: OutputGraph, results: readonly 
   return compileCaptured(unit, gm, { examples, sizes: output.sizes });
 }
 
-/** What a captured graph is compiled with: a value for each input, and where sizes that are symbols come from. */
+/** The inputs of a graph's compilation: example values, and the sources of symbolic sizes. */
 interface Inputs {
   readonly examples: readonly unknown[];
   readonly sizes: Pick<OutputGraph["sizes"], "sourceOf">;
@@ -77,7 +77,7 @@ export function compileCaptured(
       };
       return { name, run: refuse, gm };
     }
-    // What an op says of its operands is the program's error, not the backend's.
+    // An op's complaint about its operands is the program's error, not the backend's.
     const cause = error instanceof Unsupported || error instanceof DynError
       ? error
       : backendFailure(unit, error);
@@ -111,8 +111,8 @@ type Surroundings = <R>(body: () => R) => R;
 const asItIs: Surroundings = (body) => body();
 
 /**
- * Where a unit begins in a region of inference and leaves it, its graph is one of the place behind: views that are made in
- * the region are cut off in it.
+ * Returns the surroundings of a graph whose unit starts in an inference region and leaves it: the graph belongs
+ * outside, and views made in the region are detached in it.
  */
 function outsideInference({ body: { resumed } }: Unit): Surroundings {
   const now = regionModes();

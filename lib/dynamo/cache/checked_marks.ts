@@ -1,6 +1,6 @@
 /**
- * Whether a trace keeps what the user has said of sizes. Input: the values of a trace and its sizes; output: an error for
- * a dimension that has to be dynamic and became a constant. Invariant: nothing of the trace changes.
+ * Checks that a trace respects the user's marks on sizes: a dimension marked dynamic that became constant is an
+ * error. Invariant: the trace is not changed.
  */
 import { DynError } from "../../base/errors.ts";
 import { codeOf } from "../functions/functions.ts";

@@ -1,8 +1,8 @@
 /**
- * Compiles one entry of a unit: traces a call, compiles its graph, and writes the modified function. Input: a unit
- * and the arguments of a call; output: an entry that serves this call and every other that its guards admit.
- * Invariant: nothing of the program has happened when this returns, but for states of optimizers that are begun, which the
- * caller takes back where its call does not step them; the caller runs the entry.
+ * Compiles one entry of a unit: traces a call, compiles its graph, and generates the modified function. The entry
+ * serves this call and every other that its guards admit. Invariant: no effect of the program has happened when this
+ * returns, except that optimizer states may have been created, which the caller removes if its call does not step
+ * them; the caller runs the entry.
  */
 import { config } from "../../base/config.ts";
 import { asProgram } from "../../base/own_builtins.ts";
@@ -52,7 +52,7 @@ import type { ObjectValue, Value } from "../variables/value.ts";
 import type { CallRequest, Frame } from "../trace/interpreter.ts";
 import { modesOf } from "../trace/region_modes.ts";
 
-/** How often a trace may begin again before the unit is given up. */
+/** Maximum number of restarts of a trace. */
 const MOST_ATTEMPTS = 200;
 
 /** Counts entries whose guards refuse the very call that they were made for. */
@@ -63,7 +63,8 @@ export function compileEntry(unit: Unit, self: unknown, args: readonly unknown[]
   const key = captureKey(unit, args);
   const entry = (key === null ? null : keptEntry(unit, key, { self, args })) ??
     traceEntry(unit, key, { self, args });
-  // Such an entry serves no call, and each one is compiled again. Guards see what the program has made of builtins
+  // Such an entry would serve no call, and every call would recompile. Guards see the program's replacements of
+  // builtins
   if (asProgram(() => entry.check(self, args)) !== -1) counters.add("guards", SELF_REFUSING);
   return entry;
 }
@@ -120,7 +121,7 @@ interface Attempt {
   readonly args: readonly unknown[];
   readonly interruptions: ReadonlyMap<number, Interruption>;
   readonly repeats: RepeatPlan;
-  /** Where what comes of it is kept; null: it is not. */
+  /** Where the result is cached; null: it is not. */
   readonly keep: { readonly key: string; readonly reads: NotedReads } | null;
 }
 
@@ -210,7 +211,7 @@ function makeEntry(traced: Traced, outcome: Outcome): Entry {
   }
 }
 
-/** Where a trace has ended. */
+/** Returns where a trace has ended. */
 function endOf({ unit, machine }: Traced, frames: readonly Frame[]): End {
   return { unit, frames, modes: { now: modesOf(machine), entered: machine.entered } };
 }
@@ -323,7 +324,7 @@ function assemble(
     output,
     state: {
       objects: machine.wrapper.objects,
-      // What begins a history does not outlive the trace; parameters that are made get what they have where they are seen
+      // A started history does not outlive the trace; new parameters get their properties where they are first seen
       tensors: [...new Set([...machine.wrapper.tensors, ...output.tensors.values()])].filter((t) =>
         (t.assigned.size > 0 || t.layoutChanges.length > 0) && !t.isBegun
       ),

@@ -1,9 +1,8 @@
 /**
- * What users have said of dimensions of tensors. Input: tensors, dimensions and marks; output: the mark of a dimension,
- * and whether a compiled version knows of those that a tensor has now. Invariant: a mark stays with its tensor.
+ * Users' marks on dimensions of tensors. Invariant: a mark stays with its tensor.
  */
 
-/** What the user said about one dimension. */
+/** The mark of one dimension. */
 export type DimensionMark =
   /** `strict`: a program that makes a constant of it is an error. */
   | { readonly kind: "dynamic"; readonly min: number; readonly max: number; readonly strict: boolean }
@@ -23,7 +22,7 @@ export function markDimension(tensor: object, dim: number, mark: DimensionMark):
   isAnyMarked = true;
 }
 
-/** What was said about a dimension. */
+/** Returns the mark of a dimension. */
 export function markOf(tensor: object, dim: number): DimensionMark | undefined {
   return marks.get(tensor)?.get(dim);
 }
@@ -35,8 +34,8 @@ export function dimensionsMarked(tensor: object): readonly number[] {
 }
 
 /**
- * Whether a version in which these dimensions are symbols, or were marked when it was compiled, does what is said of a
- * tensor now, as PyTorch's guards on dynamic indices.
+ * Returns whether a version respects the tensor's current marks, given the dimensions that are symbols in it or were
+ * marked when it was compiled; like PyTorch's guards on dynamic indices.
  */
 export function knowsMarks(tensor: object, dims: readonly number[]): boolean {
   if (!isAnyMarked) return true;

@@ -1,16 +1,15 @@
 /**
- * Which sizes and numbers were seen to change, kept between processes of one job: a later process makes symbols of them
- * at once and compiles once where the first one compiled twice. Input: `config.jobId`, what changes; output: what
- * changed in former processes. Invariant: what is kept only says what to make symbols of, so that a stale or foreign
- * profile costs speed and never an answer.
+ * The changed sizes and numbers of a job, cached between its processes under `config.jobId`: a later process makes
+ * them symbols immediately and compiles once where the first one compiled twice. Invariant: a profile only selects
+ * symbols, so that a stale or foreign one costs speed and never correctness.
  */
 import { config } from "../../base/config.ts";
 import { keepText, keptText } from "../../base/kept_texts.ts";
 import { logs } from "../../base/logs.ts";
 
-/** What is known of one function, or the rest of one. */
+/** The profile of one function, or of a resumed part. */
 export interface DynamicProfile {
-  /** Whether a number has changed, or a dimension of the tensor at a place. */
+  /** Returns whether a number has changed, or a dimension of the tensor at a place. */
   changed(place: string, dim: number | null): boolean;
   /** Notes that it has. */
   note(place: string, dim: number | null): void;

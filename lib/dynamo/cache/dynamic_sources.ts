@@ -1,11 +1,11 @@
 /**
- * Places that the settings make symbols or constants of. Input: `config.dynamicSources`, `staticSources`,
- * `unbackedSources` and `dynamicValues`, and a place; output: what they say of it. Invariant: a place that both lists name is static.
+ * Places that the settings declare as symbols or constants: `config.dynamicSources`, `staticSources`,
+ * `unbackedSources` and `dynamicValues`. Invariant: a place that both lists name is static.
  */
 import { config } from "../../base/config.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
 
-/** Whether a list names a place, or a dimension of the tensor there. */
+/** Returns whether a list names a place, or a dimension of the tensor there. */
 type SourceList = (place: string, dim: number | null) => boolean;
 
 interface ListEntry {
@@ -62,15 +62,15 @@ function dynamicNumbers(): ReadonlySet<number> {
   return values.numbers;
 }
 
-/** Whether the settings say of a dimension of a tensor that nothing is known of it. */
+/** Returns whether the settings declare a dimension of a tensor as unbacked. */
 export function isSaidUnbacked(place: string, dim: number): boolean {
   const { unbackedSources } = config;
   return unbackedSources !== "" && listOf(unbackedSources)(place, dim);
 }
 
 /**
- * What the settings say of a number at a place, or of a dimension of a tensor there: "value" is as "dynamic", but weaker
- * than `dynamic: false`. Null: nothing.
+ * Returns the setting for a number at a place, or a dimension of a tensor there: "value" is like "dynamic", but
+ * weaker than `dynamic: false`. Null: none.
  */
 export function saidOf(
   place: string,

@@ -1,6 +1,6 @@
 /**
- * Parts of entries that do not depend on how an entry came about: its check, and what its calls do whose graph throws.
- * Input: guards and units; output: functions. Invariant: a call whose graph throws does what the program does.
+ * Parts of entries that do not depend on how an entry was created: its check, and the handling of calls whose graph
+ * throws. Invariant: a call whose graph throws does what the program does.
  */
 import { recording } from "../../base/recording.ts";
 import { isUndone, messageOf, OperandRefused } from "../../base/errors.ts";
@@ -53,7 +53,7 @@ export function readCaptured(fn: unknown, index: number): unknown {
   throw new TypeError("Expected a variable");
 }
 
-/** What a call does whose graph throws. */
+/** Returns the handler of calls whose graph throws. */
 export function wayOut(unit: Unit, { graph, made, isAsyncCall }: {
   readonly graph: () => Graph | null;
   readonly made: { readonly entry: Entry | null };

@@ -1,6 +1,6 @@
 /**
- * What ends the recompilations that have reached a limit. Input: the limit and what kept changing; output: advice, the
- * most specific first. Invariant: every piece of advice names the setting, option or function that it is about.
+ * Advice for recompilations that have reached a limit. Invariant: every piece of advice names the setting, option or
+ * function that it is about.
  */
 import { config } from "../../base/config.ts";
 import type { ChangeHistory } from "./automatic_dynamic.ts";
@@ -13,7 +13,7 @@ export interface Limit {
   readonly most: number;
 }
 
-/** What could be done about it. */
+/** Returns possible remedies. */
 export function remediesText(
   { setting, most }: Limit,
   mismatches: readonly Mismatch[],

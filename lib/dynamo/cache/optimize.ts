@@ -1,7 +1,6 @@
 /**
- * Compiled callables. Input: a function and options; output: a function of the same signature that runs compiled
- * versions where it can. Invariant: making one compiles nothing; the callable does what the function does,
- * receiver and errors included.
+ * Compiled callables: functions of the same signature that run compiled versions where they can. Invariant: making
+ * one compiles nothing; the callable does what the function does, receiver and errors included.
  */
 import type { AnyFunction } from "../../base/arguments.ts";
 import { apply, defineOwn } from "../../base/own_builtins.ts";
@@ -27,16 +26,16 @@ import type { GuardFilter } from "../guards/filters.ts";
 import type { UncompiledCalls } from "./uncompiled.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";
 
-/** What the user chose. */
+/** The user's options. */
 export interface CompileChoices {
   readonly backend: GraphBackend;
   readonly backendName?: string;
-  /** What messages call the function; its own name unless given. */
+  /** The function's name in messages; default: its own. */
   readonly name?: string;
   readonly fullgraph?: boolean;
   readonly dynamic?: boolean | undefined;
   readonly hooks?: Hooks;
-  /** How a backend that the stance demands is run; as it is unless given. */
+  /** Wraps a backend that the stance demands; default: unchanged. */
   readonly wrapBackend?: (backend: GraphBackend) => GraphBackend;
   readonly cacheSizeLimit?: number | undefined;
   readonly guardFilter?: GuardFilter | undefined;
@@ -129,7 +128,7 @@ function remember(compiled: Compiled): void {
   });
 }
 
-/** What was compiled for a callable or for a function that was compiled. */
+/** Returns the compilations of a callable or of a compiled function. */
 function compiledOf(fn: object): Compiled[] {
   const own = byCallable.get(fn);
   if (own) return [own];
@@ -171,7 +170,7 @@ export function frozen<F extends AnyFunction>(fn: F): F {
 export interface CacheEntry {
   readonly guards: {
     readonly codeParts: readonly string[];
-    /** Whether a call with these arguments is served; `this` is the receiver. */
+    /** Returns whether a call with these arguments is served; `this` is the receiver. */
     check(this: unknown, ...args: readonly unknown[]): boolean;
     /** The source of the check function. */
     readonly code: string;
@@ -211,7 +210,7 @@ function describe(entry: Entry): CacheEntry {
   };
 }
 
-/** How a compiled function fares. */
+/** The state of a compiled function. */
 export interface CompiledStatus {
   readonly entries: number;
   readonly hits: number;

@@ -1,7 +1,6 @@
 /**
- * The state that a compiled callable shares with all of its units. Input: the options of `optimize`;
- * output: shared state. Invariant: units are found again by their plan, so that recompiling a function reuses
- * the compiled rests of its former versions.
+ * The state that a compiled callable shares with all of its units. Invariant: units are found again by their plan, so
+ * that recompiling a function reuses the compiled rests of its former versions.
  */
 import type { BreakReason } from "../../base/errors.ts";
 import type { GraphBackend } from "../../graph/backend.ts";
@@ -27,7 +26,7 @@ export interface OptimizeOptions {
   readonly hooks: Hooks;
   /** Most entries of each part; null: as config says. */
   readonly cacheSizeLimit: number | null;
-  /** What the user says of parameters' sizes. */
+  /** The user's specification of parameter sizes. */
   readonly shapesSpec: ShapesSpec;
   /** The function whose parameters that names; null: the compiled one. */
   readonly signature: object | null;
@@ -49,7 +48,7 @@ export interface Hooks {
   readonly onRecompile?: (title: string, reasons: readonly string[]) => void;
 }
 
-/** What a trace took for granted, and what it does besides its graph. */
+/** The assumptions of a trace, and its effects besides the graph. */
 export interface EndedTrace {
   readonly sizes: ShapeEnv;
   /** The value that a size is read from, by the name that the sizes know it by, in the traced call. */
@@ -70,7 +69,7 @@ export class Program {
   #shapes: ShapeMarks | null = null;
   /** Graph breaks so far, by cause and place. */
   readonly breaks: Set<string> = new Set();
-  /** No further compilation, as `run` demands. */
+  /** Forbids further compilation, as `run` demands. */
   frozen = false;
   readonly uncompiled: UncompiledLog;
 
@@ -78,15 +77,15 @@ export class Program {
     readonly name: string,
     readonly fn: object,
     readonly options: OptimizeOptions,
-    /** Where the user wrote the function. */
+    /** Returns the function's source position. */
     readonly place: () => SourcePosition | null,
   ) {
     this.uncompiled = new UncompiledLog((reason) => options.hooks.onUncompiled?.(reason));
   }
 
   /**
-   * What the user says of sizes, by place. Throws DynError for what does not fit the function, whose parameters are
-   * `own`, or stand in the order of `signature`'s.
+   * Returns the user's marks on sizes, by place. Throws DynError for a mark that does not fit the function, whose
+   * parameters are `own`, or in the order of `signature`'s.
    */
   shapes(own: () => readonly string[], parametersOf: (fn: object) => readonly string[]): ShapeMarks {
     const { shapesSpec, signature } = this.options;
@@ -97,7 +96,7 @@ export class Program {
       : shapeMarks(shapesSpec, { parameters: parametersOf(signature), labelOf: (index) => `arg${index}` });
   }
 
-  /** As before the first call. */
+  /** Restores the state before the first call. */
   clear(): void {
     this.nextResume = 1;
     this.versions = 0;

@@ -1,6 +1,6 @@
 /**
- * A function as the body of a unit. Input: the function; output: frames that begin it, and plain calls. Invariant:
- * only arguments that the function reads are looked at, so that nothing else is guarded.
+ * A function as the body of a unit. Invariant: only arguments that the function reads are inspected, so that nothing
+ * else is guarded.
  */
 import { apply } from "../../base/own_builtins.ts";
 import { liveRegisters } from "../bytecode/liveness.ts";
@@ -14,7 +14,7 @@ import { ObjectValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { isClass } from "../variables/wrap.ts";
 import type { UnitBody } from "./unit.ts";
 
-/** How a function without a name is called in messages. */
+/** The name of an anonymous function in messages. */
 export const ANONYMOUS = "<anonymous>";
 
 /** The body of a whole function, in whose frame these rules hold. */

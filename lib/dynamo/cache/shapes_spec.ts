@@ -1,6 +1,6 @@
 /**
- * Sizes of a function's parameters as its user states them, dimension by dimension. Input: what `compile` was given;
- * output: marks by place. Invariant: what is not understood, or names no parameter, is an error.
+ * Sizes of a function's parameters as its user states them, dimension by dimension. Invariant: an unknown form, or a
+ * name that is not a parameter's, is an error.
  */
 import { DynError } from "../../base/errors.ts";
 import type { DimensionMark } from "./dimension_marks.ts";
@@ -24,7 +24,7 @@ export type ShapeMarks = ReadonlyMap<string, readonly (DimensionMark | undefined
 export interface SpecifiedFunction {
   /** The names, as the user writes them. */
   readonly parameters: readonly string[];
-  /** What guards call the parameter at a position. */
+  /** Returns the name of the parameter at a position in guards. */
   labelOf(index: number): string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What compiled functions do with their calls: the ambient stance. Input: scoped changes; output: the stance in force.
- * Invariant: disposing of a change restores what was in force before it.
+ * The ambient stance, which decides what compiled functions do with their calls. Invariant: disposing of a change
+ * restores the previous stance.
  */
 import type { AnyFunction } from "../../base/arguments.ts";
 import { apply, defineOwn } from "../../base/own_builtins.ts";
@@ -21,7 +21,7 @@ const STANCES = [
 ] as const;
 
 /**
- * As `torch.compiler.set_stance`:
+ * The stances of `torch.compiler.set_stance`:
  * - "default": calls that no entry serves are compiled;
  * - "force_eager": every call runs uncompiled;
  * - "eager_on_recompile": only functions without entries are compiled, other calls run uncompiled;
@@ -45,10 +45,10 @@ export interface StanceOptions {
   readonly skipGuardEvalUnsafe?: boolean | undefined;
 }
 
-/** What is in force. */
+/** The current stance. */
 interface StanceInForce {
   readonly stance: Stance;
-  /** What all functions use; null: each its own. */
+  /** The backend for all functions; null: each its own. */
   readonly backend: GraphBackend | null;
   readonly skipGuards: boolean;
 }
@@ -65,7 +65,7 @@ export function forcedBackend(): GraphBackend | null {
   return current.backend;
 }
 
-/** Whether functions with one entry run it unseen. */
+/** Returns whether functions with one entry run it without checking guards. */
 export function skipsGuards(): boolean {
   return current.skipGuards;
 }

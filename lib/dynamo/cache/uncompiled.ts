@@ -1,8 +1,7 @@
 /**
- * Calls of compiled functions that run uncompiled: why, and how often. Input: reasons, when it is decided, and calls
- * that go that way; output: records for `status`, reports to hooks, counters, the log `graph_breaks`, and a line on
- * stderr for what the user would not notice otherwise. Invariant: a call that runs uncompiled without the user's wish
- * is counted here, and its reason has been said.
+ * Records calls of compiled functions that run uncompiled, with reasons and counts: for `status`, hooks, counters,
+ * the log `graph_breaks`, and a line on stderr where the user would not notice otherwise. Invariant: a call that runs
+ * uncompiled without the user's wish is counted here, and its reason has been reported.
  */
 import { type BreakReason, breakText } from "../../base/errors.ts";
 import { counters, logs } from "../../base/logs.ts";
@@ -24,7 +23,7 @@ interface Counted {
   calls: number;
 }
 
-/** What of a compiled callable and the units that come of it ran uncompiled. */
+/** The uncompiled calls of a compiled callable and its units. */
 export class UncompiledLog {
   readonly #found = new Map<string, Counted>();
 

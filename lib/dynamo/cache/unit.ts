@@ -1,7 +1,7 @@
 /**
- * A compiled unit: a function, or the rest of one after plain JavaScript has run, with its cache of entries.
- * Input: calls; output: results, by the first entry whose guards hold, by a new entry, or by plain JavaScript.
- * Invariant: whichever way a call goes, it does what the original would have done.
+ * A compiled unit: a function, or the rest of one after plain JavaScript has run, with its cache of entries. A call
+ * is served by the first entry whose guards hold, by a new entry, or by plain JavaScript. Invariant: however a call
+ * is served, it does what the original would have done.
  */
 import { BegunStates } from "../../optim/begun_states.ts";
 import { config } from "../../base/config.ts";
@@ -68,14 +68,14 @@ export interface Entry {
   hits: number;
 }
 
-/** What makes a unit a function or the rest of one. */
+/** The body of a unit: a function or the rest of one. */
 export interface UnitBody {
   readonly name: string;
-  /** Where it goes on, if it is the rest of a function. */
+  /** The plan at which it resumes, if it is the rest of a function. */
   readonly resumed: ResumePlan | null;
   /** Names of the parameters, as guards and generated code write them. */
   readonly parameters: readonly string[];
-  /** Where the user wrote it, for guards on its parameters. */
+  /** Returns the source position for guards on its parameters. */
   place(): SourcePosition | null;
   /** Frames to trace a call with. A text says why there are none. */
   begin(m: Interpreter, self: unknown, args: readonly unknown[]): readonly Frame[] | string;
@@ -93,14 +93,14 @@ const ARRAYS_REPLACED = "the program has replaced how arrays are iterated over";
 /** Serves a call, with the builtins as the program has them. */
 type Serve = () => unknown;
 
-/** How often a unit may take an entry back before that counts as a fault. */
+/** Number of times that a unit may withdraw an entry before that counts as a fault. */
 const MOST_WITHDRAWN = 4;
 
 export class Unit {
   /** Another list whenever entries come or go; those that are few in the order of their last hits. */
   entries: Entry[] = [];
   readonly history: ChangeHistory;
-  /** What modified functions end with, to go on in this unit. */
+  /** The continuation in this unit, called at the end of modified functions. */
   readonly resume: (...args: readonly unknown[]) => Resumption = (...args) => new Resumption(this, args);
   /** Whether a warning has said that there are too many versions. */
   isWarned = false;
@@ -108,7 +108,7 @@ export class Unit {
   givenUp: string | null = null;
   #countPlain: CountCall | null = null;
   #withdrawn = 0;
-  /** What the entries are compiled by; null: the function's own backend. */
+  /** The backend of the entries; null: the function's own. */
   #backend: GraphBackend | null = null;
   /** Entries of the other backends that were in force. */
   #index: EntryIndex<Entry> | null = null;
@@ -127,7 +127,7 @@ export class Unit {
   /** States of optimizers that the call under way has begun. */
   readonly begunStates: BegunStates = new BegunStates();
 
-  /** How messages call it: the function, and for the rest of one the line at which it goes on. */
+  /** The title in messages: the function, and for the rest of one the line at which it resumes. */
   get title(): string {
     const { program, body } = this;
     const title = functionTitle({ name: program.name, place: program.place() });
@@ -237,7 +237,7 @@ export class Unit {
     return serve();
   }
 
-  /** How to serve a call that no entry serves: by a new one, or plainly. */
+  /** Decides how to serve a call without a matching entry: by a new entry, or plainly. */
   #decide(self: unknown, args: readonly unknown[]): Serve {
     const { body, program } = this, stance = currentStance();
     const plain = () => body.runPlain(self, args);
@@ -377,13 +377,13 @@ export class Unit {
   }
 }
 
-/** What came of a compilation, in a few words. */
+/** Returns a short description of a compiled entry. */
 function entryText({ graph, guards }: Entry): string {
   const ops = graph?.graph.nodes.filter((node) => node.op.startsWith("call_")).length ?? 0;
   return `${graph === null ? "no graph" : `a graph of ${ops} operations`}, ${guards.length} guards`;
 }
 
-/** What a modified function gives where the rest of the program is another unit. */
+/** The result of a modified function whose program continues in another unit. */
 export class Resumption {
   /** Modes that the unit begins under; null: those in force. */
   modes: RegionModes | null = null;

@@ -1,7 +1,6 @@
 /**
- * One call as one graph, for what has to run without the program around it. Input: a function and the arguments of a call;
- * output: the graph, the tensors that it takes, where its sizes come from, and what the call returns. Invariant: nothing of
- * the program is changed: the graph runs on copies; a call that does anything besides its graph is refused.
+ * Captures one call as one graph, for export: the graph, its input tensors, the sources of its sizes, and the
+ * results. Invariant: the program is not changed: the graph runs on copies; a call with other effects is refused.
  */
 import type { AnyFunction } from "../../base/arguments.ts";
 import { DynError, Unsupported } from "../../base/errors.ts";
@@ -23,7 +22,7 @@ export interface SizeOrigin {
   readonly part: SourcePart;
 }
 
-/** What a call returns at a leaf. */
+/** A leaf of the call's result. */
 export type ReturnedLeaf =
   | { readonly kind: "output"; readonly output: number }
   /** A tensor that was handed in or is held. */

@@ -1,10 +1,12 @@
-/** What generated code needs of the printer of code objects. Input: none; output: types. Invariant: expressions are texts. */
+/** The interface of generated code to the printer of code objects. Invariant: expressions are texts. */
 import type { CodeObject } from "../bytecode/code.ts";
 import type { LiveCell } from "../frame/info.ts";
 import type { Constants } from "../guards/reader.ts";
 import type { ObjectValue, Value } from "../variables/value.ts";
 
-/** How functions, cells and generators of the trace are made; the printer of code objects knows. */
+/**
+ * Prints the creation of functions, cells and generators of the trace; implemented by the printer of code objects.
+ */
 export interface ClosurePrinter {
   /** An expression for a new function of `code`; `free` are expressions for what it captures. */
   closure(code: CodeObject, made: ClosureParts, constants: Constants): string;
@@ -31,6 +33,6 @@ export interface ClosureParts {
   readonly namePrefix: "" | "get" | "set";
   readonly home: string | null;
   readonly free: readonly string[];
-  /** Which of them are cells. */
+  /** Indices of those that are cells. */
   readonly cells: ReadonlySet<number>;
 }

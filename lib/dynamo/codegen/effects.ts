@@ -1,7 +1,6 @@
 /**
- * Changes that the trace made to objects of the program, as statements. Input: values of real objects and cells
- * with their state; output: statements that bring the real ones to that state. Invariant: only what differs is
- * written; keys that were deleted and added again end up last, as in the program.
+ * Generates statements that apply the trace's changes to the real objects and cells of the program. Invariant: only
+ * differences are written; keys that were deleted and added again end up last, as in the program.
  */
 import { invariant } from "../../base/errors.ts";
 import {
@@ -16,14 +15,14 @@ import { programDescriptor } from "../../base/own_builtins.ts";
 import { mayRunCode } from "./object_shape.ts";
 import type { Rebuilder } from "./rebuild.ts";
 
-/** Whatever the trace may have changed. */
+/** Everything that the trace may have changed. */
 export interface ChangedState {
   readonly objects: readonly ObjectValue[];
   readonly tensors: readonly TensorValue[];
   readonly cells: Iterable<CellValue>;
 }
 
-/** Whether the trace has changed a real object. */
+/** Returns whether the trace has changed a real object. */
 export function isChanged(object: ObjectValue): boolean {
   const { exotic } = object;
   if (
@@ -38,7 +37,7 @@ export function isChanged(object: ObjectValue): boolean {
     exotic.elements.some((e, i) => e !== exotic.originals[i]);
 }
 
-/** Whether the trace has replaced or taken away elements that an array had. */
+/** Returns whether the trace has replaced or removed original elements of an array. */
 export function changesElements({ exotic }: ObjectValue): boolean {
   return exotic.kind === "array" && exotic.loaded &&
     exotic.originals.some((original, i) => original !== HOLE && exotic.elements[i] !== original);
@@ -139,7 +138,7 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
     if (keepsFlags && slot.value === object.reads.get(key)) continue;
     // An assignment keeps the flags
     const assigned = keepsFlags && slot.writable ? { ...slot, enumerable: true, configurable: true } : slot;
-    // Which flags are there decides, even where those that are wanted are what an assignment gives new properties
+    // The flags that exist decide, even if the wanted ones are those of a plain assignment
     const define = former ? !keepsFlags : mayRunCode(object, key);
     lines.push(rebuild.setSlot(name(), key, assigned, define));
   }

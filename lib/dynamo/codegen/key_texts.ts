@@ -1,6 +1,6 @@
 /**
- * Keys of properties as JavaScript. Input: keys; output: texts for literals, accesses and expressions. Invariant: a symbol
- * that the trace has made is made anew in each call, once, before anything refers to it.
+ * Prints property keys as JavaScript: literals, accesses and expressions. Invariant: a symbol that the trace has made
+ * is created once in each call, before anything refers to it.
  */
 import type { Constants } from "../guards/reader.ts";
 import { isMadeSymbol } from "../trace/made_symbols.ts";

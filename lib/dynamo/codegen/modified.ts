@@ -1,7 +1,7 @@
 /**
- * The function that replaces the original for calls that an entry serves: inputs, the compiled graph, changes to
- * the program's objects, and the way on. Input: how a trace ended; output: a function and its text. Invariant:
- * everything that is read from the program's state is read before anything is changed.
+ * Generates the function that replaces the original for calls that an entry serves: inputs, the compiled graph,
+ * changes to the program's objects, and the continuation. Invariant: all reads of the program's state happen before
+ * any change.
  */
 import { invariant } from "../../base/errors.ts";
 import { Constants, SourceReader } from "../guards/reader.ts";
@@ -15,7 +15,7 @@ import type { ClosurePrinter } from "./closure_types.ts";
 import { scalar } from "../scalars.ts";
 import type { Node } from "../../graph/node.ts";
 
-/** What modified code is made from. */
+/** The parts of modified code. */
 export interface ModifiedParts {
   readonly name: string;
   readonly parameters: readonly string[];
@@ -23,7 +23,7 @@ export interface ModifiedParts {
   readonly state: ChangedState;
   readonly printer: ClosurePrinter;
   readonly readCaptured: (fn: unknown, index: number) => unknown;
-  /** What the call does where the graph throws: nothing of the program has happened by then. */
+  /** Handles a call whose graph throws: no effect of the program has happened by then. */
   readonly failed: (self: unknown, args: ArrayLike<unknown>, error: unknown) => unknown;
   /** Values the tail refers to. */
   readonly needed: readonly Value[];
@@ -33,7 +33,7 @@ export interface ModifiedParts {
   readonly compile: (results: readonly Node[]) => { readonly name: string; readonly run: unknown } | null;
 }
 
-/** What tails use to write themselves. */
+/** The environment for generating tails. */
 export interface ModifiedCode {
   readonly rebuild: Rebuilder;
   readonly constants: Constants;
@@ -46,7 +46,7 @@ export interface Modified {
   readonly text: string;
   /** The statements of the text that change what existed before, or call the program's functions. */
   readonly effects: readonly string[];
-  /** What the text refers to, by name. */
+  /** Values that the text refers to, by name. */
   readonly constants: ReadonlyMap<string, unknown>;
   readonly parameters: readonly string[];
 }

@@ -1,6 +1,6 @@
 /**
- * Names of local variables in generated code. Input: wished names; output: valid names, each once. Invariant:
- * no name is a reserved word, nor one of the names under which generated code finds its constants.
+ * Allocates names of local variables in generated code. Invariant: no name is a reserved word, nor one of the names
+ * under which generated code finds its constants.
  */
 
 const RESERVED: ReadonlySet<string> = new Set(

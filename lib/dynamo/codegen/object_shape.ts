@@ -1,6 +1,6 @@
 /**
- * What objects made in a trace look like to whoever writes them down. Input: object values; output: names, whether
- * a literal will do, which parts come by themselves, and what they refer to.
+ * Describes objects made in a trace for code generation: names, whether a literal suffices, which parts exist
+ * implicitly, and their references.
  */
 import { programDescriptor } from "../../base/own_builtins.ts";
 import { type Element, type ObjectValue, type Slot, UNDEFINED, type Value } from "../variables/value.ts";
@@ -10,7 +10,7 @@ export function asValue(element: Element): Value {
   return typeof element === "symbol" ? UNDEFINED : element;
 }
 
-/** What a variable for an object is called. */
+/** Returns the variable name for an object. */
 export function nameOf(object: ObjectValue): string {
   switch (object.exotic.kind) {
     case "array":
@@ -32,7 +32,7 @@ export function nameOf(object: ObjectValue): string {
   }
 }
 
-/** Whether an object can be written as a literal: plain properties, nothing exotic. */
+/** Returns whether an object can be written as a literal: plain properties, nothing exotic. */
 export function isLiteral(object: ObjectValue): boolean {
   if (object.frozen !== "no" || object.tensorProperty || object.arguments || object.prototypeOf) {
     return false;
@@ -46,7 +46,7 @@ export function isLiteral(object: ObjectValue): boolean {
   );
 }
 
-/** Whether assigning a new property would run a setter that the object inherits, or be refused. */
+/** Returns whether assigning a new property would run an inherited setter, or be refused. */
 export function mayRunCode(object: ObjectValue, key: string | symbol): boolean {
   for (let at = object.prototype; at; at = at.prototype) {
     const slot = at.slots.get(key);
@@ -96,12 +96,12 @@ export function givenKeys(object: ObjectValue): readonly (string | symbol)[] {
   return object.arguments ? ["length", Symbol.iterator, "callee"] : [];
 }
 
-/** Whether it is a function that makes generators. */
+/** Returns whether it is a generator function. */
 export function isGenerator({ exotic }: ObjectValue): boolean {
   return exotic.kind === "function" && exotic.closure?.code.generator === true;
 }
 
-/** Whether the object that a function was made with as its prototype is no longer as it was made. */
+/** Returns whether the prototype object that a function was created with has changed. */
 export function isChangedPrototype(object: ObjectValue): boolean {
   const { prototypeOf, slots } = object;
   if (!prototypeOf) return false;

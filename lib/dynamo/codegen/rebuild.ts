@@ -1,7 +1,7 @@
 /**
- * Traced values as JavaScript that makes them: constants as text, real objects by their sources, results of the
- * graph by name, new objects by literals. Input: values; output: expressions, and statements that have to come
- * first. Invariant: an object that is met twice is made once; cycles are closed after their members exist.
+ * Generates JavaScript that rebuilds traced values: constants as text, real objects by their sources, results of the
+ * graph by name, new objects by literals. Invariant: an object that occurs twice is created once; cycles are closed
+ * after their members exist.
  */
 import { invariant } from "../../base/errors.ts";
 import type { Node } from "../../graph/node.ts";

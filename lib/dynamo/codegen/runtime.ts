@@ -1,6 +1,6 @@
 /**
- * The helpers that modified functions call to make values. Input and output: real values. Invariant: they work
- * with the builtins as they were when dyn loaded.
+ * The helpers by which modified functions create values. Invariant: they work with the builtins as they were when dyn
+ * loaded.
  */
 import { types } from "node:util";
 import { defineOwn, iteratesArraysAsLoaded } from "../../base/own_builtins.ts";

@@ -1,8 +1,7 @@
 /**
- * The text of functions that reach a variable, for evaluation where the variable's name means it.
+ * Generates the text of functions that access a variable, for evaluation where its name is in scope.
  *
- * Input: variables. Output: text of an array of functions.
- * Invariant: evaluating the text makes functions and does nothing else.
+ * Output: text of an array of functions. Invariant: evaluating the text only creates functions.
  */
 import type { Variable } from "../bytecode/scope.ts";
 

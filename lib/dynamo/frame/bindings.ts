@@ -1,11 +1,13 @@
 /**
- * The free variables of a function that V8 loaded as it was written: final values, live cells, or why there is neither.
+ * The free variables of a function that V8 loaded as it was written: final values, live cells, or why there is
+ * neither.
  *
- * Input: a function's place and the inspector. Output: a binding for each variable, made when it is asked for.
- * Invariant: a binding that is not pending never changes.
+ * Output: a binding for each variable, made when it is asked for. Invariant: a binding that is not pending never
+ * changes.
  *
- * The inspector shows what variables hold, which does for those that stay. Accessors for the others can only be made
- * where the variable's name means it, that is inside a call of the function; so they come with its next call.
+ * The inspector shows the values of variables, which suffices for those that never change. Accessors for the others
+ * can only be created where the name is in scope, that is inside a call of the function; so they become available
+ * with its next call.
  */
 import { logs } from "../../base/logs.ts";
 import type { CodeObject } from "../bytecode/code.ts";
@@ -34,7 +36,7 @@ export interface Access {
   readonly find: FindModule;
 }
 
-/** Where a function's variables are. */
+/** The function and scopes that variables belong to. */
 export interface Surroundings {
   readonly fn: object;
   readonly module: ParsedModule;
@@ -77,7 +79,7 @@ const MOST_IN_VAIN = 3;
 /** Closures of one code that wait for their variables; where more are made each would only ever be called once. */
 const MOST_CLOSURES = 8;
 
-/** How many closures have waited for their own variable of a declaration. */
+/** Number of closures that have waited for their own variable of a declaration. */
 const waited = new WeakMap<Variable, number>();
 
 /** Bindings of free variables, made when they are asked for and kept. */
@@ -109,7 +111,7 @@ export class Bindings {
     return this.made.get(variable) ?? this.later(variable, at);
   }
 
-  /** What a variable is until the function's next call. */
+  /** Returns the binding of a variable until the function's next call. */
   private later(variable: Variable, at: Located | null): FreeBinding {
     const shared = moduleCell(variable);
     if (shared) return { kind: "cell", cell: shared };
@@ -117,7 +119,7 @@ export class Bindings {
       return { kind: "unreachable", because: `${variable.name} of an enclosing method cannot be read` };
     }
     const because = `${variable.name} can be reached only in a call`;
-    // What the house keeps private is the state of its tapes and storages, which no trace follows.
+    // Private members of dyn's own classes are the state of tapes and storages, which no trace follows.
     const isKept = variable.kind === "private" && isOwnModule(this.at.module.url);
     if (!at || isKept || !meansInside(at, variable)) return { kind: "unreachable", because };
     const access = variable.kind === "private" ? shownAccess(this.use.inspector, variable) : null;
@@ -203,7 +205,7 @@ export class Bindings {
     });
   }
 
-  /** Whether this closure may wait, counted once for each variable. */
+  /** Returns whether this closure may wait, counted once for each variable. */
   private maySpend(variables: readonly Variable[]): boolean {
     const own = variables.filter((variable) => !variable.single && !this.counted.has(variable));
     if (own.some((variable) => (waited.get(variable) ?? 0) >= MOST_CLOSURES)) return false;
@@ -214,7 +216,7 @@ export class Bindings {
     return true;
   }
 
-  /** Whether one of the calls was of this very closure; then its accessors are the bindings. */
+  /** Returns whether one of the calls was of this very closure; then its accessors become the bindings. */
   private takeFrom(
     fn: object,
     { variables, all, certain }: {
@@ -241,7 +243,7 @@ export class Bindings {
     return false;
   }
 
-  /** Whether what reaches a variable of some call of the code reaches that of this closure. */
+  /** Returns whether accessors from some call of the code refer to the variable of this closure. */
   private isSame(fn: object, variable: Variable, [get, set]: Accessors): boolean {
     if (!get) return false;
     if (variable.kind === "private") return true;

@@ -1,8 +1,8 @@
 /**
- * From a function value to its code and its variables.
+ * Finds the code and variables of a function value.
  *
- * Input: any value. Output: `Captured`. Invariant: the answer for one function is made once and kept as long as the
- * function lives; no user code runs.
+ * Output: `Captured`. Invariant: the answer for one function is computed once and kept as long as the function lives;
+ * no user code runs.
  */
 import { types } from "node:util";
 import type { ClassField } from "../bytecode/compile.ts";
@@ -51,7 +51,7 @@ const captured = new WeakMap<object, Captured>();
 /** Code objects that have been looked at, by function. */
 const codes = new WeakMap<FunctionNode, CodeObject>();
 
-/** What a callable value is: code and variables, or why there are none. */
+/** Returns the code and variables of a callable value, or why there are none. */
 export function captureFunction(fn: object): Captured {
   const known = captured.get(fn);
   if (known) return known;
@@ -101,7 +101,7 @@ export function findHomeObject(
   return null;
 }
 
-/** What the export `key` of a module's namespace object is. */
+/** Returns the binding of the export `key` of a module's namespace object. */
 export function namespaceExport(namespace: object, key: string): Export {
   return exportOf(namespace, key, moduleAt);
 }
@@ -125,7 +125,7 @@ export function moduleText(url: string): string | null {
   return rewritten ? rewritten.text : open().scripts.textAt(url);
 }
 
-/** Where a function stands, and what its variables hold: as far as that is known without parsing anything. */
+/** The position of a function, and the values of its variables, as far as known without parsing. */
 export interface FunctionSite {
   readonly url: string;
   /** In the text that V8 has. */
@@ -173,7 +173,7 @@ function rewrittenVariable(fn: object, name: string): ScopeValue {
   return { kind: "absent" };
 }
 
-/** What of a function or class has code. */
+/** Returns the parts of a function or class that have code. */
 function codesIn(known: Captured): readonly Pick<CapturedFunction, "code" | "binding">[] {
   if (known.kind === "function") return [known];
   if (known.kind !== "class") return [];
@@ -194,8 +194,8 @@ function moduleAt(url: string): ParsedModule | null {
 }
 
 /**
- * What a function is whose code has been compiled before, for another closure, in a module that was rewritten when it
- * was loaded; null for others. Nothing is parsed or compiled.
+ * Returns the capture of a function whose code was compiled before, for another closure, in a module that was
+ * rewritten on load; null for others. Nothing is parsed or compiled.
  */
 export function captureAgain(fn: object): CapturedFunction | null {
   const known = captured.get(fn);
@@ -330,7 +330,7 @@ function ownerOf(member: AstNode, module: ParsedModule): ClassNode | null {
   return owner && isClassNode(owner) ? owner : null;
 }
 
-/** Which member of which class the function node is; null: none. */
+/** Returns the class and member that the function node belongs to, or null. */
 function memberOf(node: FunctionNode, module: ParsedModule): CapturedFunction["member"] {
   const method = module.parentOf(node);
   const owner = method?.type === "MethodDefinition" ? ownerOf(method, module) : null;

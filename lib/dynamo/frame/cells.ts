@@ -1,8 +1,8 @@
 /**
  * Live access to variables of closures and to private members.
  *
- * Input: variables, and functions that reach them. Output: their cells.
- * Invariant: two functions that share a variable get the same cell; a module's own variables have one cell each.
+ * Output: their cells. Invariant: two functions that share a variable get the same cell; a module's own variables
+ * have one cell each.
  */
 import type { Unit, Variable } from "../bytecode/scope.ts";
 import { exporterOf } from "./imports.ts";
@@ -10,7 +10,7 @@ import type { FreeBinding, LiveCell, PrivateAccess } from "./info.ts";
 
 type Callback = (...args: readonly unknown[]) => unknown;
 
-/** What the text of a variable's accessors evaluates to. */
+/** The evaluated accessors of a variable. */
 export type Accessors = readonly Callback[];
 
 /** A cell that can be written only once a function of the variable's own module has been met. */
@@ -33,7 +33,7 @@ export function moduleCell(variable: Variable): LiveCell | null {
   return cell && (cell.set !== refuseWrite || !isWritten(variable)) ? cell : null;
 }
 
-/** Whether the variable's own module assigns it. */
+/** Returns whether the variable's own module assigns it. */
 function isWritten({ assignment, reassigned }: Variable): boolean {
   return assignment === "plain" && reassigned;
 }
@@ -63,7 +63,7 @@ export function bindingFrom(variable: Variable, [first, second, third]: Accessor
   };
 }
 
-/** As V8 words it. */
+/** In V8's words. */
 const CONSTANT_ASSIGNED = "Assignment to constant variable.";
 
 function refuseWrite(): never {
@@ -99,7 +99,9 @@ function canonical(asked: Variable, cell: Cell): LiveCell {
   return cell;
 }
 
-/** Whether a write through one cell shows through the other. Uninitialised variables cannot be compared. */
+/**
+ * Returns whether a write through one cell is visible through the other. Uninitialised variables cannot be compared.
+ */
 function sameVariable(a: LiveCell, b: LiveCell): boolean {
   const mark = {};
   try {
@@ -123,7 +125,7 @@ function privateAccess(variable: Variable, parts: readonly [Callback, Callback, 
   };
 }
 
-/** What kind of member a #name is. */
+/** Returns the kind of a private member. */
 export function privateMember(unit: Unit, variable: Variable): PrivateAccess["member"] {
   const { node } = unit;
   if (node.type !== "ClassDeclaration" && node.type !== "ClassExpression") return "field";

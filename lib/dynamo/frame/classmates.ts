@@ -1,10 +1,10 @@
 /**
- * What one function of a class tells of the class's private methods: they are reached through a private name only, and
- * share its scope, so that what it hands out serves them too.
+ * Shares the accessors of one function of a class with the class's private methods: those can be reached only through
+ * a private name, and share its scope.
  *
- * Input: variables that a function hands out. Output: those that its class's private methods need, and the bindings of
- * methods that were got through an access that was handed out. Invariant: an access gives methods of the very class
- * that it was made in, so what came with it means the same variables as in them.
+ * Output: those that its class's private methods need, and the bindings of methods that were got through an access
+ * that was handed out. Invariant: an access returns methods of the very class that it was created in, so the
+ * accessors that came with it refer to the same variables.
  */
 import { freeVariables } from "../bytecode/free.ts";
 import type { Variable } from "../bytecode/scope.ts";
@@ -42,10 +42,10 @@ export function classmates(variables: readonly Variable[], at: Located): readonl
   return [...found].filter((each) => meansInside(at, each) && entryText(each) !== null);
 }
 
-/** What methods that came through an access capture. */
+/** Captured variables of methods that came through an access. */
 const bindingsOfMethods = new WeakMap<object, ReadonlyMap<Variable, FreeBinding>>();
 
-/** What a private method captures, as far as the access by which it was got came with it. */
+/** Returns the bindings that came with the access by which a private method was obtained. */
 export function bindingsOfMethod(fn: object): ReadonlyMap<Variable, FreeBinding> | undefined {
   return bindingsOfMethods.get(fn);
 }

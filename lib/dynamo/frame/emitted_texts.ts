@@ -1,7 +1,7 @@
 /**
- * Texts of modules as the runtime keeps what it makes of TypeScript: what V8 has of them, without the debugger, which
- * takes long to enable. Input: addresses of modules that are loaded; output: texts. Invariant: a text says itself that it
- * was made of the very file that lies at the address and was written before this process began.
+ * Transpiled texts of TypeScript modules from the runtime's cache: the text that V8 has, without the debugger, which
+ * is slow to enable. Invariant: a text is used only if it records that it was made from the very file at the address
+ * and was written before this process began.
  */
 import type { SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -25,7 +25,7 @@ function variable(name: string): string | undefined {
 
 let folder: string | null | undefined;
 
-/** Where the runtime keeps texts; null where that is not known or may not be read. */
+/** Returns the folder of the runtime's cached texts; null if it is not known or may not be read. */
 function folderOfTexts(): string | null {
   if (folder === undefined) {
     const { os, standalone } = Deno.build, named = variable("DENO_DIR"), home = variable("HOME");
@@ -43,7 +43,7 @@ function folderOfTexts(): string | null {
 /** The map behind a text. */
 export type MapPayload = ConstructorParameters<typeof SourceMap>[0];
 
-/** What the runtime keeps of a module, whatever it was made of. */
+/** A module's file in the runtime's cache. */
 export interface KeptFile {
   readonly path: string;
   readonly text: string;
@@ -57,7 +57,7 @@ export interface EmittedText {
   readonly map: MapPayload;
 }
 
-/** What the runtime keeps of the module at a URL; null where it keeps nothing, or that may not be read. */
+/** Returns the runtime's cached file of the module at a URL; null if there is none, or if it may not be read. */
 export function keptFile(url: string): KeptFile | null {
   const at = TRANSLATED.test(url) && url.startsWith("file:") ? folderOfTexts() : null;
   if (at === null) return null;
@@ -67,7 +67,7 @@ export function keptFile(url: string): KeptFile | null {
     if (map < 0 || end < 0) return null;
     return { path, text: kept.slice(0, map), encodedMap: kept.slice(map + MAP.length, end) };
   } catch {
-    // Nothing is kept
+    // No cached file
     return null;
   }
 }
@@ -82,7 +82,7 @@ export function keptNames(folder: string): readonly string[] {
     );
     return files.map(({ name }) => name.replace(/\.js$/, ""));
   } catch {
-    // Nothing is kept
+    // No cached file
     return [];
   }
 }
@@ -96,7 +96,7 @@ export function emittedText(url: string, kept: KeptFile | null = keptFile(url)):
     const map = mapIn(encodedMap);
     return map && map.sourcesContent[0] === Deno.readTextFileSync(path) ? { url, text, map } : null;
   } catch {
-    // It is none of what is known here
+    // The file does not have a known form
     return null;
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Arguments with which a function's parameters are bound and nothing else happens.
+ * Generates arguments that bind a function's parameters without side effects.
  *
- * Input: patterns of parameters. Output: values that they fit: no default of theirs is evaluated, no getter or
- * iterator of the program runs, and taking them apart ends.
+ * Output: values that they fit: no default of theirs is evaluated, no getter or iterator of the program runs, and
+ * taking them apart ends.
  */
 import type * as ast from "acorn";
 

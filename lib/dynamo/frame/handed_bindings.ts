@@ -1,8 +1,8 @@
 /**
- * The free variables of a function of a rewritten module, from the accessors that it hands out.
+ * The free variables of a function of a rewritten module, from the accessors that it exposes.
  *
- * Input: the function as rewritten. Output: a binding for each variable, made when it is asked for.
- * Invariant: a variable that nothing assigns is a value as soon as it is initialised.
+ * Output: a binding for each variable, made when it is asked for. Invariant: a variable that nothing assigns is a
+ * value as soon as it is initialised.
  */
 import { freeVariables } from "../bytecode/free.ts";
 import type { Unit, Variable } from "../bytecode/scope.ts";
@@ -27,7 +27,7 @@ export class HandedBindings {
     const known = this.made.get(variable);
     if (known) return known;
     const binding = this.make(variable);
-    // What is not initialised yet may be final once it is.
+    // A variable that is not initialised yet may be final once it is.
     if (binding.kind !== "cell" || variable.reassigned) this.made.set(variable, binding);
     return binding;
   }
@@ -57,7 +57,10 @@ export class HandedBindings {
     }
   }
 
-  /** What an import stands for; null for other variables. Where that cannot be found out it is taken to change. */
+  /**
+   * Returns the origin of an import; null for other variables. If it cannot be determined the import is assumed to
+   * change.
+   */
   private originOf(variable: Variable): Origin | null {
     if (variable.kind !== "import") return null;
     try {

@@ -1,10 +1,9 @@
 /**
- * Where imported bindings come from: the module that exports one may assign it at any time.
+ * Origins of imported bindings: the exporting module may assign one at any time.
  *
- * Input: imports of parsed modules, names of exports. Output: the variable behind one that is assigned, the URL
- * behind a namespace.
- * Invariant: null for what cannot be followed (packages behind import maps), which export constants in practice; a
- * variable only if the exporting module is known and assigns it.
+ * Output: the variable behind one that is assigned, the URL behind a namespace. Invariant: null for imports that
+ * cannot be resolved (packages behind import maps), which export constants in practice; a variable only if the
+ * exporting module is known and assigns it.
  */
 import type * as ast from "acorn";
 import type { ParsedModule } from "../bytecode/parse.ts";
@@ -14,7 +13,7 @@ import { isOwnModule } from "../../base/errors.ts";
 /** Finds a loaded module by its URL. */
 export type FindModule = (url: string) => ParsedModule | null;
 
-/** What an import or export stands for. */
+/** The origin of an import or export. */
 export type Origin =
   /** A variable that its module assigns. */
   | { readonly kind: "changing"; readonly variable: Variable }
@@ -32,14 +31,14 @@ export function exporterOf(variable: Variable): Variable {
   return exporters.get(variable) ?? variable;
 }
 
-/** What a variable that is an import of `module` stands for. */
+/** Returns the origin of a variable that `module` imports. */
 export function importOrigin(variable: Variable, module: ParsedModule, find: FindModule): Origin {
   const origin = importedOrigin(variable, module, { find, seen: new Set() });
   if (origin.kind === "changing") exporters.set(variable, origin.variable);
   return origin;
 }
 
-/** What the export of a module of that URL stands for. */
+/** Returns the origin of an export of the module at that URL. */
 export function exportOrigin(name: string, url: string, find: FindModule): Origin {
   return originAt(name, url, { find, seen: new Set() });
 }

@@ -1,8 +1,7 @@
 /**
- * What frame access tells of a function value.
+ * The types of frame access: a union over the kinds of callable values.
  *
- * Input: nothing (types only). Output: `Captured`, a union over the kinds of callable values.
- * Invariant: every field can be read at any time without running user code.
+ * Output: `Captured`, a union over the kinds of callable values. Invariant: reading any field never runs user code.
  */
 import type { ClassField, PrivateMethodCode } from "../bytecode/compile.ts";
 import type { CodeObject, UserPosition } from "../bytecode/code.ts";
@@ -23,7 +22,7 @@ export interface PrivateAccess {
   readonly member: "field" | "method" | "accessor";
 }
 
-/** What a variable holds at a moment. */
+/** The contents of a variable at one moment. */
 export type Held =
   | { readonly kind: "value"; readonly value: unknown }
   | { readonly kind: "uninitialized" }
@@ -39,7 +38,7 @@ export type FreeBinding =
   | {
     readonly kind: "pending";
     readonly because: string;
-    /** What it holds now. */
+    /** Returns its current contents. */
     readonly held: () => Held;
     /** Of a private name: reads what objects have now, and writes nothing; null for variables. */
     readonly access: PrivateAccess | null;
@@ -64,7 +63,7 @@ export interface CapturedFunction {
   readonly module: ParsedModule;
   /** Compiled when first read; throws `UnsupportedSyntax` where it cannot be. */
   readonly code: CodeObject;
-  /** Where the function was written. */
+  /** Source position of the function. */
   readonly position: UserPosition;
   /** The class of which it is a method, getter or setter; null: none. */
   readonly member: { readonly owner: ClassNode; readonly isStatic: boolean } | null;
@@ -94,7 +93,7 @@ export interface CapturedClass {
   readonly methodBinding: (method: PrivateMethodCode, index: number) => FreeBinding;
 }
 
-/** Whatever a callable value turns out to be. */
+/** The capture of any callable value. */
 export type Captured =
   | CapturedFunction
   | CapturedClass

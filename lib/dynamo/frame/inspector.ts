@@ -1,12 +1,12 @@
 /**
  * A synchronous connection to V8's inspector of this very isolate.
  *
- * Input: protocol methods and parameters. Output: their results, at once.
- * Invariant: no user code runs while a message is dispatched: a nested dispatch would end the process. Where user
- * code itself already runs inside a dispatch (an expression typed into a REPL) nothing is sent.
+ * Output: their results, at once. Invariant: no user code runs while a message is dispatched: a nested dispatch would
+ * end the process. Where user code itself already runs inside a dispatch (an expression typed into a REPL) nothing is
+ * sent.
  *
  * `Session.post` dispatches synchronously; only its reply waits in a queue that one `process.nextTick` closure
- * drains. That closure is caught once, and called after each post. See https://nodejs.org/api/inspector.html and
+ * drains. That closure is captured once, and called after each post. See https://nodejs.org/api/inspector.html and
  * https://chromedevtools.github.io/devtools-protocol/v8/
  */
 import { Session } from "node:inspector";
@@ -49,10 +49,10 @@ function firstOf(list: unknown): unknown {
   return Array.isArray(list) ? list[0] : undefined;
 }
 
-/** What is known of a script without its text. */
+/** Metadata of a script without its text. */
 export interface ScriptOutline {
   readonly url: string;
-  /** That of its text in code units; −1 where it is not known. */
+  /** Length of its text in code units; −1 if not known. */
   readonly length: number;
 }
 
@@ -60,7 +60,7 @@ const stash = new GlobalSlot("dyn.stash");
 const GROUP = "dyn";
 
 let batches = 0;
-/** What ends with the outermost batch. */
+/** Caches that end with the outermost batch. */
 const inBatch = new Set<() => void>();
 
 /** Runs `body`, in which the debugger is enabled at most once: that tells of every script and takes long. */
@@ -233,7 +233,7 @@ export class Inspector {
     return found;
   }
 
-  /** What an object has under a private name. Of classes with equal names the innermost counts. */
+  /** Returns an object's member under a private name. Of classes with equal names the innermost counts. */
   privateMember(object: object, name: string): Held {
     const reply = this.post("Runtime.getProperties", { objectId: this.idOf(object), ownProperties: true });
     const list = reply.privateProperties;

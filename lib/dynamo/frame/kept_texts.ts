@@ -1,11 +1,10 @@
 /**
- * Texts of modules between processes: what V8 has of the modules of a program, as the debugger told it once, so that
- * later runs of the program do without the debugger, which takes long to enable.
+ * Caches texts of modules between processes: the text that V8 has of each module of a program, as the debugger
+ * reported it once, so that later runs of the program need no debugger, which is slow to enable.
  *
- * Input: texts of loaded scripts, and the files that they were made of; later those files. Output: the texts, noted as
- * those of modules that are loaded. Invariant: a text is used only where its file is the one that it was made of and was
- * written before this process began, so that V8 has read that very file; a function is looked up in it only by its own
- * text at its own place.
+ * Output: the texts, noted as those of modules that are loaded. Invariant: a text is used only if its file is the one
+ * that it was made from and was written before this process began, so that V8 has read that very file; a function is
+ * found in it only by its own text at its own position.
  */
 import { findSourceMap, SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -86,7 +85,7 @@ let isRead = false;
 /** Functions that use no variables from outside, by the text that they stand in. */
 const closed = new Map<string, Set<number>>();
 
-/** Whether the function at an offset of a text is known to use no variables from outside. */
+/** Returns whether the function at an offset of a text is known to use no outer variables. */
 export function isKnownClosed({ text }: FoundText, offset: number): boolean {
   return closed.get(text)?.has(offset) ?? false;
 }

@@ -1,8 +1,7 @@
 /**
- * The module that a function stands in, looked for where functions of programs are likely to be written: V8 tells the
- * addresses of its scripts only by listing all functions of all of them, which takes as long as all else of a small first
- * call. Input: the text of a function and where V8 says that it stands; output: the text of the module. Invariants: as of
- * emitted_texts.ts; the function stands in the text at that very place, and in no other that was looked at beside it.
+ * Finds the module that contains a function by searching likely modules: V8 reports the addresses of its scripts only
+ * by listing all functions of all of them, which takes as long as everything else in a small first call. Invariants:
+ * those of emitted_texts.ts; the function is in the text at that very position, and in no other text of the group.
  */
 import { isOwnModule, OWN_ROOT } from "../../base/errors.ts";
 import { lineStarts } from "../bytecode/parse.ts";
@@ -50,7 +49,7 @@ function modulesOfProgram(): readonly Candidate[] {
 
 const ownModules = new Map<string, readonly Candidate[]>();
 
-/** Those of dyn's modules in a folder of `lib`. */
+/** Returns dyn's modules in a folder of `lib`. */
 function modulesIn(folder: string): readonly Candidate[] {
   let found = ownModules.get(folder);
   if (!found) {
@@ -61,7 +60,7 @@ function modulesIn(folder: string): readonly Candidate[] {
   return found;
 }
 
-/** What is looked at together, the likeliest first. */
+/** Yields groups of modules to search together, the likeliest first. */
 function* groups(): Iterable<readonly Candidate[]> {
   yield program ??= modulesOfProgram();
   for (const folder of GONE_THROUGH.folders) yield modulesIn(folder);

@@ -1,11 +1,11 @@
 /**
- * Rewrites modules while they are loaded, so that their functions hand out their variables.
+ * Rewrites modules while they are loaded, so that their functions expose accessors of their variables.
  *
- * Input: modules as Deno's loader reads them. Output: modules as V8 gets them, with a source map to what was read.
- * Invariant: what is not rewritten is loaded as without the hook. Modules that were loaded before keep their text.
+ * Output: modules as V8 gets them, with a source map to what was read. Invariant: modules that are not rewritten are
+ * loaded as without the hook. Modules that were loaded before keep their text.
  *
- * The loader gives JavaScript, also of TypeScript, and leaves alone what a hook says is JavaScript: so the text that
- * V8 has is the text that was parsed, but for the insertions, and the map that comes with it takes them in.
+ * The loader returns JavaScript, also for TypeScript, and does not change text that a hook declares as JavaScript: so
+ * the text that V8 has is the text that was parsed, except for the insertions, which its source map accounts for.
  *
  * Deno's load hooks: https://nodejs.org/api/module.html#synchronous-hooks-accepted-by-moduleregisterhooks
  */
@@ -64,14 +64,17 @@ function textOf(url: string, source: unknown): string | null {
   }
 }
 
-/** What an import gets that is not rewritten: Deno's hooks spoil what is not a text by reading it as one. */
+/**
+ * Returns the result for an import that is not rewritten: Deno's hooks corrupt modules that are not text by reading
+ * them as text.
+ */
 function imported<R extends LoadFnOutput>(url: string, result: R): R {
   return url.endsWith(".wasm") && result.format === undefined ? { ...result, source: null } : result;
 }
 
 /**
- * What `require` gets. With a source from a hook it would compile everything as JavaScript, also JSON, native addons
- * and TypeScript; without one it loads by itself.
+ * Returns the result for `require`. With a source from a hook it would compile everything as JavaScript, also JSON,
+ * native addons and TypeScript; without one it loads by itself.
  */
 function required<R extends LoadFnOutput>(url: string, result: R): R {
   if (result.format !== undefined) return result;

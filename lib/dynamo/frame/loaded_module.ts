@@ -1,8 +1,7 @@
 /**
- * A module's text on its way to V8: parsed, with the map back to what the user wrote.
+ * A module's text before V8 loads it: parsed, with the source map to what the user wrote.
  *
- * Input: URL and text of a module as Deno's loader gives them: JavaScript, of TypeScript with a map behind it.
- * Output: `LoadedModule`, or null for modules that are better left alone.
+ * Output: `LoadedModule`, null for modules that should not be rewritten.
  */
 import type * as acorn from "acorn";
 import { lineStarts, type ParsedModule, parseModule } from "../bytecode/parse.ts";
@@ -15,7 +14,7 @@ export interface LoadedModule {
   readonly map: WrittenMap;
   /** Offset of the nearest arrow in front of an offset. */
   readonly arrowBefore: (offset: number) => number;
-  /** Where the first statement can stand. */
+  /** Offset at which the first statement can be inserted. */
   readonly bodyStart: number;
 }
 
@@ -53,7 +52,7 @@ export function loadedModule(url: string, loaded: string, reserved: string): Loa
   }
 }
 
-/** Whether functions that will be captured are likely to come from there. */
+/** Returns whether functions of this module are likely to be captured. */
 function isUsers(url: string): boolean {
   if (url.startsWith("data:")) return /^data:(?:text|application)\/javascript[;,]/.test(url);
   if (!url.startsWith("file:") || url.includes("/node_modules/")) return false;

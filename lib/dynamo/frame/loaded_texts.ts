@@ -1,9 +1,9 @@
 /**
- * Texts of modules that are loaded as they are: with them a function's script is known without the debugger, which
- * takes long to enable.
+ * Texts of modules that are loaded unchanged: they identify a function's script without the debugger, which is slow
+ * to enable.
  *
- * Input: texts, when they are loaded; later the text of a function and where V8 says that it stands. Output: the
- * module. Invariant: a module is only named if the function stands in it at that very place, and in no other.
+ * Output: the module. Invariant: a module is returned only if the function is in it at that very position, and in no
+ * other.
  */
 import { lineStarts } from "../bytecode/parse.ts";
 import { isOwnModule, OWN_ROOT } from "../../base/errors.ts";
@@ -14,7 +14,7 @@ export interface LoadedText {
   readonly text: string;
 }
 
-/** Where V8 says that a function stands, counted from 0. */
+/** Position of a function as V8 reports it, counted from 0. */
 export interface FunctionPlace {
   readonly line: number;
   readonly column: number;
@@ -49,7 +49,7 @@ const isGoneThrough = (url: string): boolean =>
   GONE_THROUGH.folders.some((each) => url.startsWith(`${OWN_ROOT}lib/${each}/`)) ||
   GONE_THROUGH.modules.some((each) => url === `${OWN_ROOT}lib/${each}`);
 
-/** Whether a script is likely to hold functions that will be captured. */
+/** Returns whether functions of this script are likely to be captured. */
 export function isLikely(url: string): boolean {
   if (/^(ext|node|internal|checkin|wasm):/.test(url)) return false;
   if (url.includes("/node_modules/") || url.includes("/npm/")) return false;
@@ -66,12 +66,12 @@ export function textAt(url: string): LoadedText | null {
   return texts.get(url) ?? null;
 }
 
-/** Whether a function's text may stand at the same place of several modules. */
+/** Returns whether a function's text may be at the same position of several modules. */
 export function isAmbiguous(shown: string): boolean {
   return shown.length < TELLING;
 }
 
-/** Whether a function stands at a place of a text. */
+/** Returns whether a function is at a position of a text. */
 export function standsAt(
   shown: string,
   { line, column }: FunctionPlace,

@@ -1,7 +1,7 @@
 /**
- * A function value in the text that V8 has of it, and which variables their names reach there.
+ * A function value located in the text that V8 has of it, and the variables that names refer to there.
  *
- * Input: a located function. Output: what names mean in it. Invariant: nothing is evaluated.
+ * Output: what names mean in it. Invariant: nothing is evaluated.
  */
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Variable } from "../bytecode/scope.ts";
@@ -27,7 +27,7 @@ const NAMED: ReadonlySet<Variable["kind"]> = new Set<Variable["kind"]>([
   "private",
 ]);
 
-/** Whether a name means that variable anywhere in the function. */
+/** Returns whether a name refers to that variable throughout the function. */
 export function meansInside(at: Located, variable: Variable): boolean {
   if (variable.kind === "this") return at.node.type === "ArrowFunctionExpression";
   return NAMED.has(variable.kind) && !namesInside(at).has(variable.name);

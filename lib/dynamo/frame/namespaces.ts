@@ -1,16 +1,15 @@
 /**
  * Exports read through module namespace objects (`import * as ns`), which are live.
  *
- * Input: namespace objects met among captured variables, and names of exports. Output: whether an export stays what
- * it is, or the cell of its variable.
- * Invariant: a variable has the same cell whichever way it is reached.
+ * Output: whether an export stays what it is, or the cell of its variable. Invariant: a variable has the same cell
+ * however it is accessed.
  */
 import { types } from "node:util";
 import { exportedCell } from "./cells.ts";
 import { exportOrigin, type FindModule, type Origin } from "./imports.ts";
 import type { LiveCell } from "./info.ts";
 
-/** What an export is. */
+/** The binding of an export. */
 export type Export =
   | { readonly kind: "final" }
   | { readonly kind: "cell"; readonly cell: LiveCell }
@@ -28,7 +27,7 @@ export function noteNamespace(value: unknown, origin: Origin): void {
   }
 }
 
-/** What the export `key` of a namespace is. */
+/** Returns the binding of the export `key` of a namespace. */
 export function exportOf(namespace: object, key: string, find: FindModule): Export {
   const url = urls.get(namespace);
   if (url === undefined) return { kind: "unknown" };

@@ -1,19 +1,18 @@
 /**
- * Values out of a function's scope, taken while the function is really called.
+ * Obtains values from a function's scope during a real call of it.
  *
- * Input: functions with the text of an expression each, and a run of the program. Output: the expression's values,
- * one for each call of the function's code during the run.
- * Invariant: the run does what it does without us; nothing pauses, and no breakpoint is left behind.
+ * Output: the expression's values, one for each call of the function's code during the run. Invariant: the run
+ * behaves as without this; nothing pauses, and no breakpoint remains.
  *
- * A breakpoint stands at the function's first statement. Its condition hands the value out and is false, so V8 goes
- * on at once. All closures of the same code stop at it, so the caller must find out whose values they are.
+ * A breakpoint is set at the function's first statement. Its condition exposes the value and is false, so V8
+ * continues immediately. All closures of the same code reach it, so the caller must find out whose values they are.
  */
 import { defineOwn, preferringOwnBuiltins } from "../../base/own_builtins.ts";
 import type { Accessors } from "./cells.ts";
 import { GlobalSlot } from "./global_slot.ts";
 import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
 
-/** What is wanted of a function's calls. */
+/** The expression to evaluate in a function's calls. */
 export interface CallWatch {
   readonly fn: object;
   /** Text of an expression, for variables' accessors, that means something at the function's first statement. */
@@ -25,7 +24,7 @@ export interface CallWatch {
 /** Calls looked at in one run; a recursive function would make any number. */
 const MOST_CALLS = 64;
 
-/** What the breakpoints' conditions call; undefined while nothing is watched. */
+/** The function that breakpoint conditions call; undefined while nothing is watched. */
 const handOutSlot = new GlobalSlot("dyn.handOut");
 
 /** Watches that are open, in this run and in those around it. */

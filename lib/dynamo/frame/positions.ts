@@ -1,8 +1,7 @@
 /**
- * From places in the text that V8 has to places in the file that the user wrote.
+ * Maps positions in the text that V8 has to positions in the user's file.
  *
- * Input: URL and text of a script. Output: positions of its offsets. Invariant: where Deno has no map, the text is the
- * file's.
+ * Output: positions of its offsets. Invariant: where Deno has no map, the text is the file's.
  */
 import type { SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";

@@ -1,23 +1,22 @@
 /**
- * The door through which functions of rewritten modules hand out their variables.
+ * The entry point through which functions of rewritten modules expose their variables.
  *
- * Input: what rewritten functions and classes call. Output: to the frame room, what they handed out.
- * Invariant: `probe` is null whenever code of the program runs, so that asking for it costs a function one compare.
- * Rewritten modules import this file; it imports nothing.
+ * Output: to the frame room, what they handed out. Invariant: `probe` is null whenever code of the program runs, so
+ * that checking it costs a function one compare. Rewritten modules import this file; it imports nothing.
  */
 
 /** Gives for each of some variables the functions that reach it. */
 export type HandOut = () => readonly (readonly ((...args: readonly unknown[]) => unknown)[])[];
 /**
- * What a rewritten function tags a template with in place of its body: with its number, what gives its module's
- * variables, and what gives its others.
+ * The tag that a rewritten function calls with a template instead of running its body: with its number, an accessor
+ * of its module's variables, and one of its other variables.
  */
 export type Probe = (template: TemplateStringsArray, ...given: readonly [number, HandOut, HandOut?]) => void;
 
 /** Set during a probing call only. */
 export let probe: Probe | null = null;
 
-/** What was handed out. */
+/** The exposed variables. */
 export interface Handed {
   readonly id: number;
   readonly module: HandOut;
@@ -55,7 +54,7 @@ export function noteClass(
   classes.set(made, { id, module, own });
 }
 
-/** What a class handed out while it was made; undefined: it is of no rewritten module. */
+/** Returns what a class exposed when it was created; undefined if it is not in a rewritten module. */
 export function handedByClass(made: object): Handed | undefined {
   return classes.get(made);
 }

@@ -1,14 +1,14 @@
 /**
- * Where a module's text gets entries by which its functions and classes hand out their variables.
+ * Inserts entries into a module's text by which its functions and classes expose their variables.
  *
- * Input: a parsed module. Output: insertions into its text, and what each numbered function or class hands out.
- * Invariant: without its insertions the text is what it was, lines stay lines, and while nothing probes, the
- * rewritten module does what the module does: an entry is one compare at the start of a function's body, before
- * which nothing but its parameters has run.
+ * Output: insertions into its text, and what each numbered function or class hands out. Invariant: without its
+ * insertions the text is unchanged, lines are preserved, and while nothing probes, the rewritten module behaves as
+ * the original: an entry is one compare at the start of a function's body, before which only its parameters have been
+ * bound.
  *
- * A function's entry stands in front of its body and calls `probe` instead of it. Parameters are no hindrance: called
- * with arguments that fit any pattern, no default is evaluated; a computed key in a pattern has the entry in front of
- * itself. A class's entry is a static block, since calling a class would make an object.
+ * A function's entry precedes its body and calls `probe` instead of it. Parameters do not interfere: the function is
+ * called with arguments that fit any pattern, so no default is evaluated; a computed key in a pattern is preceded by
+ * the entry. A class's entry is a static block, since calling a class would create an object.
  */
 import type * as ast from "acorn";
 import { freeVariables } from "../bytecode/free.ts";
@@ -35,10 +35,10 @@ export interface Entry {
   readonly own: readonly Variable[];
 }
 
-/** What becomes of a module. */
+/** The rewriting of a module. */
 export interface Rewriting {
   readonly insertions: readonly Insertion[];
-  /** By number, from the first. */
+  /** By number, starting with the first. */
   readonly entries: readonly Entry[];
   /** The module's own variables, which all its functions hand out together. */
   readonly variables: readonly Variable[];
@@ -175,13 +175,13 @@ class Rewriter {
     return `${callee}\`${parts.map((part) => `\${${part}}`).join("")}\``;
   }
 
-  /** What ends a function has no mark behind it: that would not be of the function's text. */
+  /** An insertion at the end of a function has no mark after it, which would not be part of the function's text. */
   insert(at: number, text: string, isEnd = false): void {
     const { mark } = this.options.names;
     this.insertions.push({ at, text: mark + text + (isEnd ? "" : mark) });
   }
 
-  /** Whether a variable's name means another one at the entry of the function. */
+  /** Returns whether a variable's name refers to another one at the entry of the function. */
   private isHidden(variable: Variable, node: FunctionNode): boolean {
     const { scopes } = this.module.analysis;
     const inside = (scope: Scope | undefined): boolean => {
@@ -192,7 +192,7 @@ class Rewriter {
   }
 }
 
-/** Where the statements of a function or block, or the expression of an arrow function, begin. */
+/** Returns where the statements of a function or block, or the expression of an arrow function, begin. */
 function startOfBody(
   body: AstNode,
   arrowBefore: RewriteOptions["arrowBefore"],

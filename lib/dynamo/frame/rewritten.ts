@@ -1,9 +1,8 @@
 /**
- * Functions of rewritten modules: which code they are, and their variables as they hand them out.
+ * Functions of rewritten modules: their code, and the variables that they expose.
  *
- * Input: the rewriting of each module when it is loaded; later functions and classes. Output: `RewrittenFunction`.
- * Invariant: nothing of the user's runs: only what is known to begin with an entry is called, and with arguments for
- * which no default, computed key or getter of the program is evaluated.
+ * Output: `RewrittenFunction`. Invariant: no user code runs: only functions that are known to begin with an entry are
+ * called, with arguments for which no default, computed key or getter of the program is evaluated.
  */
 import { types } from "node:util";
 import type { ParsedModule } from "../bytecode/parse.ts";
@@ -21,7 +20,7 @@ import { loadedText } from "./source_text.ts";
 export interface RewrittenFunction {
   readonly module: ParsedModule;
   readonly node: FunctionNode | ClassNode;
-  /** What reaches one of its free variables; undefined: it cannot hand that out. */
+  /** Returns the accessors of one of its free variables; undefined if it cannot expose that one. */
   readonly accessors: (variable: Variable) => Accessors | undefined;
 }
 
@@ -85,7 +84,7 @@ export function rewrittenModule(url: string): ParsedModule | null {
   return modules.get(url)?.parsed ?? null;
 }
 
-/** What a function or class of a rewritten module is and hands out; null for all others. */
+/** Returns the code and exposed variables of a function or class of a rewritten module; null for all others. */
 export function rewrittenFunction(fn: object): RewrittenFunction | null {
   const noted = handedByClass(fn);
   if (noted) return described(noted);
@@ -127,7 +126,7 @@ function entryOf(text: string): number | null {
   return own;
 }
 
-/** Whether a text is that of a class and not of a method that is called so. */
+/** Returns whether a text is that of a class, rather than of a method called `class`. */
 function isClassText(text: string): boolean {
   if (apply(indexOf, text, ["class"]) !== 0) return false;
   const brace = apply(indexOf, text, ["{"]), parenthesis = apply(indexOf, text, ["("]);
@@ -135,7 +134,7 @@ function isClassText(text: string): boolean {
   return parenthesis < 0 || brace < parenthesis || (space && nameFollows(text));
 }
 
-/** Whether a word follows the first one. */
+/** Returns whether a word follows the first one. */
 function nameFollows(text: string): boolean {
   let at = "class".length;
   while (apply(charCodeAt, text, [at]) <= 0x20) at++;
@@ -174,7 +173,7 @@ function accessorsOf(
   return new Map(variables.map((variable, i) => [variable, list[i] ?? []]));
 }
 
-/** What a function hands out; null: it threw while its parameters were bound. */
+/** Returns what a function exposes; null if it threw while its parameters were bound. */
 function handedOut(call: () => void, { cutOff }: Entry): Handed | null {
   try {
     return probing(call, cutOff);

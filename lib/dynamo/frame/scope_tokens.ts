@@ -1,9 +1,9 @@
 /**
- * An object for each run of a scope, by which two functions that share a variable are known to share it.
+ * Tokens: an object for each run of a scope, which proves that two functions share a variable.
  *
- * Input: a parsed module. Output: for variables that change, the name of a variable beside them that holds the object,
- * and the insertions that declare it. Invariant: whoever captures a variable that has a token can see the token, and
- * there is one token for each of the variable: a loop's body runs once for each of its head's variables.
+ * Output: for variables that change, the name of a variable beside them that holds the object, and the insertions
+ * that declare it. Invariant: a function that captures a variable with a token also sees the token, and there is one
+ * token for each of the variable: a loop's body runs once for each of its head's variables.
  */
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Variable } from "../bytecode/scope.ts";
@@ -11,7 +11,7 @@ import type { AstNode } from "../bytecode/syntax.ts";
 
 /** Text around a scope's statements. */
 interface Place {
-  /** Where what runs first in each run of the scope begins, and where the last ends. */
+  /** Start of the first code that runs in each run of the scope, and end of the last. */
   readonly start: number;
   readonly end: number;
   /** Ends what stands in front of it. */
@@ -20,10 +20,10 @@ interface Place {
   readonly isExpression: boolean;
 }
 
-/** Where the statements of a body, or its expression, begin. */
+/** Returns where the statements of a body, or its expression, begin. */
 export type StartOfBody = (body: AstNode) => Pick<Place, "start" | "before">;
 
-/** What declares a token, or ends what was begun for its sake. */
+/** An insertion that declares a token, or closes what was opened for it. */
 interface TokenInsertion {
   readonly at: number;
   readonly text: string;

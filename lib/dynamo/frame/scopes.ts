@@ -1,8 +1,7 @@
 /**
  * The variables a function can see, as V8 holds them.
  *
- * Input: the `[[Scopes]]` list of a function. Output: lookup of a name.
- * Invariant: values are those of the moment of the snapshot; later changes do not show.
+ * Output: lookup of a name. Invariant: values are those of the moment of the snapshot; later changes are not visible.
  */
 import { fieldsOf, type Inspector, textField } from "./inspector.ts";
 

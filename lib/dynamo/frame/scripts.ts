@@ -1,9 +1,9 @@
 /**
  * The scripts V8 has loaded: their texts, parsed, with positions in the user's files.
  *
- * Input: script ids. Output: `Script`s. Invariant: a script is fetched and parsed at most once while code of it is in
- * use; fetching needs the debugger unless the runtime keeps a text, so the texts that may be wanted are fetched together. Scripts that have no URL were
- * evaluated from a text, of which there is no end: they go with the last code of theirs.
+ * Output: `Script`s. Invariant: a script is fetched and parsed at most once while code of it is in use; fetching
+ * needs the debugger unless the runtime keeps a text, so texts that may be needed are fetched together. Scripts
+ * without a URL were evaluated from a text; their number is unbounded, so each is dropped with its last code.
  */
 import { counters } from "../../base/logs.ts";
 import { freeVariables } from "../bytecode/free.ts";
@@ -96,7 +96,7 @@ export class Scripts {
     return script && standsAt(shown, place, script) ? script : null;
   }
 
-  /** What the runtime keeps of a module; null where it was loaded as something else. */
+  /** Returns a module from the runtime's cache; null if it was loaded as something else. */
   #emitted(found: EmittedText): Script | null {
     noteMap(found);
     const script = this.noted(found);
@@ -111,7 +111,7 @@ export class Scripts {
       this.mayAsk = this.urls.has(id);
     }
     const { url, length } = this.outlines.get(id) ?? { url: "", length: -1 };
-    // What was rewritten as it was loaded is not what the runtime keeps
+    // A module that was rewritten on load does not match the runtime's cache
     if (url === "" || length < 0) return null;
     const seen = textAt(url), script = seen ? this.noted(seen) : null, found = seen ? null : emittedText(url);
     if (found && found.text.length === length) return this.#emitted(found);
@@ -141,7 +141,7 @@ export class Scripts {
     atBatchEnd(this.#keep);
     return this.inspector.withDebugger(() => {
       this.fetch(id);
-      // What is in use at least until here.
+      // Keeps the script alive until here.
       const fetched = this.#known(id);
       this.fetchAhead();
       return fetched;
@@ -175,7 +175,10 @@ export class Scripts {
     return found === null ? null : this.get(found)?.module ?? null;
   }
 
-  /** Whether the function at a place uses no variables from outside; kept with the text, which is not parsed again then. */
+  /**
+   * Returns whether the function at a position uses no outer variables; cached with the text, which need not be
+   * parsed again.
+   */
   #isClosed(script: Script, { line, column }: FunctionPlace): boolean {
     const offset = (script.lines[line] ?? 0) + column;
     if (isKnownClosed(script, offset)) return true;
@@ -266,11 +269,11 @@ class EvaluatedScripts {
   }
 }
 
-/** Whether a text can only be that of a module. */
+/** Returns whether a text can only be that of a module. */
 const isModule = ({ module }: Script): boolean =>
   module?.program.body.some(({ type }) => /^(?:Import|Export)/.test(type)) ?? false;
 
-/** Whether the function at an offset uses no variables from outside. */
+/** Returns whether the function at an offset uses no outer variables. */
 function isClosedAt(offset: number, { module }: Script): boolean {
   const node = module?.functionAt(offset);
   const unit = node && isFunctionNode(node) ? module?.analysis.units.get(node) : undefined;

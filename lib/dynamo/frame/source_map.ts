@@ -1,9 +1,8 @@
 /**
- * A module's source map while text is inserted into the module.
+ * Adjusts a module's source map to text that is inserted into the module.
  *
- * Input: a text with its map, or with none; insertions without line breaks. Output: the text with the insertions, and
- * a map by which every position in it leads where it led before.
- * Invariant: lines are kept, so only columns change.
+ * Output: the text with the insertions, and a map by which every position in it leads where it led before. Invariant:
+ * lines are kept, so only columns change.
  *
  * The format: https://tc39.es/ecma426/
  */
@@ -15,11 +14,11 @@ import type { Insertion } from "./rewrite.ts";
 export interface WrittenMap {
   /** The map as it is written. */
   readonly payload: SourceMapPayload;
-  /** By line, the segments of the text. */
+  /** The segments of the text, by line. */
   readonly lines: readonly (readonly Segment[])[];
 }
 
-/** What a column leads to; `rest` are the other fields as the format has them. */
+/** The target of a column; `rest` are the other fields in the format's encoding. */
 interface Segment {
   readonly column: number;
   readonly rest: string;
@@ -103,7 +102,7 @@ export function mapComment(
     let shift = 0, former = 0;
     return segments.map(({ column, rest }) => {
       for (let each = insertions[next]; each && each.at <= start + column; each = insertions[++next]) {
-        // Those on former lines have moved nothing on this one.
+        // Insertions on former lines do not shift this one.
         if (each.at >= start) shift += each.text.length;
       }
       const delta = column + shift - former;

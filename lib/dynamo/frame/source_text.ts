@@ -1,8 +1,8 @@
 /**
- * The texts of functions: as V8 loaded them, and as the program may see them.
+ * Texts of functions: as V8 loaded them, and as the program may see them.
  *
- * Input: functions. Output: texts. Invariant: `Function.prototype.toString`, once shown clean texts, gives of every
- * function what it would give had its module not been rewritten; of itself what it always gave.
+ * Output: texts. Invariant: the replaced `Function.prototype.toString` returns for every function what it would
+ * return if its module had not been rewritten, and for itself what it always returned.
  */
 import { adoptBuiltin } from "../../base/own_builtins.ts";
 import { markFunction } from "../functions/marks.ts";
@@ -14,7 +14,7 @@ export function loadedText(fn: object): string {
   return Reflect.apply(native, fn, []);
 }
 
-/** Whether a value is a function without a text: one of the runtime, a bound one, or a proxy of any. */
+/** Returns whether a value is a function without a text: one of the runtime, a bound one, or a proxy of any. */
 export function isNative(value: unknown): value is object {
   return typeof value === "function" && /\{\s*\[native code\]\s*\}$/.test(loadedText(value));
 }

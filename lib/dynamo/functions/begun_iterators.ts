@@ -1,8 +1,7 @@
 /**
- * Where builtin iterators stand that generated code has made for loops: code of the program has no way to them, so that
- * nobody else takes them on. Input: an iterator and how far compiled code has taken it; output: the items that it would give
- * next, as long as they are plain elements. Invariant: what plain code takes on is forgotten first; nothing here runs code of
- * the program.
+ * Positions of builtin iterators that generated code has created for loops: code of the program cannot reach them, so
+ * that nobody else advances them. Invariant: an iterator is forgotten before plain code advances it; nothing here
+ * runs code of the program.
  */
 import {
   charactersFrom,
@@ -18,7 +17,7 @@ import {
   take,
 } from "./builtin_iterators.ts";
 
-/** What an iterator of a list, a collection or a text gives. */
+/** The items that an iterator of a list, a collection or a text returns. */
 export type ListingOf = "keys" | "values" | "entries";
 
 /** An iterator of a list, or of the UTF-16 units of a text: which one comes next. */
@@ -89,7 +88,7 @@ export function takeBegun(iterator: object, count: number, isOver: boolean): voi
   }
 }
 
-/** What an iterator goes through whose place is known, and by which method it gives its items. */
+/** Returns the iterated object of an iterator with a known position, and the method by which it returns items. */
 export function begunAt(
   iterator: object,
 ): { readonly over: object | string; readonly what: ListingOf; readonly next: unknown } | undefined {
@@ -97,7 +96,7 @@ export function begunAt(
   return known && { over: known.over, what: known.what, next: NEXT[known.kind] };
 }
 
-/** How many elements, entries or UTF-16 units lie behind it. */
+/** Returns the number of elements, entries or UTF-16 units before its position. */
 export function begunIndex(iterator: object): number | undefined {
   const known = positionOf(iterator);
   if (!known) return undefined;
@@ -112,8 +111,8 @@ function leftOf(known: CollectionPosition): EntryLeft[] {
 }
 
 /**
- * What the iterator gives of the element of a list that lies so many steps on; false: there is none; undefined: nobody knows
- * without asking the iterator.
+ * Returns what the iterator yields for the list element so many steps ahead; false: there is none; undefined: unknown
+ * without calling the iterator.
  */
 export function nextKind(iterator: object, steps: number): ListingOf | false | undefined {
   const known = positionOf(iterator);
@@ -137,7 +136,9 @@ export function placeAt(iterator: object, steps: number): number | undefined {
   return known?.kind === "list" ? known.index + steps : undefined;
 }
 
-/** What the iterator of a collection or a text gives of each entry that is left, then false; nothing where nobody knows. */
+/**
+ * Returns what the iterator of a collection or a text yields for each remaining entry, then false; empty if unknown.
+ */
 export function kindsLeft(iterator: object): readonly (string | false)[] {
   const known = positionOf(iterator);
   if (!known || known.kind === "list") return [];

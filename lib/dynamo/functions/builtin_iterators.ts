@@ -1,12 +1,11 @@
 /**
- * Iterators of builtins taken on by the methods that the engine has for them, whatever the program has put in their place.
- * Input: an iterator and what it iterates; output: items. Invariant: no code of the program runs, and lists are walked by
- * index.
+ * Advances builtin iterators by the engine's own methods, whatever the program has replaced them with. Invariant: no
+ * code of the program runs, and lists are walked by index.
  */
 import { types } from "node:util";
 import { apply } from "../../base/own_builtins.ts";
 
-/** What builtin iterators go through: arrays, arguments and typed arrays alike are lists. */
+/** What builtin iterators iterate: arrays, arguments and typed arrays alike are lists. */
 export type IteratedKind = "list" | "map" | "set" | "text";
 
 /** An entry of a Map, or a member of a Set twice. */
@@ -33,7 +32,7 @@ function getterOf(prototype: object, name: string): (this: unknown) => unknown {
   return get ?? (() => undefined);
 }
 
-/** What kind of iterator goes through a value; null: none that can be looked at. */
+/** Returns the kind of iterator over a value; null if it cannot be inspected. */
 export function iteratedKind(over: unknown): IteratedKind | null {
   if (typeof over === "string") return "text";
   if (isProxy(over)) return null;
@@ -41,7 +40,7 @@ export function iteratedKind(over: unknown): IteratedKind | null {
   return isMap(over) ? "map" : isSet(over) ? "set" : null;
 }
 
-/** Whether an iterator is the one that the engine makes for a typed array of its own classes. */
+/** Returns whether an iterator is the one that the engine creates for a typed array of its own classes. */
 export function isOfTypedArray(iterator: object, over: unknown): boolean {
   if (!isTypedArray(over) || getPrototypeOf(iterator) !== iteratorsOfLists) return false;
   const own = getPrototypeOf(over), shared = own && getPrototypeOf(own);
@@ -59,8 +58,8 @@ export function take(kind: IteratedKind, iterator: object): { readonly value: un
 }
 
 /**
- * How many elements a list has; undefined where only its own code knows. A typed array without elements may have lost its
- * memory, over which its iterators throw.
+ * Returns the length of a list; undefined if only its own code knows it. A typed array without elements may have lost
+ * its memory, and then its iterators throw.
  */
 export function lengthOf(list: object): number | undefined {
   if (isTypedArray(list)) {
@@ -94,7 +93,7 @@ export function entriesLeft(kind: "map" | "set", iterator: object): EntryLeft[] 
   return left;
 }
 
-/** How many entries a collection has. */
+/** Returns the number of entries of a collection. */
 export function sizeOfCollection(kind: "map" | "set", collection: object): number {
   return Number(apply(sizeOf[kind], collection, []));
 }

@@ -1,7 +1,6 @@
 /**
- * Conditions that a program states, so that they are known where it is compiled. Input: a condition, which may depend
- * on elements of tensors; output: nothing, or an error. Invariant: compiled or not, a call whose condition does not
- * hold ends in the same error.
+ * Conditions that a program asserts, so that the compiler can rely on them. Invariant: compiled or not, a call whose
+ * condition does not hold throws the same error.
  */
 import { DynError } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";

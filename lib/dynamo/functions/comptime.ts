@@ -1,7 +1,7 @@
 /**
- * Code of the user that runs while a function is traced, and sees what the tracer sees at that point; as
- * `torch._dynamo.comptime`. Input: functions; output: texts. Invariant: nothing of it runs when the program does,
- * compiled or not, and looking changes nothing of the trace.
+ * User code that runs while a function is traced, with access to the tracer's state at that point, like
+ * `torch._dynamo.comptime`. Invariant: it does not run with the program, compiled or not, and does not affect the
+ * trace.
  */
 import { checkFunction } from "../../base/checked_input.ts";
 import type { UserFrame } from "../../base/errors.ts";
@@ -20,7 +20,7 @@ import { refuseToKeep } from "../kept/noted_reads.ts";
 import type { ModelTable } from "../trace/builtins/table.ts";
 import { type ObjectValue, UNDEFINED, type Value } from "../variables/value.ts";
 
-/** What a function sees that runs while another one is traced. */
+/** The tracer's state for a function that runs during tracing. */
 export interface ComptimeContext {
   /** The graph so far, as a program. */
   graph(): string;
@@ -28,7 +28,7 @@ export interface ComptimeContext {
   guards(): string[];
   /** The variables of the function that is traced, and what is known of each. */
   locals(): Readonly<Record<string, string>>;
-  /** Where the program is, innermost frame first. */
+  /** Returns the position in the program, innermost frame first. */
   stack(): readonly UserFrame[];
   /** The instructions of the function that is traced. */
   disassembly(): string;
@@ -68,7 +68,7 @@ const printed: Readonly<Record<keyof Comptime, (context: ComptimeContext) => str
   printDisassembly: (context) => context.disassembly(),
 };
 
-/** As `torch._dynamo.comptime.comptime`. */
+/** Like `torch._dynamo.comptime.comptime`. */
 export const comptime: Comptime = Object.assign(
   (body: (context: ComptimeContext) => void): void => {
     checkFunction(body, "that sees the trace");
@@ -82,7 +82,7 @@ export const comptime: Comptime = Object.assign(
   },
 );
 
-/** What is seen at this point of a trace. */
+/** Returns the context at this point of a trace. */
 function contextOf(m: Interpreter): ComptimeContext {
   return {
     graph: () => printGraph(m.output.graph, { types: true }),
@@ -100,7 +100,7 @@ function contextOf(m: Interpreter): ComptimeContext {
   };
 }
 
-/** What is known of a value. */
+/** Describes what is known of a value. */
 function describe(value: Value): string {
   switch (value.kind) {
     case "constant":

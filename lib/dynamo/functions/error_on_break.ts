@@ -1,6 +1,6 @@
 /**
- * Regions of a program in which a graph break is an error. Input: bodies; output: whether a break at a place is one.
- * Invariant: the innermost region decides, also in what goes on behind a break; `fullgraph` stands above all of them.
+ * Regions of a program in which a graph break is an error. Invariant: the innermost region decides, also in code that
+ * resumes after a break; `fullgraph` overrides all of them.
  */
 import { checkFunction } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
@@ -29,7 +29,7 @@ export function errorOnGraphBreak<R>(enabled: boolean, body: () => R): R {
   return scoped(body, () => inForce = former);
 }
 
-/** Whether a break of these frames, innermost last, is an error. */
+/** Returns whether a break of these frames, innermost last, is an error. */
 export function isErrorAt(frames: readonly Frame[]): boolean {
   return frames.findLast(({ rules }) => rules.errorOnBreak !== null)?.rules.errorOnBreak ?? inForce;
 }

@@ -1,9 +1,9 @@
 /**
- * What users say of the frames of functions: by marks on functions, and by regions of the program. Input: nothing (a
- * type and its default); output: rules that a frame keeps behind breaks. Invariant: rules never change what a call does.
+ * Rules for frames, from users' marks on functions and from regions of the program; a frame keeps them after breaks.
+ * Invariant: rules never change what a call does.
  */
 
-/** What users have said of a frame. */
+/** The rules of a frame. */
 export interface FrameRules {
   /** Whether a break from here on is an error, where a region of the program says so; null: as outside of it. */
   readonly errorOnBreak: boolean | null;
@@ -13,5 +13,5 @@ export interface FrameRules {
   readonly breaksOutside: boolean;
 }
 
-/** Nothing. */
+/** No rules. */
 export const NO_RULES: FrameRules = { errorOnBreak: null, runsOutside: false, breaksOutside: false };

@@ -1,7 +1,7 @@
 /**
- * What the tracer needs to know of a function value: its code, and how to reach what it captured. Input: a
- * function; output: its `FunctionInfo`, remembered by identity. Invariant: functions that generated code makes
- * from code objects are known by the code object they came from, not by their printed text.
+ * The tracer's knowledge of a function value: its code, and access to its captures, cached by identity. Invariant:
+ * functions that generated code makes from code objects are known by the code object they came from, not by their
+ * printed text.
  */
 import { isUnrevoked } from "../guards/runtime.ts";
 import { messageOf } from "../../base/errors.ts";
@@ -47,7 +47,7 @@ export interface FieldInfo {
 export interface PrivateMethodInfo {
   readonly declaration: string;
   readonly kind: "call" | "get" | "set";
-  /** Is known by its code, and never called. */
+  /** Known by its code, and never called. */
   readonly standIn: object;
 }
 
@@ -86,7 +86,7 @@ const madeFunctions = new WeakMap<object, FunctionInfo | ClassInfo>();
 /** Code whose instructions have been made. */
 const made = new WeakSet<CodeObject>();
 
-/** What is known of a function or class. */
+/** Returns the information about a function or class. */
 export function infoOf(fn: object): CallableInfo {
   let info = known.get(fn);
   if (!info) {
@@ -130,7 +130,7 @@ function noting(fn: object, info: CallableInfo): CallableInfo {
 export function proxyParts(
   proxy: object,
 ): { readonly target: object; readonly handler: object } | null {
-  // What a proxy was before it was revoked is remembered
+  // The target of a revoked proxy is remembered
   const found = isUnrevoked(proxy) ? captureFunction(proxy) : null;
   if (found?.kind !== "proxy" || found.handler === null) return null;
   return { target: found.target, handler: found.handler };
@@ -168,7 +168,7 @@ export function registerMade(fn: object, info: FunctionInfo | ClassInfo): void {
   madeFunctions.set(fn, info);
 }
 
-/** What its maker has said of a function; undefined for functions of the program. */
+/** Returns the information registered by a function's creator; undefined for functions of the program. */
 export function madeInfo(fn: object): FunctionInfo | ClassInfo | undefined {
   return madeFunctions.get(fn);
 }
@@ -180,7 +180,7 @@ export function codeOf(fn: unknown): CodeObject | null {
   return info.kind === "function" ? info.code : null;
 }
 
-/** What of a function or class has code of its own, by name. */
+/** Returns the parts of a function or class that have their own code, by name. */
 export function codesOf(fn: object): readonly (readonly [part: string, info: FunctionInfo])[] {
   const info = infoOf(fn);
   switch (info.kind) {
@@ -201,7 +201,7 @@ export function codesOf(fn: object): readonly (readonly [part: string, info: Fun
   }
 }
 
-/** Nothing is known. */
+/** No information. */
 export const NO_INFO: NoInfo = { kind: "none", because: "", retry: false, place: null, isNative: false };
 
 function look(fn: object): CallableInfo {

@@ -1,7 +1,6 @@
 /**
- * Helpers of iterators, in JavaScript, so that the tracer steps through them. Input: builtin iterators and
- * generators; output: those of the builtins, lazy ones as generators. Invariant: an iterator is closed exactly where
- * the language closes it, which is where a loop over it does.
+ * Iterator helpers in JavaScript, so that the tracer steps through them; lazy ones are generators. Invariant: an
+ * iterator is closed exactly where the language closes it, as in a loop over it.
  */
 
 const { apply } = Reflect;

@@ -1,7 +1,7 @@
 /**
- * What the tracer knows of functions by identity: builtins, operations of the tensor library, functions that
- * users have marked, and the code of all others. Input: function objects; output: models and code. Invariant:
- * the table is made once; a function that is not in it is stepped through or breaks the graph.
+ * The tracer's models of functions by identity: builtins, operations of the tensor library, functions that users have
+ * marked, and the code of all others. Invariant: the table is made once; a function that is not in it is stepped
+ * through or breaks the graph.
  */
 import { config } from "../../base/config.ts";
 import { isTraced, overBatch, ownHistory } from "../../autograd/batches/over_batch.ts";
@@ -188,7 +188,7 @@ const callCheckpoint: BuiltinModel = (m, request) => {
   return PUSHED;
 };
 
-/** What users have marked, and ops that they have defined. */
+/** Returns the model of a marked function or custom op. */
 function marked(fn: object): BuiltinModel | undefined {
   if (isCustomOp(fn)) {
     refuseToKeep(`${functionLabel(fn)}, an op of the program`);

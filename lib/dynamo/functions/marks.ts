@@ -1,6 +1,6 @@
 /**
- * What users have said about functions, and which callables stand for which originals. Input: functions; output:
- * how the tracer treats a call. Invariant: marks are kept by identity and never change what a plain call does.
+ * Users' marks on functions, and the originals of compiled callables. Invariant: marks are stored by identity and
+ * never change a plain call.
  */
 import type { AnyFunction } from "../../base/arguments.ts";
 import { apply, defineOwn } from "../../base/own_builtins.ts";
@@ -9,7 +9,7 @@ import { DynError } from "../../base/errors.ts";
 import { canReadElements } from "../../tensor/tensor.ts";
 import type { FrameRules } from "./frame_rules.ts";
 
-/** How a marked function is treated. */
+/** The treatment of a marked function. */
 export type FunctionMark =
   /** Runs outside of graphs. */
   | { readonly kind: "disabled"; readonly reason: string }
@@ -17,7 +17,7 @@ export type FunctionMark =
   | { readonly kind: "builtin" }
   /** Becomes one node. */
   | { readonly kind: "inGraph" }
-  /** Is run while tracing; the ops it calls become nodes. */
+  /** Runs during tracing; the ops it calls become nodes. */
   | { readonly kind: "nonstrict" }
   /** Its first result stands for all. */
   | { readonly kind: "constant" }
@@ -44,19 +44,19 @@ export function markOfFunction(fn: object): FunctionMark | undefined {
   return marks.get(fn);
 }
 
-/** What a compiled callable was made of; any other function itself. */
+/** Returns the original of a compiled callable; any other function itself. */
 export function originalOf(fn: object): object {
   const mark = marks.get(fn);
   return mark?.kind === "compiled" ? originalOf(mark.original) : fn;
 }
 
-/** Whether a mark says nothing but data and another function, so that it can be known again in another process. */
+/** Returns whether a mark consists only of data and another function, so that another process can recognise it. */
 export function isDescribed({ kind }: FunctionMark): boolean {
   return kind === "answers" || kind === "builtin" || kind === "compiled" || kind === "disabled" ||
     kind === "ruled";
 }
 
-/** Whether code is being traced: false whenever it really runs. The tracer answers true in its place. */
+/** Returns whether code is being traced: false whenever it really runs. The tracer answers true in its place. */
 export function isCompiling(): boolean {
   return false;
 }
@@ -88,7 +88,7 @@ export function whileExporting<R>(body: () => R): R {
   }
 }
 
-/** Whether a program is being exported: true in code that `compiler.export` traces. */
+/** Returns whether a program is being exported: true in code that `compiler.export` traces. */
 export function isExporting(): boolean {
   return false;
 }

@@ -1,17 +1,17 @@
 /**
- * What the tracer knows of modules. Input: real objects of any kind; output: answers. Invariant: no code of the
- * program runs, not even the traps of a proxy that an object inherits from or holds.
+ * The tracer's queries about modules. Invariant: no code of the program runs, not even the traps of a proxy that an
+ * object inherits from or holds.
  */
 import { types } from "node:util";
 import { Module } from "../../nn/module.ts";
 import { Parameter } from "../../nn/parameter.ts";
 
-/** Whether an object is a module. */
+/** Returns whether an object is a module. */
 export function isModule(real: object): boolean {
   return inherits(real, Module.prototype);
 }
 
-/** Whether a field of an object holds a parameter. */
+/** Returns whether a field of an object holds a parameter. */
 export function ownsParameter(real: object): boolean {
   return Object.values(Object.getOwnPropertyDescriptors(real)).some(({ value }) =>
     typeof value === "object" && value !== null && inherits(value, Parameter.prototype)

@@ -1,7 +1,7 @@
 /**
- * Builtins that call back, in JavaScript, so that the tracer steps through them and a graph break inside a
- * callback resumes inside the builtin. Input and output: those of the builtins they stand for, on real arrays,
- * Maps and Sets. Invariant: order of calls, holes and arguments are the language's.
+ * Builtins that call back, in JavaScript, so that the tracer steps through them and a graph break inside a callback
+ * resumes inside the builtin. They take and return what the builtins do, on real arrays, Maps and Sets. Invariant:
+ * order of calls, holes and arguments are the language's.
  */
 
 export * from "./iterator_polyfills.ts";

@@ -1,7 +1,7 @@
 /**
- * Sorting with a comparator, in JavaScript, so that the tracer steps through it. Input and output: those of the
- * builtins. Invariant: the comparator is called with the same pairs in the same order as by V8, also where it
- * contradicts itself; that holds for fewer than `SORTED_IN_ONE_RUN` elements, which V8 sorts by insertion.
+ * Sorting with a comparator in JavaScript, so that the tracer steps through it. Input and output: those of the
+ * builtins. Invariant: the comparator is called with the same pairs in the same order as by V8, even if it is
+ * inconsistent; that holds for fewer than `SORTED_IN_ONE_RUN` elements, which V8 sorts by insertion.
  *
  * V8's order: https://v8.dev/blog/array-sort (one run, made longer by binary insertion)
  */
@@ -82,6 +82,6 @@ function firstRun(items: unknown[], comparator: Comparator): number {
 
 function isBefore(a: unknown, b: unknown, comparator: Comparator): boolean {
   const order = apply(comparator, undefined, [a, b]);
-  // As a number, which a bigint refuses to become; NaN says that neither comes first.
+  // Converted to a number, which throws for a bigint; NaN means that neither comes first.
   return +(order as number) < 0;
 }

@@ -1,11 +1,11 @@
 /**
- * The ambient state that a graph was captured under. Input: none; output: its type. Invariant: every piece has an
- * entry in the table of ambient state, which knows what tells and what changes it.
+ * The ambient state that a graph was captured under. Invariant: every piece has an entry in the table of ambient
+ * state, which lists the functions that read and change it.
  */
 import type { AutocastType } from "../../ops/autocast.ts";
 import type { DType } from "../../base/dtype.ts";
 
-/** What guards compare before anything else. */
+/** The state that guards compare before anything else. */
 export interface AmbientState {
   readonly gradEnabled: boolean;
   readonly inference: boolean;

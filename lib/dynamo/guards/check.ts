@@ -1,11 +1,10 @@
 /**
- * Compiles guards to one function. Input: guards in the order in which the tracer relied on them, and how to
- * find sources by name; output: `check(self, args)`, which gives −1 where all hold and the index of one
- * that fails otherwise. Invariant: what a guard reads has been checked to exist by guards before it; anything
- * that throws counts as failed.
+ * Compiles guards, in the order in which the tracer relied on them, to one function `check(self, args)`, which
+ * returns −1 if all hold and otherwise the index of one that fails. Invariant: values that a guard reads have been
+ * checked to exist by earlier guards; anything that throws counts as failed.
  *
- * The guards of a large model are written as functions of a bounded size: V8 optimises no others, and optimised it
- * reads a field of an object that is always the same in a fraction of a nanosecond. Metadata of parameters is behind
+ * The guards of a large model are written as functions of a bounded size: V8 does not optimise larger ones, and
+ * optimised code reads a field of a constant object in a fraction of a nanosecond. Metadata of parameters is behind
  * one comparison.
  */
 import { invariant } from "../../base/errors.ts";
@@ -32,7 +31,7 @@ interface IndexedGuard {
   readonly index: number;
 }
 
-/** What the parts of a check share. */
+/** State shared by the parts of a check. */
 interface Shared {
   readonly constants: Constants;
   readonly context: CheckContext;

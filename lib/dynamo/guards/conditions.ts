@@ -1,6 +1,6 @@
 /**
- * Facts as conditions of generated code. Input: facts, and the reader of the places that they are about; output:
- * JavaScript expressions. Invariant: what a condition reads has been checked to exist by the facts before it.
+ * Prints facts as conditions of generated code. Invariant: values that a condition reads have been checked to exist
+ * by earlier facts.
  */
 import { invariant } from "../../base/errors.ts";
 import { type Dim, type Sym } from "../../sym/expr.ts";
@@ -12,11 +12,11 @@ import { ANY_OBJECT, type Fact, type TensorExpectation } from "./guard.ts";
 import type { Constants, SourceReader } from "./reader.ts";
 import * as runtime from "./runtime.ts";
 
-/** What of the frame layer guards need. */
+/** The part of the frame layer that guards need. */
 export interface CheckContext {
   /** The source with this name, which size guards mention. */
   sourceNamed(name: string): Source;
-  /** Whether a value is a function of that code object. */
+  /** Returns whether a value is a function of that code object. */
   hasCode(fn: unknown, code: object): boolean;
   readCaptured(fn: unknown, index: number): unknown;
   /** The variable behind a box, and behind a captured variable. */

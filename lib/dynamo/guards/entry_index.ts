@@ -1,7 +1,7 @@
 /**
- * Finds the entries that may serve a call, without asking each: by what a place holds of which they expect different
- * things. Input: entries with their guards; calls; output: the entries that nothing rules out, in their order.
- * Invariant: looking runs no code of the program; where a place cannot be looked at, no entry is ruled out.
+ * Finds the entries that may serve a call without checking each, by the value at a place for which they expect
+ * different values. Invariant: the lookup runs no code of the program; if a place cannot be inspected, no entry is
+ * ruled out.
  */
 import { codeOf } from "../functions/functions.ts";
 import { tensorAt } from "./guard_reader.ts";
@@ -15,7 +15,7 @@ interface Place {
   readonly read: (self: unknown, args: ArrayLike<unknown>) => unknown;
 }
 
-/** What an entry expects at a place. */
+/** An entry's expectation at a place. */
 interface Expectation {
   readonly place: Place;
   readonly value: unknown;
@@ -27,14 +27,14 @@ interface Guarded {
 
 type Index<E> = readonly E[] | {
   readonly place: Place;
-  /** By what the place holds, with the entries that do not ask. */
+  /** Entries by the value at the place, each with those that do not depend on it. */
   readonly found: ReadonlyMap<unknown, Index<E>>;
   /** The entries that do not ask. */
   readonly others: Index<E>;
   readonly all: readonly E[];
 };
 
-/** So few are asked one by one. */
+/** Number of entries up to which each is checked in turn. */
 export const FEW_ENTRIES = 4;
 
 /** Guards that are looked at: what tells entries apart is asked early. */
@@ -74,7 +74,7 @@ function build<E>(entries: readonly Known<E>[]): Index<E> {
   const found = new Map([...values].map((value) => {
     const left = entries.filter((each) => {
       const asked = asks(each);
-      // As maps compare, to which zeros are equal and so are two NaN
+      // Map equality: zeros are equal and so are two NaN
       return !asked || [value].includes(asked.value);
     });
     return [value, build(left)] as const;
@@ -115,7 +115,7 @@ function expectationsOf({ guards }: Guarded): Map<string, Expectation> {
   return found;
 }
 
-/** What a fact demands of a place, where equality says it. */
+/** Returns the value that a fact demands of a place, if it is expressed by equality. */
 function expectationOf(fact: Fact): Expectation | null {
   switch (fact.kind) {
     case "constant":
@@ -144,7 +144,7 @@ function expectation(
   value: unknown,
   part: (value: unknown) => unknown,
 ): Expectation | null {
-  // What is known once and for all tells no calls apart
+  // A place that never changes distinguishes no calls
   const peek = source.kind === "known" ? null : peekAt(source);
   if (peek === null) return null;
   const read: Place["read"] = (self, args) => {

@@ -1,7 +1,6 @@
 /**
- * Filters of guards: which of the guards of an entry are tested. Input: the guards of an entry, described; output: for
- * each whether it is kept. Invariant: a guard that is left out is taken to hold, so that a call it would have refused
- * gets the answer of another one: all of these are unsafe, and the names say so.
+ * Filters that select which guards of an entry are tested. Invariant: a skipped guard is assumed to hold, so that a
+ * call it would have refused gets the answer of another one: all filters are unsafe, and their names say so.
  */
 import { DynError } from "../../base/errors.ts";
 import * as nn from "../../nn/mod.ts";
@@ -9,14 +8,14 @@ import { type Source, sourceText } from "../source.ts";
 import { type Fact, factText, type Guard } from "./guard.ts";
 import type { Read, RefusedCall } from "./guard_reader.ts";
 
-/** What a filter knows of a guard, as PyTorch's `GuardFilterEntry`. */
+/** The properties of a guard that filters see, like PyTorch's `GuardFilterEntry`. */
 export interface GuardFilterEntry {
   /** The place, `L["x"].weight`; "" for guards on several places or none. */
   readonly name: string;
   /** Whether there is a place, and what is there in the call that is compiled. */
   readonly hasValue: boolean;
   readonly value: unknown;
-  /** What kind of guard it is: "tensor", "constant", "identity", … */
+  /** The kind of guard: "tensor", "constant", "identity", … */
   readonly guardType: Fact["kind"];
   /** Whether the place is a variable that the function captures, or of the global object: no argument. */
   readonly isGlobal: boolean;

@@ -1,4 +1,4 @@
-/** Flags of properties, as guards compare and print them. Input: descriptors; output: flags and their text. */
+/** Property flags as guards compare and print them. */
 
 /** The flags of an own property; null where it is an accessor. */
 export interface PropertyFlags {

@@ -1,7 +1,6 @@
 /**
- * What a failed guard found instead of what it expected, for reports of recompilations. Input: a guard that is the
- * first to fail for a call, and the call; output: texts. Invariant: reading runs no user code, because the guards
- * before the failed one hold.
+ * Describes the value that a failed guard found, for reports of recompilations. Invariant: reading runs no user code,
+ * because all earlier guards hold.
  */
 import type { SourcePosition } from "../../graph/node.ts";
 import type { SizeSource } from "../../sym/size_guards.ts";
@@ -10,17 +9,17 @@ import { elsewhereText, foundText, tensorText, valueText } from "./found_values.
 import { type Fact, factText, type Guard, type TensorExpectation } from "./guard.ts";
 import { type GuardReader, type RefusedCall, sizePlace, sizesIn, tensorAt } from "./guard_reader.ts";
 
-/** What kept one call from being served by one entry. */
+/** The reason why one entry did not serve a call. */
 export interface Mismatch {
   /** The place that differs, as guards print it; the guard itself where it is about several. */
   readonly subject: string;
-  /** What the entry was compiled for. */
+  /** The value that the entry was compiled for. */
   readonly expected: string;
-  /** What the call has there; null where that cannot be said in short. */
+  /** The value in the call; null if it has no short description. */
   readonly found: string | null;
   /**
-   * What could have been a symbol: a number, or sizes of a tensor that is the same otherwise; "needed": it was one, but
-   * the program needs one value of it.
+   * What changed: a number, or sizes of an otherwise equal tensor, which could have been a symbol; "needed": it was
+   * one, but the program needs one value of it.
    */
   readonly change: "number" | "sizes" | "needed" | "other";
   /** The line of the program that needs it. */
@@ -87,7 +86,7 @@ function changeOf(fact: Fact, value: unknown): Mismatch["change"] {
   }
 }
 
-/** Whether a number may become a symbol: 0, 1 and NaN are other programs. */
+/** Returns whether a number may become a symbol: 0, 1 and NaN select other programs. */
 function isGeneral(value: unknown): boolean {
   return typeof value === "number" && value !== 0 && value !== 1 && !Number.isNaN(value);
 }
@@ -102,7 +101,7 @@ function differsInSizes(
     expected.shape.some((size, d) => size !== null && size !== found.shape[d]);
 }
 
-/** What a guard demands, apart from where; null where only the whole guard says it. */
+/** Returns the demand of a guard without its place; null if only the whole guard expresses it. */
 function expectedText(fact: Fact): string | null {
   switch (fact.kind) {
     case "constant":
@@ -138,7 +137,7 @@ function expectedText(fact: Fact): string | null {
   }
 }
 
-/** What kept changing, for the message that a function has too many versions: by place, the most frequent first. */
+/** Lists the changing values for the message about too many versions: by place, the most frequent first. */
 export function changesText(mismatches: readonly Mismatch[]): string[] {
   const bySubject = Map.groupBy(mismatches, ({ subject }) => subject);
   return [...bySubject.values()].toSorted((a, b) => b.length - a.length).map((list) => {

@@ -1,6 +1,6 @@
 /**
- * What a call has where a guard failed, in a few words. Input: the fact and what was found; output: text, or null where
- * the guard says it all. Invariant: nothing here runs user code: no getter, no trap of a proxy.
+ * Describes a call's value where a guard failed, in a few words; null if the guard says it all. Invariant: nothing
+ * here runs user code: no getter, no trap of a proxy.
  */
 import { types } from "node:util";
 import { metaText } from "../../graph/print.ts";
@@ -17,7 +17,7 @@ import { sourceText } from "../source.ts";
 type PlaceFact = Extract<Fact, { readonly source: unknown }>;
 type OtherFact = Exclude<Fact, PlaceFact>;
 
-/** What a call has at the place that a guard is about. */
+/** Describes a call's value at the place of a guard. */
 export function foundText(fact: PlaceFact, value: unknown): string | null {
   switch (fact.kind) {
     case "tensor": {
@@ -85,7 +85,7 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
   }
 }
 
-/** What a call has where a guard is about several places, or about none. */
+/** Describes a call for guards about several places, or none. */
 export function elsewhereText(fact: OtherFact, call: RefusedCall, reader: GuardReader): string | null {
   switch (fact.kind) {
     case "timeZone":
@@ -126,7 +126,7 @@ export function elsewhereText(fact: OtherFact, call: RefusedCall, reader: GuardR
 
 type Leaf = Extract<HostExpression, { kind: "source" | "tensorSize" }>;
 
-/** What an expression reads, each place once. */
+/** Returns the places that an expression reads, each once. */
 function leavesOf(expression: HostExpression): Leaf[] {
   const found = new Map<string, Leaf>();
   const visit = (each: HostExpression): void => {

@@ -1,7 +1,7 @@
 /**
- * Guards: what a later call has to satisfy to be served by an entry, as data. Input: facts the tracer relied on;
- * output: records that print as PyTorch's guards do (text.ts) and compile to one check function (check.ts).
- * Invariant: a guard only reads plain data: testing it runs no user code.
+ * Guards: the conditions under which an entry serves a later call, as data. They print like PyTorch's guards
+ * (text.ts) and compile to one check function (check.ts). Invariant: a guard only reads plain data: testing it runs
+ * no user code.
  */
 import type { DType } from "../../base/dtype.ts";
 import type { SourcePosition } from "../../graph/node.ts";
@@ -15,7 +15,7 @@ import { flagsText, type PropertyFlags } from "./flags.ts";
 import { type HostExpression, type HostLeaf, hostText } from "../variables/host_number.ts";
 import type { CellPlace, Primitive } from "../variables/value.ts";
 
-/** What is demanded of a tensor: everything that its metadata says, with null for sizes that may differ. */
+/** The expected metadata of a tensor, with null for sizes that may differ. */
 export interface TensorExpectation {
   /** Null for objects that are always the same. */
   readonly prototype: object | null;
@@ -119,7 +119,7 @@ export type Fact =
   /** The setting that local times follow. */
   | { readonly kind: "timeZone"; readonly setting: string }
   | { readonly kind: "proxy"; readonly source: Source; readonly present: boolean }
-  /** What others inherit from: its own constructor has this text, as far as it has one. */
+  /** An object that others inherit from: its own constructor has this text, if it has one. */
   | { readonly kind: "madeBy"; readonly source: Source; readonly constructorText: string | null }
   /** A generator, whatever it inherits from: functions made anew make such as inherit from other objects. */
   | { readonly kind: "generator"; readonly source: Source }
@@ -261,7 +261,7 @@ function tensorText(source: Source, expected: TensorExpectation): string {
     `size=${list(expected.shape)}, stride=${list(expected.strides)})`;
 }
 
-/** What a host expression reads, as guards print it. */
+/** Returns the place that a host expression reads, as guards print it. */
 export function hostLeafText(leaf: HostLeaf): string {
   if (leaf.kind === "called") return `${leaf.call.text}#${leaf.index}`;
   const base = sourceText(leaf.source);
@@ -273,7 +273,7 @@ function cellText(place: CellPlace): string {
   return place.kind === "live" ? "C" : sourceText(place.source);
 }
 
-/** How a function prints. Reading a plain property runs no user code. */
+/** Returns the printed name of a function. Reading a plain property runs no user code. */
 function functionName(fn: object): string {
   const name: unknown = Reflect.getOwnPropertyDescriptor(fn, "name")?.value;
   return typeof name === "string" && name !== "" ? name : "<anonymous>";

@@ -1,6 +1,6 @@
 /**
- * Reads what guards are about, for reports and filters. Input: the guards of an entry, and calls; output: values.
- * Invariant: reading runs no user code as long as the guards before the one that is read for hold.
+ * Reads the places of guards, for reports and filters. Invariant: reading for a guard runs no user code as long as
+ * all earlier guards hold.
  */
 import { types } from "node:util";
 import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";

@@ -1,4 +1,4 @@
-/** Who listens to gradients of a leaf. Input: none; output: the type that traces and guards share. */
+/** The hooks on gradients of a leaf: a type shared by traces and guards. */
 
 /** The functions that listen to gradients of a leaf, each in order. */
 export interface LeafHooks {

@@ -1,13 +1,13 @@
 /**
- * Facts about parameters: tensors that are always the same objects. Input: facts; output: whether the version of
- * metadata stands for them. Invariant: while that version stays, such a fact stays true.
+ * Facts about parameters, which are always the same objects, and whether the version of metadata covers them.
+ * Invariant: while that version is unchanged, such a fact stays true.
  */
 import { relyOnMetadata } from "../../tensor/metadata_version.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import type { Source } from "../source.ts";
 import type { Fact } from "./guard.ts";
 
-/** Whether a fact is about the metadata of tensors that stay the same, of which changes are then counted. */
+/** Returns whether a fact is about the metadata of constant tensors, whose changes are then counted. */
 export function relyOnTensors(fact: Fact): boolean {
   const tensors = tensorsOf(fact);
   tensors?.forEach(relyOnMetadata);
@@ -18,7 +18,7 @@ export function relyOnTensors(fact: Fact): boolean {
 function tensorsOf(fact: Fact): readonly Tensor[] | null {
   switch (fact.kind) {
     case "tensor":
-      // What a name stands for on a tensor is up to the program, at any time
+      // The program may replace a tensor's methods at any time
       return fact.expected.methods.size > 0 ? null : parametersAt([fact.source]);
     case "leaf":
     case "made":

@@ -1,11 +1,11 @@
 /**
- * Looks at places of a call that nothing has been checked of. Input: sources; output: readers. Invariant: no code of
- * the program runs: no getter, no trap of a proxy; what only such code could tell is unknown.
+ * Reads places of a call before any guard has been checked. Invariant: no code of the program runs: no getter, no
+ * trap of a proxy; values that only such code could provide are unknown.
  */
 import { types } from "node:util";
 import type { Source } from "../source.ts";
 
-/** What is there cannot be told. */
+/** Marks a value that cannot be determined. */
 export const UNKNOWN: unique symbol = Symbol("unknown");
 
 /** Reads a place of a call. */

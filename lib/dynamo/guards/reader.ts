@@ -1,7 +1,6 @@
 /**
- * Reads sources in generated code: each place once, into a local variable. Input: sources and how the roots are
- * written; output: statements and expressions, and the objects the text refers to by name. Invariant: reading a
- * source in generated code gives what the tracer read there, and runs no user code.
+ * Reads sources in generated code: each place once, into a local variable. Invariant: reading a source in generated
+ * code returns what the tracer read there, and runs no user code.
  */
 import { types } from "node:util";
 import { itemAt, keysLeft, kindsLeft, nextKind, placeAt, valuesLeft } from "../functions/begun_iterators.ts";
@@ -31,7 +30,7 @@ export class Constants {
     this.#values.set(name, value);
   }
 
-  /** What the code refers to, by name. */
+  /** Objects that the code refers to, by name. */
   get values(): ReadonlyMap<string, unknown> {
     return this.#values;
   }
@@ -46,11 +45,11 @@ export class Constants {
 /** The captured variable of a function, by index; set by the frame layer's adapter. */
 export type CapturedReader = (fn: unknown, index: number) => unknown;
 
-/** What functions of generated code that run one after the other need not read again. */
+/** Reads that later functions of generated code need not repeat. */
 export interface SharedReads {
   /** Objects that are known to be at their places, by the names of these. */
   readonly found: ReadonlyMap<string, object>;
-  /** Where lists of entries are, by what they list: elements of the array `lists`. Null: in variables. */
+  /** Where lists of entries are, by the listed object: elements of the array `lists`. Null: in variables. */
   readonly lists: Map<string, string> | null;
 }
 
@@ -62,7 +61,7 @@ export class SourceReader {
     /** Takes one statement. */
     readonly emit: (line: string) => void,
     readonly constants: Constants,
-    /** How an argument is written. */
+    /** Returns the text of an argument. */
     readonly argument: (index: number, label: string) => string,
     readonly self: string,
     readonly readCaptured: CapturedReader,
@@ -185,7 +184,7 @@ export const LIST_READERS: Readonly<Record<string, unknown>> = {
 
 const { getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 
-/** What an object inherits from; asking a proxy would run its trap. */
+/** Returns an object's prototype; reading that of a proxy would run its trap. */
 const prototypeOf = (object: object): unknown => types.isProxy(object) ? undefined : getPrototypeOf(object);
 
 /** The accessors of an own property; undefined where there is none. */
@@ -194,7 +193,7 @@ const ACCESSOR_READERS = {
   set: (base: object, key: PropertyKey): unknown => getOwnPropertyDescriptor(base, key)?.set,
 } as const;
 
-/** What reads one thing behind an iterator, and what reads a list of them. */
+/** Functions that read a single item of an iterator, and lists of items. */
 const ITERATED = { kind: "nextKind", item: "itemAt", place: "placeAt" } as const;
 const LISTED = {
   key: "mapKeys",

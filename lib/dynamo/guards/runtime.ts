@@ -1,6 +1,6 @@
 /**
- * The helpers that generated checks call. Input: real values of a call; output: answers. Invariant: nothing here
- * runs user code: no getter, no proxy trap other than the one `isProxy` rules out beforehand.
+ * The helpers that generated checks call. Invariant: nothing here runs user code: no getter, no proxy trap other than
+ * the one `isProxy` rules out beforehand.
  */
 import { types } from "node:util";
 import { getDefaultDtype } from "../../base/dtype.ts";
@@ -26,11 +26,11 @@ const ownSymbols = Object.getOwnPropertySymbols;
 const getOwnPropertyDescriptor = Reflect.getOwnPropertyDescriptor;
 const mapKeys = Map.prototype.keys, mapValues = Map.prototype.values, setValues = Set.prototype.values;
 
-/** Whether arrays and what claims to be one are arrays. */
+/** Returns whether a value is an array. */
 export const isArray: (value: unknown) => boolean = Array.isArray;
 export const hasOwn: (object: object, key: PropertyKey) => boolean = Object.hasOwn;
 export const isProxy: (value: unknown) => boolean = types.isProxy;
-/** Whether a value is a generator, async ones as well. */
+/** Returns whether a value is a generator, async ones included. */
 export const isGenerator: (value: unknown) => boolean = types.isGeneratorObject;
 
 const textOfFunction = Function.prototype.toString;
@@ -41,7 +41,7 @@ export function constructorText(object: object): string | null {
   return typeof maker === "function" ? apply(textOfFunction, maker, []) : null;
 }
 
-/** Whether something is an object, with an own constructor of this text. */
+/** Returns whether a value is an object with an own constructor of this text. */
 export function isMadeBy(value: unknown, text: string | null): boolean {
   return typeof value === "object" && value !== null && !types.isProxy(value) &&
     constructorText(value) === text;
@@ -49,7 +49,7 @@ export function isMadeBy(value: unknown, text: string | null): boolean {
 
 export { timeZoneSetting } from "../../base/place.ts";
 
-/** Whether a proxy still has its target: asking whether it is an array runs no trap. */
+/** Returns whether a proxy still has its target: testing whether it is an array runs no trap. */
 export function isUnrevoked(proxy: unknown): boolean {
   try {
     isArray(proxy);
@@ -62,43 +62,43 @@ export const isExtensible: (object: object) => boolean = Object.isExtensible;
 export const isFrozen: (object: object) => boolean = Object.isFrozen;
 export const isSealed: (object: object) => boolean = Object.isSealed;
 
-/** Whether a value is an object with this prototype. */
+/** Returns whether a value is an object with this prototype. */
 export function prototypeIs(value: unknown, prototype: object | null): boolean {
   return ((typeof value === "object" && value !== null) || typeof value === "function") &&
     getPrototypeOf(value) === prototype;
 }
 
-/** Whether an object has exactly these enumerable string keys and own symbols, in this order. */
+/** Returns whether an object has exactly these enumerable string keys and own symbols, in this order. */
 export function hasKeys(value: object, keys: readonly string[], symbols: readonly symbol[]): boolean {
   return sameList(enumerableKeys(value), keys) && sameList(ownSymbols(value), symbols);
 }
 
-/** Whether an object has exactly these own keys, in this order. */
+/** Returns whether an object has exactly these own keys, in this order. */
 export function hasOwnKeys(value: object, keys: readonly string[], symbols: readonly symbol[]): boolean {
   const own = ownKeys(value);
   return own.length === keys.length + symbols.length &&
     own.every((key, i) => key === (keys[i] ?? symbols[i - keys.length]));
 }
 
-/** Whether an own property holds a value, or there is none. */
+/** Returns whether an own property holds a value, or does not exist. */
 export function hasData(object: object, key: PropertyKey): boolean {
   const found = getOwnPropertyDescriptor(object, key);
   return found === undefined || "value" in found;
 }
 
-/** Whether an own property holds a value that can be replaced. */
+/** Returns whether an own property holds a value that can be replaced. */
 export function hasWritable(object: object, key: PropertyKey): boolean {
   return getOwnPropertyDescriptor(object, key)?.writable === true;
 }
 
-/** Whether an own property has these flags. */
+/** Returns whether an own property has these flags. */
 export function hasFlags(object: object, key: PropertyKey, flags: PropertyFlags): boolean {
   const found = getOwnPropertyDescriptor(object, key);
   return found !== undefined && (found.writable ?? null) === flags.writable &&
     found.enumerable === flags.enumerable && found.configurable === flags.configurable;
 }
 
-/** Whether every element of an array can be replaced and deleted. */
+/** Returns whether every element of an array can be replaced and deleted. */
 export function hasPlainElements(array: readonly unknown[]): boolean {
   for (let i = 0; i < array.length; i++) {
     const found = getOwnPropertyDescriptor(array, i);
@@ -107,12 +107,12 @@ export function hasPlainElements(array: readonly unknown[]): boolean {
   return true;
 }
 
-/** Whether this is what reads an own property; undefined: there is none, or it holds a value. */
+/** Returns whether an own property has this getter; undefined: it does not exist, or holds a value. */
 export function hasGetter(object: object, key: PropertyKey, getter: unknown): boolean {
   return getOwnPropertyDescriptor(object, key)?.get === getter;
 }
 
-/** Whether an own property is the accessor with these functions. */
+/** Returns whether an own property is the accessor with these functions. */
 export function hasAccessor(
   value: object,
   key: PropertyKey,
@@ -141,25 +141,25 @@ function isSet(value: unknown): value is Set<unknown> {
   return prototypeIs(value, Set.prototype) || types.isSet(value);
 }
 
-/** Whether a value is a Map with these keys, in this order. */
+/** Returns whether a value is a Map with these keys, in this order. */
 export function mapHasKeys(value: unknown, keys: readonly unknown[]): boolean {
   return isMap(value) && value.size === keys.length &&
     (keys.length === 0 || sameKeys([...mapKeys.call(value)], keys));
 }
 
-/** Whether a value is a Set with these members, in this order. */
+/** Returns whether a value is a Set with these members, in this order. */
 export function setHasMembers(value: unknown, keys: readonly unknown[]): boolean {
   return isSet(value) && value.size === keys.length &&
     (keys.length === 0 || sameKeys([...setValues.call(value)], keys));
 }
 
-/** Whether a list contains an object. */
+/** Returns whether a list contains an object. */
 export function includes(list: readonly unknown[], value: unknown): boolean {
   for (const each of list) if (each === value) return true;
   return false;
 }
 
-/** Whether a tensor has this shape and these strides; null stands for any number. */
+/** Returns whether a tensor has this shape and these strides; null matches any number. */
 export function layoutIs(
   { layout }: Tensor,
   shape: readonly (number | null)[],
@@ -174,7 +174,7 @@ export function layoutIs(
   return true;
 }
 
-/** Whether operations, and code that dyn writes, mean at the moment what they meant in the trace. */
+/** Returns whether the ambient state is that of the trace, so that operations and dyn's own code mean the same. */
 export function ambientIs(expected: AmbientState): boolean {
   return iteratesArraysAsLoaded() && ambient.gradEnabled === expected.gradEnabled &&
     ambient.inference === expected.inference &&
@@ -182,14 +182,16 @@ export function ambientIs(expected: AmbientState): boolean {
     (ambient.autocast ?? "") === expected.autocast;
 }
 
-/** Whether a tensor has no history, and only these functions listen to its gradients, in this order. */
+/** Returns whether a tensor has no history, and exactly these hooks on its gradients, in this order. */
 export function isLeaf({ gradFn, state }: Tensor, { before, after }: LeafHooks): boolean {
   if (gradFn !== null) return false;
   const accumulator = state?.accumulator;
   return listsHooks(accumulator?.hooks.get(0), before) && listsHooks(accumulator?.after, after);
 }
 
-/** Whether an operation made a tensor that requires grad, which is not a view of a leaf that requires grad. */
+/**
+ * Returns whether an operation made a tensor that requires grad, which is not a view of a leaf that requires grad.
+ */
 export function isMade(tensor: Tensor): boolean {
   return !tensor.isLeaf && !isViewOfLeaf(tensor);
 }
@@ -199,12 +201,12 @@ function listsHooks(found: ReadonlyMap<number, object> | undefined, hooks: reado
   return found.size === hooks.length && sameList([...mapValues.call(found)], hooks);
 }
 
-/** Whether a tensor is not a view, and no other tensor shares its memory. */
+/** Returns whether a tensor is not a view, and no other tensor shares its memory. */
 export function liesApart({ storage, viewState }: Tensor, others: readonly Tensor[]): boolean {
   return viewState === null && others.every((other) => other.storage !== storage);
 }
 
-/** Whether no other tensor shares the memory of one. */
+/** Returns whether no other tensor shares the memory of one. */
 export function liesElsewhere({ storage }: Tensor, others: readonly Tensor[]): boolean {
   return others.every((other) => other.storage !== storage);
 }

@@ -1,7 +1,7 @@
 /**
- * States of optimizers that a trace began ahead of the step, begun again where its capture is taken. Input: an optimizer,
- * a parameter and a group of options; output: the state, noted so that it is taken back where no step writes to it.
- * Invariant: only dyn's own code runs, before it is known whether the rest of the world is the same.
+ * Recreates optimizer states that a trace had created ahead of the step, when its capture is reused. The state is
+ * noted so that it is removed if no step writes to it. Invariant: only dyn's own code runs, since it is not known yet
+ * whether the rest of the world is the same.
  */
 import { isOfIdentity } from "../../base/own_sources.ts";
 import { PerParameter } from "../../optim/per_parameter.ts";
@@ -27,7 +27,7 @@ export function beginAgain({ begunStates }: Unit, { optimizer, param, group }: N
 
 const ownMethods = new WeakMap<object, boolean>();
 
-/** Whether a method is one that dyn's modules define. */
+/** Returns whether a method is one that dyn's modules define. */
 function isOwnMethod(object: object, name: string): boolean {
   for (let at: object | null = object; at; at = Object.getPrototypeOf(at)) {
     const found = Object.getOwnPropertyDescriptor(at, name);

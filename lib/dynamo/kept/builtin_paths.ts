@@ -1,7 +1,6 @@
 /**
- * Builtins by their places. Input: objects; output: where each is among the builtins that dyn found when it loaded, and
- * the builtin at a place. Invariant: as long as no builtin has been replaced, a place is the same builtin in all processes
- * of one version of the runtime, or is refused.
+ * Identifies builtins by their paths, among those that dyn found when it loaded. Invariant: as long as no builtin has
+ * been replaced, a path refers to the same builtin in all processes of one version of the runtime, or is refused.
  */
 import { isReference } from "../../base/tree.ts";
 import type { Plain } from "../../base/recording.ts";
@@ -32,7 +31,7 @@ function roots(): [string, unknown][] {
   ];
 }
 
-/** What a property of a builtin holds: its value, its getter and its setter, in this order. */
+/** Returns the contents of a builtin's property: value, getter and setter, in this order. */
 const partsOf = ({ value, get, set }: PropertyDescriptor): readonly unknown[] => [value, get, set];
 
 const keyForm = (key: PropertyKey): Plain => describeKey(typeof key === "number" ? `${key}` : key);
@@ -57,19 +56,22 @@ function findPlaces(): ReadonlyMap<object, string> {
 
 let layout: string | null = null;
 
-/** What tells this set of builtins from that of a runtime with other features: places mean the same in equal ones. */
+/** Returns a text that identifies this set of builtins: paths are comparable between runtimes with equal texts. */
 export function layoutOfBuiltins(): string {
   return layout ??= fingerprintText(
     JSON.stringify(originalBuiltins().map(({ keys }) => keys.map(keyForm))),
   );
 }
 
-/** Where a builtin is; undefined for other objects. */
+/** Returns the path of a builtin; undefined for other objects. */
 export function placeOfBuiltin(object: object): string | undefined {
   return (places ??= findPlaces()).get(object);
 }
 
-/** Whether what is at a place is a builtin of the runtime, which is what it was as long as no builtin was replaced. */
+/**
+ * Returns whether the object at a path is a builtin of the runtime, which is unchanged as long as no builtin was
+ * replaced.
+ */
 export function isAsLoaded(place: string): boolean {
   return place.startsWith("[");
 }

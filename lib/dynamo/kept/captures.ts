@@ -1,10 +1,11 @@
 /**
- * Captures between processes: what the first call of a compiled function was traced to, so that a later process that finds
- * the same world does not trace. Input: traced calls; later calls like them; output: entries, as if they had been traced.
+ * Captures cached between processes: the trace of the first call of a compiled function, so that a later process in
+ * the same state does not trace.
  *
- * Invariant: a capture is taken only where its whole journal holds (journal.ts says why that suffices), under the key of
- * the same dyn, settings, function and ambient state; whatever cannot be written down is not kept, and `DYN_LOGS=cache`
- * says why. Behind a graph break the rest of the function is a unit with captures of its own, which its plan tells apart.
+ * Invariant: a capture is reused only if its whole journal holds (journal.ts explains why that suffices), under the
+ * key of the same dyn, settings, function and ambient state; a trace that cannot be serialised is not kept, and
+ * `DYN_LOGS=cache` says why. After a graph break the rest of the function is a unit with separate captures,
+ * identified by its plan.
  */
 import { bisection } from "../../base/bisect.ts";
 import { config } from "../../base/config.ts";
@@ -79,7 +80,7 @@ export interface TracedEntry {
   readonly modified: Modified;
   readonly isAsyncCall: boolean;
   readonly broke: BreakReason | null;
-  /** What the modified function calls; null where there is no graph. */
+  /** The graph as the modified function calls it; null if there is none. */
   readonly graph: { readonly name: string; readonly run: unknown; readonly gm: GraphModule } | null;
 }
 
@@ -110,10 +111,10 @@ export function captureKey(
     markOfFunction(fn)?.kind !== "ruled" && !history.hasFixed && history.mayAssume &&
     currentStance() === "default" &&
     !bisection.active && config.reproAfter === "" && config.forceBreak === -1;
-  // What its maker has described stands in no file
+  // A function described by its creator is not in any file
   if (own === null || !isUsual || madeInfo(fn) !== undefined || !hasOwnBuiltins()) return null;
   const site = siteOf(fn), settings = plainSettings(config);
-  // Such a module has its text for an address, which would be kept once for each line
+  // Such a module's address contains its text, which would be stored once for each line
   if (!site || /^(?:data|blob):/.test(site.url) || settings === null) return null;
   const { dynamic, fullgraph, cacheSizeLimit } = options, { autocastCaches } = ambient;
   const key = JSON.stringify({
@@ -125,7 +126,7 @@ export function captureKey(
     place: placeOfProcess(),
     builtins: layoutOfBuiltins(),
     state: { ...ambientState(), autocastCaches },
-    // What tells calls apart that are captured side by side; the journal has the rest
+    // Distinguishes calls whose captures are stored side by side; the journal has the rest
     arguments: args.map((value) =>
       isPrimitive(value) || !isPlainTensor(value) ? typeof value : `${value.dtype} ${value.shape}`
     ),
@@ -148,7 +149,7 @@ function plainSettings(settings: object): Plain {
   return Object.fromEntries(entries);
 }
 
-/** What is kept of a call like this one; null where it has to be traced. */
+/** Returns the cached capture of a call like this one; null if it must be traced. */
 export function takeCapture(unit: Unit, key: string, call: TracedCall): TakenCapture | null {
   if (STAGE_TEXTS.some((name) => logs.enabled(name)) || recording.wants(STAGE_TEXTS)) return null;
   const text = keptEntry("captures", key);
@@ -219,7 +220,7 @@ function write(traced: TracedEntry): Plain {
     isAsyncCall,
     broke: broke && reasonForm.write(broke, by),
   });
-  // What the form refers to has to be found again as well
+  // Objects that the form refers to must be found again too
   const mentioned = new Set<object>(met), lines = new Lines();
   const codes = codeFinder([...reads.functions.keys()]);
   form({
@@ -290,7 +291,7 @@ function writeCaptured(
   };
 }
 
-/** What an input of a graph is for the call that is compiled. */
+/** Serialises the value of a graph input in the compiled call. */
 function writeInput(input: GraphInput, by: ByNumber): Plain {
   switch (input.kind) {
     case "tensor":
@@ -385,7 +386,7 @@ function sourceNamed(sources: readonly Source[]): (name: string) => Source {
   };
 }
 
-/** What was asked; of a number that is handed in, this call's is asked for. */
+/** Reads a question; for a number that is an argument, this call's value is used. */
 function readAsked(form: Plain, { args }: TracedCall, by: ByNumber): Asked & { readonly changed: Answer } {
   const [kind, at = null, given = null, answer] = listIn(form), place = sourceForm.read(at, by);
   const asked = { place: place.name, changed: answerIn(answer) };
@@ -408,7 +409,7 @@ function compileAgain(unit: Unit, form: { readonly [key: string]: Plain }, by: B
   const examples = listIn(form.inputs).map((each) => readInput(each, by));
   const { sizes } = by, before = new Set(sizes.guardTexts());
   const compiled = compileCaptured(unit, new GraphModule(graph, held, graphRunner), { examples, sizes });
-  // What a backend assumes of sizes is guarded as well, so that this one has to assume the same
+  // Assumptions of a backend about sizes are guarded too, so this backend must make the same ones
   const more = sizes.guardTexts().find((text) => !before.has(text));
   if (more !== undefined) throw new Differs(`compilation assumes ${more}`);
   return compiled;

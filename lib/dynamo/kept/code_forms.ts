@@ -1,7 +1,6 @@
 /**
- * Code and what is made from it as data: code objects by the functions that they are found in, plans of how to go on, and
- * the functions that generated code calls. Input: what a trace has made, and numbers of its objects; output: data, and the
- * same of another process. Invariant: code is found where its text is, which the journal compares.
+ * Serialises code objects, by the functions that contain them, resume plans, and the functions that generated code
+ * calls. Invariant: code is located by its text, which the journal compares.
  */
 import type { Plain } from "../../base/recording.ts";
 import { keptAddress } from "../../base/travelling.ts";
@@ -181,7 +180,7 @@ const planParts = fields<Pick<ResumePlan, "frames" | "parameters" | "scalars">>(
   scalars: list(count),
 });
 
-/** How a program goes on. */
+/** The form of a resume plan. */
 export const planForm: Form<ResumePlan> = {
   write: (value, by) => planParts.write(value, by),
   read: (form, by) => planOf(planParts.read(form, by)),
@@ -192,7 +191,7 @@ const completionText = (completion: PlannedCompletion): Plain =>
     ? { ...completion, former: { ...completion.former }, outer: { ...completion.outer } }
     : { ...completion };
 
-/** What tells a plan from others in every process: its functions by where they are written. */
+/** Identifies a plan in every process, with its functions by source position. */
 export function planText({ frames, parameters, scalars }: ResumePlan): Plain {
   return [
     frames.map(({ code, pc, completion, callee, bindings, rules }) => [
@@ -223,7 +222,7 @@ const shape = fields<ClosureShape>({
   cells: list(count),
 });
 
-/** What a function of generated code is made from. */
+/** The form of a recipe of generated code's functions. */
 export const recipeForm = variants<OwnRecipe>({
   step: fields({ code: codeAt, pc: count, running }),
   generator: fields({ code: codeAt, pc: count, running }),

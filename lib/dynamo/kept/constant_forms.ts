@@ -1,7 +1,6 @@
 /**
- * What the text of a modified function refers to, as data. Input: constants by name, and numbers of a trace's objects;
- * output: data, and the same constants of another process. Invariant: functions of dyn are found by name, those that belong
- * to a place of the program are made again, and everything else is an object of the journal.
+ * Serialises the constants of a modified function's text. Invariant: functions of dyn are found by name, those that
+ * belong to a place of the program are recreated, and everything else is an object of the journal.
  */
 import type { Plain } from "../../base/recording.ts";
 import { DamagedForm, listIn, textIn } from "../../sym/stored/forms.ts";
@@ -37,7 +36,7 @@ const HELPERS: ReadonlyMap<string, Functions> = new Map<string, Functions>([
   }],
 ]);
 
-/** What stands for the graph and the rests of the program in this process. */
+/** The graph and the continuations in this process. */
 export interface Ways {
   readonly graph: unknown;
   readonly resume: (plan: ResumePlan) => unknown;

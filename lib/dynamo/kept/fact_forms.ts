@@ -1,7 +1,5 @@
 /**
- * Guards as data. Input: facts of a trace, and numbers of its objects; output: data, and facts about the
- * objects that stand for them in another process. Invariant: total over the kinds of facts; what cannot be said by numbers
- * (cells) is refused.
+ * Serialises guards. Invariant: total over the kinds of facts; references that have no number (cells) are refused.
  */
 import { DTYPES } from "../../base/dtype.ts";
 import type { BreakReason, UserFrame } from "../../base/errors.ts";

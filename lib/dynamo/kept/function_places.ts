@@ -1,7 +1,6 @@
 /**
- * Functions by where they are written: the texts that they stand in, their places there, and their variables. Input:
- * functions; output: places as data, and whether they are the same in this process. Invariant: a place stands for the same
- * code in all processes in which its text is the same.
+ * Identifies functions by source position: module text, position in it, and variables. Invariant: a position refers
+ * to the same code in all processes in which the text is the same.
  */
 import { fingerprintText } from "../../base/fingerprint.ts";
 import { isOfIdentity } from "../../base/own_sources.ts";
@@ -20,7 +19,7 @@ export class Differs extends Error {
   override readonly name = "Differs";
 }
 
-/** How messages call an object. */
+/** Returns the name of an object in messages. */
 export function labelOf(object: object): string {
   return typeof object === "function"
     ? functionLabel(object)
@@ -41,7 +40,7 @@ export class Texts {
   }
 }
 
-/** What tells a module's text from others; null for dyn's own, which the key of the journal stands for. */
+/** Returns the fingerprint of a module's text; null for dyn's own modules, which the journal's key covers. */
 function printOf(url: string): string | null {
   if (isOfIdentity(url)) return null;
   const text = moduleText(url), known = prints.get(url);
@@ -71,7 +70,7 @@ export function urlOf(form: Plain): string {
   return url;
 }
 
-/** Where a function is written, and what it has captured. */
+/** The source position of a function, and its captures. */
 export interface Place {
   readonly url: string;
   readonly at: Plain;

@@ -1,7 +1,6 @@
 /**
- * Tensors that belong to a graph as data: those that a trace has made of numbers in the program's text. Input: attributes
- * of a graph; output: data, and equal tensors again. Invariant: elements are what they were, bit for bit but for which
- * NaN it is.
+ * Serialises tensors that belong to a graph: those made from numbers in the program's text. Invariant: elements are
+ * restored bit for bit, except for the payload of NaN.
  */
 import { isDType } from "../../base/dtype.ts";
 import type { Plain } from "../../base/recording.ts";

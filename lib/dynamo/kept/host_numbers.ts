@@ -1,6 +1,6 @@
 /**
- * Numbers that differ from call to call as data. Input: expressions over places of a call; output: data, and the same
- * expressions over the places of another process. Invariant: what a builtin says anew in each call is refused.
+ * Serialises numbers that differ between calls: expressions over places of a call. Invariant: results of builtins
+ * that differ in each call are refused.
  */
 import type { Plain } from "../../base/recording.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, textIn } from "../../sym/stored/forms.ts";

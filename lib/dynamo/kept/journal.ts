@@ -1,19 +1,17 @@
 /**
- * What a trace has seen of the world, so that a later process can tell whether the same trace would come of it.
+ * The journal of a trace: everything that it has read of the program's state, so that a later process can decide
+ * whether its trace would be the same.
  *
- * Input: a call, the objects that its trace has met and what it read of functions; output: a journal as data; later the
- * same call in another process: the objects that stand for those of the journal, or where the two worlds differ.
+ * Why that suffices: a trace is a function of what it reads. It reads only objects that it has met, and a description
+ * covers everything that can be read of one (shapes.ts), with the numbers of those it refers to. Of functions it
+ * reads code, which is the text of their modules and their position in it, and variables: their values, and the
+ * identity of those that may change. The rest of a function starts with the running functions and with arguments for
+ * all live values, as its plan says, which is part of the key. So if every object of the journal has an equal one at
+ * the same place, with nothing left over, the trace is the same step by step, up to these objects. Anything else that
+ * a trace could read is refused when it is read (noted_reads.ts), or is part of the journal's key.
  *
- * Why that suffices: a trace is a function of what it reads. Whatever it reads of an object, it reads of one that it has
- * met, and a description says all that there is to be read of one (shapes.ts), with the numbers of those it refers to. Of
- * functions it reads code, which is the text of their modules and their place in it, and variables: what they hold, and of
- * those that may change which variables they are. The rest of a function begins with the functions that are running and
- * with arguments for all that lives on, as its plan says, which is part of the key. So where every object of the journal
- * has an equal one at the same place, with nothing left over, the trace is the same step by step, up to these objects.
- * What a trace could read besides is refused where it is asked for (noted_reads.ts), or part of the key under which the
- * journal is kept.
- *
- * Invariant: an object that cannot be found again from the call, from builtins or from what is found there is refused.
+ * Invariant: an object that cannot be found again from the call, from builtins or from what is found there is
+ * refused.
  */
 import type { Plain } from "../../base/recording.ts";
 import { isOfIdentity } from "../../base/own_sources.ts";
@@ -51,7 +49,7 @@ export interface TracedCall {
   readonly args: readonly unknown[];
 }
 
-/** Which arguments are numbers of which the trace has taken nothing but what guards say. */
+/** Indices of numeric arguments of which the trace has used only what guards check. */
 export type FreeNumbers = ReadonlySet<number>;
 
 /** Numbers for objects, in the order in which they are found. */
@@ -196,7 +194,7 @@ function wantedOf(reads: NotedReads, met: Iterable<object>): ReadonlySet<object>
   return wanted;
 }
 
-/** What a variable holds; null: it is not initialised. */
+/** Returns the contents of a variable; null if it is not initialised. */
 function contentOf(cell: object): { readonly value: unknown } | null {
   if (!isLiveCell(cell)) throw new DamagedForm("Expected a variable");
   try {
@@ -213,7 +211,7 @@ function contentForm(cell: object, numbering: Numbering): Plain {
 
 const isCell = (value: unknown, { cells }: NotedReads): boolean => isLiveCell(value) && cells.has(value);
 
-/** Where a variable leads to. */
+/** The edges from a variable. */
 const waysOfCell = (
   cell: object,
 ): readonly (readonly [unknown, Way])[] => [[contentOf(cell)?.value, () => ["content"]]];
@@ -221,7 +219,7 @@ const waysOfCell = (
 const shapeText = (object: object, number: number, numbering: Numbering): string =>
   JSON.stringify(describe(object, number, numbering));
 
-/** Whether what is found so may be another thing in another process. */
+/** Returns whether an object found this way may differ in another process. */
 function needsShape(way: Plain | undefined): boolean {
   const [kind, place] = listIn(way);
   return kind !== "builtin" || !isAsLoaded(textIn(place));
@@ -237,7 +235,7 @@ function callForm({ running, self, args }: TracedCall, free: FreeNumbers, number
 /** A way from one object to another: what follows is the number of the first. */
 type Way = () => readonly Plain[];
 
-/** Where an object leads to, and how. */
+/** Yields the edges from an object. */
 function* waysFrom(object: object, reads: NotedReads): Generator<readonly [unknown, Way]> {
   yield [Object.getPrototypeOf(object), () => ["prototype"]];
   for (const [key, { value, get, set }] of propertiesOf(object)) {
@@ -257,7 +255,7 @@ function* waysFrom(object: object, reads: NotedReads): Generator<readonly [unkno
   }
 }
 
-/** What a bound function calls, on what and with which arguments; null for other functions, which have a text. */
+/** Returns the target, receiver and arguments of a bound function; null for other functions, which have a text. */
 function boundParts(fn: object): readonly unknown[] | null {
   if (!isNative(fn)) return null;
   const info = infoOf(fn);
@@ -269,7 +267,7 @@ function entriesOf(object: object): readonly (readonly [unknown, unknown])[] {
   return types.isSet(object) ? [...Set.prototype.entries.call(object)] : [];
 }
 
-/** What was read of a function. */
+/** Serialises the reads of a function. */
 function functionForm(fn: object, { reads, numbers, texts }: {
   readonly reads: NotedReads;
   readonly numbers: Numbers;
@@ -280,7 +278,7 @@ function functionForm(fn: object, { reads, numbers, texts }: {
   const parts = boundParts(fn);
   if (parts) return { bound: parts.map((part) => describeValue(part, numbers)) };
   const place = placeOf(fn);
-  // What is written nowhere stays that; other text without an address is another one each time
+  // A function without a source stays so; other text without an address may differ each time
   if (!place && isNative(fn)) return { site: null };
   if (!place) throw new NotStorable(`${functionLabel(fn)}, whose source is not known`);
   return {

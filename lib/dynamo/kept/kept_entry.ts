@@ -1,7 +1,5 @@
 /**
- * Entries out of kept captures. Input: a unit and a call; output: the entry that a former process has traced for such a
- * call in the same world. Invariant: its guards hold for this
- * call.
+ * Creates entries from cached captures. Invariant: the entry's guards hold for this call.
  */
 import { wayOut } from "../cache/entry_parts.ts";
 import { factText } from "../guards/guard.ts";

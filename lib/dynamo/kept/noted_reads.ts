@@ -1,8 +1,7 @@
 /**
- * What a trace reads of functions: which of them it steps through, what of their variables it reads, and why it can not
- * be kept. Input: notes of those who find such things out, wherever the trace asks them; output: the notes of one trace.
- * Invariant: there is one way to a function's code and variables, and it passes here; outside of a trace nothing is
- * noted.
+ * Records a trace's reads of functions: which of them it steps through, which of their variables it reads, and why it
+ * cannot be cached. Invariant: all access to a function's code and variables passes here; outside of a trace nothing
+ * is recorded.
  */
 
 import type { LiveCell } from "../source.ts";
@@ -41,7 +40,7 @@ export function notingReads<T>(reads: NotedReads, trace: () => T): T {
   }
 }
 
-/** Whether there is a trace to note for. */
+/** Returns whether a trace is recording. */
 export function isNoting(): boolean {
   return current !== null;
 }

@@ -1,6 +1,6 @@
 /**
- * Places of a call as data, and what forms of other things are put together from. Input: sources, and numbers of a trace's
- * objects; output: data, and sources in another process. Invariant: what only its process knows is refused.
+ * Serialises places of a call; forms of other things are composed from these. Invariant: values that only their
+ * process knows are refused.
  */
 import type { Plain } from "../../base/recording.ts";
 import type { SourcePosition } from "../../graph/node.ts";
@@ -30,17 +30,17 @@ import { readKey, writeKey } from "./plain_values.ts";
 export interface ByNumber {
   numberOf(object: object): number;
   at(number: number): object;
-  /** Where code is, while facts are written. */
+  /** Finds code while facts are serialised. */
   readonly codes: CodeFinder;
   /** The same of lines of the program, which many guards and nodes share. */
   readonly lines: Lines;
   /** The same of sizes that change. */
   readonly symbols: Symbols;
-  /** What is known of them. */
+  /** The sizes of the trace. */
   readonly sizes: ShapeEnv;
 }
 
-/** Where code is: in which part of which function, and the way from there to a function in it. */
+/** The path of code: a part of a function, and the way from there to a nested function. */
 export type CodePath = readonly [fn: object, part: string, ...children: number[]];
 
 /** Finds code in functions. */
@@ -154,7 +154,7 @@ export function variants<T extends Tagged>(forms: Variants<T>): Form<T> {
   };
 }
 
-/** Whether an object is a variable of a running program. */
+/** Returns whether an object is a variable of a running program. */
 export function isLiveCell(value: unknown): value is LiveCell {
   return typeof value === "object" && value !== null && "get" in value && typeof value.get === "function" &&
     "set" in value && typeof value.set === "function";

@@ -1,6 +1,6 @@
 /**
- * Primitive values and property keys as data. Input: values; output: data, and equal values again. Invariant: −0, NaN,
- * undefined and bigints stay what they are; symbols that only their own process knows are refused.
+ * Serialises primitive values and property keys. Invariant: −0, NaN, undefined and bigints are preserved; symbols
+ * that only their own process knows are refused.
  */
 import type { Plain } from "../../base/recording.ts";
 import { DamagedForm, listIn, NotStorable, textIn } from "../../sym/stored/forms.ts";
@@ -22,7 +22,7 @@ const NUMBERS: ReadonlyMap<string, number> = new Map([
   ["-0", -0],
 ]);
 
-/** Whether a value is not an object. */
+/** Returns whether a value is not an object. */
 export function isPrimitive(value: unknown): value is Primitive {
   return (typeof value !== "object" || value === null) && typeof value !== "function";
 }
@@ -90,5 +90,5 @@ export function describeKey(key: string | symbol): Plain {
   return symbolForm(key) ?? ["local", key.description ?? null];
 }
 
-/** Whether a described key is a symbol that only its own process knows. */
+/** Returns whether a described key is a symbol that only its own process knows. */
 export const isLocal = (form: Plain): form is readonly Plain[] => Array.isArray(form) && form[0] === "local";

@@ -1,9 +1,9 @@
 /**
- * Objects as a trace can see them: all that any read of an object itself may find, so that nobody has to know which reads
- * there are. Input: an object and the numbers of those that the trace has met; output: data. Invariant: two objects with
- * equal descriptions, whose numbers stand for equal objects in turn, cannot be told apart by a trace; what could hold more
- * than this describes (proxies, weak maps, tensors with hooks, …) is refused, whatever it is: only what is listed here is
- * described. No code of the program runs.
+ * Describes objects as a trace can see them: everything that any read of the object itself may return, so that the
+ * individual reads need not be recorded. Invariant: two objects with equal descriptions, whose numbers stand for
+ * equal objects in turn, cannot be told apart by a trace; an object that could hold more than this describes
+ * (proxies, weak maps, tensors with hooks, …) is refused: only the kinds listed here are described. No code of the
+ * program runs.
  */
 import { types } from "node:util";
 import { apply } from "../../base/own_builtins.ts";
@@ -20,7 +20,7 @@ import { classLabel, isClass, isNativeIterator } from "../variables/wrap.ts";
 import { isAsLoaded, placeOfBuiltin } from "./builtin_paths.ts";
 import { describeKey, isPrimitive, writePrimitive } from "./plain_values.ts";
 
-/** What descriptions say of other objects. */
+/** References to other objects in descriptions. */
 export interface Numbering {
   /** The number of an object that the trace has met. */
   numberOf(object: object): number | undefined;
@@ -32,7 +32,7 @@ export interface Numbering {
   isFree?(object: object, key: string | symbol): boolean;
 }
 
-/** What is part of every tensor, and described apart. */
+/** Fields of every tensor, which are described separately. */
 const TENSOR_FIELDS: ReadonlySet<string | symbol> = new Set([
   "state",
   "viewState",
@@ -41,7 +41,7 @@ const TENSOR_FIELDS: ReadonlySet<string | symbol> = new Set([
   "offset",
 ]);
 
-/** Whether a value is a tensor: nothing of a proxy that it inherits from runs. */
+/** Returns whether a value is a tensor: nothing of a proxy that it inherits from runs. */
 export function isPlainTensor(value: object): value is Tensor {
   return !types.isProxy(value) && Object.hasOwn(value, "layout") && isTensor(value);
 }
@@ -119,7 +119,7 @@ function inherits(value: object, from: object): boolean {
   return false;
 }
 
-/** What an object is besides its properties. Throws NotStorable for all kinds that are not listed. */
+/** Describes an object besides its properties. Throws NotStorable for all kinds that are not listed. */
 function kindOf(object: object, number: number, numbering: Numbering): Plain {
   if (typeof object === "function") {
     return [
@@ -167,7 +167,7 @@ const OPAQUE: readonly (readonly [string, (value: object) => boolean])[] = [
 
 const { getTime: dateTime } = Date.prototype;
 
-/** What an expression is besides where it goes on, which is a property: its text and its flags. */
+/** Describes a regular expression besides its position, which is a property: its text and its flags. */
 const EXPRESSION: readonly ((of: RegExp) => string)[] = ["source", "flags"].map((name) => {
   const get = Reflect.getOwnPropertyDescriptor(RegExp.prototype, name)?.get;
   return (of) => get ? `${apply(get, of, [])}` : "";
@@ -182,7 +182,10 @@ const HIDING: readonly ((value: object) => boolean)[] = [
   isWeakRef,
 ];
 
-/** What generators and their functions' prototypes inherit from: whatever else does so is an ordinary object. */
+/**
+ * Prototypes of generators and of their functions' prototypes: any other object that inherits from them is an
+ * ordinary one.
+ */
 const GENERATORS: ReadonlySet<object> = new Set<object>(
   [function* () {}, async function* () {}].flatMap((fn) => {
     const methods: object = Object.getPrototypeOf(Object.getPrototypeOf(fn.prototype));
@@ -210,7 +213,7 @@ function isWeakRef(value: object): boolean {
   }
 }
 
-/** What a mark says, as far as it is kept (`isDescribed`). */
+/** Describes a mark, as far as it is kept (`isDescribed`). */
 function markForm(mark: FunctionMark | undefined, numbering: Numbering): Plain {
   if (mark === undefined) return null;
   const of = (value: unknown) => describeValue(value, numbering);
@@ -221,7 +224,7 @@ function markForm(mark: FunctionMark | undefined, numbering: Numbering): Plain {
 
 const getterOf = (name: string) => Reflect.getOwnPropertyDescriptor(Tensor.prototype, name)?.get;
 
-/** As dyn defines them: programs may put others in their places. */
+/** As dyn defines them: programs may replace them. */
 const requiresGrad = getterOf("requiresGrad"), isLeaf = getterOf("isLeaf");
 
 const readGetter = (getter: (() => unknown) | undefined, tensor: Tensor): boolean =>

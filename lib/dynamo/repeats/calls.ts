@@ -1,8 +1,8 @@
 /**
- * Calls of a trace that may stand for others: what such a call was given, appended and gave. Input: a call of a module's
- * method, as it begins and ends; output: a record of it, or null where something about it cannot be reproduced. Invariant:
- * a recorded call has changed nothing that was there before, asked nothing of elements, and appended only operations that
- * kernels compute from its arguments, from what the module leads to, and from each other.
+ * Records calls of module methods that may be reused for others: arguments, appended operations and result, or null
+ * if a call cannot be reproduced. Invariant: a recorded call has changed nothing that existed before, read no
+ * elements, and appended only operations that kernels compute from its arguments, from objects reachable from the
+ * module, and from each other.
  */
 import { sameList } from "../../base/lists.ts";
 import { hasEffect, type Node, type NodeMeta, type SourcePosition } from "../../graph/node.ts";
@@ -15,7 +15,7 @@ import type { Frame, Interpreter } from "../trace/interpreter.ts";
 import { modesOf } from "../trace/region_modes.ts";
 import { type ConstantValue, type ObjectValue, TensorValue, type Value } from "../variables/value.ts";
 
-/** What a call was given. */
+/** An argument of a call. */
 export type Given =
   | { readonly kind: "constant"; readonly value: ConstantValue }
   /** An object or tensor of the program. */
@@ -23,7 +23,7 @@ export type Given =
   /** A tensor that the trace has made. */
   | { readonly kind: "made"; readonly node: Node; readonly meta: TensorMeta; readonly requiresGrad: boolean };
 
-/** What a call gave. */
+/** The result of a call. */
 export type Gave =
   | { readonly kind: "constant"; readonly value: ConstantValue }
   | { readonly kind: "node"; readonly node: Node }
@@ -48,17 +48,17 @@ export interface RecordedCall {
   readonly modes: RegionModes;
   readonly appended: readonly Appended[];
   readonly gave: Gave;
-  /** What its functions took from their variables. */
+  /** Objects that its functions read from their variables. */
   readonly roots: ReadonlySet<object>;
-  /** How many places of the program were under way. */
+  /** Number of frames of the program. */
   readonly depth: number;
   /** From how many tensors the gradient was put away before. */
   readonly putAway: number;
-  /** How many guards there were when it had ended. */
+  /** Number of guards when it had ended. */
   readonly guards: number;
 }
 
-/** Whether two tensors look the same. */
+/** Returns whether two tensors have the same metadata. */
 export function sameMeta(a: TensorMeta, b: TensorMeta): boolean {
   return a.dtype === b.dtype && a.device === b.device && a.offset === b.offset &&
     sameList(a.shape, b.shape) &&
@@ -136,7 +136,7 @@ export function recorded(m: Interpreter, call: OpenCall, value: Value): Recorded
   };
 }
 
-/** What grows where a call leaves more behind than operations. */
+/** Counters that grow if a call leaves more behind than operations. */
 function countsOf(m: Interpreter): readonly number[] {
   const { output, deferred, backwards, firstWrite } = m;
   const { calls, readLater, readCopies, scalars, begun, sizes, attributes, regionCalls, checkpoints } =
@@ -159,8 +159,8 @@ function countsOf(m: Interpreter): readonly number[] {
 }
 
 /**
- * Whether the trace shows the program's objects, variables and tensors as they were, and has read no elements. Gradients
- * may have been put away, as training steps begin.
+ * Returns whether the trace shows the program's objects, variables and tensors unchanged, and has read no elements.
+ * Gradients may have been cleared, as at the start of training steps.
  */
 export function isUntouched(m: Interpreter): boolean {
   const { items, hostCalls, sizeNumbers } = m.output;
@@ -174,7 +174,7 @@ function isAsFound({ written, assigned, layoutChanges, begunAt }: TensorValue): 
   return !written && assigned.size === 0 && layoutChanges.length === 0 && begunAt === null;
 }
 
-/** Whether all that has been done to a tensor is that its gradient was put away. */
+/** Returns whether the only change of a tensor is that its gradient was cleared. */
 function hasNoGradient({ written, assigned, layoutChanges, begunAt }: TensorValue): boolean {
   const grad = assigned.get("grad");
   return !written && layoutChanges.length === 0 && begunAt === null && assigned.size === 1 &&
@@ -200,7 +200,7 @@ export function givenOf(m: Interpreter, value: Value): Given | null {
 const isGiven = (node: Node, given: readonly Given[]): boolean =>
   given.some((each) => each.kind === "made" && each.node === node);
 
-/** What was appended since a call has begun; null where it is not operations alone. */
+/** Returns the nodes appended since a call began; null if there is anything but operations. */
 function appendedSince(m: Interpreter, { last }: OpenCall): Appended[] | null {
   const { nodes } = m.output.graph, found: Appended[] = [];
   let at = nodes.length - 1;
@@ -220,7 +220,7 @@ function appendedSince(m: Interpreter, { last }: OpenCall): Appended[] | null {
   return at < 0 && last !== undefined ? null : found.reverse();
 }
 
-/** What an operation of kernels may say of itself. */
+/** Metadata that a kernel's operation may have. */
 const PLAIN_META: ReadonlySet<string> = new Set(["value", "stack", "noGrad", "regionCall", "recomputed"]);
 
 function isPlain({ output }: Interpreter, node: Node): boolean {
@@ -230,12 +230,12 @@ function isPlain({ output }: Interpreter, node: Node): boolean {
     (meta.value.kind === "tensor" || meta.value.kind === "tensors") && output.madeAt(node) !== undefined;
 }
 
-/** Whether a tensor is nothing but what its operation gives. */
+/** Returns whether a tensor is exactly the result of its operation. */
 function isResult(value: TensorValue): boolean {
   return isAsFound(value) && value.made === null && value.real === null && value.source === null;
 }
 
-/** Whether operations read nothing but each other, arguments and tensors of the program. */
+/** Returns whether operations read only each other, arguments and tensors of the program. */
 function readsOnly(m: Interpreter, appended: readonly Appended[], given: readonly Given[]): boolean {
   const own = new Set<Node>();
   for (const { node } of appended) {

@@ -1,8 +1,6 @@
 /**
- * What a trace relies on of one module, said of another. Input: facts, and what of the other stands in the place of each
- * object of the one; output: the same facts at the other's places, added to the guards, and values for what is there.
- * Invariant: a fact is added only where it is one that is moved as it stands, or that looking at the other's place
- * makes anew.
+ * Transfers the facts that a trace relies on from one module to another. Invariant: a fact is added only if it can be
+ * moved unchanged, or if reading the other's place creates it.
  */
 import type { Fact } from "../guards/guard.ts";
 import { entrySource, knownSource, propertySource, prototypeSource, type Source } from "../source.ts";
@@ -14,7 +12,7 @@ import { classLabel } from "../variables/wrap.ts";
 /** A fact about one place, besides what it says of others. */
 export type PlacedFact = Extract<Fact, { readonly source: Source }>;
 
-/** Whether a source leads through an object, of those from `root` on. */
+/** Returns whether a source leads through an object, of those from `root` on. */
 export function leadsThrough(source: Source, root: Source, objects: ReadonlySet<object>): boolean {
   for (let at = source;; at = at.base) {
     if (at.name === root.name || (at.kind === "known" && objects.has(at.object))) return true;
@@ -29,7 +27,7 @@ export class MovedPlaces {
   constructor(
     from: Source,
     to: Source,
-    /** What of the other stands in the place of what of the one. */
+    /** The counterpart in the other module of each object of the one. */
     readonly counterparts: ReadonlyMap<object, object>,
   ) {
     this.#moved.set(from.name, to);
@@ -44,7 +42,7 @@ export class MovedPlaces {
     return moved;
   }
 
-  /** What stands in the place of an object. */
+  /** Returns the counterpart of an object. */
   objectFor(object: object): object {
     return this.counterparts.get(object) ?? object;
   }
@@ -149,7 +147,7 @@ export function relyOnMoved(
   }
 }
 
-/** Whether a tensor is to the trace what another is; it relies on the same methods then. */
+/** Returns whether a tensor looks the same to the trace as another, relying on the same methods. */
 function sameTensor(former: TensorValue, value: TensorValue): boolean {
   const isSame = former.requiresGrad === value.requiresGrad && former.assigned.size === value.assigned.size;
   if (!isSame || !sameMeta(former.meta, value.meta)) return false;

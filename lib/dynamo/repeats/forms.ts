@@ -1,8 +1,6 @@
 /**
- * What a module consists of, so that two of them can be told apart or not. Input: an object, and which of its properties
- * are read; output: all objects that it leads to, in the order of a walk, with a text for each. Invariant: where two walks
- * give equal texts, each of those reads gives of the other what stands at the same place of its walk. No code of the
- * program runs.
+ * Describes the structure of a module, for comparing two of them. Invariant: if two walks have equal texts, each of
+ * those reads returns for the other what is at the same place of its walk. No code of the program runs.
  */
 import { orNull } from "../../base/errors.ts";
 import { types } from "node:util";
@@ -15,11 +13,11 @@ export interface ObjectForm {
   /** Itself first. */
   readonly objects: readonly object[];
   readonly texts: readonly string[];
-  /** What is only known by being itself: functions, and what objects inherit from. */
+  /** Objects that are compared by identity: functions, and prototypes. */
   readonly identities: ReadonlySet<object>;
 }
 
-/** Whether a property is read of the object at a place of the walk; otherwise it may hold any primitive. */
+/** Returns whether a property is read of the object at a place of the walk; otherwise it may hold any primitive. */
 export type IsRead = (at: number, key: string | symbol) => boolean;
 
 /** Larger structures are no layers. */
@@ -80,7 +78,7 @@ export function formOf(objects: readonly object[], isRead: IsRead): ObjectForm |
     keyOf: (key) => typeof key === "symbol" ? symbolForm(key) : key,
     isFree(object, key) {
       const at = numbers.get(object);
-      // What is looked at of an array is its length
+      // Of an array only the length is compared
       return at !== undefined && !Array.isArray(object) && !isRead(at, key);
     },
   };
@@ -89,7 +87,7 @@ export function formOf(objects: readonly object[], isRead: IsRead): ObjectForm |
   return texts && { objects, texts, identities };
 }
 
-/** What of each object of a form stands in its place in another; null where the two differ. */
+/** Returns the counterpart of each object of a form in another; null if the two differ. */
 export function counterparts(form: ObjectForm, other: ObjectForm): ReadonlyMap<object, object> | null {
   const { objects, texts } = form;
   if (objects.length !== other.objects.length || texts.some((text, at) => text !== other.texts[at])) {

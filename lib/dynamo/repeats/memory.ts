@@ -1,18 +1,15 @@
 /**
- * Equal calls of a trace: the layers of a model. The first is stepped through; what it appended is appended again for
- * another, on the other's parameters, and what the trace relied on of the one module it relies on of the other.
+ * Equal calls of a trace: the layers of a model. The first is stepped through; its operations are appended again for
+ * another, on the other's parameters, and the facts about the one module are transferred to the other.
  *
- * Input: calls of modules' methods as they begin and end, and what their functions read of variables; output: the result
- * of a call that need not be stepped through.
+ * Why that is correct: a trace is a function of what it reads. A call reads its arguments, the state of the trace,
+ * its module with everything reachable from it, and the variables of its functions with everything reachable from
+ * those. So it repeats a former one if arguments are alike, if the trace shows the program's state unchanged (both
+ * times), if the two modules have equal structure, object by object, and if nothing reachable from variables is part
+ * of either of them. A call that does anything besides appending operations, or reads anything else, is never reused
+ * (calls.ts).
  *
- * Why that is right: a trace is a function of what it reads. A call reads its arguments, the state of the trace, its
- * module with all that this leads to, and what its functions take from their variables with all that these lead to. So it
- * goes as a former one did where arguments are alike, where the trace shows everything as the program has left it (both
- * times), where the two modules are made up alike, object by object, and where nothing that variables lead to is part of
- * either of them. Whatever a call does besides appending operations, and whatever it reads besides, makes that it stands
- * for no other (calls.ts).
- *
- * Invariant: what is left behind by a call that turned out to be another one after all are guards that hold.
+ * Invariant: a failed attempt to reuse a call leaves only guards that hold.
  */
 import { invariant } from "../../base/errors.ts";
 import { counters, logs } from "../../base/logs.ts";
@@ -40,27 +37,27 @@ import { leadsThrough, MovedPlaces, type PlacedFact, relyOnMoved } from "./facts
 import { counterparts, formOf, type IsRead, type ObjectForm, objectsFrom } from "./forms.ts";
 import { reachable } from "./reach.ts";
 
-/** What the attempts of one compilation share. */
+/** State shared by the attempts of one compilation. */
 export interface RepeatPlan {
   /** Whether calls may stand for others: not once an attempt that did so has to begin again, which counts steps. */
   allowed: boolean;
-  /** How many calls of this attempt were not stepped through. */
+  /** Number of calls of this attempt that were not stepped through. */
   made: number;
 }
 
-/** How many calls of a function are compared with a new one. */
+/** Number of former calls of a function that a new one is compared with. */
 const MOST_KNOWN = 3;
 
-/** What is to be known of a recorded call once others are compared with it. */
+/** Data of a recorded call, computed when others are compared with it. */
 interface Prepared {
   readonly form: ObjectForm;
   readonly isRead: IsRead;
-  /** What it may have read besides its module. */
+  /** Objects that it may have read besides its module. */
   readonly outside: ReadonlySet<object>;
   readonly facts: readonly PlacedFact[];
   /** Parts of the module that the trace had found on another way before, and relies on there. */
   readonly strays: ReadonlySet<object>;
-  /** What the trace has found at the sources of these facts. */
+  /** Objects that the trace has found at the sources of these facts. */
   readonly realAt: ReadonlyMap<string, object>;
 }
 
@@ -161,7 +158,7 @@ export class RepeatedCalls implements CallMemory {
   }
 }
 
-/** What stands for the arguments' nodes of a recorded call; null where other arguments are no such ones. */
+/** Returns the replacements of a recorded call's argument nodes; null if the new arguments do not match. */
 function fitting(m: Interpreter, given: readonly Given[], args: readonly Value[]): Map<Node, Node> | null {
   const nodes = new Map<Node, Node>();
   if (given.length !== args.length) return null;
@@ -207,7 +204,10 @@ function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
   return { form, isRead, outside, facts, strays, realAt };
 }
 
-/** Which properties of objects the first guards are about: a trace that reads a primitive relies on it. */
+/**
+ * Returns the properties of objects that the first guards are about: a trace that reads a primitive has a guard on
+ * it.
+ */
 function readsOf(m: Interpreter, objects: readonly object[], guards: number): IsRead {
   const read = new Map<string, Set<string | symbol>>();
   for (const { fact } of m.output.guards.slice(0, guards)) {
@@ -261,7 +261,7 @@ function append({ output }: Interpreter, { appended, depth }: RecordedCall, node
   }
 }
 
-/** Whether the objects of the program that a call gives are known. */
+/** Returns whether the program's objects in a call's result are known. */
 function isThere(m: Interpreter, gave: Gave, places: MovedPlaces): boolean {
   if (gave.kind === "array") return gave.items.every((each) => isThere(m, each, places));
   return gave.kind !== "object" || m.wrapper.find(places.objectFor(gave.real)) !== undefined;

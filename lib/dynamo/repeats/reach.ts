@@ -1,7 +1,7 @@
 /**
- * What a part of a trace may have read besides the module that it ran on. Input: what its functions have taken from their
- * variables; output: everything that these lead to, as far as the trace has met it. Invariant: what the trace has read is
- * part of it; there may be more.
+ * Objects that a part of a trace may have read besides the module that it ran on: everything reachable from the
+ * variables of its functions, as far as the trace has met it. Invariant: includes everything that the trace has read;
+ * there may be more.
  */
 import { types } from "node:util";
 import { NotStorable } from "../../sym/stored/forms.ts";
@@ -9,7 +9,7 @@ import { propertiesOf } from "../kept/shapes.ts";
 import type { Wrapper } from "../variables/wrap.ts";
 import { childrenOf } from "./forms.ts";
 
-/** What roots lead to; null where nobody can say. */
+/** Returns the objects reachable from roots; null if they cannot be determined. */
 export function reachable(roots: Iterable<object>, wrapper: Wrapper): ReadonlySet<object> | null {
   const found = new Set<object>();
   const add = (value: unknown) => {

@@ -1,7 +1,7 @@
 /**
- * What running functions have captured, as printed code takes it. Input: the function of a frame, or one that stands
- * for it in a later call; output: values, cells and access to private members by free variable. Invariant: what one
- * function has captured is a constant of generated code only where no other function of the code can run there.
+ * The captures of running functions, as printed code expects them: values, cells and access to private members by
+ * free variable. Invariant: the captures of one function are constants of generated code only if no other function of
+ * the code can run there.
  */
 import { invariant } from "../../base/errors.ts";
 import type { FreeForm } from "../bytecode/print_types.ts";
@@ -14,12 +14,12 @@ export interface CapturedValue {
   readonly value: unknown;
 }
 
-/** Whether the running function of a frame is the same in all calls, and so is what it has captured. */
+/** Returns whether the running function of a frame is the same in all calls, and so are its captures. */
 export function isFixed({ callee, completion }: Pick<Frame, "callee" | "completion">): boolean {
   return callee?.source?.kind === "known" || (completion.kind === "root" && completion.fixed);
 }
 
-/** What a function has captured that is not the one of the trace, but of the same code. */
+/** Returns the captures of a function with the same code as the traced one. */
 export function bindingsOf(fn: object): Frame["info"] {
   const info = infoOf(fn);
   invariant(info.kind === "function", "Expected a function whose variables are known");

@@ -1,7 +1,7 @@
 /**
- * The forms in which one captured variable is met: as access to a user's variable, as a box of generated code, as a
- * view that printed closures use. Input: any form; output: the others, and one identity for all. Invariant: two
- * forms have the same identity exactly when they are the same variable.
+ * The forms of a captured variable: access to a user's variable, a box of generated code, a view that printed
+ * closures use; all convert to each other. Invariant: two forms have the same identity exactly when they are the same
+ * variable.
  */
 import { types } from "node:util";
 import { Box as NamedBox, LiveView, runtime, UNINITIALIZED } from "../bytecode/runtime.ts";
@@ -15,12 +15,12 @@ export interface Box {
 const cellsOfBoxes = new WeakMap<Box, LiveCell>();
 const boxesOfCells = new WeakMap<LiveCell, Box>();
 
-/** Whether a value is a box or a view. */
+/** Returns whether a value is a box or a view. */
 export function isBox(value: unknown): value is Box {
   return typeof value === "object" && value !== null && "v" in value;
 }
 
-/** Whether a value is a variable of generated code; no code of the program runs. */
+/** Returns whether a value is a variable of generated code; no code of the program runs. */
 export function isVariable(value: unknown): value is Box {
   if (typeof value !== "object" || value === null || types.isProxy(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -1,7 +1,6 @@
 /**
- * Functions, cells and generators of a trace in generated code, by the printer of code objects. Input: code and
- * expressions for what it captures; output: expressions. Invariant: what is made behaves as if the original
- * program had made it at that point.
+ * Functions, cells and generators of a trace in generated code, by the printer of code objects. Invariant: the
+ * created value behaves as if the original program had created it at that point.
  */
 import { invariant } from "../../base/errors.ts";
 import { UnsupportedSyntax } from "../bytecode/code.ts";
@@ -73,7 +72,7 @@ function printGenerator(
     return "$finished()";
   }
   const { code, info } = frame;
-  // It is no frame of the stack, of which that has been asked before.
+  // It is not a frame of the stack, whose frames have already been checked.
   if (!isReachable(frame)) {
     const { start } = code.spans[frame.pc] ?? code.span;
     throw new UnsupportedSyntax("a generator whose variables cannot be reached", code.module.position(start));

@@ -1,7 +1,6 @@
 /**
  * Functions that generated code calls and that belong to one place of a program: single instructions, closures,
- * generators that stand behind a yield, the rest of a function. Input: what one is made from; output: the function, and
- * later what it was made from. Invariant: equal recipes make functions that do the same.
+ * generators suspended at a yield, the rest of a function. Invariant: equal recipes create equivalent functions.
  */
 import type { CodeObject, Instruction, Offset } from "../bytecode/code.ts";
 import { liveRegisters } from "../bytecode/liveness.ts";
@@ -17,20 +16,20 @@ import type { Frame, FrameBindings } from "../trace/interpreter.ts";
 
 /** Whose variables printed code takes. */
 export type Running =
-  /** Those of one function, of which all calls are. */
+  /** Those of one function, the same in all calls. */
   | { readonly kind: "fixed"; readonly callee: object | null; readonly info: FrameBindings }
-  /** Those of the function that is handed in. */
+  /** Those of the function passed as an argument. */
   | { readonly kind: "each" }
-  /** Those that are handed in, in these forms. */
+  /** Passed as arguments, in these forms. */
   | { readonly kind: "made"; readonly forms: readonly FreeForm[] };
 
-/** What a closure is made with, besides what it captures. */
+/** The properties of a new closure besides its captures. */
 export interface ClosureShape extends Pick<ClosureParts, "name" | "namePrefix"> {
   readonly hasHome: boolean;
   readonly cells: readonly number[];
 }
 
-/** What a function is made from. */
+/** The recipe of a function. */
 export type Recipe =
   /** One instruction, from what it reads. */
   | { readonly kind: "step"; readonly code: CodeObject; readonly pc: Offset; readonly running: Running }
@@ -48,7 +47,7 @@ type Made = (...args: readonly never[]) => unknown;
 
 const recipes = new WeakMap<object, Recipe>();
 
-/** What a function was made from; undefined for others. */
+/** Returns the recipe of a function; undefined for others. */
 export function recipeOf(fn: object): Recipe | undefined {
   return recipes.get(fn);
 }

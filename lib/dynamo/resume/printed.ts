@@ -1,7 +1,6 @@
 /**
- * Code objects as functions that run: the rest of a function from an offset, and single instructions. Input: code,
- * offset and registers; output: factories that take what the code captures, and the text. Invariant: one
- * factory per place and list of parameters.
+ * Compiles code objects to functions: the rest of a function from an offset, and single instructions. Factories take
+ * the captures of the code. Invariant: one factory per place and list of parameters.
  */
 import { withOwnIteration } from "../../base/own_builtins.ts";
 import type { CodeObject, Instruction, Register } from "../bytecode/code.ts";
@@ -27,7 +26,7 @@ export interface Printed {
 
 const known = new WeakMap<CodeObject, Map<string, Printed>>();
 
-/** What is printed: where it begins, its parameters and the forms of its free variables. */
+/** The request for a printed function: its entry, parameters and the forms of its free variables. */
 export interface PrintRequest {
   readonly entry: number;
   readonly parameters: readonly Register[];

@@ -1,7 +1,7 @@
 /**
- * What a modified function does after its graph where the trace ended early: the instruction as plain JavaScript,
- * then the rest of the program as a unit of its own. Input: the frames of the trace; output: the last statements.
- * Invariant: an exception of the plain instruction goes where the program would have sent it.
+ * Generates the tail of a modified function whose trace ended early: the instruction as plain JavaScript, then the
+ * rest of the program as a separate unit. Invariant: an exception of the plain instruction reaches the handler that
+ * it would reach in the program.
  */
 import { invariant } from "../../base/errors.ts";
 import type { CodeObject, Offset, Opcode, Register } from "../bytecode/code.ts";
@@ -116,7 +116,7 @@ export function breakTail(end: End): Tail | null {
   const step = stepCode(code, pc);
   const instruction = code.instructions[pc];
   if (!step || !instruction || readsFrame(instruction) || SUSPENDS.has(instruction.op)) return null;
-  // What always throws has no way on but the handler's.
+  // An instruction that always throws continues only in the handler.
   const goesOn = successors(code, pc).length > 0;
   const way = goesOn ? wayOn(end, { depth: frames.length, pc: pc + 1, given: step.writes }) : null;
   if (goesOn && !way) return null;
@@ -230,7 +230,10 @@ export function waitTail(end: End): Tail | null {
   };
 }
 
-/** How the callers of an async function go on with its promise, and those of an async generator function with what it gives. */
+/**
+ * Returns how the callers of an async function continue with its promise, and those of an async generator function
+ * with its result.
+ */
 function callersOf(end: End): { readonly way: Way; readonly register: Register } | null {
   const { frames } = end,
     depth = frames.length - 1,
@@ -243,7 +246,7 @@ function callersOf(end: End): { readonly way: Way; readonly register: Register }
   return way && { way, register };
 }
 
-/** What a function does where it waits, becomes a generator, or ends as an async function that was called. */
+/** Returns the tail for a function that waits, becomes a generator, or ends as an async function that was called. */
 function pieceAt(end: End, frame: Frame): Tail | null {
   const { code, pc, callee } = frame, instruction = code.instructions[pc];
   switch (instruction?.op) {
@@ -314,7 +317,7 @@ function waitFor(end: End, frame: Frame, { kind, on, dst, onReturn }: {
   };
 }
 
-/** What the user wrote at an instruction, in one line. */
+/** Returns the user's source at an instruction, in one line. */
 function describe(code: CodeObject, pc: number): string {
   const span = code.spans[pc] ?? code.span;
   const text = code.module.text.slice(span.start, span.end).replaceAll(/\s+/g, " ");
@@ -327,7 +330,7 @@ function upTo({ unit, frames, modes }: End, depth: number): End {
   return { unit, frames: frames.slice(0, depth), modes: { now, entered: modes.entered } };
 }
 
-/** Where an exception goes, and what of it goes there. */
+/** The handler of an exception, and the value that it receives. */
 interface Handled {
   readonly way: Way;
   readonly register: Register;
@@ -336,7 +339,7 @@ interface Handled {
   readonly rejects: boolean;
 }
 
-/** What is done with an exception. A rejection that nobody waits for is told of, so it is made in any case. */
+/** Generates the handling of an exception. A rejection that nobody awaits is reported, so it is always created. */
 function caught({ way, register, take, rejects }: Handled, out: ModifiedCode, error: string): string[] {
   const text = take(out, error), depth = way.plan.frames.length - 1;
   const isRead = way.plan.parameters.some((p) =>
@@ -346,7 +349,9 @@ function caught({ way, register, take, rejects }: Handled, out: ModifiedCode, er
   return [...lost, `  ${callText(way, out, new Map([[register, text]]))}`];
 }
 
-/** Where an exception of the plain instruction goes; null: to the caller, "none": it cannot be said. */
+/**
+ * Returns the handler of an exception of the plain instruction; null: the caller, "none": it cannot be determined.
+ */
 function handlerWay(end: End): Handled | null | "none" {
   const { frames } = end;
   for (let i = frames.length - 1; i >= 0; i--) {

@@ -1,8 +1,7 @@
 /**
- * Where a function goes on after plain JavaScript has run: for every frame that is on the stack the offset and
- * the registers that still matter. Input: the frames of a trace that ended; output: a plan, equal plans having
- * equal keys. Invariant: a plan and the values of its parameters determine everything the rest of the program
- * does.
+ * Resume plans: where a function continues after plain JavaScript has run, with the offset and the live registers of
+ * every frame on the stack. Invariant: equal plans have equal keys, and a plan and the values of its parameters
+ * determine everything the rest of the program does.
  */
 import { invariant } from "../../base/errors.ts";
 import type { CodeObject, Register } from "../bytecode/code.ts";
@@ -17,12 +16,12 @@ import { callIn } from "../variables/host_number.ts";
 import type { ObjectValue, Value } from "../variables/value.ts";
 import { positionOf } from "../trace/positions.ts";
 
-/** What a parameter of a resumed function is for. */
+/** The purpose of a parameter of a resumed function. */
 export type Parameter =
   | { readonly kind: "register"; readonly frame: number; readonly register: Register; readonly name: string }
   /** The running function of a frame, where it differs from call to call. */
   | { readonly kind: "callee"; readonly frame: number; readonly name: string }
-  /** What a function made in the trace has captured. */
+  /** A captured variable of a function made in the trace. */
   | {
     readonly kind: "captured";
     readonly frame: number;
@@ -33,7 +32,7 @@ export type Parameter =
   /** The object under construction that a frame's caller falls back to. */
   | { readonly kind: "construction"; readonly frame: number; readonly name: string };
 
-/** How a result goes into a waiting frame; `construct` refers to a parameter. */
+/** How a waiting frame receives a result; `construct` refers to a parameter. */
 export type PlannedCompletion =
   | Exclude<
     Completion,
@@ -57,7 +56,7 @@ export interface PlannedFrame {
   readonly code: CodeObject;
   /** The innermost frame goes on here; the others wait at their call. */
   readonly pc: number;
-  /** What happens with this frame's result in the frame below it. */
+  /** How the frame below receives this frame's result. */
   readonly completion: PlannedCompletion;
   /** The running function where it is always the same. */
   readonly callee: object | null;
@@ -84,9 +83,9 @@ export interface TracedPlan {
   readonly values: readonly (Value | null)[];
 }
 
-/** Where the innermost frame goes on. */
+/** Where the innermost frame continues. */
 export interface Continuation {
-  /** How many frames are left. */
+  /** Number of remaining frames. */
   readonly depth: number;
   readonly pc: number;
   /** Registers of the innermost frame that plain code gives. */
@@ -102,7 +101,7 @@ function numberOf(object: object): number {
   return number;
 }
 
-/** Whether everything behind an offset has no need of the frame's inputs. */
+/** Returns whether no code after an offset needs the frame's inputs. */
 export function isPastPrologue(code: CodeObject, pc: number): boolean {
   return !code.instructions.slice(pc).some(readsFrame);
 }
@@ -128,7 +127,7 @@ export function planResume(frames: readonly Frame[], { depth, pc, given }: Conti
     const at = innermost ? pc : frame.pc;
     if (!isReachable(frame)) return null;
     if (!isPastPrologue(frame.code, innermost ? at : at + 1)) return null;
-    // What is the outermost of a unit ends with it
+    // The outermost frame of a unit ends the unit
     const completion = i === 0 ? rootOf(frame.completion) : planCompletion(frame.completion);
     if (!completion) return null;
     const registers = liveIn(frame, at, innermost);
@@ -177,7 +176,7 @@ export function planResume(frames: readonly Frame[], { depth, pc, given }: Conti
   return { plan: planOf({ frames: planned, parameters, scalars }), values };
 }
 
-/** Whether a value is a number of which each call may have another one. */
+/** Returns whether a value is a number that may differ in each call. */
 function isReadNumber(value: Value | null): boolean {
   if (value?.kind === "item") return value.type !== "boolean";
   return value?.kind === "number" && callIn(value.expression) !== null;

@@ -1,7 +1,7 @@
 /**
- * The rest of a program as the body of a unit. Input: a plan; output: frames that stand where the plan says, and
- * plain execution: the printed rest of the innermost frame, whose result goes to the printed rest of the next.
- * Invariant: an exception finds the handler it would have found.
+ * The rest of a program as the body of a unit, by its plan: frames at the planned positions, and plain execution: the
+ * printed rest of the innermost frame, whose result goes to the printed rest of the next. Invariant: an exception
+ * finds the handler it would have found.
  */
 import { isReference } from "../../base/tree.ts";
 import { apply, withOwnIteration } from "../../base/own_builtins.ts";
@@ -148,7 +148,7 @@ function completionOf(plan: ResumePlan, frame: number, wrapped: readonly Value[]
 
 // ---- plain execution
 
-/** Where one frame goes on in plain execution, with values for its registers. */
+/** The continuation of one frame in plain execution, with values for its registers. */
 interface PlainFrame {
   readonly planned: PlannedFrame;
   readonly registers: Map<Register, unknown>;

@@ -1,23 +1,22 @@
 /**
- * Generators that are asked to return while they are returning. Input: the code of a generator; output: whether one that
- * runs what stands behind a return() may come to another wait that notices one. Invariant: whatever may happen is
- * followed; only how a `finally` ends is known, since the register that says it is set on the way there.
+ * Analyses whether a generator may receive a return() while it is already returning. Invariant: all possible paths
+ * are followed; only how a `finally` ends is known, since the register that says it is set on the way there.
  */
 import type { CodeObject, ConstantValue, Instruction, Offset, Register } from "../bytecode/code.ts";
 import { handlersAt, mayThrow, successors, writes } from "../bytecode/effects.ts";
 
-/** What registers are known to hold. */
+/** Known contents of registers. */
 type Held = ReadonlyMap<Register, ConstantValue>;
 
 const noticesReturn = (i: Instruction | undefined): boolean =>
   (i?.op === "yield" || i?.op === "yieldDelegate") && i.onReturn !== null;
 
-/** So many states are looked at. */
+/** Maximum number of states. */
 const MOST_STATES = 2000;
 
 const known = new WeakMap<CodeObject, boolean>();
 
-/** Whether a return() that is noticed may be followed by another one. */
+/** Returns whether a return() that is noticed may be followed by another one. */
 export function noticesAgain(code: CodeObject): boolean {
   let found = known.get(code);
   if (found === undefined) known.set(code, found = find(code));
@@ -27,7 +26,7 @@ export function noticesAgain(code: CodeObject): boolean {
 function find(code: CodeObject): boolean {
   const left = code.instructions.flatMap((i): [Offset, Held][] => {
     if ((i.op !== "yield" && i.op !== "yieldDelegate") || i.onReturn === null) return [];
-    // What a return() brings has been waited for
+    // The value of a return() has been awaited
     const isAwaited = code.instructions[i.onReturn]?.op === "await";
     return [[isAwaited ? i.onReturn + 1 : i.onReturn, new Map()]];
   });
@@ -48,7 +47,7 @@ function find(code: CodeObject): boolean {
   return false;
 }
 
-/** Where control goes: one way, where the register that decides is known. */
+/** Returns the successors: a single one if the register that decides is known. */
 function nextOf(code: CodeObject, at: Offset, held: Held): readonly Offset[] {
   const i = code.instructions[at];
   if (i?.op !== "jumpIf" || !held.has(i.test)) return successors(code, at);
@@ -57,7 +56,7 @@ function nextOf(code: CodeObject, at: Offset, held: Held): readonly Offset[] {
   return i.condition === "falsy" ? [value ? at + 1 : i.target] : successors(code, at);
 }
 
-/** What is held behind an instruction. */
+/** Returns the known contents after an instruction. */
 function after(i: Instruction, held: Held): Held {
   const then = new Map(held);
   for (const register of writes(i)) then.delete(register);

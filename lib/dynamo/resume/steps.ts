@@ -1,7 +1,7 @@
 /**
- * Functions that wait as generators of their waits. Input: the code of an async function or a generator; output: that of
- * a generator that yields lists: how it waits, for what, and whether a return() there leads on. Invariant: everything
- * else is done in the same order; offsets are mapped.
+ * Transforms functions that wait into generators of their waits: an async function or a generator becomes a generator
+ * that yields lists: how it waits, for what, and whether a return() there is noticed. Invariant: everything else is
+ * done in the same order; offsets are mapped.
  */
 import { invariant } from "../../base/errors.ts";
 import type { CodeObject, ExceptionEntry, Instruction, Offset } from "../bytecode/code.ts";
@@ -9,12 +9,12 @@ import type { SourceSpan } from "../bytecode/code.ts";
 import { handlersAt } from "../bytecode/effects.ts";
 
 /**
- * How a function waits. `delegate`: for each value of an iterable in turn; `result`: an async generator, for what it
- * returns; `returned`: the same where something is done before it has returned.
+ * How a function waits. `delegate`: for each value of an iterable in turn; `result`: an async generator, for its
+ * result; `returned`: the same if code runs before it has returned.
  */
 export type WaitKind = "await" | "yield" | "delegate" | "result" | "returned";
 
-/** What a generator of waits yields. */
+/** A wait, as a generator of waits yields it. */
 export type Wait = readonly [kind: WaitKind, value: unknown, noticesReturn: boolean];
 
 /** The code, and where an offset of the original is in it. */
@@ -79,7 +79,7 @@ function build(code: CodeObject): Steps {
   };
 }
 
-/** How a function waits at an `await`. */
+/** Returns how a function waits at an `await`. */
 export function awaitKind(code: CodeObject, offset: Offset): "await" | "result" | "returned" {
   const wait = code.instructions[offset], next = code.instructions[offset + 1];
   if (wait?.op !== "await" || !wait.returns) return "await";

@@ -1,19 +1,18 @@
 /**
- * Functions that wait: async functions and generators, in pieces. Input: the first piece, which gives what the function
- * waits for and the pieces behind that, or its result; output: a promise, or a generator. Invariant: each wait is one
- * of the language, in a function of the same kind, so that microtasks come in the program's order.
+ * Runs async functions and generators in pieces. Invariant: each wait is one of the language, in a function of the
+ * same kind, so that microtasks come in the program's order.
  */
 import { apply } from "../../base/own_builtins.ts";
 import { runtime } from "../bytecode/runtime.ts";
 import type { Wait, WaitKind } from "./steps.ts";
 import { settle } from "../cache/unit.ts";
 
-/** What a piece gives where its function waits. */
+/** The result of a piece that ends at a wait. */
 export class Waiting {
   constructor(readonly kind: WaitKind, readonly value: unknown, readonly ways: Ways) {}
 }
 
-/** What a piece gives where its function waits. */
+/** Creates the result of a piece that ends at a wait. */
 export function waiting(kind: WaitKind, value: unknown, ways: Ways): Waiting {
   return new Waiting(kind, value, ways);
 }
@@ -71,7 +70,7 @@ export function generatorOf(fn: object, begin: () => unknown): object {
   return Object.setPrototypeOf(generator, prototypeFor(fn) ?? GENERATORS);
 }
 
-/** As `generatorOf`, of an async generator function. */
+/** Like `generatorOf`, for an async generator function. */
 export function asyncGeneratorOf(fn: object, begin: () => unknown): object {
   const generator = generateAsync(begin);
   return Object.setPrototypeOf(generator, prototypeFor(fn) ?? ASYNC_GENERATORS);
@@ -110,7 +109,7 @@ class Instead {
   constructor(readonly value: unknown) {}
 }
 
-/** Nothing has ended a wait. */
+/** The continuation of a wait that nothing has ended. */
 const notYet = (): unknown => undefined;
 
 /**
@@ -257,7 +256,7 @@ class DelegatedAsync implements AsyncIterator<unknown, unknown, unknown> {
   }
 }
 
-/** What return() gave. Throws Returned where that was the end. */
+/** Returns the result of return(). Throws Returned if it ended the delegation. */
 function ended({ returned, value }: Delegation, result: unknown): Result {
   if (returned) throw new Returned(value);
   return resultOf(result);

@@ -1,7 +1,7 @@
 /**
- * `autograd.grad` inside a traced program: where the whole way from the outputs to the inputs lies in the graph, the
- * gradients become one node of it. Input: the call; output: a list of traced gradients. Invariant: no tensor on the way
- * has a history or hooks that the graph does not know; what only the tape can do breaks the graph.
+ * `autograd.grad` inside a traced program: if all paths from the outputs to the inputs lie in the graph, the
+ * gradients become one node of it. Invariant: no tensor on the way has a history or hooks that the graph does not
+ * know; a gradient that only the tape can compute breaks the graph.
  */
 import { elementCount } from "../../graph/meta.ts";
 import type { Node } from "../../graph/node.ts";
@@ -42,7 +42,7 @@ export function gradientsAsked(m: Interpreter, request: CallRequest): Value {
     const detail = "gradients flow twice through the same results";
     return m.restartAt(Math.min(...m.backwards), { kind: "backward", detail });
   }
-  // What is made in the graph nothing outside is made of
+  // Nothing outside of the graph was computed from a tensor made in it
   if (inputs.some(({ real }) => real) && !plan.inputs.every((input) => relyOnLeaf(m, input))) {
     return leave("an input has a history or hooks of its own");
   }

@@ -1,8 +1,7 @@
 /**
- * `loss.backward()` inside a traced program: the gradients become one node of the same graph, and what they add to
- * `.grad` becomes part of the trace. Input: a traced result; output: changed gradients of the leaves it was made
- * from, through the hooks that listen to them. Invariant: leaves are guarded to have no history and these hooks; what
- * only the tape can do breaks the graph.
+ * `loss.backward()` inside a traced program: the gradients become one node of the same graph, and their accumulation
+ * into `.grad` becomes part of the trace. Invariant: guards check that leaves have no history and exactly these
+ * hooks; a pass that only the tape can make breaks the graph.
  */
 import { elementCount, isContiguous } from "../../graph/meta.ts";
 import type { Node } from "../../graph/node.ts";

@@ -1,7 +1,6 @@
 /**
- * Functions over batches in a graph: what `vmap` runs. Input: a function and tensors with the batch first; output: the
- * nodes of its calls over the whole batch, by the rules of ops. Invariant: a tensor of one element has no node of the
- * graph; what needs one ends the graph before the function is run, so that plain JavaScript runs it.
+ * Traces functions over batches, as `vmap` runs them. Invariant: a tensor that represents one element has no node in
+ * the graph; an operation that needs one ends the graph before the function is run, so that plain JavaScript runs it.
  */
 import { DynError, messageOf } from "../../base/errors.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
@@ -97,7 +96,7 @@ function tensorsOf(m: Interpreter, value: Value): TensorValue[] {
   );
 }
 
-/** What runs over a batch, and where. */
+/** Options of a run over a batch. */
 interface BatchOptions {
   readonly size: Dim;
   readonly randomness: Randomness;
@@ -114,7 +113,7 @@ class TracedBatch implements OpenBatch {
   readonly #scratch = new Graph();
   readonly #elements = new Map<Node, TensorValue>();
   readonly #wholes = new Map<Node, TensorValue>();
-  /** Where gradients by an element are asked for: behind what calls on it start with. */
+  /** Leaves of gradients with respect to single elements, by the nodes that calls on those start from. */
   readonly #leaves = new Map<Node, TensorValue>();
   /** The ops on tensors of one element. */
   readonly #api: OpApi<GraphValue>;
@@ -149,7 +148,7 @@ class TracedBatch implements OpenBatch {
     });
   }
 
-  /** Whether a node marks a tensor of one element. */
+  /** Returns whether a node marks a tensor of one element. */
   owns(node: Node): boolean {
     return this.#elements.has(node);
   }
@@ -182,7 +181,7 @@ class TracedBatch implements OpenBatch {
   beginHistory(tensor: TensorValue): TensorValue {
     const { node, real } = tensor, whole = this.wholeOf(tensor);
     if (real || !node) return breakGraph("gradientState", "requiresGrad_ changes a tensor");
-    // What all elements of the batch share has from here on a history for each of them
+    // From here on a shared tensor has a separate history for each element
     const leaf = this.#below(() => beginHistory(this.m, whole ?? this.#spread(tensor)));
     if (whole === null) {
       this.m.output.tensors.set(node, new TensorValue(tensor.meta, false, node, null, null));
@@ -211,7 +210,7 @@ class TracedBatch implements OpenBatch {
     return element;
   }
 
-  /** What all elements of the batch share, with the batch first. */
+  /** Expands a shared tensor along the batch. */
   #spread(tensor: TensorValue): TensorValue {
     const front = this.#op("unsqueeze", [tensor, constant(0)]);
     const sizes = [this.#size, ...tensor.meta.shape].map((size) => this.#sizeValue(size));
@@ -353,7 +352,7 @@ class TracedBatch implements OpenBatch {
     return this.tensorAt(node)?.requiresGrad ?? false;
   }
 
-  /** What a call made, as values that ops take. */
+  /** Returns the result of a call as values that ops accept. */
   #shown(definition: OpDefinition, value: Value): GraphValue | readonly GraphValue[] {
     const shown = (each: Value): GraphValue =>
       each.kind === "tensor"
@@ -364,7 +363,7 @@ class TracedBatch implements OpenBatch {
       : shown(value);
   }
 
-  /** What a composition gives, as values of the program. */
+  /** Returns the result of a composition as values of the program. */
   #value(definition: OpDefinition, result: GraphValue | readonly GraphValue[]): Value {
     const traced = ({ node }: GraphValue): TensorValue =>
       this.tensorAt(node) ?? breakGraph("batch", `a part of ${definition.name}`);

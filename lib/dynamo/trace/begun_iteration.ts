@@ -1,7 +1,7 @@
 /**
- * Iterators of loops that a former graph has begun. Input: such an iterator; output: its next item, read from what it
- * iterates. Invariant: the iterator itself is taken on behind the graph, by as many items as the trace has taken, before
- * anything that the trace has changed is changed; where that would give other items, the graph ends instead.
+ * Continues iterators of loops that a former graph has started. Invariant: the iterator itself is advanced after the
+ * graph, by as many items as the trace has taken, before the trace's changes are applied; if that would yield other
+ * items, the graph ends instead.
  */
 import {
   begunAt,
@@ -90,13 +90,13 @@ function nextOfEntries(
   }
 }
 
-/** Whether the trace has put in what was not there. */
+/** Returns whether the trace has added entries. */
 function hasAdded({ exotic }: ObjectValue): boolean {
   if (exotic.kind !== "map" && exotic.kind !== "set") return true;
   return [...exotic.entries.keys()].some((key) => !exotic.originals.has(key) || exotic.deleted.has(key));
 }
 
-/** What has become of a former entry of a collection that the trace has changed. */
+/** Returns the state of an original entry of a collection that the trace has changed. */
 function entryIn({ exotic }: ObjectValue, key: Value): { readonly value: Value } | "deleted" {
   if (exotic.kind !== "map" && exotic.kind !== "set") return breakGraph("begunIterator");
   const identity = keyIdentity(key), entry = exotic.entries.get(identity);
@@ -105,7 +105,7 @@ function entryIn({ exotic }: ObjectValue, key: Value): { readonly value: Value }
   return entry ? breakGraph("begunIterator") : "deleted";
 }
 
-/** Whether a value is an iterator that plain code must not take on unnoticed. */
+/** Returns whether a value is an iterator that plain code must not advance unnoticed. */
 export function isOfLoop(value: Value): boolean {
   if (value.kind !== "object") return false;
   const { exotic } = value;

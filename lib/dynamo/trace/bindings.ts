@@ -1,6 +1,6 @@
 /**
- * Variables that closures share. Input: a cell; output: the value, guarded at the place it was read from. Invariant:
- * writes stay in the trace until generated code replays them.
+ * Reads and writes of variables that closures share. Invariant: writes stay in the trace until generated code replays
+ * them.
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -9,7 +9,7 @@ import { cellSource, propertySource } from "../source.ts";
 import { type CellPlace, CellValue, UNINITIALIZED, type Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 
-/** What a cell holds; the first look at an outside one is guarded. */
+/** Returns the contents of a cell; the first read of an outside one is guarded. */
 export function readCell(m: Interpreter, cell: CellValue): Value {
   if (cell.content === null) {
     const { place } = cell;

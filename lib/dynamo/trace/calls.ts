@@ -1,7 +1,6 @@
 /**
- * Calls and constructions. Input: a callee with traced arguments; output: a frame on the stack, or the result of
- * a builtin's model. Invariant: a function is recognised by identity, so one that a user has put in a builtin's
- * place is traced as what it is.
+ * Traces calls and constructions. Invariant: a function is recognised by identity, so one that a user has put in a
+ * builtin's place is traced as what it is.
  */
 import { noticesAgain } from "../resume/returns.ts";
 import { isOwnModule } from "../../base/errors.ts";
@@ -42,7 +41,7 @@ import {
   PUSHED,
 } from "./interpreter.ts";
 
-/** What the call layer finds out about functions. */
+/** Queries of the call layer about functions. */
 export interface FunctionKnowledge {
   /** The code of a function or class. */
   infoOf(fn: ObjectValue): CallableInfo;
@@ -99,7 +98,7 @@ export function callFunction(m: Interpreter, knowledge: FunctionKnowledge, reque
   enter(m, { kind: "real", binding: info.binding }, info.code, request);
 }
 
-/** What a real bound function calls. Target, receiver and arguments of a bound function never change. */
+/** Returns the target of a real bound function. Target, receiver and arguments of a bound function never change. */
 function unbind(
   m: Interpreter,
   info: BoundInfo,
@@ -133,7 +132,10 @@ function enter(m: Interpreter, bindings: FrameBindings, code: CodeObject, reques
   m.push(frame);
 }
 
-/** Where the promise of an async function goes, or an async generator, unless it may go on later than as it is written. */
+/**
+ * Returns the completion of an async function's promise, or an async generator, unless it may resume later than in
+ * the program's order.
+ */
 function promiseOf(code: CodeObject, completion: Completion): Completion {
   const { name, generator } = code;
   const staysPlain = generator && (missingInstructions(code) !== null || noticesAgain(code));
@@ -152,7 +154,7 @@ function receiver(m: Interpreter, code: CodeObject, self: Value): Value {
   return breakGraph("coercion", "a primitive receiver of a sloppy function");
 }
 
-/** What a generator of a function inherits from, once its parameters are bound. */
+/** Returns the prototype of a function's generator, once its parameters are bound. */
 export function generatorPrototype(m: Interpreter, callee: ObjectValue): ObjectValue | null {
   const found = findProperty(m, callee, "prototype");
   if (found.kind === "value" && found.value.kind === "object") return found.value;
@@ -232,7 +234,7 @@ interface BoundCode {
   readonly bindings: FrameBindings;
 }
 
-/** What a class makes instances of, whether it exists outside of the trace or not. */
+/** The parts of a class from which instances are made, whether it exists outside of the trace or not. */
 interface ClassParts {
   readonly derived: boolean;
   readonly constructorCode: BoundCode | null;
@@ -275,7 +277,7 @@ function classPartsOf(
   };
 }
 
-/** Whether instances of a class have private members. */
+/** Returns whether instances of a class have private members. */
 export function makesPrivate(
   m: Interpreter,
   knowledge: Pick<FunctionKnowledge, "infoOf">,
@@ -451,7 +453,7 @@ function prototypeOfNew(m: Interpreter, newTarget: ObjectValue): ObjectValue | n
     : builtinPrototype(m, Object.prototype, "Object");
 }
 
-/** What a builtin calls back. */
+/** Returns the callback of a builtin, or breaks the graph. */
 export function callbackOf(value: Value | undefined): ObjectValue {
   return value && isCallable(value) ? value : breakGraph("throws", "a callback is not a function");
 }

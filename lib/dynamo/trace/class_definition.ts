@@ -1,7 +1,6 @@
 /**
- * Classes that the program defines while it is traced: made of their members, not of their text. Input: a `class`
- * instruction; output: a class in a register, its static fields evaluated. Invariant: generated code never makes such
- * a class; where the program needs one outside of the trace, the graph ends before it is defined.
+ * Traces class definitions: classes are built from their members, not from their text. Invariant: generated code
+ * never creates such a class; if the program needs one outside of the trace, the graph ends before it is defined.
  */
 import { invariant } from "../../base/errors.ts";
 import type { BreakCause } from "../break_reasons.ts";
@@ -35,7 +34,7 @@ import { loadGlobal } from "./globals.ts";
 import { addPrivate, nameValue } from "./private_members.ts";
 import type { Step } from "./step.ts";
 
-/** What a class extends. */
+/** The superclass of a class. */
 interface Heritage {
   readonly constructor: ObjectValue;
   readonly prototype: ObjectValue | null;
@@ -131,7 +130,7 @@ class Definition {
     return object;
   }
 
-  /** What instances are made of. Its lists are complete before anything is constructed. */
+  /** Returns the parts of which instances are made. Its lists are complete before anything is constructed. */
   #definition(): Omit<ClassDefinition, "derived"> {
     const made = (member: MemberCode): MadeCode => {
       const { captures } = member;
@@ -248,7 +247,7 @@ function isMethod(member: ClassMember): member is Method {
   return member.kind !== "field" && member.kind !== "block";
 }
 
-/** Whether a member runs once, when the class is there. */
+/** Returns whether a member runs once, when the class is defined. */
 function runsStatically(member: ClassMember): member is Field | Block {
   return member.kind === "block" || (member.kind === "field" && member.isStatic);
 }

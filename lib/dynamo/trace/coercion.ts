@@ -1,7 +1,6 @@
 /**
- * Conversions of objects to primitives, which may run code of the program. Input: a value and the type that is
- * asked for; output: a primitive value, handed on when it is there. Invariant: conversions happen in the
- * language's order; what cannot be followed breaks the graph.
+ * Conversions of objects to primitives, which may run code of the program; the primitive is passed to a continuation.
+ * Invariant: conversions happen in the language's order; a conversion that cannot be traced breaks the graph.
  */
 import { breakGraph } from "../break_reasons.ts";
 import { specializeNumber } from "../variables/numbers.ts";

@@ -1,7 +1,7 @@
 /**
- * Complex numbers of the program, `{ re, im }`, as operands of ops. Input: traced arguments; output: the same with
- * constant tensors in the place of complex numbers. Invariant: parts are constants of the program, as other numbers that
- * decide nothing are; what the graph computes makes a complex number by `complex` alone.
+ * Converts complex numbers of the program, `{ re, im }`, to operands of ops. Invariant: parts are constants of the
+ * program, like other numbers that do not affect the trace; values that the graph computes become complex numbers
+ * only through `complex`.
  */
 import type { Complex } from "../../base/complex.ts";
 import { complexType, type DType, getDefaultDtype, isComplex, isDType } from "../../base/dtype.ts";

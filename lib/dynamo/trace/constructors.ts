@@ -1,11 +1,10 @@
 /**
- * Which functions can be constructed. Input: a function of the trace; output: what the language says of it. Invariant:
- * nothing of the program runs to find out.
+ * Decides which functions are constructors. Invariant: no code of the program runs.
  */
 import type { ObjectValue } from "../variables/value.ts";
 import { proxyOf } from "./proxies.ts";
 
-/** Whether `new` can be said of a function. */
+/** Returns whether a function is a constructor. */
 export function isConstructor(callee: ObjectValue): boolean {
   const { exotic, real } = callee, target = exotic.kind === "bound" ? exotic.target : proxyOf(callee)?.target;
   if (target) return target.kind === "object" && isConstructor(target);

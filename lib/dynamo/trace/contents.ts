@@ -1,7 +1,6 @@
 /**
- * Contents of traced objects: elements of arrays, entries of Maps and Sets, and objects made in the trace. Input:
- * object values; output: their contents, loaded from real objects at the first look. Invariant: what was loaded is
- * guarded.
+ * Contents of traced objects: elements of arrays, entries of Maps and Sets, and objects made in the trace. Those of
+ * real objects are loaded on first access. Invariant: loaded contents are guarded.
  */
 import { types } from "node:util";
 import { invariant } from "../../base/errors.ts";

@@ -1,7 +1,6 @@
 /**
- * Branches and loops that tensors decide, as nodes of the graph: `cond`, `whileLoop`, `scanRows`. Input: a call of one
- * of them; output: its results as traced tensors. Invariant: a node stands for every way that its functions can go;
- * where they do not fit together, plain JavaScript makes the call.
+ * Traces branches and loops that tensors decide, as nodes of the graph: `cond`, `whileLoop`, `scanRows`. Invariant: a
+ * node represents all paths of its functions; if their results do not match, plain JavaScript makes the call.
  */
 import { sameList } from "../../base/lists.ts";
 import { HIGHER_ORDER } from "../../graph/higher_order.ts";
@@ -141,7 +140,7 @@ function carryAround(
   round(start.map(({ requiresGrad }) => requiresGrad && m.gradEnabled));
 }
 
-/** What of two ways' results holds of both; a size that differs is known once one of them has run. */
+/** Returns the properties common to two branches' results; a size that differs is known once one of them has run. */
 function common(
   m: Interpreter,
   a: Arranged,
@@ -168,7 +167,7 @@ function common(
   });
 }
 
-/** Whether a size is known before the branches run. */
+/** Returns whether a size is known before the branches run. */
 function isFromOutside(m: Interpreter, size: Dim): boolean {
   const given = new Set(
     m.output.inputs.flatMap(({ node: { meta: { value } } }) =>

@@ -1,7 +1,6 @@
 /**
- * `tensor(data)` and its like inside traced programs: fresh tensors from constants of the program. Input: traced
- * data and options; output: a traced tensor. Invariant: every call of the compiled function makes a new tensor,
- * so that writes to it do not show in later calls.
+ * Traces `tensor(data)` and similar functions: fresh tensors from constants of the program. Invariant: every call of
+ * the compiled function makes a new tensor, so that writes to it do not show in later calls.
  */
 import { type DType, getDefaultDtype, isFloat } from "../../base/dtype.ts";
 import {

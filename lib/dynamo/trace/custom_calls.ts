@@ -1,7 +1,6 @@
 /**
- * Functions that users allow in graphs as they are: one node each. Input: the function and traced arguments;
- * output: traced tensors with the metadata that a call on sample tensors shows. Invariant: the function is
- * called on copies with made-up elements, never on the program's own tensors.
+ * Traces functions that users allow in graphs: one node each, with the metadata of a call on sample tensors.
+ * Invariant: the function is called on copies with made-up elements, never on the program's own tensors.
  */
 import type { Argument, NodeMeta } from "../../graph/node.ts";
 import { specialize } from "../../sym/decide.ts";

@@ -1,7 +1,6 @@
 /**
- * Ops that users define, in graphs: one node each, which runs what the op is as it is. Input: an op and traced arguments;
- * output: traced tensors that look as the op's fake says. Invariant: a node writes to nothing; what the op writes to gets
- * its new elements by a copy behind it.
+ * Traces custom ops: one node each, which runs the op, with the metadata of the op's fake. Invariant: a node writes
+ * to nothing; arguments that the op writes to get their new elements by a copy after it.
  */
 import {
   type CustomOp,
@@ -50,7 +49,7 @@ export function callCustomOp(m: Interpreter, op: CustomOp, args: readonly Value[
     ...written.map(({ meta: { shape, dtype, device } }) => contiguousMeta(shape, dtype, device)),
   ];
   const mode = m.gradEnabled ? {} : { noGrad: true as const };
-  // That a gradient arrives at every argument is assumed: the op itself may give none
+  // A gradient is assumed to arrive at every argument: the op itself may return none
   const taped = grad && m.output.sizes.mayAssume ? { taped: true as const } : {};
   const meta = (value: NodeMeta["value"]): Partial<NodeMeta> => ({
     stack: m.output.whereabouts.stack(),
@@ -84,7 +83,7 @@ export function callCustomOp(m: Interpreter, op: CustomOp, args: readonly Value[
   return isList || !only ? newArray(m, results) : only;
 }
 
-/** What an op gives, by its fake; a break of the graph where it has none. */
+/** Returns the results of an op's fake; breaks the graph if there is none. */
 function fakeOf(
   op: CustomOp,
   samples: readonly unknown[],

@@ -1,7 +1,6 @@
 /**
- * Ops whose result sizes depend on elements, as nodes of the graph. Input: an op and its resolved arguments; output:
- * traced tensors with sizes that are known once the node has run. Invariant: what looks at elements is a node of its
- * own that the host runs; everything around it is ordinary ops over such sizes.
+ * Traces ops whose result sizes depend on elements, as nodes of the graph. Invariant: the part that reads elements is
+ * a separate node that the host runs; everything around it is ordinary ops over such sizes.
  */
 import { config } from "../../base/config.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
@@ -28,7 +27,7 @@ import { isDataDependent, type Resolved } from "./op_rule.ts";
 /** The results of a call, one or several. */
 type Results = GraphValue | readonly GraphValue[];
 
-/** How ops whose sizes do not depend on elements become nodes. */
+/** Appends an op whose sizes do not depend on elements. */
 export type OrdinaryCall = (definition: OpDefinition, args: Resolved) => Results;
 
 /** Calls an op whose result sizes depend on elements; breaks the graph where the settings leave it out of graphs. */
@@ -49,7 +48,7 @@ export function callDataDependent(
     try {
       return implementation.compose(api, args);
     } catch (thrown) {
-      // What was assumed of sizes may be wrong, and so a refusal: plain JavaScript knows
+      // Assumptions about sizes may be wrong, and so may be a refusal: plain JavaScript decides
       if (!(thrown instanceof DynError) || thrown instanceof DataDependentSize) throw thrown;
       return breakGraph("dataDependentShape", `${definition.name}: ${messageOf(thrown)}`);
     }

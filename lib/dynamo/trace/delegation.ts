@@ -1,7 +1,6 @@
 /**
- * `yield*` of a traced generator. Input: the frame of the generator on top and the iterable; output: suspension
- * with each item, and the frame going on at the end. Invariant: the iterator gets every `next`, `throw` and
- * `return` that the generator gets, with its value.
+ * Traces `yield*` of a generator: it suspends with each item, and the frame continues at the end. Invariant: the
+ * iterator gets every `next`, `throw` and `return` that the generator gets, with its value.
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";

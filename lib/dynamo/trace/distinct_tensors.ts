@@ -1,6 +1,6 @@
 /**
- * Tensors that a trace takes to be different ones. Input: a tensor and others of the same trace; output: guards.
- * Invariant: only tensors of which the other guards hold alike are compared.
+ * Guards that tensors which a trace treats as different are different. Invariant: only tensors that satisfy the same
+ * other guards are compared.
  */
 import type { TensorValue } from "../variables/value.ts";
 import type { OutputGraph } from "./output_graph.ts";
@@ -19,7 +19,7 @@ export function guardDistinctTensors(
   );
 }
 
-/** Whether what the guards say of two tensors, as the program handed them in, holds of one tensor, too. */
+/** Returns whether the guards of two tensors, as the program passed them in, could hold for one tensor. */
 function mayBeOne({ source, real: a }: TensorValue, { source: other, real: b }: TensorValue): boolean {
   if (!a || !b || (source?.kind === "known" && other?.kind === "known")) return false;
   return a.requiresGrad === b.requiresGrad && a.dtype === b.dtype && a.ndim === b.ndim;

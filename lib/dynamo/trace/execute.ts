@@ -1,7 +1,6 @@
 /**
- * One instruction over traced values. Input: the frame on top and its instruction; output: changed registers,
- * a pushed frame, or a signal. Invariant: the destination is written, and the program counter moved, only after
- * everything that can fail; instructions that call wait at their own offset until the callee is done.
+ * Executes one instruction over traced values. Invariant: the destination is written, and the program counter moved,
+ * only after everything that can fail; instructions that call wait at their own offset until the callee is done.
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";

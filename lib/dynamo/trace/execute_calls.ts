@@ -1,6 +1,6 @@
 /**
- * Instructions that call and construct. Input: a step and its instruction; output: a frame on the stack, or a result
- * at once. Invariant: arguments are evaluated before the callee is looked at.
+ * Executes instructions that call and construct: they push a frame, or return an immediate result. Invariant:
+ * arguments are evaluated before the callee is inspected.
  */
 import { invariant } from "../../base/errors.ts";
 import { refuseOpaque } from "./contents.ts";

@@ -1,6 +1,6 @@
 /**
- * Instructions of loops over iterables and keys. Input: a step and its instruction; output: iterators and items in
- * registers. Invariant: an iterator is asked for as many items as the program asks for.
+ * Executes instructions of loops over iterables and keys. Invariant: an iterator is advanced by exactly as many items
+ * as the program requests.
  */
 import { breakGraph } from "../break_reasons.ts";
 import { isOfLoop, nextOfBegun } from "./begun_iteration.ts";
@@ -24,7 +24,7 @@ export function executeGetIterator(step: Step, instruction: InstructionOf<"getIt
     next: nextRegister,
   });
   if (found?.exotic.kind === "listIterator") {
-    // What the instruction before has made for the loop is in no variable yet
+    // An object that the previous instruction has made for the loop is not in a variable yet
     const isFresh = found !== step.get(instruction.source) ||
       (found.exotic.madeAt === m.steps - 1 && step.frame.code.registers[instruction.source]?.name === null);
     if (isFresh) found.exotic.isOfLoop = true;

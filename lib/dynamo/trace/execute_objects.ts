@@ -1,6 +1,5 @@
 /**
- * Instructions that make objects and functions or change their members. Input: a step and its instruction; output:
- * a new object in a register, or an object that has changed in the trace. Invariant: as for all of execute.ts.
+ * Executes instructions that make objects and functions or change their members. Invariant: that of execute.ts.
  */
 import { invariant } from "../../base/errors.ts";
 import { refuseOpaque } from "./contents.ts";
@@ -29,7 +28,7 @@ export function executeRegexp(step: Step, instruction: InstructionOf<"regexp">):
   step.set(instruction.dst, newRegexp(step.m, instruction.pattern, instruction.flags));
 }
 
-/** What `callee` of strict functions' arguments refers to. */
+/** The getter of `callee` in strict functions' arguments. */
 const throwTypeError: object = (function (..._values: unknown[]): object {
   return Reflect.getOwnPropertyDescriptor(arguments, "callee")?.get ?? Function.prototype;
 })();
@@ -184,7 +183,7 @@ export function executeObjectRest(step: Step, instruction: InstructionOf<"object
   return collectKeys(0);
 }
 
-/** What a function or class that is made here captures. */
+/** Returns the captures of a function or class that is created here. */
 export function capturedValues(step: Step, captures: readonly Capture[]): Value[] {
   return captures.map((capture) => {
     switch (capture.kind) {

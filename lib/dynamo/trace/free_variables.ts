@@ -1,7 +1,7 @@
 /**
- * What frames have from outside: free variables, home objects, what functions inherit from. Input: frames; output: traced
- * values. Invariant: a variable that can change is a cell, the same for every way to it; one whose function differs from
- * call to call is found through that function.
+ * Values that frames get from outside: free variables, home objects, prototypes of functions. Invariant: a variable
+ * that can change is a cell, the same for every access; one whose function differs between calls is found through
+ * that function.
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -15,7 +15,7 @@ import { builtinPrototype } from "./contents.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
 import { privateNameOf } from "./private_members.ts";
 
-/** What is behind a free variable: a value, or a cell. */
+/** Returns the value or cell of a free variable. */
 export function freeBinding(m: Interpreter, frame: Frame, index: number): Value {
   const { info } = frame;
   if (info.kind === "made") {
@@ -98,7 +98,7 @@ export function storeFree(
 ): void {
   const bound = freeBinding(m, frame, index);
   invariant(bound.kind === "cell", "Expected a cell behind a variable that is assigned");
-  // What `super()` in an arrow binds is nothing before
+  // The `this` that `super()` binds in an arrow is uninitialised before
   const isThis = frame.code.free[index]?.kind === "this";
   if ((readCell(m, bound).kind === "uninitialized") !== isThis) {
     breakGraph("throws", isThis ? "super() a second time" : "a variable is not initialised");
@@ -123,7 +123,7 @@ export function homeOf(m: Interpreter, frame: Frame): Value {
   return breakGraph("noSource", "super of a method");
 }
 
-/** What functions of this code inherit from. */
+/** Returns the prototype of functions of this code. */
 export function functionPrototype(m: Interpreter, code: CodeObject): ObjectValue {
   const prototype: object = code.generator && code.async
     ? Object.getPrototypeOf(async function* () {})

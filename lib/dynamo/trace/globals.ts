@@ -1,7 +1,7 @@
 /**
- * Global variables: properties of the global object, by their bare names. Input: a name; output: the value, guarded
- * where it was read. Invariant: a bare name and the property of globalThis are one variable; writes stay in the
- * trace until generated code replays them.
+ * Global variables: properties of the global object, by their bare names. Their values are guarded at their sources.
+ * Invariant: a bare name and the property of globalThis are one variable; writes stay in the trace until generated
+ * code replays them.
  */
 import { isReference } from "../../base/tree.ts";
 import { types } from "node:util";

@@ -1,7 +1,6 @@
 /**
- * Hooks of leaves in a traced backward pass. Input: a leaf's gradient and the functions that listen to it, or those that
- * are told when it was added; output: the gradient that is added to what the leaf has. Invariant: hooks run in the order of the tape, with recording off, and
- * what they have seen is theirs: the leaf keeps a copy.
+ * Traces hooks of leaves in a backward pass. Invariant: hooks run in the order of the tape, with recording off, and
+ * own the gradients that they have seen: the leaf keeps a copy.
  */
 import { hasEffect } from "../../graph/node.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -64,7 +63,7 @@ function callHook(
   });
 }
 
-/** What a hook writes to its argument others may see that share it on the tape. */
+/** A write of a hook to its argument would be visible to others that share it on the tape. */
 function refuseWrites(m: Interpreter, { node }: TensorValue, begun: number): void {
   const later = m.output.graph.nodes.slice(begun);
   const writes = later.some((each) => {

@@ -1,6 +1,6 @@
 /**
- * Nodes that take gradients inside a traced graph. Input: what to differentiate; output: the node's results as traced
- * tensors. Invariant: each is a row-major tensor with memory of its own, without history unless one was asked for.
+ * Creates nodes that take gradients inside a traced graph. Invariant: each is a row-major tensor with memory of its
+ * own, without history unless one was asked for.
  */
 import { gradientArguments, type GradientCall, GRADIENTS } from "../../graph/gradient_call.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";

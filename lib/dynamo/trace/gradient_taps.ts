@@ -1,8 +1,7 @@
 /**
- * Places at which a program looks at gradients of a tensor: hooks, `retainGrad`, and `autograd.grad` where the tape has
- * to make it. Input: the tensor, as it is traced; output: a break of the graph. Invariant: the tensor is a result of its
- * graph and what is computed from it belongs to a later one, so that the gradient between them is on the tape, where it
- * can be looked at.
+ * Breaks the graph where a program observes gradients of a tensor: hooks, `retainGrad`, and `autograd.grad` if only
+ * the tape can run it. Invariant: the tensor is a result of its graph and what is computed from it belongs to a later
+ * one, so that the gradient between them is on the tape, where it can be observed.
  */
 import type { Node } from "../../graph/node.ts";
 import type { TensorValue } from "../variables/value.ts";
@@ -24,13 +23,13 @@ function firstReader(m: Interpreter, tensor: TensorValue): number | undefined {
   const aliases: { has(node: Node): boolean } = output.history.aliases(node) ?? new Set([node]);
   const isRead = (each: Node) => each.inputs().values().some((input) => aliases.has(input));
   const { nodes } = output.graph;
-  // What is written without recording leaves the history as it was
+  // A write without recording leaves the history unchanged
   const writes = (each: Node) => {
     const [first] = each.inputs();
     return !each.meta.noGrad && each.target.endsWith("_") && first !== undefined && aliases.has(first);
   };
   const last = nodes.findLastIndex(writes);
-  // What the program hands in is on the tape as long as nothing is written to it
+  // An input of the program is on the tape as long as nothing is written to it
   if (last < 0 && node.op === "placeholder") return undefined;
   const reader = nodes.slice(Math.max(last, nodes.indexOf(node)) + 1).find(isRead);
   return reader && output.madeAt(reader);

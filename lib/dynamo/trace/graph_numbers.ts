@@ -1,8 +1,8 @@
 /**
- * Numbers that the graph itself computes: elements of tensors, and what the program computes from them by JavaScript's
- * operators. Input: operators and traced primitives; output: items whose value a node of the graph gives. Invariant: a
- * node applies the operator of the language to the numbers themselves; a size beside it is the same integer, except
- * that it does not tell -0 from 0 where `signed` says so.
+ * Numbers that the graph itself computes: elements of tensors, and numbers that the program computes from them by
+ * JavaScript's operators. Each is an item whose value is that of a node. Invariant: a node applies the operator of
+ * the language to the numbers themselves; a size beside it is the same integer, except that it does not distinguish
+ * -0 from 0 where `signed` says so.
  */
 import { type DType, isComplex, isFloat } from "../../base/dtype.ts";
 import { config } from "../../base/config.ts";
@@ -38,7 +38,7 @@ const INTEGER_BOUNDS: Readonly<Partial<Record<DType, readonly [number, number]>>
   uint8: [0, 255],
 };
 
-/** What `item()` of a tensor gives: a number of the graph where the settings keep it there. */
+/** Returns the result of a tensor's `item()`: a number of the graph if the settings keep it there. */
 export function itemOf(output: OutputGraph, tensor: TensorValue): ItemValue {
   if (isComplex(tensor.meta.dtype)) breakGraph("tensorItem", "a complex element is not a number");
   if (!config.captureScalarOutputs) {
@@ -276,7 +276,7 @@ export function scalarOf(output: OutputGraph, item: ItemValue): Node {
   return node;
 }
 
-/** Whether an element of this type, as a tensor without dimensions, counts as a number would. */
+/** Returns whether an element of this type, as a 0-d tensor, behaves like a number. */
 export function standsForNumber(dtype: DType): boolean {
   return isFloat(dtype) || dtype === "bool";
 }

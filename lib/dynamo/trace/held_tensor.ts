@@ -1,6 +1,6 @@
 /**
- * Tensors that belong to a graph. Input: a tensor; output: a traced tensor that reads it. Invariant: the program never
- * gets it, so that nothing writes to it.
+ * Adds constant tensors to a graph. Invariant: the program never receives such a tensor, so that nothing writes to
+ * it.
  */
 import type { Tensor } from "../../tensor/tensor.ts";
 import { TensorValue } from "../variables/value.ts";

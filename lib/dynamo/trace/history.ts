@@ -1,7 +1,7 @@
 /**
- * The autograd history of the tensors in a trace, as the tape would have it. Input: the graph under construction;
- * output: what requires grad after writes in place, and which gradients a backward pass gives. Invariant: questions
- * are answered on values with versions, never on the data edges of a graph that still writes in place.
+ * The autograd history of the tensors in a trace, as the tape would have it: what requires grad after in-place
+ * writes, and which gradients a backward pass computes. Invariant: queries use values with versions, never the data
+ * edges of a graph that still writes in place.
  */
 import { orNull } from "../../base/errors.ts";
 import type { Graph, Node } from "../../graph/node.ts";
@@ -34,7 +34,7 @@ export type Refusal =
   | { readonly kind: "released" }
   | { readonly kind: "refused"; readonly because: string };
 
-/** What a backward pass gives, or why the tape has to make it. */
+/** The gradients of a backward pass, or why the tape must run it. */
 export type BackwardPlan =
   | { readonly kind: "gradients"; readonly gradients: readonly LeafGradient[] }
   | Refusal;
@@ -44,13 +44,13 @@ export type AskedPlan =
   | {
     readonly kind: "gradients";
     readonly gradients: readonly (GraphValue | null)[];
-    /** Which of them have a history. */
+    /** Whether each has a history. */
     readonly recorded: readonly boolean[];
     readonly inputs: readonly Node[];
   }
   | Refusal;
 
-/** What the host computes by itself that some values are computed from. */
+/** Returns a host node that some values are computed from, or undefined. */
 function onHostBehind(graph: Graph, values: readonly Node[]): Node | undefined {
   const isOnHost = ({ meta }: Node) => meta.onHost === true && !meta.begins;
   if (!graph.nodes.some(isOnHost)) return undefined;
@@ -69,11 +69,11 @@ export class TraceHistory {
     if (this.#current) this.#drawing.add(this.#current);
     return builder.call(call);
   });
-  /** What is replayed at the moment, and what has drawn random numbers. */
+  /** The node being replayed, and those that have drawn random numbers. */
   #current: Node | null = null;
   readonly #drawing = new Set<Node>();
   readonly #seen = new Set<Node>();
-  /** What the replay's inputs are in the graph: inputs, and attributes. */
+  /** Graph nodes of the replay's inputs: inputs, and attributes. */
   readonly #inputs: Node[] = [];
 
   constructor(readonly output: GrowingGraph) {}
@@ -182,7 +182,7 @@ export class TraceHistory {
     return this.#replay.recorder.requiring.has(grad);
   }
 
-  /** What gradients can end at, and what it held at first. */
+  /** Returns the possible leaves of gradients, with their initial values. */
   #leaves(): Leaf[] {
     const inputs = this.#replay.inputs.flatMap((input: ReplayedInput, k): Leaf[] => {
       const node = this.#inputs[k];
@@ -229,7 +229,7 @@ export class TraceHistory {
     });
   }
 
-  /** Whether gradients are taken of what several stages compute, each with a history of its own. */
+  /** Returns whether gradients are taken of values of several stages, each with its own history. */
   spansStages(): boolean {
     const { graph } = this.output;
     return graph.nodes.some((node) =>
@@ -244,7 +244,10 @@ export class TraceHistory {
   }
 }
 
-/** Whether gradients are row-major tensors with memory of their own, made behind the nodes that were there before. */
+/**
+ * Returns whether gradients are row-major tensors with memory of their own, created after the nodes that existed
+ * before.
+ */
 function areOwn(gradients: readonly (GraphValue | null)[], before: ReadonlySet<Node>): boolean {
   const roots = gradients.flatMap((grad) => grad ? [shownNode(grad.node, { detached: true })] : []);
   return roots.every((root, k) => !before.has(root) && roots.indexOf(root) === k) &&
@@ -253,7 +256,7 @@ function areOwn(gradients: readonly (GraphValue | null)[], before: ReadonlySet<N
 
 const SHARED: Refusal = { kind: "refused", because: "a gradient shares memory with another tensor" };
 
-/** What gradients are asked for; no inputs: those of leaves. */
+/** The requested gradients; no inputs: those of leaves. */
 type Asked = Pick<GradientCall, "outputs" | "inputs" | "createGraph">;
 
 interface Leaf {

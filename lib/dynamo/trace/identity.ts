@@ -1,7 +1,7 @@
 /**
- * Calls of ops that give one of their arguments itself: conversions to the type a tensor has already, dropout that is
- * switched off. Input: an op and resolved arguments; output: the argument, or null where something is computed.
- * Invariant: the composition that eager execution runs decides it, and none of its calls has an effect.
+ * Recognises calls of ops that return one of their arguments itself: conversions to the type a tensor already has,
+ * dropout that is switched off. Invariant: the composition that eager execution runs decides it, and none of its
+ * calls has an effect.
  */
 import { formOf } from "../../ops/complex/form.ts";
 import { makeOpApi } from "../../ops/api.ts";

@@ -1,6 +1,6 @@
 /**
- * Steps one after another, each of which goes on at once or after a call of the program. Input: steps by number;
- * output: what follows them. Invariant: steps that go on at once take no room on the stack, however many they are.
+ * Runs steps in sequence, each of which continues immediately or after a call of the program. Invariant: immediate
+ * steps do not grow the stack, however many they are.
  */
 
 /** Runs steps from 0 on, until `step` gives `false` instead of going on, and then `after`. */

@@ -1,7 +1,6 @@
 /**
- * The state of the symbolic interpreter and what its parts offer one another. Input: nothing (types and small
- * state classes); output: frames, completions and the interface of the machine. Invariant: a step changes
- * nothing before it is certain to complete; otherwise it breaks the graph and the frame is as it was.
+ * The state of the symbolic interpreter and the interfaces between its parts. Invariant: a step changes nothing
+ * before it is certain to complete; otherwise it breaks the graph and leaves the frame unchanged.
  */
 import type { BegunStates } from "../../optim/begun_states.ts";
 import type { BreakCause } from "../break_reasons.ts";
@@ -19,7 +18,7 @@ import type { OutputGraph } from "./output_graph.ts";
 import type { StandIns } from "./stand_ins.ts";
 import type { RegionModes } from "../../tensor/modes.ts";
 
-/** What happens with a callee's result, in the frame below. */
+/** How the frame below receives a callee's result. */
 export type Completion =
   /** Goes to a register; the caller continues behind its instruction. */
   | { readonly kind: "register"; readonly register: number }
@@ -66,7 +65,7 @@ export class Frame {
 
   /** The iterator that `yield*` hands on. */
   delegates: { readonly iterator: ObjectValue; readonly next: Value } | null = null;
-  /** What the generator was resumed with while `yield*` hands on. */
+  /** How the generator was resumed while `yield*` delegates. */
   received: { readonly mode: "next" | "throw" | "return"; readonly value: Value } | null = null;
   rules: FrameRules = NO_RULES;
   /** Number of the call where the function is a region that the program has marked; null: it is none. */
@@ -97,7 +96,7 @@ export interface ConstructRequest {
   readonly completion: Completion;
 }
 
-/** What a builtin model gives: its result, or that a frame will deliver it. */
+/** The result of a builtin model, or a marker that a frame will deliver it. */
 export type CallResult = Value | typeof PUSHED;
 
 /** A frame was pushed that will deliver the result. */
@@ -110,7 +109,7 @@ export type BuiltinModel = (machine: Interpreter, request: CallRequest) => CallR
 export interface OpenBatch {
   /** The run in which this one began. */
   readonly outer: OpenBatch | null;
-  /** How many frames were under way then. */
+  /** Number of frames at that time. */
   readonly depth: number;
   /** Makes a call of an op. */
   call(target: CallTarget, args: ArgsOf<Params, GraphValue>): Value;
@@ -124,15 +123,15 @@ export interface OpenBatch {
   gradients(request: CallRequest): Value;
 }
 
-/** What the trace remembers of calls, so that an equal one need not be stepped through. */
+/** The trace's memory of calls, so that an equal one need not be stepped through. */
 export interface CallMemory {
   /** The result of a call that goes as a former one did; null: it has to be stepped through. */
   recall(m: Interpreter, frame: Frame): Value | null;
   /** A call begins. */
   begin(m: Interpreter, frame: Frame): void;
-  /** It has ended with a result. */
+  /** Called when it has returned a result. */
   end(m: Interpreter, frame: Frame, value: Value): void;
-  /** It was left otherwise. */
+  /** Called when it was left in any other way. */
   abandon(frame: Frame): void;
   /** A variable has given a value. */
   fetched(value: Value): void;
@@ -140,7 +139,7 @@ export interface CallMemory {
   refuse(): void;
 }
 
-/** What the parts of the interpreter use of the machine. */
+/** The part of the machine that the parts of the interpreter use. */
 export interface Interpreter {
   readonly memory: CallMemory;
   readonly output: OutputGraph;
@@ -169,7 +168,7 @@ export interface Interpreter {
   complete(completion: Completion, value: Value): void;
   push(frame: Frame): void;
   readonly top: Frame;
-  /** How many frames are below each function that becomes a graph of its own, the innermost last. */
+  /** Number of frames below each function that becomes a separate graph, the innermost last. */
   readonly regionDepths: number[];
   /** The innermost run over a batch that is under way. */
   batch: OpenBatch | null;
@@ -179,7 +178,7 @@ export interface Interpreter {
   readonly backwards: number[];
   /** Number of the first instruction that writes to a tensor while gradients are recorded. */
   firstWrite: number;
-  /** What is missing of captured variables. */
+  /** Stand-ins for captured variables that are not available. */
   readonly standIns: StandIns;
   /** Begins the trace again, to break at an earlier instruction. */
   restartAt(step: number, cause: BreakCause): never;

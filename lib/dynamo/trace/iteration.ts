@@ -1,7 +1,6 @@
 /**
- * Iteration protocols: iterators of builtins as positions, those of the program as calls. Input: iterables and
- * iterators; output: items. Invariant: an array that grows while it is iterated is seen to grow; a generator
- * runs exactly as far as it is asked to.
+ * Traces iteration protocols: iterators of builtins as positions, those of the program as calls. Invariant: growth of
+ * an array during its iteration is observed; a generator runs exactly as far as requested.
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -245,7 +244,7 @@ export function drain(
   step();
 }
 
-/** Whether a `next` is that of a builtin iterator. */
+/** Returns whether a `next` is that of a builtin iterator. */
 export function isListNext(next: Value): boolean {
   return next.kind === "object" && next.real !== null && LIST_NEXTS.has(next.real);
 }

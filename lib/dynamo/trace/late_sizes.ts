@@ -1,7 +1,6 @@
 /**
- * Ends a graph with sizes that are known only while it runs. Input: the graph, and what was assumed of such sizes;
- * output: the graph with a check behind what gives each size, and without numbers that nothing reads. Invariant: a
- * check runs before anything that relies on it.
+ * Finishes a graph with sizes that are known only while it runs: adds a check after the node that determines each
+ * size, and removes unread numbers. Invariant: a check runs before anything that relies on it.
  */
 import type { Argument, Graph, Node, SourcePosition } from "../../graph/node.ts";
 import { isCheck, NUMBER } from "../../graph/numbers.ts";
@@ -13,7 +12,7 @@ import { freeSymbols, type Sym } from "../../sym/expr.ts";
 import type { ShapeEnv } from "../../sym/shape_env.ts";
 import type { SizeGuard } from "../../sym/size_guards.ts";
 
-/** What was assumed, and who knows which line of the program needs it. */
+/** The assumptions, and a lookup of the program's line that needs them. */
 export interface Assumptions {
   readonly sizes: ShapeEnv;
   placeOfSizes(symbols: Iterable<Sym>): SourcePosition | null;
@@ -69,7 +68,7 @@ function symbolsOfSides([, left, right]: Sides): Set<Sym> {
   return found;
 }
 
-/** Whether elements decide if a call is refused: a singular matrix is. */
+/** Returns whether a call may be refused because of its elements, such as a singular matrix. */
 function mayRefuse({ target }: Node): boolean {
   const definition = findTarget(target)?.definition;
   return definition !== undefined && !definition.inferUnbacked &&

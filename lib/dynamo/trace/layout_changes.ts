@@ -1,7 +1,7 @@
 /**
- * Layouts of tensors that change in place, as by `x.t_()`. Input: an op and the tensor that it changes; output: the traced
- * tensor, which from then on is what a view of it is. Invariant: a tensor of the program is changed when the graph has
- * run; where a backward pass would follow, the change is made by plain JavaScript, because the tape keeps such tensors.
+ * Traces in-place changes of layouts, such as `x.t_()`: from then on the traced tensor equals a view of it.
+ * Invariant: a tensor of the program is changed when the graph has run; if a backward pass would follow, plain
+ * JavaScript makes the change, because the tape saves such tensors.
  */
 import { showsArgument } from "../../autograd/shows_argument.ts";
 import { isComplex } from "../../base/dtype.ts";
@@ -15,7 +15,7 @@ import type { Resolved } from "./op_rule.ts";
 /** A change that is about to be made. */
 export interface BegunChange {
   readonly tensor: TensorValue;
-  /** How it is made again on a tensor of the program. */
+  /** The change to repeat on a tensor of the program. */
   readonly change: LayoutChange;
 }
 
@@ -40,7 +40,10 @@ export function beginChange(m: Interpreter, definition: OpDefinition, args: Reso
   return { tensor, change: { op: definition.name, args: given.filter(isKnown), step: m.steps - 1 } };
 }
 
-/** Whether a tensor without history shows memory of one with a history, which the tape finds out once the layout changes. */
+/**
+ * Returns whether a tensor without history shows memory of one with a history, which the tape detects once the layout
+ * changes.
+ */
 function showsHistory({ output }: Interpreter, { node }: TensorValue): boolean {
   for (let at = node; at && showsArgument(at);) {
     [at = null] = at.inputs();

@@ -1,8 +1,7 @@
 /**
- * The symbolic interpreter: runs frames over traced values until the program returns, throws, or meets what
- * cannot be traced. Input: the frames to begin with; output: an `Outcome` with the frames as they stood before
- * the instruction that ended the trace. Invariant: frames, values and graph always show the program before the
- * current instruction or after it, never in between.
+ * The symbolic interpreter: runs frames over traced values until the program returns, throws, or meets what cannot be
+ * traced. Invariant: frames, values and graph always represent the state before or after the current instruction,
+ * never in between.
  */
 import type { BegunStates } from "../../optim/begun_states.ts";
 import { InternalError, invariant, Unsupported, type UserFrame } from "../../base/errors.ts";
@@ -58,7 +57,7 @@ import { type Interruption, Restart } from "./restart.ts";
 import type { ExecutionContext } from "./step.ts";
 import { rowsOf } from "./tensor_methods.ts";
 
-/** How a trace ended. */
+/** The outcome of a trace. */
 export type Outcome =
   | { readonly kind: "return"; readonly value: Value }
   /** At the instruction of the top frame, which has not happened. */
@@ -73,15 +72,15 @@ export type Outcome =
     readonly because: string;
     /** Where it was thrown. */
     readonly stack: readonly UserFrame[];
-    /** What was thrown, where the trace knows it. */
+    /** The thrown value, if the trace knows it. */
     readonly thrown: Value | null;
   };
 
-/** What the machine asks of the layers above. */
+/** The services of upper layers for the machine. */
 export type MachineContext = Omit<ExecutionContext, "branch"> & {
   /** A function of polyfills.ts by its name. */
   internalFunction(name: string): object;
-  /** Whether a function's frames are dyn's own. */
+  /** Returns whether a function's frames are dyn's own. */
   isInternal(code: CodeObject): boolean;
 };
 
@@ -134,11 +133,11 @@ export class Machine implements Interpreter {
   gradEnabled = this.entered.gradEnabled;
   inference = this.entered.inference;
   autocast: Interpreter["autocast"] = this.entered.autocast;
-  /** How many instructions have begun. */
+  /** Number of instructions started. */
   steps = 0;
   readonly #start = new StepStart();
   #returned: Value | null = null;
-  /** How many calls are begun whose frames are to be marked. */
+  /** Number of nested calls whose frames are to be marked. */
   #marking = 0;
   #async = false;
   /** An exception that was raised to find out whether anybody handles it. */
@@ -159,7 +158,7 @@ export class Machine implements Interpreter {
     readonly output: OutputGraph,
     readonly wrapper: Wrapper,
     readonly context: MachineContext,
-    /** What former attempts asked for, by number of the instruction. */
+    /** Interruptions from former attempts, by number of the instruction. */
     readonly interruptions: ReadonlyMap<number, Interruption>,
     readonly begunStates: BegunStates,
     readonly memory: CallMemory,
@@ -174,7 +173,7 @@ export class Machine implements Interpreter {
     };
   }
 
-  /** Whether the function itself is async and no generator. */
+  /** Returns whether the function itself is async and not a generator. */
   get isAsync(): boolean {
     return this.#async;
   }
@@ -301,7 +300,7 @@ export class Machine implements Interpreter {
     return new ProgramThrow(value);
   }
 
-  /** What a function of a branch or loop throws, it throws only in calls that come to it. */
+  /** An exception in a branch or loop body occurs only in calls that reach it. */
   #refuseLeavingRegion(): void {
     const depth = this.regionDepths.at(-1), caller = depth === undefined ? null : this.frames[depth - 1];
     if (!caller || this.frames.slice(depth).some((frame) => handlerOf(frame) !== null)) return;
@@ -309,7 +308,7 @@ export class Machine implements Interpreter {
     throw new Restart(caller.waitingSince, { kind: "break", cause });
   }
 
-  /** Whether any frame catches what the current instruction throws. */
+  /** Returns whether any frame catches an exception of the current instruction. */
   #isHandled(): boolean {
     return this.frames.some((f) => handlerOf(f) !== null || f.completion.kind === "promise");
   }
@@ -327,7 +326,7 @@ export class Machine implements Interpreter {
     }
   }
 
-  /** Whether generated code can go on in a frame; it cannot initialise private members. */
+  /** Returns whether generated code can resume in a frame; it cannot initialise private members. */
   #isResumable(frame: Frame): boolean {
     const { code, callee } = frame;
     if (code.kind === "derivedConstructor" && callee && makesPrivate(this, this.context, callee)) {
@@ -364,7 +363,7 @@ export class Machine implements Interpreter {
     return new Restart(known?.step ?? this.steps - 1, { kind: "break", cause });
   }
 
-  /** What ends with a frame, however it is left. */
+  /** Cleans up after a frame, however it is left. */
   #leave(frame: Frame): void {
     const exotic = frame.generator?.exotic;
     if (exotic?.kind === "generator") exotic.state = "completed";

@@ -1,6 +1,6 @@
 /**
- * Symbols that the program makes while it is traced. Input: `Symbol(description)`; output: a symbol that stands for the
- * one which each call makes. Invariant: generated code never holds such a symbol, it makes one of its own.
+ * Traces the creation of symbols: a traced symbol represents the one created in each call. Invariant: generated code
+ * never holds such a symbol, it creates a new one.
  */
 
 const made = new WeakSet<symbol>();
@@ -12,7 +12,7 @@ export function makeSymbol(description: string | undefined): symbol {
   return symbol;
 }
 
-/** Whether a symbol stands for one that each call makes. */
+/** Returns whether a symbol represents one that each call creates. */
 export function isMadeSymbol(symbol: symbol): boolean {
   return made.has(symbol);
 }

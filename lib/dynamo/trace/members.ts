@@ -1,6 +1,6 @@
 /**
- * Members of objects as whole sets: literals, spread, rest, for-in. Input: objects; output: changed objects or
- * keys. Invariant: getters of the program run in order, and only once.
+ * Traces operations on all members of an object: literals, spread, rest, for-in. Invariant: getters of the program
+ * run in order, and only once.
  */
 import { breakGraph } from "../break_reasons.ts";
 import type { ObjectMember } from "../bytecode/code.ts";
@@ -26,7 +26,7 @@ export function addMember(
     case "spread":
       if (value.kind === "constant") {
         if (typeof value.value === "string") {
-          // By code units, as strings are indexed.
+          // By code units, as in string indexing.
           value.value.split("").forEach((c, i) => defineOwn(m, object, `${i}`, dataSlot(constant(c))));
         }
         return then();

@@ -1,6 +1,6 @@
 /**
- * Exports read through module namespace objects. Input: a namespace value and a name; output: the property as the
- * program would find it now. Invariant: an export that its module assigns is the same cell as the module's variable.
+ * Reads of exports through module namespace objects. Invariant: an export that its module assigns is the same cell as
+ * the module's variable.
  */
 import { breakGraph } from "../break_reasons.ts";
 import { namespaceExport } from "../frame/capture.ts";

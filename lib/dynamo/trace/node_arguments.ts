@@ -1,6 +1,6 @@
 /**
- * Arguments of calls as nodes hold them. Input: resolved arguments; output: the shortest lists that parse to the same.
- * Invariant: a graph holds nodes, sizes and constants only.
+ * Normalises arguments of calls for nodes, to the shortest lists that parse to the same call. Invariant: a graph
+ * holds nodes, sizes and constants only.
  */
 import { sameList } from "../../base/lists.ts";
 import { type Argument, isList } from "../../graph/node.ts";

@@ -1,8 +1,7 @@
 /**
- * Functions that are run rather than stepped through while tracing, on tensors that have no elements: the ops they call
- * become part of the graph. Input: the function and traced arguments; output: traced results. Invariant: a function that
- * throws, looks at elements or gives what a graph cannot give leaves no trace: the trace begins again and calls it as
- * plain JavaScript.
+ * Traces functions that run instead of being stepped through, on tensors that have no elements: the ops they call
+ * become part of the graph. Invariant: a function that throws, reads elements or returns what a graph cannot return
+ * has no effect: the trace restarts and calls it as plain JavaScript.
  */
 import { messageOf } from "../../base/errors.ts";
 import { asProgram } from "../../base/own_builtins.ts";
@@ -26,7 +25,7 @@ import type { Interpreter } from "./interpreter.ts";
 import { modesOf } from "./region_modes.ts";
 import { callResolved } from "./tensor_ops.ts";
 
-/** What such a function was given or gave that a graph cannot have. */
+/** Thrown for an argument or result that a graph cannot have. */
 class Unfit extends Error {}
 
 /** Appends every call to the graph of a trace and answers with tensors without elements. */
@@ -114,7 +113,7 @@ class NonstrictMode implements DispatchMode<Tensor> {
     }
   }
 
-  /** What the function gave, as a traced value. */
+  /** Returns the function's result as a traced value. */
   result(value: unknown): Value {
     if (isTensor(value)) return this.valueOf(value);
     if (isPrimitive(value)) return primitive(value);

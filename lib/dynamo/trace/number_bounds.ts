@@ -1,7 +1,7 @@
 /**
- * Clamping between numbers that may change. Input: a call with such a number among its bounds; output: what it gives, with
- * the gradient that numbers bound. Invariant: an element that equals a number has no gradient, where one that equals a
- * tensor, as which the graph has the number, shares it with the bound.
+ * Traces clamping between numbers that may change, with the gradient for number bounds. Invariant: an element that
+ * equals a number bound has no gradient, whereas one that equals a tensor bound, which is how the graph represents
+ * the number, would share it with the bound.
  */
 import type { OpDefinition } from "../../ops/definition.ts";
 import { GraphValue } from "../../ops/graph_builder.ts";

@@ -1,6 +1,6 @@
 /**
- * The keys of traced objects. Input: object values; output: their own keys in the language's order, and whether there is
- * one. Invariant: what a real object was found to have, or not to have, is guarded at its source.
+ * Keys of traced objects. Invariant: the observed presence or absence of a key of a real object is guarded at its
+ * source.
  */
 import { types } from "node:util";
 import { programDescriptor, programKeys } from "../../base/own_builtins.ts";
@@ -67,7 +67,7 @@ export function enumerableKeys(m: Interpreter, object: ObjectValue): string[] {
   });
 }
 
-/** Whether an own property is enumerable. */
+/** Returns whether an own property is enumerable. */
 export function isEnumerable(m: Interpreter, object: ObjectValue, key: Key): boolean {
   const changed = object.slots.get(key);
   if (changed) return changed.kind !== "deleted" && changed.enumerable;
@@ -81,7 +81,7 @@ export function isEnumerable(m: Interpreter, object: ObjectValue, key: Key): boo
   return slot !== null && slot.kind !== "deleted" && slot.enumerable;
 }
 
-/** Whether an object has an own property. */
+/** Returns whether an object has an own property. */
 export function hasOwn(m: Interpreter, object: ObjectValue, key: Key): boolean {
   refuseOpaque(object);
   const changed = object.slots.get(key);

@@ -1,7 +1,6 @@
 /**
- * Properties of traced objects, by JavaScript's rules. Input: object values and keys; output: what a read finds,
- * or the state after a write, in the trace only. Invariant: real objects are only read; whatever a real object
- * was found to hold is guarded at its source.
+ * Properties of traced objects, by JavaScript's rules: results of reads, and writes that stay in the trace.
+ * Invariant: real objects are only read; observed contents of real objects are guarded at their source.
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -52,7 +51,7 @@ import { types } from "node:util";
 
 export type Key = string | symbol;
 
-/** What a property read finds. */
+/** The result of a property read. */
 export type Found =
   | { readonly kind: "value"; readonly value: Value }
   | { readonly kind: "getter"; readonly getter: ObjectValue }
@@ -138,7 +137,7 @@ export function elementFlags(
   return { writable, enumerable, configurable };
 }
 
-/** Whether an object is a literal of the caller, which is another one in every call. */
+/** Returns whether an object is a literal of the caller, which is a new one in every call. */
 function isLiteralArgument({ source, prototype }: ObjectValue): boolean {
   return source?.kind === "argument" && prototype?.real === Object.prototype;
 }
@@ -259,7 +258,7 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
   return ABSENT;
 }
 
-/** Whether the trace has left an own property, or that there is none, as the call has brought it. */
+/** Returns whether the trace has left an own property, or its absence, as it was passed in. */
 function isOwnAsFound({ real, slots, exotic }: ObjectValue, key: Key): boolean {
   const isElement = exotic.kind === "array" && indexOfKey(key) !== null;
   return !slots.has(key) && !(isElement && real && programDescriptor(real, key));
@@ -316,7 +315,7 @@ function inheritedRead(m: Interpreter, object: ObjectValue, holder: ObjectValue,
   return { kind: "value", value };
 }
 
-/** What a write has to do. */
+/** The action that a write requires. */
 export type WriteAction =
   | { readonly kind: "done" }
   | { readonly kind: "setter"; readonly setter: ObjectValue }
@@ -398,7 +397,7 @@ function guardOwn(m: Interpreter, object: ObjectValue, key: Key, present: boolea
   else if (!object.readded.has(key)) m.output.guard({ kind: "ownKey", source, key, present });
 }
 
-/** What kind of own property there is, without reading its value. */
+/** Returns the kind of an own property, without reading its value. */
 function ownSlotFlags(
   m: Interpreter,
   object: ObjectValue,
@@ -438,7 +437,7 @@ export function refuseIntegrity(m: Interpreter, object: ObjectValue): void {
   }
 }
 
-/** Whether arrays can have this length. */
+/** Returns whether arrays can have this length. */
 export function isArrayLength(length: number): boolean {
   return Number.isInteger(length) && length >= 0 && length < 2 ** 32;
 }

@@ -1,8 +1,7 @@
 /**
- * What an op makes of the arguments of a call: its own rule (parsing, metadata by inference), asked with sizes as
- * symbols where they may change. Input: an op and traced arguments; output: resolved arguments and metadata.
- * Invariant: a rule that throws is the program's error only where it throws for the sizes of this call as well;
- * where it does not, these sizes become constants.
+ * Applies an op's rule (parsing and inference of metadata) to the arguments of a call, with symbols for sizes that
+ * may change. Invariant: an error of a rule is the program's error only if the rule also throws for the sizes of this
+ * call; otherwise these sizes become constants.
  */
 import { type Dim, freeSymbols, Sym } from "../../sym/expr.ts";
 import { DataDependentSize, hintOf, isUnbacked, specialize } from "../../sym/decide.ts";
@@ -24,10 +23,10 @@ import { SymbolicLimit } from "./restart.ts";
 /** The arguments of a call by parameter. */
 export type Resolved = ReturnType<typeof parseCall<GraphValue>>;
 
-/** What inference says of the results. */
+/** The inferred metadata of the results. */
 export type Inferred = ComposedMeta | readonly ComposedMeta[];
 
-/** How traced values stand as arguments, as far as only the graph can say. */
+/** Conversions of traced values to arguments that depend on the graph. */
 export interface ArgumentForms {
   /** A tensor. */
   tensor(value: Extract<Value, { kind: "tensor" }>): GraphValue;
@@ -38,8 +37,8 @@ export interface ArgumentForms {
 }
 
 /**
- * How numbers that may change are written as arguments. "sizes": those that the graph computes as sizes, also where the
- * op takes operands.
+ * Representation of numbers that may change as arguments. "sizes": those that the graph computes as sizes, also where
+ * the op takes operands.
  */
 type NumberForm = "symbolic" | "sizes" | "specialized";
 
@@ -50,7 +49,7 @@ export interface OpCallSite {
   readonly forms: ArgumentForms;
 }
 
-/** What a call asks for. */
+/** The resolved arguments of a call. */
 interface ResolvedCall {
   readonly parsed: Resolved;
   /** Whether the arguments ask for the result in the first tensor. */
@@ -98,7 +97,7 @@ export function inferResults(m: Interpreter, definition: OpDefinition, args: Res
     : refuseOrLimit(m, { rule: definition.name, args, error: symbolic.error }, infer);
 }
 
-/** Whether the op takes these arguments. */
+/** Returns whether the op accepts these arguments. */
 export function isAccepted(m: Interpreter, definition: OpDefinition, args: Resolved): boolean {
   return attempt(() => inferred(m, definition, args)).ok;
 }
@@ -111,7 +110,7 @@ function inferred(m: Interpreter, definition: OpDefinition, args: Resolved): Inf
   return inferComposed(definition, metas);
 }
 
-/** Whether the shape of the result depends on elements. */
+/** Returns whether the shape of the result depends on elements. */
 export function isDataDependent(m: Interpreter, definition: OpDefinition, args: Resolved): boolean {
   const { dataDependent } = definition;
   if (!dataDependent) return false;
@@ -136,7 +135,7 @@ function refuseOrLimit(
   if (error instanceof DataDependentSize) throw error;
   const symbols = symbolsIn(args);
   if ([...symbols].some(isUnbacked)) {
-    // What was assumed of the sizes may be wrong, and so the refusal
+    // Assumptions about the sizes may be wrong, and so may be the refusal
     breakGraph("dataDependentSize", `${rule}: ${messageOf(error)}`);
   }
   if (symbols.size > 0) {
@@ -194,7 +193,7 @@ function isSizes(value: Argument<GraphValue>): value is readonly Dim[] {
   return Array.isArray(value) && value.some((each) => each instanceof Sym);
 }
 
-/** Whether a number that may change, or one that the graph computes, is among the arguments. */
+/** Returns whether a number that may change, or one that the graph computes, is among the arguments. */
 function mentions(m: Interpreter, value: Value, kind: "number" | "item"): boolean {
   if (value.kind === kind) return true;
   if (value.kind !== "object") return false;
@@ -258,7 +257,7 @@ function optionsOf(
   return record;
 }
 
-/** Whether numbers may stand as tensors of the graph. */
+/** Returns whether numbers can be represented as tensors of the graph. */
 export function takesOperands(definition: OpDefinition): boolean {
   return Object.values(definition.params).some((p) => p.kind === "operand");
 }

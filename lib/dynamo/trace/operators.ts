@@ -1,7 +1,6 @@
 /**
- * The operators of the language on traced values. Input: operator and operands; output: the result, handed on
- * when conversions are done. Invariant: constants are computed by the operator itself; what is computed from
- * elements of tensors stays in the graph or breaks it.
+ * Traces the operators of the language; results are passed on when conversions are done. Invariant: constants are
+ * computed by the operator itself; a result that depends on elements of tensors stays in the graph or breaks it.
  */
 import { types } from "node:util";
 import { isFloat } from "../../base/dtype.ts";
@@ -306,7 +305,7 @@ function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
   return inheritsFrom(m, left, target);
 }
 
-/** Whether an object has another one among its prototypes. */
+/** Returns whether an object has another one in its prototype chain. */
 export function inheritsFrom(m: Interpreter, object: ObjectValue, prototype: Value): boolean {
   for (let at: ObjectValue | null = object; at; at = at.prototype) {
     // Only a proxy knows what it inherits from.
@@ -382,7 +381,7 @@ function computeUnary(operator: "-" | "+" | "~", value: Primitive): Primitive {
   return operator === "-" ? -number : operator === "~" ? ~number : number;
 }
 
-/** Whether a value counts as true; an element of a tensor where only the graph knows. */
+/** Returns the truth of a value; an element of a tensor if only the graph knows it. */
 export function truthOf(m: Interpreter, value: Value): boolean | ItemValue {
   switch (value.kind) {
     case "constant":
@@ -403,7 +402,7 @@ export function truthOf(m: Interpreter, value: Value): boolean | ItemValue {
   }
 }
 
-/** Whether a jump is taken; an element of a tensor where only the graph knows, with what it has to be. */
+/** Returns whether a jump is taken; if only the graph knows, an element of a tensor with its required value. */
 export function jumps(m: Interpreter, condition: JumpCondition, value: Value): boolean | ItemValue {
   const primitive = value.kind === "constant" ? value.value : "not nullish";
   switch (condition) {

@@ -1,6 +1,5 @@
 /**
- * States that optimizers begin. Input: a call that begins the state of a parameter; output: the state, begun before the
- * graph runs, so that the first step and the later ones are one graph that takes it as an input.
+ * Creates optimizer states during a trace.
  */
 import { invariant } from "../../base/errors.ts";
 import { sameShape } from "../../ops/shapes.ts";

@@ -1,8 +1,6 @@
 /**
- * The graph under construction, with the guards and inputs that belong to it. Input: tensors and numbers of the
- * program, calls of ops; output: a Graph whose placeholders know their sources, the guards in the order they
- * were needed, and the sizes of the trace. Invariant: every placeholder can be computed from sources before
- * anything of the program has run.
+ * The graph under construction, with the guards and inputs that belong to it. Invariant: every placeholder can be
+ * computed from sources before anything of the program has run.
  */
 import { invariant } from "../../base/errors.ts";
 import { userPlace } from "../../graph/place.ts";
@@ -31,7 +29,7 @@ import type { GraphValue } from "../../ops/graph_builder.ts";
 import { addChecks, dropUnreadNumbers } from "./late_sizes.ts";
 import { TraceHistory } from "./history.ts";
 
-/** Where the value of a placeholder comes from at run time. */
+/** The run-time source of a placeholder's value. */
 export type GraphInput =
   | { readonly kind: "tensor"; readonly node: Node; readonly value: TensorValue }
   /** A size or integer, computed by a size expression. */
@@ -45,7 +43,7 @@ export type GraphInput =
     readonly hint: number;
   };
 
-/** Where the trace is, for stacks of nodes and guards. */
+/** The position of the trace, for stacks of nodes and guards. */
 export interface Whereabouts {
   /** User frames, innermost last. */
   stack(): readonly SourcePosition[];
@@ -90,12 +88,12 @@ export class OutputGraph {
   readonly hostCalls: Map<string, GraphValue | readonly GraphValue[]> = new Map();
   /** Sizes that are numbers of the graph. */
   readonly sizeNumbers: Map<Sym, Node> = new Map();
-  /** What the tape would know of the tensors. */
+  /** The autograd history that the tape would have. */
   readonly history: TraceHistory = new TraceHistory(this);
   operations = 0;
   /** Calls of regions that the program has marked. */
   regionCalls = 0;
-  /** How many checkpoints the trace has come to. */
+  /** Number of checkpoints encountered. */
   checkpoints = 0;
   readonly #madeAt = new Map<Node, number>();
 
@@ -298,7 +296,7 @@ export class OutputGraph {
     this.inputs.sort((a, b) => (order.get(a.node) ?? 0) - (order.get(b.node) ?? 0));
   }
 
-  /** Where a size symbol comes from: a source and what of it. */
+  /** Returns the origin of a size symbol: a source and the part of it. */
   originOf(symbol: Sym): { readonly source: Source; readonly size: SizeSource } {
     const size = this.sizes.sourceOf(symbol);
     return { source: this.sourceNamed(size.base), size };

@@ -1,7 +1,6 @@
 /**
- * Parameters that the program makes. Input: a tensor without history that the trace has made; output: an input of the
- * graph, which is allocated before each call and filled in the graph. Invariant: it is the leaf that the program sees
- * afterwards, on the tape as any parameter is; what it was made from shows its memory.
+ * Traces the creation of parameters. Invariant: it is the leaf that the program sees afterwards, on the tape like any
+ * parameter; the tensor that it was made from shares its memory.
  */
 import { isDifferentiable } from "../../base/dtype.ts";
 import { isContiguous } from "../../graph/meta.ts";

@@ -1,6 +1,5 @@
 /**
- * Where the program is, in the user's files. Input: frames; output: positions with the text of their lines, as
- * nodes, guards and graph breaks carry them. Invariant: frames of dyn's own stand-ins for builtins do not show.
+ * Positions in the user's files. Invariant: frames of dyn's own stand-ins for builtins are hidden.
  */
 import type { UserFrame } from "../../base/errors.ts";
 import type { SourcePosition } from "../../graph/node.ts";

@@ -1,7 +1,6 @@
 /**
- * Private members: of objects that exist outside of the trace through access from inside their class, of objects made
- * in the trace as the trace has them. Input: the frame and a private instruction; output: changed registers, and
- * writes that are replayed after the graph. Invariant: generated code never makes an object with private members.
+ * Traces private members: those of outside objects through access from inside their class, those of objects made in
+ * the trace directly. Invariant: generated code never creates an object with private members.
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -21,7 +20,10 @@ import { inheritsAnew } from "../variables/wrap.ts";
 import { refuseOpaque } from "./contents.ts";
 import type { Completion, Frame, Interpreter } from "./interpreter.ts";
 
-/** What no other process can look up: private members show to the code of their class alone. */
+/**
+ * A description of state that no other process can look up: private members are accessible only to the code of their
+ * class.
+ */
 const PRIVATE_STATE = "a private member of an object";
 
 /** A private name as a closure made in a frame captures it: generated code has none such. */
@@ -94,7 +96,7 @@ export function noteOwner(method: ObjectValue, owner: ObjectValue): void {
   owners.set(method, owner);
 }
 
-/** Whether code that has a private name is of the very class, and not of another evaluation of its text. */
+/** Returns whether code that has a private name is of the very class, and not of another evaluation of its text. */
 function holds(owner: ObjectValue, holder: ObjectValue | null): boolean {
   if (holder === owner || (holder && owners.get(holder) === owner)) return true;
   const { real } = owner, fn = holder?.real;
@@ -132,7 +134,7 @@ function accessesTo(object: ObjectValue, name: string): PrivateAccess[] {
   return known;
 }
 
-/** Where a member of an object is: members of one name, of several classes, have names of their own. */
+/** Returns the source of an object's member: members with one name, of several classes, have distinct names. */
 export function memberSource(object: ObjectValue, name: string, access: PrivateAccess): Source {
   invariant(object.source, "Expected an object of the program");
   return privateSource(object.source, memberName(object, name, access), access);
@@ -148,7 +150,7 @@ function memberName(object: ObjectValue, name: string, access: PrivateAccess): s
 /** Readers of whether objects have a member. */
 const presences = new WeakMap<PrivateAccess, PrivateReader>();
 
-/** Where it shows whether an object has a member. */
+/** Returns the source of the presence of an object's member. */
 function presenceSource(object: ObjectValue, name: string, access: PrivateAccess): Source {
   invariant(object.source, "Expected an object of the program");
   let reader = presences.get(access);
@@ -166,7 +168,7 @@ function isSameMember(object: object, a: PrivateAccess, b: PrivateAccess): boole
   return same;
 }
 
-/** What stands for a private method that can only be reached from the next call on. */
+/** Returns the stand-in for a private method that is accessible only from the next call on. */
 function unreachedMethod(m: Interpreter, { info, code }: Frame, index: number): Value | null {
   if (info.kind !== "real") return null;
   const found = info.binding(index);

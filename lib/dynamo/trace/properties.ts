@@ -1,7 +1,6 @@
 /**
- * Property access of the program: reads and writes on any value. Input: a value and a key; output: the result at
- * the completion, perhaps after a getter or setter of the program. Invariant: what a tensor answers comes from
- * its metadata in the graph.
+ * Property access of the program: reads and writes on any value. Invariant: answers of a tensor come from its
+ * metadata in the graph.
  */
 import { breakGraph } from "../break_reasons.ts";
 import { programDescriptor } from "../../base/own_builtins.ts";

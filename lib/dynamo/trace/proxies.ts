@@ -1,8 +1,7 @@
 /**
- * Proxies in the trace: what an operation on one does, by the trap of its handler or on its target, as the language
- * says. Input: an operation on an object; output: its result, handed on when traps have run. Invariant: the answer of a
- * trap is taken only where nothing that the target has could contradict it; operations that are not here break the
- * graph.
+ * Traces operations on proxies as the language specifies: by the trap of the handler, or on the target. Results are
+ * passed on when traps have run. Invariant: the answer of a trap is accepted only if nothing of the target could
+ * contradict it; operations that are not modelled break the graph.
  */
 import { breakGraph } from "../break_reasons.ts";
 import {
@@ -192,7 +191,7 @@ export function deleteKey(
   answerOf(m, object, { name: "deleteProperty", key, ofTarget: deleteOwn }, then);
 }
 
-/** What a trap about the presence of a property answers; where there is none, what the target does. */
+/** Returns a trap's answer about the presence of a property, or the target's if there is no trap. */
 function answerOf(
   m: Interpreter,
   object: ObjectValue,
@@ -229,7 +228,7 @@ export function keysOf(
   if (!proxy) {
     const keys = ownKeys(m, object, which);
     if (which === "all") return then(keys);
-    // Which texts are enumerable is guarded with the keys
+    // Enumerability of string keys is guarded with the keys
     for (const key of keys) if (typeof key === "symbol") relyOnFlags(m, object, key);
     return then(keys.filter((key) => isEnumerable(m, object, key)));
   }
@@ -285,7 +284,7 @@ export function eachProperty(
     inTurn((index, next) => {
       const key = keys[index];
       if (key === undefined) return false;
-      // Where nothing of the program has run, all is as it was when the keys were listed
+      // If no code of the program has run, everything is as when the keys were listed
       if (hasRun && !isOwnEnumerable(m, own, key)) return next();
       let isDone = false;
       const done = (): void => {

@@ -1,6 +1,6 @@
 /**
- * Modes that regions of the program put in force. Input: frames; output: the modes at a place of the program, and what holds
- * for operations there. Invariant: regions of inference that end in a trace leave nothing that knows what it is a view of.
+ * Modes that regions of the program set: the modes at a place, and their effect on operations there. Invariant:
+ * inference regions that end in a trace leave no tensor that knows what it is a view of.
  */
 import { showsArgument } from "../../autograd/shows_argument.ts";
 import type { Node } from "../../graph/node.ts";
@@ -29,14 +29,14 @@ export function modesAt(frames: readonly Ending[], depth: number, now: RegionMod
   );
 }
 
-/** Whether a program is inside of a region of inference that its frames leave. */
+/** Returns whether a program is inside an inference region that its frames leave. */
 export function leavesInference(frames: readonly Ending[], now: RegionModes): boolean {
   return now.inference && !modesAt(frames, 0, now).inference;
 }
 
 /**
- * Whether a call that has given a tensor shows memory that the tape would not tell, as the program leaves the region around:
- * views that are made for inference know of no tensor that they are views of.
+ * Returns whether the result of a call shows memory unknown to the tape, when the program leaves the surrounding
+ * region: views made in inference mode do not know their base.
  */
 export function isUntracked(m: Interpreter, { definition, inplace }: CallTarget, node: Node): boolean {
   if (!m.inference || inplace || definition.gradient.kind === "none") return false;

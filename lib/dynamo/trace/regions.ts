@@ -1,7 +1,6 @@
 /**
- * Functions of the program as graphs of their own: what `cond`, `whileLoop` and `scan` call. Input: a traced function
- * and its arguments; output: a graph over these and over what the function captures, and what it gives. Invariant: such
- * a function computes tensors and does nothing else; one that does ends the graph before the call instead.
+ * Traces functions of `cond`, `whileLoop` and `scan` as separate graphs. Invariant: such a function has no effects
+ * besides computing tensors; one that does ends the graph before the call instead.
  */
 import { type Argument, Graph, hasEffect, mapOperands, type Node, type NodeMeta } from "../../graph/node.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
@@ -19,7 +18,7 @@ import { enumerableKeys } from "./object_keys.ts";
 import { stateOf } from "./trace_state.ts";
 import { shownNode } from "./shown_nodes.ts";
 
-/** How tensors are arranged in arrays and objects. */
+/** The arrangement of tensors in arrays and objects. */
 export type Arrangement =
   | { readonly kind: "tensor" }
   | { readonly kind: "array"; readonly items: readonly Arrangement[] }
@@ -35,7 +34,7 @@ export interface Arranged {
 export interface TracedRegion {
   /** The attribute that holds the graph. */
   readonly name: string;
-  /** What it reads besides its arguments: nodes and sizes of the graph around it. */
+  /** Its inputs besides its arguments: nodes and sizes of the surrounding graph. */
   readonly inputs: readonly Argument[];
   readonly results: Arranged;
 }
@@ -83,7 +82,7 @@ export function putTogether(m: Interpreter, { tensors, arrangement }: Arranged):
   return build(arrangement);
 }
 
-/** Whether two arrangements are the same. */
+/** Returns whether two arrangements are the same. */
 export function sameArrangement(a: Arrangement, b: Arrangement): boolean {
   switch (a.kind) {
     case "tensor":
@@ -181,7 +180,7 @@ export function traceRegion(
   });
 }
 
-/** What was read inside of a function is not there outside of it, nor the other way round. */
+/** Cached reads inside a function are not valid outside of it, nor the other way round. */
 function forget({ output }: Interpreter): void {
   output.items.clear();
   output.hostCalls.clear();
@@ -194,7 +193,7 @@ function conditionNode(m: Interpreter, item: ItemValue): Node {
   return graphNumber(m.output, item)?.node ?? breakGraph("region", "a condition");
 }
 
-/** Such a function writes to nothing but what it has made. */
+/** Such a function writes only to values that it has made. */
 function refuseWrites(nodes: readonly Node[], own: ReadonlySet<Node>): void {
   const made = new Set(nodes);
   for (const node of nodes) {

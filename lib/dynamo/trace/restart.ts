@@ -1,12 +1,12 @@
 /**
- * How a trace that has gone too far begins again. Input: what was learnt; output: signals that end the attempt.
- * Invariant: the next attempt repeats this one up to the instruction of that number, so nothing of an abandoned
- * attempt survives but what the signal says.
+ * Restarts a trace that has gone too far: signals that end the attempt and carry what was learnt. Invariant: the next
+ * attempt repeats this one up to the instruction of that number, so nothing of an abandoned attempt survives except
+ * the contents of the signal.
  */
 import type { SizeSource } from "../../sym/size_guards.ts";
 import type { BreakCause } from "../break_reasons.ts";
 
-/** What the next attempt does before an instruction, instead of executing it. */
+/** An action of the next attempt before an instruction, instead of executing it. */
 export type Interruption =
   /** The graph ends here. */
   | { readonly kind: "break"; readonly cause: BreakCause }

@@ -1,6 +1,6 @@
 /**
- * Which frames generated code can go on in. Input: frames as they stand; output: whether everything that they have captured
- * is within reach, and whether their results can be handed on. Invariant: what is not sure is not resumable.
+ * Decides in which frames generated code can resume: all captures must be accessible, and results must be passed on.
+ * Invariant: a doubtful frame is not resumable.
  */
 import { readsFrame } from "../bytecode/effects.ts";
 import { VariablesPending } from "../functions/functions.ts";
@@ -13,8 +13,8 @@ export function handlerOf(frame: Frame): { readonly target: number; readonly reg
 }
 
 /**
- * Whether printed code can reach everything that a frame's function has captured. What the next call gives counts as
- * reached where that is noted. Throws VariablesPending where it is not.
+ * Returns whether printed code can access all captures of a frame's function. Variables that the next call will
+ * provide count if that is noted. Throws VariablesPending otherwise.
  */
 export function isReachable(
   { info, code }: Pick<Frame, "info" | "code">,
@@ -30,7 +30,7 @@ export function isReachable(
   return bindings.every((binding) => binding.kind !== "unreachable");
 }
 
-/** Whether generated code can hand the frame's result on. */
+/** Returns whether generated code can pass the frame's result on. */
 export function isResumable(frame: Frame, standIns: StandIns): boolean {
   if (frame.generator || !isReachable(frame, standIns)) return false;
   const instruction = frame.code.instructions[frame.pc];

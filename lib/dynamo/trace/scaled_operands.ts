@@ -1,15 +1,14 @@
 /**
- * Operands that a call multiplies by a number which may change, as `p.add_(g, { alpha: -rate })` does: the number is a factor
- * of a product in front of the call. Input: a call of the program; output: the arguments of the same call without the number,
- * or null where it has none. Invariant: the product is rounded as the call itself rounds it, so that only whole floats of one
- * type go this way.
+ * Rewrites calls that multiply an operand by a number which may change, such as `p.add_(g, { alpha: -rate })`: the
+ * number becomes a factor of a product before the call. Invariant: the product is rounded as the call itself rounds
+ * it, so that only whole floats of one type are rewritten.
  */
 import type { OpDefinition } from "../../ops/definition.ts";
 import type { TensorValue, Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { enumerableKeys } from "./object_keys.ts";
 
-/** How many tensors an op takes, which of them a number multiplies before anything else, and the number's name. */
+/** Number of tensors of an op, the one that a number multiplies before anything else, and the number's name. */
 interface Scaling {
   readonly tensors: number;
   readonly at: number;
@@ -39,7 +38,7 @@ export function withScaledOperand(
   return operands.map((operand, at) => at === scaling.at ? times(operand, by) : operand);
 }
 
-/** Whether values are tensors of one type, in which the result of an op is rounded as it is within one. */
+/** Returns whether values are tensors of one type, in which the result of an op is rounded as it is within one. */
 function areWholeFloats(values: readonly Value[]): values is readonly TensorValue[] {
   const [first] = values;
   return values.every((each) =>

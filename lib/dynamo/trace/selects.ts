@@ -1,7 +1,7 @@
 /**
- * Conditions on elements that only choose between numbers: `v > 0 ? a : b`, `if (v > most) v = most`. Input: a jump
- * that the graph decides; output: the numbers behind both ways, each chosen by the graph, and the trace goes on where
- * the ways meet. Invariant: both ways are nothing but arithmetic, which runs no code and throws nothing.
+ * Traces conditions on elements that only select between numbers: `v > 0 ? a : b`, `if (v > most) v = most`. The
+ * graph selects the results of both branches, and the trace continues where the branches meet. Invariant: both
+ * branches are pure arithmetic, which runs no code and throws nothing.
  */
 import { config } from "../../base/config.ts";
 import type { CodeObject, Instruction, Offset, Register } from "../bytecode/code.ts";
@@ -53,7 +53,7 @@ export function select(m: Interpreter, frame: Frame, jump: Jump, test: ItemValue
   }
 }
 
-/** Where a way without further choices leads, offset by offset. */
+/** Returns the path of a branch without further choices, offset by offset. */
 function offsetsFrom(code: CodeObject, from: Offset): Offset[] {
   const found: Offset[] = [];
   for (let at = from; found.length < LONGEST && !found.includes(at);) {
@@ -65,7 +65,7 @@ function offsetsFrom(code: CodeObject, from: Offset): Offset[] {
   return found;
 }
 
-/** What a way writes to registers; null where it does anything else than compute. */
+/** Returns the registers that a branch writes; null if it does anything but compute. */
 function follow(
   m: Interpreter,
   frame: Frame,
@@ -112,7 +112,7 @@ function follow(
   return written;
 }
 
-/** Whether arithmetic on a value neither runs code nor throws. */
+/** Returns whether arithmetic on a value neither runs code nor throws. */
 function isNumber(value: Value): boolean {
   if (value.kind === "constant") return typeof value.value === "number" || typeof value.value === "boolean";
   return value.kind === "number" || (value.kind === "item" && value.type !== "integer");

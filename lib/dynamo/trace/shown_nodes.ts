@@ -1,12 +1,12 @@
 /**
- * Whose elements the nodes of a trace show. Input: nodes; output: the nodes behind them that have the memory. Invariant:
- * two nodes that may share memory are never told apart.
+ * Finds the nodes whose memory the nodes of a trace show. Invariant: two nodes that may share memory are never
+ * reported as distinct.
  */
 import { showsArgument } from "../../autograd/shows_argument.ts";
 import type { Node } from "../../graph/node.ts";
 import { findTarget } from "../../ops/table.ts";
 
-/** Whether two nodes of a trace may show elements of one tensor. */
+/** Returns whether two nodes of a trace may show elements of one tensor. */
 export function mayShareMemory(a: Node, b: Node): boolean {
   const [one, other] = [a, b].map((node) => shownNode(node, { detached: true }));
   return one === other || (one?.op === "placeholder" && other?.op === "placeholder");

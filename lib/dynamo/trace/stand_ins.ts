@@ -1,9 +1,9 @@
 /**
- * Variables that the next call gives, while a trace goes on without them: it finds the others that are missing, so
- * that one call gives all, and what is no graph at all, which `fullgraph` demands to know before anything runs.
+ * Stand-ins for variables that become available only in the next call. The trace continues with them to find all
+ * others that are missing, so that one call provides all, and to find graph breaks, which `fullgraph` must report
+ * before anything runs.
  *
- * Input: pending variables. Output: cells that hold what the variables hold now. Invariant: a trace with a stand-in
- * makes no entry; two variables that may be the same one share a stand-in.
+ * Invariant: a trace with a stand-in creates no entry; two variables that may be the same share a stand-in.
  */
 import { registerMade, VariablesPending } from "../functions/functions.ts";
 import type { FreeBinding, LiveCell, PrivateAccess } from "../frame/info.ts";

@@ -1,6 +1,6 @@
 /**
- * What every instruction is executed with. Input: the machine, its context and the frame on top; output: reads and
- * writes of registers. Invariant: writing a result moves on to the next instruction.
+ * The environment of executing an instruction: the machine, its context, and registers of the top frame. Invariant:
+ * writing a result advances to the next instruction.
  */
 import { invariant } from "../../base/errors.ts";
 import type { KeyOperand } from "../bytecode/code.ts";
@@ -11,7 +11,7 @@ import { toKey } from "./coercion.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
 import type { Key } from "./objects.ts";
 
-/** What executing needs besides the machine. */
+/** The services that execution needs besides the machine. */
 export interface ExecutionContext extends FunctionKnowledge {
   /** The branch that only the graph can decide: ends the trace. */
   branch(test: ItemValue): never;
@@ -21,7 +21,7 @@ export interface ExecutionContext extends FunctionKnowledge {
 export class Step {
   constructor(readonly m: Interpreter, readonly context: ExecutionContext, readonly frame: Frame) {}
 
-  /** What a register holds. */
+  /** Returns the value of a register. */
   get(register: number): Value {
     const { registers, code } = this.frame;
     const value = registers[register];

@@ -1,13 +1,12 @@
 /**
- * What an instruction has done before it turned out that it cannot be traced. Input: the machine as an instruction
- * begins, and where it breaks; output: whether that differs. Invariant: an instruction that has recorded anything is
- * not run again behind that: the trace begins anew and ends before it.
+ * Detects the effects of an instruction before it turned out that it cannot be traced. Invariant: an instruction that
+ * has recorded anything is not run again after that: the trace restarts and ends before it.
  */
 import { type RegionModes, sameModes } from "../../tensor/modes.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { modesOf } from "./region_modes.ts";
 
-/** How much there was when the current instruction began. */
+/** Counters at the start of the current instruction. */
 export class StepStart {
   #operations = 0;
   #calls = 0;
@@ -24,12 +23,12 @@ export class StepStart {
     if (!sameModes(m, this.#modes)) this.#modes = modesOf(m);
   }
 
-  /** Whether it has recorded operations. */
+  /** Returns whether it has recorded operations. */
   hasRecorded({ output }: Interpreter): boolean {
     return output.operations > this.#operations;
   }
 
-  /** Whether it has recorded anything, or put other modes in force. */
+  /** Returns whether it has recorded anything, or changed modes. */
   hasChanged(m: Interpreter): boolean {
     return this.hasRecorded(m) || m.output.calls.length !== this.#calls ||
       m.deferred.length !== this.#deferred ||

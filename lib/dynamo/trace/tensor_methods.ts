@@ -1,7 +1,6 @@
 /**
- * Methods of tensors that are no ops: metadata, elements, indexing, the gradient tape. Input: a traced tensor and
- * arguments; output: a value, mostly by composing ops as the eager library does. Invariant: what reads elements
- * gives an item or breaks the graph.
+ * Traces methods of tensors that are not ops: metadata, elements, indexing, the gradient tape. Invariant: a method
+ * that reads elements returns an item or breaks the graph.
  */
 import { config } from "../../base/config.ts";
 import { elementCount, isContiguous } from "../../graph/meta.ts";
@@ -104,7 +103,7 @@ function alongDim(
   return ofLayout(m, self, part === "shape" ? "size" : "stride", [dim.value]);
 }
 
-/** What is given to `to`. */
+/** Returns the argument of `to`. */
 function conversion(m: Interpreter, value: Value): unknown {
   if (value.kind === "tensor") return value;
   if (value.kind === "constant") return value.value;
@@ -118,7 +117,7 @@ function conversion(m: Interpreter, value: Value): unknown {
   );
 }
 
-/** How traced tensors are indexed. */
+/** Returns the indexing of traced tensors. */
 function indexing(m: Interpreter): Indexing<TensorValue, Value> {
   const ops = tracedOps(m);
   return {

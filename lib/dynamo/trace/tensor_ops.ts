@@ -1,7 +1,6 @@
 /**
- * Tensor operations of the program as nodes of the graph. Input: an op and traced arguments; output: traced
- * tensors with metadata by inference. Invariant: a call that the op refuses leaves the graph as it was; the
- * program's own error is then made by plain JavaScript.
+ * Traces tensor operations as nodes of the graph. Invariant: a call that the op refuses leaves the graph unchanged;
+ * plain JavaScript then throws the program's own error.
  */
 import { type DType, isDifferentiable, isDType, isFloat } from "../../base/dtype.ts";
 import { canCast } from "../../base/type_info.ts";
@@ -79,7 +78,7 @@ export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[
   return callResolved(m, { definition, inplace: target.inplace || inplace }, resolved, { method });
 }
 
-/** Where ops that fill a new tensor take its elements' value. */
+/** Position of the fill value in ops that fill a new tensor. */
 const FILLS: ReadonlyMap<string, number> = new Map([["full", 1], ["fullLike", 1], ["newFull", 2]]);
 
 /**
@@ -139,8 +138,8 @@ export function callResolved(
   const [first] = tensorArguments(args);
   if (inplace && first && runsOnHost({ definition, args })) {
     checkInplace(first.value, inferResults(m, definition, args));
-    // What the host computes changes nothing; what comes after a write in the graph comes after it. The tape would save
-    // a copy of what is overwritten
+    // A host op writes nothing, so the result is copied by a node, which keeps the order of writes. The tape would
+    // save a copy of the overwritten elements
     const recorded = m.gradEnabled && tensorArguments(args).some(({ value }) => requiresGrad(m, value));
     const given = recorded ? withCopyOf(m, first.value, args) : args;
     const result = callResolved(m, { definition, inplace: false }, given);
@@ -268,7 +267,7 @@ function composed(m: Interpreter, definition: OpDefinition, args: Resolved, regi
   }
 }
 
-/** What a call of the program made, as values of the graph. */
+/** Returns the result of a call as values of the graph. */
 function shownValue(
   m: Interpreter,
   value: Value,
@@ -493,7 +492,7 @@ export function checkInplace(target: GraphValue, result: Inferred): void {
 function checkLeaf(m: Interpreter, target: GraphValue): void {
   const root = shownInput(target.node, { detached: false });
   const { real = null, source = null } = (root && m.output.tensors.get(root)) ?? {};
-  // What requires grad by a write of the graph has a history
+  // A tensor that requires grad because of a write in the graph has a history
   if (!real?.requiresGrad || !source) return;
   if (real.isLeaf) refuseCall("an in-place operation on a leaf that requires grad");
   if (isViewOfLeaf(real)) refuseCall("an in-place operation on a view of a leaf that requires grad");
@@ -540,7 +539,7 @@ export function tensorOfNode(m: Interpreter, node: Node): TensorValue {
   return remember(m, new TensorValue(value.tensor, value.requiresGrad, node, null, null));
 }
 
-/** Whether a comparison of an element with a number gives the same in the graph as on the host. */
+/** Returns whether comparing an element with a number yields the same in the graph as on the host. */
 export function comparesExactly(tensor: TensorValue, other: number): boolean {
   const { dtype } = tensor.meta;
   if (dtype === "float32") return Object.is(Math.fround(other), other) || Number.isNaN(other);

@@ -1,7 +1,7 @@
 /**
- * Properties of tensors in the trace: metadata as constants or symbols, methods by identity, gradients and what
- * users hang on tensors as state. Input: a traced tensor and a key; output: a value. Invariant: metadata of a
- * result is the inferred one; what only an eager tensor knows breaks the graph.
+ * Traces properties of tensors: metadata as constants or symbols, methods by identity, gradients and user-defined
+ * properties as state. Invariant: metadata of a result is inferred; a property that only an eager tensor has breaks
+ * the graph.
  */
 import { elementCount, isContiguous } from "../../graph/meta.ts";
 import { type Dim, Sym } from "../../sym/expr.ts";
@@ -25,7 +25,7 @@ import { type Found, type Key, newArray } from "./objects.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { refusing } from "./traced_ops.ts";
 
-/** What tensor[key] is: a value, or a getter of the class, which runs as it is written. */
+/** Returns the value of tensor[key], or a getter of the class, which is traced. */
 export function findTensorProperty(
   m: Interpreter,
   tensor: TensorValue,
@@ -64,7 +64,7 @@ export function readTensorProperty(m: Interpreter, tensor: TensorValue, key: Key
   return found.kind === "value" ? found.value : breakGraph("tensorMethod", accessed(key));
 }
 
-/** What the tensor has itself, and what the trace answers in the place of the class; null for the rest. */
+/** Returns an own property, or one that the trace answers instead of the class; null for the rest. */
 function knownProperty(m: Interpreter, tensor: TensorValue, key: Key): Value | null {
   const assigned = tensor.assigned.get(key);
   if (assigned) return assigned;
@@ -126,7 +126,7 @@ export function ofLayout(
   return found instanceof Sym ? numberOfDim(m.output, found) : primitive(found);
 }
 
-/** What the `in` operator says. */
+/** Returns the result of the `in` operator. */
 export function hasTensorProperty(m: Interpreter, tensor: TensorValue, key: Key): boolean {
   const { real, assigned } = tensor;
   if (assigned.has(key) || Reflect.has(prototypeOf(m, tensor), key)) return true;
@@ -166,7 +166,7 @@ function classOf(m: Interpreter, { real, made }: TensorValue): object {
   return found ? Object.getPrototypeOf(found) : m.tensorPrototype;
 }
 
-/** What a tensor inherits from: guarded with the rest of an input, but for those that are guarded by identity. */
+/** Returns the prototype of a tensor: guarded with the rest of an input, except for those guarded by identity. */
 export function prototypeOf(m: Interpreter, tensor: TensorValue): object {
   const { source } = tensor, prototype = classOf(m, tensor);
   if (source?.kind === "known") {
@@ -180,10 +180,10 @@ function constructorOf(m: Interpreter, tensor: TensorValue): object {
   return typeof found === "function" ? found : Tensor;
 }
 
-/** Whether no operation has made it. */
+/** Returns whether it was not made by an operation. */
 function isLeaf(m: Interpreter, { real, source, requiresGrad, isBegun, written }: TensorValue): Value {
   if (!requiresGrad || isBegun) return constant(true);
-  // What is written into a tensor makes it no other node, but for one that had no gradient before
+  // A write does not change whether a tensor is a leaf, unless it had no gradient before
   if (!real || !source || (written && !real.requiresGrad)) return constant(false);
   return m.wrapper.wrap(real.isLeaf, propertySource(source, "isLeaf"));
 }
@@ -199,7 +199,7 @@ function sizeList(
   if (!list) {
     list = newArray(m, dims.map((d) => numberOfDim(m.output, d)));
     list.frozen = "frozen";
-    // That of an input which is to be changed comes too late to be read
+    // A property of an input that is about to change would be read too late
     if (tensor.layoutChanges.length === 0) list.tensorProperty = { tensor, name };
     tensor.lists.set(name, list);
   }

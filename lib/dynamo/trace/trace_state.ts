@@ -1,7 +1,7 @@
 /**
- * What the program would see of its objects, variables and tensors at a point of the trace. Input: the machine; output:
- * a record that a later look is held against. Invariant: a function between both looks that changes anything which was
- * there before is found out; what it makes itself does not count.
+ * Snapshots of the state that the program would see at a point of the trace: objects, variables and tensors. A later
+ * state is compared with it. Invariant: changes of anything that existed before are detected; objects made in between
+ * do not count.
  */
 import { isChanged } from "../codegen/effects.ts";
 import { LAZY, type ObjectValue, type Slot, type Value } from "../variables/value.ts";
@@ -9,9 +9,9 @@ import { sameModes } from "../../tensor/modes.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
 import { modesOf } from "./region_modes.ts";
 
-/** What the trace has made so far of everything that it can reach. */
+/** A snapshot of everything reachable in the trace. */
 export interface TraceState {
-  /** What has changed since, in words; null: nothing. `backwards`: gradients may have been taken. */
+  /** Returns a description of changes since then, or null. `backwards`: gradients may have been taken. */
   changed(allowed?: { readonly backwards: boolean }): string | null;
 }
 
@@ -159,7 +159,7 @@ function contentOfSlot(slot: Slot): readonly unknown[] {
   }
 }
 
-/** Whether a value consists of what it did; that it was looked at for the first time is no change. */
+/** Returns whether a value has the same contents; a first load is not a change. */
 function sameContent(value: Value, before: readonly unknown[]): boolean {
   if (value.kind === "cell" && before[0] === null) return !value.changed;
   if (value.kind === "object" && value.real && !isChanged(value)) return true;

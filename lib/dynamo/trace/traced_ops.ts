@@ -1,6 +1,6 @@
 /**
- * The ops as functions over traced tensors, so that what is written in terms of ops, over any kind of tensor, is traced as
- * it stands. Input: an interpreter; output: every op by name. Invariant: a call is made as one of the program.
+ * The ops as functions over traced tensors, so that code written in terms of ops over any kind of tensor can be
+ * traced directly. Invariant: a call is traced like one of the program.
  */
 import { DynError } from "../../base/errors.ts";
 import { makeOpApi } from "../../ops/api.ts";

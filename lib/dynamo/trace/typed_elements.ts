@@ -1,7 +1,6 @@
 /**
- * Typed arrays that are made while tracing: their elements are known numbers, held by an array of the trace's own.
- * Input: typed arrays and keys; output: elements, and changed arrays. Invariant: nothing but elements is ever an own
- * property of one; whoever asks for more ends the graph.
+ * Elements of typed arrays that are made during tracing: known numbers, held by a private array of the trace.
+ * Invariant: own properties are always elements; any other access ends the graph.
  */
 import { breakGraph } from "../break_reasons.ts";
 import { constant, type NumberArray, ObjectValue, type Value } from "../variables/value.ts";

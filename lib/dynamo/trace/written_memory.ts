@@ -1,7 +1,7 @@
 /**
- * Inputs that a trace writes to, and those that show their memory. Input: a finished trace; output: guards, or a break
- * before the write. Invariant: the history that an input has when its graph begins is the one that it has at its end,
- * so that a compiled call may be one node of the tape, which takes the histories of its inputs once.
+ * Checks inputs that a trace writes to, and those that show their memory. Invariant: an input has the same history at
+ * the end of its graph as at the beginning, so that a compiled call may be one node of the tape, which takes the
+ * histories of its inputs once.
  */
 import type { Node } from "../../graph/node.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
@@ -25,8 +25,8 @@ export function guardWrites(machine: Interpreter, output: OutputGraph, results: 
 }
 
 /**
- * Where an input is written to with a gradient, others that show its memory would require grad as well, and one that
- * is a view hands its history on to what it shows.
+ * Guards recorded writes: other inputs that show the memory would require grad as well, and a view would pass its
+ * history on to its base.
  */
 function guardRecordedWrites(
   machine: Interpreter,
@@ -85,7 +85,7 @@ function writesToInputs(output: OutputGraph): Write[] {
   });
 }
 
-/** Whether a tensor was made in the trace, with a history. */
+/** Returns whether a tensor was made in the trace, with a history. */
 function isRecorded(tensor: TensorValue | undefined): boolean {
   return tensor !== undefined && tensor.requiresGrad && tensor.real === null;
 }

@@ -1,8 +1,6 @@
 /**
- * Numbers that differ from call to call, as exact JavaScript arithmetic over the places they come from. Input:
- * operators applied during tracing; output: an expression that generated code evaluates with the very same
- * operators, so that rounding, overflow and −0 are JavaScript's own. Invariant: evaluating an expression runs no
- * user code.
+ * Numbers that differ between calls, as exact JavaScript arithmetic over their sources. Invariant: evaluating an
+ * expression runs no user code.
  */
 import type { BinaryOperator } from "../bytecode/code.ts";
 import type { Source } from "../source.ts";
@@ -16,7 +14,7 @@ export interface HostCall {
   readonly afterGraph: boolean;
 }
 
-/** What an expression reads. */
+/** A place that an expression reads. */
 export type HostLeaf = Extract<HostExpression, { readonly kind: "source" | "tensorSize" | "called" }>;
 
 /** A pure expression over primitive values. */
@@ -86,7 +84,7 @@ export type HostMath = (typeof MATH)[number];
 
 const HOST_MATH: ReadonlySet<string> = new Set(MATH);
 
-/** Whether a name is a function of `HostMath`. */
+/** Returns whether a name is a function of `HostMath`. */
 export function isHostMath(name: string): name is HostMath {
   return HOST_MATH.has(name);
 }
@@ -112,7 +110,7 @@ const BINARY = {
   "!==": true,
 } as const satisfies Record<HostBinary, true>;
 
-/** Whether a text is an operator of `HostBinary`. */
+/** Returns whether a text is an operator of `HostBinary`. */
 export function isHostBinary(text: string): text is HostBinary {
   return Object.hasOwn(BINARY, text);
 }
@@ -211,7 +209,9 @@ export function numberText(value: number): string {
   return value < 0 ? `(${value})` : `${value}`;
 }
 
-/** How many nodes an expression has, counting shared ones each time they are printed; stops at `limit`. */
+/**
+ * Returns the number of nodes of an expression, counting shared ones each time they are printed; stops at `limit`.
+ */
 export function expressionSize(expression: HostExpression, limit: number): number {
   switch (expression.kind) {
     case "binary": {

@@ -1,7 +1,7 @@
 /**
- * Arithmetic on numbers that differ from call to call. Input: traced numbers and operators; output: traced
- * numbers, constants where a decision had to be made. Invariant: the exact value is JavaScript's; the size beside
- * it exists only where integer arithmetic gives the same.
+ * Arithmetic on numbers that differ between calls. A number becomes a constant where the trace depends on its value.
+ * Invariant: the exact value is JavaScript's; the size beside it exists only where integer arithmetic yields the
+ * same.
  */
 import { invariant } from "../../base/errors.ts";
 import { hintOf, isAtMost, isEqual, isLess, isUnbacked, specialize } from "../../sym/decide.ts";
@@ -284,7 +284,7 @@ export function mathNumbers(output: OutputGraph, name: string, args: readonly Nu
   }
 }
 
-/** Whether a number counts as true, guarded. */
+/** Returns whether a number is truthy, guarded. */
 export function numberIsTruthy(output: OutputGraph, value: NumberValue): boolean {
   if (value.dim !== null) return !isEqual(value.dim, 0);
   const truthy = value.hint !== 0 && !Number.isNaN(value.hint);

@@ -1,8 +1,7 @@
 /**
- * The values the tracer computes with: what is known of every JavaScript value of the traced program. Input:
- * real values with their sources, or results of traced instructions; output: one object per value, identity
- * kept. Invariants: a real object has one value per trace; mutable state of values holds what the program would
- * see at this point, while real objects stay untouched until generated code replays the changes.
+ * The tracer's values: what is known of every JavaScript value of the traced program. Invariants: a real object has
+ * one value per trace; mutable state of values holds what the program would see at this point, while real objects
+ * stay untouched until generated code replays the changes.
  */
 import type { DType } from "../../base/dtype.ts";
 import { invariant } from "../../base/errors.ts";
@@ -59,7 +58,7 @@ export function constant(value: Primitive): ConstantValue {
   }
 }
 
-/** Whether a value is not an object. */
+/** Returns whether a value is not an object. */
 export function isPrimitive(value: unknown): value is Primitive {
   return value === null || (typeof value !== "object" && typeof value !== "function");
 }
@@ -87,12 +86,12 @@ export class NumberValue {
     readonly hint: number,
     /** The same as a size, where it is an integer that sizes may be computed from. */
     readonly dim: Dim | null,
-    /** It is the quotient of two sizes, for the sake of Math.floor and Math.trunc. */
+    /** Set for the quotient of two sizes, for Math.floor and Math.trunc. */
     readonly quotient: readonly [Dim, Dim] | null = null,
   ) {}
 }
 
-/** What the program has asked about two sizes. */
+/** A question of the program about two sizes. */
 export interface SizeQuestion {
   readonly relation: Relation;
   readonly sides: readonly [Dim, Dim];
@@ -107,9 +106,9 @@ export class GraphNumber {
   readonly dim: Dim | null;
   /** Whether it may be -0 where the size is 0. */
   readonly signed: boolean;
-  /** It is the quotient of two sizes, for the sake of Math.floor and Math.trunc. */
+  /** Set for the quotient of two sizes, for Math.floor and Math.trunc. */
   readonly quotient: readonly [Dim, Dim] | null;
-  /** It is the answer to a question about sizes. */
+  /** Set for the answer to a question about sizes. */
   readonly relation: SizeQuestion | null;
 
   readonly #node: Node | (() => Node);
@@ -141,7 +140,7 @@ export class ItemValue {
   constructor(
     /** A tensor of the graph whose element it is; a copy once something has been written there. */
     public tensor: TensorValue | null,
-    /** Where the graph itself computes with it. */
+    /** The graph's own representation of the number, if it computes with it. */
     readonly number: GraphNumber | null,
   ) {}
 
@@ -238,7 +237,7 @@ export function dataSlot(value: Value): Slot {
 
 /** An element of an array: a value, or none. */
 export type Element = Value | typeof HOLE | typeof LAZY;
-/** No element at this index. */
+/** Marks a missing element. */
 export const HOLE: unique symbol = Symbol("hole");
 /** Unchanged element of a real array that nothing has looked at. */
 export const LAZY: unique symbol = Symbol("lazy");
@@ -267,7 +266,7 @@ export type NumberArray =
   | Float32Array
   | Float64Array;
 
-/** What makes an object more than its properties. */
+/** The state of an object beyond its properties. */
 export type Exotic =
   | { readonly kind: "plain" }
   /** `loaded` once the elements stand for the real ones. */
@@ -321,7 +320,7 @@ export type Exotic =
     readonly proxy?: ProxyParts;
   };
 
-/** What a proxy consists of, for good. */
+/** The parts of a proxy, which never change. */
 export interface ProxyParts {
   readonly target: ObjectValue;
   readonly handler: ObjectValue;
@@ -337,9 +336,9 @@ export interface FunctionExotic {
 
 /** A private name in the hands of some code. */
 export interface PrivateName {
-  /** As written, with its #. */
+  /** The name as written, with its #. */
   readonly text: string;
-  /** Where it is declared. */
+  /** Position of its declaration. */
   readonly declaration: string;
   /** Reaches members of objects that exist outside of the trace; null for names of classes made in it. */
   readonly access: PrivateAccess | null;
@@ -353,7 +352,7 @@ export interface MadeCode {
   readonly free: readonly FreeBinding[];
 }
 
-/** What a private method or accessor is. */
+/** A private method or accessor. */
 export interface PrivateMethod {
   readonly call: ObjectValue | null;
   readonly get: ObjectValue | null;
@@ -389,7 +388,7 @@ export interface GeneratorExotic {
   frame: SuspendedFrame | null;
 }
 
-/** What the interpreter keeps of a generator between two `next` calls. */
+/** The interpreter's state of a generator between two `next` calls. */
 export interface SuspendedFrame {
   readonly code: CodeObject;
   /** The generator function. */
@@ -454,7 +453,7 @@ export class ObjectValue {
   prototypeChanged = false;
 }
 
-/** Where the content of a cell that exists outside of the trace is. */
+/** The place of the contents of a cell that exists outside of the trace. */
 export type CellPlace =
   /** A captured variable of a user's function. */
   | { readonly kind: "live"; readonly cell: LiveCell }
@@ -510,7 +509,7 @@ export function typeOf(value: Value): string | null {
   }
 }
 
-/** Whether an object is a function. */
+/** Returns whether an object is a function. */
 export function isCallable(value: Value): value is ObjectValue {
   if (value.kind !== "object") return false;
   const { exotic, real } = value;
@@ -518,7 +517,7 @@ export function isCallable(value: Value): value is ObjectValue {
   return exotic.kind === "function" || exotic.kind === "bound" || typeof real === "function";
 }
 
-/** Whether a value is an object in JavaScript's sense. */
+/** Returns whether a value is an object in JavaScript's sense. */
 export function isObject(value: Value): value is ObjectValue | TensorValue {
   return value.kind === "object" || value.kind === "tensor";
 }

@@ -1,7 +1,6 @@
 /**
- * Real values as traced values. Input: what the tracer found at a source; output: the value, with the guards
- * that make it the same in later calls. Invariant: one value per real object and trace; contents of objects are
- * looked at only when the program does.
+ * Wraps real values, read at a source, as traced values, with the guards that ensure the same value in later calls.
+ * Invariant: one value per real object and trace; contents of objects are read only when the program does.
  */
 import { begunAt } from "../functions/begun_iterators.ts";
 import { types } from "node:util";
@@ -35,11 +34,11 @@ import {
   type Value,
 } from "./value.ts";
 
-/** What wrapping needs to know of functions and of the trace. */
+/** The services that wrapping needs of functions and of the trace. */
 export interface WrapSettings {
   readonly dynamic: DynamicMode;
   readonly history: ChangeHistory;
-  /** What the user says of parameters' sizes. */
+  /** The user's specification of parameter sizes. */
   readonly shapes: ShapeMarks;
   /** The function's code, or null for functions without accessible source. */
   codeOf(fn: object): CodeObject | null;
@@ -47,11 +46,11 @@ export interface WrapSettings {
   variableOf(real: object): { readonly name: string; readonly cell: LiveCell } | null;
   /** Target and handler of a proxy; null where they are not known, or there are none any more. */
   proxyParts(proxy: object): { readonly target: object; readonly handler: object } | null;
-  /** Whether an object is state that operations themselves depend on: modes, generators of random numbers. */
+  /** Returns whether an object is state that operations themselves depend on: modes, generators of random numbers. */
   isAmbient(real: object): boolean;
-  /** Whether a tensor is a plain one rather than of a subclass with its own methods. */
+  /** Returns whether a tensor is not of a subclass with its own methods. */
   isPlainTensor(tensor: Tensor): boolean;
-  /** Whether tensors of this class are guarded by identity (parameters of modules). */
+  /** Returns whether tensors of this class are guarded by identity (parameters of modules). */
   isParameter(tensor: Tensor): boolean;
 }
 
@@ -289,14 +288,15 @@ export class Wrapper {
     return value;
   }
 
-  /** What the user has said of a dimension: of this tensor, or of the parameter. */
+  /** Returns the user's mark on a dimension: of this tensor, or of the parameter. */
   markAt(real: Tensor, { name }: Source, dim: number): DimensionMark | undefined {
     return markOf(real, dim) ?? this.settings.shapes.get(name)?.[dim];
   }
 
   /**
-   * Whether a place that is passed in has held another object in another call: such a one is not guarded by identity,
-   * which would ask for a version of each. One version serves all modules of a class, once it has met two of them.
+   * Returns whether a place that is passed in has held another object in another call: it is then not guarded by
+   * identity, which would need a version for each. One version serves all modules of a class, once it has met two of
+   * them.
    */
   isExchanged(real: object, source: Source): boolean {
     return isPassedIn(source) && this.settings.history.objectChanges(source.name, real);
@@ -355,8 +355,8 @@ export class Wrapper {
 }
 
 /**
- * Whether an object is guarded by identity, so that checks need not look for it: modules are. One that is replaced has
- * other parameters, unless it has none; of those, programs may pass equal ones.
+ * Returns whether an object is guarded by identity, so that checks need not inspect it: modules are. A replaced
+ * module has other parameters, unless it has none; of those, programs may pass equal ones.
  */
 function staysItself(real: object, source: Source): boolean {
   return source.kind === "property" && isModule(real) && (!isPassedIn(source) || ownsParameter(real));
@@ -367,12 +367,12 @@ function isFoundOnPrototype(source: Source): boolean {
   return source.kind === "property" && source.base.kind === "known";
 }
 
-/** Whether an object inherits from one that is another in each call: a guard asks how that one was made. */
+/** Returns whether an object inherits from one that differs in each call: a guard checks how that one was made. */
 export function inheritsAnew({ prototype }: ObjectValue): boolean {
   return prototype?.source?.kind === "prototype";
 }
 
-/** Whether a function is a class. */
+/** Returns whether a function is a class. */
 export function isClass(fn: object): boolean {
   return /^class\b/.test(Function.prototype.toString.call(fn));
 }
@@ -392,7 +392,7 @@ export function functionLabel(fn: object): string {
   return typeof name === "string" && name !== "" ? name : "<anonymous>";
 }
 
-/** What a real object is besides its properties. */
+/** Returns the state of a real object beyond its properties. */
 function exoticOf(real: object): Exotic {
   if (Array.isArray(real)) return { kind: "array", elements: [], originals: [], loaded: false };
   if (types.isMap(real)) {
@@ -425,7 +425,7 @@ function exoticOf(real: object): Exotic {
     : { kind: "opaque", what: native, isOrdinary: types.isDate(real) };
 }
 
-/** What kind of native object it is whose behaviour is not in its properties; null for ordinary ones. */
+/** Returns the kind of a native object whose behaviour is not in its properties; null for ordinary ones. */
 function nativeKind(real: object): string | null {
   if (types.isTypedArray(real) || types.isDataView(real)) return "a typed array";
   if (types.isAnyArrayBuffer(real)) return "a buffer";
@@ -438,7 +438,7 @@ function nativeKind(real: object): string | null {
   return isNativeIterator(real) ? "an iterator" : null;
 }
 
-/** Whether an object inherits from what iterators of arrays and texts have. */
+/** Returns whether an object inherits from the prototype of array or string iterators. */
 export function isNativeIterator(real: object): boolean {
   const prototype: object | null = Object.getPrototypeOf(real);
   return prototype !== null && NATIVE_ITERATORS.has(prototype);

@@ -1,6 +1,6 @@
 /**
- * Array builtins. Input: a traced array and arguments; output: the result, with the array changed in the trace.
- * Invariant: methods that call back run as JavaScript stand-ins (polyfills.ts); the others change elements here.
+ * Models of array builtins. Invariant: methods that call back run as JavaScript stand-ins (polyfills.ts); the others
+ * change elements here.
  */
 import { breakGraph } from "../../break_reasons.ts";
 import { callbackOf } from "../calls.ts";
@@ -53,7 +53,7 @@ function position(value: Value | undefined, length: number, fallback: number): n
   return number < 0 ? Math.max(0, length + number) : Math.min(number, length);
 }
 
-/** Where splice and its like begin, how much they leave out, and what they put there. */
+/** Returns start, deleted count and inserted items of splice and similar methods. */
 function spliced(args: readonly Value[], length: number): [start: number, count: number, ...items: Value[]] {
   const start = position(args[0], length, 0);
   const count = args.length === 0
@@ -203,7 +203,7 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     return join(m, array, { separator: text, completion: request.completion });
   },
   toString: ((m, array, _args, request) => {
-    // It calls the method of that name, whoever made it.
+    // It calls the method of that name, even one of the program.
     const method = m.plainProperty(array, "join");
     if (method?.kind !== "object" || method.real !== JOIN) return breakGraph("builtin", "join is replaced");
     return join(m, array, { separator: ",", completion: request.completion });
@@ -307,7 +307,7 @@ const SPECIES: ReadonlySet<string> = new Set([
   "flatMap",
 ]);
 
-/** Whether a value is an array that these models understand. */
+/** Returns an array that these models support, or breaks the graph. */
 function arrayOf(m: Interpreter, value: Value, name: string): ObjectValue {
   if (value.kind === "object" && value.exotic.kind === "array") {
     if (SPECIES.has(name)) m.wrapper.relyOnPrototype(value);
@@ -382,7 +382,7 @@ function refuseSubclass(self: Value): void {
   if (isCallable(self) && self.real !== Array) breakGraph("builtin", "an array of a subclass");
 }
 
-/** Whether a source gives its items by their numbers, for want of an iterator. */
+/** Returns whether a source yields its items by index, because it has no iterator. */
 function isArrayLike(m: Interpreter, source: Value): source is ObjectValue {
   return source.kind === "object" && source.exotic.kind === "plain" && !source.arguments &&
     m.plainProperty(source, Symbol.iterator) === null;

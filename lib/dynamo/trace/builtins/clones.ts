@@ -1,6 +1,6 @@
 /**
- * structuredClone of data: primitives, arrays, Maps, Sets, dates and plain objects. Input: traced values; output: new ones,
- * the same ones for what is met twice. Invariant: what is not data, or is a class's own, is left to the engine.
+ * Models structuredClone of data: primitives, arrays, Maps, Sets, dates and plain objects, preserving shared
+ * references. Invariant: values that are not data, and instances of classes, are left to the engine.
  */
 import { breakGraph } from "../../break_reasons.ts";
 import { dataSlot, HOLE, isCallable, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";

@@ -1,6 +1,6 @@
 /**
- * Maps, Sets, their iterators, and generators. Input: traced collections; output: results, with entries changed
- * in the trace. Invariant: order of entries is the language's, also while an iteration is under way.
+ * Models of Maps, Sets, their iterators, and generators. Invariant: order of entries is the language's, also during
+ * an iteration.
  */
 import { breakGraph } from "../../break_reasons.ts";
 import { callbackOf } from "../calls.ts";

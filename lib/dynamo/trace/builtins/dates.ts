@@ -1,7 +1,7 @@
 /**
- * Dates that are made while tracing: a time, which is a known number, or what the clock says in each call. Input: dates
- * and what programs ask of them; output: known values, and dates that generated code makes again. Invariant: what a
- * date says of a known time is what it says in every call of the process; of other times only the number is told.
+ * Dates created during tracing: a time, which is a known number, or the clock's value in each call. Invariant: the
+ * results of methods for a known time are the same in every call of the process; for other times only the number is
+ * available.
  */
 import { timeZoneSetting } from "../../../base/place.ts";
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
@@ -50,7 +50,7 @@ function guardZone(m: Interpreter): void {
   m.output.guard({ kind: "timeZone", setting: timeZoneSetting() });
 }
 
-/** What a method says of a date at a known time, and the time afterwards. */
+/** Returns a method's result for a date at a known time, and the time afterwards. */
 function asked(m: Interpreter, name: string, request: CallRequest): CallResult {
   const date = dateOf(request, name), method: unknown = Reflect.get(PROTOTYPE, name);
   if (typeof method !== "function") return breakGraph("builtin", name);
@@ -75,7 +75,7 @@ export function addDates(table: ModelTable): void {
     return new ObjectValue({ kind: "date", time: timeOf(m, args) }, prototype, null, null);
   });
   for (const name of Object.getOwnPropertyNames(PROTOTYPE)) {
-    // What formats by the habits of a place takes options, and one asks the object for another method
+    // Locale-dependent formatting takes options, and toJSON calls another method of the object
     if (name === "constructor" || name === "toJSON" || /Locale|Temporal/.test(name)) continue;
     table.method(PROTOTYPE, name, (m, request) => asked(m, name, request));
   }

@@ -1,7 +1,6 @@
 /**
- * Property descriptors: defining properties and describing them. Input: traced objects, keys and descriptors;
- * output: properties in the trace. Invariant: what the language refuses is refused here, and nothing else; the
- * flags that decide it are guarded.
+ * Models of defining and describing properties. Invariant: exactly the definitions that the language refuses are
+ * refused; the flags that decide it are guarded.
  */
 import { breakGraph } from "../../break_reasons.ts";
 import {
@@ -19,7 +18,7 @@ import { hasOwn, hasProperty } from "../object_keys.ts";
 
 type Property = Exclude<Slot, { readonly kind: "deleted" }>;
 
-/** What a descriptor says; null for what it does not mention. */
+/** The fields of a descriptor; null for absent ones. */
 interface Descriptor {
   readonly get: Value | null;
   readonly set: Value | null;
@@ -91,7 +90,7 @@ function readDescriptor(m: Interpreter, descriptor: ObjectValue): Descriptor {
   return read;
 }
 
-/** Whether the language refuses to change a property that is there. */
+/** Returns whether the language refuses to change an existing property. */
 function isRefused(m: Interpreter, former: Property, given: Descriptor): boolean {
   if (former.configurable) return false;
   const { get, set, value, writable } = given;

@@ -1,6 +1,6 @@
 /**
- * Freezing, sealing and refusing extensions. Input: traced objects; output: their integrity in the trace. Invariant:
- * what a real object was found to be is guarded; an object never becomes less than it was.
+ * Models of freezing, sealing and preventing extensions. Invariant: the observed integrity of a real object is
+ * guarded; integrity never decreases.
  */
 import { breakGraph } from "../../break_reasons.ts";
 import { isObject, type ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
@@ -36,7 +36,7 @@ export function setIntegrity(
   return value;
 }
 
-/** Whether a real object that the trace has not touched is frozen or sealed; guarded where it is. */
+/** Returns whether a real object that the trace has not changed is frozen or sealed; guarded if so. */
 function isReally(m: Interpreter, { real, source }: ObjectValue, level: "frozen" | "sealed"): boolean {
   if (!real || !source || !(level === "frozen" ? Object.isFrozen(real) : Object.isSealed(real))) return false;
   m.output.guard({ kind: "integrity", source, level });

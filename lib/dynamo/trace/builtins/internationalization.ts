@@ -1,8 +1,8 @@
 /**
- * `Intl` on known values: formatters, and methods that format by the habits of a place. Input: formatters that are made
- * while tracing or kept by the program, and known values; output: what the builtins themselves give for them, and
- * formatters that generated code makes again. Invariant: a formatter never changes, so that what it says of known values
- * it says in every call; what follows the time zone is guarded by it.
+ * Models of `Intl` on known values: formatters, made during tracing or kept by the program, and locale-dependent
+ * methods. Results are the builtins' own; generated code recreates formatters. Invariant: a formatter never changes,
+ * so that its results for known values are the same in every call; a result that depends on the time zone is guarded
+ * by it.
  */
 import { timeZoneSetting } from "../../../base/place.ts";
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
@@ -28,7 +28,7 @@ const CLASSES = [
   "RelativeTimeFormat",
 ] as const;
 
-/** Those that can be called without `new`. */
+/** Constructors that can be called without `new`. */
 const CALLABLE: ReadonlySet<string> = new Set(["Collator", "DateTimeFormat", "NumberFormat"]);
 
 /** Functions that formatters give out, which format without a receiver. */
@@ -57,7 +57,7 @@ function dataOf(m: Interpreter, value: Value, what: string): unknown {
   );
 }
 
-/** What a builtin gives, where it is plain data. */
+/** Returns the result of a builtin, if it is plain data. */
 function fromData(m: Interpreter, data: unknown, what: string): Value {
   const known = fromPure(m, data);
   if (known) return known;
@@ -94,7 +94,7 @@ function formatterOf(m: Interpreter, self: Value, what: string): object {
   return real;
 }
 
-/** What is asked without a time is asked of the present. */
+/** Refuses calls without a time, which use the current one. */
 function refusePresent(made: object, name: string, given: readonly unknown[]): void {
   if (made instanceof Intl.DateTimeFormat && given[0] === undefined && /^format/.test(name)) {
     breakGraph("builtin", "a format of the current time");

@@ -1,6 +1,5 @@
 /**
- * Helpers of iterators. Input: builtin iterators and generators of the trace; output: items, or iterators that give
- * them. Invariant: an iterator that a helper gives exists in the trace only, where it is a generator.
+ * Models of iterator helpers. Invariant: an iterator that a helper returns exists only in the trace, as a generator.
  */
 import { breakGraph } from "../../break_reasons.ts";
 import { callbackOf } from "../calls.ts";
@@ -10,7 +9,7 @@ import { type BuiltinModel, type CallRequest, type Interpreter } from "../interp
 import { isListNext, listIteratorOf, nextMethod, resumeGenerator } from "../iteration.ts";
 import type { ModelTable } from "./table.ts";
 
-/** What iterators made by helpers inherit from. */
+/** Prototype of iterators that helpers return. */
 const HELPERS: object = Object.getPrototypeOf([].values().map(() => 0));
 
 /** Helpers that give an iterator, by the name of their stand-in, and what they take. */
@@ -71,7 +70,7 @@ function lazy(name: keyof typeof LAZY): BuiltinModel {
   };
 }
 
-/** What the iterators of helpers take their items from. */
+/** Sources of the iterators that helpers return. */
 const sources = new WeakMap<ObjectValue, ObjectValue>();
 
 /** `return` of an iterator that a helper gave: before the first item only the language's own closes the source. */

@@ -1,6 +1,6 @@
 /**
- * Builtins that go into the arrays of an array: join and flat. Input: traced arrays; output: texts and elements.
- * Invariant: an array that contains itself is left to the engine.
+ * Models of builtins that descend into nested arrays: join and flat. Invariant: an array that contains itself is left
+ * to the engine.
  */
 import { breakGraph } from "../../break_reasons.ts";
 import { constant, type Element, HOLE, type ObjectValue, type Value } from "../../variables/value.ts";

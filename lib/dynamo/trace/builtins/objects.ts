@@ -1,6 +1,6 @@
 /**
- * Builtins of Object, Reflect and Function. Input: traced objects; output: results, with objects changed in the
- * trace. Invariant: what would run code of proxies or accessors breaks the graph, unless it can be called.
+ * Models of the builtins of Object, Reflect and Function. Invariant: an operation that would run code of proxies or
+ * accessors breaks the graph, unless that code can be called.
  */
 import { types } from "node:util";
 import { breakGraph } from "../../break_reasons.ts";
@@ -303,7 +303,7 @@ const REFLECT: Readonly<Record<string, Model>> = {
   },
 };
 
-/** What Object.prototype.toString calls an object by its tag, or without one by what it is. */
+/** Returns the name of an object in Object.prototype.toString: its tag, or its kind. */
 function tagOf(self: ObjectValue, tag: Value): string {
   const { exotic, real } = self;
   if (tag.kind === "constant" && typeof tag.value === "string") return tag.value;

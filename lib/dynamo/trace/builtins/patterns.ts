@@ -1,7 +1,7 @@
 /**
- * Regular expressions, and methods of strings that take one. Input: expressions made in the trace or kept by the
- * program, and known texts; output: what the builtins themselves give for them. Invariant: an expression of the
- * program is only used where that does not change it.
+ * Models of regular expressions, made in the trace or kept by the program, and of string methods that take one, on
+ * known texts. Results are the builtins' own. Invariant: an expression of the program is used only where that does
+ * not change it.
  */
 import { types } from "node:util";
 import { isReplaced } from "../../../base/own_builtins.ts";
@@ -71,7 +71,7 @@ interface StandIn {
   readonly regexp: RegExp;
 }
 
-/** What stands for a regular expression that is as the language makes them; null for other values. */
+/** Returns the stand-in for a regular expression with the language's own methods; null for other values. */
 function standInOf(m: Interpreter, value: Value | undefined): StandIn | null {
   if (value?.kind !== "object") return null;
   const regexp = value.real === null ? ofMade(value) : ofReal(m, value);
@@ -79,7 +79,7 @@ function standInOf(m: Interpreter, value: Value | undefined): StandIn | null {
   if (isReplaced(RegExp.prototype)) {
     breakGraph("builtin", "a regular expression whose methods are replaced");
   }
-  // What is guarded so stays as it is.
+  // The guards ensure that these stay unchanged.
   const prototype = builtinPrototype(m, RegExp.prototype, "RegExp");
   for (const key of CONSULTED) if (key !== "flags") m.plainProperty(prototype, key);
   return { object: value, regexp };
@@ -116,7 +116,7 @@ function ofReal(m: Interpreter, object: ObjectValue): RegExp | null {
   return made;
 }
 
-/** What a regular expression is after a builtin has used what stands for it. */
+/** Applies the changes of a regular expression after a builtin has used its stand-in. */
 function noteUse(m: Interpreter, { object, regexp }: StandIn): void {
   const former = m.plainProperty(object, "lastIndex"), { lastIndex } = regexp;
   if (former?.kind === "constant" && former.value === lastIndex) return;
@@ -148,7 +148,7 @@ function execute(m: Interpreter, { self, args: [text = UNDEFINED] }: CallRequest
   return result;
 }
 
-/** What a callback of `replace` is called with for each match, and where the match is. */
+/** Returns the arguments of a `replace` callback for each match, with the match's position. */
 function replacements(m: Interpreter, text: string, pattern: string | RegExp, all: boolean): ObjectValue {
   const found: Value[] = [];
   const note = (...given: unknown[]): string => {

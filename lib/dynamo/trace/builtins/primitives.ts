@@ -1,7 +1,6 @@
 /**
- * Builtins that are pure functions of primitives: Math, String, Number, JSON of plain data, Symbol, errors.
- * Input: traced values; output: constants, computed by the builtin itself. Invariant: nothing here has an effect
- * or depends on anything but its arguments.
+ * Models of builtins that are pure functions of primitives: Math, String, Number, JSON of plain data, Symbol, errors.
+ * Invariant: nothing here has an effect or depends on anything but its arguments.
  */
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
 import { mathNumbers, specializeNumber } from "../../variables/numbers.ts";

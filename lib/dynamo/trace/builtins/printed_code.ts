@@ -1,6 +1,6 @@
 /**
- * Helpers that printed code calls. Input: traced arguments; output: results. Invariant: the program never sees the
- * mark of a variable that is not initialised: reading one throws, in the program's words.
+ * Models of the helpers that printed code calls. Invariant: the program never sees the marker of an uninitialised
+ * variable: reading one throws the program's error.
  */
 import { refuseCall } from "../../break_reasons.ts";
 import { runtime, UNINITIALIZED } from "../../bytecode/runtime.ts";

@@ -1,6 +1,6 @@
 /**
- * Plain data between the trace and builtins that are run on it. Input: traced values, or results; output: the one as
- * the other. Invariant: what is not known while tracing is not plain data.
+ * Converts plain data between traced values and values for builtins that run on it. Invariant: values that are not
+ * known during tracing are not plain data.
  */
 import { breakGraph } from "../../break_reasons.ts";
 import { specializeNumber } from "../../variables/numbers.ts";

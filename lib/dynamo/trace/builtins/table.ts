@@ -1,14 +1,13 @@
 /**
- * The table of modelled builtins, by the identity of the functions. Input: models for methods, functions and
- * constructors; output: look-up. Invariant: only functions that were builtins when dyn loaded are in it, so a
- * function that a user puts in a builtin's place is never mistaken for it.
+ * The table of modelled builtins, by the identity of the functions. Invariant: only functions that were builtins when
+ * dyn loaded are in it, so a function that a user puts in a builtin's place is never mistaken for it.
  */
 import { breakGraph } from "../../break_reasons.ts";
 import { isReplaced } from "../../../base/own_builtins.ts";
 import type { ConstructorModel } from "../calls.ts";
 import type { BuiltinModel } from "../interpreter.ts";
 
-/** Where models are registered and found. */
+/** Registers and looks up models. */
 export class ModelTable {
   readonly #models = new Map<object, BuiltinModel>();
   readonly #constructors = new Map<object, ConstructorModel>();
@@ -18,7 +17,7 @@ export class ModelTable {
     const fn: unknown = Reflect.getOwnPropertyDescriptor(owner, name)?.value;
     if (typeof fn !== "function") return;
     this.#models.set(fn, (m, request) => {
-      // What it calls of its own class may be the program's; functions of the global object call none of it.
+      // Methods that a builtin calls on its own class may be the program's; functions of the global object call none.
       if (owner !== globalThis && isReplaced(owner)) {
         breakGraph("builtin", `${String(name)}, beside methods that the program has replaced`);
       }

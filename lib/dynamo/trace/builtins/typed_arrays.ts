@@ -1,7 +1,6 @@
 /**
- * Typed arrays that the program makes of known numbers. Input: constructions, methods and their arguments; output:
- * typed arrays of the trace, and what the builtins themselves give for them. Invariant: an array has its elements to
- * itself: what would share them with another, or with a buffer, ends the graph.
+ * Models of typed arrays that the program makes from known numbers. Invariant: an array does not share its elements:
+ * an operation that would share them with another, or with a buffer, ends the graph.
  */
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
 import { callbackOf } from "../calls.ts";

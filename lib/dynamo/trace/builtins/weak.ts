@@ -1,7 +1,6 @@
 /**
- * WeakMaps and WeakSets: what a key has in one is to the trace what an object has under a private name. Input: weak
- * collections and keys; output: what they hold, with writes that are replayed after the graph. Invariant: a weak
- * collection that is made in the trace stays in it.
+ * Models of WeakMaps and WeakSets: the trace treats a key's entry like an object's private member. Invariant: a weak
+ * collection that is made in the trace does not leave it.
  */
 import { types } from "node:util";
 import { breakGraph } from "../../break_reasons.ts";
@@ -16,7 +15,7 @@ import type { ModelTable } from "./table.ts";
 
 type Weak = WeakMap<object, unknown> | WeakSet<object>;
 
-/** How a collection that exists outside of the trace is read and written. */
+/** Access to a collection that exists outside of the trace. */
 interface Accesses {
   readonly content: PrivateAccess;
   readonly presence: PrivateAccess;
@@ -74,7 +73,7 @@ function collectionOf(m: Interpreter, self: Value, isMap: boolean): Found {
   return breakGraph("throws", "a weak collection of another kind");
 }
 
-/** What a key has; null: nothing. */
+/** Returns the entry of a key, or null. */
 function read(m: Interpreter, found: Found, key: Value): Value | null {
   if (!isObject(key)) return null;
   if (found.kind === "made") return found.entries.get(key) ?? null;
@@ -82,7 +81,7 @@ function read(m: Interpreter, found: Found, key: Value): Value | null {
   const { content, presence } = found.accesses, { real, source } = key;
   const written = key.privates.get(content);
   if (written) return written;
-  // Nothing outside has what the trace makes.
+  // No outside collection has an entry for an object made in the trace.
   if (!real || !source) return null;
   const has = m.wrapper.wrap(presence.get(real), memberSource(key, "<in a weak collection>", presence));
   if (has.kind !== "constant" || has.value !== true) return null;
