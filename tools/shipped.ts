@@ -1,9 +1,9 @@
 /**
- * Writes lib/written/shipped.ts: classes of common eager calls and their WebAssembly, which a first process would else
- * have to make. Input: the calls of shipped_calls.ts; output: the module's text. Invariant: what is written is what such a
- * process keeps, so that it holds for calls of all sizes of a class.
+ * Writes lib/written/shipped.ts: classes of common eager calls and their WebAssembly, which a first process would
+ * else have to make. The calls are those of shipped_calls.ts. Invariant: each entry is what such a process would
+ * keep, so that it holds for calls of all sizes of a class.
  *
- *   deno task generate
+ * deno task generate
  */
 import { config } from "../lib/base/config.ts";
 import { InternalError } from "../lib/base/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * Entries that come with dyn itself: what compilation makes of common calls, made before. Input: a text of entries, from
- * whoever has them; output: the texts of keys. Invariant: nothing is given out unless it is what would be made.
+ * Entries that come with dyn itself: what compilation makes of common calls, made before. Invariant: nothing is given
+ * out unless it is what would be made.
  */
 
 /** Where entries are. */

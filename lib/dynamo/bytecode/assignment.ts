@@ -1,7 +1,7 @@
 /**
  * Compiles assignments, updates, and destructuring patterns.
  *
- * Output: instructions. Invariant: a target's object and key are evaluated before the value that goes there.
+ * Invariant: a target's object and key are evaluated before the value that goes there.
  */
 import { wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";

@@ -1,8 +1,7 @@
 /**
  * Assembles the instructions of one code object: offsets, spans, the exception table, registers.
  *
- * Output: instructions with offsets, spans, the exception table, registers. Invariant: instructions that control
- * cannot reach are not emitted.
+ * Invariant: instructions that control cannot reach are not emitted.
  */
 import type { ExceptionEntry, Instruction, Offset, Register, RegisterInfo, SourceSpan } from "./code.ts";
 

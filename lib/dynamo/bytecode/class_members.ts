@@ -2,8 +2,7 @@
  * The members of a class inside a function, with the code and captures of each, for creating it without evaluating
  * its text.
  *
- * Output: the code of its members and what they capture. Invariant: a class with members that are known only when it
- * runs (computed keys) has none of this.
+ * Invariant: a class with members that are known only when it runs (computed keys) has none of this.
  */
 import type { ClassTemplate, CodeObject } from "./code.ts";
 import { codeOfUnit, codeUnit, declarationOf, placeOf } from "./compile.ts";

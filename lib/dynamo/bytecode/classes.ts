@@ -2,8 +2,7 @@
  * Compiles class expressions and declarations: one `class` instruction after the heritage expression evaluates the
  * whole class from its text.
  *
- * Output: one `class` instruction after the heritage expression. Invariant: a class that suspends inside its computed
- * keys has no such instruction and is refused.
+ * Invariant: a class that suspends inside its computed keys has no such instruction and is refused.
  */
 import type { Register } from "./code.ts";
 import type { FunctionContext } from "./context.ts";

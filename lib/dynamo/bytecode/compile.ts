@@ -1,8 +1,8 @@
 /**
  * Compiles functions to code objects.
  *
- * Output: its `CodeObject`. Invariant: one code object per node, so that identity of code objects is identity of
- * code. The instructions of nested functions are compiled on first access, which may throw `UnsupportedSyntax`.
+ * Invariant: one code object per node, so that identity of code objects is identity of code. The instructions of
+ * nested functions are compiled on first access, which may throw `UnsupportedSyntax`.
  */
 import type {
   ClassTemplate,

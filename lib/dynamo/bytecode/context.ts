@@ -2,8 +2,7 @@
  * State shared by the parts of the compiler while one function is compiled: registers of variables, jumps through
  * finally blocks and iterator closes, temporaries.
  *
- * Output: instructions in `builder`. Invariant: `contexts` lists, outermost first, the blocks that a jump out of the
- * current place must leave.
+ * Invariant: `contexts` lists, outermost first, the blocks that a jump out of the current place must leave.
  */
 import type * as ast from "acorn";
 import {

@@ -1,8 +1,7 @@
 /**
  * Prints code objects as text, one line per instruction, stable between runs.
  *
- * Output: one line per instruction, stable from run to run. Invariant: the text shows all operands of the
- * instructions, and nothing of the environment.
+ * Invariant: the text shows all operands of the instructions, and nothing of the environment.
  */
 import type {
   Argument,

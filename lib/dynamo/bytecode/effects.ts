@@ -1,7 +1,7 @@
 /**
  * Reads, writes and successors of instructions.
  *
- * Output: registers and offsets. Invariant: every register an instruction mentions is among what it reads or writes.
+ * Invariant: every register an instruction mentions is among what it reads or writes.
  */
 import type { CodeObject, ExceptionEntry, Instruction, Offset, Register } from "./code.ts";
 import { INSTRUCTIONS } from "./instructions.ts";

@@ -1,9 +1,8 @@
 /**
  * Compiles expressions.
  *
- * Output: instructions, and the register that holds the value. Invariant: operands are evaluated left to right; a
- * result register may be a variable's own register, so a caller that evaluates more code before it uses the value
- * gets it through `operand`.
+ * Invariant: operands are evaluated left to right; a result register may be a variable's own register, so a caller
+ * that evaluates more code before it uses the value gets it through `operand`.
  */
 import { wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";

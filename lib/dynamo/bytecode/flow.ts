@@ -2,8 +2,8 @@
  * The control flow graph from one offset of a code object, for printing structured statements: nodes in reverse
  * postorder with dominators.
  *
- * Output: nodes in reverse postorder with dominators. Invariants: a try region is entered through its `try` node
- * only. A region that control enters at several places (a function resumed inside of it) appears once for each place.
+ * Invariants: a try region is entered through its `try` node only. A region that control enters at several places (a
+ * function resumed inside of it) appears once for each place.
  */
 import type { CodeObject, ExceptionEntry, Offset } from "./code.ts";
 import { handlersAt, successors } from "./effects.ts";

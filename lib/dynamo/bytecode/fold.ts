@@ -2,8 +2,7 @@
  * Folds the instructions of a basic block into statements, and conditions of its jumps: values that are used once
  * move into their use.
  *
- * Output: statements, and conditions for jumps. Invariant: observable effects happen in the order of the
- * instructions.
+ * Invariant: observable effects happen in the order of the instructions.
  */
 import type { CodeObject, Instruction, JumpCondition, Offset, Register } from "./code.ts";
 import { constantText } from "./disassemble.ts";

@@ -1,8 +1,7 @@
 /**
  * The free variables of a unit, in the order in which code objects list them.
  *
- * Output: its variables in a fixed order, and their descriptions. Invariant: the order is that of first use in the
- * source, so that captures and `free` agree.
+ * Invariant: the order is that of first use in the source, so that captures and `free` agree.
  */
 import type { FreeVariable } from "./code.ts";
 import type { ParsedModule } from "./parse.ts";

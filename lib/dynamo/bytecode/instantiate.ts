@@ -1,7 +1,7 @@
 /**
  * Printed functions as live functions.
  *
- * Output: a function value. Invariant: the text is evaluated in the global scope and can access only its parameters.
+ * Invariant: the text is evaluated in the global scope and can access only its parameters.
  */
 import type { CodeObject } from "./code.ts";
 import { evaluatePlaced } from "./placed_code.ts";

@@ -1,8 +1,7 @@
 /**
  * Compiles array and object literals, templates, and closures.
  *
- * Output: instructions and the result's register. Invariant: members whose evaluation user code can observe are
- * evaluated in source order.
+ * Invariant: members whose evaluation user code can observe are evaluated in source order.
  */
 import type * as ast from "acorn";
 import type { Argument, Capture, KeyOperand, ObjectMember, Register } from "./code.ts";

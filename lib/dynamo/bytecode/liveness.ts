@@ -1,8 +1,7 @@
 /**
  * Liveness of registers: those whose values may still be read after an offset.
  *
- * Output: the registers whose values something later may read. Invariant: exception edges count: a register that a
- * handler reads is live throughout its range.
+ * Invariant: exception edges count: a register that a handler reads is live throughout its range.
  */
 import type { CodeObject, Offset, Register } from "./code.ts";
 import { handlersAt, reads, successors, writes } from "./effects.ts";

@@ -1,7 +1,7 @@
 /**
  * Compiles loops.
  *
- * Output: instructions. Invariant: closures made in one iteration share that iteration's variables and no other's.
+ * Invariant: closures made in one iteration share that iteration's variables and no other's.
  */
 import { iterableWords } from "./engine_words.ts";
 import type * as ast from "acorn";

@@ -1,8 +1,7 @@
 /**
  * Operands that stay valid while later operands are evaluated: stable registers, keys, argument lists.
  *
- * Output: registers and operand lists. Invariant: returned operands cannot be changed by code emitted for the nodes
- * named as `later`.
+ * Invariant: returned operands cannot be changed by code emitted for the nodes named as `later`.
  */
 import { iterableWords, wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";

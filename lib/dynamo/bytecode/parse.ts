@@ -1,8 +1,7 @@
 /**
  * Parses a script's text, and looks up its functions by the positions that V8 reports.
  *
- * Output: `ParsedModule`: tree, scope analysis, functions by offset. Invariant: one parse per script; trees are never
- * changed afterwards.
+ * Invariant: one parse per script; trees are never changed afterwards.
  */
 import * as acorn from "acorn";
 import type { SourceModule, UserPosition } from "./code.ts";

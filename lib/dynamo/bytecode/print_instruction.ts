@@ -2,8 +2,7 @@
  * Prints single instructions as JavaScript: an expression (if the instruction only computes its destination) or
  * statements.
  *
- * Output: an expression (where the instruction does nothing but compute its destination) or statements. Invariant:
- * operands appear in the text in the order in which the instruction reads them, each once.
+ * Invariant: operands appear in the text in the order in which the instruction reads them, each once.
  */
 import {
   type Argument,

@@ -1,7 +1,7 @@
 /**
  * Names in one printed function: registers, free variables, parameters.
  *
- * Output: texts. Invariant: no name of ours is one that the printed code looks up as a global: all contain a `$`.
+ * Invariant: no name of ours is one that the printed code looks up as a global: all contain a `$`.
  */
 import type { CodeObject, FreeVariable, Register } from "./code.ts";
 import type { ExpressionText, Names } from "./print_instruction.ts";

@@ -2,8 +2,7 @@
  * Prints yields of generators that must notice return(): the value passes through `yield*` over a helper that records
  * it.
  *
- * Output: the parts of the statement that waits. Invariant: in generated code only `yield*` shows what return() was
- * called with.
+ * Invariant: in generated code only `yield*` shows what return() was called with.
  */
 import type { CodeObject, InstructionOf } from "./code.ts";
 import type { Folder } from "./fold.ts";

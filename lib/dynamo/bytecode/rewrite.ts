@@ -2,7 +2,7 @@
  * Rewrites nested functions and classes as self-contained source text: their own text, with each captured variable
  * accessed through a parameter of a wrapper.
  *
- * Output: an expression. Invariant: nothing but references to captured variables changes in the text.
+ * Invariant: nothing but references to captured variables changes in the text.
  */
 import type * as ast from "acorn";
 import { UnsupportedSyntax } from "./code.ts";

@@ -1,8 +1,8 @@
 /**
  * The tables of scope analysis: the variable that each name of a module refers to, its captures and assignments.
  *
- * Output: `Analysis`, a table from name nodes to variables and from function-like nodes to `Unit`s. Pseudo variables
- * (this, new.target, arguments, super, #private names) are variables like others. Invariant: a variable that is not
+ * `Analysis` is a table from name nodes to variables and from function-like nodes to `Unit`s. Pseudo variables (this,
+ * new.target, arguments, super, #private names) are variables like others. Invariant: a variable that is not
  * `reassigned` has one value from the moment it is initialised.
  */
 import type * as ast from "acorn";

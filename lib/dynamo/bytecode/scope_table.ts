@@ -1,7 +1,7 @@
 /**
  * Declarations and uses of names, while a module is analysed.
  *
- * Output: the tables of `Analysis`. Invariant: a scope's declarations are complete before anything in it is used.
+ * Invariant: a scope's declarations are complete before anything in it is used.
  */
 import type * as ast from "acorn";
 import type { FreeKind, FunctionKind } from "./code.ts";

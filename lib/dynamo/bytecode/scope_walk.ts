@@ -1,7 +1,7 @@
 /**
  * The analysis of a module: a walk over its tree that declares and uses names in order.
  *
- * Output: `Analysis`. Invariant: every name node of the tree is looked up once.
+ * Invariant: every name node of the tree is looked up once.
  */
 import type * as ast from "acorn";
 import type { FunctionKind } from "./code.ts";

@@ -1,7 +1,7 @@
 /**
  * A small tree of statements, simplified to what a person would write and printed.
  *
- * Output: the same behaviour with fewer jumps, as text. Invariant: tidying never reorders or repeats what runs.
+ * Invariant: tidying never reorders or repeats what runs.
  */
 
 /** A statement of printed code. */

@@ -1,7 +1,7 @@
 /**
  * Compiles statements other than loops.
  *
- * Output: instructions. Invariant: entering a statement list makes its variables and hoisted functions first.
+ * Invariant: entering a statement list makes its variables and hoisted functions first.
  */
 import { isNamedList, iterableWords, wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";

@@ -1,7 +1,7 @@
 /**
  * Names for the syntax-tree types of the parser, and a walk over children.
  *
- * Output: type aliases, type guards and `childrenOf`. Invariant: nothing here changes a tree.
+ * Invariant: nothing here changes a tree.
  */
 import type * as ast from "acorn";
 

@@ -1,8 +1,7 @@
 /**
  * Compiles `using` and `await using` declarations: the rest of the block runs inside a finally that disposes.
  *
- * Output: instructions. Invariant: an error of a dispose method is combined with a pending error in a
- * SuppressedError.
+ * Invariant: an error of a dispose method is combined with a pending error in a SuppressedError.
  */
 import type * as ast from "acorn";
 import type { Register } from "./code.ts";

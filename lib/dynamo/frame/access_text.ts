@@ -1,7 +1,7 @@
 /**
  * Generates the text of functions that access a variable, for evaluation where its name is in scope.
  *
- * Output: text of an array of functions. Invariant: evaluating the text only creates functions.
+ * Invariant: evaluating the text only creates functions.
  */
 import type { Variable } from "../bytecode/scope.ts";
 

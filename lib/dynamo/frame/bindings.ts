@@ -2,8 +2,7 @@
  * The free variables of a function that V8 loaded as it was written: final values, live cells, or why there is
  * neither.
  *
- * Output: a binding for each variable, made when it is asked for. Invariant: a binding that is not pending never
- * changes.
+ * Bindings are created on demand. Invariant: a binding that is not pending never changes.
  *
  * The inspector shows the values of variables, which suffices for those that never change. Accessors for the others
  * can only be created where the name is in scope, that is inside a call of the function; so they become available

@@ -1,8 +1,7 @@
 /**
  * Finds the code and variables of a function value.
  *
- * Output: `Captured`. Invariant: the answer for one function is computed once and kept as long as the function lives;
- * no user code runs.
+ * Invariant: the answer for one function is computed once and kept as long as the function lives; no user code runs.
  */
 import { types } from "node:util";
 import type { ClassField } from "../bytecode/compile.ts";

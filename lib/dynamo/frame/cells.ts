@@ -1,8 +1,7 @@
 /**
  * Live access to variables of closures and to private members.
  *
- * Output: their cells. Invariant: two functions that share a variable get the same cell; a module's own variables
- * have one cell each.
+ * Invariant: two functions that share a variable get the same cell; a module's own variables have one cell each.
  */
 import type { Unit, Variable } from "../bytecode/scope.ts";
 import { exporterOf } from "./imports.ts";

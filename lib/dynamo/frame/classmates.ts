@@ -2,9 +2,8 @@
  * Shares the accessors of one function of a class with the class's private methods: those can be reached only through
  * a private name, and share its scope.
  *
- * Output: those that its class's private methods need, and the bindings of methods that were got through an access
- * that was handed out. Invariant: an access returns methods of the very class that it was created in, so the
- * accessors that came with it refer to the same variables.
+ * Invariant: an access returns methods of the very class that it was created in, so the accessors that came with it
+ * refer to the same variables.
  */
 import { freeVariables } from "../bytecode/free.ts";
 import type { Variable } from "../bytecode/scope.ts";

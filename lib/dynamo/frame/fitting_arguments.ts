@@ -1,8 +1,7 @@
 /**
  * Generates arguments that bind a function's parameters without side effects.
  *
- * Output: values that they fit: no default of theirs is evaluated, no getter or iterator of the program runs, and
- * taking them apart ends.
+ * Invariant: no default is evaluated, no getter or iterator of the program runs, and destructuring terminates.
  */
 import type * as ast from "acorn";
 

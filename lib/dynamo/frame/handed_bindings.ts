@@ -1,8 +1,7 @@
 /**
  * The free variables of a function of a rewritten module, from the accessors that it exposes.
  *
- * Output: a binding for each variable, made when it is asked for. Invariant: a variable that nothing assigns is a
- * value as soon as it is initialised.
+ * Bindings are created on demand. Invariant: a variable that nothing assigns is a value as soon as it is initialised.
  */
 import { freeVariables } from "../bytecode/free.ts";
 import type { Unit, Variable } from "../bytecode/scope.ts";

@@ -1,9 +1,9 @@
 /**
  * Origins of imported bindings: the exporting module may assign one at any time.
  *
- * Output: the variable behind one that is assigned, the URL behind a namespace. Invariant: null for imports that
- * cannot be resolved (packages behind import maps), which export constants in practice; a variable only if the
- * exporting module is known and assigns it.
+ * An origin is the variable behind an import that is assigned, or the URL behind a namespace. Invariant: null for
+ * imports that cannot be resolved (packages behind import maps), which export constants in practice; a variable only
+ * if the exporting module is known and assigns it.
  */
 import type * as ast from "acorn";
 import type { ParsedModule } from "../bytecode/parse.ts";

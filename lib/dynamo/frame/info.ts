@@ -1,7 +1,7 @@
 /**
  * The types of frame access: a union over the kinds of callable values.
  *
- * Output: `Captured`, a union over the kinds of callable values. Invariant: reading any field never runs user code.
+ * Invariant: reading any field never runs user code.
  */
 import type { ClassField, PrivateMethodCode } from "../bytecode/compile.ts";
 import type { CodeObject, UserPosition } from "../bytecode/code.ts";

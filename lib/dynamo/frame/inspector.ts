@@ -1,9 +1,9 @@
 /**
  * A synchronous connection to V8's inspector of this very isolate.
  *
- * Output: their results, at once. Invariant: no user code runs while a message is dispatched: a nested dispatch would
- * end the process. Where user code itself already runs inside a dispatch (an expression typed into a REPL) nothing is
- * sent.
+ * Results are returned immediately. Invariant: no user code runs while a message is dispatched: a nested dispatch
+ * would end the process. Where user code itself already runs inside a dispatch (an expression typed into a REPL)
+ * nothing is sent.
  *
  * `Session.post` dispatches synchronously; only its reply waits in a queue that one `process.nextTick` closure
  * drains. That closure is captured once, and called after each post. See https://nodejs.org/api/inspector.html and

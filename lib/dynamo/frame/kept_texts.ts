@@ -2,9 +2,8 @@
  * Caches texts of modules between processes: the text that V8 has of each module of a program, as the debugger
  * reported it once, so that later runs of the program need no debugger, which is slow to enable.
  *
- * Output: the texts, noted as those of modules that are loaded. Invariant: a text is used only if its file is the one
- * that it was made from and was written before this process began, so that V8 has read that very file; a function is
- * found in it only by its own text at its own position.
+ * Invariant: a text is used only if its file is the one that it was made from and was written before this process
+ * began, so that V8 has read that very file; a function is found in it only by its own text at its own position.
  */
 import { findSourceMap, SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";

@@ -1,8 +1,8 @@
 /**
  * Rewrites modules while they are loaded, so that their functions expose accessors of their variables.
  *
- * Output: modules as V8 gets them, with a source map to what was read. Invariant: modules that are not rewritten are
- * loaded as without the hook. Modules that were loaded before keep their text.
+ * Invariant: modules that are not rewritten are loaded as without the hook. Modules that were loaded before keep
+ * their text.
  *
  * The loader returns JavaScript, also for TypeScript, and does not change text that a hook declares as JavaScript: so
  * the text that V8 has is the text that was parsed, except for the insertions, which its source map accounts for.

@@ -1,7 +1,7 @@
 /**
  * A module's text before V8 loads it: parsed, with the source map to what the user wrote.
  *
- * Output: `LoadedModule`, null for modules that should not be rewritten.
+ * Null for modules that should not be rewritten.
  */
 import type * as acorn from "acorn";
 import { lineStarts, type ParsedModule, parseModule } from "../bytecode/parse.ts";

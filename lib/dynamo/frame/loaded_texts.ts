@@ -2,8 +2,7 @@
  * Texts of modules that are loaded unchanged: they identify a function's script without the debugger, which is slow
  * to enable.
  *
- * Output: the module. Invariant: a module is returned only if the function is in it at that very position, and in no
- * other.
+ * Invariant: a module is returned only if the function is in it at that very position, and in no other.
  */
 import { lineStarts } from "../bytecode/parse.ts";
 import { isOwnModule, OWN_ROOT } from "../../base/errors.ts";

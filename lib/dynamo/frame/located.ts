@@ -1,7 +1,7 @@
 /**
  * A function value located in the text that V8 has of it, and the variables that names refer to there.
  *
- * Output: what names mean in it. Invariant: nothing is evaluated.
+ * Invariant: nothing is evaluated.
  */
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Variable } from "../bytecode/scope.ts";

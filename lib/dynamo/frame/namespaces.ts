@@ -1,8 +1,7 @@
 /**
  * Exports read through module namespace objects (`import * as ns`), which are live.
  *
- * Output: whether an export stays what it is, or the cell of its variable. Invariant: a variable has the same cell
- * however it is accessed.
+ * Invariant: a variable has the same cell however it is accessed.
  */
 import { types } from "node:util";
 import { exportedCell } from "./cells.ts";

@@ -1,8 +1,7 @@
 /**
  * Obtains values from a function's scope during a real call of it.
  *
- * Output: the expression's values, one for each call of the function's code during the run. Invariant: the run
- * behaves as without this; nothing pauses, and no breakpoint remains.
+ * Invariant: the run behaves as without this; nothing pauses, and no breakpoint remains.
  *
  * A breakpoint is set at the function's first statement. Its condition exposes the value and is false, so V8
  * continues immediately. All closures of the same code reach it, so the caller must find out whose values they are.

@@ -1,7 +1,7 @@
 /**
  * Maps positions in the text that V8 has to positions in the user's file.
  *
- * Output: positions of its offsets. Invariant: where Deno has no map, the text is the file's.
+ * Invariant: where Deno has no map, the text is the file's.
  */
 import type { SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";

@@ -1,8 +1,8 @@
 /**
  * The entry point through which functions of rewritten modules expose their variables.
  *
- * Output: to the frame room, what they handed out. Invariant: `probe` is null whenever code of the program runs, so
- * that checking it costs a function one compare. Rewritten modules import this file; it imports nothing.
+ * Invariant: `probe` is null whenever code of the program runs, so that checking it costs a function one compare.
+ * Rewritten modules import this file; it imports nothing.
  */
 
 /** Gives for each of some variables the functions that reach it. */

@@ -1,10 +1,9 @@
 /**
  * Inserts entries into a module's text by which its functions and classes expose their variables.
  *
- * Output: insertions into its text, and what each numbered function or class hands out. Invariant: without its
- * insertions the text is unchanged, lines are preserved, and while nothing probes, the rewritten module behaves as
- * the original: an entry is one compare at the start of a function's body, before which only its parameters have been
- * bound.
+ * Invariant: without its insertions the text is unchanged, lines are preserved, and while nothing probes, the
+ * rewritten module behaves as the original: an entry is one compare at the start of a function's body, before which
+ * only its parameters have been bound.
  *
  * A function's entry precedes its body and calls `probe` instead of it. Parameters do not interfere: the function is
  * called with arguments that fit any pattern, so no default is evaluated; a computed key in a pattern is preceded by

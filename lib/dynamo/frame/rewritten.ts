@@ -1,8 +1,8 @@
 /**
  * Functions of rewritten modules: their code, and the variables that they expose.
  *
- * Output: `RewrittenFunction`. Invariant: no user code runs: only functions that are known to begin with an entry are
- * called, with arguments for which no default, computed key or getter of the program is evaluated.
+ * Invariant: no user code runs: only functions that are known to begin with an entry are called, with arguments for
+ * which no default, computed key or getter of the program is evaluated.
  */
 import { types } from "node:util";
 import type { ParsedModule } from "../bytecode/parse.ts";

@@ -1,9 +1,9 @@
 /**
  * Tokens: an object for each run of a scope, which proves that two functions share a variable.
  *
- * Output: for variables that change, the name of a variable beside them that holds the object, and the insertions
- * that declare it. Invariant: a function that captures a variable with a token also sees the token, and there is one
- * token for each of the variable: a loop's body runs once for each of its head's variables.
+ * The token is held by a variable declared beside those that change. Invariant: a function that captures a variable
+ * with a token also sees the token, and there is one token for each of the variable: a loop's body runs once for each
+ * of its head's variables.
  */
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Variable } from "../bytecode/scope.ts";

@@ -1,7 +1,7 @@
 /**
  * The variables a function can see, as V8 holds them.
  *
- * Output: lookup of a name. Invariant: values are those of the moment of the snapshot; later changes are not visible.
+ * Invariant: values are those of the moment of the snapshot; later changes are not visible.
  */
 import { fieldsOf, type Inspector, textField } from "./inspector.ts";
 

@@ -1,9 +1,9 @@
 /**
  * The scripts V8 has loaded: their texts, parsed, with positions in the user's files.
  *
- * Output: `Script`s. Invariant: a script is fetched and parsed at most once while code of it is in use; fetching
- * needs the debugger unless the runtime keeps a text, so texts that may be needed are fetched together. Scripts
- * without a URL were evaluated from a text; their number is unbounded, so each is dropped with its last code.
+ * Invariant: a script is fetched and parsed at most once while code of it is in use; fetching needs the debugger
+ * unless the runtime keeps a text, so texts that may be needed are fetched together. Scripts without a URL were
+ * evaluated from a text; their number is unbounded, so each is dropped with its last code.
  */
 import { counters } from "../../base/logs.ts";
 import { freeVariables } from "../bytecode/free.ts";

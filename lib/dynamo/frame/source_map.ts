@@ -1,8 +1,7 @@
 /**
  * Adjusts a module's source map to text that is inserted into the module.
  *
- * Output: the text with the insertions, and a map by which every position in it leads where it led before. Invariant:
- * lines are kept, so only columns change.
+ * Invariant: lines are kept, so only columns change.
  *
  * The format: https://tc39.es/ecma426/
  */

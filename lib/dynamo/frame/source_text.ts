@@ -1,8 +1,8 @@
 /**
  * Texts of functions: as V8 loaded them, and as the program may see them.
  *
- * Output: texts. Invariant: the replaced `Function.prototype.toString` returns for every function what it would
- * return if its module had not been rewritten, and for itself what it always returned.
+ * Invariant: the replaced `Function.prototype.toString` returns for every function what it would return if its module
+ * had not been rewritten, and for itself what it always returned.
  */
 import { adoptBuiltin } from "../../base/own_builtins.ts";
 import { markFunction } from "../functions/marks.ts";

@@ -1,7 +1,7 @@
 /**
- * Sorting with a comparator in JavaScript, so that the tracer steps through it. Input and output: those of the
- * builtins. Invariant: the comparator is called with the same pairs in the same order as by V8, even if it is
- * inconsistent; that holds for fewer than `SORTED_IN_ONE_RUN` elements, which V8 sorts by insertion.
+ * Sorting with a comparator in JavaScript, so that the tracer steps through it. Invariant: the comparator is called
+ * with the same pairs in the same order as by V8, even if it is inconsistent; that holds for fewer than
+ * `SORTED_IN_ONE_RUN` elements, which V8 sorts by insertion.
  *
  * V8's order: https://v8.dev/blog/array-sort (one run, made longer by binary insertion)
  */
