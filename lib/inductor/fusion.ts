@@ -48,6 +48,9 @@ interface Entry {
   readonly buffers: ReadonlyMap<BufferId, { read: boolean; written: boolean }>;
   readonly before: Set<number>;
   readonly after: Set<number>;
+  /** Where in the graph the first and the last of its members belong. */
+  readonly from: number;
+  readonly to: number;
 }
 
 /** Groups and orders computations. */
@@ -64,7 +67,7 @@ export function schedule(
 
 class Scheduler {
   readonly #entries = new Map<number, Entry>();
-  readonly #failed = new Set<string>();
+  readonly #failed = new Set<number>();
   readonly #bytes: readonly number[];
   readonly #elements: readonly number[];
   #next = 0;
@@ -103,7 +106,7 @@ class Scheduler {
     before: ReadonlySet<number>,
     after: ReadonlySet<number> = new Set(),
   ): number {
-    const id = this.#next++;
+    const id = this.#next++, places = placesOf(group);
     const entry: Entry = {
       id,
       group,
@@ -111,6 +114,8 @@ class Scheduler {
       buffers: buffersOf(group),
       before: new Set(before),
       after: new Set(after),
+      from: Math.min(...places),
+      to: Math.max(...places),
     };
     this.#entries.set(id, entry);
     for (const each of before) this.#entries.get(each)?.after.add(id);
@@ -138,7 +143,7 @@ class Scheduler {
         else touching.set(buffer, [entry]);
       }
     }
-    const pairs = new Map<string, { a: number; b: number; score: number }>();
+    const pairs = new Map<number, { a: number; b: number; score: number }>();
     for (const [buffer, entries] of touching) {
       const size = this.#bytes[buffer] ?? 0;
       const written = this.options.written?.has(buffer) ||
@@ -148,10 +153,10 @@ class Scheduler {
         for (let j = i + 1; j < Math.min(entries.length, i + 24); j++) {
           const x = entries[i], y = entries[j];
           if (!x || !y) continue;
+          const key = pairKey(x, y);
+          if (this.#failed.has(key)) continue;
           const flip = x.after.has(y.id) ? false : y.after.has(x.id) ? true : y.order < x.order;
           const [a, b] = flip ? [y, x] : [x, y];
-          const key = `${a.id} ${b.id}`;
-          if (this.#failed.has(key)) continue;
           const known = pairs.get(key);
           // Epilogues come after loops have found each other: a reduction may want the same producer
           const follows = a.after.has(b.id);
@@ -168,12 +173,13 @@ class Scheduler {
 
   #tryFuse(first: Entry, second: Entry): boolean {
     const fail = () => {
-      this.#failed.add(`${first.id} ${second.id}`);
+      this.#failed.add(pairKey(first, second));
       return false;
     };
     const dependent = first.after.has(second.id);
     if (first.group.kind === "extern" && (!dependent || !this.options.epilogues)) return fail();
-    const together = new Set([...first.buffers.keys(), ...second.buffers.keys()]).size;
+    let together = first.buffers.size;
+    for (const buffer of second.buffers.keys()) if (!first.buffers.has(buffer)) together++;
     if (together > (dependent ? this.options.maxBuffers : Math.min(MAX_BUFFERS, this.options.maxBuffers))) {
       return fail();
     }
@@ -206,12 +212,12 @@ class Scheduler {
    * away, as updates are.
    */
   #isFar(first: Entry, second: Entry): boolean {
-    const a = placesOf(first), b = placesOf(second), end = Math.max(...a);
-    if (Math.max(end - Math.min(...b), Math.max(...b) - Math.min(...a)) <= FAR) return false;
+    const end = first.to;
+    if (Math.max(end - second.from, second.to - first.from) <= FAR) return false;
     const seen = new Set([first.id, second.id]), pending = [...second.before];
     for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
       const entry = this.#entries.get(id);
-      if (!entry || seen.has(id) || Math.max(...placesOf(entry)) <= end) continue;
+      if (!entry || seen.has(id) || entry.to <= end) continue;
       seen.add(id);
       if ([...entry.buffers.keys()].some((buffer) => (this.#bytes[buffer] ?? 0) >= TINY)) return true;
       pending.push(...entry.before);
@@ -222,7 +228,8 @@ class Scheduler {
   /** Returns whether one group computes what the other recomputes: fused, the value would have to be kept. */
   #isRepeated(a: Entry, b: Entry): boolean {
     const { turns } = this.options;
-    const has = (entry: Entry, wanted: ReadonlySet<number>) => placesOf(entry).some((at) => wanted.has(at));
+    const has = (entry: Entry, wanted: ReadonlySet<number>) =>
+      placesOf(entry.group).some((at) => wanted.has(at));
     return turns !== undefined && has(a, turns.first) && has(b, turns.again);
   }
 
@@ -297,11 +304,17 @@ class Scheduler {
   }
 }
 
+/** Maximum number of groups, including those that were fused into others. */
+const MOST_GROUPS = 2 ** 26;
+
+/** Returns the key of a pair of groups, whichever runs first. */
+const pairKey = ({ id: a }: Entry, { id: b }: Entry): number => Math.min(a, b) * MOST_GROUPS + Math.max(a, b);
+
 /** Returns the number of buffers that a group reads. */
 const sourcesOf = ({ buffers }: Entry): number => [...buffers.values()].filter(({ read }) => read).length;
 
 /** Returns the positions of a group's members in the graph. */
-function placesOf({ group: { members } }: Entry): readonly number[] {
+function placesOf({ members }: Group): readonly number[] {
   return members.map(({ computation: { order } }) => order);
 }
 
