@@ -452,6 +452,15 @@ test("filters of one tap by two read and write every second pixel", () => {
   checkConvolution({ ...base, s: 2, w: 21, dilation: [1, 2], type: "f64" });
 });
 
+test("filters of one tap by one read images where they lie", () => {
+  const base = { n: 2, c: 9, k: 20, h: 11, w: 13, r: 1, s: 1 } as const;
+  checkConvolution({ ...base, n: 1, c: 580, k: 9, bias: true });
+  checkConvolution({ ...base, c: 34, k: 38, groups: 2, h: 23, bias: true, threads: 3 });
+  checkConvolution({ ...base, h: 12, w: 16, repeated: true });
+  checkConvolution({ ...base, strided: true });
+  checkConvolution({ ...base, w: 50, type: "f64", threads: 1 });
+});
+
 /** Multiplications at most: each is done here, too. */
 const MOST_PRODUCTS = 1.5e6;
 
@@ -513,4 +522,6 @@ test("the epilogue of a convolution sees every row of every channel exactly once
   checkConvolution({ n: 2, c: 16, k: 33, h: 9, w: 8, r: 3, s: 3, stride: [2, 2], padding: [1, 1] }, epilogue);
   checkConvolution({ n: 2, c: 2, k: 17, h: 60, w: 8, r: 7, s: 7, stride: [2, 2], padding: [3, 3] }, epilogue);
   checkConvolution({ n: 2, c: 20, k: 17, h: 5, w: 8, r: 1, s: 1, stride: [2, 2] }, epilogue);
+  checkConvolution({ n: 1, c: 20, k: 17, h: 50, w: 33, r: 1, s: 1 }, epilogue);
+  checkConvolution({ n: 2, c: 20, k: 20, h: 70, w: 90, r: 3, s: 3, groups: 20, padding: [1, 1] }, epilogue);
 });

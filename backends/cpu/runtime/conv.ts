@@ -5,11 +5,13 @@
  *
  * All three are matrix products on the register tiles of gemm_tiles.ts. The image is first copied with its padding,
  * split into the phases of the stride, so that each tap of the filter reads consecutive elements. Filters of 3×3 by 1
- * and by 2 are transformed (winograd.ts), those over few channels run along rows (conv_rows.ts).
+ * and by 2 are transformed (winograd.ts), those over few channels run along rows (conv_rows.ts), those towards few
+ * channels (conv_few.ts) and of one tap (conv_points.ts) read images where they lie.
  */
 import { CHANNEL_LANES } from "./channel_lanes.ts";
 import { CONV_BACKWARD } from "./conv_backward.ts";
 import { CONV_FEW } from "./conv_few.ts";
+import { CONV_POINTS } from "./conv_points.ts";
 import { CONV_ROWS } from "./conv_rows.ts";
 import { GEMM_TILES } from "./gemm_tiles.ts";
 import { LANE_ORDERS } from "./lane_orders.ts";
@@ -271,14 +273,15 @@ const CONV_DISPATCH: string = String.raw`
 INL L unit_pixels(const Conv& p) { return most(UNIT_PIXELS, 16384 / (p.cg * p.r * p.s)); }
 // Whether a convolution is done in units of pixels and channels, which alone know how to spread rows.
 INL bool in_units(const Conv& p) {
-  return !scheme_of(p) && p.kg > FEW && !rows_pay(p);
+  return !scheme_of(p) && !few_pay(p) && !rows_pay(p) && !points_pay(p);
 }
 static void convolve(Conv& p, L threads) {
   const double products = (double) p.n * p.groups * p.kg * p.oh * p.ow * p.cg * p.r * p.s;
   const L nt = threads > 1 && products > 262144 ? threads : 1;
   if ((p.scheme = scheme_of(p))) return winograd(p, nt);
-  if (p.kg <= FEW) return convolve_few(p, nt);
+  if (few_pay(p)) return convolve_few(p, nt);
   if (rows_pay(p)) return convolve_rows(p, nt);
+  if (points_pay(p)) return convolve_points(p, nt);
   const UL table = (UL) (p.cg * p.r * p.s + 1) * sizeof(L);
   if (nt == 1) return conv_part(p, units_of(p, 1, unit_pixels(p)), (L*) scratch(1, table), 0, 1);
   #pragma omp parallel num_threads(nt)
@@ -302,5 +305,6 @@ export function convSource(type: "float" | "double"): string {
   const head = `#define REAL ${type}\n${type === "float" ? "#define SINGLE 1\n" : ""}`;
   return head + VECTOR_PRELUDE + LANE_ORDERS + CONV_CALL + GEMM_TILES + CONV_TILES + CHANNEL_LANES +
     WINOGRAD_TILES + WINOGRAD_SCHEMES + CONV_FORWARD + WINOGRAD + WINOGRAD_WEIGHT + CONV_ROWS + CONV_FEW +
+    CONV_POINTS +
     CONV_DISPATCH + CONV_BACKWARD;
 }

@@ -5,7 +5,9 @@
  * lies, every element or every second one, with zeros for what is outside; nothing outside of the images' memory is read.
  */
 export const CONV_FEW: string = String.raw`
-enum { FEW = 3 };   // output channels a group
+// Output channels a group that leave register tiles empty, whatever they are made of, and input channels with which more do.
+enum { FEW = 3, FEW_SUMMED = 16 };
+INL bool few_pay(const Conv& p) { return p.kg <= FEW || (p.kg < MR && p.cg <= FEW_SUMMED); }
 
 // Taps below each other, whose rows stand one behind the other in a table: the first row, which element of it the first column
 // of results meets, and the first weight. Elements outside of the image are masked by the tap's column.
