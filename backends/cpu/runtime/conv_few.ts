@@ -12,36 +12,46 @@ INL bool few_pay(const Conv& p) { return p.kg <= FEW || (p.kg < MR && p.cg <= FE
 // Taps below each other, whose rows stand one behind the other in a table: the first row, which element of it the first column
 // of results meets, and the first weight. Elements outside of the image are masked by the tap's column.
 struct Run { int row, at, weight, column; };
-enum { LONGEST_RUN = 4, TALL = VECTOR_REGISTERS >= 32 ? 8 : 4 };
-// How many runs there are of each length, longest ones first, and how far apart the weights of a run are.
-struct Runs { L count[LONGEST_RUN], step; };
+enum { LONGEST_RUN = VECTOR_REGISTERS >= 32 ? 4 : 3, TALL = 8 };
+// How many pairs of runs and runs there are of each length, longest ones first, and how far apart the weights of a run are.
+struct Runs { L pairs[4], count[4], step; };
 
 // Adds a run of n taps to 'rows' rows of results, which share the rows of the image that they read, every 'step'-th element.
-template <int rows, int n, int step, bool masked>
+// A pair of runs side by side shares what is read for both.
+template <int rows, int n, int step, bool masked, bool pair>
 INL void add_run(V* acc, const T* const* row, L at, const T* mask, const T* weight, L weight_step) {
-  V in[rows + n - 1];
-  const Bits inside = (masked ? (Bits) ld(mask) : (Bits) {}) != (Bits) {};
-  UNROLL for (int i = 0; i < rows + n - 1; i++) {
-    const T* s = row[i] + at;
-    in[i] = step == 1 ? ld(s) : SHUFFLED(ld(s), ld(s + VL), EVENS);
-    if (masked) in[i] = (V) ((Bits) in[i] & inside);
-    if (n > 1) PIN(in[i]);
-  }
+  V w[n], w2[n];
   UNROLL for (int i = 0; i < n; i++) {
-    V w = weight[i * weight_step] - (V){};
-    PIN(w);
-    UNROLL for (int j = 0; j < rows; j++) acc[j] += w * in[i + j];
+    w[i] = weight[i * weight_step] - (V){};
+    PIN(w[i]);
+    if (pair) { w2[i] = weight[i * weight_step + 1] - (V){}; PIN(w2[i]); }
+  }
+  const Bits inside = (masked ? (Bits) ld(mask) : (Bits) {}) != (Bits) {}, inside2 = (pair ? (Bits) ld(mask + VL) : (Bits) {}) != (Bits) {};
+  UNROLL for (int y = 0; y < rows + n - 1; y++) {
+    const T* s = row[y] + at;
+    const V first = ld(s), second = step == 2 ? ld(s + VL) : first;
+    V in = step == 1 ? first : SHUFFLED(first, second, EVENS);
+    if (masked) in = (V) ((Bits) in & inside);
+    if (n > 1) PIN(in);
+    UNROLL for (int i = 0; i < n; i++) if (y >= i && y - i < rows) acc[y - i] += w[i] * in;
+    if (!pair) continue;
+    in = (V) ((Bits) SHUFFLED(first, second, ODDS) & inside2);
+    if (n > 1) PIN(in);
+    UNROLL for (int i = 0; i < n; i++) if (y >= i && y - i < rows) acc[y - i] += w2[i] * in;
   }
 }
 // A vector of columns of 'rows' rows: bias + sum over taps of weight * image.
 template <int rows, int step, bool masked>
 OUTL void column_of_runs(const T* const* row, L x, const T* masks, const Run* run, const Runs& runs, const T* weight, T bias, T* out, L length) {
   V acc[rows];
-  UNROLL for (int j = 0; j < rows; j++) acc[j] = bias - (V){};
-  #define RUNS(n) NO_UNROLL for (L k = 0; k < runs.count[n - 1]; k++, run++) \
-    add_run<rows, n, step, masked>(acc, row + run->row, x * step + run->at, masks + run->column * VL, weight + run->weight, runs.step);
+  UNROLL for (int j = 0; j < rows; j++) { acc[j] = bias - (V){}; __builtin_prefetch(out + j * length, 1); }
+  #define RUN(n, pair) add_run<rows, n, step, masked, pair>(acc, row + run->row, x * step + run->at, masks + run->column * VL, weight + run->weight, runs.step)
+  #define RUNS(n) \
+    if (step == 2) NO_UNROLL for (L k = 0; k < runs.pairs[n - 1]; k++, run++) RUN(n, step == 2); \
+    NO_UNROLL for (L k = 0; k < runs.count[n - 1]; k++, run++) RUN(n, false);
   RUNS(4) RUNS(3) RUNS(2) RUNS(1)
   #undef RUNS
+  #undef RUN
   UNROLL for (int j = 0; j < rows; j++) st(out + j * length, acc[j]);
 }
 // As many rows at once as leave few that are made twice; one alone waits for its sums.
@@ -79,19 +89,21 @@ INL RowReading reading_of(const Conv& p, L out_rows) {
 static Runs runs_of(const Conv& p, const RowReading& q, Run* run) {
   // Taps so far apart read neighbouring rows; else each is a run by itself
   const L step = p.sh % p.dh ? p.r : p.sh / p.dh;
-  Runs runs;
+  Runs runs = {};
   runs.step = step * p.s;
-  for (L n = LONGEST_RUN; n; n--) {
+  const bool paired = q.step == 2 && p.dw == 1;
+  for (L n = LONGEST_RUN; n; n--) for (L width = paired ? 2 : 1; width; width--) {
     const Run* first = run;
     for (L c = 0; c < p.cg; c++) for (L y0 = 0; y0 < least(step, p.r); y0++) for (L y = y0; y < p.r; y += LONGEST_RUN * step) {
       if (least(LONGEST_RUN, (p.r - y + step - 1) / step) != n) continue;
       const L oy = y * p.dh, row = (c * p.sh + oy % p.sh) * q.rows + oy / p.sh;
-      for (L x = 0; x < p.s; x++) {
+      // In pairs as many columns as there are
+      for (L x = paired && width == 1 ? p.s & ~1L : 0; x + width <= p.s; x += width) {
         const L ox = x * p.dw;
         *run++ = {(int) row, (int) (q.in_place ? ox - p.pw : ox % p.sw * q.columns + ox / p.sw), (int) ((c * p.r + y) * p.s + x), (int) x};
       }
     }
-    runs.count[n - 1] = run - first;
+    (width == 2 ? runs.pairs : runs.count)[n - 1] = run - first;
   }
   return runs;
 }
