@@ -6,6 +6,7 @@ import { InternalError } from "../../../lib/base/errors.ts";
 import { type DType, isInteger, itemSize, type ValueType, valueType } from "../../../lib/base/dtype.ts";
 import { type Dim, mul, sub, type Sym } from "../../../lib/sym/expr.ts";
 import { coefficientOf } from "../../../lib/loops/nest.ts";
+import { LANES } from "../../../lib/loops/reductions.ts";
 import {
   type Axis,
   type BufferDecl,
@@ -18,6 +19,7 @@ import {
   type Statement,
   type ValueId,
 } from "../../../lib/loops/ir.ts";
+import { foldedRows, foldRowsName, foldRowsText, ROWS } from "./fold_rows.ts";
 import { isCalled } from "./functions.ts";
 import { closeLanes, openLanes, printLanes } from "./lanes.ts";
 import type { Element, KernelNames, Range, StatementPrinter, Store } from "./names.ts";
@@ -338,7 +340,8 @@ export class NestPrinter implements StatementPrinter {
       out.line(`${VALUE_TYPE[c.dtype]} v${c.id} = ${this.value(c.initial)};`);
       this.define(c.id, c.dtype);
     }
-    out.block(`for (long ${i} = ${from}; ${i} < ${to}; ${i}++) {`, () => {
+    const start = this.#foldedRows(loop, { from, to }) ?? from;
+    out.block(`for (long ${i} = ${start}; ${i} < ${to}; ${i}++) {`, () => {
       if (loop.apart) out.line(`__asm__ volatile ("");`);
       this.statements(loop.body);
       this.#advance(loop);
@@ -349,6 +352,35 @@ export class NestPrinter implements StatementPrinter {
       if (isPosition(f.op)) this.#closeReduction(f);
       else closeLanes(this, f);
     }
+  }
+
+  /** Prints the iterations of a loop over rows that are folded together. Returns where the others begin. */
+  #foldedRows(loop: Loop, { from, to }: Range): string | undefined {
+    const found = foldedRows(loop);
+    if (!found || this.#dtypeOf(found.fold.values.buffer) !== found.fold.dtype) return undefined;
+    const { fold, step, rest } = found, { id, op, dtype, values, count } = fold, { out } = this;
+    const i = this.axis(loop.axis.symbol), b = `b${this.unique()}`, lanes = `rows${this.unique()}`;
+    this.names.fold(foldText(op, dtype, dtype));
+    this.names.fold(foldRowsText(fold));
+    out.line(`long ${b} = ${from};`);
+    out.block(`for (; ${b} + ${ROWS} <= ${to}; ${b} += ${ROWS}) {`, () => {
+      out.line(`${MEMORY_TYPE[dtype]} ${lanes}[${ROWS}][${LANES}] __attribute__((aligned(64)));`);
+      const each = `for (int r = 0; r < ${ROWS}; r++)`;
+      out.line(`${each} for (int l = 0; l < ${LANES}; l++) ${lanes}[r][l] = ${neutral(op, dtype)};`);
+      out.block("{", () => {
+        out.line(`const long ${i} = ${b};`);
+        const parts = [lanes, this.#elements(values), this.index(step), this.index(count)];
+        out.line(`${foldRowsName(fold)}(${parts.join(", ")});`);
+      });
+      out.block(`${each} {`, () => {
+        out.line(`const long ${i} = ${b} + r;`);
+        const name = this.define(id, dtype);
+        out.line(`const ${VALUE_TYPE[dtype]} ${name} = ${foldName(op, dtype, dtype)}_end(${lanes}[r]);`);
+        this.statements(rest);
+        this.#advance(loop);
+      });
+    });
+    return b;
   }
 
   /** Declares what a reduction accumulates into: of argmax and argmin also the best element so far. */

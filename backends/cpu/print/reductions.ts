@@ -39,7 +39,7 @@ export function foldName(op: ReductionOp, dtype: ValueType, result: ValueType): 
 }
 
 /** One step over names of vectors, without care for NaN in extremes. */
-function stepOfVectors(op: PlainOp, dtype: ValueType): string {
+export function stepOfVectors(op: PlainOp, dtype: ValueType): string {
   if (op === "max" || op === "min") return `x ${op === "max" ? ">" : "<"} a ? x : a`;
   if ((op === "sum" || op === "prod") && dtype !== "bool") return op === "sum" ? "a + x" : "a * x";
   return combine(op, dtype, ["a", "x"]);
