@@ -3,7 +3,7 @@
  * with the phases of their compilation, each in a fresh process with an empty cache (CPU seconds of the C++ compiler
  * included); and the first result of a new small function in a process that has compiled others.
  *
- * deno run -A cli.ts bench compile
+ *   deno run -A cli.ts bench compile
  */
 import { compile, compiler, config, nn, randn, type Tensor } from "../mod.ts";
 import { describeMachine, medianOf } from "./support/measure.ts";

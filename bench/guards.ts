@@ -2,7 +2,7 @@
  * The cost of guards: those of large models, and of many versions. No graph runs, so that a call consists of guards
  * and dispatch only.
  *
- * DYN_BENCH_PYTHON=python deno run -A cli.ts bench guards
+ *   DYN_BENCH_PYTHON=python deno run -A cli.ts bench guards
  */
 import { compile, config, nn, noGrad, ones, optim, type Tensor } from "../mod.ts";
 import { cacheEntries } from "../lib/dynamo/mod.ts";

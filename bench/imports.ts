@@ -2,7 +2,7 @@
  * The cost of importing dyn, compared with a process that imports nothing and one that imports only tensors: the
  * least wall time and the median CPU time (user and system, of all threads) over many processes.
  *
- * deno run -A cli.ts bench imports
+ *   deno run -A cli.ts bench imports
  */
 import process from "node:process";
 import { describeMachine, medianOf } from "./support/measure.ts";

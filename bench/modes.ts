@@ -2,7 +2,7 @@
  * The effect of the options of `compile`, each against the default in the same run: "staticResults" where results are
  * dropped, "max-autotune" where an access is transposed.
  *
- * deno run -A cli.ts bench modes
+ *   deno run -A cli.ts bench modes
  */
 import { compile, type Mode, randn, type Tensor } from "../mod.ts";
 import { describeMachine, measure, report } from "./support/measure.ts";

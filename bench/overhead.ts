@@ -1,7 +1,7 @@
 /**
  * The cost of a call on tiny tensors: sin(t) + cos(t) on 8 elements, guards included.
  *
- * DYN_BENCH_PYTHON=python deno run -A cli.ts bench overhead
+ *   DYN_BENCH_PYTHON=python deno run -A cli.ts bench overhead
  */
 import { compile, nn, randn, type Tensor } from "../mod.ts";
 import { describeMachine, measure, report } from "./support/measure.ts";

@@ -5,7 +5,7 @@
  * dropped closures leave. The backend compiles nothing. Milliseconds of CPU, each row in a process of its own;
  * PyTorch's tracer in the same run.
  *
- * DYN_BENCH_PYTHON=python deno run -A cli.ts bench traces
+ *   DYN_BENCH_PYTHON=python deno run -A cli.ts bench traces
  */
 import { join } from "node:path";
 import process from "node:process";

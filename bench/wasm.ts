@@ -2,7 +2,7 @@
  * Performance without a C++ compiler: matrix products and convolutions of the WebAssembly library in GFLOP/s on one
  * thread and on all, and the demo's training step with and without a compiler, in turns.
  *
- * deno run -A cli.ts bench wasm
+ *   deno run -A cli.ts bench wasm
  */
 import type { ExternOp } from "../lib/loops/ir.ts";
 import { libraryBytes, runLibrary } from "../backends/wasm/library.ts";

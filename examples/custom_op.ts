@@ -26,7 +26,7 @@ const steps = Number(flags.steps ?? 100), smoothing = Number(flags.smoothing ?? 
 
 type Table = readonly (readonly number[])[];
 
-/** What the cheapest way to each cell costs, softly: every way counts, cheap ones most. */
+/** Returns the soft minimum of the costs of all paths to each cell: every path counts, cheap ones most. */
 function waysTo(costs: Table): Table {
   const ways: number[][] = [];
   for (const [i, row] of costs.entries()) {

@@ -30,7 +30,7 @@ const flags = parseArgs(Deno.args, { string: ["epochs", "train", "times", "draw"
 const epochs = Number(flags.epochs ?? 6), times = Number(flags.times ?? 200), width = 24;
 manualSeed(0);
 
-// How much of a picture is left at each time, by the cosine schedule of Nichol and Dhariwal.
+// Share of a picture left at each time, by the cosine schedule of Nichol and Dhariwal.
 const left = linspace(0, 1, times + 1).add(0.008).div(1.008).mul(Math.PI / 2).cos().square();
 const kept = left.at("1:").div(left.at(0)).clamp(1e-4);
 

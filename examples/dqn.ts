@@ -14,7 +14,7 @@ manualSeed(3);
 /** Place and speed of the cart, angle and turn of the pole. */
 type State = readonly [x: number, speed: number, angle: number, turn: number];
 
-/** What a push to one side does in a fiftieth of a second. */
+/** Returns the state after a push to one side for a fiftieth of a second. */
 function pushed([x, speed, angle, turn]: State, right: boolean): State {
   const [gravity, pole, length, total, tick] = [9.8, 0.1, 0.5, 1.1, 0.02];
   const sin = Math.sin(angle), cos = Math.cos(angle);

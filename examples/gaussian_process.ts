@@ -32,7 +32,7 @@ const scales = ["length", "height", "noise"].map(() => tensor(0, { ...float64, r
 const [length, height, noise] = scales;
 if (!length || !height || !noise) throw new Error("Expected three scales");
 
-/** How alike two sets of places are: [N], [M] → [N, M] */
+/** Similarity of two sets of places: [N], [M] → [N, M] */
 const kernel = (a: Tensor, b: Tensor, length: Tensor, height: Tensor) =>
   a.unsqueeze(1).sub(b).div(length.exp()).square().mul(-0.5).exp().mul(height.mul(2).exp());
 

@@ -85,7 +85,7 @@ class ResNet extends nn.Module {
 
 type Pictures = readonly [images: Tensor, labels: Tensor];
 
-/** What is to be learnt: pictures, others that show what was learnt, and how often each is seen. */
+/** The task: training pictures, test pictures, and the number of epochs. */
 interface Task {
   readonly given: Pictures;
   readonly others: Pictures;

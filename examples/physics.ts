@@ -74,7 +74,7 @@ const exact = (t: Tensor) => {
 const off = noGrad(() => net.call(times).sub(exact(times)).abs().amax().item());
 console.log(`off by ${off.toFixed(4)} at most`);
 
-// What was learnt, asked in another way: velocity and acceleration at one time, forward and as a Hessian.
+// Checks what was learnt in another way: velocity and acceleration at one time, forward and as a Hessian.
 const at = (t: Tensor) => net.call(t.reshape(1, 1)).sum(), early = tensor(0.5, { dtype: "float32" });
 const [place, velocity] = func.jvp(at, [early], [onesLike(early)]) as [Tensor, Tensor];
 const acceleration = (func.hessian(at)(early) as Tensor).item();

@@ -55,7 +55,7 @@ for (let epoch = 1; epoch <= epochs; epoch++) {
 }
 reader.eval().requiresGrad_(false);
 
-/** How much features occur together, wherever they are: [1, C, H, W] → [C, C] */
+/** Returns the Gram matrix of features over all positions: [1, C, H, W] → [C, C] */
 function gram(features: Tensor): Tensor {
   const flat = features.squeeze(0).flatten(1);
   return flat.matmul(flat.t()).div(features.numel());

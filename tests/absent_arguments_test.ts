@@ -11,7 +11,7 @@ import { ALL_OPS } from "../lib/ops/table.ts";
 import type { OpDefinition } from "../lib/ops/definition.ts";
 import { callOp, ops } from "../lib/tensor/eager.ts";
 
-/** What a call gives, or how it fails. */
+/** Returns the results of a call, or how it fails. */
 function outcome(run: () => Tensor | readonly Tensor[]): unknown {
   manualSeed(3);
   try {
@@ -35,7 +35,7 @@ Deno.test("every op takes undefined at the end for nothing", () => {
         assertEquals(outcome(() => callOp(definition, [...given, ...more])), expected, definition.name);
       }
     }
-    // What is missing is missing all the same.
+    // Without arguments, undefined counts as missing too.
     const missing = outcome(() => callOp(definition, []));
     assertEquals(outcome(() => callOp(definition, [undefined])), missing, definition.name);
   }

@@ -16,7 +16,7 @@ type Value = GraphValue;
 interface Case {
   readonly build: (o: OpApi<Value>, x: Value, places: (count: number) => Value) => Value;
   readonly shape: readonly number[];
-  /** How long the loop is that threads share out; null: there is none. */
+  /** Length of the loop that threads divide; null: there is none. */
   readonly shared: number | null;
   /** Whether what is added lies side by side. */
   readonly lanes: boolean;

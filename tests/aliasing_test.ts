@@ -5,7 +5,7 @@
 import { assertEquals } from "@std/assert";
 import { arange, cat, compile, type Tensor, where } from "../mod.ts";
 
-/** No-ops, whose results still have memory of their own. */
+/** No-ops, whose results still have separate memory. */
 const COPIES: Readonly<Record<string, (x: Tensor) => Tensor>> = {
   clone: (x) => x.clone(),
   "times one": (x) => x.mul(1),
@@ -20,7 +20,7 @@ const COPIES: Readonly<Record<string, (x: Tensor) => Tensor>> = {
   "sine": (x) => x.to("float32").sin(),
 };
 
-/** What is shown of a copy. */
+/** Views of a copy. */
 const VIEWS: Readonly<Record<string, (x: Tensor) => Tensor>> = {
   itself: (x) => x,
   transposed: (x) => x.t(),

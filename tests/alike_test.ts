@@ -19,7 +19,7 @@ import { SIZE_LIMIT, wasmTarget } from "../backends/wasm/target.ts";
 import { wasmPool } from "../backends/wasm/threads.ts";
 import { writeForm } from "../backends/wasm/write_form.ts";
 
-/** What WebAssembly is written for. */
+/** The target of WebAssembly. */
 const WRITING = { limit: SIZE_LIMIT, fuses: true, memory: wasmPool().memory.kind };
 
 /** The programs of a training step, forward and backward. */
@@ -49,7 +49,7 @@ function unknown(program: Program): Program {
   return { ...program, kernels };
 }
 
-/** How many statements others are like, and how many kinds of them there are. */
+/** Returns the number of statements that resemble others, and of the kinds of them. */
 function alike({ kernels }: Program): { readonly bodies: number; readonly kinds: number } {
   const found = kernels.flatMap((kernel) => {
     const nest = kernel.kind === "loops" ? kernel : kernel.epilogue;

@@ -35,7 +35,7 @@ type Program = (x: Tensor) => unknown;
 
 const product = (x: Tensor) => x.unsqueeze(0).mm(x.unsqueeze(1)).dtype;
 
-/** What each piece of state does in programs that tell it and change it; the state is what it was when they end. */
+/** Programs that read and change each piece of state; the state is restored when they end. */
 const PROGRAMS: Readonly<
   Record<keyof ReturnType<typeof ambientState> | "precision" | "random" | "settings", readonly Program[]>
 > = {
@@ -50,7 +50,7 @@ const PROGRAMS: Readonly<
           throw new Error("inside");
         });
       } catch {
-        // It is on again.
+        // Enabled again.
       }
       return [isGradEnabled(), x.mul(2).requiresGrad];
     },
@@ -80,7 +80,7 @@ const PROGRAMS: Readonly<
           throw new Error("inside");
         });
       } catch {
-        // It has ended.
+        // Ended.
       }
       return [isAutocastEnabled(), product(x)];
     },

@@ -35,7 +35,7 @@ function observe(run: (...tensors: Tensor[]) => readonly Tensor[], tensors: read
   return { results, gradients: tensors.map((tensor) => tensor.grad) };
 }
 
-/** How two tensors hang together. */
+/** Relation of two tensors. */
 type Relation = "one tensor" | "shared memory" | "apart";
 
 function relationOf(a: Tensor, b: Tensor): Relation {
@@ -43,7 +43,7 @@ function relationOf(a: Tensor, b: Tensor): Relation {
   return a.storage === b.storage && a.numel() > 0 && b.numel() > 0 ? "shared memory" : "apart";
 }
 
-/** How the gradients of inputs, and those of results that they come from, hang together. */
+/** Returns the relations between gradients of inputs, and gradients of the results they come from. */
 function relations(
   run: (...tensors: Tensor[]) => readonly Tensor[],
   tensors: readonly Tensor[],
@@ -76,7 +76,7 @@ function assertSameRelations(
   }
 }
 
-/** How far numbers may be from those of eager execution, relative to themselves and to the largest of them. */
+/** Tolerance of numbers against eager execution, relative to themselves and to the largest of them. */
 const ALLOWED = { float32: 1e-6, float64: 1e-14 } as const;
 
 function assertSame(found: Tensor | null, expected: Tensor | null, where: string): void {

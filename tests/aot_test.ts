@@ -71,7 +71,7 @@ interface Outcome {
   readonly shapes: string[];
   readonly inputs: unknown[];
   readonly gradients: (unknown | null)[];
-  /** Which results are inputs. */
+  /** Results that are inputs. */
   readonly identities: number[];
 }
 
@@ -197,7 +197,7 @@ Deno.test("scores of attention are computed again: sums and maxima of their rows
   };
   assertEquals(savedBy(1024), [5, [[1024, 1], [1024, 1]]]);
   assertEquals(savedBy(512), [4, [[512, 512]]]);
-  // What dropout draws is drawn again: its keys are saved
+  // Dropout draws again with saved keys
   const dropped: Program = (q, k, v) => dropout(q!.matmul(k!).softmax(-1), 0.5).matmul(v!);
   assertEquals(savedBy(1024, dropped), [6, [[1024, 1], [1024, 1]]]);
 });
@@ -486,7 +486,7 @@ Deno.test("results that no tangent reaches leave gradients absent", () => {
   assertEquals([x.grad?.tolist(), y.grad], [[2, 2, 2], null]);
 });
 
-/** By what would show zeros in place of tangents that do not arrive. */
+/** Programs that would show zeros in place of tangents that do not arrive. */
 const PARTIAL: Readonly<Record<string, (a: Tensor, sine: Tensor) => (Tensor | undefined)[]>> = {
   "signs of zeros": (
     a,
@@ -498,7 +498,7 @@ const PARTIAL: Readonly<Record<string, (a: Tensor, sine: Tensor) => (Tensor | un
 for (const [name, results] of Object.entries(PARTIAL)) {
   Deno.test(`tangents that do not arrive add nothing: ${name}`, () => {
     const run: Program = (a) => a && results(a, a.sin());
-    // Where the cosine is negative, and where derivatives are infinite
+    // Negative cosine, and infinite derivatives
     const make = () => tensor([3, 0, 1.5, -0], { dtype: "float32", requiresGrad: true });
     const count = tensorsIn(run(make())).length, example = make();
     const compiled = aotEager(capture(run, [example]), [example]);

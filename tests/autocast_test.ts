@@ -36,7 +36,7 @@ function* dtypesIn(value: unknown): Generator<string> {
   else if (Array.isArray(value)) { for (const each of value) yield* dtypesIn(each); }
 }
 
-/** Where dyn's composition shows less than PyTorch's: what they give, and why. */
+/** Known differences from PyTorch: both results, and why. */
 const KNOWN: ReadonlyMap<string, string> = new Map([]);
 
 Deno.test("results under autocast have PyTorch's types", async () => {
@@ -103,7 +103,7 @@ Deno.test("a region converts a parameter once, also where gradients come and go"
   });
   assertEquals(gradOf(weight)?.dtype, "float32");
   assertEquals(grads[0], grads[1]);
-  // What is written to is converted again
+  // A written weight is converted again
   autocast("cpu", () => {
     const before = x.mm(weight).tolist();
     noGrad(() => weight.mul_(2));

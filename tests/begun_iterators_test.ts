@@ -1,4 +1,4 @@
-/** Where iterators stand that generated code has begun, held against what they give. */
+/** Positions of iterators that generated code has advanced, compared with the items they yield. */
 import { assertEquals } from "@std/assert";
 import {
   begunIndex,

@@ -1,4 +1,6 @@
-/** What users of compilers for tensor programs know by heart, through the public module: counts, texts, results. */
+/**
+ * Behaviour that users of compilers for tensor programs rely on, through the public module: counts, texts, results.
+ */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import {
   autograd,
@@ -169,7 +171,7 @@ Deno.test("cos(cos(x)) saves one tensor, with eager's gradient", () => {
   compile(f)(x).sum().backward();
   f(y).sum().backward();
   assert(x.grad && y.grad);
-  // By hand and naively: both steps are saved
+  // Written naively: both steps are saved
   class NaiveTwoCosine extends autograd.Function {
     static override forward(x: Tensor): Tensor {
       return x.cos().cos();

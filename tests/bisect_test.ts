@@ -14,15 +14,15 @@ const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
 
 /** A program that fails as a function of what it is compiled with. */
 interface Program {
-  /** How often each part is applied. */
+  /** Number of applications of each part. */
   readonly counts: Partial<Record<BisectPart, number>>;
-  /** Whether it fails, from the first stage on, given how often each part may be applied. */
+  /** Returns whether it fails, from the first stage on, given the allowed number of applications of each part. */
   readonly fails: (stage: string, allowed: (part: BisectPart) => number) => boolean;
   /** Whether it ends well all the same. */
   readonly isSilent?: boolean;
 }
 
-/** What a search says of a program. */
+/** Returns the verdict of a search on a program. */
 async function verdict(
   { counts, fails, isSilent }: Program,
 ): Promise<{ lines: string[]; runs: number; found: boolean }> {

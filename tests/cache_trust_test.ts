@@ -1,5 +1,5 @@
 /**
- * Where compiled code is kept: only in folders that nobody else can write, and files of others are not run.
+ * The folder of compiled code: only folders that nobody else can write are used, and files of others are not run.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
@@ -119,7 +119,7 @@ Deno.test({
     }),
 });
 
-/** Where the running Deno keeps its modules, so that a process with another home finds them. */
+/** Returns the module cache of the running Deno, so that a process with another home finds it. */
 function denoFolder(): string {
   const { stdout } = new Deno.Command(Deno.execPath(), { args: ["info", "--json"] }).outputSync();
   const info: { readonly denoDir: string } = JSON.parse(new TextDecoder().decode(stdout));

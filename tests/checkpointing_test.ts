@@ -1,4 +1,4 @@
-/** What is saved for backward passes: hooks that keep it in other ways, and functions that are run again instead. */
+/** Saved tensors of backward passes: hooks that store them differently, and functions that are recomputed instead. */
 import { assert, assertAlmostEquals, assertEquals, assertThrows, fail } from "@std/assert";
 import {
   autograd,
@@ -207,7 +207,7 @@ Deno.test("a budget of memory bounds what is saved, and changes no gradient", ()
   const shares = [0.75, 0.5, 0.25, 0].map((share) => {
     const { kept, gradients } = step(share, "eager");
     close(gradients, usual.gradients);
-    // What running statistics become is given back beside it
+    // Updated running statistics are returned beside it
     const statistics = 2 * 6 * 4 + 8;
     assert(
       kept - statistics <= share * (usual.kept - statistics),

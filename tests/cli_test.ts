@@ -260,7 +260,7 @@ console.log(f(tensor([1])).tolist());
   assertEquals(code, 0);
 });
 
-/** What the REPL prints for these lines. */
+/** Runs these lines in the REPL. */
 const session = (lines: readonly string[]): Promise<Outcome> =>
   dyn(["repl"], { stdin: lines.map((line) => `${line}\n`).join("") });
 

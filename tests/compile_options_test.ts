@@ -1,4 +1,4 @@
-/** What `compile` takes, and what it says of anything else. */
+/** The options of `compile`, and errors for anything else. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   BackendCompilerFailed,

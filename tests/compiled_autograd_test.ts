@@ -23,7 +23,7 @@ import "./support/turns/gradients.ts";
 
 const { compiledAutograd } = compiler;
 
-/** What was captured and compiled during `body`, which runs with compiled autograd. */
+/** Returns the captures and compilations during `body`, which runs with compiled autograd. */
 function during(body: () => void): { passes: number; graphs: number; runs: number; plain: string[] } {
   const before = compiledAutograd.status();
   config.patch({ compiledAutograd: true }, body);

@@ -92,7 +92,7 @@ function made(spec: Spec): Tensor {
     : fromTypedArray(flat, spec.shape, { dtype });
 }
 
-/** What PyTorch calls in Python's syntax. */
+/** Calls that PyTorch writes in Python's syntax. */
 const PROGRAMS: Readonly<Record<string, (...args: Tensor[]) => Tensor>> = {
   slices: (x) => x.at("1:", "::2"),
   picked: (x) => x.at(tensor([1, 0, 1]), 1),
@@ -159,7 +159,7 @@ function outcomeOf(
 
 const numbersOf = (x: Tensor): number[] => [...x.detach().toTypedArray()].map(Number);
 
-/** How near numbers have to be: to themselves, and to the largest of a tensor. */
+/** Tolerances, relative to the numbers and to the largest of a tensor. */
 interface Nearness {
   readonly unit: number;
   /** Part of the largest number that counts for all: sums of transforms round as large numbers do. */
@@ -392,7 +392,7 @@ Deno.test("what needs an order, or has no rule, refuses complex numbers", () => 
 });
 
 Deno.test("optimizers see complex parameters as pairs, as PyTorch's do", () => {
-  // What torch.optim gives after three steps of lr 0.1
+  // Results of torch.optim after three steps of lr 0.1
   const WANTED = {
     SGD: [0.421875, 0.84375, -0.2109375, 0.10546875],
     Adam: [0.7015862726343534, 1.7006233918933353, -0.20487125192446926, -0.030208326273691244],

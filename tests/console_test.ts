@@ -1,4 +1,4 @@
-/** What the console shows of modules, optimizers, schedules and loaders: their settings, never their elements. */
+/** Console output of modules, optimizers, schedules and loaders: their settings, never their elements. */
 import { assertEquals } from "@std/assert";
 import {
   compile,

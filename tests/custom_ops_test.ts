@@ -215,7 +215,7 @@ Deno.test("a kernel in C++ is an op: eager, in graphs, with a gradient", () => {
   assertEquals(found.map((each) => each.tolist()), [[1, 2, -3], [2]]);
   assertEquals(axpy(zeros([2, 3], { device: "meta" }), zeros([2, 3], { device: "meta" }), 1).shape, [2, 3]);
   const like = (x: Tensor) => x.newEmpty(x.shape);
-  // What is wrong with a kernel is not held against the compiler
+  // A faulty kernel does not count as a failure of the compiler
   for (let k = 0; k < 4; k++) {
     const wrong = library.kernel(`tests::wrong${k}`, like, {
       cpp: `void kernel(const float*, float*, const double*) { wrong${k}(); }`,

@@ -1,6 +1,6 @@
 /**
- * Training on two processes of one machine, started by `dyn launch`, and what else divides work among ranks. Input: the
- * programs in tests/distributed; output: none.
+ * Training on two processes of one machine, started by `dyn launch`, and other divisions of work among ranks, with
+ * the programs in tests/distributed.
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
@@ -14,7 +14,7 @@ const MPI = { ignore: !distributed.isAvailable() };
 function launch(program: string, ...args: readonly string[]): Promise<Outcome> {
   const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
   const words = ["launch", "-n", "2", path(`distributed/${program}`), ...args];
-  // What is divided is about no tier's code
+  // Division of work does not depend on the tier
   return runProgram(Deno.execPath(), ["run", "-A", "--no-check", path("../cli.ts"), ...words], {
     env: { DYN_TIER: "wasm" },
   });

@@ -251,7 +251,7 @@ Deno.test("workers make batches in order, waited for or not, and wait for the ne
   const expected = [...new data.DataLoader(samples, { batchSampler: [[3, 1], [0, 2, 4], [5], [6, 7], [8]] })]
     .map(listed);
   assertEquals([...loader].map(listed), expected);
-  // What is left of an epoch does not come in the next one
+  // The rest of an epoch does not appear in the next one
   for await (const batch of loader) {
     assertEquals(listed(batch), expected[0]);
     break;

@@ -1,6 +1,6 @@
 /**
- * What compilation leaves for people to look at: the record that stages keep, trace files and their report, debug
- * folders. Programs run as processes where the environment switches something on.
+ * Output of compilation for people: records of stages, trace files and their report, debug folders. Programs run as
+ * processes where the environment switches something on.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { join } from "node:path";
@@ -470,7 +470,7 @@ Deno.test("a log of ops shows what runs, compositions above their parts, and whe
   assert(compiled.entries.some(({ name }) => name === "mm"));
 });
 
-/** What is printed where nothing was asked for. */
+/** Returns what is printed by default. */
 function printed(spec: string, body: () => void): [Artifact, string][] {
   const seen: [Artifact, string][] = [];
   logs.capture(spec, (artifact, text) => seen.push([artifact, text]), body);

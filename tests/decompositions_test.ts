@@ -206,7 +206,7 @@ Deno.test("definitions say which ops the host may have a part in", () => {
         }
         asked++;
       } catch (thrown) {
-        // What is refused runs nowhere
+        // A refused call runs nowhere
         if (!(thrown instanceof DynError)) throw thrown;
       }
     }

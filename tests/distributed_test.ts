@@ -1,5 +1,5 @@
 /**
- * Several processes on one machine, started by mpirun. Input: the programs in tests/distributed; output: none.
+ * Several processes on one machine, started by mpirun. They run the programs in tests/distributed.
  */
 import {
   assert,
@@ -56,7 +56,7 @@ function mpirun(ranks: number, program: string, ...args: readonly string[]): Pro
   });
 }
 
-/** What compiles functions where that is not what a test is about. */
+/** The backend of tests that do not depend on it. */
 const [backend = ""] = sampleBySeed(["aot_eager", "inductor"], 1);
 
 /** Tests of whole programs, each of which takes several processes some seconds: a run takes one. */
@@ -131,7 +131,7 @@ Deno.test("collectives begin as early and are waited for as late as their graph 
       return a.add(b).add(aside);
     });
     ordered((x) => F.allReduce(F.allReduce(x).exp()).sub(x.tanh()));
-    // Nothing passes what writes
+    // Nothing moves past a write
     ordered((x) => {
       const y = x.clone(), a = F.allReduce(y).neg();
       y.add_(1);

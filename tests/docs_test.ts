@@ -1,9 +1,9 @@
 /**
- * Programs in the documentation run, and print what they say. The `ts` blocks of a page are one program, in their order;
- * so is each example in the comments of a source file.
+ * Runs the programs of the documentation and compares what they print. The `ts` blocks of a page are one program, in
+ * order; so is each example in the comments of a source file.
  *
- * Input: README.md, docs/*.md, comments of the public module and of lib/. Invariant: a `console.log` on one line with a
- * comment behind it prints that comment; every link between pages leads to a page.
+ * Invariant: a `console.log` on one line followed by a comment prints that comment; every link between pages leads to
+ * a page.
  */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";

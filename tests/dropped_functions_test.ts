@@ -41,7 +41,7 @@ for (const [name, drop] of sampleBySeed(Object.entries(DROPPED), 6)) {
   });
 }
 
-/** What the heap grows by with each function that is compiled and dropped, round by round, in bytes. */
+/** Returns the growth of the heap for each function that is compiled and dropped, round by round, in bytes. */
 async function growth(drop: Drop, rounds: number, count: number): Promise<number[]> {
   const used = async (): Promise<number> => {
     await collectAll();

@@ -252,7 +252,7 @@ const MAKING: Readonly<Record<string, (x: Tensor) => unknown>> = {
   },
 };
 
-/** What a function gives, and what backward passes leave behind. */
+/** Returns the result of a function, and the effects of backward passes. */
 function trained(fn: (x: Tensor) => unknown): unknown {
   manualSeed(5);
   const x = wave([2, 3], 1).detach().requiresGrad_(), results = [fn(x)].flat();

@@ -1,4 +1,4 @@
-/** What runs uncompiled, and that it is said: limits of symbolic rules, errors of the program, errors of dyn. */
+/** Calls that run uncompiled, and their reports: limits of symbolic rules, errors of the program, errors of dyn. */
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { config } from "../lib/base/config.ts";
 import { DynError, Unsupported } from "../lib/base/errors.ts";

@@ -62,7 +62,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   },
 };
 
-/** What a program gives, and what its arguments hold afterwards. */
+/** Returns the result of a program, and its arguments afterwards. */
 function outcome(run: Program): unknown {
   manualSeed(3);
   const x = rand(3, 3).sub(0.5), y = rand(3, 3);
@@ -211,7 +211,7 @@ Deno.test("every listed backend that is there runs random programs as they run p
     name !== "inductor" && missing === null
   );
   for (const { name } of backends) {
-    // As WebAssembly, which takes no compiler's time: native code has tests of its own
+    // As WebAssembly, which compiles fast: native code has its own tests
     await config.patch(
       { inductor: { tier: "wasm" } },
       () =>

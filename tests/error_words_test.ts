@@ -1,4 +1,4 @@
-/** What the engine's errors say behind graph breaks: the words of the program, whatever parts its expressions stand in. */
+/** The engine's error messages after graph breaks: the words of the program, however its expressions are split. */
 import { assert, assertEquals } from "@std/assert";
 import { compile, compiler, config, tensor } from "../mod.ts";
 import { sampleBySeed } from "./support/sampling.ts";

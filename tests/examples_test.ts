@@ -1,7 +1,6 @@
 /**
- * The programs in examples/ run in a short form, in this process and without kernels or on several ranks, and what they
- * train gets better.
- * Input: nothing; output: none. Invariant: every program of the folder is listed here; a run of the suite takes some.
+ * The programs in examples/ run in a short form, in this process and without kernels or on several ranks, and their
+ * training makes progress. Invariant: every program of the folder is listed here; a run of the suite samples some.
  */
 import { assert, assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
@@ -15,9 +14,9 @@ interface Short {
   readonly args: readonly string[];
   /** On how many processes it runs where MPI is there; in this one unless given. */
   readonly ranks?: number;
-  /** Where it prints what is to get better: the last number against the first. */
+  /** Matches the printed measure: the last number is compared with the first. */
   readonly shown: RegExp;
-  /** Which share of the first the last is at most; at least, where more is better. */
+  /** Maximum ratio of the last to the first number; a minimum if larger is better. */
   readonly atMost?: number;
   readonly atLeast?: number;
 }
@@ -74,7 +73,7 @@ const SHORT: Readonly<Record<string, Short>> = {
   },
 };
 
-/** What a program prints on several ranks. */
+/** Returns the output of a program on several ranks. */
 async function shownByRanks(name: string, { ranks, args }: Short): Promise<string> {
   const [cli = "", program = ""] = ["../cli.ts", `../examples/${name}`].map((path) =>
     fileURLToPath(new URL(path, import.meta.url))

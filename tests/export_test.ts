@@ -192,7 +192,7 @@ const dimension = (dim: Fields): string => dim.has(1) ? `${dim.number(1)}` : dim
 const shapeOf = (value: Fields): string[] =>
   value.message(2)?.message(1)?.message(2)?.messages(1).map(dimension) ?? [];
 
-// What ONNX Runtime computes of such models is tested beside the backend of that name
+// Numbers of such models in ONNX Runtime are tested with the backend of that name
 Deno.test("an ONNX model has the graph's operators, weights and named sizes", async () => {
   manualSeed(0);
   const model = new nn.Sequential(

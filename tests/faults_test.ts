@@ -45,7 +45,7 @@ async function failing(folder: string, modes: readonly string[]): Promise<Outcom
   return await runProgram(Deno.execPath(), args, { env });
 }
 
-/** What compilers do, and what a user is told of it. */
+/** Behaviours of compilers, and the messages to the user. */
 const FAULTS: readonly (readonly [mode: string, told: RegExp])[] = [
   ["killed", /compile graph.cpp but found it killed by SIGKILL$/],
   ["hangs", /found it still running after 1 s$/],
@@ -73,7 +73,7 @@ Deno.test({
       const { code, stdout, stderr } = await failing(folder, modes);
       assertEquals(code, 0, stderr);
       const lines: unknown[] = stdout.trim().split("\n").map((line) => JSON.parse(line));
-      // What cannot be loaded was made all the same.
+      // A library that cannot be loaded was built nevertheless.
       const native = (i: number) => 1 + (i > 4 ? 1 : 0) + (i > 9 ? 1 : 0);
       const graphs = modes.slice(0, -1).map((mode, i) => [mode, i + 2, native(i), mode === "works" ? 0 : 1]);
       assertEquals(lines, [...graphs, ["eager", 64 ** 3, 3, 1]]);

@@ -59,7 +59,7 @@ Deno.test("random_ draws integers of its bounds, or those of the type", () => {
 Deno.test("fillDiagonal_ writes where all indices are equal, and begins again where it is told to", () => {
   assertEquals(zeros([2, 3]).fillDiagonal_(7).tolist(), [[7, 0, 0], [0, 7, 0]]);
   assertEquals(zeros([7, 2]).fillDiagonal_(1).tolist(), [[1, 0], [0, 1], ...new Array(5).fill([0, 0])]);
-  // As PyTorch does: one row is left out below each square
+  // As in PyTorch: one row is skipped below each square
   assertEquals(zeros([7, 2]).fillDiagonal_(1, true).tolist(), [
     [1, 0],
     [0, 1],

@@ -6,7 +6,7 @@ import { assertEquals } from "@std/assert";
 import { compile, manualSeed, randint, type Tensor } from "../mod.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
-/** What shows the elements in another order. */
+/** Views that show the elements in another order. */
 const VIEWS: Readonly<Record<string, (x: Tensor) => Tensor>> = {
   "the input": (x) => x,
   transposed: (x) => x.transpose(0, 1),
@@ -17,7 +17,7 @@ const VIEWS: Readonly<Record<string, (x: Tensor) => Tensor>> = {
   "every second row": (x) => x.at("::2"),
 };
 
-/** What may run in the same loops; `x` is the input, `v` the view. */
+/** Neighbours that may run in the same loops; `x` is the input, `v` the view. */
 const NEIGHBOURS: Readonly<Record<string, (x: Tensor, v: Tensor) => Tensor>> = {
   "a write to the view": (_, v) => v.clamp_(1, 1),
   "a write to the input": (x) => x.add_(1),

@@ -1,4 +1,4 @@
-/** What depends on parameters and buffers alone is computed once, and anew where they change. */
+/** Values that depend only on parameters and buffers are computed once, and again when those change. */
 import { assert, assertEquals } from "@std/assert";
 import {
   autocast,

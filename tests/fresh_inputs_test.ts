@@ -11,7 +11,7 @@ const scaled = (by: number) =>
     }
   };
 
-/** What is made anew: how, what is done with it, and how many versions that takes. */
+/** Fresh objects: how they are made and used, and the number of versions. */
 const FRESH: Readonly<Record<string, readonly [make: () => unknown, use: Made, versions: number]>> = {
   "a tensor": [() => ones([2]), (x, y) => x.add(y as Tensor), 1],
   "a function with a property that hides one of all functions": [

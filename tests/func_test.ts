@@ -167,7 +167,7 @@ Deno.test("gradients by what a function captures flow on from every transform, a
   const nested = func.grad((a: Tensor) =>
     only(func.grad((y: Tensor) => sum(y).mul(a).sum())(one(3))).mul(a).sum()
   );
-  // What PyTorch finds at 3 for p = 2, and the gradient of its sum by p
+  // PyTorch's results at 3 for p = 2, and the gradient of the sum with respect to p
   const cases: readonly (readonly [(x: Tensor) => unknown, number, number])[] = [
     [(x) => func.grad(sum)(x), 12, 6],
     [(x) => [func.gradAndValue(sum)(x)].flat()[1], 18, 9],

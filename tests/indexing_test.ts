@@ -67,7 +67,7 @@ const indicesOf = (keys: readonly string[]): Index[] =>
 
 const elementsOf = (x: Tensor): unknown => x.reshape(-1).tolist();
 
-/** What is otherwise than in PyTorch. */
+/** Returns the differences from PyTorch. */
 function differences(
   [shape, keys, got, written]: Row,
   { at, set }: {

@@ -1,7 +1,7 @@
 /**
- * What programs give all objects, lists, functions and maps: dyn's own work goes through none of it, whether a call runs
- * uncompiled, is served by what was compiled before, or compiles. Names are sampled from those that dyn's sources read
- * and write; what a program has really got is not run and does not stand in the way.
+ * Properties that programs define on all objects, lists, functions and maps: dyn's own work uses none of them,
+ * whether a call runs uncompiled, is served by a cached version, or compiles. Names are sampled from those that dyn's
+ * sources read and write; properties of the program itself are not called and do not interfere.
  */
 import { assert, assertEquals } from "@std/assert";
 import { compile, type Tensor, tensor } from "../mod.ts";

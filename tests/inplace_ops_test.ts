@@ -37,7 +37,7 @@ Deno.test("igamma_ and igammac_ write what igamma and igammac give", () => {
   }
 });
 
-/** How the receiver lies in the tensor that is looked at afterwards. */
+/** The layout of the receiver in the tensor that is compared afterwards. */
 interface View {
   readonly name: string;
   /** A tensor of which the view is `self`. */
@@ -97,7 +97,7 @@ interface Case {
   readonly base: Tensor;
   /** The other arguments. */
   readonly rest: readonly unknown[];
-  /** How often the receiver is written: not at all where the op gives its argument back. */
+  /** Number of writes to the receiver: none if the op returns its argument. */
   readonly writes: 0 | 1;
   /** Leaves among all of them. */
   readonly leaves: readonly Tensor[];
@@ -111,7 +111,7 @@ function resultOf(definition: OpDefinition, given: readonly unknown[]): Tensor {
   return isTensor(made) ? made : fail(`${definition.name}: several results`);
 }
 
-/** Whether a result cannot be written into the receiver. */
+/** Returns whether a result cannot be written into the receiver. */
 function isRefused(self: Tensor, result: Tensor): boolean {
   return `${result.shape}` !== `${self.shape}` ||
     CATEGORY_RANK[categoryOf(result.dtype)] > CATEGORY_RANK[categoryOf(self.dtype)];
@@ -154,7 +154,7 @@ function casesOf(definition: OpDefinition, device: string): Made {
   return { good, refused };
 }
 
-/** What a program over the base of a case makes of it. */
+/** A program over the base of a case. */
 type Program = (made: Case, base: Tensor) => Tensor[];
 
 /** The base, the view and a sibling after an in-place call. */
@@ -197,7 +197,7 @@ function observe(cases: readonly Case[], results: readonly (readonly Tensor[])[]
   }));
 }
 
-/** How far floats may be apart, relative to themselves and to the largest of them. */
+/** Tolerance of floats, relative to themselves and to the largest of them. */
 const slackOf = ({ dtype, device }: Tensor): number =>
   dtype === "float64" ? 1e-13 : device === "webgpu" ? 1e-5 : 2e-6;
 
@@ -227,7 +227,7 @@ function assertSameOutcome(found: Outcome, expected: Outcome, where: string): vo
   );
 }
 
-/** Whether calls stop a trace, so that they run between graphs. */
+/** Returns whether calls end a graph, so that they run between graphs. */
 const breaksGraphs = ({ name, implementation }: OpDefinition) =>
   implementation.kind === "host" || name === "maskedScatter";
 
@@ -425,7 +425,7 @@ Deno.test("functions and layers of nn write into their argument where asked to",
 });
 
 Deno.test("compiled functions refuse what eager execution refuses in place, in its words", () => {
-  // What gives its receiver as it is, as dropout does outside of training, refuses nothing
+  // An op that returns its receiver, such as dropout outside of training, refuses nothing
   const message = (run: () => unknown): string | null => {
     try {
       run();

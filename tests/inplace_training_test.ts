@@ -96,7 +96,7 @@ function leaves(): Leaves {
   return { x: make([3, 2], 1), w: make([2], 2).requiresGrad_(), v: make([2], 3).requiresGrad_() };
 }
 
-/** Whatever can be told after a step. */
+/** Returns everything observable after a step. */
 function observe(step: (leaves: Leaves) => unknown): unknown {
   const made = leaves();
   const result = step(made);

@@ -94,8 +94,8 @@ const SEVERAL: Readonly<Record<string, number>> = {
 };
 
 /**
- * How many units of a function are taken in the other world, where it differs behind them, or in what they do not see;
- * none of the others.
+ * Number of units of a function reused in the other world, if it differs only after them, or in what they do not
+ * read; none of the others.
  */
 const IN_OTHER_WORLD: Readonly<Record<string, number>> = {
   "integers that change": 1,

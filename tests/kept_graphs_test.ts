@@ -85,7 +85,7 @@ Deno.test.afterAll(async () => {
   if (filled) await Deno.remove((await filled).cache, { recursive: true });
 });
 
-/** What aot did: one of the graphs has a region. */
+/** The work of aot: one of the graphs has a region. */
 const DIFFERENTIATED = { joint_graphs: GRAPHS, regions: 1 };
 const COMPILED = { misses: GRAPHS, stored: GRAPHS };
 
@@ -206,7 +206,7 @@ Deno.test("dyn is another one when its sources are", () =>
     assertNotEquals(written, one);
     await write("backends/two.ts", "", 4000);
     assertNotEquals(identity(), written);
-    // What is edited while a process runs is not what that process runs
+    // An edit during a process does not affect what the process runs
     await Deno.writeTextFile(join(folder, "lib/inner/one.ts"), "3");
     assertEquals(identity(), null);
     await write("lib/inner/one.ts", "3", 3000);

@@ -97,7 +97,7 @@ test("what was written since the process began is not taken for what it loaded",
   write(folder, "model.ts", MODEL, 100);
   write(folder, "factor.ts", CONSTANT, 100);
   await run(folder);
-  // As a program that was edited after it had started would see them
+  // Simulates a program that was edited after it had started
   for (const name of ["model.ts", "factor.ts"]) {
     Deno.utimeSync(join(folder, name), Date.now() / 1000 + 100, Date.now() / 1000 + 100);
   }

@@ -22,7 +22,7 @@ const SHAPES: readonly (readonly number[])[] = [[16, 8], [16], [3, 5, 7], [1], [
   70_001,
 ], []];
 
-/** Those that take a loop. */
+/** Those that need a loop. */
 const LOOPED = SHAPES.filter((shape) => shape.some((size) => size > 1));
 
 /** One formula over as many tensors. */
@@ -44,7 +44,7 @@ Deno.test("a formula over many tensors of other shapes is one call of one functi
     assertEquals(calls.length, 1);
     assertEquals(count(text, /^OUTL void k\d+/gm), 1);
   }
-  // What grows are lists of numbers
+  // Only lists of numbers grow
   assert(
     many.text.length < few.text.length + 56 * 32,
     `Expected ${few.text.length} characters but found ${many.text.length}`,

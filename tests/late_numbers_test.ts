@@ -12,7 +12,7 @@ import "./support/turns/gradients.ts";
 /** Enough for two pieces. */
 const ROUNDS = 130;
 
-/** What a program gives, and how many regions its graphs have. */
+/** Returns the result of a program, and the number of regions in its graphs. */
 function compiled<R>(fn: () => R): { readonly result: R; readonly regions: number } {
   const before = counters.get("aot", "regions"), result = fn();
   return { result, regions: counters.get("aot", "regions") - before };

@@ -116,7 +116,7 @@ function shown(value: unknown): unknown {
 
 type Run = (...inputs: Tensor[]) => (Tensor | number)[];
 
-/** What a call gives and leaves of its arguments, or its error, and the gradients that come of it. */
+/** The result of a call, its arguments afterwards, or its error, and the gradients. */
 interface Observed {
   readonly seen: readonly unknown[];
   readonly gradients: readonly unknown[];

@@ -36,7 +36,7 @@ function shown(value: unknown): unknown {
   return Object.is(value, -0) ? "-0" : typeof value === "bigint" ? `${value}n` : value;
 }
 
-/** What a call comes to, or its error, and what it leaves of its arguments. */
+/** Returns the result of a call, or its error, and its arguments afterwards. */
 function outcome(run: (...args: Tensor[]) => unknown, given: readonly Tensor[]): unknown {
   const args = given.map((each) => clone(each));
   try {

@@ -23,7 +23,7 @@ const positive = (...shape: number[]) => (): readonly Tensor[] => [rand(shape).a
 const table = signal(3, 4);
 const POOLED = { returnIndices: true } as const;
 
-/** What a pooling layer finds, and where. */
+/** Returns the maxima of a pooling layer, and their places. */
 function maxima(
   pool: { call(x: Tensor): [Tensor, Tensor] },
   inputs: () => readonly Tensor[],
@@ -258,7 +258,7 @@ const LAYERS: Readonly<Record<string, Entry>> = {
   PairwiseDistance: of(() => new nn.PairwiseDistance(), () => [randn([3, 4]), randn([3, 4])]),
 };
 
-/** What only holds modules or parameters and leaves calling them to its owner, and what layers extend. */
+/** Containers, whose owner calls their modules or parameters, and base classes. */
 const NO_LAYERS: ReadonlySet<string> = new Set([
   "Module",
   "ModuleList",

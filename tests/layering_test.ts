@@ -76,7 +76,7 @@ interface Edge {
   readonly to: string;
 }
 
-/** What of `deno info --json` is used here. */
+/** The part of `deno info --json` that is used here. */
 interface InfoOutput {
   readonly modules: readonly {
     readonly specifier: string;

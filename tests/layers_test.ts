@@ -107,7 +107,7 @@ Deno.test("layers compute what PyTorch's do", async () => {
   for (const sample of await readSamples()) replay(sample, (call) => call);
 });
 
-/** How many of the layers one run compiles. */
+/** Number of layers that one run compiles. */
 const COMPILED_AT_ONCE = 16;
 
 Deno.test("compiled layers compute what PyTorch's do", async () => {

@@ -49,7 +49,7 @@ const inPlace: Make = (x, change) => {
 };
 const byHand: Make = (x, change) => change.byHand(x);
 
-/** What the layout is changed of, from an input. */
+/** The tensors whose layout is changed, from an input. */
 const TARGETS: Readonly<Record<string, (x: Tensor) => Tensor>> = {
   input: (x) => x,
   intermediate: (x) => x.mul(2),

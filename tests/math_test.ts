@@ -41,7 +41,7 @@ function worst(
 
 const TABLES = new Map(Object.entries(tables));
 
-/** What a second rounding of fma may add to an error, in units in the last place. */
+/** Error that a second rounding of fma may add, in units in the last place. */
 const TWICE = 0.5;
 
 for (const f of FUNCTIONS) {
@@ -77,7 +77,7 @@ for (const [name, text] of TABLES) {
   });
 }
 
-/** Whether an operation takes operands of a type. */
+/** Returns whether an operation accepts operands of a type. */
 const takes = (op: ScalarOpName, dtype: ValueType): boolean => admits(SCALAR_OPS[op].operands, dtype);
 
 Deno.test("math: an operation is primitive on all types that it takes, or on none", () => {

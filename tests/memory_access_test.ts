@@ -140,7 +140,7 @@ function missing(): never {
   throw new Error("Expected an operand");
 }
 
-/** What is combined with every type, masked and not. */
+/** Cases that are combined with every type, masked and not. */
 interface Extent {
   readonly steps: readonly number[];
   readonly lengths: readonly number[];

@@ -41,10 +41,10 @@ function fill(set: LiveSet<Findable>, kept: Findable[], keepEach: number): void 
   }
 }
 
-/** How many more than those kept may be found: the last one made may still stand in a register. */
+/** Number of additional objects that may be found: the last one made may still be in a register. */
 const SLACK = 1;
 
-/** Whether a look finds all those kept, and hardly anything else. In a frame of its own, that keeps nothing. */
+/** Checks that a search finds all those kept, and hardly anything else. A separate frame keeps nothing alive. */
 function findsOnly(look: () => Findable[], kept: readonly Findable[]): void {
   const found = new Set(look());
   assert(kept.every((each) => found.has(each)));
@@ -80,7 +80,7 @@ Deno.test("what a look came by that was no member, and is old by now, does not k
   set.add(stranger);
   fill(set, kept, 100);
   let seen: readonly Findable[] | undefined;
-  // None of them counts while V8 marks everything
+  // None of them counts while V8 is marking
   for (let look = 0; look < 200 && !seen; look++) seen = set.young(false);
   findsOnly(() => [...seen ?? []], kept);
 });
@@ -103,14 +103,14 @@ Deno.test("a large result is mostly written where one of the last three was, als
     if (last.includes(block)) same++;
     last = [...last, block].slice(-3);
   }
-  // Not while V8 marks everything
+  // Not while V8 is marking
   assert(same > 150, `Expected most results in one of the last three blocks but found ${same} of 200`);
 });
 
 Deno.test("memory larger than what is searched for is found among the young", () => {
   const pool = new MemoryPool("cpu");
   for (let i = 0; i < 100; i++) pool.allocate(600 * MIB);
-  // Those that a look comes by while they stand in a register are old from the next one on
+  // Objects that a search finds in a register count as old from the next one on
   assert(
     pool.mostReserved <= 2400 * MIB,
     `Expected at most 2400 MiB but found ${pool.mostReserved / MIB} MiB`,
@@ -232,7 +232,7 @@ Deno.test("a compiled function asks for the numbers where it stands", () => {
     return [y.mul(2), more] as const;
   });
   const x = ones([MIB / 4]);
-  // So that nobody looks for dropped memory soon
+  // Delays the next search for dropped memory
   emptyCache("cpu");
   for (let call = 0; call < 3; call++) assertEquals(f(x)[1], MIB);
 });
@@ -248,7 +248,7 @@ Deno.test("what does not fit under the limit says what was asked for and what is
       `Expected room for float32 [8, 1048576] (33554432 bytes) on cpu but found none, where ${held} bytes are held of at most ${limit}`,
     );
     assertEquals(error.shortage, { held, limit, what: "float32 [8, 1048576]" });
-    // What was in the way is no longer, and what fits does
+    // The obstacle is gone, and a request that fits succeeds
     assertEquals(ones([2, MIB]).at(1, 5).item(), 1);
   } finally {
     setMemoryLimit(null, "cpu");

@@ -1,6 +1,6 @@
 /**
- * What surrounds layers: copies of modules, ways to fill weights, limits for gradients, functions and layers in
- * place, arguments by name. Numbers are PyTorch's or follow from the definition.
+ * Tools around layers: copies of modules, initialisation, gradient clipping, in-place functions and layers, named
+ * arguments. Numbers are PyTorch's or follow from the definition.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
@@ -428,7 +428,7 @@ Deno.test("lazy layers become what their first input asks for, or a state", () =
   }
   assert((losses.at(-1) ?? 1) < (losses[0] ?? 0));
   assertEquals(String(model.at(0)), "Linear(inFeatures=3, outFeatures=4, bias=false)");
-  // What is lazy is made by the first call of a compiled function, too
+  // The first call of a compiled function also materialises lazy layers
   const compiled = compile((x: Tensor) => copy.call(x).sin());
   assert(compiled(x).allclose(copy.call(x).sin()) && compiled(x).allclose(copy.call(x).sin()));
   assertEquals(copy.at(0).constructor, nn.Linear);

@@ -1,4 +1,4 @@
-/** What a compiler of an MPI library says of itself, as words for ours. */
+/** The output of an MPI library's compiler, as options for ours. */
 import { assertEquals } from "@std/assert";
 import { wordsOf } from "../backends/mpi/library.ts";
 

@@ -31,7 +31,7 @@ function numbers(rows: number, length: number, dtype: DType): Tensor {
   return x.where(randint(0, 4, [rows, length]).gt(0), special.at(randint(0, 5, [rows, length])));
 }
 
-/** What a stable sort by comparison gives: positions. */
+/** Returns the positions of a stable sort by comparison. */
 function positions(row: readonly (number | bigint)[], descending: boolean): number[] {
   const rank = (a: number | bigint, b: number | bigint): number => {
     if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
@@ -73,7 +73,7 @@ for (const dtype of COMPILED) {
   });
 }
 
-/** How many elements of rows of a length are asked for. */
+/** Numbers of requested elements for rows of a length. */
 const COUNTS: readonly (readonly [length: number, counts: readonly number[]])[] = [
   [1, [1]],
   [40, [1, 3, 40]],

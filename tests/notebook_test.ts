@@ -1,4 +1,4 @@
-/** What notebooks show of tensors, modules, images, curves and profiles, and bars of loops. */
+/** Display in notebooks of tensors, modules, images, curves and profiles, and progress bars of loops. */
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { join } from "node:path";
 import { inflateSync } from "node:zlib";
@@ -8,7 +8,7 @@ import { progressText } from "../lib/data/progress.ts";
 import { SKIP_BROWSER, withPage } from "./support/browser.ts";
 import { withFolder } from "./support/process.ts";
 
-/** What a notebook gets of a value. */
+/** Returns what a notebook receives for a value. */
 function displayed(value: object): Record<string, string> {
   const display: unknown = Reflect.get(value, Symbol.for("Jupyter.display"));
   assert(typeof display === "function");

@@ -132,7 +132,7 @@ Deno.test({
       ...sampleBySeed(generated, 90),
       ...sampleBySeed(await pyTorchCases(), 60),
     ]);
-    // What is left are models' own, below
+    // The remaining rules are covered by the models below
     const left = Object.keys(RULES).filter((name) => !compared.has(name));
     if (TAKES_ALL) assertEquals(left, ["contiguous", "gatherIndices"]);
   },

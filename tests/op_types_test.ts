@@ -37,7 +37,7 @@ function isList(a: SampleArgument): a is readonly SampleArgument[] {
   return Array.isArray(a);
 }
 
-/** Whether users can call it, rather than gradients and compositions alone. */
+/** Returns whether users can call it, rather than only gradients and compositions. */
 const isPublic = (definition: OpDefinition): boolean =>
   isMethod(definition) || definition.exposure?.free !== false ||
   (definition.exposure.namespaces?.length ?? 0) > 0;

@@ -267,7 +267,7 @@ Deno.test("a compiled step begins the states that the program begins, and none b
     assertEquals(optimizer.state.size, 3);
     assertEquals([...optimizer.state.values()].map(({ step }) => step?.item()), [3, 3, 3]);
   }
-  // What a program has seen of the states, or of what they depend on, is what they are begun by
+  // States are created from what a program has seen of them, or of what they depend on
   const changed = (read: boolean) => {
     const p = new nn.Parameter(tensor([1.5, 2, 3])), optimizer = new optim.Adam([p]);
     return compile((x: Tensor) => {

@@ -51,7 +51,7 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
 /** An environment in which there is no adapter. */
 const NO_ADAPTER = { DENO_WEBGPU_BACKEND: "vulkan", VK_DRIVER_FILES: "none", VK_ICD_FILENAMES: "none" };
 
-/** What a page gives. */
+/** The results of a page. */
 interface Found {
   readonly engine: string;
   readonly results: Results;
@@ -160,7 +160,7 @@ Deno.test("views and inputs that are written to are results of their own", async
   await withFolder(async (folder) => {
     const sha256 = await savePackage(compiler.export(f, [x, y]), `${folder}/f.dyn`, { native: false });
     const wanted = f(x, y).flat(2) as Tensor[];
-    // Nothing sorts on WebGPU
+    // WebGPU has no sort
     const program = await loadPackage(`${folder}/f.dyn`, { sha256, webgpu: true });
     assertEquals(program.engine, "wasm");
     const a = new PackageTensor(Float32Array.from(numbers(x)), [3, 4]);

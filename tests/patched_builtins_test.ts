@@ -153,7 +153,7 @@ const CASES: Readonly<Record<string, () => Case>> = {
   }),
 };
 
-/** What a program gives before, during and after each change, twice. */
+/** Returns the results of a program before, during and after each change, twice. */
 function observe(program: Program, patches: readonly Patch[]): unknown[] {
   const seen: unknown[] = [];
   const run = () => {
@@ -226,7 +226,7 @@ Deno.test("replaced builtins do not hinder the parser, and capture runs none of 
     const fn: (x: Tensor) => Tensor = new Function(
       `return (x) => { let s = x.add(${n}); return s.mul(2); }`,
     )();
-    // What the tensor library prepares for an operation is the program's own business.
+    // Plans that the tensor library makes for an operation are not compared.
     for (const k of [n, 2]) x.add(k).mul(k);
     const c = capture(fn);
     // Nor what it prepares for one that has become hot.
@@ -244,7 +244,7 @@ Deno.test("replaced builtins do not hinder the parser, and capture runs none of 
   assertEquals(calls, 0);
 });
 
-/** What a program that runs for itself prints, and its warnings; `compile` and others are there. */
+/** Returns the output of a program that runs by itself, and its warnings; `compile` and others are imported. */
 async function printed(program: string): Promise<readonly [output: unknown, warnings: string]> {
   const script = `
     import { compile, compiler, ones } from ${JSON.stringify(new URL("../mod.ts", import.meta.url).href)};

@@ -6,7 +6,7 @@ import { register } from "./support/programs.ts";
 
 register(everyday, ["eager"], [4, 10, 23]);
 
-/** Whatever ends a graph in the second call: the first one may have to give variables. */
+/** Returns the causes of breaks in the second call: the first one may have to provide variables. */
 function breaksOf(fn: (x: Tensor) => unknown): readonly string[] {
   const x = tensor([1, 2], { dtype: "float32" });
   compiler.explain(fn)(x);

@@ -72,7 +72,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   },
 };
 
-/** What a program notes, and the look-ups of constructors; whoever waits for the result does not count. */
+/** Returns what a program notes, and its look-ups of constructors; waiting for the result does not count. */
 function run(program: Program): { readonly noted: Promise<string[]> } {
   const log: string[] = [], x = ones([2]);
   const own = Object.getOwnPropertyDescriptor(Promise.prototype, "constructor") ?? {};

@@ -1,4 +1,4 @@
-/** What a CI machine promises: with `CI=true` nothing is skipped for want of a compiler or of a GPU. */
+/** The promises of a CI machine: with `CI=true` nothing is skipped because a compiler or a GPU is missing. */
 import { assertEquals } from "@std/assert";
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
 import { findAdapter } from "../backends/webgpu/device.ts";

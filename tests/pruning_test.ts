@@ -14,7 +14,7 @@ function layer(scale = 1): nn.Linear {
   return made;
 }
 
-/** Which of the elements of WEIGHT are left, each with its sign and magnitude. */
+/** Checks which elements of WEIGHT are left, each with its sign and magnitude. */
 function isMasked(found: Tensor, mask: readonly (readonly number[])[]): void {
   const expected = tensor(WEIGHT).mul(tensor(mask));
   assert(+found.sub(expected).abs().max() === 0, `expected ${expected} but found ${found}`);

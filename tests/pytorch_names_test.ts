@@ -85,7 +85,7 @@ Deno.test("transforms of vectors and matrices, and of parts, are PyTorch's", () 
       assertThrows(() => transform.logAbsDetJacobian(value, image), DynError, "SoftmaxTransform");
     }
   }
-  // What rounds to 1 has lost its preimage but for a cache
+  // A value that rounds to 1 has a preimage only in the cache
   const far = tensor([20.5]), kept = new transforms.TanhTransform({ cacheSize: 1 });
   assertEquals(kept.inv(kept.call(far)).item(), 20.5);
   assertEquals(new transforms.TanhTransform().inv(far.tanh()).item(), Infinity);
@@ -415,7 +415,7 @@ Deno.test("modules grow and shrink, and a program ends a graph where it wants", 
   ]);
   assertEquals([...list.slice(1)].map((each) => each.constructor.name), ["Tanh"]);
   const named = new nn.ModuleDict({ a: new nn.ReLU() }).update({ b: new nn.Tanh() });
-  // As the layer that it is, to the type checker too
+  // Typed as the layer that it is
   assertEquals(named.get("a").call(tensor([-1, 2])).tolist(), [0, 2]);
   assertEquals([named.pop("a") instanceof nn.ReLU, named.keys()], [true, ["b"]]);
   named.clear();

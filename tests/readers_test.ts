@@ -149,7 +149,7 @@ Deno.test("pictures are cut, turned and normalised, by random numbers that a see
     [2, 2, 3],
     "uint8",
   ]);
-  // As torch.nn.functional.interpolate with antialias=True
+  // Like torch.nn.functional.interpolate with antialias=True
   const row = (size: readonly [number, number]) =>
     transforms.resize(size)(arange(10).square().reshape(1, 2, 5).to("float32"));
   const fixed = (x: Tensor) =>

@@ -1,6 +1,6 @@
 /**
- * What an op refuses it refuses however often it is called: plans that serve calls with any number, and kernels of
- * any size, check what those of one call check. Input: the errors that ops name; output: none.
+ * A call that an op refuses is refused however often it is made: plans that serve calls with any number, and kernels
+ * of any size, make the same checks as those of one call. The errors are those that ops declare.
  */
 import { assert, assertEquals } from "@std/assert";
 import { compile, nn, type Tensor, tensor } from "../mod.ts";

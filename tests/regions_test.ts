@@ -60,7 +60,7 @@ class Stack extends nn.Module {
   }
 }
 
-/** How often regions were differentiated and lowered. */
+/** Returns the numbers of regions differentiated and lowered. */
 const counts = () => [counters.get("aot", "regions"), counters.get("inductor", "regions")];
 
 function counted<R>(body: () => R): { readonly result: R; readonly made: readonly number[] } {
@@ -79,7 +79,7 @@ function assertNear(found: readonly (Tensor | null)[], expected: readonly (Tenso
   });
 }
 
-/** What a program gives and leaves: its result, then gradients. */
+/** Returns the result of a program, then gradients. */
 function outcome(
   run: (x: Tensor) => Tensor,
   { module, x, seed = 3 }: { readonly module: nn.Module; readonly x: Tensor; readonly seed?: number },

@@ -9,7 +9,7 @@ import { randomNumbers, sampleBySeed, testSeed } from "./support/sampling.ts";
 
 const WIDTH = 4, LAYERS = 5;
 
-/** What layers look up by themselves. */
+/** State that layers look up themselves. */
 const favourites = new Map<object, number>(), weak = new WeakMap<object, number>();
 const TAG = Symbol("tag"), OTHER = Symbol("tag");
 const chosen: { layer: Layer | null } = { layer: null };
@@ -27,12 +27,12 @@ class Layer extends nn.Module {
   options: { power: number } = { power: 2 };
   act: (x: Tensor) => Tensor = half;
   #secret = 1;
-  /** What it does besides. */
+  /** Additional behaviour. */
   habit: "tag" | "none" | "private" | "map" | "weak" | "chosen" | "counts" | "keeps" | "parent" | "pair" =
     "none";
   kept: unknown = null;
   tag: symbol = TAG;
-  /** Which nobody reads. */
+  /** Never read. */
   index: unknown = null;
   parent: readonly Layer[] = [];
 
@@ -89,7 +89,7 @@ class Derived extends Layer {
 
 /** Layers one behind the other. */
 class Stack extends nn.Module {
-  /** What the first layer is given has a history, as what the others are given. */
+  /** Gives the first layer an input with a history, like the others. */
   readonly gain = new nn.Parameter(ones([WIDTH]));
   readonly layers: nn.ModuleList<Layer>;
   constructor(make: (at: number) => Layer = () => new Layer()) {
@@ -105,7 +105,7 @@ class Stack extends nn.Module {
   }
 }
 
-/** How many calls of layers were not stepped through while something ran. */
+/** Returns the number of calls of layers that were not stepped through during `body`. */
 function repeatedIn(body: () => void): number {
   const before = counters.get("repeated_calls", "callTraced");
   body();
@@ -122,7 +122,7 @@ function outcome(net: Stack, run: (x: Tensor) => Tensor, x: Tensor): unknown {
   return [y.tolist(), [...net.parameters()].map(({ grad }) => grad?.tolist() ?? null)];
 }
 
-/** What can set one layer apart, or all: how it is brought about, and how many layers are still taken over. */
+/** Changes that distinguish one layer, or all, and the number of layers still reused. */
 const DIFFERENCES: Readonly<Record<string, readonly [change: (layers: Layer[]) => void, repeated: number]>> =
   {
     "a number of a layer in it": [([, , layer]) => Object.assign(layer?.norm ?? {}, { eps: 0.5 }), 3],

@@ -9,7 +9,7 @@ import { sampleBySeed } from "./support/sampling.ts";
 
 const WIDTH = 4, LAYERS = 4;
 
-/** How many calls were not stepped through while something ran. */
+/** Returns the number of calls that were not stepped through during `body`. */
 function repeatedIn(body: () => void): number {
   const count = () => counters.get("repeated_calls", "callTraced");
   const before = count();
@@ -63,7 +63,7 @@ const begun = (x: Tensor, layers: readonly Mixing[]): Tensor =>
   layers[0] ? layers[0].out.call(x.repeat([1, 2])) : x;
 
 interface Program {
-  /** How many of the layers are taken over. */
+  /** Number of reused layers. */
   readonly repeated: number;
   readonly make: () => (x: Tensor) => unknown;
 }

@@ -44,7 +44,7 @@ async function withRepl(body: (repl: Typed) => Promise<void>): Promise<void> {
       try {
         child.kill("SIGKILL");
       } catch {
-        // It has ended
+        // Already ended
       }
       await child.status;
     }

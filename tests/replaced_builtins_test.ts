@@ -72,7 +72,7 @@ const program = (x: Tensor) => {
 
 type Program = typeof program;
 
-/** What a call gives while a method of the builtins throws; results are looked at when it is back. */
+/** Returns the result of a call while a builtin method throws; results are read after it is restored. */
 function during({ name, object, key, descriptor }: Method, call: () => ReturnType<Program>): unknown {
   let result: ReturnType<Program> | null = null, thrown: unknown = null;
   const replaced = () => {
@@ -97,7 +97,7 @@ for (const backend of ["eager", "aot_eager", "inductor"]) {
     for (const run of [program, compiled]) run(x);
     const wanted = METHODS.map((method) => during(method, () => program(x)));
     const found = METHODS.map((method) => during(method, () => compiled(x)));
-    // Where an uncompiled operation trips over a replacement, the compiled one may not.
+    // Where an uncompiled operation fails because of a replacement, the compiled one may succeed.
     const works = METHODS.map((_, i) => typeof wanted[i] !== "string");
     METHODS.forEach(({ name }, i) => works[i] && assertEquals(found[i], wanted[i], name));
     assert(works.filter((each) => each).length > 0.95 * METHODS.length);

@@ -36,7 +36,7 @@ const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
 const dyn = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Outcome> =>
   runProgram(Deno.execPath(), ["run", "-A", "--no-check", CLI, ...args], { env });
 
-/** What the tools said while `body` ran. */
+/** Returns the tools' messages during `body`. */
 function told(settings: Parameters<typeof config.patch>[0], body: () => void): string[] {
   const texts: string[] = [];
   logs.capture("repro", (_, text) => texts.push(text), () => config.patch(settings, body));
@@ -169,7 +169,7 @@ function casesOf(
   return found;
 }
 
-/** What a program of a repro describes: the text is run as a module. */
+/** Reads the case that the text of a repro describes, by running it as a module. */
 async function readBack(of: ReproCase, folder: string): Promise<ReproCase> {
   const { text, tensors } = reproText(of, { fault: { kind: "unknown" }, notes: ["note"], imports: [] });
   assertEquals(tensors, {});
@@ -382,7 +382,7 @@ Deno.test("without the setting nothing is recorded, and a rejected promise is", 
   });
 });
 
-/** What the recorded text of a value gives back. */
+/** Evaluates the recorded text of a value. */
 function evaluated(value: unknown): unknown {
   const recorded = new Recorded();
   const expression = recorded.expression(value, "value");

@@ -37,7 +37,7 @@ function ship(isCurrent: boolean): void {
   shipEntries({ isCurrent: () => isCurrent, lines: shipped });
 }
 
-/** How many classes a call takes of what dyn comes with. */
+/** Returns the number of shipped classes that a call reuses. */
 function taken(call: () => Tensor): number {
   const before = counters.get("kept_classes", "shipped");
   config.patch({ graphCache: true }, () => noGrad(call));
@@ -74,7 +74,7 @@ function calledBy(run: () => void): string[] {
 Deno.test("what restoring a plan calls of the builtins is looked at before", () => {
   ship(true);
   config.patch({ graphCache: true, inductor: { tier: "wasm" } }, () => {
-    // What is done once is done with dyn's own builtins
+    // One-time work runs with dyn's own builtins
     noGrad(() => x.exp());
     for (const [name, args, numbers] of CALLS) {
       let plan: Plan | undefined;

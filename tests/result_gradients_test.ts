@@ -29,7 +29,7 @@ Deno.test("gradients between the results of one compiled call can be looked at f
   for (const backend of ["aot_eager", "inductor"]) assertEquals(look(compile(program, { backend })), plain);
 });
 
-/** What may be asked about a result from which the last one is computed. */
+/** Observes views and gradients of a result from which the last one is computed. */
 function lookAtViews(run: (x: Tensor) => readonly Tensor[]): unknown[] {
   const x = tensor([[0.5, -1, 2], [1, 3, -2]], { requiresGrad: true }), seen: unknown[] = [];
   const results = run(x), last = results.at(-1) ?? x, others = results.slice(0, -1);

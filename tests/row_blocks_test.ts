@@ -43,7 +43,7 @@ interface Case {
   readonly shape?: readonly number[];
   /** Of keys and values, where it is another. */
   readonly keys?: readonly number[];
-  /** How many kernels run by blocks. */
+  /** Number of kernels that run by blocks. */
   readonly blocks: number;
   /** Buffers that are local. */
   readonly locals: number;
@@ -308,7 +308,9 @@ Deno.test("row blocks: rows of lengths that a call brings", () => {
 });
 
 Deno.test("row blocks: a kernel in between that overwrites what a product reads comes behind them, or ends them", () => {
-  /** How many kernels run by blocks, and where the other one is, which overwrites queries. */
+  /**
+   * Returns the number of kernels that run by blocks, with the position of the other one, which overwrites queries.
+   */
   const blocksWith = (build: Build, at: number): readonly number[] => {
     const { before: program } = made({ build, blocks: 3, locals: 1 }), product = program.kernels[0];
     assert(product?.kind === "extern");

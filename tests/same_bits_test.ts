@@ -27,7 +27,7 @@ import { makeSample } from "./support/samples.ts";
 import { randomNumbers, sampleBySeed, TAKES_ALL, testSeed } from "./support/sampling.ts";
 import { orderedNumber, SPECIAL } from "./support/special_numbers.ts";
 
-/** How operands lie in memory. */
+/** The layout of operands. */
 interface Form {
   readonly length: number;
   readonly step: number;
@@ -79,7 +79,7 @@ function eagerly(call: Call, operands: readonly Tensor[]): Tensor {
   return made;
 }
 
-/** Whether an op takes operands of a type. */
+/** Returns whether an op accepts operands of a type. */
 function takes(call: Call, operands: readonly Tensor[]): boolean {
   try {
     eagerly(call, operands);
@@ -127,7 +127,7 @@ function graphOf({ operands, call }: Case): CompiledGraph {
   return compileGraph(builder.graph, lookup, { silent: true, signature: { ownResults: 1 } });
 }
 
-/** What one program makes of all calls. */
+/** Returns the results of one program for all calls. */
 function compiled(cases: readonly Case[], compile: (program: Program) => CompiledProgram): Tensor[] {
   const graphs = cases.map(graphOf);
   const read = graphs.flatMap(({ inputs }, c) => inputs.flatMap((k) => cases[c]?.operands[k] ?? []));

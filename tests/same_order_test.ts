@@ -18,7 +18,7 @@ const SHAPES = [[7, 5, 9], [3, 40, 6], [4, 6, 40], [2, 17, 16], [20, 30, 50]] as
 const dense = (shape: readonly number[]): Tensor =>
   tensor([...orderedNumbers(shape.reduce((product, size) => product * size, 1))]).reshape(shape);
 
-/** How a tensor of a shape lies in memory. */
+/** Layouts of a tensor of a given shape. */
 const LAYOUTS: Readonly<Record<string, (shape: readonly [number, number, number]) => Tensor>> = {
   dense,
   turned: ([a, b, c]) => dense([c, b, a]).permute([2, 1, 0]),
@@ -81,7 +81,7 @@ function drawn(count: number): Case[] {
 
 const elementsOf = (found: Tensor): readonly unknown[] => [...found.toTypedArray()];
 
-/** What differs where all cases are one compiled function. */
+/** Returns the differences when all cases are one compiled function. */
 function differences(cases: readonly Case[], tier: "wasm" | "wait"): string[] {
   const inputs = cases.map(({ make }) => make());
   const all = (...xs: readonly Tensor[]) => cases.map(({ of }, k) => xs[k] ? of(xs[k]) : []);

@@ -23,7 +23,10 @@ const SOURCES: readonly string[] = filesBelow(ROOT)
 
 const CONFIG = codeOf(Deno.readTextFileSync(new URL("lib/base/config.ts", ROOT)));
 
-/** Whether a program reads a field of what it calls by one of these names: directly, taken apart, or by its key. */
+/**
+ * Returns whether a program reads a field of an object with one of these names: directly, by destructuring, or by its
+ * key.
+ */
 function isRead(holders: readonly string[], field: string): boolean {
   const holder = holders.map((each) => each.replaceAll(".", "\\.")).join("|");
   const reads = [
@@ -90,7 +93,7 @@ Deno.test("every variable of the environment that is told of is read, and the ot
     }
   }
   const read = variablesRead();
-  // Those of dyn's own tests and benchmarks are read there.
+  // Variables of dyn's own tests and benchmarks are read there.
   const elsewhere = (name: string) => /^DYN_(TEST|FUZZ|BENCH)_/.test(name);
   assertEquals([...told].filter((name) => !read.has(name) && !elsewhere(name)), []);
   // dyn sets it for the programs that it starts.

@@ -31,7 +31,7 @@ import { graphRunner } from "../lib/tensor/graph_runner.ts";
 import { runProgram, withFolder } from "./support/process.ts";
 import "./support/faulty_backends.ts";
 
-/** What was reported while `body` ran with every call checked. */
+/** Returns the reports during `body` with every call checked. */
 function reported(body: () => void, folder = "none", shadow = 1): string[] {
   const texts: string[] = [];
   logs.capture(

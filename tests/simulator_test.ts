@@ -1,6 +1,6 @@
 /**
- * What training steps take on many ranks: the arithmetic of links, layouts and memory, and steps as compilers see them.
- * Input: workloads made by hand, and small compiled steps; output: none.
+ * Predictions of training steps on many ranks: the arithmetic of links, layouts and memory, and steps as compilers
+ * see them, from hand-made workloads and small compiled steps.
  */
 import { assert, assertAlmostEquals, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { fileURLToPath } from "node:url";
@@ -134,7 +134,7 @@ Deno.test("one rank takes what was recorded, and copies wait for their gradients
   assertAlmostEquals(at({}, { speed: 10 }).seconds, 3.05);
   assertAlmostEquals(at({ data: 4 }).seconds, 30.5 + allReduceSeconds(CLUSTER, { ranks: 4, stride: 1 }, 800));
   assertEquals([at({ data: 4 }).batches, at({ data: 4, stages: 2 }).batches], [4, 32]);
-  // What travels while the backward pass runs is not waited for, but for the last bucket
+  // Transfers during the backward pass are not awaited, except for the last bucket
   const slow = free(0, 8e-3), far = { ...slow, within: { latency: 0, bandwidth: 800 / 35 } };
   assertAlmostEquals(at({ data: 2 }, { cluster: far, overlaps: true }).seconds - 30.5, 35);
   assert(at({ data: 2 }, { cluster: slow }).seconds > 1e5);

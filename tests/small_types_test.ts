@@ -43,7 +43,7 @@ const POLES = ["int8", "int16"].flatMap((dtype) => [
   `special.polygamma.special_polygamma_n_0 ${dtype} 0`,
 ]);
 
-/** What parts from PyTorch, and why. */
+/** Known differences from PyTorch, and why. */
 const KNOWN: ReadonlyMap<string, string> = new Map([
   ["matrix_exp float16 0", "PyTorch multiplies in float16, where what is too large has become infinite"],
   ...POLES.map((name) =>
@@ -116,7 +116,9 @@ type Half = "float16" | "bfloat16";
 
 if (!SKIP_WEBGPU) await webgpu.init();
 
-/** Whether a sample is about float64, which that device has not; comparisons of integers with tolerances use it. */
+/**
+ * Returns whether a sample involves float64, which that device lacks; comparisons of integers with tolerances use it.
+ */
 const needsDoubles = ({ op, dtype, args, kwargs, out }: OpSample): boolean =>
   JSON.stringify([args, kwargs, out]).includes("float64") ||
   (op === "isclose" && (dtype ?? "").startsWith("int"));
@@ -130,7 +132,7 @@ Deno.test({
   },
 });
 
-/** Where conversions run: op by op, and compiled by every tier of the CPU and on WebGPU. */
+/** The tiers of conversions: op by op, compiled by every tier of the CPU, and on WebGPU. */
 const TIERS: readonly { readonly name: string; readonly device: string; readonly compiled: boolean }[] = [
   { name: "eager", device: "cpu", compiled: false },
   ...(toolchainStatus().kind === "ready" ? [{ name: "C++", device: "cpu", compiled: true }] : []),
@@ -213,7 +215,7 @@ Deno.test("promotion of all pairs of types, of 0-d tensors and of numbers is PyT
     await Deno.readTextFile(new URL("data/promotion.json", import.meta.url)),
   );
   assertEquals(table.types.toSorted(), DTYPES.toSorted());
-  // What PyTorch makes complex32 or bcomplex32, which there are not, is complex64
+  // Where PyTorch returns complex32 or bcomplex32, which do not exist here, the result is complex64
   const numbers = [true, 1, 1.5, { re: 0, im: 1.5 }] as const;
   const of = (dtype: DType, shape: number[]) => ones(shape, { dtype });
   for (const a of table.types) {
@@ -256,7 +258,7 @@ Deno.test("integers of 8 and 16 bits wrap at every op, fused ones too", () => {
 });
 
 Deno.test("fused kernels keep float32 between ops unless emulatePrecisionCasts is set", () => {
-  // What rounding takes from squares
+  // Rounding errors of squares
   const run = (x: Tensor) => x.mul(x).to("float32").sub(x.to("float32").square());
   const x = tensor([0.1, 0.7, 1.3, 2.9], { dtype: "float16" }), eager = run(x).tolist();
   assertNotEquals(eager, [0, 0, 0, 0]);

@@ -11,7 +11,7 @@ import { sampleBySeed } from "./support/sampling.ts";
 
 const BUILDER = fileURLToPath(new URL("../tools/standalone.ts", import.meta.url));
 
-/** What the launcher, and a C++ compiler where there is one, need from PATH: everything but Deno and npm. */
+/** Returns a PATH for the launcher, and a C++ compiler if there is one: everything but Deno and npm. */
 async function pathWithoutDeno(folder: string): Promise<string> {
   await Deno.mkdir(folder);
   for (const place of ["/bin", "/usr/bin"]) {

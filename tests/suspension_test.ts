@@ -7,7 +7,7 @@ import { compile, compiler, config, type Tensor, tensor } from "../mod.ts";
 
 type Log = unknown[];
 
-/** What a test shows of a value. */
+/** Returns what a test compares of a value. */
 const shown = (value: unknown): unknown => {
   if (value instanceof Error) return String(value);
   return typeof value === "object" && value !== null && "tolist" in value
@@ -224,7 +224,7 @@ const ASYNC: Readonly<Record<string, AsyncProgram>> = {
   },
 };
 
-/** What happens in two calls of a program, beside another chain of microtasks. */
+/** Returns the events of two calls of a program, beside another chain of microtasks. */
 async function lifeOf(program: AsyncProgram): Promise<Log> {
   const log: Log = [];
   for (let call = 0; call < 2; call++) {

@@ -162,7 +162,7 @@ Deno.test("members of tensors that are no ops are captured, but for those that a
     const expected = shown(member(input()));
     assertEquals(shown(compile(member, { backend: "eager" })(input())), expected, name);
     const { breakReasons } = compiler.explain(member)(input()), ids = breakReasons.map(({ id }) => id);
-    // What is kept of a former call tells of where graphs end, not of what was tried before
+    // A cached former call records where graphs end, not what was tried before
     assert(id === undefined ? ids.length === 0 : ids.includes(id), `${name} breaks for ${ids}`);
   }
 });

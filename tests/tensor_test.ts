@@ -330,7 +330,7 @@ Deno.test("to converts types and leaves what fits alone", () => {
     DynError,
     'Expected a device out of cpu, webgpu, meta but found "nowhere"',
   );
-  // What is written down is checked with the types
+  // Literals are type-checked
   const wrong: TypeOrDevice<"float31"> extends "float31" ? never : "refused" = "refused";
   const right: [TypeOrDevice<"float32">, TypeOrDevice<"cpu">] = ["float32", "cpu"];
   assertEquals([wrong, ...right], ["refused", "float32", "cpu"]);

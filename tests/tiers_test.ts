@@ -42,7 +42,7 @@ async function background(folder: string, mode: string, seconds = 60): Promise<O
   return await runProgram(Deno.execPath(), args, { env });
 }
 
-/** What is left of compilations in a cache. */
+/** Returns leftover files of compilations in a cache. */
 function leftovers(folder: string): string[] {
   return [...Deno.readDirSync(join(folder, "cache/cpu"))].map((entry) => entry.name)
     .filter((name) => name.includes(".tmp"));
@@ -127,7 +127,7 @@ Deno.test({
     for (const op of ops) {
       noGrad(() => {
         const first = op().toTypedArray(), until = performance.now() + 300_000;
-        // What was asked for before need never be called again
+        // Former requests may never be called again
         const missing = () =>
           counters.get("tiers", "eager_requested") - counters.get("tiers", "eager_native");
         const native = () => counters.get("tiers", "eager_native"), before = native(), others = missing();

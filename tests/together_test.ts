@@ -1,6 +1,6 @@
 /**
- * Test files that the task runs together, as each by itself would import dyn and grow warm anew. Input: the lists in
- * tests/together and the task; output: none. Invariant: every test file has one place.
+ * Test files that the task runs together, since each by itself would import dyn and warm up again: the lists in
+ * tests/together and the task. Invariant: every test file is in one list.
  */
 import { assertEquals } from "@std/assert";
 import settings from "../deno.json" with { type: "json" };

@@ -82,7 +82,7 @@ function run({ inputs, outputs, buffers }: Program, program: Program): number[][
   return results.map((each) => [...each].map(Number));
 }
 
-/** What the second operands of products are: their strides and buffers. */
+/** Returns strides and buffers of the second operands of products. */
 const operands = ({ kernels }: Program) =>
   kernels.flatMap((k) => k.kind === "extern" ? [[k.inputs[1]?.buffer, ...k.inputs[1]?.strides ?? []]] : []);
 

@@ -22,7 +22,7 @@ import { counters } from "../lib/base/logs.ts";
 const SEED = Number(Deno.env.get("DYN_REGIONS_SEED") ?? 1),
   RUNS = Number(Deno.env.get("DYN_REGIONS_RUNS") ?? 16);
 
-/** How often regions were made, and kernels that run. */
+/** Returns the number of regions made, and of kernels that run. */
 const counts = () => [counters.get("aot", "regions"), counters.get("inductor", "kernels")];
 
 function counted<R>(fn: () => R): { readonly result: R; readonly made: readonly number[] } {
@@ -147,7 +147,7 @@ class Choices {
   }
 }
 
-/** What an update changes: a value, a state of it, and what both are changed by. */
+/** The tensors of an update: a value, its state, and their input. */
 type Slot = readonly [value: Tensor, state: Tensor, given: Tensor];
 
 const UPDATES: readonly ((slot: Slot) => unknown)[] = [

@@ -9,7 +9,7 @@ import { sampleBySeed } from "./support/sampling.ts";
 
 type ViewOf = (x: Tensor) => Tensor;
 
-/** How a tensor lies in the memory of a matrix of 3 × 4. */
+/** Layouts of a tensor in the memory of a 3 × 4 matrix. */
 const LAYOUTS: Readonly<Record<string, ViewOf>> = {
   rows: (x) => x,
   columns: (x) => x.t(),
@@ -71,7 +71,7 @@ const COMBINATIONS: readonly Combination[] = Object.keys(LAYOUTS).flatMap((layou
   )
 );
 
-/** What a program shows of itself, or why it refuses. */
+/** Returns the result of a program, or why it refuses. */
 function outcomeOf(combination: Combination, backend?: string): unknown {
   const { place, early, requiresGrad } = combination;
   const layout = LAYOUTS[combination.layout],

@@ -74,7 +74,7 @@ function assertNear(found: Tensor | undefined, expected: Tensor, where: string):
   });
 }
 
-/** What the op gives for variants of the tensors, one by one; null where it refuses one, or is random. */
+/** Returns the op's results for variants of the tensors, one by one; null if it refuses one, or is random. */
 function oneByOne(
   call: (...by: readonly Tensor[]) => Tensor[],
   variants: readonly Tensor[][],

@@ -28,7 +28,7 @@ const runner = (pool: ThreadPool, form: string): Runner => (program, inputs, out
   return compiled.source;
 };
 
-/** As it is and with lanes along either end of every nest, on one thread and on several. */
+/** Checks unchanged and with lanes along either end of every nest, on one thread and on several. */
 function check(program: Program, inputs: readonly HostArray[], form = "SIMD"): void {
   for (const pool of POOLS) {
     const run = runner(pool, form);

@@ -126,7 +126,7 @@ interface Form {
   readonly result: DType;
 }
 
-/** What an operation makes of its operands. */
+/** Returns the result of an operation on its operands. */
 const elementOf = (
   xs: readonly Operand[],
   { length, step, result }: Form,
@@ -224,7 +224,7 @@ Deno.test("every conversion", () => {
 
 const REDUCTIONS: readonly ReductionOp[] = ["sum", "prod", "max", "min", "any", "all", "argmax", "argmin"];
 
-/** Whether a reduction of a type means something. */
+/** Returns whether a reduction is defined for a type. */
 function reduces(op: ReductionOp, dtype: ValueType): boolean {
   if (op === "any" || op === "all") return dtype === "bool";
   return dtype !== "bool" || (op !== "sum" && op !== "prod");

@@ -21,7 +21,7 @@ const run: Runner = (program, inputs, outputs) => {
   return compiled.source;
 };
 
-/** As it is, and with lanes along either end of every nest. */
+/** Checks unchanged, and with lanes along either end of every nest. */
 function check(program: Program, inputs: readonly HostArray[], tolerance = 2e-6): void {
   compare(program, inputs, { run, tolerance });
   compare(vectorised(program, "innermost"), inputs, { run, tolerance });
@@ -183,7 +183,7 @@ Deno.test("wasm: pieces of the memory are apart, come back, and join", () => {
   heap.free(c, 256);
   assertEquals(heap.allocate(256), c);
   heap.free(b, 64);
-  // What was given back on both sides of it is one piece
+  // Adjacent freed pieces are merged
   assertEquals([heap.allocate(192), heap.allocate(to - from)], [a, undefined]);
   assertEquals(new TensorHeap(new WasmMemory(false)).allocate(64), undefined);
 });

@@ -47,7 +47,7 @@ Deno.test("gradients of attention stay as they are where matrices in memory are 
   assertEquals(madeIn(made({ ...SIZES, width: 140 }, { causal: true }).program), []);
 });
 
-/** What arrives for weights times a factor of theirs, summed over their rows; the sum is made short or is not. */
+/** Returns the gradients of weights times a factor, summed over their rows; the sum is shortened or not. */
 function sums(device: string, isOther: boolean): readonly (string | undefined)[] {
   const shapes = [[2, 1024, 16], [2, 1024, 16], [2, 1024, 1024], [2, 1024, 1024]];
   const graph = traced(

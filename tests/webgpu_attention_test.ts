@@ -28,7 +28,7 @@ type Value = GraphValue;
 type Build = (o: OpApi<Value>, q: Value, k: Value, v: Value, m: Value) => readonly Value[];
 type Shape = readonly [matrices: number, length: number, width: number];
 
-/** What device code has to keep to, relative to 1 + magnitude. */
+/** Tolerance of device code, relative to 1 + magnitude. */
 const BOUND = 3e-6;
 const MOST = { kernelBuffers: 8, workgroupBytes: 1 << 15, bindingBytes: 1 << 27 };
 
@@ -43,7 +43,7 @@ interface Case {
   readonly q: Shape;
   readonly k?: Shape;
   readonly v?: Shape;
-  /** How many kernels there are, of which so many are attention. */
+  /** Number of kernels, including those of attention. */
   readonly kernels: number;
   readonly attention?: number;
   readonly causal?: boolean;

@@ -14,7 +14,7 @@ import { SKIP_WEBGPU } from "./support/webgpu.ts";
 import { runOnWebGpu } from "./support/webgpu_run.ts";
 import tables from "./math/tables.json" with { type: "json" };
 
-/** What an implementation may add to the bound of a body, in units in the last place. */
+/** Error that an implementation may add to the bound of a body, in units in the last place. */
 const FREEDOM = 1;
 /** The bound of what the language has itself: 2 units, and the rounding of its operand. */
 const NATIVE = 2.5;
@@ -22,7 +22,10 @@ const NATIVE = 2.5;
 const NAMES = Object.keys(SCALAR_OPS).filter((name): name is ScalarOpName => Object.hasOwn(SCALAR_OPS, name));
 const TABLES = new Map(Object.entries(tables));
 
-/** Whether subnormal numbers take part, which the language may take for zero, be it on the way to a result. */
+/**
+ * Returns whether a number may be affected by flushing subnormals to zero, which the language permits, also for
+ * intermediate results.
+ */
 const isSubnormal = (x: number): boolean => x !== 0 && Math.abs(x) < 2 ** -120;
 
 function apply<V>(o: Body<V>, op: ScalarOpName, args: readonly V[]): V {
@@ -50,7 +53,7 @@ function results(op: ScalarOpName, columns: readonly (readonly number[])[]): Flo
 
 const SMALL = Math.fround(1e-6);
 
-/** What compilers make simpler as if no number were NaN, infinite or −0, and what it is in truth. */
+/** Expressions that compilers simplify as if no number were NaN, infinite or −0, and their true values. */
 const ALGEBRA: Readonly<
   Record<
     string,

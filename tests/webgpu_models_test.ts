@@ -96,7 +96,7 @@ const KNOWN: ReadonlyMap<string, RegExp> = new Map([
   ["logcumsumexp ", /Expected gradient 0\[\d+\] = 0\.41/],
 ]);
 
-/** How many samples of ops a run takes. */
+/** Number of samples of ops in a run. */
 const OPS_AT_ONCE = 8;
 
 test("PyTorch's samples of ops", async () => {
@@ -353,7 +353,7 @@ test("errors of the device reach whoever reads later", async () => {
   assertEquals((await device.read(memory, 0, 4)).length, 4);
 });
 
-/** How many of the sampled tests a run takes. */
+/** Number of sampled tests in a run. */
 const TESTS_AT_ONCE = 2;
 
 for (const [name, body] of sampleBySeed(sampled, TESTS_AT_ONCE)) test(name, body);

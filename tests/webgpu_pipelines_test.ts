@@ -35,7 +35,7 @@ Deno.test({
       assert(theirs > 0 && theirs < shaders.length, `${theirs} by threads`);
       assertEquals(new Set(shaders.map((each) => pipelines.of(each))).size, shaders.length);
       assertEquals(pipelines.prepare(shaders), 0);
-      // No adapter has such a limit: the threads stop, and this one does it all
+      // No adapter has such a limit: the threads stop, and this one does all the work
       const alone = new Pipelines({ device, limits: { maxBindGroups: 1000 }, cores: 4 });
       const told = Promise.withResolvers<string>(), { emit } = logs;
       logs.emit = (_artifact, text) => told.resolve(typeof text === "string" ? text : text());

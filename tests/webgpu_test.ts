@@ -27,7 +27,7 @@ function test(name: string, body: () => void | Promise<void>): void {
 const sometimes = (name: string, body: () => void): void => void sampled.push([name, body]);
 const sampled: (readonly [name: string, body: () => void])[] = [];
 
-/** How many of these a run takes, and of the cases in each. */
+/** Numbers of sampled tests in a run, and of cases in each. */
 const TESTS_AT_ONCE = 2, CASES_AT_ONCE = 6;
 
 const check = (program: Program, inputs: readonly HostArray[], tolerance = 2e-6) =>

@@ -21,7 +21,7 @@ type Method = (...args: readonly unknown[]) => Tensor | readonly Tensor[];
 
 const isMethod = (value: unknown): value is Method => typeof value === "function";
 
-/** How programs call an op: as a method of its first argument; null where they cannot. */
+/** Returns the method by which programs call an op; null if they cannot. */
 function methodOf({ name, params }: OpDefinition): Method | null {
   if (Object.keys(params)[0] !== "self") return null;
   const found: unknown = Object.getOwnPropertyDescriptor(Tensor.prototype, name)?.value;
@@ -40,7 +40,7 @@ const WRITES: Readonly<Record<string, { inPlace(x: Tensor): void; outOfPlace(x: 
   },
 };
 
-/** What a program gives, or its error. */
+/** The gradients of a program, or its error. */
 type Outcome =
   | { readonly kind: "gradients"; readonly gradients: readonly (Tensor | null)[] }
   | { readonly kind: "refused"; readonly message: string };
@@ -52,7 +52,7 @@ function gradientsOf(
   { change, backend }: { readonly change: (result: Tensor) => Tensor; readonly backend?: string },
 ): Outcome {
   const { given, tensors } = makeSample(sample, { requiresGrad: true });
-  // What views show must not be a leaf
+  // A viewed tensor must not be a leaf
   const [self, ...rest] = given.map((each) =>
     mapTree(each, (leaf) => isTensor(leaf) && leaf.requiresGrad ? leaf.mul(1) : leaf, isTensor)
   );
@@ -85,11 +85,11 @@ function hasGradient(definition: OpDefinition, sample: Sample): boolean {
   );
 }
 
-/** What the tape and the checks of writes may say: a value that is missing, memory that several elements share. */
+/** Errors of the tape and of checks of writes: a missing value, memory that several elements share. */
 const REFUSALS =
   /modified by an inplace operation|several indices|share|view and is being modified inplace|several views|overlap/;
 
-/** How an outcome differs from another; null where it does not. */
+/** Describes the difference between outcomes; null if they are equal. */
 function difference(found: Outcome, expected: Outcome): string | null {
   if (found.kind === "refused" || expected.kind === "refused") {
     const say = (each: Outcome) => each.kind === "refused" ? each.message : "gradients";

@@ -8,7 +8,7 @@ import { autograd, compile, compiler, noGrad, type Tensor, tensor } from "../mod
 /** Turns a gradient around, so that nobody can overlook that it was called. */
 const turn = (grad: Tensor) => grad.mul(-1);
 
-/** What a program says of gradients; the tensor is a leaf of two elements. */
+/** A program over gradients; the tensor is a leaf of two elements. */
 type Program = (x: Tensor) => unknown;
 
 const PROGRAMS: Readonly<Record<string, Program>> = {

@@ -3,7 +3,7 @@
  * else have to make. The calls are those of shipped_calls.ts. Invariant: each entry is what such a process would
  * keep, so that it holds for calls of all sizes of a class.
  *
- * deno task generate
+ *   deno task generate
  */
 import { config } from "../lib/base/config.ts";
 import { InternalError } from "../lib/base/errors.ts";

@@ -2,8 +2,7 @@
  * Compiles the given number of closures, calls each twice and drops it, and prints milliseconds of processor time for
  * each. Fails if a result is not that of the uncompiled closure.
  *
- * deno run -A --preload=preload.ts --v8-flags=--jit-fuzzing,--stress-flush-code bench/captures/compiled_closures.ts
- * 10000
+ *   deno run -A --preload=preload.ts --v8-flags=--jit-fuzzing,--stress-flush-code bench/captures/compiled_closures.ts 10000
  */
 import { compile, tensor } from "../../mod.ts";
 import { closureOf, expectSame, timed } from "./frames.ts";

@@ -3,7 +3,7 @@
  * after a call, and prints milliseconds of processor time for each. Fails if a variable does not hold the value that
  * the closure has assigned.
  *
- * deno run -A --preload=preload.ts --v8-flags=--jit-fuzzing,--stress-flush-code bench/captures/frames.ts 10000
+ *   deno run -A --preload=preload.ts --v8-flags=--jit-fuzzing,--stress-flush-code bench/captures/frames.ts 10000
  *
  * The flags have V8 optimise and forget code all the time.
  */

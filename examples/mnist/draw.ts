@@ -8,7 +8,7 @@ export function write(text: string): void {
   Deno.stdout.writeSync(encoder.encode(text));
 }
 
-/** How far something has come. */
+/** Progress of a task. */
 export interface Progress {
   readonly done: number;
   readonly total: number;

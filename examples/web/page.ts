@@ -1,10 +1,10 @@
 /**
- * The script of the page: a digit that is drawn goes through the model in the package at each stroke's end. Input: strokes;
- * output: what the model takes the digit for. Runs in browsers, by the runtime alone.
+ * The script of the page: a digit that is drawn goes through the model in the package at each stroke's end. Runs in
+ * browsers, by the runtime alone.
  */
 import { loadPackage, PackageTensor } from "../../runtime/mod.ts";
 
-/** What of a page's document is used here; browsers' types are no part of this project's. */
+/** The part of a page's document that is used here; browsers' types are not part of this project's. */
 interface Canvas {
   addEventListener(name: string, listener: (event: Pointer) => void): void;
   readonly width: number;

@@ -1,6 +1,6 @@
 /**
- * Serves a page to browsers: files, and modules of this repository without their types. Input: files by path; output: a
- * server. Invariant: nothing is served besides these modules and what is given.
+ * Serves a page to browsers: files, and modules of this repository without their types. Invariant: only these modules
+ * and the given files are served.
  */
 import { stripTypeScriptTypes } from "node:module";
 
@@ -8,7 +8,7 @@ const ROOT = new URL("../../", import.meta.url);
 
 const TYPES: Readonly<Record<string, string>> = { html: "text/html", ts: "text/javascript" };
 
-/** What a browser gets of a file; modules lose their types. */
+/** Returns the body of a file for a browser; modules lose their types. */
 function bodyOf(path: string, content: Uint8Array<ArrayBuffer> | string): Uint8Array<ArrayBuffer> | string {
   return path.endsWith(".ts") && typeof content === "string"
     ? stripTypeScriptTypes(content, { mode: "transform" })

@@ -1,9 +1,9 @@
 /**
- * A plain interpreter of code objects, to compare printed functions with.
+ * A plain interpreter of code objects, for comparison with printed functions: it runs the code up to a place and its
+ * printed rest from there.
  *
- * Input: a code object, its free variables, a place to stop. Output: a function that runs the code up to that place
- * and its printed rest from there.
- * Invariant: instructions that print as one expression are evaluated by that expression; all else is done here.
+ * Invariant: instructions that print as one expression are evaluated by that expression; all others are executed
+ * here.
  */
 import type { CodeObject, Instruction, Offset, Register } from "../../lib/dynamo/bytecode/code.ts";
 import { handlersAt } from "../../lib/dynamo/bytecode/effects.ts";
@@ -34,7 +34,7 @@ export interface Run {
   readonly controlFlow?: "structured" | "dispatch";
 }
 
-/** What the machine asks of whoever drives it. */
+/** A request of the machine to its driver. */
 type Request =
   | { readonly kind: "await"; readonly value: unknown }
   | { readonly kind: "yield"; readonly value: unknown }
@@ -42,7 +42,7 @@ type Request =
   | { readonly kind: "start"; readonly value: undefined }
   | { readonly kind: "rest"; readonly value: unknown };
 
-/** What the driver answers. */
+/** The driver's answer. */
 type Answer =
   | { readonly kind: "value"; readonly value: unknown }
   | { readonly kind: "error"; readonly error: unknown }
@@ -177,10 +177,10 @@ function* caught(value: unknown): Generator<unknown, Answer, Answer> {
   }
 }
 
-/** As V8 words it. */
+/** In V8's words. */
 const MISSING_THROW = "The iterator does not provide a 'throw' method.";
 
-/** What yield* does. A return() that ends the other iterator is an answer. */
+/** Executes yield*. A return() that ends the other iterator is an answer. */
 function* delegate(value: unknown): Generator<unknown, Answer, Answer> {
   const iterator = asIterable(value)[Symbol.iterator]();
   let result = iterator.next();

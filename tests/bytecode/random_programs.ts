@@ -1,7 +1,7 @@
 /**
  * Random functions made of nested control flow, for the property that printed code behaves as the original.
  *
- * Input: a seed. Output: the text of a function `f(a)` that always ends and logs where it has been.
+ * A seed determines the text of a function `f(a)` that always terminates and logs its path.
  */
 
 /** Text of the function of that seed. */

@@ -32,7 +32,7 @@ const COMBINED: Readonly<Record<Exclude<dist.ReduceOpName, "avg">, (a: number, b
   bxor: (a, b) => a ^ b,
 };
 
-/** What rank r gives: numbers that every type holds, and whose products every type holds, on eight ranks, too. */
+/** The elements of rank r: numbers and products that every type holds, even for eight ranks. */
 const given = (r: number) => [r % 3, (r + 1) % 2, r < 5 ? 2 : 1, r < 3 ? 3 - r : 1];
 
 function reductionsOf(dtype: DType): dist.ReduceOpName[] {
@@ -211,7 +211,7 @@ if (rank === 1) {
   assertEquals([a, b, c], [2, 1, 3]);
 }
 
-// Where ranks differ all of them say so, nothing is written, and the group goes on
+// If ranks differ all of them throw, nothing is written, and the group continues
 const differs = (call: () => void, ...texts: readonly string[]) => {
   const error = assertThrows(call, dist.DistributedError);
   for (const text of texts) assert(error.message.includes(text), error.message);

@@ -1,6 +1,6 @@
 /**
- * One of three ranks that compile the same. Input: a folder; ranks 0 and 1 keep compiled code in the same place, rank 2 as on
- * a machine of its own. Started by mpirun; prints a line at its end.
+ * One of three ranks that compile the same. Ranks 0 and 1 keep compiled code in the same folder, rank 2 as on another
+ * machine. Started by mpirun; prints a line at its end.
  */
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { ToolchainError } from "../../backends/cpu/compiler_faults.ts";

@@ -25,7 +25,7 @@ import {
 dist.initProcessGroup();
 const rank = dist.getRank(), { functional: F } = dist;
 manualSeed(4);
-/** What both ranks have, and weights by which results count. */
+/** Tensors that both ranks have, and weights of results. */
 const both = [randn([4, 3]), randn([4, 3])] as const, weights = randn([2, 8, 6]);
 const own = both[rank] ?? zeros([4, 3]);
 
@@ -162,7 +162,7 @@ const others = dist.newGroup([0, 1]);
 const several = (x: Tensor, m: Tensor): Tensor[] => {
   const sums = [F.allReduce(x.sin()), F.allReduce(x.narrow(0, 0, 2).t()), F.allReduce(x.sum())];
   const [a = x, b = x, c = x] = sums;
-  // What others read too is sent as a copy
+  // A tensor with other readers is sent as a copy
   const aside = x.cos(),
     behind = F.allReduce(a.mul(c)),
     most = F.allReduce(aside, { op: "max" }).sub(aside),

@@ -1,6 +1,6 @@
 /**
- * Attention divided by heads, on each rank of a group. Input: a group; output: errors where parts do not compute what whole
- * layers do: results, gradients and two steps of training.
+ * Attention divided by heads, on each rank of a group. Throws if parts compute something else than whole layers:
+ * results, gradients and two steps of training.
  */
 import { assert, assertThrows } from "@std/assert";
 import { arange, compile, distributed as dist, nn, ones, optim, randn, type Tensor } from "../../mod.ts";
@@ -80,7 +80,7 @@ class Words extends nn.Module {
   }
 }
 
-/** How that is divided. */
+/** The division of that model. */
 export const SEPARATE: dist.AttentionStyle = {
   heads: { q: HEADS, k: HEADS, v: HEADS },
   output: "out",
@@ -101,7 +101,7 @@ const PLAN: dist.ParallelPlan = {
   head: "gathered",
 };
 
-/** What cannot be divided is refused. */
+/** Checks that indivisible models are refused. */
 function refuses(group: dist.ProcessGroup): void {
   const { size } = group;
   if (size === 1) return;

@@ -1,6 +1,6 @@
 /**
- * One of two ranks that train a sharded model and write a checkpoint behind each step. Input: a folder; "killed": rank 1 is
- * killed while it writes the third one; "resumed": training goes on from what is there, after a checkpoint for which one rank
+ * One of two ranks that train a sharded model and write a checkpoint after each step. "killed": rank 1 is killed
+ * while it writes the third one; "resumed": training continues from the folder, after a checkpoint for which one rank
  * has no room. Started by mpirun. Invariant: in the end parameters are those of training without a fault.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";

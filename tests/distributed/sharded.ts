@@ -1,7 +1,7 @@
 /**
- * One of several ranks that train sharded models. Input: a checkpoint, and the backend of compiled functions. Started by
- * mpirun; prints a line at its end. Invariant: what they compute
- * is held against the same training by one process on all of the data.
+ * One of several ranks that train sharded models, with a checkpoint and the backend of compiled functions as
+ * arguments. Started by mpirun; prints a line at its end. Invariant: results are compared with the same training by
+ * one process on all of the data.
  */
 import { assert, assertEquals, assertThrows, fail } from "@std/assert";
 import {
@@ -113,7 +113,7 @@ class Words extends nn.Module {
   }
 }
 
-// What one process has saved goes on here; the other way it is read by one process again
+// A checkpoint of one process continues here; the opposite direction is read by one process again
 if (folder) {
   const net = shardBlocks(blocks()), optimizer = new optim.AdamW(net.parameters(), { lr: 1 });
   loadSharded({ model: net, optimizer }, folder);
@@ -123,7 +123,7 @@ if (folder) {
   optimizer.step();
   saveSharded({ model: net, optimizer }, folder);
   assertThrows(() => loadSharded({ model: new nn.Linear(2, 2) }, folder), Error, "no model.weight");
-  // Where one rank fails all throw, and the folder stays as it was
+  // If one rank fails all throw, and the folder is unchanged
   const isLast = rank === size - 1;
   if (isLast) Object.defineProperty(net, "stateDict", { value: () => fail("no room") });
   assertThrows(

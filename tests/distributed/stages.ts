@@ -1,6 +1,7 @@
 /**
- * One of four ranks that train a model in stages, and divide attention by heads. Input: the backend of compiled functions.
- * Started by mpirun; prints a line at its end. Invariant: what they compute is held against the same training by one process.
+ * One of four ranks that train a model in stages, and divide attention by heads; its argument is the backend of
+ * compiled functions. Started by mpirun; prints a line at its end. Invariant: results are compared with the same
+ * training by one process.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { arange, distributed as dist, manualSeed, nn, optim, randn, Tensor } from "../../mod.ts";
@@ -122,7 +123,7 @@ assert(group);
     assert(part);
     near(part, grad, `gradient ${k} of two stages`);
   });
-  // What stages ask of their neighbours is the same, or all of them hear of it
+  // Stages agree with their neighbours, or all of them throw
   const other = new ScheduleGPipe(new PipelineStage(module, stage, 2, { group }), 1 + stage, { lossFn });
   assertThrows(
     () => other.step(...stage === 0 ? [x] : [{ target }]),

@@ -218,7 +218,7 @@ for (const backend of ["aot_eager", "inductor"]) {
 }
 compiler.setEnableGuardCollectives(false);
 
-// What a checkpoint marks is computed again, but for what other ranks have a part in
+// A checkpointed function is recomputed, except for its collectives
 {
   const run = (isMarked: boolean) => {
     manualSeed(3);
@@ -240,7 +240,7 @@ compiler.setEnableGuardCollectives(false);
   assertEquals([kept.calls, marked.calls, kept.tanh, marked.tanh], [2, 2, 1, 2]);
 }
 
-// Where the tape takes the backward pass of a compiled model, it comes to one bucket after the other
+// If the tape runs the backward pass of a compiled model, it reaches one bucket after another
 for (const norm of [nn.LayerNorm, nn.BatchNorm1d]) {
   const [plain, ours] = [0, 1].map(() =>
     new nn.Sequential(
@@ -273,7 +273,7 @@ for (const norm of [nn.LayerNorm, nn.BatchNorm1d]) {
   assertSame(ours.parameters().map(gradOf), plain.parameters().map(gradOf), order);
 }
 
-// What a compiled pass leaves out is told by the next one, as plainly
+// Parameters unused by a compiled pass are reported by the next one, as without compilation
 {
   const model = new dist.DistributedDataParallel(new Net());
   const step = compile((x: Tensor, y: Tensor) => lossOf(model, x, y).backward(), { backend: "aot_eager" });
@@ -300,7 +300,7 @@ assertEquals([counters.entries("graph_break"), counters.entries("fallback")], [[
   assertEquals(model.module.spare.weight.grad, null);
 }
 
-// What only passes without averages have used is averaged, too
+// Parameters used only in passes without averages are averaged too
 {
   let usesSpare = true;
   const model = new dist.DistributedDataParallel(new Net(() => usesSpare), { findUnusedParameters: true });

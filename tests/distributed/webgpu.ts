@@ -1,7 +1,8 @@
 /**
- * One of two ranks whose tensors are on WebGPU: every collective and message, plainly and in graphs, through host memory.
- * Input: "collectives", or how functions run and how a model is divided and its step runs. Started by mpirun; prints a line
- * at its end. Invariant: expected values are computed from the ranks' numbers, or in host memory, and results stay on the device.
+ * One of two ranks whose tensors are on WebGPU: every collective and message, plainly and in graphs, through host
+ * memory. Its arguments are "collectives", or how functions run and how a model is divided and its step runs. Started
+ * by mpirun; prints a line at its end. Invariant: expected values are computed from the ranks' numbers, or in host
+ * memory, and results stay on the device.
  */
 import { assert, assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import {
@@ -87,7 +88,7 @@ async function collectives(): Promise<void> {
   sent.wait();
   await same(arrived, other, 9);
 
-  // Where ranks differ nothing is written
+  // If ranks differ nothing is written
   const kept = on([1, 2, 3].slice(rank));
   assertThrows(() => dist.allReduce(kept), dist.DistributedError, "of float32 [3]; rank 1:");
   await same(kept, ...[1, 2, 3].slice(rank));

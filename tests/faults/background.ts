@@ -1,7 +1,7 @@
 /**
- * A program for tests of graphs that are compiled in the background: `background.ts <folder> <mode> <seconds>` compiles
- * one graph with a compiler of that mode and calls it in a loop that never awaits, until it is native or the seconds
- * are over. Output: a JSON line of its kernels' results, the first and the last, and of what the tiers counted.
+ * A program for tests of graphs that are compiled in the background: `background.ts <folder> <mode> <seconds>`
+ * compiles one graph with a compiler of that mode and calls it in a loop that never awaits, until it is native or the
+ * seconds are over. It prints a JSON line with its kernels' results, the first and the last, and the tiers' counts.
  */
 import { counters } from "../../lib/base/logs.ts";
 import { compile, config, noGrad, type Tensor, tensor } from "../../mod.ts";

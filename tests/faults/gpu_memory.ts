@@ -1,7 +1,7 @@
 /**
- * A program for tests of GPUs without room: buffers are made where this process may have no more memory, and only
- * they. Asks for a large tensor, and for small ones that are read in the same job. Output: the error of each, then a
- * sum that fits. For Linux and a device in software.
+ * A program for tests of GPUs without room: buffers are created where this process may have no more memory. It
+ * allocates a large tensor, and small ones that are read in the same job, and prints the error of each, then a sum
+ * that fits. For Linux and a software device.
  */
 import { init, ones, type Tensor, tensor } from "../../mod.ts";
 
@@ -13,7 +13,7 @@ const libc = Deno.dlopen("libc.so.6", {
 
 await init({ device: "webgpu" });
 const few = tensor([1, 2, 3], { device: "webgpu" });
-// What both need is there before the room goes.
+// Create what both need before the room is gone.
 ones([1 << 10], { device: "webgpu" }).sum().item();
 few.sum().item();
 

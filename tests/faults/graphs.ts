@@ -1,7 +1,7 @@
 /**
- * A program for tests of compilers that fail: `graphs.ts <folder> <mode>…` compiles one new graph for each mode, which
+ * A program for tests of failing compilers: `graphs.ts <folder> <mode>…` compiles one new graph for each mode, which
  * it writes to `<folder>/mode` for the compiler of compiler.sh; `eager` multiplies matrices without a graph instead.
- * Output: one JSON line each: the result, native libraries made and fallbacks of it.
+ * It prints one JSON line each: the result, native libraries made and fallbacks.
  */
 import { cacheCounters } from "../../backends/cpu/object_cache.ts";
 import { counters } from "../../lib/base/logs.ts";

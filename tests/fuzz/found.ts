@@ -1,6 +1,6 @@
 /**
- * Programs that fuzzing found to do something else compiled than plainly, made small and given names. Input: none;
- * output: programs by what was wrong. Invariant: none of them differs any more.
+ * Programs for which fuzzing found a difference between compiled and plain runs, shrunk and named. Invariant: none of
+ * them differs any more.
  */
 import {
   aliasCopy,
@@ -42,7 +42,7 @@ import type { Mode } from "../../cli/fuzz/tensor/observe.ts";
 /** A program that was found. */
 export interface Found {
   readonly make: () => Instance;
-  /** How autograd stands in each call; recording unless given. */
+  /** Gradient mode of each call; default: recording. */
   readonly modes?: readonly Mode[];
   readonly dynamic?: boolean;
 }

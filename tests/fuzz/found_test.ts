@@ -38,10 +38,10 @@ const BACKENDS: Readonly<Record<string, Backend>> = {
   native: "inductor",
 };
 
-/** Those that are compiled to C++, too, which takes as long as all the rest. */
+/** Those that are also compiled to C++, which takes as long as all others. */
 const NATIVE: ReadonlySet<string> = new Set(sampleBySeed(Object.keys(FOUND), 25, 1));
 
-/** Those that run on the GPU, too: shaders take their time in a software adapter. */
+/** Those that run on the GPU: shaders are slow in a software adapter. */
 const ON_GPU = sampleBySeed(Object.entries(FOUND), 25, 2);
 
 const modesOf = ({ make, modes }: Found): Mode[] => make().calls.map((_, k) => modes?.[k] ?? "grad");

@@ -10,7 +10,7 @@ import { classPlan } from "../../lib/tensor/classes.ts";
 import { entryOf } from "../../lib/tensor/plan.ts";
 import { arange, manualSeed, nn, noGrad, randn, type Tensor } from "../../mod.ts";
 
-// What is kept is what processes made themselves
+// Only entries that the processes made themselves
 shipEntries(null);
 manualSeed(1);
 const [rows, columns] = Deno.args.includes("others") ? [290, 350] : [257, 300];

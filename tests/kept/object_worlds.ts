@@ -1,6 +1,6 @@
 /**
- * Worlds of objects with more than properties: homes of methods, what functions are bound to, typed arrays, expressions,
- * errors, symbols. Input: whether the world is the other one; output: results of a wrapped function.
+ * Worlds of objects with more than properties: home objects of methods, bound functions, typed arrays, expressions,
+ * errors, symbols. An argument selects the other world; it prints results of a wrapped function.
  */
 import { type Tensor, tensor } from "../../mod.ts";
 import type { World } from "./telling.ts";

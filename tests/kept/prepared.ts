@@ -1,6 +1,6 @@
 /**
- * A program of common eager calls, for tests of what was prepared. Output: a JSON line of the classes that it made, the
- * programs that it kept and those that it took over, also from what dyn comes with.
+ * A program of common eager calls, for tests of the prepared cache. It prints a JSON line with the classes that it
+ * made, the programs that it cached and those that it reused, including those shipped with dyn.
  */
 import { counters, nn, noGrad, rand, randn } from "../../mod.ts";
 

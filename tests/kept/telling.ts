@@ -1,6 +1,6 @@
 /**
- * What programs for tests of kept captures have in common: worlds, each of them run compiled and as it is. Input: worlds,
- * and whether they are the other ones; output: a JSON line on stdout, what each of them has taken and given.
+ * The common part of programs for tests of cached captures: worlds, each of them run compiled and plainly. It prints
+ * a JSON line with the reused captures and results of each.
  */
 import { counters } from "../../lib/base/logs.ts";
 import { compile, Tensor } from "../../mod.ts";
@@ -11,7 +11,7 @@ export type Wrap = <F extends (...args: never[]) => unknown>(fn: F) => F;
 /** A world: what a program computes in it; `other`: where it differs. */
 export type World = (other: boolean, wrap: Wrap) => unknown;
 
-/** What a process tells of one world. */
+/** The report of a process on one world. */
 export interface Told {
   readonly taken: number;
   readonly missed: number;

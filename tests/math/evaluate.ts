@@ -1,7 +1,7 @@
 /**
- * Runs bodies of scalar functions with exact primitive operations: every float operation is rounded once, but for fma in
- * the arithmetic "single", and int64 is bigint. Input: a function and its arguments; output: its result. Invariant: nothing here comes from the bodies or
- * from a printer; what a function calls is found through `functionOf`.
+ * Runs bodies of scalar functions with exact primitive operations: every float operation is rounded once, except fma
+ * in the arithmetic "single", and int64 is bigint. Invariant: nothing here comes from the bodies or from a printer;
+ * called functions are found through `functionOf`.
  */
 import { assert } from "@std/assert";
 import type { ValueType } from "../../lib/base/dtype.ts";
@@ -161,7 +161,7 @@ function cast(value: Scalar, to: ValueType, arithmetic: Arithmetic = "exact"): S
   }
 }
 
-/** What has no int64 must not be converted: targets differ in what they give. "single" ones choose among results. */
+/** A value beyond int64 must not be converted: targets differ in the result. "single" ones choose among results. */
 function whole(value: Scalar, arithmetic: Arithmetic): bigint {
   if (typeof value !== "number") return BigInt(value);
   if (arithmetic === "single" && !(Math.abs(value) < 2 ** 31)) return -12345n;

@@ -1,6 +1,6 @@
 /**
- * a·b + c rounded once, for both float types. Input and output: numbers (for float32 those that it holds). Invariant:
- * exact also where the product or the result overflows or is subnormal.
+ * a·b + c rounded once, for both float types (float32 numbers are passed as doubles). Invariant: exact even if the
+ * product or the result overflows or is subnormal.
  */
 
 const view = new DataView(new ArrayBuffer(8));

@@ -1,6 +1,6 @@
 /**
- * An exported model for tests of packages: `dyn package` takes its default export. Input: DYN_WANTED, a file; output: there
- * the arguments of two calls and what the model itself gives for them.
+ * An exported model for tests of packages: `dyn package` takes its default export. It writes the arguments of two
+ * calls and the model's own results to the file DYN_WANTED.
  */
 import { arange, compiler, manualSeed, nn, noGrad, randn, type Tensor, zeros } from "../../mod.ts";
 

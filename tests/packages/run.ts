@@ -1,5 +1,5 @@
 /**
- * Runs a package in a process of its own, by the runtime alone. Input: a package, a file of calls, "native" or "wasm"; output:
+ * Runs a package in a separate process, with only the runtime: a package, a file of calls, "native" or "wasm"; prints
  * the results as JSON.
  */
 import { loadPackage, PackageTensor } from "../../runtime/mod.ts";

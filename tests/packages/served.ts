@@ -1,6 +1,5 @@
 /**
- * Serves pages to tests. Input: files by path; output: a server for as long as a test needs it. Invariant: what is served is
- * what the page among the examples gets.
+ * Serves pages to tests for as long as a test needs. Invariant: files are served as to the page among the examples.
  */
 import { serve } from "../../examples/web/server.ts";
 

@@ -310,7 +310,7 @@ export const helped: Corpus = {
       try {
         see(f(f64([1, -2]), how));
       } catch (error) {
-        // Which operation of the tape needed what was written depends on the graphs
+        // Which operation of the tape needed the written value depends on the graphs
         see(String(error).slice(0, 60));
       }
     }

@@ -6,7 +6,7 @@ import type { Corpus } from "../support/programs.ts";
 
 const one = (value: number): Tensor => tensor([value], { dtype: "float32" });
 
-/** What plain code between two graphs finds. */
+/** Observations of plain code between two graphs. */
 const seen: unknown[] = [];
 const look = compiler.disable((what: unknown) => seen.push(what));
 const change = compiler.disable((list: Tensor[], how: (list: Tensor[]) => void) => how(list));
@@ -34,7 +34,7 @@ const changing = (how: (list: Tensor[], x: Tensor) => void): Loop => (list, y) =
   return [y, own.length];
 };
 
-/** What plain code does. */
+/** Runs plain code. */
 const act = compiler.disable((what: () => void) => what());
 
 /** Changes of a Map by position and tensor, each without end if nothing else ends them. */

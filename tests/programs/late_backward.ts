@@ -146,7 +146,7 @@ export const lateBackward: Corpus = {
   },
 };
 
-/** What the tape has to do. */
+/** Programs that need the tape. */
 export const brokenLateBackward: Corpus = {
   "random numbers before the mask, on the way to a tensor that is made"(world) {
     const model = linear();

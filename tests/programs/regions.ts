@@ -17,7 +17,7 @@ import type { Corpus } from "../support/programs.ts";
 
 const leaf = (...values: number[]): Tensor => tensor(values, { dtype: "float32", requiresGrad: true });
 
-/** What plain code between two graphs finds. */
+/** Observations of plain code between two graphs. */
 const seen: string[] = [];
 const look = compiler.disable((what: string) => {
   seen.push(`${what}: ${isGradEnabled()} ${isInferenceMode()} ${isAutocastEnabled()}`);

@@ -1,4 +1,4 @@
-/** What programs do around their tensors: counting, configuring, printing, checking. */
+/** Bookkeeping around tensors: counting, configuring, printing, checking. */
 import { arange, manualSeed, nn, ones, randn, stack, type Tensor, tensor, zeros } from "../../mod.ts";
 import type { Program } from "../../cli/fuzz/language/observation.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Flat buffers over host arrays. Input: an array and its element type; output: checked reads and writes of single
- * elements. Invariant: an index outside the array throws; bool elements are booleans.
+ * Flat buffers over host arrays, with checked reads and writes of single elements. Invariant: an index outside the
+ * array throws; bool elements are booleans.
  */
 import type { DType, HostArray } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";

@@ -1,8 +1,8 @@
 /**
- * Numbers of about 32 digits as unevaluated sums of two doubles, for the reference's special functions. Input:
- * doubles or pairs; output: pairs. Invariant: the second part of a pair is at most half a unit in the last place of
- * the first. Sums and products without error: Dekker, "A floating-point technique for extending the available
- * precision", 1971; Knuth, The Art of Computer Programming, vol. 2.
+ * Numbers of about 32 digits as unevaluated sums of two doubles, for the reference's special functions. Invariant:
+ * the second part of a pair is at most half a unit in the last place of the first. Sums and products without error:
+ * Dekker, "A floating-point technique for extending the available precision", 1971; Knuth, The Art of Computer
+ * Programming, vol. 2.
  */
 
 /** high + low. */
@@ -56,7 +56,7 @@ export const toNumber = ([high, low]: Pair): number => high + low;
 export const PI: Pair = [3.141592653589793, 1.2246467991473532e-16];
 const LOG_2: Pair = [0.6931471805599453, 2.3190468138462996e-17];
 
-/** How often the argument of exp is halved. */
+/** Number of halvings of the argument of exp. */
 const HALVINGS = 10;
 
 /** e^x as m · 2^k with m near 1. */

@@ -1,7 +1,7 @@
 /**
- * Library calls of loop programs, written as plain loops over strided views. Input: a call and its buffers;
- * output: the outputs written. Invariant: sums run in float64 in ascending order of the reduced index and are
- * rounded once when stored, so that libraries are judged against a better result than their own.
+ * Library calls of loop programs as plain loops over strided views. Invariant: sums run in float64 in ascending order
+ * of the reduced index and are rounded once when stored, so that libraries are compared with a more exact result than
+ * their own.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import type { Dim } from "../../lib/sym/expr.ts";

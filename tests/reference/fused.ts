@@ -1,6 +1,6 @@
 /**
- * a·b + c rounded once, exactly, in integers of any length. Input: three numbers and a float type; output: a number.
- * Invariant: the result is that of IEEE 754's fusedMultiplyAdd in the type, subnormal numbers included.
+ * a·b + c rounded once, computed exactly in integers of any length. Invariant: the result is that of IEEE 754's
+ * fusedMultiplyAdd in the type, subnormal numbers included.
  */
 
 const FORMATS = {

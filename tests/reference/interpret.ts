@@ -1,7 +1,7 @@
 /**
- * Interprets loop programs: the oracle for every printer. Input: a program, its host arrays and sizes; output:
- * the arrays written. Invariant: loops run in order, every load and store is checked against its buffer's length,
- * and (in "exact" precision) every float result is rounded to its element type once.
+ * Interprets loop programs: the oracle for every printer. Invariant: loops run in order, every load and store is
+ * checked against its buffer's length, and (in "exact" precision) every float result is rounded to its element type
+ * once.
  */
 import {
   type DType,
@@ -32,7 +32,7 @@ import { type Buffer, hostBuffer } from "./buffer.ts";
 import { runExtern } from "./extern.ts";
 import { castElement, type Element, type Precision, scalarFunction } from "./scalar.ts";
 
-/** What one run is given: arrays in `Program.inputs` then `Program.outputs` order, and the sizes. */
+/** The arguments of one run: arrays in `Program.inputs` then `Program.outputs` order, and the sizes. */
 export interface ReferenceCall {
   readonly inputs: readonly HostArray[];
   readonly outputs: readonly HostArray[];
@@ -55,7 +55,7 @@ export function interpret(program: Program, call: ReferenceCall): void {
   const bufferOf = (decl: BufferDecl, id: number): Buffer => {
     const length = evaluateDim(decl.length, symbols);
     if (decl.role.kind === "window") return windowOn(decl.role, buffers, decl.name);
-    // What has no place in the arena is local to those that use it
+    // A buffer without a place in the arena is local to its users
     const isLocal = decl.role.kind === "local" || (decl.role.kind === "temporary" && !placed.has(id));
     if (isLocal) return hostBuffer(unknown(decl, length), decl.dtype, decl.name);
     if (decl.role.kind !== "temporary") {
@@ -109,7 +109,7 @@ function windowOn(
   };
 }
 
-/** What nothing has been written to. */
+/** Contents of unwritten buffers. */
 function unknown({ dtype }: BufferDecl, length: number): HostArray {
   const bytes = new Uint8Array(length * itemSize(dtype)).fill(0xff);
   return hostArray(dtype, bytes.buffer, { byteOffset: 0, length });
@@ -373,7 +373,7 @@ function folder(
   };
 }
 
-/** What the bits of a small float stand for, and the other way round; other types are what memory holds. */
+/** Returns conversions between the bits of a small float and its value; other types are stored as they are. */
 function conversions(dtype: DType): readonly [read: (x: Element) => Element, round: (x: Element) => Element] {
   switch (dtype) {
     case "float16":

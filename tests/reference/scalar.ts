@@ -1,7 +1,7 @@
 /**
- * The scalar vocabulary over JavaScript values: what each operation means, to the bit where it is exact.
- * Input: operands of one element type (numbers, bigint for int64, booleans); output: a value of the result type.
- * Invariant: float operations are computed in float64 and rounded once to the element type.
+ * The scalar operations over JavaScript values: their exact meaning, to the bit where they are exact. Operands are
+ * numbers, bigint for int64, or booleans. Invariant: float operations are computed in float64 and rounded once to the
+ * element type.
  */
 import { isFloat, type ValueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
@@ -12,7 +12,7 @@ import { digamma, erf, erfc, lgamma, philox, roundEven } from "./special.ts";
 /** One element: number, bigint for int64, boolean for bool. */
 export type Element = number | bigint | boolean;
 
-/** How float results are kept: as the element type says, or all in float64 (the judge of rounding errors). */
+/** Precision of float results: that of the element type, or always float64 (to judge rounding errors). */
 export type Precision = "exact" | "wide";
 
 /** Makes the function of an operation at an operand type. */
@@ -205,7 +205,7 @@ function integerFunction(op: ScalarOpName): (...args: readonly Element[]) => Ele
   };
 }
 
-/** What 16 bits stand for. */
+/** Values of 16-bit floats. */
 const FROM_BITS: Partial<Record<ScalarOpName, (bits: number) => number>> = {
   halfToFloat(bits) {
     scratch.setUint16(0, bits);

@@ -1,7 +1,7 @@
 /**
  * Special functions in float64, for the reference interpreter. Input and output: numbers. Invariant: computed with 32
- * digits, so that the nearest double comes out, or its neighbour, next to zeros and in tails too; no method and no
- * coefficient is one that a printer uses. Formulas: NIST Digital Library of Mathematical Functions (DLMF).
+ * digits, so that results are the nearest double, or its neighbour, even near zeros and in tails; no method or
+ * coefficient is shared with a printer. Formulas: NIST Digital Library of Mathematical Functions (DLMF).
  */
 import {
   add,

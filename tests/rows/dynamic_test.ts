@@ -6,7 +6,7 @@ import { runProgram, withFolder } from "../support/process.ts";
 
 const eager = { backend: "eager" } as const;
 
-/** How many versions calls with these sizes take. */
+/** Returns the number of versions that calls with these sizes need. */
 function versions(fn: (x: Tensor) => Tensor, inputs: readonly Tensor[], dynamic?: boolean): number {
   const f = compile(fn, { ...eager, dynamic });
   for (const x of inputs) assertEquals(f(x).tolist(), fn(x).tolist());

@@ -32,7 +32,7 @@ interface Bad {
   readonly inner: { readonly most: number };
 }
 
-/** How often graphs have broken. */
+/** Returns the number of graph breaks. */
 const breaks = () => counters.total("graph_break");
 
 const bad = (value: unknown) => value as Bad;

@@ -1,4 +1,4 @@
-/** What is told of a compilation: rows M30, S41, S45, S50 and S51 of the list of features, and `explain`. */
+/** Reports of compilations: rows M30, S41, S45, S50 and S51 of the list of features, and `explain`. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   compile,
@@ -215,7 +215,7 @@ Deno.test("explain counts no break of an attempt that was given up", () => {
       return x.mul(this.#by);
     }
   }
-  // What is made there cannot be handed on behind the branch, so the graph ends before, and the rest is plain
+  // An object made there cannot be passed on after the branch, so the graph ends before, and the rest is plain
   const found = compiler.explain((x: Tensor) => {
     const counter = new Counter(), y = counter.times(x);
     return Number(y.sum().item()) > 100 ? y : counter.times(y);
@@ -269,7 +269,7 @@ Deno.test("guards are printed with the line that needs them", () => {
   assert(/L\["n"\] === 3 {2}# .*\(.*explanations_test\.ts:\d+\)/.test(texts.join("\n")), texts.join("\n"));
 });
 
-/** What the second of two calls is said to differ in. */
+/** Returns the reported difference between two calls. */
 function difference<T>(fn: (x: Tensor, value: T) => unknown, first: T, second: T): string {
   const texts: string[] = [];
   logs.capture("recompiles", (_artifact, text) => texts.push(text), () => {

@@ -37,7 +37,7 @@ function errorOf(call: () => unknown): Error | null {
   }
 }
 
-/** What is wrong with the error of a call, in a line. */
+/** Returns the fault of a call's error in one line, or null. */
 function complaint({ call, says, line }: WrongCall, run: () => unknown): string | null {
   const wanted = line ?? String(call).replace(/^\(\) *=> */, ""), thrown = errorOf(run);
   if (thrown === null) return `${wanted}: accepted`;

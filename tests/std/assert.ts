@@ -1,9 +1,8 @@
 /**
  * `@std/assert` over the runtime's own `node:assert/strict`: the names and signatures that the tests use.
  *
- * Input: as the JSR package documents; output: nothing, or an `AssertionError` that shows both sides.
- * Invariant: only names of `@std/assert` stand here, with its meaning, so that the import map can point at
- * `jsr:@std/assert` instead without a change in any test.
+ * Failures throw an `AssertionError` that shows both sides. Invariant: it has only names of `@std/assert`, with their
+ * meaning, so that the import map can point at `jsr:@std/assert` instead without a change in any test.
  */
 import strict, { AssertionError } from "node:assert/strict";
 
@@ -46,7 +45,7 @@ export function assertStrictEquals<T>(actual: unknown, expected: T, msg?: string
   strict.strictEqual(actual, expected, msg);
 }
 
-/** No identity, by `Object.is`. */
+/** Fails if both are identical, by `Object.is`. */
 export function assertNotStrictEquals<T>(actual: T, expected: T, msg?: string): void {
   strict.notStrictEqual(actual, expected, msg);
 }

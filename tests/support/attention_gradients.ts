@@ -13,7 +13,7 @@ import { compiled, type HostTensor, runCompiled, sample, traced } from "./graph_
 import { randomNumbers, testSeed } from "./sampling.ts";
 import { runOnWebGpu } from "./webgpu_run.ts";
 
-/** What device code has to keep to, relative to the largest element. */
+/** Tolerance of device code, relative to the largest element. */
 const BOUND = 3e-6;
 const LIMITS = { kernelBuffers: 31, workgroupBytes: 1 << 15, bindingBytes: 1 << 27 };
 const target = webGpuTarget(LIMITS, true);
@@ -77,7 +77,7 @@ function backward(
   return updated ? [...found, ...news] : found;
 }
 
-/** How far an update follows a gradient. */
+/** Step of an update along a gradient. */
 const STEP = 0.25;
 const UPDATES = [0, 1, 2].map((input) => ({ input, output: 3 + input }));
 
@@ -98,7 +98,7 @@ function madeWithInputs(sizes: Sizes, form: Form, known: ReadonlyMap<Dim, number
   return { graph, inputs };
 }
 
-/** What kernels of a program make on the way on such a grid. */
+/** Returns the operands that a program's kernels compute on the fly on such a grid. */
 export const madeIn = (program: Program, limits: Partial<WebGpuLimits> = {}): readonly MadeElements[] =>
   generate(program, webGpuTarget({ ...LIMITS, ...limits }, true)).kernels.flatMap((kernel) =>
     kernel.kind === "extern" ? kernel.made ?? [] : []

@@ -1,7 +1,7 @@
 /**
- * A headless browser for tests of pages, driven by the DevTools protocol. Input: the machine and `CI`, pages by their
- * addresses; output: what scripts in them find. Invariant: on a CI machine (`CI=true`) its tests always run, so that a
- * missing browser fails there; elsewhere they are skipped with a line that says so. No page outlives its test.
+ * A headless browser for tests of pages, driven by the DevTools protocol. Invariant: on a CI machine (`CI=true`) its
+ * tests always run, so that a missing browser fails there; elsewhere they are skipped with a line that says so. No
+ * page outlives its test.
  */
 
 const NAMES = ["chromium-headless-shell", "chromium", "google-chrome"];
@@ -84,7 +84,7 @@ export async function withPage(address: string, body: (page: Page) => Promise<vo
   } finally {
     const closed = socket && new Promise((done) => socket?.addEventListener("close", done));
     socket?.close();
-    // What was started may be a script that started the browser: a signal would not reach it
+    // The started program may be a script that started the browser: a signal would not reach it
     if (port !== undefined) await closeBrowser(port);
     else browser.kill("SIGKILL");
     await closed;

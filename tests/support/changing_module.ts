@@ -1,6 +1,6 @@
 /**
- * A module that keeps state in every way a program may, and every kind of change that a program may make to it. Input:
- * none; output: fresh modules, and named changes. Invariant: two fresh modules compute the same.
+ * A module that keeps state in all possible ways, with named changes of every kind. Invariant: two fresh modules
+ * compute the same.
  */
 import { manualSeed, nn, noGrad, ones, Tensor, tensor } from "../../mod.ts";
 
@@ -145,7 +145,7 @@ function patch(object: object, key: PropertyKey, value: unknown): () => void {
   };
 }
 
-/** What changes how the program computes, or shows that it does not. */
+/** Changes of the computation, and changes that must not matter. */
 export const CHANGES: Readonly<Record<string, Change>> = {
   "nothing": () => {},
   "a number is set": (net) => void (net.config.scale = 3),

@@ -1,11 +1,11 @@
-/** Compares a printer with the reference interpreter. Input: a program and host arrays; output: an assertion. */
+/** Compares a printer with the reference interpreter on a program and host arrays. */
 import { assert } from "@std/assert";
 import { decodeElements, toBfloat16 } from "../../lib/base/bfloat16.ts";
 import { type DType, type HostArray, hostArray, isFloat, itemSize } from "../../lib/base/dtype.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import { interpret } from "../reference/interpret.ts";
 
-/** How a program is run by the printer under test. Fills the outputs; returns the generated source. */
+/** Runs a program by the printer under test. Fills the outputs; returns the generated source. */
 export type Runner = (
   program: Program,
   inputs: readonly HostArray[],

@@ -1,10 +1,10 @@
 /**
- * What graphs become in test files that are about no tier's code: one run in four C++, WebAssembly in the others, since
- * the C++ compiler would take longer than the tests do. Whose turn it is, the run's seed says.
+ * The tier of graphs in test files that do not test a tier: one run in four uses C++, the others WebAssembly, since
+ * the C++ compiler would take longer than the tests do. The run's seed decides whose turn it is.
  *
- * A file imports its turn (tests/support/turns) for its effect. Invariants: a tier that the environment names stands, and
- * C++ where a run takes everything; tests that patch the tier themselves keep theirs; a file has the same tier alone as
- * beside the other files of its turn.
+ * A file imports its turn (tests/support/turns) for its effect. Invariants: a tier that the environment names is
+ * kept, and a run that takes everything uses C++; tests that patch the tier themselves keep theirs; a file has the
+ * same tier alone as beside the other files of its turn.
  */
 import { config } from "../../lib/base/config.ts";
 import { TAKES_ALL, testSeed } from "./sampling.ts";

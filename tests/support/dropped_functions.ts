@@ -1,6 +1,6 @@
 /**
- * Functions that are compiled, called and dropped. Input: a tensor and the number of the function; output: the objects
- * that nobody holds afterwards. Invariant: every call makes functions of its own.
+ * Functions that are compiled, called and dropped; returns the objects that nobody holds afterwards. Invariant: every
+ * call creates new functions.
  */
 import { compile, type CompileOptions, compiler, nn, noGrad, optim, type Tensor } from "../../mod.ts";
 import type { GraphModule } from "../../lib/graph/graph_module.ts";

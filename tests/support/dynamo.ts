@@ -9,7 +9,7 @@ import type { Tensor } from "../../lib/tensor/tensor.ts";
 
 type AnyFunction = (this: unknown, ...args: never[]) => unknown;
 
-/** What a counting backend saw. */
+/** The observations of a counting backend. */
 export interface Captured<F> {
   readonly run: F;
   readonly graphs: GraphModule[];

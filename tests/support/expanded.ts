@@ -1,6 +1,6 @@
 /**
- * Programs with the operations that are not primitive written out as the statements of their functions. Input: a
- * program; output: one that computes the same, to the bit, with primitive operations only.
+ * Expands the operations of programs that are not primitive into the statements of their functions: the program
+ * computes the same, to the bit, with primitive operations only.
  */
 import { fail } from "@std/assert";
 import type { ValueType } from "../../lib/base/dtype.ts";

@@ -1,7 +1,7 @@
 /**
- * Backends that are wrong on purpose, for tests of the tools that find wrong answers. Input: graphs; output: graphs
- * in which one op was replaced by another. Invariant: everything else is done as "aot_eager" does it, so that only
- * the tools decide whether the fault is found.
+ * Intentionally wrong backends, for tests of the tools that find wrong answers: one op is replaced by another.
+ * Invariant: everything else is done as "aot_eager" does it, so that only the tools decide whether the fault is
+ * found.
  */
 import { compiler, type fx } from "../../mod.ts";
 import { aotAutograd } from "../../lib/aot/backend.ts";

@@ -1,6 +1,6 @@
 /**
- * Finds source files for tests that look at all of them. Input: a folder; output: paths relative to it, with
- * forward slashes. Invariant: folders that hold no source of ours (hidden, `dist`, `node_modules`) are left out.
+ * Finds source files, with paths relative to a folder and forward slashes, for tests that inspect all of them.
+ * Invariant: folders without our sources (hidden, `dist`, `node_modules`) are left out.
  */
 
 /** The paths of all files below a folder whose name ends in `suffix`, sorted. */

@@ -1,7 +1,7 @@
 /**
- * Graphs for tests of the inductor, and what they mean. Input: a function over ops and input tensors; output:
- * the decomposed graph, its results computed op by op, and those of its compiled program. Invariant: the op by
- * op evaluation shares no code with the inductor except the op definitions and the reference interpreter.
+ * Graphs for tests of the inductor: the decomposed graph of a function, its results computed op by op, and those of
+ * its compiled program. Invariant: the op by op evaluation shares no code with the inductor except the op definitions
+ * and the reference interpreter.
  */
 import { assertEquals } from "@std/assert";
 import { interpret } from "../reference/interpret.ts";
@@ -229,7 +229,7 @@ export function compiled(graph: Graph, options: CompileOptions = {}): CompiledGr
   return made;
 }
 
-/** What a later process reads of a graph and of its program is what was written. */
+/** Checks that a later process reads a graph and its program as they were written. */
 function assertKept(graph: Graph, program: Program): void {
   const symbols = new Symbols(), stacks = stacksOf(graph);
   const through = (form: Plain): Plain => JSON.parse(JSON.stringify(form));

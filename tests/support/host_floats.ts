@@ -1,4 +1,4 @@
-/** Host memory in tests of kernels. Input: a memory; output: its float32 elements, over the same bytes. */
+/** Returns the float32 elements of host memory, over the same bytes, for tests of kernels. */
 import type { HostMemory } from "../../backends/cpu/host_memory.ts";
 
 /** The float32 elements of a memory. */

@@ -1,6 +1,6 @@
 /**
- * Several programs as one, for tests that would otherwise compile hundreds of tiny ones. Input: programs without
- * temporaries and sizes; output: a program whose inputs, outputs and kernels are theirs in order.
+ * Merges several programs without temporaries and sizes into one, for tests that would otherwise compile hundreds of
+ * tiny ones: inputs, outputs and kernels are theirs in order.
  */
 import type { BufferDecl, BufferView, Kernel, Program, Statement } from "../../lib/loops/ir.ts";
 

@@ -1,8 +1,8 @@
 /**
  * Decides whether tests of native code run.
  *
- * Input: the machine and `CI`; output: a value for a test's `ignore`. Invariant: on a CI machine (`CI=true`) they
- * always run, so that a missing compiler fails there; elsewhere they are skipped with a line that says so.
+ * Exports a value for a test's `ignore`. Invariant: on a CI machine (`CI=true`) they always run, so that a missing
+ * compiler fails there; elsewhere they are skipped with a line that says so.
  */
 import { toolchainStatus } from "../../backends/cpu/toolchain.ts";
 

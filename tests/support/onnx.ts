@@ -1,6 +1,6 @@
 /**
- * Exported models in ONNX Runtime, beside plain execution. Input: a function and its arguments; output: what became of it.
- * Invariant: a difference is an error; what is not compared is told by its reason.
+ * Compares exported models in ONNX Runtime with plain execution. Invariant: a difference is an error; a model that is
+ * not compared is reported with its reason.
  */
 import { assertEquals } from "@std/assert";
 import { openSession, type OrtTensor } from "../../backends/onnxrt/library.ts";
@@ -13,7 +13,7 @@ import { isTensor, type Tensor } from "../../lib/tensor/tensor.ts";
 import { onnxBytes } from "../../packaging/onnx/mod.ts";
 import { compiler, type ExportedProgram, noGrad } from "../../mod.ts";
 
-/** What became of a call: compared, with the ops of its graph; or why not. */
+/** The outcome of a call: compared, with the ops of its graph; or why not. */
 export type Comparison =
   | { readonly kind: "same"; readonly ops: readonly string[] }
   | { readonly kind: "refused" | "lacking" | "no call"; readonly why: string };
@@ -25,7 +25,7 @@ const leavesOf = (value: unknown): readonly unknown[] => flatten(value, isTensor
 /** The tensors of a call's result, in their order. */
 export const tensorsOf = (value: unknown): Tensor[] => leavesOf(value).filter(isTensor);
 
-/** How far elements may be apart, of themselves and a tenth of the largest of them (at most 1000). */
+/** Tolerance of elements, relative to themselves and a tenth of the largest of them (at most 1000). */
 const ALLOWED: Readonly<Record<string, number>> = { float32: 2e-5, float64: 1e-10 };
 
 /** Throws where elements, types or shapes are not those of plain execution. */
@@ -63,7 +63,7 @@ export function runModel(
   return names.map((name) => found[name]);
 }
 
-/** Whether ONNX Runtime says that the model is right but that it has no code for it. */
+/** Returns whether ONNX Runtime accepts the model but has no code for it. */
 const isLacking = (why: string): boolean =>
   /NOT_IMPLEMENTED|Could not find an implementation|Failed to find kernel/.test(why);
 

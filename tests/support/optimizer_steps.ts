@@ -1,7 +1,7 @@
 /**
- * What PyTorch 2.15's optimizers make of two parameters in seven steps, each of which is given a closure. Input: none;
- * output: rows by optimizer and options. Invariant: LBFGS computes in float64, the others in float32; Muon, which
- * takes matrices alone, moves the second parameter only.
+ * Results of PyTorch 2.15's optimizers for two parameters in seven steps, each with a closure, by optimizer and
+ * options. Invariant: LBFGS computes in float64, the others in float32; Muon, which accepts only matrices, updates
+ * only the second parameter.
  */
 
 /** Optimizer, options, and PyTorch's parameters after seven steps. */

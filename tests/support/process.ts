@@ -1,9 +1,8 @@
 /**
- * Runs programs for tests that look at a whole process.
- * Input: a program, its arguments and surroundings; output: what it printed and its exit code.
+ * Runs programs as separate processes for tests, and returns their output and exit code.
  */
 
-/** What a process left behind. */
+/** The outcome of a process. */
 export interface Outcome {
   readonly code: number;
   readonly stdout: string;

@@ -1,7 +1,5 @@
 /**
- * Replays op samples that PyTorch computed. Input: one JSON object per sample (tests/data/ops): an op's name, its
- * encoded arguments, and the encoded outputs and gradients or the error; output: nothing, or an error that says
- * where the numbers part. Invariant: an op is called as users call it, through the public module.
+ * Replays op samples that PyTorch computed. Invariant: an op is called as users call it, through the public module.
  */
 import * as dyn from "../../mod.ts";
 import { isTensor, type Tensor } from "../../lib/tensor/tensor.ts";
@@ -45,7 +43,7 @@ export interface OpSample {
 /** A function over whatever arguments. */
 export type Callable = (...args: readonly unknown[]) => unknown;
 
-/** How samples are replayed. */
+/** Options of replaying. */
 export interface ReplayOptions {
   readonly device: string;
   /** Wraps the op, to compile it. */
@@ -299,8 +297,8 @@ function agree(got: unknown, want: Encoded, place: Place): void {
 }
 
 /**
- * How far an element may be from PyTorch's: float32: 1e-4·|want| + 2e-6·max|want| + 1e-6; float64: 1e-10·|want| +
- * 1e-12·max|want| + 1e-14, which nothing computed in float32 reaches; integers and booleans not at all.
+ * Returns the tolerance of an element: float32: 1e-4·|want| + 2e-6·max|want| + 1e-6; float64: 1e-10·|want| +
+ * 1e-12·max|want| + 1e-14, which nothing computed in float32 satisfies; integers and booleans must be equal.
  */
 function allowance(dtype: DType, want: number, scale: number): number {
   if (dtype === "float32") return 1e-4 * Math.abs(want) + 2e-6 * scale + 1e-6;
@@ -311,8 +309,8 @@ function allowance(dtype: DType, want: number, scale: number): number {
 const UNIT: Partial<Record<DType, number>> = { float16: 2 ** -10, bfloat16: 2 ** -7 };
 
 /**
- * How far elements of few digits may be from exact ones: a unit in the last place and one of the largest element, for
- * what was rounded on the way, and twice as far as PyTorch's. What is infinite there may be the number.
+ * Returns the tolerance of low-precision elements against exact ones: a unit in the last place and one of the largest
+ * element, for intermediate rounding, and twice PyTorch's error. An infinity there may be the number.
  */
 function judgeOf(dtype: DType, want: readonly number[], exact: Encoded | undefined) {
   const unit = UNIT[dtype];

@@ -1,7 +1,6 @@
 /**
- * Tensors for the samples of op definitions. Input: a sample's arguments as data; output: real arguments.
- * Invariant: the same sample gives the same elements on every device; no two elements of a float tensor are
- * equal, so that extremes are unique.
+ * Tensors for the samples of op definitions. Invariant: the same sample has the same elements on every device; no two
+ * elements of a float tensor are equal, so that extremes are unique.
  */
 import type { DType } from "../../lib/base/dtype.ts";
 import type { Sample, SampleArgument } from "../../lib/ops/definition.ts";

@@ -1,9 +1,9 @@
 /**
- * Which cases one run of the suite takes where all of them take too long: a sample, another one in each run.
+ * Samples the cases of a run of the suite where all of them would take too long, differently in each run.
  *
- * Input: `DYN_TEST_SEED` (a number; drawn afresh and printed where it is not set), `DYN_TEST_ALL=1` (everything: the
- * tasks `test:all` and `test:webgpu`); output: some of a list. Invariants: the same seed and list give the same
- * sample, whichever tests run beside it; what is not taken is left to another run, so that no case is lost.
+ * `DYN_TEST_SEED` is the seed (random and printed by default), `DYN_TEST_ALL=1` takes everything (the tasks
+ * `test:all` and `test:webgpu`). Invariants: the same seed and list give the same sample, whichever tests run beside
+ * it; other runs take the rest, so that no case is lost.
  */
 
 const SEED = "DYN_TEST_SEED";

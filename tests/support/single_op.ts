@@ -1,6 +1,5 @@
 /**
- * Programs of one lowering, for tests of printers. Input: operand descriptions and a lowering; output: a Program
- * whose inputs are the operands in order and whose outputs are the results.
+ * Programs of one lowering, for tests of printers: inputs are the operands in order, outputs the results.
  */
 import type { DType } from "../../lib/base/dtype.ts";
 import type { Lowered, Operand } from "../../lib/loops/body.ts";

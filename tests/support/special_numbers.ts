@@ -1,10 +1,9 @@
 /**
- * Numbers that tests of kernels compute with. Input: an element type; output: values of it, or numbers whose sums tell in
- * which order they were added.
+ * Numbers for tests of kernels: special values of each type, and numbers whose sums reveal the order of additions.
  */
 import type { RealType } from "../../lib/base/dtype.ts";
 
-/** What is hard in floats: signs of zero, halves, ends of other types' ranges, what is no number. */
+/** Difficult floats: signs of zero, halves, ends of other types' ranges, values that are not numbers. */
 const FLOATS = [
   0,
   -0,
@@ -40,7 +39,7 @@ const LARGE = [
 ];
 const WHOLE = [0, 1, -1, 2, 3, -3, 7, 31, 32, 33, 63, 64, 65, 100, -100, 2 ** 31 - 1, -(2 ** 31)];
 
-/** By type: what its operations have to be right for. Halves, ends of ranges, subnormal numbers, counts of bits. */
+/** Values that operations of each type must handle: halves, ends of ranges, subnormal numbers, counts of bits. */
 export const SPECIAL: Readonly<Record<RealType, readonly (number | bigint)[]>> = {
   float32: [...FLOATS, ...LARGE, 1e-45, -1e-40, 2 ** -126, 3.4028234663852886e38, 16777217],
   float64: [...FLOATS, ...LARGE, 5e-324, -1e-310, 2 ** -1022, 1.7976931348623157e308, 2 ** 53 + 2, 0.1],
@@ -67,6 +66,6 @@ export const SPECIAL: Readonly<Record<RealType, readonly (number | bigint)[]>> =
 /** The kth of numbers whose sums and products depend on their order: of both signs and many magnitudes. */
 export const orderedNumber = (k: number): number => Math.sin(k * 12.9898) * 10 ** (k % 5);
 
-/** So many of them. */
+/** Returns the given number of them. */
 export const orderedNumbers = (count: number): readonly number[] =>
   Array.from({ length: count }, (_, k) => orderedNumber(k));

@@ -1,4 +1,4 @@
-/** What is written to stderr while a body runs. Input: the body; output: the text. Invariant: nothing reaches stderr. */
+/** Captures what a body writes to stderr. Invariant: nothing reaches stderr. */
 
 /** Runs a body and gives what it wrote to stderr. */
 export function stderrOf(body: () => unknown): string {

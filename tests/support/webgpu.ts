@@ -1,9 +1,8 @@
 /**
  * Decides whether tests of the WebGPU device run.
  *
- * Input: the machine and `CI`; output: a value for a test's `ignore`. Invariant: on a CI machine (`CI=true`) they
- * always run, so that a missing adapter fails there; elsewhere they are skipped with a line that says so. Files that
- * use WebGPU import this one.
+ * Exports a value for a test's `ignore`. Invariant: on a CI machine (`CI=true`) they always run, so that a missing
+ * adapter fails there; elsewhere they are skipped with a line that says so. Files that use WebGPU import this one.
  */
 
 /**

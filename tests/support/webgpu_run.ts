@@ -1,11 +1,11 @@
-/** Runs programs on the WebGPU device. Input: a program and host arrays; output: filled arrays, and the shaders. */
+/** Runs programs on the WebGPU device: fills host arrays, and returns the shaders. */
 import { assert } from "@std/assert";
 import type { HostArray } from "../../lib/base/dtype.ts";
 import { type Device, findDevice, type Memory } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import { bytesOf } from "./compare.ts";
 
-/** What a call is handed: arrays, and values of the sizes of the program. */
+/** The arguments of a call: arrays, and values of the program's sizes. */
 export interface HostCall {
   readonly inputs: readonly HostArray[];
   readonly outputs: readonly HostArray[];

@@ -1,4 +1,4 @@
-/** How functions are captured, with one import of dyn for all of these files. */
+/** Tests of capturing functions, with one import of dyn for all of these files. */
 import "../dynamo_break_test.ts";
 import "../dynamo_capture_test.ts";
 import "../dynamo_dynamic_test.ts";

@@ -1,4 +1,4 @@
-/** What processes keep for later ones, with one import of dyn for all of these files. */
+/** Tests of caches between processes, with one import of dyn for all of these files. */
 import "../kept_captures_test.ts";
 import "../kept_classes_test.ts";
 import "../kept_graphs_test.ts";

@@ -16,7 +16,7 @@ registerDevice({
   },
 });
 
-/** How many programs became WebAssembly. */
+/** Returns the number of programs that became WebAssembly. */
 export function wasmPrograms(): number {
   return programs;
 }

@@ -1,7 +1,6 @@
 /**
- * Tests of one model on one tier. Input: a specimen and a tier; output: an assertion that lists everything that is
- * wrong. Invariant: what a tier computes is judged by PyTorch's float64 numbers and by how far PyTorch's and the
- * uncompiled float32 runs are from them.
+ * Tests of one model on one tier. Failures are listed together. Invariant: results of a tier are judged by PyTorch's
+ * float64 numbers and by how far PyTorch's and the uncompiled float32 runs are from them.
  */
 import { assertEquals } from "@std/assert";
 import { arange } from "../../mod.ts";
@@ -10,7 +9,7 @@ import { type Numbers, readNumbers } from "./numbers.ts";
 import { run, runRandom, type Tier } from "./runner.ts";
 import type { Specimen } from "./specimen.ts";
 
-/** What does not change between tiers. */
+/** Data shared by all tiers. */
 interface Known {
   readonly numbers: Numbers;
   /** Errors of the uncompiled float32 run. */

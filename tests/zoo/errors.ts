@@ -1,13 +1,12 @@
 /**
- * Judges float32 runs by the size of their errors. Input: results, what they should be, and the errors of runs that
- * are known to be right; output: relative errors by group, and complaints. Invariant: an error is allowed for being
- * no larger than others' of the same computation, never for being small against a fixed tolerance, except what
- * rounding of a result costs any run.
+ * Judges float32 runs by the size of their errors. Invariant: an error is allowed for being no larger than others' of
+ * the same computation, never for being small against a fixed tolerance, except what rounding of a result costs any
+ * run.
  */
 import type { Numbers, Result } from "./numbers.ts";
 import type { Elements } from "./runner.ts";
 
-/** What results are summed up by. */
+/** Groups of results. */
 export const GROUPS = ["logits", "loss", "grad", "losses", "final"] as const;
 export type Group = typeof GROUPS[number];
 
@@ -79,12 +78,12 @@ export function torchErrors(numbers: Numbers): Errors {
 /** Half a unit in the last place of a float32, relative. */
 const ROUNDING = 2 ** -24;
 
-/** How much larger an error may be than that of another right run: of a group, and of a single result. */
+/** Factor by which an error may exceed that of another correct run: for a group, and for a single result. */
 const SLACK = { group: 4, result: 16 };
 
 /**
- * What is wrong with errors, measured by the errors of other runs: the larger of theirs times the slack, and the
- * rounding of a handful of operations at the size of the result or of the group's typical one.
+ * Returns errors that exceed those of other runs: the larger of theirs times the slack, and the rounding of a handful
+ * of operations at the size of the result or of the group's typical one.
  */
 export function complaints(found: Errors, wanted: Elements, measures: readonly Errors[]): string[] {
   const list: string[] = [];

@@ -1,6 +1,5 @@
 /**
- * PyTorch's numbers for the models of the zoo, which reference/generate.py wrote. Input: a model's name; output: what
- * the run starts from, what it comes to in float64, and how far PyTorch's own float32 run is from that.
+ * PyTorch's numbers for the models of the zoo, which reference/generate.py wrote.
  */
 import { assert } from "@std/assert";
 import { safetensors, type Tensor } from "../../mod.ts";

@@ -24,7 +24,7 @@ const TIERS: Readonly<Record<string, Tier>> = {
   webgpu: { name: "webgpu", options: { backend: "inductor" }, device: "webgpu" },
 };
 
-/** What one process found. */
+/** The findings of one process. */
 interface Row {
   readonly model: string;
   readonly torch: Errors["groups"];

@@ -1,7 +1,6 @@
 /**
- * Runs a model of the zoo on one tier and measures it. Input: a specimen, PyTorch's numbers, and a tier; output: the
- * elements of every result, and what capture made of the functions. Invariant: every tier runs the same functions
- * from the same weights on the same batch.
+ * Runs a model of the zoo on one tier and measures it: the elements of every result, and counts of its captures.
+ * Invariant: every tier runs the same functions from the same weights on the same batch.
  */
 import { assert } from "@std/assert";
 import { compile, type CompileOptions, compiler, manualSeed, noGrad, type Tensor } from "../../mod.ts";
@@ -21,7 +20,7 @@ export interface Tier {
 /** Elements by name, as in the files: logits, loss, grad.…, losses, final.… */
 export type Elements = ReadonlyMap<string, Float64Array>;
 
-/** What one tier made of a specimen. */
+/** The results of a specimen on one tier. */
 export interface Outcome {
   readonly elements: Elements;
   readonly counts: ExpectedCounts;
@@ -85,7 +84,7 @@ export function runRandom(specimen: Specimen, numbers: Numbers, tier: Tier): Out
   return found;
 }
 
-/** What a model generates, if it does. */
+/** Returns what a model generates, if it does. */
 function decode({ decode }: Subject, batch: readonly Tensor[], tier: Tier) {
   if (!decode) return null;
   let counts = countsOf(decode);

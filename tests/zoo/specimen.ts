@@ -1,7 +1,7 @@
 /**
- * What a model of the zoo offers to the runner. Input: nothing; output: a model with the functions that a user would
- * compile: its forward pass, its loss and the whole step of its recipe. Invariant: those functions are written as a
- * port of the original would have them, with nothing added for the compiler's sake.
+ * The interface of a model of the zoo: a model with the functions that a user would compile: its forward pass, its
+ * loss and the whole step of its recipe. Invariant: those functions are written as a port of the original would have
+ * them, with nothing added for the compiler's sake.
  */
 import type { nn, Tensor } from "../../mod.ts";
 
@@ -28,13 +28,13 @@ export interface Subject {
   readonly decode?: (wrap: Wrap, batch: readonly Tensor[]) => number[];
 }
 
-/** What varies between runs of one model. */
+/** Parameters that vary between runs of one model. */
 export interface Variant {
   /** Probability of every kind of dropout; PyTorch's numbers are without. */
   readonly dropout: number;
 }
 
-/** What capture makes of a function: graphs, breaks, and versions after the first. */
+/** Counts of a function's capture: graphs, breaks, and versions after the first. */
 export interface Counts {
   readonly graphs: number;
   readonly breaks: number;

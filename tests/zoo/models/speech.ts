@@ -17,7 +17,7 @@ class M5 extends nn.Module {
   readonly pool2: nn.AvgPool1d;
   readonly gated: nn.Sequential;
   readonly fc1: nn.Linear;
-  /** How often the first layer ran. */
+  /** Number of runs of the first layer. */
   calls = 0;
 
   constructor(nInput: number, nOutput: number, nChannel: number) {

@@ -246,7 +246,7 @@ class DecoderLayers extends nn.Module {
   }
 }
 
-/** What a decoder looks at besides its own states. */
+/** The encoder's output for a decoder. */
 interface Encoded {
   readonly states: Tensor;
   readonly mask: Tensor;
@@ -308,7 +308,7 @@ class T5Stack extends nn.Module {
   }
 }
 
-/** What to add to scores: nothing where the mask holds, much less than anything elsewhere. */
+/** Returns what to add to scores: 0 where the mask holds, a very negative number elsewhere. */
 function invert(mask: Tensor, like: Tensor): Tensor {
   return mask.at(":", null, null, ":").to(like.dtype).rsub(1).mul(-1e9);
 }
