@@ -14,7 +14,7 @@ const OPENING = "/** A file. */\n";
 Deno.test("a file opens with a comment", () => {
   assertEquals(reports("export const a = 1;\n"), ["opening-comment"]);
   assertEquals(reports("// What it is.\nexport const a = 1;\n"), []);
-  assertEquals(reports("#!/usr/bin/env -S deno run\n/** What it is. */\nexport const a = 1;\n"), []);
+  assertEquals(reports("#!/usr/bin/env -S deno run\n/** A constant. */\nexport const a = 1;\n"), []);
 });
 
 Deno.test("error messages start with a capital and have no final period", () => {
@@ -48,6 +48,23 @@ Deno.test("file names say what a file holds", () => {
   assertEquals(reports(OPENING, "lib/base/utils.ts"), ["telling-file-name"]);
   assertEquals(reports(OPENING, "lib/base/helpers.ts"), ["telling-file-name"]);
   assertEquals(reports(OPENING, "lib/base/text_writer.ts"), []);
+});
+
+Deno.test("documentation begins with a noun or a verb", () => {
+  const documented = (doc: string, code: string) => reports(`${OPENING}/** ${doc} */\n${code}\n`);
+  const call = "export function f(): void {}", value = "export const a = 1;";
+  for (const clause of ["What it is.", "Whatever is left.", "That which is left."]) {
+    assertEquals(documented(clause, value), ["plain-documentation"]);
+  }
+  assertEquals(documented("Somewhat more than 1.", value), []);
+  assertEquals(documented("Whether it is one.", value), []);
+  assertEquals(documented("Whether it is one.", call), ["plain-documentation"]);
+  assertEquals(documented("Returns whether it is one.", call), []);
+  assertEquals(documented("How many there are.", `class A {\n  /** How many. */\n  f(): void {}\n}`), [
+    "plain-documentation",
+  ]);
+  assertEquals(reports("/** A file. Input: a text; output: a number. */\n"), ["plain-documentation"]);
+  assertEquals(reports(`${OPENING}// What follows is 1.\n${value}\n`), []);
 });
 
 Deno.test("the type checker and the linter are not silenced", () => {

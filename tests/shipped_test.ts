@@ -1,6 +1,6 @@
 /**
- * What dyn comes with: classes of common eager calls and their code. They are what would be made now, whatever was made
- * before; the module that has them is told from one that was made of other sources.
+ * The shipped classes of common eager calls and their code equal what would be made now, whatever was made before; a
+ * module that was made from other sources is detected.
  */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";

@@ -349,7 +349,7 @@ function opsFile(): string {
     "/** Public names of all ops. */",
     "export type OpName = keyof OpApi<TensorLike>;",
     "",
-    "/** What may stand as an operand: a tensor or a number. */",
+    "/** An operand: a tensor or a number. */",
     "export type Operand<T> = T | Scalar | Dim | Complex;",
     "",
     ...optionsInterfaces(),

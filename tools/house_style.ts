@@ -84,6 +84,25 @@ function pathOf(context: Deno.lint.RuleContext): string {
 /** Turns of phrase that are not idiomatic. */
 const STRANGE_WORDS = /\b(?:is|are|be|was|were)\s+had\b|\bno\s+business\s+of\b/;
 
+/** A function or method whose declaration follows. */
+const CALLABLE =
+  /^\s*(?:export\s+)?(?:default\s+)?(?:(?:static|async|override|abstract|protected|private)\s+)*(?:function\b|#?[\w$]+(?:<[^\n]*?>)?\()/;
+
+/** Returns the fault of a documentation comment, if any; `following` is the code after it. */
+function docFault(comment: string, following: string): string | undefined {
+  const text = comment.replaceAll(/^\s*\*+ ?/gm, "").trim();
+  const [clause] = /^(?:What|Whatever|That which|Those which)\b/.exec(text) ?? [];
+  if (clause !== undefined) return `Expected a noun or a verb but found "${clause} …"`;
+  const [question] = /^(?:Whether|Which|How)\b/.exec(text) ?? [];
+  if (question !== undefined && CALLABLE.test(following)) {
+    return `Expected a verb, as in "Returns whether …", but found "${question} …"`;
+  }
+  if (/\bInput: [^]*\boutput: /i.test(text)) {
+    return 'Expected sentences but found a form "Input: …; output: …"';
+  }
+  return undefined;
+}
+
 const plugin: Deno.lint.Plugin = {
   name: "house-style",
   rules: {
@@ -142,6 +161,23 @@ const plugin: Deno.lint.Plugin = {
               range,
               message: `Expected what a reader would say but found "${found.replaceAll(/\s+/g, " ")}"`,
               hint: 'Say "is found", "is available" or "follows from"',
+            });
+          }
+        },
+      }),
+    },
+
+    "plain-documentation": {
+      create: (context) => ({
+        "Program:exit"() {
+          for (const { type, value, range } of context.sourceCode.getAllComments()) {
+            if (type !== "Block" || !value.startsWith("*")) continue;
+            const message = docFault(value, context.sourceCode.text.slice(range[1], range[1] + 200));
+            if (message === undefined) continue;
+            context.report({
+              range,
+              message,
+              hint: "Say what a function does, what a value is, and what a file holds",
             });
           }
         },

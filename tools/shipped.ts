@@ -25,7 +25,7 @@ const HEADER = `/**
 export const shipped = (): string =>
   \``;
 
-/** What a call has kept, by key; programs by the short names of their texts. */
+/** Cache entries of a call, by key; programs by the short names of their texts. */
 type Kept = ReadonlyMap<string, string>;
 
 /** Runs a call as a first process does, without a compiler, and gives what it would keep. */
@@ -73,7 +73,7 @@ export interface ShippedEntry {
   readonly call: string;
 }
 
-/** What all calls have kept, one after the other, as they are listed or in the opposite order. */
+/** Returns the cache entries of all calls, made in the listed or in the opposite order. */
 export function shippedEntries(from: "first" | "last" = "first"): {
   readonly calls: readonly ShippedCall[];
   readonly entries: ReadonlyMap<string, ShippedEntry>;

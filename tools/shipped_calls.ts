@@ -147,7 +147,7 @@ const HEADS: readonly (readonly number[])[] = [[1, 12, 128, 64], [4, 8, 128, 64]
 /** Numbers, so many that the last of them are operands, and the same as integers. */
 const NUMBERS = [1.5, 2.25, 3.75, 4.125, 5.375, 6.625], INTEGERS = NUMBERS.map((_, k) => k + 3);
 
-/** What several calls are on. */
+/** The operands of several calls. */
 interface Operands {
   readonly x: Tensor;
   readonly y: Tensor;

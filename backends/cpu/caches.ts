@@ -25,8 +25,8 @@ function lastCacheBytes(): number {
 let farBytes: number | undefined;
 
 /**
- * Whether so much was handed out since a block was last in use, itself included, that its lines would first be read from
- * memory. Asked once after it was handed out: what writes it after that finds it where it was put.
+ * Returns whether so many bytes were allocated since a block was last in use, itself included, that its lines would be
+ * read from memory first. Called once after its allocation: later writes find its lines where the first ones left them.
  */
 export function isFar(block: HostBlock): boolean {
   const { away, size } = block;

@@ -70,7 +70,7 @@ export function runsOnTeam(program: Program): boolean {
   );
 }
 
-/** What running a program requires besides its libraries. */
+/** The data that running a program requires besides its libraries. */
 export interface NativeForm {
   /** Of what it was made of. */
   readonly kernelCount: number;

@@ -7,7 +7,7 @@ import { stripVTControlCharacters } from "node:util";
 import { DynError } from "../../lib/base/errors.ts";
 import type { CampaignEvent, WorkerTask } from "./protocol.ts";
 
-/** What to run, and for how long. */
+/** The programs to run, and the time limit. */
 export interface FuzzOptions extends WorkerTask {
   /** The module that a process runs; that of the fuzzers unless given. */
   readonly worker?: string;

@@ -61,9 +61,9 @@ export interface BreakReason {
   readonly id: string;
   /** The kind of construct, in a few words. */
   readonly category: string;
-  /** What was found, with the names and values involved. */
+  /** The facts, with the names and values involved. */
   readonly explanation: string;
-  /** What the user can do about it. */
+  /** Advice to the user. */
   readonly hint: string;
   /** Innermost frame first. */
   readonly stack: readonly UserFrame[];

@@ -199,7 +199,7 @@ const { Math: math, JSON: json, Reflect: reflect, Map: map_, Set: set_, WeakMap:
 const { ArrayBuffer: buffer, Uint8Array: bytes, Int32Array: ints, BigInt64Array: longs } = globalThis;
 const { Float32Array: floats, Float64Array: doubles, Uint32Array: words, performance: clock } = globalThis;
 
-/** Whether the global variables that tensors and graphs read as they run are what they were. */
+/** Returns whether the global variables that tensors and graphs read at run time are unchanged. */
 function variablesAsLoaded(): boolean {
   return variables.Object === object && variables.Array === array && variables.Number === number &&
     variables.String === string && variables.Symbol === symbol && variables.BigInt === bigint &&

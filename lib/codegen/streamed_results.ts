@@ -59,7 +59,7 @@ function isLargeResult(buffer: BufferDecl | undefined): boolean {
   return most * itemSize(buffer.dtype) >= LEAST_BYTES;
 }
 
-/** Whether a loop is short, runs in lanes, reads at steps of one length, and stores side by side what it computes. */
+/** Returns whether a loop is short, runs in lanes, reads at constant strides, and stores adjacent results. */
 function streams({ vector, body, axis, reductions, carried, folds }: Loop, isFit: (id: BufferId) => boolean) {
   if (boundsOf(axis.size)[1] < LEAST_LENGTH) return false;
   if (!vector || reductions.length + carried.length + (folds?.length ?? 0) > 0) return false;

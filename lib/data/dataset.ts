@@ -16,7 +16,7 @@ export abstract class Dataset<S> {
   batch?(indices: readonly number[]): S;
 }
 
-/** What has samples by index: a dataset or a list. */
+/** A source of samples by index: a dataset or a list. */
 export type Indexed<S> = Dataset<S> | readonly S[];
 
 /** The samples of a list as a dataset. */
@@ -35,7 +35,7 @@ export class ListDataset<S> implements Dataset<S> {
     return sample;
   }
 
-  /** How many samples there are. */
+  /** Returns the number of samples. */
   toString(): string {
     return `a list of ${this.length}`;
   }

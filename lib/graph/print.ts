@@ -9,7 +9,7 @@ import type { TensorMeta } from "./meta.ts";
 import { userPosition } from "./place.ts";
 import { formatArgument, type Graph, type Node, type NodeValue, type SourcePosition } from "./node.ts";
 
-/** What printed code shows besides the operations. */
+/** Additional information in printed code. */
 export interface PrintOptions {
   /** Element type, shape and strides of every value, as comments. */
   readonly types?: boolean;

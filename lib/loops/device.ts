@@ -1,5 +1,5 @@
 /**
- * What a device offers to the layers above: memory, copies and compiled programs. Implemented in backends/ and
+ * The interface of devices for the layers above: memory, copies and compiled programs. Implemented in backends/ and
  * registered at start-up; nothing above checks which device it has. Invariant: work on one device is ordered as
  * issued; reading memory waits for what was issued before.
  */

@@ -12,7 +12,7 @@ import type { TensorLike } from "./tensor_like.ts";
 /** Public names of all ops. */
 export type OpName = keyof OpApi<TensorLike>;
 
-/** What may stand as an operand: a tensor or a number. */
+/** An operand: a tensor or a number. */
 export type Operand<T> = T | Scalar | Dim | Complex;
 
 /** Arguments of add by name. */
@@ -2432,17 +2432,17 @@ export interface OpApi<T extends TensorLike> {
   pow(self: Operand<T>, exponent: Operand<T>): T;
   /** As pow, computed in float64, as `torch.float_power`. */
   floatPower(self: Operand<T>, exponent: Operand<T>): T;
-  /** Whether self eq other, elementwise, as `torch.eq`. */
+  /** True where self equals other, elementwise, as `torch.eq`. */
   eq(self: T, other: Operand<T>): T;
-  /** Whether self ne other, elementwise, as `torch.ne`. */
+  /** True where self differs from other, elementwise, as `torch.ne`. */
   ne(self: T, other: Operand<T>): T;
-  /** Whether self lt other, elementwise, as `torch.lt`. */
+  /** True where self is less than other, elementwise, as `torch.lt`. */
   lt(self: T, other: Operand<T>): T;
-  /** Whether self le other, elementwise, as `torch.le`. */
+  /** True where self is at most other, elementwise, as `torch.le`. */
   le(self: T, other: Operand<T>): T;
-  /** Whether self gt other, elementwise, as `torch.gt`. */
+  /** True where self is greater than other, elementwise, as `torch.gt`. */
   gt(self: T, other: Operand<T>): T;
-  /** Whether self ge other, elementwise, as `torch.ge`. */
+  /** True where self is at least other, elementwise, as `torch.ge`. */
   ge(self: T, other: Operand<T>): T;
   /** Logical and of what is not 0, as `torch.logical_and`. */
   logicalAnd(self: T, other: Operand<T>): T;
@@ -2450,7 +2450,7 @@ export interface OpApi<T extends TensorLike> {
   logicalOr(self: T, other: Operand<T>): T;
   /** Logical xor of what is not 0, as `torch.logical_xor`. */
   logicalXor(self: T, other: Operand<T>): T;
-  /** Whether an element is 0, as `torch.logical_not`. */
+  /** True where an element is 0, as `torch.logical_not`. */
   logicalNot(self: T): T;
   /** Bitwise and of integers, logical and of bools, as `torch.bitwise_and`. */
   bitwiseAnd(self: T, other: Operand<T>): T;
@@ -2476,7 +2476,7 @@ export interface OpApi<T extends TensorLike> {
   isfinite(self: T): T;
   /** isreal of each element, as `torch.isreal`. */
   isreal(self: T): T;
-  /** Whether the sign bit is set, that of −0 included, as `torch.signbit`. */
+  /** True where the sign bit is set, that of −0 included, as `torch.signbit`. */
   signbit(self: T): T;
   /** input where the condition holds, else other, broadcast and promoted, as `torch.where`. */
   where(condition: T, input: Operand<T>, other: Operand<T>): T;
@@ -2690,14 +2690,14 @@ export interface OpApi<T extends TensorLike> {
     keepdim?: boolean | ArgminOptions,
     options?: ArgminOptions,
   ): T;
-  /** Whether any of the elements over dimensions are not 0, as `torch.any`. */
+  /** True where any of the elements over dimensions are not 0, as `torch.any`. */
   any(
     self: T,
     dim?: number | readonly number[] | null | AnyOptions,
     keepdim?: boolean | AnyOptions,
     options?: AnyOptions,
   ): T;
-  /** Whether all of the elements over dimensions are not 0, as `torch.all`. */
+  /** True where all of the elements over dimensions are not 0, as `torch.all`. */
   all(
     self: T,
     dim?: number | readonly number[] | null | AllOptions,
@@ -2742,7 +2742,7 @@ export interface OpApi<T extends TensorLike> {
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The same call in another form. */
   min(self: T, dim?: null | MinOptions<T>, keepdim?: boolean): T;
-  /** How many elements are not 0 over dimensions, as `torch.count_nonzero`. */
+  /** The number of elements over dimensions that are not 0, as `torch.count_nonzero`. */
   countNonzero(
     self: T,
     dim?: number | readonly number[] | null | CountNonzeroOptions,
@@ -3074,7 +3074,7 @@ export interface OpApi<T extends TensorLike> {
       readonly stride: readonly Dim[];
     } & AsStridedBackwardOptions,
   ): T;
-  /** What asStrided shows of self, taken as row-major, wherever its elements lie. */
+  /** The elements that asStrided shows of self, taken as row-major wherever its elements lie. */
   readStrided(
     self: T,
     size: readonly Dim[],
@@ -3581,7 +3581,7 @@ export interface OpApi<T extends TensorLike> {
     sorted?: boolean | UniqueConsecutiveOptions,
     options?: UniqueConsecutiveOptions,
   ): T;
-  /** How often each integer from 0 on occurs, or the sum of its weights, as `torch.bincount`. */
+  /** The number of occurrences of each integer from 0 on, or the sum of its weights, as `torch.bincount`. */
   bincount(
     self: T,
     weights?: T | null | BincountOptions<T>,
@@ -3831,13 +3831,13 @@ export interface OpApi<T extends TensorLike> {
    * `torch.searchsorted`.
    */
   searchsorted(sortedSequence: T, self: Operand<T>, options?: SearchsortedOptions<T>): T;
-  /** How many elements of a sorted sequence lie before each value. */
+  /** The number of elements of a sorted sequence before each value. */
   countBefore(sequence: T, values: T, right: boolean, int32: boolean): T;
   /** The same call in another form. */
   countBefore(sequence: T, values: T, named: { readonly right: boolean; readonly int32: boolean }): T;
   /** The index of the bucket between sorted boundaries for each value, as `torch.bucketize`. */
   bucketize(self: Operand<T>, boundaries: T, options?: BucketizeOptions): T;
-  /** Whether each element is among the test elements, as `torch.isin`. */
+  /** True for each element that is among the test elements, as `torch.isin`. */
   isin(elements: Operand<T>, testElements: Operand<T>, options?: IsinOptions): T;
   /** The derivative of lgamma, as `torch.digamma`. */
   digamma(self: T): T;
@@ -4179,7 +4179,7 @@ export interface OpApi<T extends TensorLike> {
       readonly ceilMode: boolean;
     },
   ): T;
-  /** How many elements each window over the last dimensions has, of those in the (padded) input. */
+  /** The number of elements of the (padded) input in each window over the last dimensions. */
   windowSizes(
     self: T,
     kernel: readonly number[],
@@ -4380,7 +4380,7 @@ export interface OpApi<T extends TensorLike> {
     options?: LogNormalOptions,
   ): T;
   /**
-   * How many trials of probability p it takes until one succeeds; `geometric_` fills a tensor, as
+   * The number of trials of probability p until one succeeds; `geometric_` fills a tensor, as
    * `Tensor.geometric_`.
    */
   geometric(self: T, p: number, options?: GeometricOptions): T;
@@ -4588,7 +4588,7 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** The same call in another form. */
   logsumexp(self: T, named: { readonly dim: number | readonly number[] } & LogsumexpOptions): T;
-  /** How many elements are not 0, over dimensions. Its gradient is 0, as PyTorch has it. */
+  /** The number of elements over dimensions that are not 0. Its gradient is 0, as in PyTorch. */
   norm0(self: T, dim: readonly number[], keepdim: boolean): T;
   /** The same call in another form. */
   norm0(self: T, named: { readonly dim: readonly number[]; readonly keepdim: boolean }): T;
@@ -5283,7 +5283,7 @@ export interface OpApi<T extends TensorLike> {
     keepdim?: boolean | ModeOptions,
     options?: ModeOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /** How many elements lie in each of `bins` equal parts of [min, max], as `torch.histc`. */
+  /** The number of elements in each of `bins` equal parts of [min, max], as `torch.histc`. */
   histc(
     self: T,
     bins?: number | HistcOptions,
@@ -5304,7 +5304,7 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** All choices of r of n positions, one a row. */
   choiceIndices(n: number, r: number, repeat: boolean, options?: ChoiceIndicesOptions): T;
-  /** The edges of bins of one width over a range, or over the elements where there is none. */
+  /** The edges of bins of equal width over a range, by default that of the elements. */
   binEdges(
     self: T,
     bins: number,
@@ -5313,7 +5313,7 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** The same call in another form. */
   binEdges(self: T, named: { readonly bins: number } & BinEdgesOptions): T;
-  /** How many points [count, dimensions] fall into each cell that edges make, or the sums of their weights. */
+  /** The number of points [count, dimensions] in each cell between edges, or the sum of their weights. */
   binnedSums(
     points: T,
     edges: readonly T[],
@@ -5322,8 +5322,8 @@ export interface OpApi<T extends TensorLike> {
     options?: BinnedSumsOptions<T>,
   ): T;
   /**
-   * How many elements fall into each bin, and the bins' edges, as `torch.histogram`: `bins` of one width
-   * over a range (that of the elements where there is none), or between given edges.
+   * The number of elements in each bin, and the bins' edges, as `torch.histogram`: `bins` of equal width
+   * over a range (by default that of the elements), or between given edges.
    */
   histogram(
     self: T,
@@ -5551,7 +5551,7 @@ export interface OpApi<T extends TensorLike> {
   pinv(A: T, rcond?: Operand<T> | null | PinvOptions<T>, options?: PinvOptions<T>): T;
   /** Pseudoinverses, as `torch.pinverse`. Computed on the host. */
   pinverse(A: T, rcond?: number | PinverseOptions, options?: PinverseOptions): T;
-  /** How many singular values are not 0, as `torch.linalg.matrix_rank`. Computed on the host. */
+  /** The number of singular values that are not 0, as `torch.linalg.matrix_rank`. Computed on the host. */
   matrixRank(A: T, tol?: Operand<T> | null | MatrixRankOptions<T>, options?: MatrixRankOptions<T>): T;
   /**
    * Condition numbers by a norm, by singular values where none is given, as `torch.linalg.cond`. Computed
@@ -5559,8 +5559,8 @@ export interface OpApi<T extends TensorLike> {
    */
   cond(A: T, p?: Scalar | string | null | CondOptions, options?: CondOptions): T;
   /**
-   * X that makes A · X − B least, residuals, ranks and singular values, as `torch.linalg.lstsq`; each as
-   * the driver gives it there, or empty. Computed on the host.
+   * X that minimises |A · X − B|, residuals, ranks and singular values, as `torch.linalg.lstsq`; empty
+   * where PyTorch's driver does not compute them. Computed on the host.
    */
   lstsq(
     A: T,
@@ -5844,7 +5844,7 @@ export interface OpApi<T extends TensorLike> {
   adaptiveSumBackward(grad: T, dim: number, size: number): T;
   /** The same call in another form. */
   adaptiveSumBackward(grad: T, named: { readonly dim: number; readonly size: number }): T;
-  /** How many elements each of `count` windows that cover `size` has. */
+  /** The number of elements of each of `count` windows that cover `size`. */
   windowLengths(like: T, size: number, count: number): T;
   /** The same call in another form. */
   windowLengths(like: T, named: { readonly size: number; readonly count: number }): T;

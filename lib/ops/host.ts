@@ -246,7 +246,7 @@ function weightedType(weights: DType | null): DType {
 
 const bincount = hostOp({
   name: "bincount",
-  doc: "How often each integer from 0 on occurs, or the sum of its weights, as `torch.bincount`.",
+  doc: "The number of occurrences of each integer from 0 on, or the sum of its weights, as `torch.bincount`.",
   params: { self: required("tensor"), weights: nullable("tensor"), minlength: optional("int", 0) },
   dataDependent: () => true,
   infer: unknown("bincount"),

@@ -225,27 +225,27 @@ export const fmod: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.fmod;
 export const pow: (self: Operand<Tensor>, exponent: Operand<Tensor>) => Tensor = ops.pow;
 /** As pow, computed in float64, as `torch.float_power`. */
 export const floatPower: (self: Operand<Tensor>, exponent: Operand<Tensor>) => Tensor = ops.floatPower;
-/** Whether self eq other, elementwise, as `torch.eq`. */
+/** True where self equals other, elementwise, as `torch.eq`. */
 export const eq: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.eq;
-/** Whether self ne other, elementwise, as `torch.ne`. */
+/** True where self differs from other, elementwise, as `torch.ne`. */
 export const ne: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.ne;
-/** Whether self ne other, elementwise, as `torch.ne`. */
+/** True where self differs from other, elementwise, as `torch.ne`. */
 export const notEqual: typeof ne = ne;
-/** Whether self lt other, elementwise, as `torch.lt`. */
+/** True where self is less than other, elementwise, as `torch.lt`. */
 export const lt: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.lt;
-/** Whether self lt other, elementwise, as `torch.lt`. */
+/** True where self is less than other, elementwise, as `torch.lt`. */
 export const less: typeof lt = lt;
-/** Whether self le other, elementwise, as `torch.le`. */
+/** True where self is at most other, elementwise, as `torch.le`. */
 export const le: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.le;
-/** Whether self le other, elementwise, as `torch.le`. */
+/** True where self is at most other, elementwise, as `torch.le`. */
 export const lessEqual: typeof le = le;
-/** Whether self gt other, elementwise, as `torch.gt`. */
+/** True where self is greater than other, elementwise, as `torch.gt`. */
 export const gt: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.gt;
-/** Whether self gt other, elementwise, as `torch.gt`. */
+/** True where self is greater than other, elementwise, as `torch.gt`. */
 export const greater: typeof gt = gt;
-/** Whether self ge other, elementwise, as `torch.ge`. */
+/** True where self is at least other, elementwise, as `torch.ge`. */
 export const ge: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.ge;
-/** Whether self ge other, elementwise, as `torch.ge`. */
+/** True where self is at least other, elementwise, as `torch.ge`. */
 export const greaterEqual: typeof ge = ge;
 /** Logical and of what is not 0, as `torch.logical_and`. */
 export const logicalAnd: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.logicalAnd;
@@ -253,7 +253,7 @@ export const logicalAnd: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.
 export const logicalOr: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.logicalOr;
 /** Logical xor of what is not 0, as `torch.logical_xor`. */
 export const logicalXor: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.logicalXor;
-/** Whether an element is 0, as `torch.logical_not`. */
+/** True where an element is 0, as `torch.logical_not`. */
 export const logicalNot: (self: Tensor) => Tensor = ops.logicalNot;
 /** Bitwise and of integers, logical and of bools, as `torch.bitwise_and`. */
 export const bitwiseAnd: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.bitwiseAnd;
@@ -279,7 +279,7 @@ export const isneginf: (self: Tensor) => Tensor = ops.isneginf;
 export const isfinite: (self: Tensor) => Tensor = ops.isfinite;
 /** isreal of each element, as `torch.isreal`. */
 export const isreal: (self: Tensor) => Tensor = ops.isreal;
-/** Whether the sign bit is set, that of −0 included, as `torch.signbit`. */
+/** True where the sign bit is set, that of −0 included, as `torch.signbit`. */
 export const signbit: (self: Tensor) => Tensor = ops.signbit;
 /** input where the condition holds, else other, broadcast and promoted, as `torch.where`. */
 export const where: (condition: Tensor, input: Operand<Tensor>, other: Operand<Tensor>) => Tensor = ops.where;
@@ -504,14 +504,14 @@ export const argmin: (
   keepdim?: boolean | ArgminOptions,
   options?: ArgminOptions,
 ) => Tensor = ops.argmin;
-/** Whether any of the elements over dimensions are not 0, as `torch.any`. */
+/** True where any of the elements over dimensions are not 0, as `torch.any`. */
 export const any: (
   self: Tensor,
   dim?: number | readonly number[] | null | AnyOptions,
   keepdim?: boolean | AnyOptions,
   options?: AnyOptions,
 ) => Tensor = ops.any;
-/** Whether all of the elements over dimensions are not 0, as `torch.all`. */
+/** True where all of the elements over dimensions are not 0, as `torch.all`. */
 export const all: (
   self: Tensor,
   dim?: number | readonly number[] | null | AllOptions,
@@ -554,7 +554,7 @@ export const min: {
   ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
   (self: Tensor, dim?: null | MinOptions<Tensor>, keepdim?: boolean): Tensor;
 } = ops.min;
-/** How many elements are not 0 over dimensions, as `torch.count_nonzero`. */
+/** The number of elements over dimensions that are not 0, as `torch.count_nonzero`. */
 export const countNonzero: (
   self: Tensor,
   dim?: number | readonly number[] | null | CountNonzeroOptions,
@@ -1307,7 +1307,7 @@ export const uniqueConsecutive: {
     options?: UniqueConsecutiveOptions,
   ): Tensor;
 } = ops.uniqueConsecutive;
-/** How often each integer from 0 on occurs, or the sum of its weights, as `torch.bincount`. */
+/** The number of occurrences of each integer from 0 on, or the sum of its weights, as `torch.bincount`. */
 export const bincount: (
   self: Tensor,
   weights?: Tensor | null | BincountOptions<Tensor>,
@@ -1473,7 +1473,7 @@ export const searchsorted: (
 /** The index of the bucket between sorted boundaries for each value, as `torch.bucketize`. */
 export const bucketize: (self: Operand<Tensor>, boundaries: Tensor, options?: BucketizeOptions) => Tensor =
   ops.bucketize;
-/** Whether each element is among the test elements, as `torch.isin`. */
+/** True for each element that is among the test elements, as `torch.isin`. */
 export const isin: (
   elements: Operand<Tensor>,
   testElements: Operand<Tensor>,
@@ -2158,7 +2158,7 @@ export const mode: (
   keepdim?: boolean | ModeOptions,
   options?: ModeOptions,
 ) => [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor } = ops.mode;
-/** How many elements lie in each of `bins` equal parts of [min, max], as `torch.histc`. */
+/** The number of elements in each of `bins` equal parts of [min, max], as `torch.histc`. */
 export const histc: (
   self: Tensor,
   bins?: number | HistcOptions,
@@ -2179,8 +2179,8 @@ export const combinations: (
   options?: CombinationsOptions,
 ) => Tensor = ops.combinations;
 /**
- * How many elements fall into each bin, and the bins' edges, as `torch.histogram`: `bins` of one width over
- * a range (that of the elements where there is none), or between given edges.
+ * The number of elements in each bin, and the bins' edges, as `torch.histogram`: `bins` of equal width over
+ * a range (by default that of the elements), or between given edges.
  */
 export const histogram: (
   self: Tensor,

@@ -321,7 +321,7 @@ export const asStridedBackward: {
     } & AsStridedBackwardOptions,
   ): Tensor;
 } = ops.asStridedBackward;
-/** What asStrided shows of self, taken as row-major, wherever its elements lie. */
+/** The elements that asStrided shows of self, taken as row-major wherever its elements lie. */
 export const readStrided: {
   (
     self: Tensor,
@@ -522,7 +522,7 @@ export const medianOfAll: {
   (self: Tensor, numbersOnly: boolean): Tensor;
   (self: Tensor, named: { readonly numbersOnly: boolean }): Tensor;
 } = ops.medianOfAll;
-/** How many elements of a sorted sequence lie before each value. */
+/** The number of elements of a sorted sequence before each value. */
 export const countBefore: {
   (sequence: Tensor, values: Tensor, right: boolean, int32: boolean): Tensor;
   (sequence: Tensor, values: Tensor, named: { readonly right: boolean; readonly int32: boolean }): Tensor;
@@ -701,7 +701,7 @@ export const windowSumBackward: {
     },
   ): Tensor;
 } = ops.windowSumBackward;
-/** How many elements each window over the last dimensions has, of those in the (padded) input. */
+/** The number of elements of the (padded) input in each window over the last dimensions. */
 export const windowSizes: {
   (
     self: Tensor,
@@ -891,7 +891,7 @@ export const logNormal: (
   options?: LogNormalOptions,
 ) => Tensor = ops.logNormal;
 /**
- * How many trials of probability p it takes until one succeeds; `geometric_` fills a tensor, as
+ * The number of trials of probability p until one succeeds; `geometric_` fills a tensor, as
  * `Tensor.geometric_`.
  */
 export const geometric: {
@@ -982,7 +982,7 @@ export const gumbelSoftmax: (
   dim?: number | GumbelSoftmaxOptions,
   options?: GumbelSoftmaxOptions,
 ) => Tensor = ops.gumbelSoftmax;
-/** How many elements are not 0, over dimensions. Its gradient is 0, as PyTorch has it. */
+/** The number of elements over dimensions that are not 0. Its gradient is 0, as in PyTorch. */
 export const norm0: {
   (self: Tensor, dim: readonly number[], keepdim: boolean): Tensor;
   (self: Tensor, named: { readonly dim: readonly number[]; readonly keepdim: boolean }): Tensor;
@@ -1465,7 +1465,7 @@ export const choiceIndices: (
   repeat: boolean,
   options?: ChoiceIndicesOptions,
 ) => Tensor = ops.choiceIndices;
-/** The edges of bins of one width over a range, or over the elements where there is none. */
+/** The edges of bins of equal width over a range, by default that of the elements. */
 export const binEdges: {
   (
     self: Tensor,
@@ -1475,7 +1475,7 @@ export const binEdges: {
   ): Tensor;
   (self: Tensor, named: { readonly bins: number } & BinEdgesOptions): Tensor;
 } = ops.binEdges;
-/** How many points [count, dimensions] fall into each cell that edges make, or the sums of their weights. */
+/** The number of points [count, dimensions] in each cell between edges, or the sum of their weights. */
 export const binnedSums: (
   points: Tensor,
   edges: readonly Tensor[],
@@ -1651,7 +1651,7 @@ export const pinv: (
   rcond?: Operand<Tensor> | null | PinvOptions<Tensor>,
   options?: PinvOptions<Tensor>,
 ) => Tensor = ops.pinv;
-/** How many singular values are not 0, as `torch.linalg.matrix_rank`. Computed on the host. */
+/** The number of singular values that are not 0, as `torch.linalg.matrix_rank`. Computed on the host. */
 export const matrixRank: (
   A: Tensor,
   tol?: Operand<Tensor> | null | MatrixRankOptions<Tensor>,
@@ -1664,8 +1664,8 @@ export const matrixRank: (
 export const cond: (A: Tensor, p?: Scalar | string | null | CondOptions, options?: CondOptions) => Tensor =
   ops.cond;
 /**
- * X that makes A · X − B least, residuals, ranks and singular values, as `torch.linalg.lstsq`; each as the
- * driver gives it there, or empty. Computed on the host.
+ * X that minimises |A · X − B|, residuals, ranks and singular values, as `torch.linalg.lstsq`; empty where
+ * PyTorch's driver does not compute them. Computed on the host.
  */
 export const lstsq: (
   A: Tensor,
@@ -1800,7 +1800,7 @@ export const adaptiveSumBackward: {
   (grad: Tensor, dim: number, size: number): Tensor;
   (grad: Tensor, named: { readonly dim: number; readonly size: number }): Tensor;
 } = ops.adaptiveSumBackward;
-/** How many elements each of `count` windows that cover `size` has. */
+/** The number of elements of each of `count` windows that cover `size`. */
 export const windowLengths: {
   (like: Tensor, size: number, count: number): Tensor;
   (like: Tensor, named: { readonly size: number; readonly count: number }): Tensor;

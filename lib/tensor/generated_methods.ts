@@ -201,47 +201,47 @@ export interface TensorMethods<T> {
   floatPower(exponent: Operand<T>): T;
   /** floatPower, written into this tensor, which is returned. */
   floatPower_(exponent: Operand<T>): T;
-  /** Whether self eq other, elementwise, as `torch.eq`. */
+  /** True where self equals other, elementwise, as `torch.eq`. */
   eq(other: Operand<T>): T;
   /** eq, written into this tensor, which is returned. */
   eq_(other: Operand<T>): T;
-  /** Whether self ne other, elementwise, as `torch.ne`. */
+  /** True where self differs from other, elementwise, as `torch.ne`. */
   ne(other: Operand<T>): T;
   /** ne, written into this tensor, which is returned. */
   ne_(other: Operand<T>): T;
-  /** Whether self ne other, elementwise, as `torch.ne`. */
+  /** True where self differs from other, elementwise, as `torch.ne`. */
   notEqual(other: Operand<T>): T;
   /** notEqual, written into this tensor, which is returned. */
   notEqual_(other: Operand<T>): T;
-  /** Whether self lt other, elementwise, as `torch.lt`. */
+  /** True where self is less than other, elementwise, as `torch.lt`. */
   lt(other: Operand<T>): T;
   /** lt, written into this tensor, which is returned. */
   lt_(other: Operand<T>): T;
-  /** Whether self lt other, elementwise, as `torch.lt`. */
+  /** True where self is less than other, elementwise, as `torch.lt`. */
   less(other: Operand<T>): T;
   /** less, written into this tensor, which is returned. */
   less_(other: Operand<T>): T;
-  /** Whether self le other, elementwise, as `torch.le`. */
+  /** True where self is at most other, elementwise, as `torch.le`. */
   le(other: Operand<T>): T;
   /** le, written into this tensor, which is returned. */
   le_(other: Operand<T>): T;
-  /** Whether self le other, elementwise, as `torch.le`. */
+  /** True where self is at most other, elementwise, as `torch.le`. */
   lessEqual(other: Operand<T>): T;
   /** lessEqual, written into this tensor, which is returned. */
   lessEqual_(other: Operand<T>): T;
-  /** Whether self gt other, elementwise, as `torch.gt`. */
+  /** True where self is greater than other, elementwise, as `torch.gt`. */
   gt(other: Operand<T>): T;
   /** gt, written into this tensor, which is returned. */
   gt_(other: Operand<T>): T;
-  /** Whether self gt other, elementwise, as `torch.gt`. */
+  /** True where self is greater than other, elementwise, as `torch.gt`. */
   greater(other: Operand<T>): T;
   /** greater, written into this tensor, which is returned. */
   greater_(other: Operand<T>): T;
-  /** Whether self ge other, elementwise, as `torch.ge`. */
+  /** True where self is at least other, elementwise, as `torch.ge`. */
   ge(other: Operand<T>): T;
   /** ge, written into this tensor, which is returned. */
   ge_(other: Operand<T>): T;
-  /** Whether self ge other, elementwise, as `torch.ge`. */
+  /** True where self is at least other, elementwise, as `torch.ge`. */
   greaterEqual(other: Operand<T>): T;
   /** greaterEqual, written into this tensor, which is returned. */
   greaterEqual_(other: Operand<T>): T;
@@ -257,7 +257,7 @@ export interface TensorMethods<T> {
   logicalXor(other: Operand<T>): T;
   /** logicalXor, written into this tensor, which is returned. */
   logicalXor_(other: Operand<T>): T;
-  /** Whether an element is 0, as `torch.logical_not`. */
+  /** True where an element is 0, as `torch.logical_not`. */
   logicalNot(): T;
   /** logicalNot, written into this tensor, which is returned. */
   logicalNot_(): T;
@@ -297,7 +297,7 @@ export interface TensorMethods<T> {
   isfinite(): T;
   /** isreal of each element, as `torch.isreal`. */
   isreal(): T;
-  /** Whether the sign bit is set, that of −0 included, as `torch.signbit`. */
+  /** True where the sign bit is set, that of −0 included, as `torch.signbit`. */
   signbit(): T;
   /** self with `value` where the mask is true, as `Tensor.masked_fill`. */
   maskedFill(mask: T, value: Operand<T>): T;
@@ -628,13 +628,13 @@ export interface TensorMethods<T> {
   argmax(dim?: number | null | ArgmaxOptions, keepdim?: boolean | ArgmaxOptions, options?: ArgmaxOptions): T;
   /** The index of the first minimum over one dimension, or in the flattened tensor. As `torch.argmin`. */
   argmin(dim?: number | null | ArgminOptions, keepdim?: boolean | ArgminOptions, options?: ArgminOptions): T;
-  /** Whether any of the elements over dimensions are not 0, as `torch.any`. */
+  /** True where any of the elements over dimensions are not 0, as `torch.any`. */
   any(
     dim?: number | readonly number[] | null | AnyOptions,
     keepdim?: boolean | AnyOptions,
     options?: AnyOptions,
   ): T;
-  /** Whether all of the elements over dimensions are not 0, as `torch.all`. */
+  /** True where all of the elements over dimensions are not 0, as `torch.all`. */
   all(
     dim?: number | readonly number[] | null | AllOptions,
     keepdim?: boolean | AllOptions,
@@ -692,7 +692,7 @@ export interface TensorMethods<T> {
    * the elementwise minimum. As `torch.min`.
    */
   min(dim?: null | MinOptions<T>, keepdim?: boolean): T;
-  /** How many elements are not 0 over dimensions, as `torch.count_nonzero`. */
+  /** The number of elements over dimensions that are not 0, as `torch.count_nonzero`. */
   countNonzero(
     dim?: number | readonly number[] | null | CountNonzeroOptions,
     options?: CountNonzeroOptions,
@@ -1356,7 +1356,7 @@ export interface TensorMethods<T> {
     sorted?: boolean | UniqueConsecutiveOptions,
     options?: UniqueConsecutiveOptions,
   ): T;
-  /** How often each integer from 0 on occurs, or the sum of its weights, as `torch.bincount`. */
+  /** The number of occurrences of each integer from 0 on, or the sum of its weights, as `torch.bincount`. */
   bincount(
     weights?: T | null | BincountOptions<T>,
     minlength?: number | BincountOptions<T>,
@@ -1769,7 +1769,7 @@ export interface TensorMethods<T> {
     keepdim?: boolean | ModeOptions,
     options?: ModeOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /** How many elements lie in each of `bins` equal parts of [min, max], as `torch.histc`. */
+  /** The number of elements in each of `bins` equal parts of [min, max], as `torch.histc`. */
   histc(
     bins?: number | HistcOptions,
     min?: number | HistcOptions,
@@ -1783,8 +1783,8 @@ export interface TensorMethods<T> {
     options?: CombinationsOptions,
   ): T;
   /**
-   * How many elements fall into each bin, and the bins' edges, as `torch.histogram`: `bins` of one width
-   * over a range (that of the elements where there is none), or between given edges.
+   * The number of elements in each bin, and the bins' edges, as `torch.histogram`: `bins` of equal width
+   * over a range (by default that of the elements), or between given edges.
    */
   histogram(
     bins: Operand<T>,

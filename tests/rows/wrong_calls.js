@@ -1,6 +1,6 @@
 /**
  * Calls that are wrong, as people make them: each on a line of its own, with what its error must name. Not TypeScript,
- * since the type checker refuses most of them. Input: dyn; output: calls by the text that their line holds.
+ * since the type checker refuses most of them.
  */
 
 /** The calls. `says`: parts of the message, in order. */

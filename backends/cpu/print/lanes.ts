@@ -26,7 +26,7 @@ interface Counter extends Range {
 /** Bytes of a line of the caches. */
 const LINE = 64;
 
-/** What stores lines past the caches, whose order among other stores is that of \`streamed\`. */
+/** C++ functions that store lines past the caches; \`streamed\` orders them among other stores. */
 export const STREAM = String.raw`INL bool is_line(const void* p) { return ((unsigned long) p & ${
   LINE - 1
 }) == 0; }

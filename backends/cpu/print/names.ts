@@ -34,7 +34,7 @@ export interface KernelNames {
 
 export type Store = Extract<Statement, { readonly kind: "store" }>;
 
-/** What a store writes, as C++. */
+/** The element that a store writes, as C++. */
 export interface Element {
   /** The element itself. */
   readonly text: string;
@@ -55,7 +55,7 @@ export interface StatementPrinter {
   define(id: ValueId, dtype: ValueType, text?: string): string;
   /** A number that no other name of the kernel has. */
   unique(): number;
-  /** What a store writes. */
+  /** Returns the element that a store writes. */
   element(store: Store): Element;
   /** Prints statements whose stores go elsewhere, as named here. */
   elsewhere(body: readonly Statement[], targets: ReadonlyMap<Statement, string>): void;

@@ -215,7 +215,7 @@ export class NestPrinter implements StatementPrinter {
     }
   }
 
-  /** What a store writes. */
+  /** Returns the element that a store writes. */
   element({ buffer, index }: Store): Element {
     const dtype = this.#dtypeOf(buffer);
     const text = `${this.names.buffer(buffer)}[${this.index(index)}]`;

@@ -1,6 +1,6 @@
-/** What the scripts of all pages share: elements, numbers as text, charts. It runs in browsers, in front of theirs. */
+/** The common part of all pages' scripts: elements, numbers as text, charts. It runs in browsers, before theirs. */
 
-/** What the page is about. */
+/** The data of the page. */
 export const DATA = JSON.parse(document.getElementById("data").textContent);
 
 /** Colours of series, readable on light and dark. */

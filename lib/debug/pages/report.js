@@ -142,7 +142,7 @@ function panels(compile) {
   );
 }
 
-/** What guards expected and what the call had. */
+/** Returns a table of the values that guards expected and those of the call. */
 function recompileTable(at, compiles) {
   const rows = compiles.flatMap((compile) => compile.recompiles.map((change) => ({ compile, ...change })));
   if (rows.length === 0) return null;
@@ -238,7 +238,7 @@ function flames(at, compiles, heading) {
   return spans.length === 0 ? null : h("section", {}, h("h2", {}, heading), flameChart(spans));
 }
 
-/** How near a kernel comes to what its device can do. */
+/** Returns how close a kernel comes to the limits of its device. */
 function shareOf({ device, bytes, operations, time }) {
   const limit = DATA.limits[device];
   if (!limit || time <= 0 || limit.bytesPerSecond <= 0 || limit.operationsPerSecond <= 0) return null;

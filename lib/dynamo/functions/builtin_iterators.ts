@@ -5,7 +5,7 @@
 import { types } from "node:util";
 import { apply } from "../../base/own_builtins.ts";
 
-/** What builtin iterators iterate: arrays, arguments and typed arrays alike are lists. */
+/** The kinds of iterated objects: arrays, arguments and typed arrays alike are lists. */
 export type IteratedKind = "list" | "map" | "set" | "text";
 
 /** An entry of a Map, or a member of a Set twice. */

@@ -18,7 +18,7 @@ export interface Mismatch {
   /** The value in the call; null if it has no short description. */
   readonly found: string | null;
   /**
-   * What changed: a number, or sizes of an otherwise equal tensor, which could have been a symbol; "needed": it was
+   * The kind of change: a number, or sizes of an otherwise equal tensor, which could have been a symbol; "needed": it was
    * one, but the program needs one value of it.
    */
   readonly change: "number" | "sizes" | "needed" | "other";

@@ -24,7 +24,7 @@ export function keepable(run: CompiledFunction, how: KeepableRun): CompiledFunct
   return run;
 }
 
-/** How a compiled graph is kept; undefined: it cannot be. */
+/** Returns how a compiled graph is kept; undefined if it cannot be. */
 export function keepableOf(run: CompiledFunction): KeepableRun | undefined {
   return keepables.get(run);
 }

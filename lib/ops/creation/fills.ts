@@ -56,7 +56,7 @@ const geometric = composeOp({
   name: "geometric",
   takesGenerator: true,
   doc:
-    "How many trials of probability p it takes until one succeeds; `geometric_` fills a tensor, as `Tensor.geometric_`.",
+    "The number of trials of probability p until one succeeds; `geometric_` fills a tensor, as `Tensor.geometric_`.",
   params: { self: required("tensor"), p: required("float") },
   inplace: true,
   exposure: INPLACE_ONLY,

@@ -22,10 +22,20 @@ import {
 
 const NOT_CONTINUOUS = "its result is not of a floating type";
 
+/** The relations in words, for documentation. */
+const RELATIONS = {
+  eq: "equals",
+  ne: "differs from",
+  lt: "is less than",
+  le: "is at most",
+  gt: "is greater than",
+  ge: "is at least",
+} as const;
+
 function comparison(name: "eq" | "ne" | "lt" | "le" | "gt" | "ge", aliases: readonly string[]) {
   return binary({
     name,
-    doc: `Whether self ${name} other, elementwise, as \`torch.${name}\`.`,
+    doc: `True where self ${RELATIONS[name]} other, elementwise, as \`torch.${name}\`.`,
     rule: "compare",
     body: (o, a, b) => o[name](a, b),
     derivative: NOT_CONTINUOUS,
@@ -68,7 +78,7 @@ function shift(name: string, body: <V>(o: Body<V>, a: V, b: V) => V) {
 
 const logicalNot = unary({
   name: "logicalNot",
-  doc: "Whether an element is 0, as `torch.logical_not`.",
+  doc: "True where an element is 0, as `torch.logical_not`.",
   rule: "logical",
   body: (o, x) => o.not(x),
   derivative: NOT_CONTINUOUS,
@@ -106,7 +116,7 @@ const isreal = floatTest("isreal", (o) => o.constant(true, "bool"), true);
 
 const signbit = unary({
   name: "signbit",
-  doc: "Whether the sign bit is set, that of −0 included, as `torch.signbit`.",
+  doc: "True where the sign bit is set, that of −0 included, as `torch.signbit`.",
   rule: "compare",
   body: (o, x) => {
     const dtype = o.dtypeOf(x);

@@ -175,7 +175,7 @@ const pinverse = composeWideOp({
 
 const matrixRank = composeWideOp({
   name: "matrixRank",
-  doc: "How many singular values are not 0, as `torch.linalg.matrix_rank`. Computed on the host.",
+  doc: "The number of singular values that are not 0, as `torch.linalg.matrix_rank`. Computed on the host.",
   params: { A: required("tensor"), tol: nullable("operand"), ...TOLERANCE },
   exposure: LINALG,
   hostParts: true,
@@ -218,8 +218,8 @@ const DRIVERS = ["gels", "gelsy", "gelsd", "gelss"] as const;
 const lstsq = composeWideOp({
   name: "lstsq",
   doc:
-    "X that makes A · X − B least, residuals, ranks and singular values, as `torch.linalg.lstsq`; each as the driver " +
-    "gives it there, or empty. Computed on the host.",
+    "X that minimises |A · X − B|, residuals, ranks and singular values, as `torch.linalg.lstsq`; empty where PyTorch's " +
+    "driver does not compute them. Computed on the host.",
   params: {
     A: required("tensor"),
     B: required("tensor"),

@@ -116,7 +116,7 @@ const adaptiveSumBackward = lowerWideOp({
 
 const windowLengths = lowerWideOp({
   name: "windowLengths",
-  doc: "How many elements each of `count` windows that cover `size` has.",
+  doc: "The number of elements of each of `count` windows that cover `size`.",
   params: { like: required("tensor"), size: required("int"), count: required("int") },
   exposure: INTERNAL,
   infer: ({ like, count }) => contiguousMeta([count], like.dtype, like.device),

@@ -109,7 +109,7 @@ const windowSumBackward = lowerWideOp({
 
 const windowSizes = lowerWideOp({
   name: "windowSizes",
-  doc: "How many elements each window over the last dimensions has, of those in the (padded) input.",
+  doc: "The number of elements of the (padded) input in each window over the last dimensions.",
   params: { self: required("tensor"), ...avgParams, countIncludePad: required("bool") },
   exposure: INTERNAL,
   infer({ self, countIncludePad: _count, ...args }) {

@@ -79,7 +79,7 @@ const mode = composeOp({
 
 const histc = hostOp({
   name: "histc",
-  doc: "How many elements lie in each of `bins` equal parts of [min, max], as `torch.histc`.",
+  doc: "The number of elements in each of `bins` equal parts of [min, max], as `torch.histc`.",
   params: {
     self: required("tensor"),
     bins: optional("int", 100),

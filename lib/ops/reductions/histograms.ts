@@ -38,7 +38,7 @@ function binCount(bins: number | TensorLike): Dim {
 
 const binEdges = composeWideOp({
   name: "binEdges",
-  doc: "The edges of bins of one width over a range, or over the elements where there is none.",
+  doc: "The edges of bins of equal width over a range, by default that of the elements.",
   params: { self: required("tensor"), bins: required("int"), range: nullable("floatOrFloats") },
   exposure: INTERNAL,
   infer({ self, bins, range }) {
@@ -65,8 +65,7 @@ const binEdges = composeWideOp({
 
 const binnedSums = composeWideOp({
   name: "binnedSums",
-  doc:
-    "How many points [count, dimensions] fall into each cell that edges make, or the sums of their weights.",
+  doc: "The number of points [count, dimensions] in each cell between edges, or the sum of their weights.",
   params: {
     points: required("tensor"),
     edges: required("tensors"),
@@ -123,8 +122,8 @@ const binnedSums = composeWideOp({
 const histogram = composeWideOp({
   name: "histogram",
   doc:
-    "How many elements fall into each bin, and the bins' edges, as `torch.histogram`: `bins` of one width over a range (that " +
-    "of the elements where there is none), or between given edges.",
+    "The number of elements in each bin, and the bins' edges, as `torch.histogram`: `bins` of equal width over a range (by " +
+    "default that of the elements), or between given edges.",
   params: {
     self: required("tensor"),
     bins: required("operand"),

@@ -261,7 +261,7 @@ function positionOf(name: "argmax" | "argmin") {
 function truth(name: "any" | "all") {
   return lowerWideOp({
     name,
-    doc: `Whether ${name} of the elements over dimensions are not 0, as \`torch.${name}\`.`,
+    doc: `True where ${name} of the elements over dimensions are not 0, as \`torch.${name}\`.`,
     params: { self: required("tensor"), dim: nullable("dims"), keepdim: optional("bool", false) },
     infer: ({ self, dim, keepdim }) =>
       reducedMeta(self, { dim, keepdim }, self.dtype === "uint8" ? "uint8" : "bool"),
@@ -315,7 +315,7 @@ function extremeWithIndex(name: "max" | "min") {
 
 const countNonzero = composeWideOp({
   name: "countNonzero",
-  doc: "How many elements are not 0 over dimensions, as `torch.count_nonzero`.",
+  doc: "The number of elements over dimensions that are not 0, as `torch.count_nonzero`.",
   params: { self: required("tensor"), dim: nullable("dims") },
   infer: ({ self, dim }) => reducedMeta(self, { dim, keepdim: false }, "int64"),
   compose: (o, { self, dim }) => o.sum(o.ne(self, 0), reducedDims(dim, self.shape.length)),

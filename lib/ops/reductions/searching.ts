@@ -53,7 +53,7 @@ const searchsorted = composeOp({
 
 const countBefore = lowerOp({
   name: "countBefore",
-  doc: "How many elements of a sorted sequence lie before each value.",
+  doc: "The number of elements of a sorted sequence before each value.",
   params: {
     sequence: required("tensor"),
     values: required("tensor"),
@@ -120,7 +120,7 @@ const bucketize = composeOp({
 
 const isin = composeOp({
   name: "isin",
-  doc: "Whether each element is among the test elements, as `torch.isin`.",
+  doc: "True for each element that is among the test elements, as `torch.isin`.",
   params: {
     elements: required("operand"),
     testElements: required("operand"),

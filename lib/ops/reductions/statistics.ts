@@ -192,7 +192,7 @@ function normOf<T extends TensorLike>(
 
 const norm0 = composeWideOp({
   name: "norm0",
-  doc: "How many elements are not 0, over dimensions. Its gradient is 0, as PyTorch has it.",
+  doc: "The number of elements over dimensions that are not 0. Its gradient is 0, as in PyTorch.",
   params: { self: required("tensor"), dim: required("ints"), keepdim: required("bool") },
   exposure: { method: false, free: false },
   infer: ({ self, dim, keepdim }) => reducedMeta("norm", self, dim, keepdim),

@@ -253,7 +253,7 @@ function stridedPosition(index: readonly Dim[], stride: readonly Dim[], offset: 
 
 const readStrided = lowerOp({
   name: "readStrided",
-  doc: "What asStrided shows of self, taken as row-major, wherever its elements lie.",
+  doc: "The elements that asStrided shows of self, taken as row-major wherever its elements lie.",
   params: {
     self: required("tensor"),
     size: required("sizes"),
