@@ -2,6 +2,7 @@
  * Functions whose intermediates are recomputed in the backward pass, like `torch.utils.checkpoint`. Invariant:
  * gradients are those of a plain call; random numbers are the same in both runs.
  */
+import { checkFunction } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { ambient, enableGrad } from "../tensor/modes.ts";
@@ -43,6 +44,7 @@ export function checkpoint<A extends readonly unknown[], R>(
   ...given: readonly [...args: A, options: CheckpointOptions]
 ): R;
 export function checkpoint<R>(fn: (...args: readonly unknown[]) => R, ...given: readonly unknown[]): R {
+  checkFunction(fn, "to run again in the backward pass");
   const last = given.at(-1);
   return isOptions(last) ? recomputed(fn, given.slice(0, -1), last) : recomputed(fn, given, {});
 }

@@ -3,6 +3,7 @@
  * an op, which transforms, the tape and compiled graphs treat as one step. Invariant: an op writes only to the
  * arguments that it names, and its results share memory with none of them.
  */
+import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { reportFallback } from "../base/fallback.ts";
 import { flatten, unflatten } from "../base/tree.ts";
@@ -139,6 +140,8 @@ export function customOp<F extends OpFunction>(
       if (mutated.length > 0) {
         throw new DynError(`Expected an op that writes to no argument to differentiate but found ${name}`);
       }
+      checkFunction(backward, `that gives the gradients of ${name}`);
+      checkOptions("registerAutograd", { setupContext: ["function"] }, options);
       entry.function = functionOf(name, () => entry, { backward, options });
       entry.isDifferentiable = true;
     },

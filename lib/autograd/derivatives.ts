@@ -3,6 +3,8 @@
  * are products with derivatives, or all of them, in the structure of the arguments. Invariant: results are
  * differentiable only with `createGraph`.
  */
+import { checkFunction } from "../base/checked_input.ts";
+import { checkedTensors } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
 import { enableGrad } from "../tensor/modes.ts";
@@ -24,7 +26,7 @@ export interface DerivativeOptions {
   readonly strict?: boolean;
 }
 
-const listOf = (value: TensorOrList): readonly Tensor[] => isTensor(value) ? [value] : value;
+const listOf = (value: TensorOrList): readonly Tensor[] => checkedTensors(value, "autograd.functional");
 
 /** The form of a list that stands for one tensor or several. */
 const formed = (like: TensorOrList, list: readonly Tensor[]): TensorOrList =>
@@ -44,6 +46,7 @@ function at(owner: string, f: TensorFunction, { given, createGraph }: {
   const inputs = listOf(given).map((x) =>
     createGraph && x.requiresGrad ? ops.viewAs(x, x) : x.detach().requiresGrad_()
   );
+  checkFunction(f, "of tensors to differentiate");
   const value = f(...inputs), outputs = listOf(value);
   if (!outputs.every(isTensor)) throw new DynError(`Expected a function that gives tensors in ${owner}`);
   return { inputs, outputs, value };

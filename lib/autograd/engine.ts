@@ -4,6 +4,7 @@
  * Invariant: every node runs at most once, after all that contribute to it; memory of intermediate gradients that
  * nothing can reference is freed immediately.
  */
+import { checkTensor } from "../tensor/checked.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { AssumptionFailed } from "../graph/numbers.ts";
 import { isFloat } from "../base/dtype.ts";
@@ -181,6 +182,7 @@ interface Root {
 
 function rootEdges(roots: readonly Tensor[], gradients: readonly (Tensor | null)[]): Root[] {
   return roots.map((root, k) => {
+    checkTensor(root, "a backward pass");
     const edge = gradientEdge(root);
     if (!edge) {
       throw new DynError(

@@ -2,6 +2,8 @@
  * Checks gradients of a float64 function against finite differences; an error names the first element that differs.
  * Invariant: the inputs are unchanged afterwards.
  */
+import { checkFunction } from "../base/checked_input.ts";
+import { checkedTensors } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
 import { enableGrad, noGrad } from "../tensor/modes.ts";
 import { ops } from "../tensor/eager.ts";
@@ -29,7 +31,8 @@ export function gradcheck(
   inputs: Tensor | readonly Tensor[],
   { eps = 1e-6, atol = 1e-5, rtol = 1e-3 }: GradcheckOptions = {},
 ): boolean {
-  const list = isTensor(inputs) ? [inputs] : [...inputs];
+  checkFunction(fn, "of tensors to check");
+  const list = checkedTensors(inputs, "gradcheck");
   const checked = list.filter((t) => t.requiresGrad);
   for (const each of checked) {
     if (each.dtype !== "float64") {
@@ -58,7 +61,8 @@ export function gradgradcheck(
   gradOutputs: Tensor | readonly Tensor[] | null = null,
   options: GradcheckOptions = {},
 ): boolean {
-  const list = isTensor(inputs) ? [inputs] : [...inputs], outputs = floatsOf(fn(...list));
+  checkFunction(fn, "of tensors to check");
+  const list = checkedTensors(inputs, "gradcheck"), outputs = floatsOf(fn(...list));
   const given = gradOutputs === null
     ? outputs.map((each) => ops.randnLike(each.detach()).requiresGrad_())
     : isTensor(gradOutputs)

@@ -117,7 +117,7 @@ function collect<O extends object>(
 /** One number a spatial dimension, from one for all or a list. Throws DynError where their count is another. */
 export function spread(value: number | readonly number[], rank: number): readonly number[] {
   if (typeof value === "number") return new Array<number>(rank).fill(value);
-  if (value.length !== rank) {
+  if (!Array.isArray(value) || value.length !== rank) {
     throw new DynError(`Expected ${rank} numbers, one a spatial dimension, but found [${value}]`);
   }
   return value;

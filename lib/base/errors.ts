@@ -249,7 +249,8 @@ export function traceProgram(error: Error, { ownFrames = false } = {}): void {
 function shownFrames(lines: readonly string[], withOwn: boolean): readonly string[] {
   // A builtin that calls back (`Array.map`) belongs to whoever has called it.
   const callers = lines.map((line, n) => lines.slice(n).find((each) => !BUILTIN.test(each)) ?? line);
-  const users = lines.filter((_, n) => !isOwnFrame(callers[n] ?? ""));
+  const called = lines.filter((_, n) => !isOwnFrame(callers[n] ?? ""));
+  const users = called.slice(Math.max(0, called.findIndex((line) => !BUILTIN.test(line))));
   if (users.length > 0 && !withOwn) return users;
   return [...users, ...lines.filter((line, n) => isOwnFrame(callers[n] ?? "") && !CONSTRUCTORS.test(line))];
 }

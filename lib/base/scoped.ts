@@ -3,11 +3,13 @@
  * throws; if it returns a promise, when that settles.
  */
 import { types } from "node:util";
+import { checkFunction } from "./checked_input.ts";
 
 /** Runs `body`, then `restore`; where it returns a promise, after that settles. */
 export function scoped<R>(body: () => R, restore: () => void): R {
   let result: R;
   try {
+    checkFunction(body, "to run");
     result = body();
   } catch (thrown) {
     restore();

@@ -1,4 +1,5 @@
 /** Datasets: indexed collections of samples, and ways to combine and split them. */
+import { checkedTensors } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText } from "../base/shown.ts";
 import { tensor as makeTensor } from "../tensor/creation.ts";
@@ -50,6 +51,10 @@ export function datasetOf<S>(given: Indexed<S>): Dataset<S> {
   throw new DynError(`Expected a dataset, with get() and length, or a list but found ${oneLine(given)}`);
 }
 
+function checkList(value: unknown, what: string): void {
+  if (!Array.isArray(value)) throw new DynError(`Expected ${what} in a list but found ${oneLine(value)}`);
+}
+
 function isList<S>(given: Indexed<S>): given is readonly S[] {
   return Array.isArray(given);
 }
@@ -60,6 +65,7 @@ export class TensorDataset<T extends readonly Tensor[]> implements Dataset<T> {
   readonly length: number;
 
   constructor(...tensors: T) {
+    checkedTensors(tensors, "TensorDataset");
     const sizes = tensors.map((t) => t.shape[0]);
     const [length] = sizes;
     if (typeof length !== "number" || sizes.some((size) => size !== length)) {
@@ -101,6 +107,7 @@ export class Subset<S> implements Dataset<S> {
 
   constructor(given: Indexed<S>, readonly indices: readonly number[]) {
     const dataset = this.dataset = datasetOf(given);
+    checkList(indices, "indices of Subset");
     this.length = indices.length;
     if (dataset.batch) {
       this.batch = (wanted) => {
@@ -140,6 +147,7 @@ export class ConcatDataset<S> implements Dataset<S> {
 
   /** Takes the datasets. Throws DynError for none. */
   constructor(given: readonly Indexed<S>[]) {
+    checkList(given, "datasets of ConcatDataset");
     const datasets = this.datasets = given.map(datasetOf);
     if (datasets.length === 0) throw new DynError("Expected at least one dataset but found none");
     let total = 0;
@@ -236,7 +244,8 @@ export function randomSplit<S>(
   lengths: readonly number[],
   options: RandomOptions = {},
 ): Subset<S>[] {
-  const sizes = sizesOf(dataset.length, lengths), order = permutation(dataset.length, options);
+  checkList(lengths, "lengths of randomSplit");
+  const sizes = sizesOf(datasetOf(dataset).length, lengths), order = permutation(dataset.length, options);
   let start = 0;
   return sizes.map((length) => new Subset(dataset, order.slice(start, start += length)));
 }

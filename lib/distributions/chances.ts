@@ -2,6 +2,8 @@
  * Probabilities or logits of discrete distributions. Invariant: the form that is given is kept unchanged, the other
  * is computed when it is read.
  */
+import { oneLine } from "../base/shown.ts";
+import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import {
@@ -29,6 +31,7 @@ export class TwoChances {
 
   /** `owner`: whose they are, for messages. */
   constructor(given: Chances, owner = "a distribution") {
+    if (given === null) throw new DynError(`Expected probs or logits of ${owner} but found null`);
     const isNamed = typeof given === "object" && !isTensor(given);
     const [probs, logits] = isNamed
       ? "probs" in given ? [given.probs, null] : [null, given.logits]
@@ -116,6 +119,9 @@ export class ManyChances {
   readonly logits: Tensor;
 
   constructor(given: Tensor | { readonly probs: Tensor } | { readonly logits: Tensor }) {
+    if (typeof given !== "object" || given === null) {
+      throw new DynError(`Expected probs or logits of outcomes but found ${oneLine(given)}`);
+    }
     if (!isTensor(given) && "logits" in given) {
       const logits = floating(given.logits);
       this.logits = logits.sub(logits.logsumexp(-1, true));

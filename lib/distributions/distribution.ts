@@ -2,6 +2,7 @@
  * The base of all distributions, like `torch.distributions.Distribution`. Invariant: a sample has the requested
  * shape, then that of the batch (of parameters), then that of one event.
  */
+import { checkTensor } from "../tensor/checked.ts";
 import { getDefaultDtype, isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText } from "../base/shown.ts";
@@ -23,6 +24,7 @@ export type Class<D extends Distribution> = abstract new (...args: never[]) => D
 
 /** A parameter of a floating type: JavaScript writes 1.0 as 1, so that whole numbers are meant as floats. */
 export function floating(given: Tensor): Tensor {
+  checkTensor(given, "a parameter of a distribution");
   return isFloat(given.dtype) ? given : given.to(getDefaultDtype());
 }
 
@@ -212,3 +214,10 @@ export const softplus = (x: Tensor): Tensor => ops.clamp(x, 0, null).add(x.abs()
 
 /** log of the beta function. */
 export const logBeta = (a: Tensor, b: Tensor): Tensor => a.lgamma().add(b.lgamma()).sub(a.add(b).lgamma());
+
+/** Throws DynError unless a value is a distribution; `owner` is what it was passed to. */
+export function checkDistribution(value: unknown, owner: string): asserts value is Distribution {
+  if (!(value instanceof Distribution)) {
+    throw new DynError(`Expected a distribution for ${owner} but found ${oneLine(value)}`);
+  }
+}

@@ -142,8 +142,9 @@ export class Dirichlet extends Distribution {
 
   /** `concentration` of shape [..., n]. */
   constructor(concentration: Tensor) {
-    super(concentration.shape.slice(0, -1), concentration.shape.slice(-1));
-    this.concentration = floating(concentration);
+    const given = floating(concentration);
+    super(given.shape.slice(0, -1), given.shape.slice(-1));
+    this.concentration = given;
     checkParameters(this, { concentration: positive });
   }
 

@@ -5,7 +5,7 @@ import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import type { Constraint } from "./constraints.ts";
 import { Categorical } from "./categorical.ts";
-import { Distribution, type SampleShape, sumRightmost } from "./distribution.ts";
+import { checkDistribution, Distribution, type SampleShape, sumRightmost } from "./distribution.ts";
 
 /**
  * A component drawn by its share, then a sample of it, as `torch.distributions.MixtureSameFamily`: the last dimension of the
@@ -13,6 +13,8 @@ import { Distribution, type SampleShape, sumRightmost } from "./distribution.ts"
  */
 export class MixtureSameFamily extends Distribution {
   constructor(readonly mixtureDistribution: Categorical, readonly componentDistribution: Distribution) {
+    checkDistribution(mixtureDistribution, "MixtureSameFamily");
+    checkDistribution(componentDistribution, "MixtureSameFamily");
     const { batchShape, eventShape } = componentDistribution, count = batchShape.at(-1);
     if (count === undefined || count !== mixtureDistribution.probs.shape.at(-1)) {
       throw new DynError(

@@ -1,4 +1,6 @@
 /** Normal distributions and their kin. */
+import { oneLine } from "../base/shown.ts";
+import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import {
@@ -190,6 +192,9 @@ export const COVARIANCE: ArgConstraints = {
 /** The lower Cholesky factor of a covariance. */
 export function factorOf(matrix: Covariance): Tensor {
   if (isTensor(matrix)) return ops.cholesky(floating(matrix));
+  if (typeof matrix !== "object" || matrix === null) {
+    throw new DynError(`Expected a covariance, a precision or scaleTril but found ${oneLine(matrix)}`);
+  }
   if ("scaleTril" in matrix) return floating(matrix.scaleTril);
   if ("covarianceMatrix" in matrix) return ops.cholesky(floating(matrix.covarianceMatrix));
   // The factor of an inverse, without the inverse: of the matrix turned around, transposed and turned around again

@@ -6,7 +6,13 @@ import { DynError, InternalError } from "../base/errors.ts";
 import { oneLine } from "../base/shown.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { type ArgConstraints, type Constraint, independent, positive, real } from "./constraints.ts";
-import { Distribution, type Parameter, type SampleShape, sumRightmost } from "./distribution.ts";
+import {
+  checkDistribution,
+  Distribution,
+  type Parameter,
+  type SampleShape,
+  sumRightmost,
+} from "./distribution.ts";
 import { Normal } from "./normal.ts";
 import { ComposeTransform, StickBreakingTransform, type Transform } from "./transforms.ts";
 
@@ -22,8 +28,9 @@ export class TransformedDistribution extends Distribution {
 
   /** Takes a distribution and one or more transforms. Throws DynError where an event of theirs is larger than a sample. */
   constructor(base: Distribution, transforms: Transform | readonly Transform[]) {
-    const parts = [transforms].flat(), other = parts.find((each) => typeof each?.call !== "function");
-    if (other !== undefined) throw new DynError(`Expected transforms but found ${oneLine(other)}`);
+    const parts = [transforms].flat(), other = parts.findIndex((each) => typeof each?.call !== "function");
+    if (other >= 0) throw new DynError(`Expected transforms but found ${oneLine(parts[other])}`);
+    checkDistribution(base, "TransformedDistribution");
     const transform = new ComposeTransform(parts), { domainDim, codomainDim } = transform;
     const before = [...base.batchShape, ...base.eventShape], own = base.eventShape.length;
     if (before.length < domainDim) {
@@ -122,6 +129,7 @@ export class Independent extends Distribution {
   override readonly hasRsample: boolean;
 
   constructor(readonly base: Distribution, readonly reinterpretedBatchNdims: number) {
+    checkDistribution(base, "Independent");
     const { batchShape, eventShape } = base, at = batchShape.length - reinterpretedBatchNdims;
     if (at < 0) {
       throw new DynError(

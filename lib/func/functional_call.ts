@@ -2,6 +2,7 @@
  * Calls of modules with substituted parameters and buffers, by name, like `torch.func.functional_call`. Invariant:
  * afterwards the module has its own again.
  */
+import { checkModule } from "../nn/module.ts";
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
 import type { Module } from "../nn/module.ts";
@@ -30,6 +31,7 @@ export function functionalCall(
   tensors: NamedTensors | readonly NamedTensors[],
   args: unknown,
 ): unknown {
+  checkModule(module, "functionalCall");
   const named: NamedTensors = isPlainObject(tensors) ? tensors : Object.assign({}, ...tensors);
   const places = placesOf(module), changed: Place[] = [];
   const unknown = Object.keys(named).filter((name) => !places.has(name));

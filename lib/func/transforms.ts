@@ -3,6 +3,7 @@
  * results. Invariant: transforms nest; captured values are constants to them, but outer passes, and those of the
  * tape, reach them.
  */
+import { checkFunction } from "../base/checked_input.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, isPlainObject, mapTree, unflatten } from "../base/tree.ts";
@@ -184,6 +185,7 @@ export function vjpOf<A extends readonly unknown[]>(
   primals: readonly unknown[],
   hasAux: boolean,
 ): { readonly value: unknown; readonly pull: Pull; readonly auxiliary: unknown } {
+  checkFunction(f, "of tensors to differentiate");
   const given = primalsOf("vjp", primals, primals.map((_, k) => k));
   const result = enableGrad(() => Reflect.apply(f, undefined, given.args));
   const { value, auxiliary } = auxiliaryOf("vjp", result, hasAux);
@@ -299,6 +301,7 @@ interface Linearized {
 }
 
 function linearized<A extends readonly unknown[]>(f: AnyFunction<A>, primals: A): Linearized {
+  checkFunction(f, "of tensors to differentiate");
   const given = primalsOf("linearize", primals, primals.map((_, k) => k));
   const { tensors, arranged, seeds, pulled } = enableGrad(() => {
     const { tensors, arranged } = outputsOf("linearize", Reflect.apply(f, undefined, given.args));

@@ -3,7 +3,7 @@ import { DynError } from "../base/errors.ts";
 import { oneLine } from "../base/shown.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import { Module } from "./module.ts";
+import { checkModule, Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
 
 /** A module from tensor to tensor. */
@@ -86,10 +86,12 @@ export class ModuleList<M extends Module = Module> extends Module {
 
   constructor(modules: Iterable<M> = []) {
     super();
+    checkIterable(modules, "ModuleList");
     for (const module of modules) this.append(module);
   }
 
   append(module: M): this {
+    checkModule(module, `ModuleList.${this.length}`);
     this[this.length] = module;
     this.length++;
     return this;
@@ -191,6 +193,7 @@ export class ParameterList extends Module {
 
   constructor(parameters: Iterable<Tensor> = []) {
     super();
+    checkIterable(parameters, "ParameterList");
     this.extend(parameters);
   }
 
@@ -256,6 +259,11 @@ export class ParameterDict extends Module {
   values(): Parameter[] {
     return this.entries().map(([, parameter]) => parameter);
   }
+}
+
+function checkIterable(value: unknown, owner: string): void {
+  if (typeof value === "object" && value !== null && Symbol.iterator in value) return;
+  throw new DynError(`Expected a list for ${owner} but found ${oneLine(value)}`);
 }
 
 /** A parameter that has the elements of a tensor, unless that is one. Throws DynError for anything else. */

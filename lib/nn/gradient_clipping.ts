@@ -2,6 +2,7 @@
  * Gradient clipping: the namespace `nn.utils`. Gradients are changed in place. Invariant: nothing is read back from a
  * tensor unless `errorIfNonfinite` requires it, so that a step that clips is one graph.
  */
+import { checkedTensors } from "../tensor/checked.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { tensor } from "../tensor/creation.ts";
@@ -33,7 +34,7 @@ const TOTAL = { required: ["tensors"], positional: NORM_OPTIONS } as const;
 export function getTotalNorm(...given: Arguments<Tensors, TotalNormOptions, typeof TOTAL>): Tensor {
   const options = argumentsOf<Tensors, TotalNormOptions>("getTotalNorm", TOTAL, given);
   const { normType = 2, errorIfNonfinite = false } = options;
-  const norms = listOf(options.tensors).map((each) => vectorNorm(each, normType));
+  const norms = checkedTensors(options.tensors, "getTotalNorm").map((each) => vectorNorm(each, normType));
   const [first] = norms;
   if (!first) return tensor(0);
   const total = vectorNorm(stack(norms.map((norm) => norm.to(first.device))), normType);
@@ -58,7 +59,7 @@ const NORM = { required: ["parameters", "maxNorm"], positional: NORM_OPTIONS } a
 export function clipGradNorm_(...given: Arguments<Clipped, TotalNormOptions, typeof NORM>): Tensor {
   const options = argumentsOf<Clipped, TotalNormOptions>("clipGradNorm_", NORM, given);
   const { parameters, maxNorm, normType = 2, errorIfNonfinite = false } = options;
-  const all = listOf(parameters), gradients = gradientsOf(all);
+  const all = checkedTensors(parameters, "gradients"), gradients = gradientsOf(all);
   return noGrad(() => {
     const total = normOfParts(all, normType, errorIfNonfinite) ??
       getTotalNorm(gradients, normType, errorIfNonfinite);
@@ -131,10 +132,8 @@ export function clipGradValue_(...given: Arguments<Limited, LimitedOptions, type
 
 function gradientsOf(parameters: Tensor | Iterable<Tensor>): Tensor[] {
   const found: Tensor[] = [];
-  for (const parameter of listOf(parameters)) if (parameter.grad) found.push(parameter.grad);
+  for (const parameter of checkedTensors(parameters, "gradients")) {
+    if (parameter.grad) found.push(parameter.grad);
+  }
   return found;
-}
-
-function listOf(tensors: Tensor | Iterable<Tensor>): Tensor[] {
-  return tensors instanceof Tensor ? [tensors] : [...tensors];
 }

@@ -2,6 +2,7 @@
  * Hooks of modules: before and after `forward`, on gradients of inputs and outputs, and on reading and writing of
  * states. Invariants: hooks run in PyTorch's order; a module without hooks has no extra cost.
  */
+import { checkFunction } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { passedThrough } from "../autograd/passing.ts";
@@ -122,6 +123,7 @@ export function register<H>(
   hook: H,
   { prepend = false, alwaysCall = false }: ForwardHookOptions = {},
 ): HookHandle {
+  checkFunction(hook, "as a hook");
   const id = nextHook++, others = prepend ? [...hooks] : [];
   if (prepend) hooks.clear();
   hooks.set(id, { hook, always: alwaysCall });
@@ -134,6 +136,7 @@ export function namedHook<M>(
   hook: ForwardHook<M> | NamedForwardHook<M>,
   { withKwargs = false }: ForwardHookOptions,
 ): NamedForwardHook<M> {
+  checkFunction(hook, "as a hook");
   if (withKwargs) return hook as NamedForwardHook<M>;
   return (module, args, kwargs, output) => (hook as ForwardHook<M>)(module, joined(args, kwargs), output);
 }
@@ -143,6 +146,7 @@ export function namedPreHook<M>(
   hook: ForwardPreHook<M> | NamedForwardPreHook<M>,
   { withKwargs = false }: ForwardHookOptions,
 ): NamedForwardPreHook<M> {
+  checkFunction(hook, "as a hook");
   if (withKwargs) return hook as NamedForwardPreHook<M>;
   return (module, args, kwargs) => {
     const replaced = (hook as ForwardPreHook<M>)(module, joined(args, kwargs));

@@ -4,6 +4,8 @@
  */
 import { DynError } from "../base/errors.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
+import { checkFunction } from "../base/checked_input.ts";
+import { checkTensor } from "../tensor/checked.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
 import { randn, randperm } from "../tensor/generated_functions.ts";
 import { noGrad } from "../tensor/modes.ts";
@@ -14,6 +16,7 @@ import { isFillingLeftOut, withoutFilling } from "./filling.ts";
 
 /** The inputs and outputs of a weight [outputs, inputs, ...kernel]. */
 export function fanInAndOut(tensor: Tensor): { fanIn: number; fanOut: number } {
+  checkTensor(tensor, "nn.init");
   const [outputs, inputs, ...kernel] = tensor.shape;
   if (outputs === undefined || inputs === undefined) {
     throw new DynError(`Expected a tensor of at least 2 dimensions but found shape [${tensor.shape}]`);
@@ -39,6 +42,7 @@ interface Spread extends Drawing {
 
 /** Fills a tensor without recording gradients, unless fillings are left out. */
 function filled(tensor: Tensor, write: () => Tensor, { generator = null }: Drawing = {}): Tensor {
+  checkTensor(tensor, "nn.init");
   return isFillingLeftOut() ? tensor : drawnFrom(generator, () => noGrad(write));
 }
 
@@ -47,6 +51,7 @@ function filled(tensor: Tensor, write: () => Tensor, { generator = null }: Drawi
  * nn.Linear, 3, 4)`. What its elements are is not known.
  */
 export function skipInit<A extends readonly unknown[], M>(Layer: new (...args: A) => M, ...args: A): M {
+  checkFunction(Layer, "that makes a module");
   return withoutFilling(() => new Layer(...args));
 }
 
@@ -243,6 +248,7 @@ export function dirac_(tensor: Tensor, ...given: Trailing<{ groups?: number }, [
  */
 export function orthogonal_(tensor: Tensor, ...given: GainArguments): Tensor {
   const { gain, generator } = gainOf("orthogonal_", given);
+  checkTensor(tensor, "nn.init");
   const [rows = 0, ...rest] = tensor.shape;
   if (rest.length === 0) {
     throw new DynError(`Expected a tensor of at least 2 dimensions but found shape [${tensor.shape}]`);
@@ -307,6 +313,7 @@ export function sparse_(
 
 /** The shape, which has one of these numbers of dimensions. */
 function shapeOf(tensor: Tensor, ranks: readonly number[]): readonly number[] {
+  checkTensor(tensor, "nn.init");
   if (ranks.includes(tensor.ndim)) return tensor.shape;
   throw new DynError(
     `Expected a tensor of ${ranks.join(", ")} dimensions but found shape [${tensor.shape}]`,

@@ -2,6 +2,7 @@
  * Functions of nn.functional that write their result into their input, and their options. Invariant: the numbers are
  * those of the op.
  */
+import { checkTensor } from "../tensor/checked.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
 /** Whether the input's memory takes the result. */
@@ -27,35 +28,42 @@ export interface BoundsOptions extends InplaceOptions {
 
 /** max(x, 0) written into x. */
 export function relu_(x: Tensor): Tensor {
+  checkTensor(x, "relu_");
   return x.relu_();
 }
 
 /** selu written into x. */
 export function selu_(x: Tensor): Tensor {
+  checkTensor(x, "selu_");
   return x.selu_();
 }
 
 /** leakyRelu written into x. */
 export function leakyRelu_(x: Tensor, negativeSlope: number = 0.01): Tensor {
+  checkTensor(x, "leakyRelu_");
   return x.leakyRelu_(negativeSlope);
 }
 
 /** elu written into x. */
 export function elu_(x: Tensor, alpha: number = 1): Tensor {
+  checkTensor(x, "elu_");
   return x.elu_(alpha);
 }
 
 /** celu written into x. */
 export function celu_(x: Tensor, alpha: number = 1): Tensor {
+  checkTensor(x, "celu_");
   return x.celu_(alpha);
 }
 
 /** hardtanh written into x. */
 export function hardtanh_(x: Tensor, minVal: number = -1, maxVal: number = 1): Tensor {
+  checkTensor(x, "hardtanh_");
   return x.hardtanh_(minVal, maxVal);
 }
 
 /** threshold written into x. */
 export function threshold_(x: Tensor, below: number, value: number): Tensor {
+  checkTensor(x, "threshold_");
   return x.threshold_(below, value);
 }

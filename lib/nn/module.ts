@@ -12,6 +12,7 @@ import { emptyLike } from "../tensor/generated_functions.ts";
 import { noGrad } from "../tensor/modes.ts";
 import type { HookHandle } from "../tensor/autograd_state.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
+import { checkTensor } from "../tensor/checked.ts";
 import { deepCopy } from "./deep_copy.ts";
 import { atModule } from "./error_places.ts";
 import {
@@ -69,6 +70,13 @@ export function setForwardCompiler(compiler: ForwardCompiler): void {
 export type CallOf<F extends AnyFunction> =
   & ((...args: Parameters<F>) => ReturnType<F>)
   & F;
+
+/** Throws DynError unless a value is a module; `owner` is what it was passed to. */
+export function checkModule(value: unknown, owner: string): asserts value is Module {
+  if (!(value instanceof Module)) {
+    throw new DynError(`Expected an nn.Module for ${owner} but found ${oneLine(value)}`);
+  }
+}
 
 /** Base class of layers and models, as torch.nn.Module. */
 export class Module {
@@ -227,6 +235,7 @@ export class Module {
         `Expected a free name for a buffer but found ${name}, a ${held.constructor.name} of the module`,
       );
     }
+    if (value !== null) checkTensor(value, `the buffer ${name}`);
     Reflect.set(this, name, value);
     const at = this.bufferEntries.findIndex((entry) => entry.field === name);
     if (at >= 0) this.bufferEntries.splice(at, 1);
@@ -248,6 +257,7 @@ export class Module {
 
   /** Assigns a submodule to the field `name`. */
   addModule(name: string, module: Module): void {
+    checkModule(module, name);
     Reflect.set(this, name, module);
   }
 

@@ -2,6 +2,7 @@
  * State dicts of modules, under PyTorch's names. Invariant: nothing is written before all shapes, and under `strict`
  * all names, are known to fit.
  */
+import { oneLine } from "../base/shown.ts";
 import { DynError } from "../base/errors.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { Tensor } from "../tensor/tensor.ts";
@@ -89,6 +90,11 @@ export function readState<M extends Stateful<M>>(
   given: Readonly<Record<string, Tensor>>,
   options: LoadOptions,
 ): LoadResult {
+  if (typeof given !== "object" || given === null) {
+    throw new DynError(
+      `Expected the state of ${module.constructor.name}, tensors by name, but found ${oneLine(given)}`,
+    );
+  }
   const { strict = true, assign = false } = options,
     state: StateDict = { ...given },
     below = module.namedModules();

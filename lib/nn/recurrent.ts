@@ -4,6 +4,7 @@
  * PyTorch's names, shapes and order of gates; the inputs of all steps are multiplied by their weight in one product
  * for each layer and direction, so that a step computes only the product of its state.
  */
+import { checkedTensors } from "../tensor/checked.ts";
 import { type AnyFunction, type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { cat, dropout, empty, linear, stack, zeros } from "../tensor/generated_functions.ts";
@@ -247,7 +248,11 @@ export abstract class RNNBase extends Module {
       const all = this.gates.zeros(shape, sequence), { dtype, device } = sequence;
       return this.projSize === 0 ? all : [zeros(first, { dtype, device }), ...all.slice(1)];
     }
-    given.forEach((state, k) => {
+    const states = checkedTensors(given, "the states of a recurrent layer");
+    if (states.length !== this.gates.states) {
+      throw new DynError(`Expected ${this.gates.states} states but found ${states.length}`);
+    }
+    states.forEach((state, k) => {
       const wanted = k === 0 ? first : shape;
       if (`${state.shape}` !== `${wanted}`) {
         throw new DynError(`Expected a state of shape [${wanted}] but found [${state.shape}]`);

@@ -3,6 +3,7 @@
  * sequences [L, N, E] ([N, L, E] with batchFirst, [L, E] without a batch). Invariant: parameters have PyTorch's names
  * and layouts.
  */
+import { checkFunction } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { DType } from "../base/dtype.ts";
 import { full, triu } from "../tensor/generated_functions.ts";
@@ -85,8 +86,16 @@ function partsOf(owner: string, given: LayerArguments): LayerParts {
     norm: () => new LayerNorm(dModel, { eps, bias, ...place }),
     dropout: () => new Dropout(dropout),
     normFirst,
-    activation: activation === "relu" ? relu : activation === "gelu" ? gelu : activation,
+    activation: activationOf(activation),
   };
+}
+
+/** The activation of a name, or one that is given. Throws DynError for another name. */
+function activationOf(given: "relu" | "gelu" | ((x: Tensor) => Tensor)): (x: Tensor) => Tensor {
+  if (given === "relu") return relu;
+  if (given === "gelu") return gelu;
+  checkFunction(given, 'as activation, or "relu" or "gelu",');
+  return given;
 }
 
 /** Masks of one attention. */

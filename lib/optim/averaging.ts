@@ -5,7 +5,7 @@
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { BatchNorm1d, BatchNorm2d, BatchNorm3d } from "../nn/normalization.ts";
-import { Module } from "../nn/module.ts";
+import { checkModule, Module } from "../nn/module.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { tensor } from "../tensor/creation.ts";
 import { where } from "../tensor/generated_functions.ts";
@@ -69,6 +69,7 @@ export class AveragedModel<M extends Module = Module> extends Module {
   /** Takes the model to follow, which it copies. */
   constructor(model: M, options: AveragedOptions = {}) {
     super();
+    checkModule(model, "AveragedModel");
     this.module = model.clone();
     this.registerBuffer("nAveraged", this.nAveraged, { key: "n_averaged" });
     this.useBuffers = options.useBuffers ?? false;
@@ -114,6 +115,7 @@ export class AveragedModel<M extends Module = Module> extends Module {
  * a batch that is an array, the first element is the input.
  */
 export function updateBn(loader: Iterable<unknown>, model: Module): void {
+  checkModule(model, "updateBn");
   const layers = model.modules().filter((each) =>
     each instanceof BatchNorm1d || each instanceof BatchNorm2d || each instanceof BatchNorm3d
   );

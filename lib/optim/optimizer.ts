@@ -2,6 +2,7 @@
  * The base of all optimizers: parameter groups, per-parameter state, state dicts. Invariant: `step` is ordinary
  * tensor code without reading a value back, so that it can be captured into a graph together with the model.
  */
+import { checkedTensors } from "../tensor/checked.ts";
 import { trailing } from "../base/arguments.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -113,7 +114,7 @@ export abstract class Optimizer<H extends object = WithRate> {
   hooks: OptimizerHooks<this, OptimizerState<H>> | null = null;
 
   constructor(params: ParamsOrGroups<H>, readonly defaults: H) {
-    if (typeof params !== "object" || !(Symbol.iterator in params)) {
+    if (typeof params !== "object" || params === null || !(Symbol.iterator in params)) {
       throw new DynError(`Expected parameters or groups of them to optimize but found ${String(params)}`);
     }
     const items = [...params];
@@ -124,7 +125,7 @@ export abstract class Optimizer<H extends object = WithRate> {
   }
 
   addParamGroup(group: Partial<H> & { params: Iterable<Tensor> }): void {
-    const params = [...group.params];
+    const params = checkedTensors(group.params, "an optimizer");
     for (const param of params) {
       if (!param.isLeaf) {
         throw new DynError("Expected leaf tensors to optimize but found the result of an op");

@@ -4,7 +4,7 @@
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
-import { showAsText, withSettings } from "../base/shown.ts";
+import { oneLine, showAsText, withSettings } from "../base/shown.ts";
 import type { Optimizer } from "./optimizer.ts";
 
 /** Options of ReduceLROnPlateau. */
@@ -54,7 +54,11 @@ export class ReduceLROnPlateau {
 
   /** To be called once an epoch with the number to watch; a 0-d tensor may stand for it. */
   step(metric: number | { item(): number | bigint | boolean }): void {
-    const value = typeof metric === "number" ? metric : Number(metric.item());
+    const isNumber = typeof metric === "number";
+    if (!isNumber && typeof metric?.item !== "function") {
+      throw new DynError(`Expected the number to watch in step(metric) but found ${oneLine(metric)}`);
+    }
+    const value = isNumber ? metric : Number(metric.item());
     const { factor, patience, cooldown, minLr, eps } = this.options;
     this.lastEpoch++;
     if (this.isBetter(value)) {

@@ -3,6 +3,7 @@
  * Invariant: without a type, integers become int64 (the default type with requiresGrad), other numbers the default
  * type, booleans bool.
  */
+import { oneLine } from "../base/shown.ts";
 import { withOwnIteration } from "../base/own_builtins.ts";
 import { encodeElements, numberArray } from "../base/bfloat16.ts";
 import { complexText, isComplexNumber } from "../base/complex.ts";
@@ -90,6 +91,9 @@ export function fromTypedArray(
   options: TensorOptions = {},
 ): Tensor {
   const natural = dtypeOfArray(data) ?? "int32";
+  if (!ArrayBuffer.isView(data)) {
+    throw new DynError(`Expected a typed array but found ${oneLine(data)}; tensor() takes lists`);
+  }
   const dtype = options.dtype ?? natural, length = data.length / (isComplex(dtype) ? 2 : 1);
   const shape = sizes ?? [length], count = shape.reduce((a, b) => a * b, 1);
   if (count !== length) {

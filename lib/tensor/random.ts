@@ -5,7 +5,7 @@
  */
 
 import { DynError } from "../base/errors.ts";
-import { showAsText, withSettings } from "../base/shown.ts";
+import { oneLine, showAsText, withSettings } from "../base/shown.ts";
 import type { RandomSource } from "../ops/random_source.ts";
 import { scoped } from "../base/scoped.ts";
 
@@ -32,6 +32,9 @@ export class Generator implements RandomSource {
 
   /** Starts again from a seed, an integer up to 2⁵³. */
   manualSeed(seed: number): this {
+    if (!Number.isSafeInteger(seed)) {
+      throw new DynError(`Expected an integer as a seed but found ${oneLine(seed)}`);
+    }
     this.#seed = seed;
     this.#offset = 0;
     return this;

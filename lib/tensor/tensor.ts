@@ -3,6 +3,7 @@
  * from the table when this module loads. Invariant: shape, strides and type are those of `layout`; two tensors share
  * elements only if they share storage.
  */
+import { checkFunction } from "../base/checked_input.ts";
 import { type DType, type HostArray, isComplex, isDifferentiable, isFloat, itemSize } from "../base/dtype.ts";
 import { showAsText } from "../base/shown.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
@@ -287,6 +288,7 @@ export class Tensor {
   /** Calls `hook` with each gradient of this tensor; what it returns replaces the gradient. */
   registerHook(hook: TensorHook<Tensor>): HookHandle {
     if (!this.requiresGrad) throw new DynError("Expected a tensor that requires grad for a hook");
+    checkFunction(hook, "as a hook");
     return autograd().registerHook(this, hook);
   }
 

@@ -168,6 +168,7 @@ export function profile(
  * Compiled functions do without the span.
  */
 export function recordFunction<T>(name: string, body: () => T): T {
+  checkFunction(body, "to run");
   return observed.by === null ? body() : observed.by.span("user", name, body);
 }
 

@@ -2,6 +2,7 @@
  * Writes curves of a training run as event files, like `torch.utils.tensorboard.SummaryWriter`; TensorBoard and `dyn
  * watch` read them. Invariant: a value is in the file after at most a second, and all are when the process ends.
  */
+import { oneLine } from "../../base/shown.ts";
 import { join } from "node:path";
 import { DynError, messageOf } from "../../base/errors.ts";
 import type { Module } from "../../nn/module.ts";
@@ -76,7 +77,10 @@ export class Writer {
 
   /** Adds a number. Without a step it gets the one after the last of the tag. Throws DynError for other tensors than of one element. */
   addScalar(tag: string, value: number | Tensor, globalStep?: number): void {
-    const number = Number(isTensor(value) ? value.item() : value);
+    const number = isTensor(value) ? Number(value.item()) : value;
+    if (typeof number !== "number") {
+      throw new DynError(`Expected a number for the scalar ${tag} but found ${oneLine(number)}`);
+    }
     this.#add(tag, { kind: "scalar", value: number }, globalStep);
   }
 

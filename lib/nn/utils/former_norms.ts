@@ -3,6 +3,7 @@
  * and `weight_v`, like torch.nn.utils.weight_norm and spectral_norm; `parametrizations` has the newer forms. The
  * weight of a module is computed when it is read.
  */
+import { checkModule } from "../module.ts";
 import { type Trailing, trailing } from "../../base/arguments.ts";
 import { DynError } from "../../base/errors.ts";
 import { noGrad } from "../../tensor/modes.ts";
@@ -32,6 +33,7 @@ const SPECTRAL_NORM = ["name", "nPowerIterations", "eps", "dim"] as const;
 
 /** A parameter or buffer of a module by name. */
 function partOf(module: Module, name: string): Tensor {
+  checkModule(module, "a norm of its weight");
   const found: unknown = Reflect.get(module, name);
   if (isTensor(found)) return found;
   throw new DynError(
@@ -63,6 +65,7 @@ function replaceWeight(
 
 /** Makes a weight that is computed of parts a parameter again, of the value that it has. */
 function restoreWeight<M extends Module>(module: M, name: string, parts: readonly string[]): M {
+  checkModule(module, "its weight");
   if (!isTensor(Reflect.get(module, parts[0] ?? ""))) {
     throw new DynError(`Expected a normalised ${name} of ${module.constructor.name} but found none`);
   }

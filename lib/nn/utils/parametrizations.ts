@@ -8,7 +8,7 @@ import { cat, diagEmbed, eye, geqrf, randn, zeros } from "../../tensor/generated
 import { householderProduct, matrixExp, qr, solve } from "../../tensor/generated_linalg.ts";
 import { normalize } from "../../tensor/generated_functional.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
-import { Module } from "../module.ts";
+import { checkModule, Module } from "../module.ts";
 import { registerParametrization } from "./parametrize.ts";
 import {
   dividedByNorm,
@@ -87,6 +87,7 @@ export function spectralNorm<M extends Module>(
   ...given: Trailing<SpectralOptions, typeof SPECTRAL_NORM>
 ): M {
   const { name = "weight", ...options } = trailing<SpectralOptions>("spectralNorm", SPECTRAL_NORM, given);
+  checkModule(module, "a parametrization");
   const weight: unknown = Reflect.get(module, name);
   if (!isTensor(weight)) throw new DynError(`Expected a parameter or buffer ${name} but found none`);
   const dim = options.dim ?? outputDimension(module);
@@ -190,6 +191,7 @@ export function orthogonal<M extends Module>(
   ...given: Trailing<OrthogonalOptions, typeof ORTHOGONAL>
 ): M {
   const { name = "weight", ...options } = trailing<OrthogonalOptions>("orthogonal", ORTHOGONAL, given);
+  checkModule(module, "a parametrization");
   const weight: unknown = Reflect.get(module, name);
   if (!isTensor(weight) || weight.ndim < 2) {
     throw new DynError(`Expected a weight ${name} of at least 2 dimensions but found none`);

@@ -6,7 +6,7 @@
 import { DynError } from "../../base/errors.ts";
 import { noGrad } from "../../tensor/modes.ts";
 import { isTensor, Tensor } from "../../tensor/tensor.ts";
-import { Module } from "../module.ts";
+import { checkModule, Module } from "../module.ts";
 import { Parameter } from "../parameter.ts";
 
 /** A module from originals to a tensor; with `rightInverse` it also gives originals of a tensor. */
@@ -133,6 +133,8 @@ export function registerParametrization<M extends Module>(
   parametrization: Parametrization,
   { unsafe = false }: ParametrizeOptions = {},
 ): M {
+  checkModule(module, "registerParametrization");
+  checkModule(parametrization, "the parametrization");
   const value: unknown = Reflect.get(module, tensorName);
   if (!isTensor(value)) throw new DynError(`Expected a parameter or buffer ${tensorName} but found none`);
   parametrization.train(module.training);

@@ -3,6 +3,7 @@
  * becomes `<name>Orig`, a parameter, times `<name>Mask`, a buffer. Invariant: states have PyTorch's keys for both
  * (`weight_orig`, `weight_mask`), and pruned elements stay pruned when more are pruned later.
  */
+import { checkModule } from "../module.ts";
 import { DynError } from "../../base/errors.ts";
 import { cat, norm, onesLike, rand, randLike, topk } from "../../tensor/generated_functions.ts";
 import { noGrad } from "../../tensor/modes.ts";
@@ -280,6 +281,7 @@ interface PrunedState {
 }
 
 function stateOf(module: Module, name: string): PrunedState {
+  checkModule(module, "prune");
   const original: unknown = Reflect.get(module, `${name}Orig`),
     mask: unknown = Reflect.get(module, `${name}Mask`);
   if (isTensor(original) && isTensor(mask)) return { original, mask, isNew: false };

@@ -2,9 +2,10 @@
  * Sequences of different lengths: the namespace `nn.utils.rnn`, like torch.nn.utils.rnn. They are packed by time for
  * recurrent layers, and padded again.
  */
+import { checkedTensors } from "../../tensor/checked.ts";
 import { DynError } from "../../base/errors.ts";
 import { type Trailing, trailing } from "../../base/arguments.ts";
-import { showAsText, withSettings } from "../../base/shown.ts";
+import { oneLine, showAsText, withSettings } from "../../base/shown.ts";
 import { tensor } from "../../tensor/creation.ts";
 import { cat, stack } from "../../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
@@ -33,7 +34,9 @@ showAsText(PackedSequence.prototype);
 
 /** Lengths as numbers, in the order of the batch. */
 function numbersOf(lengths: Tensor | readonly number[]): number[] {
-  return isTensor(lengths) ? Array.from(lengths.toTypedArray(), Number) : [...lengths];
+  if (isTensor(lengths)) return Array.from(lengths.toTypedArray(), Number);
+  if (Array.isArray(lengths)) return [...lengths];
+  throw new DynError(`Expected lengths of sequences in a list or a tensor but found ${oneLine(lengths)}`);
 }
 
 function inverseOf(order: readonly number[]): number[] {
@@ -111,6 +114,9 @@ export function padPackedSequence(
     PAD_PACKED_SEQUENCE,
     given,
   );
+  if (!(sequence instanceof PackedSequence)) {
+    throw new DynError(`Expected a PackedSequence to pad but found ${oneLine(sequence)}`);
+  }
   const { data, batchSizes, unsortedIndices } = sequence, [batch = 0] = batchSizes;
   const length = totalLength ?? batchSizes.length;
   if (length < batchSizes.length) {
@@ -152,6 +158,7 @@ export function padSequence(
     PAD_SEQUENCE,
     given,
   );
+  checkedTensors(sequences, "padSequence");
   if (sequences.length === 0) throw new DynError("Expected at least one sequence but found none");
   const most = Math.max(...sequences.map((each) => each.shape[0] ?? 0));
   const padded = sequences.map((each) => {

@@ -1,16 +1,19 @@
 /** Parameters as one vector and back, as torch.nn.utils.parameters_to_vector and vector_to_parameters. */
 import { DynError } from "../../base/errors.ts";
 import { cat } from "../../tensor/generated_functions.ts";
+import { checkedTensors, checkTensor } from "../../tensor/checked.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 
 /** All elements of parameters in one vector, in order; gradients reach them. */
 export function parametersToVector(parameters: Iterable<Tensor>): Tensor {
-  return cat([...parameters].map((each) => each.reshape(-1)), 0);
+  return cat(checkedTensors(parameters, "parametersToVector").map((each) => each.reshape(-1)), 0);
 }
 
 /** Makes parameters parts of a vector, whose memory they share from then on. Throws DynError for another size. */
 export function vectorToParameters(vector: Tensor, parameters: Iterable<Tensor>): void {
-  const list = [...parameters], total = list.reduce((sum, each) => sum + each.numel(), 0);
+  const list = checkedTensors(parameters, "vectorToParameters"),
+    total = list.reduce((sum, each) => sum + each.numel(), 0);
+  checkTensor(vector, "vectorToParameters");
   if (vector.ndim !== 1 || vector.numel() !== total) {
     throw new DynError(`Expected a vector of ${total} elements but found shape [${vector.shape}]`);
   }

@@ -33,7 +33,9 @@ function resizing({ self, size, scaleFactor, recomputeScaleFactor }: ResizeArgs)
   if (spatial.length < 1 || spatial.length > 3) {
     throw new DynError(`Expected 1 to 3 spatial dimensions but found shape ${shapeText(self.shape)}`);
   }
-  if ((size === null) === (scaleFactor === null)) throw new DynError("Expected either size or scaleFactor");
+  if ((size === null) === (scaleFactor === null)) {
+    throw new DynError(`Expected either size or scaleFactor but found ${size === null ? "neither" : "both"}`);
+  }
   if (size !== null) {
     const sizes = spread(size, spatial.length, "size");
     if (sizes.some((s) => s <= 0)) throw new DynError(`Expected positive sizes but found [${sizes}]`);

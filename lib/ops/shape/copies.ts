@@ -329,7 +329,7 @@ const cat = lowerOp({
         !sameShape(withSize(each.shape, at, 1), withSize(first.shape, at, 1))
       ) {
         throw new DynError(
-          `Expected shapes that agree but at dimension ${at} but found ${shapeText(first.shape)} and ` +
+          `Expected shapes that agree except at dimension ${at} but found ${shapeText(first.shape)} and ` +
             `${shapeText(each.shape)}`,
         );
       }

@@ -49,7 +49,7 @@ function joinedShape(shapes: readonly (readonly Dim[])[], dim: number): Dim[] {
   for (const shape of rest) {
     if (shape.length !== first.length || !sameShape(withSize(shape, at, 1), withSize(first, at, 1))) {
       throw new DynError(
-        `Expected shapes that agree but at dimension ${at} but found ${shapeText(first)} and ${
+        `Expected shapes that agree except at dimension ${at} but found ${shapeText(first)} and ${
           shapeText(shape)
         }`,
       );
