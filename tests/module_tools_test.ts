@@ -6,6 +6,8 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   compile,
   compiler,
+  data,
+  distributions,
   DynError,
   empty,
   isTensor,
@@ -310,6 +312,37 @@ Deno.test("tensors in lists of parameters become parameters, and are refused whe
   assert(byName.get("own") === own && byName.get("made") instanceof nn.Parameter);
   assertThrows(() => list.append(Object("a")), DynError, "Expected a parameter or a tensor but found");
   assertThrows(() => list.registerParameter("w", Object(ones([2]))), DynError, "wrap it in nn.Parameter");
+});
+
+/** Calls as a program without types makes them: what is passed is not there, or of another kind. */
+const OF_A_WRONG_KIND: Readonly<Record<string, () => unknown>> = {
+  "an nn.Module for AveragedModel": () => new optim.swaUtils.AveragedModel(Object(5)),
+  "an nn.Module for ModuleList.0": () => new nn.ModuleList(Object([1])),
+  "the state of Linear, tensors by name, but found undefined": () =>
+    new nn.Linear(1, 1).loadStateDict(JSON.parse("{}").model),
+  "a function as a hook": () => new nn.Linear(1, 1).registerForwardHook(Object("a")),
+  "a tensor for the buffer scale": () => new nn.Linear(1, 1).registerBuffer("scale", Object(5)),
+  "a tensor for nn.init but found undefined": () => nn.init.zeros_(JSON.parse("{}").weight),
+  "tensors for gradients but found Linear": () => nn.utils.clipGradNorm_(Object(new nn.Linear(1, 1)), 1),
+  "2 states but found 1": () => new nn.LSTM(3, 4).call(randn([5, 2, 3]), Object([zeros([1, 2, 4])])),
+  'a function as activation, or "relu" or "gelu",': () =>
+    new nn.TransformerEncoderLayer(8, 2, { activation: JSON.parse('"swish"') }),
+  "a function to run but found undefined": () => noGrad(JSON.parse("{}").body),
+  "an integer as a seed": () => manualSeed(Object("a")),
+  "the number to watch in step(metric)": () =>
+    new optim.lrScheduler.ReduceLROnPlateau(new optim.SGD(new nn.Linear(1, 1).parameters(), { lr: 1 }))
+      .step(JSON.parse("{}").loss),
+  "a distribution for Independent": () => new distributions.Independent(Object(5), 1),
+  "tensors for an optimizer": () => new optim.SGD(Object([5]), { lr: 1 }),
+  "lengths of randomSplit in a list": () => data.randomSplit([1, 2], Object(1)),
+  "a PackedSequence to pad": () => nn.utils.rnn.padPackedSequence(Object(zeros([1]))),
+};
+
+Deno.test("values of a wrong kind are refused by what they are passed to, at the program's line", () => {
+  for (const [words, call] of Object.entries(OF_A_WRONG_KIND)) {
+    const error = assertThrows(call, DynError, words), [place] = error.stack?.match(/^\s+at .*$/m) ?? [];
+    assert(place?.includes("module_tools_test.ts"), `${words}: ${place}`);
+  }
 });
 
 Deno.test("modules on the device meta have shapes only, until they are given memory or a state", () => {

@@ -234,6 +234,8 @@ for (const name of new Set(AFTER_SEVEN.map(([name]) => name))) {
     close(sevenSteps(name, options, step), wanted, name, nearness(name));
     // The first step, which begins the state, is the program of all
     if (name !== "LBFGS") assertEquals(compiler.status(step).graphs, 1);
+    // Its list of changes grows at each step, and asks for no version of anything
+    else assertEquals(compiler.status(step).uncompiled, []);
   });
 }
 

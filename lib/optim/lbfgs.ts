@@ -97,7 +97,9 @@ export class LBFGS extends Optimizer<LBFGSOptions> {
     noGrad(() => {
       let now = this.evaluation(first), evaluations = 1;
       for (let k = 1; largest(now.grad) > toleranceGrad; k++) {
-        const known = this.memory, memory = this.next(now), { direction } = memory;
+        const known = this.memory,
+          memory = nextMemory(known, now.grad, group.historySize),
+          { direction } = memory;
         const slope = dot(now.grad, direction);
         const reach = known ? group.lr : Math.min(1, 1 / +now.grad.abs().sum()) * group.lr;
         this.memory = { ...memory, length: reach };
@@ -181,17 +183,6 @@ export class LBFGS extends Optimizer<LBFGSOptions> {
     return maximize ? { loss: -value, grad: grad.neg() } : { loss: value, grad };
   }
 
-  /** The next direction, by what the last one has shown. */
-  private next({ grad }: Evaluation): Omit<Memory, "length"> {
-    const known = this.memory;
-    if (!known) return { changes: [], direction: grad.neg(), grad, scale: 1 };
-    const change = { grad: grad.sub(known.grad), step: known.direction.mul(known.length) };
-    const curvature = dot(change.grad, change.step), isConvex = curvature > 1e-10;
-    const changes = isConvex ? [...known.changes, change].slice(-this.group.historySize) : known.changes;
-    const scale = isConvex ? curvature / dot(change.grad, change.grad) : known.scale;
-    return { changes, direction: twoLoops(grad, changes, scale), grad, scale };
-  }
-
   private search(
     evaluate: () => Evaluation,
     { now, direction, slope, reach, rounds }: {
@@ -237,6 +228,23 @@ function largest(x: Tensor): number {
 
 function dot(a: Tensor, b: Tensor): number {
   return +a.dot(b);
+}
+
+/**
+ * The next direction, by what the last one has shown. Compiled steps leave it out of their graphs: it reads numbers, and
+ * goes over a list that is longer each time.
+ */
+export function nextMemory(
+  known: Memory | null,
+  grad: Tensor,
+  historySize: number,
+): Omit<Memory, "length"> {
+  if (!known) return { changes: [], direction: grad.neg(), grad, scale: 1 };
+  const change = { grad: grad.sub(known.grad), step: known.direction.mul(known.length) };
+  const curvature = dot(change.grad, change.step), isConvex = curvature > 1e-10;
+  const changes = isConvex ? [...known.changes, change].slice(-historySize) : known.changes;
+  const scale = isConvex ? curvature / dot(change.grad, change.grad) : known.scale;
+  return { changes, direction: twoLoops(grad, changes, scale), grad, scale };
 }
 
 /** −H·g for the estimate H of the inverse Hessian, without making H. */
