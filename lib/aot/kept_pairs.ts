@@ -9,7 +9,7 @@ import { bisection } from "../base/bisect.ts";
 import { config } from "../base/config.ts";
 import { DynError, messageOf } from "../base/errors.ts";
 import { nearestDifference } from "../base/missed_key.ts";
-import { dropEntry, keepEntry, keepsEntries, keepSoon, keptEntry } from "../base/kept_entries.ts";
+import { dropEntry, keepEntry, keepsEntries, keptEntry } from "../base/kept_entries.ts";
 import { type Artifact, counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
 import type { CompiledFunction } from "../graph/backend.ts";
@@ -140,19 +140,25 @@ export class KeptPair {
       const fields = recordIn(given), { code } = recordIn(keepableOf(run)?.write(this.symbols) ?? {});
       return code === undefined ? fields : { ...fields, run: { ...recordIn(fields.run ?? null), code } };
     };
-    const more = (): string | null => {
+    const keepMore = (): void => {
       const text = keptEntry("graphs", this.key);
-      if (text === undefined) return null;
-      const form = recordIn(JSON.parse(text));
-      return JSON.stringify({
-        ...form,
-        forward: half(form.forward, forward),
-        ...backward ? { backward: half(form.backward, backward.run) } : {},
-      });
+      if (text === undefined) return;
+      try {
+        const form = recordIn(JSON.parse(text));
+        const more = {
+          ...form,
+          forward: half(form.forward, forward),
+          ...backward ? { backward: half(form.backward, backward.run) } : {},
+        };
+        keepEntry("graphs", this.key, JSON.stringify(more));
+      } catch (error) {
+        if (error instanceof NotStorable) refused(error);
+        else if (error instanceof DamagedForm || error instanceof SyntaxError) {
+          dropEntry("graphs", this.key, messageOf(error));
+        } else throw error;
+      }
     };
-    for (const run of [forward, backward?.run]) {
-      if (run) keepableOf(run)?.whenMore?.(() => keepSoon("graphs", this.key, more));
-    }
+    for (const run of [forward, backward?.run]) if (run) keepableOf(run)?.whenMore?.(keepMore);
   }
 
   #read(

@@ -77,12 +77,9 @@ const BATCH = 256;
 
 let flushesAtExit = false;
 
-/** Keeps a text soon, or when the process ends; a later one under the same key takes its place. `text` gives null for none. */
-export function keepSoon(kind: EntryKind, key: string, text: () => string | null): void {
-  pending.set(`${kind} ${key}`, () => {
-    const found = text();
-    if (found !== null) keepEntry(kind, key, found);
-  });
+/** Keeps a text soon, or when the process ends; a later one under the same key takes its place. */
+export function keepSoon(kind: EntryKind, key: string, text: () => string): void {
+  pending.set(`${kind} ${key}`, () => keepEntry(kind, key, text()));
   if (!flushesAtExit) globalThis.addEventListener("unload", flush);
   flushesAtExit = true;
   if (pending.size >= BATCH) flush();
