@@ -201,7 +201,8 @@ INL void few_rows(const Conv& p, const RowReading& q, const FewTables& s, const 
     column_of_rows(rows, q, s, row, v, x, p.s, weight, bias, lanes, VL);
     for (L j = 0; j < rows; j++, out += p.rs[2]) {
       if (p.rs[3] == 1 && out + VL <= room) st(out, ld(lanes + j * VL));
-      else for (L l = 0; l < least(VL, p.ow); l++) out[l * p.rs[3]] = lanes[j * VL + l];
+      else if (p.ow >= VL) UNROLL for (int l = 0; l < VL; l++) out[l * p.rs[3]] = lanes[j * VL + l];
+      else for (L l = 0; l < p.ow; l++) out[l * p.rs[3]] = lanes[j * VL + l];
     }
   }
 }
