@@ -161,6 +161,8 @@ sometimes("products of many tiles, by vectors and by elements, and what is done 
     () => same([filled(256, 20, 12), filled(256, 12, 24), filled(24)], linear),
     () => same([filled(256, 9, 13), filled(256, 13, 7), filled(7)], linear),
     () => same([filled(256, 20, 12), filled(256, 24, 12)], (x, y) => x.matmul(y.transpose(1, 2))),
+    () => same([filled(256, 68, 20), filled(256, 20, 72), filled(72)], linear),
+    () => same([filled(256, 65, 5), filled(256, 66, 5)], (x, y) => x.matmul(y.transpose(1, 2))),
     () => same([filled(4, 2, 64, 68), filled(20, 2, 3, 3), filled(20)], filter),
     () => same([filled(4, 2, 65, 66), filled(20, 2, 3, 3), filled(20)], filter),
     // Parts of sums, which the kernel adds up that also does the rest

@@ -51,35 +51,45 @@ export function fewSumsOf(kernel: ExternKernel): FewSums | undefined {
 export interface Tile {
   readonly rows: number;
   readonly columns: number;
-  readonly each: 4 | 8;
+  readonly each: { readonly rows: 4 | 8; readonly columns: 4 | 8 | 16 };
 }
 
 /** Rows and columns of a tile: of larger ones there are fewer at work at once, so that waiting for memory takes longer. */
 const SIDE = 64;
-/** Tiles from which each may be a whole sum, and from which larger ones read less and still are many. */
-const MANY = 256, MOST_TILES = 4096;
+/** Tiles from which each may be a whole sum, and from which four of them, as one, read less and still are many. */
+const MANY = 256, MOST_TILES = 4 * MANY;
 
 /** Invocations of a workgroup that makes a tile. */
-export const tileThreads = ({ rows, columns, each }: Tile): number => rows * columns / each ** 2;
+export const tileThreads = ({ rows, columns, each }: Tile): number =>
+  rows * columns / (each.rows * each.columns);
 
 /**
- * The tiles that keep a large device busy, by how many results along a side an invocation computes, and the depth
- * that is worth one of them.
+ * The tiles that keep a large device busy, by how many columns an invocation computes, and the depth that is worth
+ * one of them.
  */
-const ENOUGH = { 8: { tiles: 384, depth: 256 }, 4: { tiles: 132, depth: 128 } } as const;
+const ENOUGH = {
+  16: { tiles: MANY, depth: 256 },
+  8: { tiles: 384, depth: 256 },
+  4: { tiles: 132, depth: 128 },
+} as const;
 
 /**
- * The tiles of a product. Invocations that make 8 × 8 results read the least for each, but need many tiles, or long parts of
- * sums, for there to be enough of them.
+ * Returns the tiles of a product. Invocations that compute many results read the least for each, but need many tiles, or
+ * long parts of sums, for there to be enough of them.
  */
 export function tilesOf(kernel: ExternKernel): Tile {
-  const sizes = productSizes(kernel), large = { rows: SIDE, columns: SIDE, each: 8 } as const;
+  const sizes = productSizes(kernel),
+    large = { rows: SIDE, columns: SIDE, each: { rows: 8, columns: 8 } } as const;
   if (!sizes) return large;
   const { rows, columns, batch, depth } = sizes, parts = kernel.prologues ? 1 : depth / (2 * ENOUGH[8].depth);
   const count = Math.ceil(rows / SIDE) * Math.ceil(columns / SIDE) * batch;
-  const isTall = kernel.call.op === "matmul" && Math.ceil(rows / SIDE) % 2 === 0;
-  if (isTall && count >= MOST_TILES) return { ...large, rows: 2 * SIDE };
-  return count >= MANY || count * parts >= MANY / 2 ? large : { rows: SIDE, columns: SIDE, each: 4 };
+  const isEven = [rows, columns].every((size) => Math.ceil(size / SIDE) % 2 === 0);
+  if (kernel.call.op === "matmul" && isEven && count >= MOST_TILES && !kernel.prologues) {
+    return { rows: 2 * SIDE, columns: 2 * SIDE, each: { rows: 8, columns: 16 } };
+  }
+  return count >= MANY || count * parts >= MANY / 2
+    ? large
+    : { rows: SIDE, columns: SIDE, each: { rows: 4, columns: 4 } };
 }
 
 /**
@@ -258,7 +268,7 @@ export function webGpuTarget(
         if (own) return { ...own, busy: BUSY, depth: DEPTH, step: 1 };
         const { busy, places } = WINOGRAD.parts;
         if (product.transformed) return { ...FILTERS, busy, depth: places, step: 1 };
-        const { rows, columns, each } = tilesOf(product), { tiles, depth } = ENOUGH[each];
+        const { rows, columns, each } = tilesOf(product), { tiles, depth } = ENOUGH[each.columns];
         // Parts of small matrices save less than the kernel costs that adds them up
         const isMatrix = product.call.op === "matmul";
         return {

@@ -11,6 +11,8 @@ import type { TileOperand, TileProduct } from "./tile_product.ts";
 
 /** Columns of A that are staged at once. */
 export const STAGE_DEPTH = 16;
+/** Vectors of a depth of which two operands fill 16 KiB. */
+const WIDEST = 32;
 const FOUR = [0, 1, 2, 3], PARTS = ["x", "y", "z", "w"];
 
 /** One of the two operands. */
@@ -45,12 +47,14 @@ export class TileStage {
     this.#parts = Array.from({ length: Math.ceil(items / threads) }, (_, part) => part);
   }
 
-  /** Declares the workgroup's memory: a vector more than there are for each depth, so that banks of memory differ. */
+  /**
+   * Declares the workgroup's memory: a vector more than there are for each depth, so that banks of memory differ, unless the
+   * memory that every device has would not hold them.
+   */
   declare(): void {
-    const { w, setting: { name }, job: { type } } = this;
-    w.line(
-      `var<workgroup> tile_${name}: array<array<vec4<${type}>, ${this.#width + 1}>, ${STAGE_DEPTH}>;`,
-    );
+    const { w, setting: { name }, job: { type } } = this,
+      width = this.#width < WIDEST ? this.#width + 1 : WIDEST;
+    w.line(`var<workgroup> tile_${name}: array<array<vec4<${type}>, ${width}>, ${STAGE_DEPTH}>;`);
   }
 
   /** Declares the vectors and what is known of them for every depth. */

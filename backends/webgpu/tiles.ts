@@ -53,14 +53,14 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
   });
   for (const each of stages) each.declare();
   openMain(w, threads);
-  const { each } = tile, across = tile.columns / each, down = tile.rows / each;
+  const { each } = tile, across = tile.columns / each.columns, down = tile.rows / each.rows;
   const workgroups = placeWorkgroup(w, job, tile, DEPTH);
   placeThreads(w, across);
-  // Rows of a thread: one or two vectors of four, half a tile apart; columns likewise
-  const halves = each === 8 ? [0, 1] : [0];
-  const rows = halves.flatMap((half) => FOUR.map((i) => ({ half, i, name: 4 * half + i })));
+  // Rows of a thread: one or two vectors of four, half a tile apart; columns likewise, or four vectors, quarters apart
+  const tall = FOUR.slice(0, each.rows / 4), wide = FOUR.slice(0, each.columns / 4);
+  const rows = tall.flatMap((part) => FOUR.map((i) => ({ part, i, name: 4 * part + i })));
   for (const { name } of rows) {
-    for (const half of halves) w.line(`var s${name}_${half} = ${vector}(${zero});`);
+    for (const column of wide) w.line(`var s${name}_${column} = ${vector}(${zero});`);
   }
   for (const each of stages) each.prepare();
   // The next elements are on their way while products of the last ones are made
@@ -74,11 +74,11 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
   w.line("}");
   for (let k = 0; k < DEPTH; k++) {
     w.line("{");
-    for (const half of halves) w.line(`let a${half} = tile_a[${k}][ty + ${half * down}];`);
-    for (const half of halves) w.line(`let b${half} = tile_b[${k}][tx + ${half * across}];`);
-    for (const { half, i, name } of rows) {
-      const a = `${vector}(a${half}.${PARTS[i]})`;
-      for (const column of halves) {
+    for (const part of tall) w.line(`let a${part} = tile_a[${k}][ty + ${part * down}];`);
+    for (const part of wide) w.line(`let b${part} = tile_b[${k}][tx + ${part * across}];`);
+    for (const { part, i, name } of rows) {
+      const a = `${vector}(a${part}.${PARTS[i]})`;
+      for (const column of wide) {
         const sum = `s${name}_${column}`;
         w.line(
           `${sum} = ${type === "f32" ? `fma(${a}, b${column}, ${sum})` : `${sum} + ${a} * b${column}`};`,
@@ -90,18 +90,18 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
   w.line("workgroupBarrier();");
   w.line("}");
   const { storeFour } = result, lanes = storeFour ? [0] : FOUR;
-  const places = halves.flatMap((half) => lanes.map((j) => ({ half, j, name: `c${4 * half + j}` })));
-  for (const { half, j, name } of places) {
-    w.line(`let ${name} = column0 + (tx + ${half * across}) * 4 + ${j};`);
+  const places = wide.flatMap((part) => lanes.map((j) => ({ part, j, name: `c${4 * part + j}` })));
+  for (const { part, j, name } of places) {
+    w.line(`let ${name} = column0 + (tx + ${part * across}) * 4 + ${j};`);
     result.column(name, name);
   }
-  for (const { half, i, name } of rows) {
+  for (const { part, i, name } of rows) {
     const row = `r${name}`;
-    w.line(`let ${row} = row0 + (ty + ${half * down}) * 4 + ${i}; if (${row} < rows) {`);
+    w.line(`let ${row} = row0 + (ty + ${part * down}) * 4 + ${i}; if (${row} < rows) {`);
     result.row(row, row);
-    for (const { half, j, name: column } of places) {
+    for (const { part, j, name: column } of places) {
       w.line(`if (${column} < columns) {`);
-      const sum = `s${name}_${half}`;
+      const sum = `s${name}_${part}`;
       if (storeFour) storeFour({ row, column, value: sum });
       else result.store({ row, column, value: `${sum}.${PARTS[j]}` });
       w.line("}");
