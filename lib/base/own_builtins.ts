@@ -5,6 +5,8 @@
  * are restored whenever code of the program runs.
  */
 
+import { runsAsLoaded } from "./loaded_builtins.ts";
+
 const { ownKeys, getOwnPropertyDescriptor, deleteProperty, getPrototypeOf, setPrototypeOf } = Reflect;
 const { isNaN } = Number;
 const { defineProperty } = Object;
@@ -162,106 +164,12 @@ function remember(): Original[] {
   ];
 }
 
-const arrayPrototype = Array.prototype, symbol = Symbol, { [symbol.iterator]: iterateArray } = arrayPrototype;
-const arrayIteratorPrototype: { readonly next?: unknown } = getPrototypeOf(iterateArray.call([])) ?? {};
-const { next: nextElement } = arrayIteratorPrototype;
-
-/**
- * Returns whether the prototype of arrays has elements, which all arrays inherit: it is an array itself, whose length
- * says that it has had some, and elements come first among keys.
- */
-function hasOwnElements(): boolean {
-  return arrayPrototype.length !== 0 && ownKeys(arrayPrototype)[0] !== "length";
-}
-
-/**
- * Returns whether spreading, destructuring and filling of arrays, which all code uses, are unchanged since dyn
- * loaded. This includes elements that Object.prototype might define (the first few are checked), and the properties
- * that end iterations.
- */
-export function iteratesArraysAsLoaded(): boolean {
-  return arrayPrototype[symbol.iterator] === iterateArray && arrayIteratorPrototype.next === nextElement &&
-    !hasOwnElements() && !("return" in arrayIteratorPrototype) && !(0 in arrayPrototype) &&
-    !(1 in arrayPrototype) && !(2 in arrayPrototype) && !(3 in arrayPrototype);
-}
-
-const { map, entries, forEach, filter, flatMap, some, every, push, slice, reduce } = arrayPrototype;
-const { find, findIndex, includes, indexOf, at, join, concat, fill, pop, reverse, values } = arrayPrototype;
-const mapPrototype = Map.prototype, { get: mapGet, set: mapSet } = mapPrototype;
-const iteratorPrototype: { readonly [Symbol.iterator]?: unknown } = getPrototypeOf(arrayIteratorPrototype) ??
-  {};
-const { [symbol.iterator]: iterateIterator } = iteratorPrototype;
-
-const variables = globalThis;
-const { Object: object, Array: array, Number: number, String: string, BigInt: bigint } = globalThis;
-const { Math: math, JSON: json, Reflect: reflect, Map: map_, Set: set_, WeakMap: weakMap, WeakRef: weakRef } =
-  globalThis;
-const { ArrayBuffer: buffer, Uint8Array: bytes, Int32Array: ints, BigInt64Array: longs } = globalThis;
-const { Float32Array: floats, Float64Array: doubles, Uint32Array: words, performance: clock } = globalThis;
-
-/** Returns whether the global variables that tensors and graphs read at run time are unchanged. */
-function variablesAsLoaded(): boolean {
-  return variables.Object === object && variables.Array === array && variables.Number === number &&
-    variables.String === string && variables.Symbol === symbol && variables.BigInt === bigint &&
-    variables.Math === math && variables.JSON === json && variables.Reflect === reflect &&
-    variables.Map === map_ && variables.Set === set_ && variables.WeakMap === weakMap &&
-    variables.WeakRef === weakRef && variables.ArrayBuffer === buffer && variables.Uint8Array === bytes &&
-    variables.Int32Array === ints && variables.BigInt64Array === longs &&
-    variables.Float32Array === floats && variables.Float64Array === doubles &&
-    variables.Uint32Array === words && variables.performance === clock;
-}
-
-/**
- * Returns whether the methods that tensors and graphs use at run time are unchanged. Compared one by one, which V8
- * folds.
- */
-function listsAsLoaded(): boolean {
-  return variablesAsLoaded() && arrayPrototype.map === map && arrayPrototype.entries === entries &&
-    arrayPrototype.forEach === forEach && arrayPrototype.filter === filter &&
-    arrayPrototype.flatMap === flatMap && arrayPrototype.some === some && arrayPrototype.every === every &&
-    arrayPrototype.push === push && arrayPrototype.slice === slice && arrayPrototype.reduce === reduce &&
-    arrayPrototype.find === find && arrayPrototype.findIndex === findIndex &&
-    arrayPrototype.includes === includes && arrayPrototype.indexOf === indexOf && arrayPrototype.at === at &&
-    arrayPrototype.join === join && arrayPrototype.concat === concat && arrayPrototype.fill === fill &&
-    arrayPrototype.pop === pop && arrayPrototype.reverse === reverse && arrayPrototype.values === values &&
-    mapPrototype.get === mapGet && mapPrototype.set === mapSet &&
-    iteratorPrototype[symbol.iterator] === iterateIterator;
-}
-
-const { freeze } = Object, { isArray } = Array, { isInteger } = Number, { stringify } = JSON;
-const { floor, min, max } = Math, { toString: listText } = arrayPrototype;
-const weakMapPrototype = WeakMap.prototype, { get: weakGet, set: weakSet } = weakMapPrototype;
-
-/**
- * Returns whether finding a plan for further sizes of a known class depends on no replaced builtin, beyond what
- * `withOwnIteration` checks: comparing all builtins takes several times as long as finding it.
- */
-export function plansAsLoaded(): boolean {
-  return object.freeze === freeze && array.isArray === isArray && number.isInteger === isInteger &&
-    json.stringify === stringify && math.floor === floor && math.min === min && math.max === max &&
-    arrayPrototype.toString === listText &&
-    weakMapPrototype.get === weakGet && weakMapPrototype.set === weakSet;
-}
-
-/**
- * Methods that restoring a plan calls, beyond what `withOwnIteration` and `plansAsLoaded` check, and properties that
- * all objects inherit.
- */
+/** Methods that restoring a plan calls, beyond what `runsAsLoaded` checks, and properties that all objects inherit. */
 const RESTORING: readonly (readonly [object, readonly PropertyKey[]])[] = [
-  [JSON, ["parse"]],
-  [Object, ["entries", "fromEntries", "hasOwn", "is", "keys"]],
-  [Number, ["isFinite", "isNaN"]],
-  [Math, ["ceil", "imul"]],
-  [Array, ["from"]],
-  [arrayPrototype, ["sort", "keys"]],
   [Uint8Array, ["fromBase64"]],
   [getPrototypeOf(Uint8Array.prototype) ?? {}, ["set", "subarray"]],
   [String.prototype, ["indexOf", "slice", "startsWith", "endsWith", "padStart"]],
   [Number.prototype, ["toString"]],
-  [Map.prototype, ["has", "keys", Symbol.iterator]],
-  [Set.prototype, ["has", "add", Symbol.iterator]],
-  [getPrototypeOf(new Map()[Symbol.iterator]()) ?? {}, ["next"]],
-  [getPrototypeOf(new Set()[Symbol.iterator]()) ?? {}, ["next"]],
   [objectPrototype, ownKeys(objectPrototype)],
 ];
 
@@ -276,7 +184,7 @@ const inherited = ownKeys(objectPrototype).length;
  */
 export function restoresAsLoaded(): boolean {
   if (setAside !== null || untouched) return true;
-  if (!iteratesArraysAsLoaded() || !listsAsLoaded() || !plansAsLoaded()) return false;
+  if (!runsAsLoaded()) return false;
   if (ownKeys(objectPrototype).length !== inherited) return false;
   for (let i = 0; i < restoring.length; i++) {
     const each = restoring[i], now = each && getOwnPropertyDescriptor(each.object, each.key);
@@ -349,12 +257,9 @@ export function preferringOwnBuiltins<T>(work: () => T): T {
   }
 }
 
-/**
- * Like `preferringOwnBuiltins`, for work that must be fast: it checks only the iteration of arrays, without which
- * nothing of dyn works, and the methods that it uses at run time.
- */
+/** Like `preferringOwnBuiltins`, for work that must be fast: it first checks only the builtins used at run time. */
 export function withOwnIteration<T>(work: () => T): T {
-  return iteratesArraysAsLoaded() && listsAsLoaded() ? work() : preferringOwnBuiltins(work);
+  return runsAsLoaded() ? work() : preferringOwnBuiltins(work);
 }
 
 /** Runs code of the program out of the middle of dyn's work. */

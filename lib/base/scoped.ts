@@ -5,6 +5,8 @@
 import { types } from "node:util";
 import { checkFunction } from "./checked_input.ts";
 
+const { apply } = Reflect, { then } = Promise.prototype;
+
 /** Runs `body`, then `restore`; where it returns a promise, after that settles. */
 export function scoped<R>(body: () => R, restore: () => void): R {
   let result: R;
@@ -16,7 +18,7 @@ export function scoped<R>(body: () => R, restore: () => void): R {
     throw thrown;
   }
   // Registered before anyone else can await the promise, so it runs before what comes after the await.
-  if (types.isPromise(result)) result.then(restore, restore);
+  if (types.isPromise(result)) apply(then, result, [restore, restore]);
   else restore();
   return result;
 }

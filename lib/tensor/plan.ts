@@ -2,7 +2,8 @@
  * Plans of eager calls, made once per signature. Invariant: two calls with one signature (types, layouts, constants)
  * have one plan; a plan holds no tensor.
  */
-import { plansAsLoaded, preferringOwnBuiltins, restoresAsLoaded } from "../base/own_builtins.ts";
+import { runsAsLoaded } from "../base/loaded_builtins.ts";
+import { preferringOwnBuiltins, restoresAsLoaded } from "../base/own_builtins.ts";
 import {
   type DType,
   getDefaultDtype,
@@ -161,7 +162,7 @@ interface PlanSource<P> {
 
 function knownPlan<P>({ known }: PlanSource<P>, numbers: readonly LoadedNumber[]): P | undefined {
   if (known === undefined) return undefined;
-  const ready = plansAsLoaded() ? known(numbers, "ready") : undefined;
+  const ready = runsAsLoaded() ? known(numbers, "ready") : undefined;
   return ready ?? (restoresAsLoaded() ? known(numbers, "kept") : undefined);
 }
 

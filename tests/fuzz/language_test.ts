@@ -6,6 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import { toolchainStatus } from "../../backends/cpu/toolchain.ts";
 import { runCampaign } from "../../cli/fuzz/campaign.ts";
 import { check, LanguageFuzzer } from "../../cli/fuzz/language/fuzzer.ts";
+import { REPLACEABLE } from "../../cli/fuzz/language/replaced.ts";
 import type { CampaignEvent, Tier } from "../../cli/fuzz/protocol.ts";
 
 /** Programs by tier: fewer where each costs a compiler's time. */
@@ -68,9 +69,31 @@ Deno.test("programs of the language that were compiled wrongly once", async () =
       calls,
       dynamic: undefined,
       forceBreak: -1,
+      replaced: null,
       body,
       async: false,
     };
     assertEquals(await check(scenario, "eager"), null, name);
+  }
+});
+
+Deno.test("builtins that note their calls notice those of the program and none of the compiler's", async () => {
+  const body =
+    "for (const [v, e] of m) { held.push(() => v); log.push(v, e, st.has(v)); } t0 = t0.add(n); opaque(p); " +
+    "log.push(list.map((e) => opaque(e + 1)), Object.keys(o), Math.max(n, k), new Set(list).has(1), h0(n, ...list)); " +
+    "{ const g = gen(1); log.push(g.next().value, [...g], w.twice(1)); } t1 = t1.mul(t0.sum()); held.push(() => t1.sum().item());";
+  const calls = [1, 2].map((n) => ({ size: 2, seed: n, n, k: 1, list: [1, 2], same: n === 2 }));
+  for (const replaced of REPLACEABLE) {
+    const scenario = {
+      helper: "log.push([a, b].join());",
+      generator: "",
+      calls,
+      dynamic: undefined,
+      forceBreak: -1,
+      replaced,
+      body,
+      async: false,
+    };
+    assertEquals(await check(scenario, "eager"), null, replaced);
   }
 });

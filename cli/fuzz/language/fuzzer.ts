@@ -9,6 +9,7 @@ import { compile, compiler, config, counters, manualSeed, ones, type Tensor } fr
 import type { Fuzzer } from "../fuzzer.ts";
 import { backendOf, type Failure, type Tier } from "../protocol.ts";
 import { difference, FAULTS, faults, observe, type Token } from "./observation.ts";
+import { REPLACEABLE } from "./replaced.ts";
 import { functionBody } from "./statements.ts";
 import { type Call, type LanguageProgram, scenarioOf, textOf } from "./world.ts";
 
@@ -36,6 +37,10 @@ function programs({ inplace }: { readonly inplace: boolean }): fc.Arbitrary<Lang
     forceBreak: fc.oneof({ weight: 5, arbitrary: fc.constant(-1) }, {
       weight: 1,
       arbitrary: fc.integer({ min: 8, max: 60 }),
+    }),
+    replaced: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, {
+      weight: 1,
+      arbitrary: fc.constantFrom(...REPLACEABLE),
     }),
   };
   const size = { least: 1, most: 6 } as const;

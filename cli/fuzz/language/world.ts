@@ -16,6 +16,7 @@ import type { FreeBinding, PrivateAccess } from "../../../lib/dynamo/frame/info.
 import { type FunctionInfo, registerMade } from "../../../lib/dynamo/functions/functions.ts";
 import { compiler, noGrad, type Tensor, tensor, where } from "../../../mod.ts";
 import type { Program } from "./observation.ts";
+import { replaceBuiltin } from "./replaced.ts";
 
 /** One call of a program. */
 export interface Call {
@@ -41,6 +42,8 @@ export interface LanguageProgram {
   /** The `dynamic` option of `compile`. */
   readonly dynamic: boolean | undefined;
   readonly forceBreak: number;
+  /** The builtin that is another one during the calls, if any. */
+  readonly replaced: string | null;
 }
 
 /** The module that a program is. */
@@ -374,14 +377,21 @@ export function scenarioOf(program: LanguageProgram): Program {
           t: made(size, seed + 2),
         }];
       } else args = [args[0], args[1], n, k, args[4], args[5]];
+      const putBack = program.replaced === null ? null : replaceBuiltin(program.replaced, (name) => {
+        log[log.length] = name;
+      });
+      let result: unknown, thrown: { readonly error: unknown } | null = null;
       try {
-        const result = run(...args);
-        see(program.async ? await result : result);
+        result = run(...args);
+        if (program.async) result = await result;
       } catch (error) {
-        attempt(() => {
-          throw error;
-        });
+        thrown = { error };
       }
+      putBack?.();
+      attempt(() => {
+        if (thrown) throw thrown.error;
+        return result;
+      });
       see(args, log.splice(0), module.variables["c0"]?.get(), module.variables["c1"]?.get());
     }
     // Only functions held now: they may hold others without end

@@ -3,6 +3,7 @@
  * Invariant: the evaluated text differs from the readable one only in the name of the function and in line breaks.
  */
 import { Script } from "node:vm";
+import { apply } from "../../base/own_builtins.ts";
 import type { CodeObject, SourceModule } from "./code.ts";
 import { lineStarts } from "./parse.ts";
 import { placed, withoutMarks } from "./print_marks.ts";
@@ -33,7 +34,7 @@ export function evaluatePlaced(code: CodeObject, request: PlacedRequest): (...gi
     : new Script(`${text}\n//# sourceURL=${PLACED_URL}`, { filename: code.module.url });
   const make: unknown = script.runInThisContext();
   if (typeof make !== "function") throw new TypeError("Expected a function");
-  return (...given) => Reflect.apply(make, undefined, given);
+  return (...given) => apply(make, undefined, given);
 }
 
 const starts = new WeakMap<SourceModule, readonly number[]>();

@@ -5,9 +5,14 @@
  * language itself looks them up.
  */
 import { types } from "node:util";
+import { ownWeakMap } from "../../base/collections.ts";
 import { isReference } from "../../base/tree.ts";
 import { defineOwn } from "../../base/own_builtins.ts";
 import type { LiveCellLike } from "./print_types.ts";
+
+// As they were when this module was loaded
+const { Object, String, Number, BigInt, Promise, Proxy, TypeError, ReferenceError } = globalThis;
+const wellKnown = Symbol;
 
 /** Marks a variable that is not initialised yet. */
 export const UNINITIALIZED: unique symbol = Symbol("uninitialized");
@@ -81,7 +86,7 @@ function memberOf(value: unknown, key: PropertyKey): unknown {
  * Objects that serve `super` in methods whose home is elsewhere: they inherit whatever that home inherits at the
  * moment.
  */
-const supers = new WeakMap<object, object>();
+const supers = ownWeakMap<object, object>();
 
 /** super[key] = value; false where the write is refused. */
 function writeSuper(home: object, receiver: unknown, key: PropertyKey, value: unknown): boolean {
@@ -116,7 +121,7 @@ export class LiveView implements Cell {
   }
 }
 
-const views = new WeakMap<LiveCellLike, LiveView>();
+const views = ownWeakMap<LiveCellLike, LiveView>();
 const templates: (readonly string[])[] = [];
 
 function define(object: object, key: PropertyKey, value: unknown): void {
@@ -296,7 +301,7 @@ export const runtime = {
     if (source === undefined || source === null) {
       throw new TypeError(`${words} is not iterable (cannot read property ${source})`);
     }
-    const method = memberOf(source, Symbol.iterator);
+    const method = memberOf(source, wellKnown.iterator);
     if (!isFunction(method)) {
       throw new TypeError("Spread syntax requires ...iterable[Symbol.iterator] to be a function");
     }
@@ -436,13 +441,13 @@ export const runtime = {
     };
   },
   iterator(source: unknown, text: string): object {
-    const method = memberOf(source, Symbol.iterator);
+    const method = memberOf(source, wellKnown.iterator);
     if (isFunction(method)) return begin(method, source);
     const unnamed = `${kindOf(source)} is not iterable (cannot read property Symbol(Symbol.iterator))`;
     throw new TypeError(text ? `${text} is not iterable` : unnamed);
   },
   asyncIterator(source: unknown, text: string): object {
-    const method = memberOf(source, Symbol.asyncIterator);
+    const method = memberOf(source, wellKnown.asyncIterator);
     if (method === undefined || method === null) {
       const sync = runtime.iterator(source, text);
       return new AsyncFromSync(sync, memberOf(sync, "next"));
@@ -501,8 +506,8 @@ export const runtime = {
   disposer(value: unknown, async: boolean): unknown {
     if (value === undefined || value === null) return undefined;
     if (!isReference(value)) throw new TypeError("An object is expected with `using` declarations");
-    let method = async ? memberOf(value, Symbol.asyncDispose) : undefined;
-    if (method === undefined || method === null) method = memberOf(value, Symbol.dispose);
+    let method = async ? memberOf(value, wellKnown.asyncDispose) : undefined;
+    if (method === undefined || method === null) method = memberOf(value, wellKnown.dispose);
     if (!isFunction(method)) throw new TypeError("Symbol(Symbol.dispose) is not a function");
     return method;
   },
@@ -520,7 +525,7 @@ export function addTemplate(cooked: readonly (string | undefined)[], raw: readon
 }
 
 function toPrimitive(value: object, hint: "number" | "string"): unknown {
-  const method = memberOf(value, Symbol.toPrimitive);
+  const method = memberOf(value, wellKnown.toPrimitive);
   if (method !== undefined && method !== null) {
     const result = callMethod(method, value, [hint]);
     if (isReference(result)) throw new TypeError("Cannot convert object to primitive value");

@@ -30,10 +30,10 @@ import { captureMany } from "../frame/capture.ts";
 import { VariablesPending } from "../functions/functions.ts";
 import { ChangeHistory } from "./automatic_dynamic.ts";
 import { profileOf } from "./dynamic_profile.ts";
+import { iteratesArraysAsLoaded } from "../../base/loaded_builtins.ts";
 import {
   apply,
   asProgram,
-  iteratesArraysAsLoaded,
   preferringOwnBuiltins,
   ReplacedBuiltins,
   withOwnBuiltins,

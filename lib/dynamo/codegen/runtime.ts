@@ -3,7 +3,8 @@
  * loaded.
  */
 import { types } from "node:util";
-import { defineOwn, iteratesArraysAsLoaded } from "../../base/own_builtins.ts";
+import { iteratesArraysAsLoaded } from "../../base/loaded_builtins.ts";
+import { defineOwn } from "../../base/own_builtins.ts";
 import type { DType } from "../../base/dtype.ts";
 import { Parameter } from "../../nn/parameter.ts";
 import { opNamed } from "../../ops/table.ts";

@@ -4,14 +4,14 @@
  * Invariant: the replaced `Function.prototype.toString` returns for every function what it would return if its module
  * had not been rewritten, and for itself what it always returned.
  */
-import { adoptBuiltin } from "../../base/own_builtins.ts";
+import { adoptBuiltin, apply } from "../../base/own_builtins.ts";
 import { markFunction } from "../functions/marks.ts";
 
 const native = Function.prototype.toString;
 
 /** The text as V8 has it. */
 export function loadedText(fn: object): string {
-  return Reflect.apply(native, fn, []);
+  return apply(native, fn, []);
 }
 
 /** Returns whether a value is a function without a text: one of the runtime, a bound one, or a proxy of any. */
@@ -24,7 +24,7 @@ export function showClean(clean: (text: string) => string): void {
   // Methods cannot be constructed, as builtins cannot.
   const { toString } = {
     toString(this: unknown): string {
-      return this === toString ? Reflect.apply(native, native, []) : clean(Reflect.apply(native, this, []));
+      return this === toString ? apply(native, native, []) : clean(apply(native, this, []));
     },
   };
   // To the tracer it is a builtin like any other: it runs outside of graphs, and as a whole.

@@ -4,6 +4,7 @@
  * printed text.
  */
 import { isUnrevoked } from "../guards/runtime.ts";
+import { ownWeakMap } from "../../base/collections.ts";
 import { messageOf } from "../../base/errors.ts";
 import { counters } from "../../base/logs.ts";
 import type { SourcePosition } from "../../graph/node.ts";
@@ -78,10 +79,10 @@ export class VariablesPending extends Error {
 
 export type CallableInfo = FunctionInfo | ClassInfo | BoundInfo | NoInfo;
 
-const known = new WeakMap<object, CallableInfo>();
+const known = ownWeakMap<object, CallableInfo>();
 
 /** Functions whose maker has said what they are. */
-const madeFunctions = new WeakMap<object, FunctionInfo | ClassInfo>();
+const madeFunctions = ownWeakMap<object, FunctionInfo | ClassInfo>();
 
 /** Code whose instructions have been made. */
 const made = new WeakSet<CodeObject>();

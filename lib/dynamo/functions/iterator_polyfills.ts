@@ -3,7 +3,7 @@
  * iterator is closed exactly where the language closes it, as in a loop over it.
  */
 
-const { apply } = Reflect;
+const { apply } = Reflect, { TypeError } = globalThis;
 
 type Items = IteratorObject<unknown, unknown, unknown>;
 type Callback = (value: unknown, index: number) => unknown;

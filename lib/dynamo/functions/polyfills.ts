@@ -9,6 +9,7 @@ export { sortBy, toSortedBy } from "./sorting_polyfills.ts";
 
 // Taken when dyn loads: callbacks may have a property of that name, and programs may replace it.
 const { apply } = Reflect;
+const { Array, Math, Number, Object, TypeError } = globalThis;
 const OwnMap = Map;
 const getFrom: (key: unknown) => unknown[] | undefined = Map.prototype.get;
 const putInto: (key: unknown, value: unknown) => unknown = Map.prototype.set;

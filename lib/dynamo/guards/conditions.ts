@@ -110,8 +110,7 @@ export class ConditionWriter {
       case "made":
         return `${this.helper("isMade")}(${reader.read(fact.source)})`;
       case "integer": {
-        const value = reader.read(fact.source);
-        return `Number.isInteger(${value})`;
+        return `${this.helper("isInteger")}(${reader.read(fact.source)})`;
       }
       case "number":
         return `typeof ${reader.read(fact.source)} === "number"`;

@@ -3,6 +3,7 @@
  * here runs user code: no getter, no trap of a proxy.
  */
 import { types } from "node:util";
+import { keysOf, membersOf } from "../../base/collections.ts";
 import { metaText } from "../../graph/print.ts";
 import { ambientState } from "../ambient.ts";
 import { timeZoneSetting } from "../../base/place.ts";
@@ -164,13 +165,10 @@ function keysText(value: unknown, which: "enumerable" | "all"): string {
   return `[${keys.map(String).join(", ")}]`;
 }
 
-const keysOfMap = Map.prototype.keys, valuesOfSet = Set.prototype.values;
-
 function entriesText(value: unknown): string {
   const isMap = types.isMap(value);
   if (!isMap && !types.isSet(value)) return valueText(value);
-  const keys: Iterable<unknown> = isMap ? keysOfMap.call(value) : valuesOfSet.call(value);
-  return `[${Array.from(keys, valueText).join(", ")}]`;
+  return `[${(isMap ? keysOf(value) : membersOf(value)).map(valueText).join(", ")}]`;
 }
 
 function propertyText(value: unknown, key: string | symbol): string {

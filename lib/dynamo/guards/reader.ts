@@ -4,6 +4,7 @@
  */
 import { types } from "node:util";
 import { itemAt, keysLeft, kindsLeft, nextKind, placeAt, valuesLeft } from "../functions/begun_iterators.ts";
+import { keysOf, membersOf, valuesOf } from "../../base/collections.ts";
 import { invariant } from "../../base/errors.ts";
 import type { Source } from "../source.ts";
 import { type HostCall, type HostExpression, hostText } from "../variables/host_number.ts";
@@ -167,13 +168,11 @@ export class SourceReader {
   }
 }
 
-const keysOfMap = Map.prototype.keys, valuesOfMap = Map.prototype.values, valuesOfSet = Set.prototype.values;
-
 /** Functions that generated code reads lists of entries with. */
 export const LIST_READERS: Readonly<Record<string, unknown>> = {
-  mapKeys,
-  mapValues,
-  setMembers,
+  mapKeys: keysOf,
+  mapValues: valuesOf,
+  setMembers: membersOf,
   nextKind,
   itemAt,
   placeAt,
@@ -203,18 +202,6 @@ const LISTED = {
   keyLeft: "keysLeft",
   valueLeft: "valuesLeft",
 } as const;
-
-function mapKeys(map: Map<unknown, unknown>): unknown[] {
-  return [...keysOfMap.call(map)];
-}
-
-function mapValues(map: Map<unknown, unknown>): unknown[] {
-  return [...valuesOfMap.call(map)];
-}
-
-function setMembers(set: Set<unknown>): unknown[] {
-  return [...valuesOfSet.call(set)];
-}
 
 /** The reader of a function of `self`, `args` and, if `shared` says so, `lists`, whose statements go to `lines`. */
 export function callReader(

@@ -3,9 +3,11 @@
  * the one `isProxy` rules out beforehand.
  */
 import { types } from "node:util";
+import { keysOf, membersOf, valuesOf } from "../../base/collections.ts";
 import { getDefaultDtype } from "../../base/dtype.ts";
 import { sameList } from "../../base/lists.ts";
-import { apply, iteratesArraysAsLoaded } from "../../base/own_builtins.ts";
+import { iteratesArraysAsLoaded } from "../../base/loaded_builtins.ts";
+import { apply } from "../../base/own_builtins.ts";
 import { defaultDevice } from "../../tensor/default_device.ts";
 import { isViewOfLeaf } from "../../tensor/inplace.ts";
 import { ambient } from "../../tensor/modes.ts";
@@ -24,10 +26,10 @@ const ownKeys = Reflect.ownKeys;
 const enumerableKeys = Object.keys;
 const ownSymbols = Object.getOwnPropertySymbols;
 const getOwnPropertyDescriptor = Reflect.getOwnPropertyDescriptor;
-const mapKeys = Map.prototype.keys, mapValues = Map.prototype.values, setValues = Set.prototype.values;
 
 /** Returns whether a value is an array. */
 export const isArray: (value: unknown) => boolean = Array.isArray;
+export const isInteger: (value: unknown) => boolean = Number.isInteger;
 export const hasOwn: (object: object, key: PropertyKey) => boolean = Object.hasOwn;
 export const isProxy: (value: unknown) => boolean = types.isProxy;
 /** Returns whether a value is a generator, async ones included. */
@@ -144,13 +146,13 @@ function isSet(value: unknown): value is Set<unknown> {
 /** Returns whether a value is a Map with these keys, in this order. */
 export function mapHasKeys(value: unknown, keys: readonly unknown[]): boolean {
   return isMap(value) && value.size === keys.length &&
-    (keys.length === 0 || sameKeys([...mapKeys.call(value)], keys));
+    (keys.length === 0 || sameKeys(keysOf(value), keys));
 }
 
 /** Returns whether a value is a Set with these members, in this order. */
 export function setHasMembers(value: unknown, keys: readonly unknown[]): boolean {
   return isSet(value) && value.size === keys.length &&
-    (keys.length === 0 || sameKeys([...setValues.call(value)], keys));
+    (keys.length === 0 || sameKeys(membersOf(value), keys));
 }
 
 /** Returns whether a list contains an object. */
@@ -198,7 +200,7 @@ export function isMade(tensor: Tensor): boolean {
 
 function listsHooks(found: ReadonlyMap<number, object> | undefined, hooks: readonly object[]): boolean {
   if (found === undefined || hooks.length === 0) return (found?.size ?? 0) === hooks.length;
-  return found.size === hooks.length && sameList([...mapValues.call(found)], hooks);
+  return found.size === hooks.length && sameList(valuesOf(found), hooks);
 }
 
 /** Returns whether a tensor is not a view, and no other tensor shares its memory. */

@@ -3,6 +3,7 @@
  * closures use; all convert to each other. Invariant: two forms have the same identity exactly when they are the same
  * variable.
  */
+import { ownWeakMap } from "../../base/collections.ts";
 import { types } from "node:util";
 import { Box as NamedBox, LiveView, runtime, UNINITIALIZED } from "../bytecode/runtime.ts";
 import type { LiveCell } from "../frame/info.ts";
@@ -12,8 +13,8 @@ export interface Box {
   v: unknown;
 }
 
-const cellsOfBoxes = new WeakMap<Box, LiveCell>();
-const boxesOfCells = new WeakMap<LiveCell, Box>();
+const cellsOfBoxes = ownWeakMap<Box, LiveCell>();
+const boxesOfCells = ownWeakMap<LiveCell, Box>();
 
 /** Returns whether a value is a box or a view. */
 export function isBox(value: unknown): value is Box {

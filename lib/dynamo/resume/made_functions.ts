@@ -2,6 +2,7 @@
  * Functions that generated code calls and that belong to one place of a program: single instructions, closures,
  * generators suspended at a yield, the rest of a function. Invariant: equal recipes create equivalent functions.
  */
+import { withOwnIteration } from "../../base/own_builtins.ts";
 import type { CodeObject, Instruction, Offset } from "../bytecode/code.ts";
 import { liveRegisters } from "../bytecode/liveness.ts";
 import type { FreeForm } from "../bytecode/print_types.ts";
@@ -104,10 +105,11 @@ function taking(
   code: CodeObject,
   print: (forms: (index: number) => FreeForm) => Printed,
 ): Made {
-  const withVariables = (info: FrameBindings, callee: unknown) => {
-    const captured = capturedBy({ info, code });
-    return print((i) => captured[i]?.form ?? "value").make(captured.map(({ value }) => value), callee);
-  };
+  const withVariables = (info: FrameBindings, callee: unknown) =>
+    withOwnIteration(() => {
+      const captured = capturedBy({ info, code });
+      return print((i) => captured[i]?.form ?? "value").make(captured.map(({ value }) => value), callee);
+    });
   switch (running.kind) {
     case "fixed":
       return withVariables(running.info, running.callee ?? undefined);
@@ -124,7 +126,7 @@ function taking(
 
 /** Makes closures and notes which code they are, so that they can be traced as it. */
 function closureMaker(code: CodeObject, shape: ClosureShape): Made {
-  const maker = makerOf(code, shape), cells = new Set(shape.cells);
+  const maker = makerOf(code, shape), isCell = maker.parameters.map((_, i) => shape.cells.includes(i));
   const make = printRest(maker.code, {
     entry: 1,
     parameters: maker.parameters,
@@ -136,7 +138,7 @@ function closureMaker(code: CodeObject, shape: ClosureShape): Made {
     if (typeof fn === "function" && !code.usesSuper) {
       const binding = (index: number): FreeBinding => {
         const given = args[index];
-        return cells.has(index) && isBox(given)
+        return isCell[index] && isBox(given)
           ? { kind: "cell", cell: cellOfBox(given) }
           : { kind: "value", value: given };
       };

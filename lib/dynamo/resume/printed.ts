@@ -2,7 +2,7 @@
  * Compiles code objects to functions: the rest of a function from an offset, and single instructions. Factories take
  * the captures of the code. Invariant: one factory per place and list of parameters.
  */
-import { withOwnIteration } from "../../base/own_builtins.ts";
+import { preferringOwnBuiltins, withOwnIteration } from "../../base/own_builtins.ts";
 import type { CodeObject, Instruction, Register } from "../bytecode/code.ts";
 import { reads, writes } from "../bytecode/effects.ts";
 import { printFunction } from "../bytecode/print.ts";
@@ -47,8 +47,12 @@ function print(code: CodeObject, request: PrintRequest): Printed {
   if (!table) known.set(code, table = new Map());
   let printed = table.get(key);
   if (!printed) {
-    const text = printFunction(code, { entry, parameters, name, freeForm: forms });
-    table.set(key, printed = { source: text.source, make: evaluate(code, text) });
+    // Printing uses more builtins than what runs
+    printed = preferringOwnBuiltins(() => {
+      const text = printFunction(code, { entry, parameters, name, freeForm: forms });
+      return { source: text.source, make: evaluate(code, text) };
+    });
+    table.set(key, printed);
   }
   return printed;
 }

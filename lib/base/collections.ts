@@ -1,0 +1,36 @@
+/** Contents of maps and sets. Invariant: nothing that a program puts in the place of a builtin is called. */
+
+const { apply } = Reflect;
+const { keys, values } = Map.prototype, { values: members } = Set.prototype;
+const { next: nextOfMap } = new Map().keys(), { next: nextOfSet } = new Set().values();
+
+/** The keys of a map, in order. */
+export function keysOf<K>(map: ReadonlyMap<K, unknown>): K[] {
+  return drained(apply(keys, map, []), nextOfMap);
+}
+
+/** The values of a map, in order. */
+export function valuesOf<V>(map: ReadonlyMap<unknown, V>): V[] {
+  return drained(apply(values, map, []), nextOfMap);
+}
+
+/** The members of a set, in order. */
+export function membersOf<T>(set: ReadonlySet<T>): T[] {
+  return drained(apply(members, set, []), nextOfSet);
+}
+
+function drained<T>(iterator: Iterator<T>, next: Iterator<T>["next"]): T[] {
+  const found: T[] = [];
+  for (;;) {
+    const { done, value } = apply(next, iterator, []);
+    if (done) return found;
+    found[found.length] = value;
+  }
+}
+
+const { get, set, has, delete: remove } = WeakMap.prototype;
+
+/** Makes a WeakMap with methods of its own. */
+export function ownWeakMap<K extends WeakKey, V>(): WeakMap<K, V> {
+  return Object.assign(new WeakMap<K, V>(), { get, set, has, delete: remove });
+}
