@@ -66,7 +66,7 @@ export type OpCheckResults = Readonly<Partial<Record<OpCheckName, string>>>;
 
 /** Options of `opCheck`: the checks to make, and whether it throws. */
 export interface OpCheckOptions {
-  /** The checks to make; all of them unless given. */
+  /** The checks to make; default: all of them. */
   readonly testUtils?: OpCheckName | readonly OpCheckName[];
   /** Whether what is wrong is thrown (default) or given back. */
   readonly raiseException?: boolean;

@@ -26,14 +26,14 @@ import { readWeights } from "./weights.ts";
 
 /** Options of `loadPackage`. */
 export interface LoadPackageOptions {
-  /** Runs the native code of the package; false unless given. Code runs as it is: ask only for packages that you trust. */
+  /** Runs the native code of the package; default false. Code runs as it is: ask only for packages that you trust. */
   readonly native?: boolean | undefined;
   /**
-   * Runs the shaders of the package where they and an adapter are there, and WebAssembly otherwise; false unless given. Results
+   * Runs the shaders of the package where they and an adapter are there, and WebAssembly otherwise; default false. Results
    * come later on WebGPU: `run` gives them.
    */
   readonly webgpu?: boolean | undefined;
-  /** Threads of native code; 1 unless given. */
+  /** Threads of native code; default 1. */
   readonly threads?: number | undefined;
   /** SHA-256 of the whole file, in hexadecimal, where the caller knows what it has to be. */
   readonly sha256?: string | undefined;

@@ -93,9 +93,7 @@ const optionsName = (d: OpDefinition, tensor: string): string =>
 /** Describes an argument that is omitted. */
 function defaultText(name: string, { default: value }: Param): string {
   const shown = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  const otherwise = value === undefined || value === null
-    ? "may be left out"
-    : `${JSON.stringify(value)} unless given`;
+  const otherwise = value === undefined || value === null ? "optional" : `default ${JSON.stringify(value)}`;
   return `As PyTorch's \`${shown}\`; ${otherwise}.`;
 }
 
@@ -107,13 +105,13 @@ function optionsFields(definition: OpDefinition): string[] {
   ]);
   if (isCreation(definition)) {
     fields.push(
-      "  /** Whether to record operations on the result; false unless given. */",
+      "  /** Whether to record operations on the result; default false. */",
       "  readonly requiresGrad?: boolean | undefined;",
     );
   }
   if (definition.takesGenerator) {
     fields.push(
-      "  /** Where random numbers come from; the common generator unless given. */",
+      "  /** The generator of random numbers; default: the global one. */",
       "  readonly generator?: RandomSource | null | undefined;",
     );
   }

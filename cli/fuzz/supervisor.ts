@@ -9,7 +9,7 @@ import type { CampaignEvent, WorkerTask } from "./protocol.ts";
 
 /** The programs to run, and the time limit. */
 export interface FuzzOptions extends WorkerTask {
-  /** The module that a process runs; that of the fuzzers unless given. */
+  /** The module that a process runs; default: that of the fuzzers. */
   readonly worker?: string;
   /** Told about each finding of a new kind at once. */
   readonly onFinding?: (finding: Finding) => void;

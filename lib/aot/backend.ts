@@ -41,15 +41,15 @@ import { noticeUnrolling } from "./unrolled.ts";
 export interface AotOptions {
   /** Compiles forward graphs, and graphs that need no gradient. */
   readonly fwCompiler: GraphCompiler;
-  /** Compiles backward graphs; `fwCompiler` unless given. */
+  /** Compiles backward graphs; default `fwCompiler`. */
   readonly bwCompiler?: GraphCompiler | undefined;
-  /** Cuts joint graphs; by minimum cut unless given. */
+  /** Cuts joint graphs; default: by minimum cut. */
   readonly partition?: Partitioner | undefined;
   /** The same by PyTorch's name. */
   readonly partitionFn?: Partitioner | undefined;
   /**
    * Whether equal stretches of a graph, as layers are, become one region that compilers see once, and calls of it (nodes
-   * with `meta.region`); not unless given.
+   * with `meta.region`); default: not.
    */
   readonly regions?: boolean | undefined;
 }

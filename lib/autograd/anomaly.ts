@@ -12,7 +12,7 @@ import { wholeBeneath } from "../tensor/levels.ts";
 
 /** Options of anomaly detection. */
 export interface AnomalyOptions {
-  /** Whether NaN is an error, and not only places are kept; true unless given. */
+  /** Whether NaN is an error, and not only places are kept; default true. */
   readonly checkNan?: boolean;
 }
 

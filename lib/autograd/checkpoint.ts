@@ -13,7 +13,7 @@ import { savedTensorsHooks } from "./saved_hooks.ts";
 
 /** Options of recomputation. */
 export interface CheckpointOptions {
-  /** Whether random numbers are drawn again as they were; true unless given. */
+  /** Whether random numbers are drawn again as they were; default true. */
   readonly preserveRngState?: boolean;
   /** As in PyTorch; both values behave the same here. */
   readonly useReentrant?: boolean;

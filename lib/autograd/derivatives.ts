@@ -20,9 +20,9 @@ export type TensorFunction = (...inputs: Tensor[]) => TensorOrList;
 
 /** Options of derivatives. */
 export interface DerivativeOptions {
-  /** Whether they can be differentiated themselves; false unless given. */
+  /** Whether they can be differentiated themselves; default false. */
   readonly createGraph?: boolean;
-  /** Whether an output that does not depend on an input is an error; false unless given: its derivative is 0. */
+  /** Whether an output that does not depend on an input is an error; default false: its derivative is 0. */
   readonly strict?: boolean;
 }
 

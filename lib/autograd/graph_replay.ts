@@ -121,7 +121,7 @@ export function drawingNodes(
 
 /** The ops that gradients are made with, and callbacks about them. */
 interface Watchers {
-  /** Recorded or not; not unless given. */
+  /** Recorded or not; default: not. */
   readonly api?: OpApi<GraphValue>;
   /** A call is differentiated. */
   readonly visit?: (call: RecordedCall<GraphValue>) => void;

@@ -13,7 +13,7 @@ export interface DistributedSamplerOptions {
   readonly numReplicas?: number | null;
   /** Rank of this process; default: its rank in the process group. */
   readonly rank?: number | null;
-  /** Whether the order is random, another one in each epoch; true unless given. */
+  /** Whether the order is random, another one in each epoch; default true. */
   readonly shuffle?: boolean;
   /** Seed of random orders, the same on all ranks; default 0. */
   readonly seed?: number;

@@ -10,7 +10,7 @@ export interface ProgressOptions {
   readonly desc?: string | undefined;
   /** Number of items; default: the iterable's `length` or `size`, if it has one. */
   readonly total?: number | undefined;
-  /** The name of items in rates; "it" unless given. */
+  /** The name of items in rates; default "it". */
   readonly unit?: string | undefined;
   /** Whether the line goes away at the end. */
   readonly leave?: boolean | undefined;

@@ -59,7 +59,7 @@ showAsText(SequentialSampler.prototype);
 
 /** Options of RandomSampler. */
 export interface RandomSamplerOptions extends RandomOptions {
-  /** Whether an index may come more than once before all have come; false unless given. */
+  /** Whether an index may come more than once before all have come; default false. */
   readonly replacement?: boolean;
   /** Number of indices of an iteration; default: the number of samples. */
   readonly numSamples?: number | null;
@@ -141,7 +141,7 @@ showAsText(SubsetRandomSampler.prototype);
 export interface WeightedOptions extends RandomOptions {
   /** Number of samples to draw, if given by name. */
   readonly numSamples?: number;
-  /** Whether an index may come more than once; true unless given. */
+  /** Whether an index may come more than once; default true. */
   readonly replacement?: boolean;
 }
 

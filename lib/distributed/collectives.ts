@@ -27,9 +27,9 @@ export const ReduceOp = {
 
 /** Options of all collectives. */
 export interface CollectiveOptions {
-  /** The processes that take part; all unless given. */
+  /** The processes that take part; default: all. */
   readonly group?: ProcessGroup | null;
-  /** Whether the program goes on while the call does; false unless given. Tensors are not to be touched meanwhile. */
+  /** Whether the program goes on while the call does; default false. Tensors are not to be touched meanwhile. */
   readonly asyncOp?: boolean;
   /**
    * When the program waits: at once, so that nobody else has to see to the call; behind other parts of a graph; or who
@@ -48,13 +48,13 @@ export interface ReduceOptions extends CollectiveOptions {
 
 /** Options of `scatter`. */
 export interface ScatterOptions extends CollectiveOptions {
-  /** Whose list it is, as a rank among all processes; 0 unless given. */
+  /** Whose list it is, as a rank among all processes; default 0. */
   readonly src?: number;
 }
 
 /** Options of `gather`. */
 export interface GatherOptions extends CollectiveOptions {
-  /** Who gets the list, as a rank among all processes; 0 unless given. */
+  /** Who gets the list, as a rank among all processes; default 0. */
   readonly dst?: number;
 }
 

@@ -18,13 +18,13 @@ import { getGlobalRank, type ProcessGroup } from "./group.ts";
 
 /** Settings, as PyTorch has them. */
 export interface DataParallelOptions {
-  /** The processes; all unless given. */
+  /** The processes; default: all. */
   readonly processGroup?: ProcessGroup | null;
-  /** Whether training steps begin with the buffers of the first rank; true unless given. */
+  /** Whether training steps begin with the buffers of the first rank; default true. */
   readonly broadcastBuffers?: boolean;
-  /** The most that one call averages, in MiB; 25 unless given. */
+  /** The most that one call averages, in MiB; default 25. */
   readonly bucketCapMb?: number;
-  /** Whether passes may leave parameters out, of which ranks may have different ones; false unless given. */
+  /** Whether passes may leave parameters out, of which ranks may have different ones; default false. */
   readonly findUnusedParameters?: boolean;
 }
 

@@ -19,10 +19,10 @@ import { getGlobalRank, type ProcessGroup } from "./group.ts";
 
 /** Settings of `fullyShard`. */
 export interface FullyShardOptions {
-  /** The processes that share the parameters; all unless given. */
+  /** The processes that share the parameters; default: all. */
   readonly group?: ProcessGroup | null;
   /**
-   * Whether whole parameters are dropped behind a call and gathered again by the backward pass; true unless given. A
+   * Whether whole parameters are dropped behind a call and gathered again by the backward pass; default true. A
    * compiled graph keeps what its backward pass reads.
    */
   readonly reshardAfterForward?: boolean;

@@ -31,7 +31,7 @@ export interface FunctionalReduceOptions extends FunctionalOptions {
 
 /** Options of functions that join or divide. */
 export interface DimensionOptions {
-  /** Along which dimension parts of ranks stand; 0 unless given. */
+  /** Along which dimension parts of ranks stand; default 0. */
   readonly dim?: number;
 }
 

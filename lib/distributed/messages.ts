@@ -13,9 +13,9 @@ import type { Work } from "./work.ts";
 
 /** Options of messages. */
 export interface MessageOptions {
-  /** The processes among which it passes; all unless given. */
+  /** The processes among which it passes; default: all. */
   readonly group?: ProcessGroup | null;
-  /** Tells messages apart: both sides give the same, in [0, 8191]; 0 unless given. */
+  /** Tells messages apart: both sides give the same, in [0, 8191]; default 0. */
   readonly tag?: number;
 }
 

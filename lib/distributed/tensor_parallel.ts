@@ -36,7 +36,7 @@ export type ParallelPlan = Readonly<Record<string, ParallelStyle>>;
 
 /** Settings of `parallelizeModule`. */
 export interface ParallelOptions {
-  /** The processes that share the layers; all unless given. */
+  /** The processes that share the layers; default: all. */
   readonly group?: ProcessGroup | null;
 }
 

@@ -7,7 +7,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 
 /** Options of transforms. */
 export interface TransformOptions {
-  /** 1 to keep the last value and its image, so that `inv` of that image is the value; 0 unless given. */
+  /** 1 to keep the last value and its image, so that `inv` of that image is the value; default 0. */
   readonly cacheSize?: number;
 }
 

@@ -20,7 +20,7 @@ import { type ReadCode, readProgram, writeProgram } from "./stored.ts";
 
 /** Options of `aotCompile`. */
 export interface AotCompileOptions extends ExportOptions {
-  /** The name of a backend that compiles functional graphs; "inductor" unless given. */
+  /** The name of a backend that compiles functional graphs; default "inductor". */
   readonly backend?: string | undefined;
 }
 

@@ -28,7 +28,7 @@ export const INDUCTOR_PASSES: readonly GraphPass[] = [
 
 /** Options of the clean-up. */
 export interface CleanOptions {
-  /** Outputs before this index have memory of their own; none unless given. */
+  /** Outputs before this index have memory of their own; default: none. */
   readonly ownResults?: number | undefined;
   /** Sees the graph after each pass that changed it. */
   readonly observe?: (stage: string, text: () => string) => void;

@@ -26,7 +26,7 @@ export interface AdaptiveSoftmaxSizes {
 export interface AdaptiveSoftmaxOptions extends Placement {
   /** Factor by which the projection of each cluster is narrower than the previous one. */
   readonly divValue?: number;
-  /** Whether the head has one; false unless given. */
+  /** Whether the head has one; default false. */
   readonly headBias?: boolean;
 }
 

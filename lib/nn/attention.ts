@@ -17,13 +17,13 @@ import type { Placement } from "./placement.ts";
 export interface MultiheadAttentionOptions extends Placement {
   /** Of attention weights, while training. */
   readonly dropout?: number;
-  /** Whether there are biases; true unless given. */
+  /** Whether there are biases; default true. */
   readonly bias?: boolean;
   /** Whether one more key and value are learned. */
   readonly addBiasKv?: boolean;
   /** Whether a key and a value of zeros are added. */
   readonly addZeroAttn?: boolean;
-  /** Features of keys and of values; embedDim unless given. */
+  /** Features of keys and of values; default embedDim. */
   readonly kdim?: number | null;
   /** Features of values. */
   readonly vdim?: number | null;

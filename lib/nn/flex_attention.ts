@@ -69,7 +69,7 @@ export const orMasks = (...masks: readonly [MaskMod, ...MaskMod[]]): MaskMod => 
 
 /** Options of attention by functions. */
 export interface FlexAttentionOptions {
-  /** Of scores; 1 / √E unless given. */
+  /** Of scores; default 1 / √E. */
   readonly scale?: number | null;
   /** Whether there may be more heads of queries than of keys, which then share these. */
   readonly enableGqa?: boolean;

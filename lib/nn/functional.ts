@@ -20,11 +20,11 @@ export { celu_, elu_, hardtanh_, leakyRelu_, relu_, selu_, threshold_ } from "./
 export interface BatchNormOptions {
   /** Factors of the normalised elements. */
   readonly weight?: Tensor | null | undefined;
-  /** Whether there are biases; true unless given. */
+  /** Whether there are biases; default true. */
   readonly bias?: Tensor | null | undefined;
-  /** Whether statistics of the batch are used and kept; false unless given. */
+  /** Whether statistics of the batch are used and kept; default false. */
   readonly training?: boolean | undefined;
-  /** The share of new statistics in the running ones; 0.1 unless given. */
+  /** The share of new statistics in the running ones; default 0.1. */
   readonly momentum?: number | undefined;
   /** Keeps divisions and roots away from 0. */
   readonly eps?: number | undefined;

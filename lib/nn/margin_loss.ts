@@ -21,9 +21,9 @@ import { Module } from "./module.ts";
 
 /** Options of losses with a margin. */
 export interface MarginOptions {
-  /** The distance that is wanted; 1 unless given. */
+  /** The distance that is wanted; default 1. */
   readonly margin?: number;
-  /** "mean", "sum" or "none" over the losses; "mean" unless given. */
+  /** "mean", "sum" or "none" over the losses; default "mean". */
   readonly reduction?: Reduction;
 }
 
@@ -88,7 +88,7 @@ export interface TripletMarginOptions extends MarginOptions {
   readonly p?: number;
   /** Keeps divisions and roots away from 0. */
   readonly eps?: number;
-  /** Whether the nearer of anchor and positive counts; false unless given. */
+  /** Whether the nearer of anchor and positive counts; default false. */
   readonly swap?: boolean;
 }
 
@@ -293,7 +293,7 @@ export interface DistanceOptions {
   readonly p?: number;
   /** Keeps divisions and roots away from 0. */
   readonly eps?: number;
-  /** Whether the dimension stays, with size 1; false unless given. */
+  /** Whether the dimension stays, with size 1; default false. */
   readonly keepdim?: boolean;
 }
 

@@ -18,9 +18,9 @@ export type LoadResult = UnfitKeys;
 
 /** Options of `loadStateDict`; a boolean in their place is `strict`. */
 export interface LoadOptions {
-  /** Whether a key that is missing or too much is an error; true unless given. */
+  /** Whether a key that is missing or too much is an error; default true. */
   readonly strict?: boolean;
-  /** Whether the given tensors take the places of the module's, instead of being copied into them; false unless given. */
+  /** Whether the given tensors take the places of the module's, instead of being copied into them; default false. */
   readonly assign?: boolean;
 }
 

@@ -24,17 +24,17 @@ export class FeatureAlphaDropout extends RandomZeros {
 
 /** Bounds of RReLU's slopes. */
 export interface RReLUOptions extends InplaceOptions {
-  /** The least slope; ⅛ unless given. */
+  /** The least slope; default ⅛. */
   readonly lower?: number;
-  /** The upper bound of slopes; ⅓ unless given. */
+  /** The upper bound of slopes; default ⅓. */
   readonly upper?: number;
 }
 
 /** x where positive, else x times a slope that is random in [lower, upper) while training, as torch.nn.RReLU. */
 export class RReLU extends Module {
-  /** The least slope; ⅛ unless given. */
+  /** The least slope; default ⅛. */
   readonly lower: number;
-  /** The upper bound of slopes; ⅓ unless given. */
+  /** The upper bound of slopes; default ⅓. */
   readonly upper: number;
   /** Whether the result is written into the input. */
   readonly inplace: boolean;

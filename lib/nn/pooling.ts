@@ -22,9 +22,9 @@ export type Sizes = number | readonly number[];
 
 /** Options of a pooling window; stride defaults to the kernel size. */
 export interface PoolOptions {
-  /** Steps between windows; the kernel size unless given. */
+  /** Steps between windows; default: the kernel size. */
   readonly stride?: Sizes | null;
-  /** Implicit padding on both sides; 0 unless given. */
+  /** Implicit padding on both sides; default 0. */
   readonly padding?: Sizes;
   /** Whether a last window may hang over the end. */
   readonly ceilMode?: boolean;
@@ -32,7 +32,7 @@ export interface PoolOptions {
 
 /** Options of a window of which the largest value is taken. */
 export interface MaxPoolOptions extends PoolOptions {
-  /** Steps between elements of a window; 1 unless given. */
+  /** Steps between elements of a window; default 1. */
   readonly dilation?: Sizes;
   /** Whether the flat places of maxima in their channels are a result too, for MaxUnpool. */
   readonly returnIndices?: boolean;

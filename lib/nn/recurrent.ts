@@ -43,19 +43,19 @@ export interface RecurrentSizes {
 export interface RecurrentOptions extends Placement {
   /** Number of stacked layers; default 1. */
   readonly numLayers?: number;
-  /** Whether there are biases; true unless given. */
+  /** Whether there are biases; default true. */
   readonly bias?: boolean;
-  /** Whether the batch is the first dimension of sequences; false unless given. */
+  /** Whether the batch is the first dimension of sequences; default false. */
   readonly batchFirst?: boolean;
   /** Between layers, while training. */
   readonly dropout?: number;
-  /** Whether a second stack runs backwards; false unless given. */
+  /** Whether a second stack runs backwards; default false. */
   readonly bidirectional?: boolean;
 }
 
 /** Options of Elman networks. */
 export interface ElmanOptions extends RecurrentOptions {
-  /** "tanh" or "relu"; "tanh" unless given. */
+  /** "tanh" or "relu"; default "tanh". */
   readonly nonlinearity?: Nonlinearity;
 }
 

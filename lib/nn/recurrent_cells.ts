@@ -55,13 +55,13 @@ export abstract class RNNCellBase extends Module {
 
 /** Options of cells. */
 export interface CellOptions extends Placement {
-  /** Whether there are biases; true unless given. */
+  /** Whether there are biases; default true. */
   readonly bias?: boolean;
 }
 
 /** Options of Elman cells. */
 export interface ElmanCellOptions extends CellOptions {
-  /** "tanh" or "relu"; "tanh" unless given. */
+  /** "tanh" or "relu"; default "tanh". */
   readonly nonlinearity?: Nonlinearity;
 }
 

@@ -10,7 +10,7 @@ import type { Placement } from "./placement.ts";
 
 /** Options of CTCLoss. */
 export interface CTCOptions {
-  /** The class of blanks; 0 unless given. */
+  /** The class of blanks; default 0. */
   readonly blank?: number;
   /** Reduction of the losses of a batch; default "mean". */
   readonly reduction?: Reduction;
@@ -54,7 +54,7 @@ export interface LinearCrossEntropySizes {
 export interface LinearCrossEntropyOptions extends Placement {
   /** Sizes of a loss of several dimensions. */
   readonly outFeatures?: readonly number[];
-  /** Whether the linear layer has one; false unless given. */
+  /** Whether the linear layer has one; default false. */
   readonly bias?: boolean;
   /** Reduction of the losses of a batch; default "mean". */
   readonly reduction?: Reduction;

@@ -112,11 +112,11 @@ export class ChannelShuffle extends Module {
 
 /** Options of Unfold. */
 export interface UnfoldOptions {
-  /** Steps between elements of a window; 1 unless given. */
+  /** Steps between elements of a window; default 1. */
   readonly dilation?: Sizes;
-  /** Implicit padding on both sides; 0 unless given. */
+  /** Implicit padding on both sides; default 0. */
   readonly padding?: Sizes;
-  /** Steps between windows; the kernel size unless given. */
+  /** Steps between windows; default: the kernel size. */
   readonly stride?: Sizes;
 }
 

@@ -126,7 +126,7 @@ const EMBEDDING = {
 
 /** Options of tables that are there. */
 export interface PretrainedOptions extends TableOptions {
-  /** Whether the rows are not trained; true unless given. */
+  /** Whether the rows are not trained; default true. */
   readonly freeze?: boolean;
 }
 

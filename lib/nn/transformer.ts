@@ -21,19 +21,19 @@ import { LayerNorm } from "./normalization.ts";
 
 /** Options of a layer. */
 export interface TransformerLayerOptions extends Placement {
-  /** Features between the two linear layers; 2048 unless given. */
+  /** Features between the two linear layers; default 2048. */
   readonly dimFeedforward?: number;
   /** The share that training drops. */
   readonly dropout?: number;
   /** Between the two linear layers. */
   readonly activation?: "relu" | "gelu" | ((x: Tensor) => Tensor);
-  /** The number that normalisations add to variances; 1e-5 unless given. */
+  /** The number that normalisations add to variances; default 1e-5. */
   readonly layerNormEps?: number;
   /** Whether the batch is the first dimension of sequences. */
   readonly batchFirst?: boolean;
   /** Whether each part starts with its normalisation instead of ending with it. */
   readonly normFirst?: boolean;
-  /** Whether there are biases; true unless given. */
+  /** Whether there are biases; default true. */
   readonly bias?: boolean;
 }
 
@@ -391,9 +391,9 @@ export interface TransformerOptions extends TransformerLayerOptions {
   readonly dModel?: number;
   /** Heads of the attention. */
   readonly nhead?: number;
-  /** Layers of the encoder; 6 unless given. */
+  /** Layers of the encoder; default 6. */
   readonly numEncoderLayers?: number;
-  /** Layers of the decoder; 6 unless given. */
+  /** Layers of the decoder; default 6. */
   readonly numDecoderLayers?: number;
   /** An encoder in the place of one that is made. */
   readonly customEncoder?: TransformerEncoder | null;

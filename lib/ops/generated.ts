@@ -17,147 +17,147 @@ export type Operand<T> = T | Scalar | Dim | Complex;
 
 /** Arguments of add by name. */
 export interface AddOptions {
-  /** As PyTorch's `alpha`; 1 unless given. */
+  /** As PyTorch's `alpha`; default 1. */
   readonly alpha?: Scalar | Dim | undefined;
 }
 
 /** Arguments of sub by name. */
 export interface SubOptions {
-  /** As PyTorch's `alpha`; 1 unless given. */
+  /** As PyTorch's `alpha`; default 1. */
   readonly alpha?: Scalar | Dim | undefined;
 }
 
 /** Arguments of rsub by name. */
 export interface RsubOptions {
-  /** As PyTorch's `alpha`; 1 unless given. */
+  /** As PyTorch's `alpha`; default 1. */
   readonly alpha?: Scalar | Dim | undefined;
 }
 
 /** Arguments of div by name. */
 export interface DivOptions {
-  /** As PyTorch's `rounding_mode`; may be left out. */
+  /** As PyTorch's `rounding_mode`; optional. */
   readonly roundingMode?: "trunc" | "floor" | null | undefined;
 }
 
 /** Arguments of isclose by name. */
 export interface IscloseOptions {
-  /** As PyTorch's `rtol`; 0.00001 unless given. */
+  /** As PyTorch's `rtol`; default 0.00001. */
   readonly rtol?: number | undefined;
-  /** As PyTorch's `atol`; 1e-8 unless given. */
+  /** As PyTorch's `atol`; default 1e-8. */
   readonly atol?: number | undefined;
-  /** As PyTorch's `equal_nan`; false unless given. */
+  /** As PyTorch's `equal_nan`; default false. */
   readonly equalNan?: boolean | undefined;
 }
 
 /** Arguments of round by name. */
 export interface RoundOptions {
-  /** As PyTorch's `decimals`; may be left out. */
+  /** As PyTorch's `decimals`; optional. */
   readonly decimals?: number | null | undefined;
 }
 
 /** Arguments of sigmoid by name. */
 export interface SigmoidOptions {
-  /** As PyTorch's `inplace`; false unless given. */
+  /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of logit by name. */
 export interface LogitOptions {
-  /** As PyTorch's `eps`; may be left out. */
+  /** As PyTorch's `eps`; optional. */
   readonly eps?: number | null | undefined;
 }
 
 /** Arguments of tanh by name. */
 export interface TanhOptions {
-  /** As PyTorch's `inplace`; false unless given. */
+  /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of clamp by name. */
 export interface ClampOptions<T> {
-  /** As PyTorch's `min`; may be left out. */
+  /** As PyTorch's `min`; optional. */
   readonly min?: Operand<T> | null | undefined;
-  /** As PyTorch's `max`; may be left out. */
+  /** As PyTorch's `max`; optional. */
   readonly max?: Operand<T> | null | undefined;
 }
 
 /** Arguments of nanToNum by name. */
 export interface NanToNumOptions {
-  /** As PyTorch's `nan`; may be left out. */
+  /** As PyTorch's `nan`; optional. */
   readonly nan?: number | null | undefined;
-  /** As PyTorch's `posinf`; may be left out. */
+  /** As PyTorch's `posinf`; optional. */
   readonly posinf?: number | null | undefined;
-  /** As PyTorch's `neginf`; may be left out. */
+  /** As PyTorch's `neginf`; optional. */
   readonly neginf?: number | null | undefined;
 }
 
 /** Arguments of relu by name. */
 export interface ReluOptions {
-  /** As PyTorch's `inplace`; false unless given. */
+  /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of relu6 by name. */
 export interface Relu6Options {
-  /** As PyTorch's `inplace`; false unless given. */
+  /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of hardtanh by name. */
 export interface HardtanhOptions {
-  /** As PyTorch's `min_val`; -1 unless given. */
+  /** As PyTorch's `min_val`; default -1. */
   readonly minVal?: number | undefined;
-  /** As PyTorch's `max_val`; 1 unless given. */
+  /** As PyTorch's `max_val`; default 1. */
   readonly maxVal?: number | undefined;
-  /** As PyTorch's `inplace`; false unless given. */
+  /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of leakyRelu by name. */
 export interface LeakyReluOptions {
-  /** As PyTorch's `negative_slope`; 0.01 unless given. */
+  /** As PyTorch's `negative_slope`; default 0.01. */
   readonly negativeSlope?: number | undefined;
-  /** As PyTorch's `inplace`; false unless given. */
+  /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of threshold by name. */
 export interface ThresholdOptions {
-  /** As PyTorch's `inplace`; false unless given. */
+  /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of hardsigmoid by name. */
 export interface HardsigmoidOptions {
-  /** As PyTorch's `inplace`; false unless given. */
+  /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of hardswish by name. */
 export interface HardswishOptions {
-  /** As PyTorch's `inplace`; false unless given. */
+  /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of softshrink by name. */
 export interface SoftshrinkOptions {
-  /** As PyTorch's `lambd`; 0.5 unless given. */
+  /** As PyTorch's `lambd`; default 0.5. */
   readonly lambd?: number | undefined;
 }
 
 /** Arguments of hardshrink by name. */
 export interface HardshrinkOptions {
-  /** As PyTorch's `lambd`; 0.5 unless given. */
+  /** As PyTorch's `lambd`; default 0.5. */
   readonly lambd?: number | undefined;
 }
 
 /** Arguments of sum by name. */
 export interface SumOptions {
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
+  /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
 }
 
@@ -166,19 +166,19 @@ export interface MeanOptions extends SumOptions {}
 
 /** Arguments of prod by name. */
 export interface ProdOptions {
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
+  /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of amax by name. */
 export interface AmaxOptions {
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
+  /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
 }
 
@@ -187,9 +187,9 @@ export interface AminOptions extends AmaxOptions {}
 
 /** Arguments of argmax by name. */
 export interface ArgmaxOptions {
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
+  /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
 }
 
@@ -204,9 +204,9 @@ export interface AllOptions extends AmaxOptions {}
 
 /** Arguments of max by name. */
 export interface MaxOptions<T> {
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: Operand<T> | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
+  /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
 }
 
@@ -215,7 +215,7 @@ export interface MinOptions<T> extends MaxOptions<T> {}
 
 /** Arguments of countNonzero by name. */
 export interface CountNonzeroOptions {
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | readonly number[] | null | undefined;
 }
 
@@ -227,11 +227,11 @@ export interface NanmeanOptions extends SumOptions {}
 
 /** Arguments of zeros by name. */
 export interface ZerosOptions {
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
+  /** As PyTorch's `device`; optional. */
   readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
+  /** Whether to record operations on the result; default false. */
   readonly requiresGrad?: boolean | undefined;
 }
 
@@ -270,15 +270,15 @@ export interface NewFullOptions extends ZerosOptions {}
 
 /** Arguments of arange by name. */
 export interface ArangeOptions {
-  /** As PyTorch's `end`; may be left out. */
+  /** As PyTorch's `end`; optional. */
   readonly end?: Scalar | Dim | null | undefined;
-  /** As PyTorch's `step`; 1 unless given. */
+  /** As PyTorch's `step`; default 1. */
   readonly step?: Scalar | Dim | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
+  /** As PyTorch's `device`; optional. */
   readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
+  /** Whether to record operations on the result; default false. */
   readonly requiresGrad?: boolean | undefined;
 }
 
@@ -287,25 +287,25 @@ export interface LinspaceOptions extends ZerosOptions {}
 
 /** Arguments of logspace by name. */
 export interface LogspaceOptions {
-  /** As PyTorch's `base`; 10 unless given. */
+  /** As PyTorch's `base`; default 10. */
   readonly base?: number | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
+  /** As PyTorch's `device`; optional. */
   readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
+  /** Whether to record operations on the result; default false. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of eye by name. */
 export interface EyeOptions {
-  /** As PyTorch's `m`; may be left out. */
+  /** As PyTorch's `m`; optional. */
   readonly m?: Dim | null | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
+  /** As PyTorch's `device`; optional. */
   readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
+  /** Whether to record operations on the result; default false. */
   readonly requiresGrad?: boolean | undefined;
 }
 
@@ -314,53 +314,53 @@ export interface ScalarTensorOptions extends ZerosOptions {}
 
 /** Arguments of copy by name. */
 export interface CopyOptions {
-  /** As PyTorch's `non_blocking`; false unless given. */
+  /** As PyTorch's `non_blocking`; default false. */
   readonly nonBlocking?: boolean | undefined;
 }
 
 /** Arguments of squeeze by name. */
 export interface SqueezeOptions {
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | readonly number[] | null | undefined;
 }
 
 /** Arguments of expand by name. */
 export interface ExpandOptions {
-  /** As PyTorch's `implicit`; false unless given. */
+  /** As PyTorch's `implicit`; default false. */
   readonly implicit?: boolean | undefined;
 }
 
 /** Arguments of slice by name. */
 export interface SliceOptions {
-  /** As PyTorch's `dim`; 0 unless given. */
+  /** As PyTorch's `dim`; default 0. */
   readonly dim?: number | undefined;
-  /** As PyTorch's `start`; may be left out. */
+  /** As PyTorch's `start`; optional. */
   readonly start?: Dim | null | undefined;
-  /** As PyTorch's `end`; may be left out. */
+  /** As PyTorch's `end`; optional. */
   readonly end?: Dim | null | undefined;
-  /** As PyTorch's `step`; 1 unless given. */
+  /** As PyTorch's `step`; default 1. */
   readonly step?: number | undefined;
 }
 
 /** Arguments of diagonal by name. */
 export interface DiagonalOptions {
-  /** As PyTorch's `offset`; 0 unless given. */
+  /** As PyTorch's `offset`; default 0. */
   readonly offset?: number | undefined;
-  /** As PyTorch's `dim1`; 0 unless given. */
+  /** As PyTorch's `dim1`; default 0. */
   readonly dim1?: number | undefined;
-  /** As PyTorch's `dim2`; 1 unless given. */
+  /** As PyTorch's `dim2`; default 1. */
   readonly dim2?: number | undefined;
 }
 
 /** Arguments of asStrided by name. */
 export interface AsStridedOptions {
-  /** As PyTorch's `storage_offset`; may be left out. */
+  /** As PyTorch's `storage_offset`; optional. */
   readonly storageOffset?: Dim | null | undefined;
 }
 
 /** Arguments of asStridedCopy by name. */
 export interface AsStridedCopyOptions {
-  /** As PyTorch's `storage_offset`; may be left out. */
+  /** As PyTorch's `storage_offset`; optional. */
   readonly storageOffset?: Dim | null | undefined;
 }
 
@@ -369,37 +369,37 @@ export interface DiagonalCopyOptions extends DiagonalOptions {}
 
 /** Arguments of expandCopy by name. */
 export interface ExpandCopyOptions {
-  /** As PyTorch's `implicit`; false unless given. */
+  /** As PyTorch's `implicit`; default false. */
   readonly implicit?: boolean | undefined;
 }
 
 /** Arguments of squeezeCopy by name. */
 export interface SqueezeCopyOptions {
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | readonly number[] | null | undefined;
 }
 
 /** Arguments of splitWithSizesCopy by name. */
 export interface SplitWithSizesCopyOptions {
-  /** As PyTorch's `dim`; 0 unless given. */
+  /** As PyTorch's `dim`; default 0. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of unbindCopy by name. */
 export interface UnbindCopyOptions {
-  /** As PyTorch's `dim`; 0 unless given. */
+  /** As PyTorch's `dim`; default 0. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of unsafeSplit by name. */
 export interface UnsafeSplitOptions {
-  /** As PyTorch's `dim`; 0 unless given. */
+  /** As PyTorch's `dim`; default 0. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of unsafeChunk by name. */
 export interface UnsafeChunkOptions {
-  /** As PyTorch's `dim`; 0 unless given. */
+  /** As PyTorch's `dim`; default 0. */
   readonly dim?: number | undefined;
 }
 
@@ -411,305 +411,305 @@ export interface DiagonalScatterOptions extends DiagonalOptions {}
 
 /** Arguments of diagEmbed by name. */
 export interface DiagEmbedOptions {
-  /** As PyTorch's `offset`; 0 unless given. */
+  /** As PyTorch's `offset`; default 0. */
   readonly offset?: number | undefined;
-  /** As PyTorch's `dim1`; -2 unless given. */
+  /** As PyTorch's `dim1`; default -2. */
   readonly dim1?: number | undefined;
-  /** As PyTorch's `dim2`; -1 unless given. */
+  /** As PyTorch's `dim2`; default -1. */
   readonly dim2?: number | undefined;
 }
 
 /** Arguments of asStridedBackward by name. */
 export interface AsStridedBackwardOptions {
-  /** As PyTorch's `storage_offset`; may be left out. */
+  /** As PyTorch's `storage_offset`; optional. */
   readonly storageOffset?: Dim | null | undefined;
 }
 
 /** Arguments of readStrided by name. */
 export interface ReadStridedOptions {
-  /** As PyTorch's `storage_offset`; may be left out. */
+  /** As PyTorch's `storage_offset`; optional. */
   readonly storageOffset?: Dim | null | undefined;
 }
 
 /** Arguments of writeStrided by name. */
 export interface WriteStridedOptions {
-  /** As PyTorch's `storage_offset`; may be left out. */
+  /** As PyTorch's `storage_offset`; optional. */
   readonly storageOffset?: Dim | null | undefined;
 }
 
 /** Arguments of asStridedScatter by name. */
 export interface AsStridedScatterOptions {
-  /** As PyTorch's `storage_offset`; may be left out. */
+  /** As PyTorch's `storage_offset`; optional. */
   readonly storageOffset?: Dim | null | undefined;
 }
 
 /** Arguments of flatten by name. */
 export interface FlattenOptions {
-  /** As PyTorch's `start_dim`; 0 unless given. */
+  /** As PyTorch's `start_dim`; default 0. */
   readonly startDim?: number | undefined;
-  /** As PyTorch's `end_dim`; -1 unless given. */
+  /** As PyTorch's `end_dim`; default -1. */
   readonly endDim?: number | undefined;
 }
 
 /** Arguments of split by name. */
 export interface SplitOptions {
-  /** As PyTorch's `dim`; 0 unless given. */
+  /** As PyTorch's `dim`; default 0. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of splitWithSizes by name. */
 export interface SplitWithSizesOptions {
-  /** As PyTorch's `dim`; 0 unless given. */
+  /** As PyTorch's `dim`; default 0. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of chunk by name. */
 export interface ChunkOptions {
-  /** As PyTorch's `dim`; 0 unless given. */
+  /** As PyTorch's `dim`; default 0. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of tensorSplit by name. */
 export interface TensorSplitOptions {
-  /** As PyTorch's `dim`; 0 unless given. */
+  /** As PyTorch's `dim`; default 0. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of unbind by name. */
 export interface UnbindOptions {
-  /** As PyTorch's `dim`; 0 unless given. */
+  /** As PyTorch's `dim`; default 0. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of gather by name. */
 export interface GatherOptions {
-  /** As PyTorch's `sparse_grad`; false unless given. */
+  /** As PyTorch's `sparse_grad`; default false. */
   readonly sparseGrad?: boolean | undefined;
 }
 
 /** Arguments of scatter by name. */
 export interface ScatterOptions<T> {
-  /** As PyTorch's `src`; may be left out. */
+  /** As PyTorch's `src`; optional. */
   readonly src?: Operand<T> | null | undefined;
-  /** As PyTorch's `value`; may be left out. */
+  /** As PyTorch's `value`; optional. */
   readonly value?: Scalar | Dim | null | undefined;
-  /** As PyTorch's `reduce`; may be left out. */
+  /** As PyTorch's `reduce`; optional. */
   readonly reduce?: "add" | "multiply" | null | undefined;
 }
 
 /** Arguments of put by name. */
 export interface PutOptions {
-  /** As PyTorch's `accumulate`; false unless given. */
+  /** As PyTorch's `accumulate`; default false. */
   readonly accumulate?: boolean | undefined;
 }
 
 /** Arguments of takeAlongDim by name. */
 export interface TakeAlongDimOptions {
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | null | undefined;
 }
 
 /** Arguments of indexAdd by name. */
 export interface IndexAddOptions {
-  /** As PyTorch's `alpha`; 1 unless given. */
+  /** As PyTorch's `alpha`; default 1. */
   readonly alpha?: Scalar | Dim | undefined;
 }
 
 /** Arguments of indexPut by name. */
 export interface IndexPutOptions {
-  /** As PyTorch's `accumulate`; false unless given. */
+  /** As PyTorch's `accumulate`; default false. */
   readonly accumulate?: boolean | undefined;
 }
 
 /** Arguments of putIndices by name. */
 export interface PutIndicesOptions {
-  /** As PyTorch's `accumulate`; false unless given. */
+  /** As PyTorch's `accumulate`; default false. */
   readonly accumulate?: boolean | undefined;
 }
 
 /** Arguments of roll by name. */
 export interface RollOptions {
-  /** As PyTorch's `dims`; may be left out. */
+  /** As PyTorch's `dims`; optional. */
   readonly dims?: number | readonly number[] | null | undefined;
 }
 
 /** Arguments of repeatInterleave by name. */
 export interface RepeatInterleaveOptions {
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | null | undefined;
-  /** As PyTorch's `output_size`; may be left out. */
+  /** As PyTorch's `output_size`; optional. */
   readonly outputSize?: number | null | undefined;
 }
 
 /** Arguments of rot90 by name. */
 export interface Rot90Options {
-  /** As PyTorch's `k`; 1 unless given. */
+  /** As PyTorch's `k`; default 1. */
   readonly k?: number | undefined;
-  /** As PyTorch's `dims`; [0,1] unless given. */
+  /** As PyTorch's `dims`; default [0,1]. */
   readonly dims?: readonly number[] | undefined;
 }
 
 /** Arguments of tril by name. */
 export interface TrilOptions {
-  /** As PyTorch's `diagonal`; 0 unless given. */
+  /** As PyTorch's `diagonal`; default 0. */
   readonly diagonal?: number | undefined;
 }
 
 /** Arguments of triu by name. */
 export interface TriuOptions {
-  /** As PyTorch's `diagonal`; 0 unless given. */
+  /** As PyTorch's `diagonal`; default 0. */
   readonly diagonal?: number | undefined;
 }
 
 /** Arguments of diag by name. */
 export interface DiagOptions {
-  /** As PyTorch's `diagonal`; 0 unless given. */
+  /** As PyTorch's `diagonal`; default 0. */
   readonly diagonal?: number | undefined;
 }
 
 /** Arguments of cat by name. */
 export interface CatOptions {
-  /** As PyTorch's `dim`; 0 unless given. */
+  /** As PyTorch's `dim`; default 0. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of stack by name. */
 export interface StackOptions {
-  /** As PyTorch's `dim`; 0 unless given. */
+  /** As PyTorch's `dim`; default 0. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of cumsum by name. */
 export interface CumsumOptions {
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of cumprod by name. */
 export interface CumprodOptions {
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of addcmul by name. */
 export interface AddcmulOptions {
-  /** As PyTorch's `value`; 1 unless given. */
+  /** As PyTorch's `value`; default 1. */
   readonly value?: Scalar | Dim | undefined;
 }
 
 /** Arguments of addcdiv by name. */
 export interface AddcdivOptions {
-  /** As PyTorch's `value`; 1 unless given. */
+  /** As PyTorch's `value`; default 1. */
   readonly value?: Scalar | Dim | undefined;
 }
 
 /** Arguments of nonzero by name. */
 export interface NonzeroOptions {
-  /** As PyTorch's `as_tuple`; false unless given. */
+  /** As PyTorch's `as_tuple`; default false. */
   readonly asTuple?: boolean | undefined;
 }
 
 /** Arguments of uniqueGroups by name. */
 export interface UniqueGroupsOptions {
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | null | undefined;
-  /** As PyTorch's `consecutive`; false unless given. */
+  /** As PyTorch's `consecutive`; default false. */
   readonly consecutive?: boolean | undefined;
 }
 
 /** Arguments of unique by name. */
 export interface UniqueOptions {
-  /** As PyTorch's `sorted`; true unless given. */
+  /** As PyTorch's `sorted`; default true. */
   readonly sorted?: boolean | undefined;
-  /** As PyTorch's `return_inverse`; false unless given. */
+  /** As PyTorch's `return_inverse`; default false. */
   readonly returnInverse?: boolean | undefined;
-  /** As PyTorch's `return_counts`; false unless given. */
+  /** As PyTorch's `return_counts`; default false. */
   readonly returnCounts?: boolean | undefined;
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | null | undefined;
 }
 
 /** Arguments of uniqueConsecutive by name. */
 export interface UniqueConsecutiveOptions {
-  /** As PyTorch's `return_inverse`; false unless given. */
+  /** As PyTorch's `return_inverse`; default false. */
   readonly returnInverse?: boolean | undefined;
-  /** As PyTorch's `return_counts`; false unless given. */
+  /** As PyTorch's `return_counts`; default false. */
   readonly returnCounts?: boolean | undefined;
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | null | undefined;
-  /** As PyTorch's `sorted`; true unless given. */
+  /** As PyTorch's `sorted`; default true. */
   readonly sorted?: boolean | undefined;
 }
 
 /** Arguments of bincount by name. */
 export interface BincountOptions<T> {
-  /** As PyTorch's `weights`; may be left out. */
+  /** As PyTorch's `weights`; optional. */
   readonly weights?: T | null | undefined;
-  /** As PyTorch's `minlength`; 0 unless given. */
+  /** As PyTorch's `minlength`; default 0. */
   readonly minlength?: number | undefined;
 }
 
 /** Arguments of constantPadNd by name. */
 export interface ConstantPadNdOptions {
-  /** As PyTorch's `value`; 0 unless given. */
+  /** As PyTorch's `value`; default 0. */
   readonly value?: Scalar | Dim | undefined;
 }
 
 /** Arguments of pad by name. */
 export interface PadOptions {
-  /** As PyTorch's `mode`; "constant" unless given. */
+  /** As PyTorch's `mode`; default "constant". */
   readonly mode?: "constant" | "reflect" | "replicate" | "circular" | undefined;
-  /** As PyTorch's `value`; may be left out. */
+  /** As PyTorch's `value`; optional. */
   readonly value?: Scalar | Dim | null | undefined;
 }
 
 /** Arguments of scatterReduce by name. */
 export interface ScatterReduceOptions {
-  /** As PyTorch's `include_self`; true unless given. */
+  /** As PyTorch's `include_self`; default true. */
   readonly includeSelf?: boolean | undefined;
 }
 
 /** Arguments of indexReduce by name. */
 export interface IndexReduceOptions {
-  /** As PyTorch's `include_self`; true unless given. */
+  /** As PyTorch's `include_self`; default true. */
   readonly includeSelf?: boolean | undefined;
 }
 
 /** Arguments of sort by name. */
 export interface SortOptions {
-  /** As PyTorch's `dim`; -1 unless given. */
+  /** As PyTorch's `dim`; default -1. */
   readonly dim?: number | undefined;
-  /** As PyTorch's `descending`; false unless given. */
+  /** As PyTorch's `descending`; default false. */
   readonly descending?: boolean | undefined;
-  /** As PyTorch's `stable`; may be left out. */
+  /** As PyTorch's `stable`; optional. */
   readonly stable?: boolean | null | undefined;
 }
 
 /** Arguments of argsort by name. */
 export interface ArgsortOptions {
-  /** As PyTorch's `dim`; -1 unless given. */
+  /** As PyTorch's `dim`; default -1. */
   readonly dim?: number | undefined;
-  /** As PyTorch's `descending`; false unless given. */
+  /** As PyTorch's `descending`; default false. */
   readonly descending?: boolean | undefined;
-  /** As PyTorch's `stable`; false unless given. */
+  /** As PyTorch's `stable`; default false. */
   readonly stable?: boolean | undefined;
 }
 
 /** Arguments of topk by name. */
 export interface TopkOptions {
-  /** As PyTorch's `dim`; -1 unless given. */
+  /** As PyTorch's `dim`; default -1. */
   readonly dim?: number | undefined;
-  /** As PyTorch's `largest`; true unless given. */
+  /** As PyTorch's `largest`; default true. */
   readonly largest?: boolean | undefined;
-  /** As PyTorch's `sorted`; true unless given. */
+  /** As PyTorch's `sorted`; default true. */
   readonly sorted?: boolean | undefined;
 }
 
 /** Arguments of kthvalue by name. */
 export interface KthvalueOptions {
-  /** As PyTorch's `dim`; -1 unless given. */
+  /** As PyTorch's `dim`; default -1. */
   readonly dim?: number | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
+  /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
 }
 
@@ -721,11 +721,11 @@ export interface NanmedianOptions extends ArgmaxOptions {}
 
 /** Arguments of quantile by name. */
 export interface QuantileOptions {
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
+  /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `interpolation`; "linear" unless given. */
+  /** As PyTorch's `interpolation`; default "linear". */
   readonly interpolation?: "linear" | "lower" | "higher" | "midpoint" | "nearest" | undefined;
 }
 
@@ -734,63 +734,63 @@ export interface NanquantileOptions extends QuantileOptions {}
 
 /** Arguments of searchsorted by name. */
 export interface SearchsortedOptions<T> {
-  /** As PyTorch's `out_int32`; false unless given. */
+  /** As PyTorch's `out_int32`; default false. */
   readonly outInt32?: boolean | undefined;
-  /** As PyTorch's `right`; false unless given. */
+  /** As PyTorch's `right`; default false. */
   readonly right?: boolean | undefined;
-  /** As PyTorch's `side`; may be left out. */
+  /** As PyTorch's `side`; optional. */
   readonly side?: "left" | "right" | null | undefined;
-  /** As PyTorch's `sorter`; may be left out. */
+  /** As PyTorch's `sorter`; optional. */
   readonly sorter?: T | null | undefined;
 }
 
 /** Arguments of bucketize by name. */
 export interface BucketizeOptions {
-  /** As PyTorch's `out_int32`; false unless given. */
+  /** As PyTorch's `out_int32`; default false. */
   readonly outInt32?: boolean | undefined;
-  /** As PyTorch's `right`; false unless given. */
+  /** As PyTorch's `right`; default false. */
   readonly right?: boolean | undefined;
 }
 
 /** Arguments of isin by name. */
 export interface IsinOptions {
-  /** As PyTorch's `assume_unique`; false unless given. */
+  /** As PyTorch's `assume_unique`; default false. */
   readonly assumeUnique?: boolean | undefined;
-  /** As PyTorch's `invert`; false unless given. */
+  /** As PyTorch's `invert`; default false. */
   readonly invert?: boolean | undefined;
 }
 
 /** Arguments of gelu by name. */
 export interface GeluOptions {
-  /** As PyTorch's `approximate`; "none" unless given. */
+  /** As PyTorch's `approximate`; default "none". */
   readonly approximate?: "none" | "tanh" | undefined;
 }
 
 /** Arguments of silu by name. */
 export interface SiluOptions {
-  /** As PyTorch's `inplace`; false unless given. */
+  /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of mish by name. */
 export interface MishOptions {
-  /** As PyTorch's `inplace`; false unless given. */
+  /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of softplus by name. */
 export interface SoftplusOptions {
-  /** As PyTorch's `beta`; 1 unless given. */
+  /** As PyTorch's `beta`; default 1. */
   readonly beta?: number | undefined;
-  /** As PyTorch's `threshold`; 20 unless given. */
+  /** As PyTorch's `threshold`; default 20. */
   readonly threshold?: number | undefined;
 }
 
 /** Arguments of elu by name. */
 export interface EluOptions {
-  /** As PyTorch's `alpha`; 1 unless given. */
+  /** As PyTorch's `alpha`; default 1. */
   readonly alpha?: number | undefined;
-  /** As PyTorch's `inplace`; false unless given. */
+  /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
 
@@ -799,39 +799,39 @@ export interface CeluOptions extends EluOptions {}
 
 /** Arguments of selu by name. */
 export interface SeluOptions {
-  /** As PyTorch's `inplace`; false unless given. */
+  /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of glu by name. */
 export interface GluOptions {
-  /** As PyTorch's `dim`; -1 unless given. */
+  /** As PyTorch's `dim`; default -1. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of maxPool2dWithIndicesBackward by name. */
 export interface MaxPool2dWithIndicesBackwardOptions {
-  /** As PyTorch's `stride`; may be left out. */
+  /** As PyTorch's `stride`; optional. */
   readonly stride?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `padding`; 0 unless given. */
+  /** As PyTorch's `padding`; default 0. */
   readonly padding?: number | readonly number[] | undefined;
-  /** As PyTorch's `dilation`; 1 unless given. */
+  /** As PyTorch's `dilation`; default 1. */
   readonly dilation?: number | readonly number[] | undefined;
-  /** As PyTorch's `ceil_mode`; false unless given. */
+  /** As PyTorch's `ceil_mode`; default false. */
   readonly ceilMode?: boolean | undefined;
 }
 
 /** Arguments of maxPool1d by name. */
 export interface MaxPool1dOptions {
-  /** As PyTorch's `stride`; may be left out. */
+  /** As PyTorch's `stride`; optional. */
   readonly stride?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `padding`; 0 unless given. */
+  /** As PyTorch's `padding`; default 0. */
   readonly padding?: number | readonly number[] | undefined;
-  /** As PyTorch's `dilation`; 1 unless given. */
+  /** As PyTorch's `dilation`; default 1. */
   readonly dilation?: number | readonly number[] | undefined;
-  /** As PyTorch's `ceil_mode`; false unless given. */
+  /** As PyTorch's `ceil_mode`; default false. */
   readonly ceilMode?: boolean | undefined;
-  /** As PyTorch's `return_indices`; false unless given. */
+  /** As PyTorch's `return_indices`; default false. */
   readonly returnIndices?: boolean | undefined;
 }
 
@@ -843,15 +843,15 @@ export interface MaxPool3dOptions extends MaxPool1dOptions {}
 
 /** Arguments of avgPool1d by name. */
 export interface AvgPool1dOptions {
-  /** As PyTorch's `stride`; may be left out. */
+  /** As PyTorch's `stride`; optional. */
   readonly stride?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `padding`; 0 unless given. */
+  /** As PyTorch's `padding`; default 0. */
   readonly padding?: number | readonly number[] | undefined;
-  /** As PyTorch's `ceil_mode`; false unless given. */
+  /** As PyTorch's `ceil_mode`; default false. */
   readonly ceilMode?: boolean | undefined;
-  /** As PyTorch's `count_include_pad`; true unless given. */
+  /** As PyTorch's `count_include_pad`; default true. */
   readonly countIncludePad?: boolean | undefined;
-  /** As PyTorch's `divisor_override`; may be left out. */
+  /** As PyTorch's `divisor_override`; optional. */
   readonly divisorOverride?: number | null | undefined;
 }
 
@@ -863,9 +863,9 @@ export interface AvgPool3dOptions extends AvgPool1dOptions {}
 
 /** Arguments of lpPool1d by name. */
 export interface LpPool1dOptions {
-  /** As PyTorch's `stride`; may be left out. */
+  /** As PyTorch's `stride`; optional. */
   readonly stride?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `ceil_mode`; false unless given. */
+  /** As PyTorch's `ceil_mode`; default false. */
   readonly ceilMode?: boolean | undefined;
 }
 
@@ -877,13 +877,13 @@ export interface LpPool3dOptions extends LpPool1dOptions {}
 
 /** Arguments of fractionalMaxPool2d by name. */
 export interface FractionalMaxPool2dOptions<T> {
-  /** As PyTorch's `output_size`; may be left out. */
+  /** As PyTorch's `output_size`; optional. */
   readonly outputSize?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `output_ratio`; may be left out. */
+  /** As PyTorch's `output_ratio`; optional. */
   readonly outputRatio?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `return_indices`; false unless given. */
+  /** As PyTorch's `return_indices`; default false. */
   readonly returnIndices?: boolean | undefined;
-  /** As PyTorch's `random_samples`; may be left out. */
+  /** As PyTorch's `random_samples`; optional. */
   readonly randomSamples?: T | null | undefined;
 }
 
@@ -892,55 +892,55 @@ export interface FractionalMaxPool3dOptions<T> extends FractionalMaxPool2dOption
 
 /** Arguments of cauchy by name. */
 export interface CauchyOptions {
-  /** As PyTorch's `median`; 0 unless given. */
+  /** As PyTorch's `median`; default 0. */
   readonly median?: number | undefined;
-  /** As PyTorch's `sigma`; 1 unless given. */
+  /** As PyTorch's `sigma`; default 1. */
   readonly sigma?: number | undefined;
-  /** Where random numbers come from; the common generator unless given. */
+  /** The generator of random numbers; default: the global one. */
   readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of logNormal by name. */
 export interface LogNormalOptions {
-  /** As PyTorch's `mean`; 1 unless given. */
+  /** As PyTorch's `mean`; default 1. */
   readonly mean?: number | undefined;
-  /** As PyTorch's `std`; 2 unless given. */
+  /** As PyTorch's `std`; default 2. */
   readonly std?: number | undefined;
-  /** Where random numbers come from; the common generator unless given. */
+  /** The generator of random numbers; default: the global one. */
   readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of geometric by name. */
 export interface GeometricOptions {
-  /** Where random numbers come from; the common generator unless given. */
+  /** The generator of random numbers; default: the global one. */
   readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of random by name. */
 export interface RandomOptions {
-  /** As PyTorch's `from`; 0 unless given. */
+  /** As PyTorch's `from`; default 0. */
   readonly from?: number | undefined;
-  /** As PyTorch's `to`; may be left out. */
+  /** As PyTorch's `to`; optional. */
   readonly to?: number | null | undefined;
-  /** Where random numbers come from; the common generator unless given. */
+  /** The generator of random numbers; default: the global one. */
   readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of fillDiagonal by name. */
 export interface FillDiagonalOptions {
-  /** As PyTorch's `wrap`; false unless given. */
+  /** As PyTorch's `wrap`; default false. */
   readonly wrap?: boolean | undefined;
 }
 
 /** Arguments of rand by name. */
 export interface RandOptions {
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
+  /** As PyTorch's `device`; optional. */
   readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
+  /** Whether to record operations on the result; default false. */
   readonly requiresGrad?: boolean | undefined;
-  /** Where random numbers come from; the common generator unless given. */
+  /** The generator of random numbers; default: the global one. */
   readonly generator?: RandomSource | null | undefined;
 }
 
@@ -955,31 +955,31 @@ export interface RandnLikeOptions extends RandOptions {}
 
 /** Arguments of randint by name. */
 export interface RandintOptions {
-  /** As PyTorch's `high`; may be left out. */
+  /** As PyTorch's `high`; optional. */
   readonly high?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `size`; may be left out. */
+  /** As PyTorch's `size`; optional. */
   readonly size?: readonly Dim[] | null | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
+  /** As PyTorch's `device`; optional. */
   readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
+  /** Whether to record operations on the result; default false. */
   readonly requiresGrad?: boolean | undefined;
-  /** Where random numbers come from; the common generator unless given. */
+  /** The generator of random numbers; default: the global one. */
   readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of randintLike by name. */
 export interface RandintLikeOptions {
-  /** As PyTorch's `high`; may be left out. */
+  /** As PyTorch's `high`; optional. */
   readonly high?: number | null | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
+  /** As PyTorch's `device`; optional. */
   readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
+  /** Whether to record operations on the result; default false. */
   readonly requiresGrad?: boolean | undefined;
-  /** Where random numbers come from; the common generator unless given. */
+  /** The generator of random numbers; default: the global one. */
   readonly generator?: RandomSource | null | undefined;
 }
 
@@ -988,55 +988,55 @@ export interface RandpermOptions extends RandOptions {}
 
 /** Arguments of bernoulli by name. */
 export interface BernoulliOptions<T> {
-  /** As PyTorch's `p`; may be left out. */
+  /** As PyTorch's `p`; optional. */
   readonly p?: Operand<T> | null | undefined;
-  /** Where random numbers come from; the common generator unless given. */
+  /** The generator of random numbers; default: the global one. */
   readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of uniform by name. */
 export interface UniformOptions {
-  /** As PyTorch's `from`; 0 unless given. */
+  /** As PyTorch's `from`; default 0. */
   readonly from?: number | undefined;
-  /** As PyTorch's `to`; 1 unless given. */
+  /** As PyTorch's `to`; default 1. */
   readonly to?: number | undefined;
-  /** Where random numbers come from; the common generator unless given. */
+  /** The generator of random numbers; default: the global one. */
   readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of normal by name. */
 export interface NormalOptions {
-  /** As PyTorch's `mean`; 0 unless given. */
+  /** As PyTorch's `mean`; default 0. */
   readonly mean?: number | undefined;
-  /** As PyTorch's `std`; 1 unless given. */
+  /** As PyTorch's `std`; default 1. */
   readonly std?: number | undefined;
-  /** Where random numbers come from; the common generator unless given. */
+  /** The generator of random numbers; default: the global one. */
   readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of exponential by name. */
 export interface ExponentialOptions {
-  /** As PyTorch's `lambd`; 1 unless given. */
+  /** As PyTorch's `lambd`; default 1. */
   readonly lambd?: number | undefined;
-  /** Where random numbers come from; the common generator unless given. */
+  /** The generator of random numbers; default: the global one. */
   readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of multinomial by name. */
 export interface MultinomialOptions {
-  /** As PyTorch's `replacement`; false unless given. */
+  /** As PyTorch's `replacement`; default false. */
   readonly replacement?: boolean | undefined;
-  /** Where random numbers come from; the common generator unless given. */
+  /** The generator of random numbers; default: the global one. */
   readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of dropout by name. */
 export interface DropoutOptions {
-  /** As PyTorch's `p`; 0.5 unless given. */
+  /** As PyTorch's `p`; default 0.5. */
   readonly p?: number | undefined;
-  /** As PyTorch's `training`; true unless given. */
+  /** As PyTorch's `training`; default true. */
   readonly training?: boolean | undefined;
-  /** As PyTorch's `inplace`; false unless given. */
+  /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
 
@@ -1051,11 +1051,11 @@ export interface Dropout3dOptions extends DropoutOptions {}
 
 /** Arguments of alphaDropout by name. */
 export interface AlphaDropoutOptions {
-  /** As PyTorch's `p`; 0.5 unless given. */
+  /** As PyTorch's `p`; default 0.5. */
   readonly p?: number | undefined;
-  /** As PyTorch's `training`; false unless given. */
+  /** As PyTorch's `training`; default false. */
   readonly training?: boolean | undefined;
-  /** As PyTorch's `inplace`; false unless given. */
+  /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
 
@@ -1064,37 +1064,37 @@ export interface FeatureAlphaDropoutOptions extends AlphaDropoutOptions {}
 
 /** Arguments of rrelu by name. */
 export interface RreluOptions {
-  /** As PyTorch's `lower`; 0.125 unless given. */
+  /** As PyTorch's `lower`; default 0.125. */
   readonly lower?: number | undefined;
-  /** As PyTorch's `upper`; 0.3333333333333333 unless given. */
+  /** As PyTorch's `upper`; default 0.3333333333333333. */
   readonly upper?: number | undefined;
-  /** As PyTorch's `training`; false unless given. */
+  /** As PyTorch's `training`; default false. */
   readonly training?: boolean | undefined;
-  /** As PyTorch's `inplace`; false unless given. */
+  /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of gumbelSoftmax by name. */
 export interface GumbelSoftmaxOptions {
-  /** As PyTorch's `tau`; 1 unless given. */
+  /** As PyTorch's `tau`; default 1. */
   readonly tau?: number | undefined;
-  /** As PyTorch's `hard`; false unless given. */
+  /** As PyTorch's `hard`; default false. */
   readonly hard?: boolean | undefined;
-  /** As PyTorch's `eps`; 1e-10 unless given. */
+  /** As PyTorch's `eps`; default 1e-10. */
   readonly eps?: number | undefined;
-  /** As PyTorch's `dim`; -1 unless given. */
+  /** As PyTorch's `dim`; default -1. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of var by name. */
 export interface VarOptions {
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | readonly number[] | boolean | null | undefined;
-  /** As PyTorch's `unbiased`; may be left out. */
+  /** As PyTorch's `unbiased`; optional. */
   readonly unbiased?: boolean | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
+  /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `correction`; may be left out. */
+  /** As PyTorch's `correction`; optional. */
   readonly correction?: Scalar | Dim | null | undefined;
 }
 
@@ -1109,179 +1109,179 @@ export interface StdMeanOptions extends VarOptions {}
 
 /** Arguments of logsumexp by name. */
 export interface LogsumexpOptions {
-  /** As PyTorch's `keepdim`; false unless given. */
+  /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
 }
 
 /** Arguments of vectorNorm by name. */
 export interface VectorNormOptions {
-  /** As PyTorch's `ord`; 2 unless given. */
+  /** As PyTorch's `ord`; default 2. */
   readonly ord?: number | undefined;
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
+  /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of norm by name. */
 export interface NormOptions {
-  /** As PyTorch's `p`; "fro" unless given. */
+  /** As PyTorch's `p`; default "fro". */
   readonly p?: Scalar | string | undefined;
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
+  /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of normalize by name. */
 export interface NormalizeOptions {
-  /** As PyTorch's `p`; 2 unless given. */
+  /** As PyTorch's `p`; default 2. */
   readonly p?: number | undefined;
-  /** As PyTorch's `dim`; 1 unless given. */
+  /** As PyTorch's `dim`; default 1. */
   readonly dim?: number | readonly number[] | undefined;
-  /** As PyTorch's `eps`; 1e-12 unless given. */
+  /** As PyTorch's `eps`; default 1e-12. */
   readonly eps?: number | undefined;
 }
 
 /** Arguments of cosineSimilarity by name. */
 export interface CosineSimilarityOptions {
-  /** As PyTorch's `dim`; 1 unless given. */
+  /** As PyTorch's `dim`; default 1. */
   readonly dim?: number | undefined;
-  /** As PyTorch's `eps`; 1e-8 unless given. */
+  /** As PyTorch's `eps`; default 1e-8. */
   readonly eps?: number | undefined;
 }
 
 /** Arguments of pairwiseDistance by name. */
 export interface PairwiseDistanceOptions {
-  /** As PyTorch's `p`; 2 unless given. */
+  /** As PyTorch's `p`; default 2. */
   readonly p?: number | undefined;
-  /** As PyTorch's `eps`; 0.000001 unless given. */
+  /** As PyTorch's `eps`; default 0.000001. */
   readonly eps?: number | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
+  /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
 }
 
 /** Arguments of dist by name. */
 export interface DistOptions {
-  /** As PyTorch's `p`; 2 unless given. */
+  /** As PyTorch's `p`; default 2. */
   readonly p?: number | undefined;
 }
 
 /** Arguments of segmentReduce by name. */
 export interface SegmentReduceOptions<T> {
-  /** As PyTorch's `lengths`; may be left out. */
+  /** As PyTorch's `lengths`; optional. */
   readonly lengths?: T | null | undefined;
-  /** As PyTorch's `offsets`; may be left out. */
+  /** As PyTorch's `offsets`; optional. */
   readonly offsets?: T | null | undefined;
-  /** As PyTorch's `axis`; 0 unless given. */
+  /** As PyTorch's `axis`; default 0. */
   readonly axis?: number | undefined;
-  /** As PyTorch's `unsafe`; false unless given. */
+  /** As PyTorch's `unsafe`; default false. */
   readonly unsafe?: boolean | undefined;
-  /** As PyTorch's `initial`; may be left out. */
+  /** As PyTorch's `initial`; optional. */
   readonly initial?: Scalar | Dim | null | undefined;
 }
 
 /** Arguments of embedding by name. */
 export interface EmbeddingOptions {
-  /** As PyTorch's `padding_idx`; may be left out. */
+  /** As PyTorch's `padding_idx`; optional. */
   readonly paddingIdx?: number | null | undefined;
-  /** As PyTorch's `max_norm`; may be left out. */
+  /** As PyTorch's `max_norm`; optional. */
   readonly maxNorm?: number | null | undefined;
-  /** As PyTorch's `norm_type`; 2 unless given. */
+  /** As PyTorch's `norm_type`; default 2. */
   readonly normType?: number | undefined;
-  /** As PyTorch's `scale_grad_by_freq`; false unless given. */
+  /** As PyTorch's `scale_grad_by_freq`; default false. */
   readonly scaleGradByFreq?: boolean | undefined;
-  /** As PyTorch's `sparse`; false unless given. */
+  /** As PyTorch's `sparse`; default false. */
   readonly sparse?: boolean | undefined;
 }
 
 /** Arguments of embeddingRows by name. */
 export interface EmbeddingRowsOptions {
-  /** As PyTorch's `padding_idx`; may be left out. */
+  /** As PyTorch's `padding_idx`; optional. */
   readonly paddingIdx?: number | null | undefined;
-  /** As PyTorch's `scale_grad_by_freq`; false unless given. */
+  /** As PyTorch's `scale_grad_by_freq`; default false. */
   readonly scaleGradByFreq?: boolean | undefined;
 }
 
 /** Arguments of embeddingBackward by name. */
 export interface EmbeddingBackwardOptions {
-  /** As PyTorch's `padding_idx`; may be left out. */
+  /** As PyTorch's `padding_idx`; optional. */
   readonly paddingIdx?: number | null | undefined;
 }
 
 /** Arguments of oneHot by name. */
 export interface OneHotOptions {
-  /** As PyTorch's `num_classes`; -1 unless given. */
+  /** As PyTorch's `num_classes`; default -1. */
   readonly numClasses?: number | undefined;
 }
 
 /** Arguments of embeddingBag by name. */
 export interface EmbeddingBagOptions<T> {
-  /** As PyTorch's `offsets`; may be left out. */
+  /** As PyTorch's `offsets`; optional. */
   readonly offsets?: T | null | undefined;
-  /** As PyTorch's `max_norm`; may be left out. */
+  /** As PyTorch's `max_norm`; optional. */
   readonly maxNorm?: number | null | undefined;
-  /** As PyTorch's `norm_type`; 2 unless given. */
+  /** As PyTorch's `norm_type`; default 2. */
   readonly normType?: number | undefined;
-  /** As PyTorch's `scale_grad_by_freq`; false unless given. */
+  /** As PyTorch's `scale_grad_by_freq`; default false. */
   readonly scaleGradByFreq?: boolean | undefined;
-  /** As PyTorch's `mode`; "mean" unless given. */
+  /** As PyTorch's `mode`; default "mean". */
   readonly mode?: "sum" | "mean" | "max" | undefined;
-  /** As PyTorch's `sparse`; false unless given. */
+  /** As PyTorch's `sparse`; default false. */
   readonly sparse?: boolean | undefined;
-  /** As PyTorch's `per_sample_weights`; may be left out. */
+  /** As PyTorch's `per_sample_weights`; optional. */
   readonly perSampleWeights?: T | null | undefined;
-  /** As PyTorch's `include_last_offset`; false unless given. */
+  /** As PyTorch's `include_last_offset`; default false. */
   readonly includeLastOffset?: boolean | undefined;
-  /** As PyTorch's `padding_idx`; may be left out. */
+  /** As PyTorch's `padding_idx`; optional. */
   readonly paddingIdx?: number | null | undefined;
 }
 
 /** Arguments of scaledDotProductAttention by name. */
 export interface ScaledDotProductAttentionOptions<T> {
-  /** As PyTorch's `attn_mask`; may be left out. */
+  /** As PyTorch's `attn_mask`; optional. */
   readonly attnMask?: T | null | undefined;
-  /** As PyTorch's `dropout_p`; 0 unless given. */
+  /** As PyTorch's `dropout_p`; default 0. */
   readonly dropoutP?: number | undefined;
-  /** As PyTorch's `is_causal`; false unless given. */
+  /** As PyTorch's `is_causal`; default false. */
   readonly isCausal?: boolean | undefined;
-  /** As PyTorch's `scale`; may be left out. */
+  /** As PyTorch's `scale`; optional. */
   readonly scale?: number | null | undefined;
-  /** As PyTorch's `enable_gqa`; false unless given. */
+  /** As PyTorch's `enable_gqa`; default false. */
   readonly enableGqa?: boolean | undefined;
 }
 
 /** Arguments of bilinear by name. */
 export interface BilinearOptions<T> {
-  /** As PyTorch's `bias`; may be left out. */
+  /** As PyTorch's `bias`; optional. */
   readonly bias?: T | null | undefined;
 }
 
 /** Arguments of meshgrid by name. */
 export interface MeshgridOptions {
-  /** As PyTorch's `indexing`; "ij" unless given. */
+  /** As PyTorch's `indexing`; default "ij". */
   readonly indexing?: "ij" | "xy" | undefined;
 }
 
 /** Arguments of diagflat by name. */
 export interface DiagflatOptions {
-  /** As PyTorch's `offset`; 0 unless given. */
+  /** As PyTorch's `offset`; default 0. */
   readonly offset?: number | undefined;
 }
 
 /** Arguments of triuIndices by name. */
 export interface TriuIndicesOptions {
-  /** As PyTorch's `offset`; 0 unless given. */
+  /** As PyTorch's `offset`; default 0. */
   readonly offset?: number | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
+  /** As PyTorch's `device`; optional. */
   readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
+  /** Whether to record operations on the result; default false. */
   readonly requiresGrad?: boolean | undefined;
 }
 
@@ -1290,29 +1290,29 @@ export interface TrilIndicesOptions extends TriuIndicesOptions {}
 
 /** Arguments of tensordot by name. */
 export interface TensordotOptions {
-  /** As PyTorch's `dims`; 2 unless given. */
+  /** As PyTorch's `dims`; default 2. */
   readonly dims?: number | readonly (readonly number[])[] | undefined;
 }
 
 /** Arguments of diff by name. */
 export interface DiffOptions<T> {
-  /** As PyTorch's `n`; 1 unless given. */
+  /** As PyTorch's `n`; default 1. */
   readonly n?: number | undefined;
-  /** As PyTorch's `dim`; -1 unless given. */
+  /** As PyTorch's `dim`; default -1. */
   readonly dim?: number | undefined;
-  /** As PyTorch's `prepend`; may be left out. */
+  /** As PyTorch's `prepend`; optional. */
   readonly prepend?: T | null | undefined;
-  /** As PyTorch's `append`; may be left out. */
+  /** As PyTorch's `append`; optional. */
   readonly append?: T | null | undefined;
 }
 
 /** Arguments of trapezoid by name. */
 export interface TrapezoidOptions<T> {
-  /** As PyTorch's `x`; may be left out. */
+  /** As PyTorch's `x`; optional. */
   readonly x?: Operand<T> | null | undefined;
-  /** As PyTorch's `dx`; may be left out. */
+  /** As PyTorch's `dx`; optional. */
   readonly dx?: Operand<T> | null | undefined;
-  /** As PyTorch's `dim`; -1 unless given. */
+  /** As PyTorch's `dim`; default -1. */
   readonly dim?: number | undefined;
 }
 
@@ -1321,11 +1321,11 @@ export interface CumulativeTrapezoidOptions<T> extends TrapezoidOptions<T> {}
 
 /** Arguments of interpolate by name. */
 export interface InterpolateOptions {
-  /** As PyTorch's `size`; may be left out. */
+  /** As PyTorch's `size`; optional. */
   readonly size?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `scale_factor`; may be left out. */
+  /** As PyTorch's `scale_factor`; optional. */
   readonly scaleFactor?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `mode`; "nearest" unless given. */
+  /** As PyTorch's `mode`; default "nearest". */
   readonly mode?:
     | "nearest"
     | "nearest-exact"
@@ -1335,19 +1335,19 @@ export interface InterpolateOptions {
     | "trilinear"
     | "area"
     | undefined;
-  /** As PyTorch's `align_corners`; may be left out. */
+  /** As PyTorch's `align_corners`; optional. */
   readonly alignCorners?: boolean | null | undefined;
-  /** As PyTorch's `recompute_scale_factor`; may be left out. */
+  /** As PyTorch's `recompute_scale_factor`; optional. */
   readonly recomputeScaleFactor?: boolean | null | undefined;
-  /** As PyTorch's `antialias`; false unless given. */
+  /** As PyTorch's `antialias`; default false. */
   readonly antialias?: boolean | undefined;
 }
 
 /** Arguments of upsampleNearest by name. */
 export interface UpsampleNearestOptions {
-  /** As PyTorch's `size`; may be left out. */
+  /** As PyTorch's `size`; optional. */
   readonly size?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `scale_factor`; may be left out. */
+  /** As PyTorch's `scale_factor`; optional. */
   readonly scaleFactor?: number | readonly number[] | null | undefined;
 }
 
@@ -1356,21 +1356,21 @@ export interface UpsampleBilinearOptions extends UpsampleNearestOptions {}
 
 /** Arguments of im2col by name. */
 export interface Im2colOptions {
-  /** As PyTorch's `dilation`; 1 unless given. */
+  /** As PyTorch's `dilation`; default 1. */
   readonly dilation?: number | readonly number[] | undefined;
-  /** As PyTorch's `padding`; 0 unless given. */
+  /** As PyTorch's `padding`; default 0. */
   readonly padding?: number | readonly number[] | undefined;
-  /** As PyTorch's `stride`; 1 unless given. */
+  /** As PyTorch's `stride`; default 1. */
   readonly stride?: number | readonly number[] | undefined;
 }
 
 /** Arguments of localResponseNorm by name. */
 export interface LocalResponseNormOptions {
-  /** As PyTorch's `alpha`; 0.0001 unless given. */
+  /** As PyTorch's `alpha`; default 0.0001. */
   readonly alpha?: number | undefined;
-  /** As PyTorch's `beta`; 0.75 unless given. */
+  /** As PyTorch's `beta`; default 0.75. */
   readonly beta?: number | undefined;
-  /** As PyTorch's `k`; 1 unless given. */
+  /** As PyTorch's `k`; default 1. */
   readonly k?: number | undefined;
 }
 
@@ -1379,33 +1379,33 @@ export interface Col2imOptions extends Im2colOptions {}
 
 /** Arguments of gridSample by name. */
 export interface GridSampleOptions {
-  /** As PyTorch's `mode`; "bilinear" unless given. */
+  /** As PyTorch's `mode`; default "bilinear". */
   readonly mode?: "bilinear" | "nearest" | "bicubic" | undefined;
-  /** As PyTorch's `padding_mode`; "zeros" unless given. */
+  /** As PyTorch's `padding_mode`; default "zeros". */
   readonly paddingMode?: "zeros" | "border" | "reflection" | undefined;
-  /** As PyTorch's `align_corners`; false unless given. */
+  /** As PyTorch's `align_corners`; default false. */
   readonly alignCorners?: boolean | undefined;
 }
 
 /** Arguments of affineGrid by name. */
 export interface AffineGridOptions {
-  /** As PyTorch's `align_corners`; false unless given. */
+  /** As PyTorch's `align_corners`; default false. */
   readonly alignCorners?: boolean | undefined;
 }
 
 /** Arguments of marginRankingLoss by name. */
 export interface MarginRankingLossOptions {
-  /** As PyTorch's `margin`; 0 unless given. */
+  /** As PyTorch's `margin`; default 0. */
   readonly margin?: number | undefined;
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of hingeEmbeddingLoss by name. */
 export interface HingeEmbeddingLossOptions {
-  /** As PyTorch's `margin`; 1 unless given. */
+  /** As PyTorch's `margin`; default 1. */
   readonly margin?: number | undefined;
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
@@ -1414,145 +1414,145 @@ export interface CosineEmbeddingLossOptions extends MarginRankingLossOptions {}
 
 /** Arguments of gaussianNllLoss by name. */
 export interface GaussianNllLossOptions {
-  /** As PyTorch's `full`; false unless given. */
+  /** As PyTorch's `full`; default false. */
   readonly full?: boolean | undefined;
-  /** As PyTorch's `eps`; 0.000001 unless given. */
+  /** As PyTorch's `eps`; default 0.000001. */
   readonly eps?: number | undefined;
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of poissonNllLoss by name. */
 export interface PoissonNllLossOptions {
-  /** As PyTorch's `log_input`; true unless given. */
+  /** As PyTorch's `log_input`; default true. */
   readonly logInput?: boolean | undefined;
-  /** As PyTorch's `full`; false unless given. */
+  /** As PyTorch's `full`; default false. */
   readonly full?: boolean | undefined;
-  /** As PyTorch's `size_average`; may be left out. */
+  /** As PyTorch's `size_average`; optional. */
   readonly sizeAverage?: boolean | null | undefined;
-  /** As PyTorch's `eps`; 1e-8 unless given. */
+  /** As PyTorch's `eps`; default 1e-8. */
   readonly eps?: number | undefined;
-  /** As PyTorch's `reduce`; may be left out. */
+  /** As PyTorch's `reduce`; optional. */
   readonly reduce?: boolean | null | undefined;
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of tripletMarginLoss by name. */
 export interface TripletMarginLossOptions {
-  /** As PyTorch's `margin`; 1 unless given. */
+  /** As PyTorch's `margin`; default 1. */
   readonly margin?: number | undefined;
-  /** As PyTorch's `p`; 2 unless given. */
+  /** As PyTorch's `p`; default 2. */
   readonly p?: number | undefined;
-  /** As PyTorch's `eps`; 0.000001 unless given. */
+  /** As PyTorch's `eps`; default 0.000001. */
   readonly eps?: number | undefined;
-  /** As PyTorch's `swap`; false unless given. */
+  /** As PyTorch's `swap`; default false. */
   readonly swap?: boolean | undefined;
-  /** As PyTorch's `size_average`; may be left out. */
+  /** As PyTorch's `size_average`; optional. */
   readonly sizeAverage?: boolean | null | undefined;
-  /** As PyTorch's `reduce`; may be left out. */
+  /** As PyTorch's `reduce`; optional. */
   readonly reduce?: boolean | null | undefined;
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of multiMarginLoss by name. */
 export interface MultiMarginLossOptions<T> {
-  /** As PyTorch's `p`; 1 unless given. */
+  /** As PyTorch's `p`; default 1. */
   readonly p?: number | undefined;
-  /** As PyTorch's `margin`; 1 unless given. */
+  /** As PyTorch's `margin`; default 1. */
   readonly margin?: number | undefined;
-  /** As PyTorch's `weight`; may be left out. */
+  /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
-  /** As PyTorch's `size_average`; may be left out. */
+  /** As PyTorch's `size_average`; optional. */
   readonly sizeAverage?: boolean | null | undefined;
-  /** As PyTorch's `reduce`; may be left out. */
+  /** As PyTorch's `reduce`; optional. */
   readonly reduce?: boolean | null | undefined;
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of multilabelSoftMarginLoss by name. */
 export interface MultilabelSoftMarginLossOptions<T> {
-  /** As PyTorch's `weight`; may be left out. */
+  /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
-  /** As PyTorch's `size_average`; may be left out. */
+  /** As PyTorch's `size_average`; optional. */
   readonly sizeAverage?: boolean | null | undefined;
-  /** As PyTorch's `reduce`; may be left out. */
+  /** As PyTorch's `reduce`; optional. */
   readonly reduce?: boolean | null | undefined;
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of cdist by name. */
 export interface CdistOptions {
-  /** As PyTorch's `p`; 2 unless given. */
+  /** As PyTorch's `p`; default 2. */
   readonly p?: number | undefined;
-  /** As PyTorch's `compute_mode`; may be left out. */
+  /** As PyTorch's `compute_mode`; optional. */
   readonly computeMode?: string | null | undefined;
 }
 
 /** Arguments of pdist by name. */
 export interface PdistOptions {
-  /** As PyTorch's `p`; 2 unless given. */
+  /** As PyTorch's `p`; default 2. */
   readonly p?: number | undefined;
 }
 
 /** Arguments of multilabelMarginLoss by name. */
 export interface MultilabelMarginLossOptions {
-  /** As PyTorch's `size_average`; may be left out. */
+  /** As PyTorch's `size_average`; optional. */
   readonly sizeAverage?: boolean | null | undefined;
-  /** As PyTorch's `reduce`; may be left out. */
+  /** As PyTorch's `reduce`; optional. */
   readonly reduce?: boolean | null | undefined;
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of linearCrossEntropy by name. */
 export interface LinearCrossEntropyOptions<T> {
-  /** As PyTorch's `linear_bias`; may be left out. */
+  /** As PyTorch's `linear_bias`; optional. */
   readonly linearBias?: T | null | undefined;
-  /** As PyTorch's `weight`; may be left out. */
+  /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
-  /** As PyTorch's `ignore_index`; may be left out. */
+  /** As PyTorch's `ignore_index`; optional. */
   readonly ignoreIndex?: number | null | undefined;
-  /** As PyTorch's `label_smoothing`; 0 unless given. */
+  /** As PyTorch's `label_smoothing`; default 0. */
   readonly labelSmoothing?: number | undefined;
 }
 
 /** Arguments of ctcLoss by name. */
 export interface CtcLossOptions {
-  /** As PyTorch's `blank`; 0 unless given. */
+  /** As PyTorch's `blank`; default 0. */
   readonly blank?: number | undefined;
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
-  /** As PyTorch's `zero_infinity`; false unless given. */
+  /** As PyTorch's `zero_infinity`; default false. */
   readonly zeroInfinity?: boolean | undefined;
 }
 
 /** Arguments of matrixNorm by name. */
 export interface MatrixNormOptions {
-  /** As PyTorch's `ord`; "fro" unless given. */
+  /** As PyTorch's `ord`; default "fro". */
   readonly ord?: Scalar | string | undefined;
-  /** As PyTorch's `dim`; [-2,-1] unless given. */
+  /** As PyTorch's `dim`; default [-2,-1]. */
   readonly dim?: number | readonly number[] | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
+  /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of linalgNorm by name. */
 export interface LinalgNormOptions {
-  /** As PyTorch's `ord`; may be left out. */
+  /** As PyTorch's `ord`; optional. */
   readonly ord?: Scalar | string | null | undefined;
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `keepdim`; false unless given. */
+  /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
 }
 
@@ -1561,61 +1561,61 @@ export interface LinalgDiagonalOptions extends DiagEmbedOptions {}
 
 /** Arguments of cross by name. */
 export interface CrossOptions {
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | null | undefined;
 }
 
 /** Arguments of linalgCross by name. */
 export interface LinalgCrossOptions {
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | null | undefined;
 }
 
 /** Arguments of vecdot by name. */
 export interface VecdotOptions {
-  /** As PyTorch's `dim`; -1 unless given. */
+  /** As PyTorch's `dim`; default -1. */
   readonly dim?: number | undefined;
 }
 
 /** Arguments of vander by name. */
 export interface VanderOptions {
-  /** As PyTorch's `_n`; may be left out. */
+  /** As PyTorch's `_n`; optional. */
   readonly N?: number | null | undefined;
 }
 
 /** Arguments of solve by name. */
 export interface SolveOptions {
-  /** As PyTorch's `left`; true unless given. */
+  /** As PyTorch's `left`; default true. */
   readonly left?: boolean | undefined;
 }
 
 /** Arguments of solveEx by name. */
 export interface SolveExOptions {
-  /** As PyTorch's `left`; true unless given. */
+  /** As PyTorch's `left`; default true. */
   readonly left?: boolean | undefined;
-  /** As PyTorch's `check_errors`; false unless given. */
+  /** As PyTorch's `check_errors`; default false. */
   readonly checkErrors?: boolean | undefined;
 }
 
 /** Arguments of invEx by name. */
 export interface InvExOptions {
-  /** As PyTorch's `check_errors`; false unless given. */
+  /** As PyTorch's `check_errors`; default false. */
   readonly checkErrors?: boolean | undefined;
 }
 
 /** Arguments of tensorinv by name. */
 export interface TensorinvOptions {
-  /** As PyTorch's `ind`; 2 unless given. */
+  /** As PyTorch's `ind`; default 2. */
   readonly ind?: number | undefined;
 }
 
 /** Arguments of cov by name. */
 export interface CovOptions<T> {
-  /** As PyTorch's `correction`; 1 unless given. */
+  /** As PyTorch's `correction`; default 1. */
   readonly correction?: number | undefined;
-  /** As PyTorch's `fweights`; may be left out. */
+  /** As PyTorch's `fweights`; optional. */
   readonly fweights?: T | null | undefined;
-  /** As PyTorch's `aweights`; may be left out. */
+  /** As PyTorch's `aweights`; optional. */
   readonly aweights?: T | null | undefined;
 }
 
@@ -1627,315 +1627,315 @@ export interface ModeOptions extends KthvalueOptions {}
 
 /** Arguments of histc by name. */
 export interface HistcOptions {
-  /** As PyTorch's `bins`; 100 unless given. */
+  /** As PyTorch's `bins`; default 100. */
   readonly bins?: number | undefined;
-  /** As PyTorch's `min`; 0 unless given. */
+  /** As PyTorch's `min`; default 0. */
   readonly min?: number | undefined;
-  /** As PyTorch's `max`; 0 unless given. */
+  /** As PyTorch's `max`; default 0. */
   readonly max?: number | undefined;
 }
 
 /** Arguments of combinations by name. */
 export interface CombinationsOptions {
-  /** As PyTorch's `r`; 2 unless given. */
+  /** As PyTorch's `r`; default 2. */
   readonly r?: number | undefined;
-  /** As PyTorch's `with_replacement`; false unless given. */
+  /** As PyTorch's `with_replacement`; default false. */
   readonly withReplacement?: boolean | undefined;
 }
 
 /** Arguments of choiceIndices by name. */
 export interface ChoiceIndicesOptions {
-  /** As PyTorch's `device`; may be left out. */
+  /** As PyTorch's `device`; optional. */
   readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
+  /** Whether to record operations on the result; default false. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of binEdges by name. */
 export interface BinEdgesOptions {
-  /** As PyTorch's `range`; may be left out. */
+  /** As PyTorch's `range`; optional. */
   readonly range?: number | readonly number[] | null | undefined;
 }
 
 /** Arguments of binnedSums by name. */
 export interface BinnedSumsOptions<T> {
-  /** As PyTorch's `weight`; may be left out. */
+  /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
 }
 
 /** Arguments of histogram by name. */
 export interface HistogramOptions<T> {
-  /** As PyTorch's `range`; may be left out. */
+  /** As PyTorch's `range`; optional. */
   readonly range?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `weight`; may be left out. */
+  /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
-  /** As PyTorch's `density`; false unless given. */
+  /** As PyTorch's `density`; default false. */
   readonly density?: boolean | undefined;
 }
 
 /** Arguments of solveTriangular by name. */
 export interface SolveTriangularOptions {
-  /** As PyTorch's `left`; true unless given. */
+  /** As PyTorch's `left`; default true. */
   readonly left?: boolean | undefined;
-  /** As PyTorch's `unitriangular`; false unless given. */
+  /** As PyTorch's `unitriangular`; default false. */
   readonly unitriangular?: boolean | undefined;
 }
 
 /** Arguments of triangularSolve by name. */
 export interface TriangularSolveOptions {
-  /** As PyTorch's `upper`; true unless given. */
+  /** As PyTorch's `upper`; default true. */
   readonly upper?: boolean | undefined;
-  /** As PyTorch's `transpose`; false unless given. */
+  /** As PyTorch's `transpose`; default false. */
   readonly transpose?: boolean | undefined;
-  /** As PyTorch's `unitriangular`; false unless given. */
+  /** As PyTorch's `unitriangular`; default false. */
   readonly unitriangular?: boolean | undefined;
 }
 
 /** Arguments of choleskyEx by name. */
 export interface CholeskyExOptions {
-  /** As PyTorch's `upper`; false unless given. */
+  /** As PyTorch's `upper`; default false. */
   readonly upper?: boolean | undefined;
-  /** As PyTorch's `check_errors`; false unless given. */
+  /** As PyTorch's `check_errors`; default false. */
   readonly checkErrors?: boolean | undefined;
 }
 
 /** Arguments of cholesky by name. */
 export interface CholeskyOptions {
-  /** As PyTorch's `upper`; false unless given. */
+  /** As PyTorch's `upper`; default false. */
   readonly upper?: boolean | undefined;
 }
 
 /** Arguments of choleskyInverse by name. */
 export interface CholeskyInverseOptions {
-  /** As PyTorch's `upper`; false unless given. */
+  /** As PyTorch's `upper`; default false. */
   readonly upper?: boolean | undefined;
 }
 
 /** Arguments of choleskySolve by name. */
 export interface CholeskySolveOptions {
-  /** As PyTorch's `upper`; false unless given. */
+  /** As PyTorch's `upper`; default false. */
   readonly upper?: boolean | undefined;
 }
 
 /** Arguments of qr by name. */
 export interface QrOptions {
-  /** As PyTorch's `mode`; "reduced" unless given. */
+  /** As PyTorch's `mode`; default "reduced". */
   readonly mode?: "reduced" | "complete" | "r" | undefined;
 }
 
 /** Arguments of eigh by name. */
 export interface EighOptions {
-  /** As PyTorch's `_u_p_l_o`; "L" unless given. */
+  /** As PyTorch's `_u_p_l_o`; default "L". */
   readonly UPLO?: "L" | "U" | undefined;
 }
 
 /** Arguments of eigvalsh by name. */
 export interface EigvalshOptions {
-  /** As PyTorch's `_u_p_l_o`; "L" unless given. */
+  /** As PyTorch's `_u_p_l_o`; default "L". */
   readonly UPLO?: "L" | "U" | undefined;
 }
 
 /** Arguments of eigenPairs by name. */
 export interface EigenPairsOptions {
-  /** As PyTorch's `paired`; false unless given. */
+  /** As PyTorch's `paired`; default false. */
   readonly paired?: boolean | undefined;
 }
 
 /** Arguments of extremePairs by name. */
 export interface ExtremePairsOptions<T> {
-  /** As PyTorch's `_b`; may be left out. */
+  /** As PyTorch's `_b`; optional. */
   readonly B?: T | null | undefined;
-  /** As PyTorch's `i_k`; may be left out. */
+  /** As PyTorch's `i_k`; optional. */
   readonly iK?: T | null | undefined;
 }
 
 /** Arguments of lobpcg by name. */
 export interface LobpcgOptions<T> {
-  /** As PyTorch's `k`; may be left out. */
+  /** As PyTorch's `k`; optional. */
   readonly k?: number | null | undefined;
-  /** As PyTorch's `_b`; may be left out. */
+  /** As PyTorch's `_b`; optional. */
   readonly B?: T | null | undefined;
-  /** As PyTorch's `_x`; may be left out. */
+  /** As PyTorch's `_x`; optional. */
   readonly X?: T | null | undefined;
-  /** As PyTorch's `n`; may be left out. */
+  /** As PyTorch's `n`; optional. */
   readonly n?: number | null | undefined;
-  /** As PyTorch's `i_k`; may be left out. */
+  /** As PyTorch's `i_k`; optional. */
   readonly iK?: T | null | undefined;
-  /** As PyTorch's `niter`; may be left out. */
+  /** As PyTorch's `niter`; optional. */
   readonly niter?: number | null | undefined;
-  /** As PyTorch's `tol`; may be left out. */
+  /** As PyTorch's `tol`; optional. */
   readonly tol?: number | null | undefined;
-  /** As PyTorch's `largest`; true unless given. */
+  /** As PyTorch's `largest`; default true. */
   readonly largest?: boolean | undefined;
 }
 
 /** Arguments of svdLowrank by name. */
 export interface SvdLowrankOptions<T> {
-  /** As PyTorch's `q`; 6 unless given. */
+  /** As PyTorch's `q`; default 6. */
   readonly q?: number | undefined;
-  /** As PyTorch's `niter`; 2 unless given. */
+  /** As PyTorch's `niter`; default 2. */
   readonly niter?: number | undefined;
-  /** As PyTorch's `_m`; may be left out. */
+  /** As PyTorch's `_m`; optional. */
   readonly M?: T | null | undefined;
 }
 
 /** Arguments of pcaLowrank by name. */
 export interface PcaLowrankOptions {
-  /** As PyTorch's `q`; may be left out. */
+  /** As PyTorch's `q`; optional. */
   readonly q?: number | null | undefined;
-  /** As PyTorch's `center`; true unless given. */
+  /** As PyTorch's `center`; default true. */
   readonly center?: boolean | undefined;
-  /** As PyTorch's `niter`; 2 unless given. */
+  /** As PyTorch's `niter`; default 2. */
   readonly niter?: number | undefined;
 }
 
 /** Arguments of luFactorEx by name. */
 export interface LuFactorExOptions {
-  /** As PyTorch's `pivot`; true unless given. */
+  /** As PyTorch's `pivot`; default true. */
   readonly pivot?: boolean | undefined;
-  /** As PyTorch's `check_errors`; false unless given. */
+  /** As PyTorch's `check_errors`; default false. */
   readonly checkErrors?: boolean | undefined;
 }
 
 /** Arguments of permutationOf by name. */
 export interface PermutationOfOptions {
-  /** As PyTorch's `dtype`; "float32" unless given. */
+  /** As PyTorch's `dtype`; default "float32". */
   readonly dtype?: DType | undefined;
 }
 
 /** Arguments of luFactor by name. */
 export interface LuFactorOptions {
-  /** As PyTorch's `pivot`; true unless given. */
+  /** As PyTorch's `pivot`; default true. */
   readonly pivot?: boolean | undefined;
 }
 
 /** Arguments of luUnpack by name. */
 export interface LuUnpackOptions {
-  /** As PyTorch's `unpack_data`; true unless given. */
+  /** As PyTorch's `unpack_data`; default true. */
   readonly unpackData?: boolean | undefined;
-  /** As PyTorch's `unpack_pivots`; true unless given. */
+  /** As PyTorch's `unpack_pivots`; default true. */
   readonly unpackPivots?: boolean | undefined;
 }
 
 /** Arguments of linalgLu by name. */
 export interface LinalgLuOptions {
-  /** As PyTorch's `pivot`; true unless given. */
+  /** As PyTorch's `pivot`; default true. */
   readonly pivot?: boolean | undefined;
 }
 
 /** Arguments of lu by name. */
 export interface LuOptions {
-  /** As PyTorch's `pivot`; true unless given. */
+  /** As PyTorch's `pivot`; default true. */
   readonly pivot?: boolean | undefined;
-  /** As PyTorch's `get_infos`; false unless given. */
+  /** As PyTorch's `get_infos`; default false. */
   readonly getInfos?: boolean | undefined;
 }
 
 /** Arguments of linalgLuSolve by name. */
 export interface LinalgLuSolveOptions {
-  /** As PyTorch's `left`; true unless given. */
+  /** As PyTorch's `left`; default true. */
   readonly left?: boolean | undefined;
-  /** As PyTorch's `adjoint`; false unless given. */
+  /** As PyTorch's `adjoint`; default false. */
   readonly adjoint?: boolean | undefined;
 }
 
 /** Arguments of linalgSvd by name. */
 export interface LinalgSvdOptions {
-  /** As PyTorch's `full_matrices`; true unless given. */
+  /** As PyTorch's `full_matrices`; default true. */
   readonly fullMatrices?: boolean | undefined;
 }
 
 /** Arguments of svd by name. */
 export interface SvdOptions {
-  /** As PyTorch's `some`; true unless given. */
+  /** As PyTorch's `some`; default true. */
   readonly some?: boolean | undefined;
-  /** As PyTorch's `compute_uv`; true unless given. */
+  /** As PyTorch's `compute_uv`; default true. */
   readonly computeUv?: boolean | undefined;
 }
 
 /** Arguments of pinv by name. */
 export interface PinvOptions<T> {
-  /** As PyTorch's `rcond`; may be left out. */
+  /** As PyTorch's `rcond`; optional. */
   readonly rcond?: Operand<T> | null | undefined;
-  /** As PyTorch's `atol`; may be left out. */
+  /** As PyTorch's `atol`; optional. */
   readonly atol?: Operand<T> | null | undefined;
-  /** As PyTorch's `rtol`; may be left out. */
+  /** As PyTorch's `rtol`; optional. */
   readonly rtol?: Operand<T> | null | undefined;
-  /** As PyTorch's `hermitian`; false unless given. */
+  /** As PyTorch's `hermitian`; default false. */
   readonly hermitian?: boolean | undefined;
 }
 
 /** Arguments of pinverse by name. */
 export interface PinverseOptions {
-  /** As PyTorch's `rcond`; 1e-15 unless given. */
+  /** As PyTorch's `rcond`; default 1e-15. */
   readonly rcond?: number | undefined;
 }
 
 /** Arguments of matrixRank by name. */
 export interface MatrixRankOptions<T> {
-  /** As PyTorch's `tol`; may be left out. */
+  /** As PyTorch's `tol`; optional. */
   readonly tol?: Operand<T> | null | undefined;
-  /** As PyTorch's `atol`; may be left out. */
+  /** As PyTorch's `atol`; optional. */
   readonly atol?: Operand<T> | null | undefined;
-  /** As PyTorch's `rtol`; may be left out. */
+  /** As PyTorch's `rtol`; optional. */
   readonly rtol?: Operand<T> | null | undefined;
-  /** As PyTorch's `hermitian`; false unless given. */
+  /** As PyTorch's `hermitian`; default false. */
   readonly hermitian?: boolean | undefined;
 }
 
 /** Arguments of cond by name. */
 export interface CondOptions {
-  /** As PyTorch's `p`; may be left out. */
+  /** As PyTorch's `p`; optional. */
   readonly p?: Scalar | string | null | undefined;
 }
 
 /** Arguments of lstsq by name. */
 export interface LstsqOptions {
-  /** As PyTorch's `rcond`; may be left out. */
+  /** As PyTorch's `rcond`; optional. */
   readonly rcond?: number | null | undefined;
-  /** As PyTorch's `driver`; may be left out. */
+  /** As PyTorch's `driver`; optional. */
   readonly driver?: "gels" | "gelsy" | "gelsd" | "gelss" | null | undefined;
 }
 
 /** Arguments of tensorsolve by name. */
 export interface TensorsolveOptions {
-  /** As PyTorch's `dims`; may be left out. */
+  /** As PyTorch's `dims`; optional. */
   readonly dims?: readonly number[] | null | undefined;
 }
 
 /** Arguments of ormqr by name. */
 export interface OrmqrOptions {
-  /** As PyTorch's `left`; true unless given. */
+  /** As PyTorch's `left`; default true. */
   readonly left?: boolean | undefined;
-  /** As PyTorch's `transpose`; false unless given. */
+  /** As PyTorch's `transpose`; default false. */
   readonly transpose?: boolean | undefined;
 }
 
 /** Arguments of ldlFactorEx by name. */
 export interface LdlFactorExOptions {
-  /** As PyTorch's `hermitian`; false unless given. */
+  /** As PyTorch's `hermitian`; default false. */
   readonly hermitian?: boolean | undefined;
-  /** As PyTorch's `check_errors`; false unless given. */
+  /** As PyTorch's `check_errors`; default false. */
   readonly checkErrors?: boolean | undefined;
 }
 
 /** Arguments of ldlFactor by name. */
 export interface LdlFactorOptions {
-  /** As PyTorch's `hermitian`; false unless given. */
+  /** As PyTorch's `hermitian`; default false. */
   readonly hermitian?: boolean | undefined;
 }
 
 /** Arguments of ldlSolve by name. */
 export interface LdlSolveOptions {
-  /** As PyTorch's `hermitian`; false unless given. */
+  /** As PyTorch's `hermitian`; default false. */
   readonly hermitian?: boolean | undefined;
 }
 
 /** Arguments of nativeLayerNorm by name. */
 export interface NativeLayerNormOptions<T> {
-  /** As PyTorch's `weight`; may be left out. */
+  /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
-  /** As PyTorch's `bias`; may be left out. */
+  /** As PyTorch's `bias`; optional. */
   readonly bias?: T | null | undefined;
 }
 
@@ -1944,21 +1944,21 @@ export interface NativeGroupNormOptions<T> extends NativeLayerNormOptions<T> {}
 
 /** Arguments of nativeBatchNorm by name. */
 export interface NativeBatchNormOptions<T> {
-  /** As PyTorch's `weight`; may be left out. */
+  /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
-  /** As PyTorch's `bias`; may be left out. */
+  /** As PyTorch's `bias`; optional. */
   readonly bias?: T | null | undefined;
-  /** As PyTorch's `running_mean`; may be left out. */
+  /** As PyTorch's `running_mean`; optional. */
   readonly runningMean?: T | null | undefined;
-  /** As PyTorch's `running_var`; may be left out. */
+  /** As PyTorch's `running_var`; optional. */
   readonly runningVar?: T | null | undefined;
 }
 
 /** Arguments of addmm by name. */
 export interface AddmmOptions {
-  /** As PyTorch's `beta`; 1 unless given. */
+  /** As PyTorch's `beta`; default 1. */
   readonly beta?: Scalar | Dim | undefined;
-  /** As PyTorch's `alpha`; 1 unless given. */
+  /** As PyTorch's `alpha`; default 1. */
   readonly alpha?: Scalar | Dim | undefined;
 }
 
@@ -1976,27 +1976,27 @@ export interface AddrOptions extends AddmmOptions {}
 
 /** Arguments of linear by name. */
 export interface LinearOptions<T> {
-  /** As PyTorch's `bias`; may be left out. */
+  /** As PyTorch's `bias`; optional. */
   readonly bias?: T | null | undefined;
 }
 
 /** Arguments of convolution by name. */
 export interface ConvolutionOptions<T> {
-  /** As PyTorch's `bias`; may be left out. */
+  /** As PyTorch's `bias`; optional. */
   readonly bias?: T | null | undefined;
 }
 
 /** Arguments of conv1d by name. */
 export interface Conv1dOptions<T> {
-  /** As PyTorch's `bias`; may be left out. */
+  /** As PyTorch's `bias`; optional. */
   readonly bias?: T | null | undefined;
-  /** As PyTorch's `stride`; 1 unless given. */
+  /** As PyTorch's `stride`; default 1. */
   readonly stride?: number | readonly number[] | undefined;
-  /** As PyTorch's `padding`; 0 unless given. */
+  /** As PyTorch's `padding`; default 0. */
   readonly padding?: number | readonly number[] | string | undefined;
-  /** As PyTorch's `dilation`; 1 unless given. */
+  /** As PyTorch's `dilation`; default 1. */
   readonly dilation?: number | readonly number[] | undefined;
-  /** As PyTorch's `groups`; 1 unless given. */
+  /** As PyTorch's `groups`; default 1. */
   readonly groups?: number | undefined;
 }
 
@@ -2008,17 +2008,17 @@ export interface Conv3dOptions<T> extends Conv1dOptions<T> {}
 
 /** Arguments of convTranspose1d by name. */
 export interface ConvTranspose1dOptions<T> {
-  /** As PyTorch's `bias`; may be left out. */
+  /** As PyTorch's `bias`; optional. */
   readonly bias?: T | null | undefined;
-  /** As PyTorch's `stride`; 1 unless given. */
+  /** As PyTorch's `stride`; default 1. */
   readonly stride?: number | readonly number[] | undefined;
-  /** As PyTorch's `padding`; 0 unless given. */
+  /** As PyTorch's `padding`; default 0. */
   readonly padding?: number | readonly number[] | undefined;
-  /** As PyTorch's `output_padding`; 0 unless given. */
+  /** As PyTorch's `output_padding`; default 0. */
   readonly outputPadding?: number | readonly number[] | undefined;
-  /** As PyTorch's `groups`; 1 unless given. */
+  /** As PyTorch's `groups`; default 1. */
   readonly groups?: number | undefined;
-  /** As PyTorch's `dilation`; 1 unless given. */
+  /** As PyTorch's `dilation`; default 1. */
   readonly dilation?: number | readonly number[] | undefined;
 }
 
@@ -2030,29 +2030,29 @@ export interface ConvTranspose3dOptions<T> extends ConvTranspose1dOptions<T> {}
 
 /** Arguments of adaptiveMaxPool1d by name. */
 export interface AdaptiveMaxPool1dOptions {
-  /** As PyTorch's `return_indices`; false unless given. */
+  /** As PyTorch's `return_indices`; default false. */
   readonly returnIndices?: boolean | undefined;
 }
 
 /** Arguments of adaptiveMaxPool2d by name. */
 export interface AdaptiveMaxPool2dOptions {
-  /** As PyTorch's `return_indices`; false unless given. */
+  /** As PyTorch's `return_indices`; default false. */
   readonly returnIndices?: boolean | undefined;
 }
 
 /** Arguments of adaptiveMaxPool3d by name. */
 export interface AdaptiveMaxPool3dOptions {
-  /** As PyTorch's `return_indices`; false unless given. */
+  /** As PyTorch's `return_indices`; default false. */
   readonly returnIndices?: boolean | undefined;
 }
 
 /** Arguments of maxUnpool1d by name. */
 export interface MaxUnpool1dOptions {
-  /** As PyTorch's `stride`; may be left out. */
+  /** As PyTorch's `stride`; optional. */
   readonly stride?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `padding`; 0 unless given. */
+  /** As PyTorch's `padding`; default 0. */
   readonly padding?: number | readonly number[] | undefined;
-  /** As PyTorch's `output_size`; may be left out. */
+  /** As PyTorch's `output_size`; optional. */
   readonly outputSize?: readonly number[] | null | undefined;
 }
 
@@ -2064,43 +2064,43 @@ export interface MaxUnpool3dOptions extends MaxUnpool1dOptions {}
 
 /** Arguments of softmax by name. */
 export interface SoftmaxOptions {
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of safeSoftmax by name. */
 export interface SafeSoftmaxOptions {
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of logSoftmax by name. */
 export interface LogSoftmaxOptions {
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of softmin by name. */
 export interface SoftminOptions {
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of layerNorm by name. */
 export interface LayerNormOptions<T> {
-  /** As PyTorch's `weight`; may be left out. */
+  /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
-  /** As PyTorch's `bias`; may be left out. */
+  /** As PyTorch's `bias`; optional. */
   readonly bias?: T | null | undefined;
-  /** As PyTorch's `eps`; 0.00001 unless given. */
+  /** As PyTorch's `eps`; default 0.00001. */
   readonly eps?: number | undefined;
 }
 
 /** Arguments of rmsNorm by name. */
 export interface RmsNormOptions<T> {
-  /** As PyTorch's `weight`; may be left out. */
+  /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
-  /** As PyTorch's `eps`; may be left out. */
+  /** As PyTorch's `eps`; optional. */
   readonly eps?: number | null | undefined;
 }
 
@@ -2109,19 +2109,19 @@ export interface GroupNormOptions<T> extends LayerNormOptions<T> {}
 
 /** Arguments of instanceNorm by name. */
 export interface InstanceNormOptions<T> {
-  /** As PyTorch's `running_mean`; may be left out. */
+  /** As PyTorch's `running_mean`; optional. */
   readonly runningMean?: T | null | undefined;
-  /** As PyTorch's `running_var`; may be left out. */
+  /** As PyTorch's `running_var`; optional. */
   readonly runningVar?: T | null | undefined;
-  /** As PyTorch's `weight`; may be left out. */
+  /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
-  /** As PyTorch's `bias`; may be left out. */
+  /** As PyTorch's `bias`; optional. */
   readonly bias?: T | null | undefined;
-  /** As PyTorch's `use_input_stats`; true unless given. */
+  /** As PyTorch's `use_input_stats`; default true. */
   readonly useInputStats?: boolean | undefined;
-  /** As PyTorch's `momentum`; 0.1 unless given. */
+  /** As PyTorch's `momentum`; default 0.1. */
   readonly momentum?: number | undefined;
-  /** As PyTorch's `eps`; 0.00001 unless given. */
+  /** As PyTorch's `eps`; default 0.00001. */
   readonly eps?: number | undefined;
 }
 
@@ -2133,9 +2133,9 @@ export interface BatchNormInferenceOptions<T> extends LayerNormOptions<T> {}
 
 /** Arguments of mseLoss by name. */
 export interface MseLossOptions<T> {
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
-  /** As PyTorch's `weight`; may be left out. */
+  /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
 }
 
@@ -2144,89 +2144,89 @@ export interface L1LossOptions<T> extends MseLossOptions<T> {}
 
 /** Arguments of smoothL1Loss by name. */
 export interface SmoothL1LossOptions {
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
-  /** As PyTorch's `beta`; 1 unless given. */
+  /** As PyTorch's `beta`; default 1. */
   readonly beta?: number | undefined;
 }
 
 /** Arguments of huberLoss by name. */
 export interface HuberLossOptions<T> {
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
-  /** As PyTorch's `delta`; 1 unless given. */
+  /** As PyTorch's `delta`; default 1. */
   readonly delta?: number | undefined;
-  /** As PyTorch's `weight`; may be left out. */
+  /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
 }
 
 /** Arguments of softMarginLoss by name. */
 export interface SoftMarginLossOptions {
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of nllLoss by name. */
 export interface NllLossOptions<T> {
-  /** As PyTorch's `weight`; may be left out. */
+  /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
-  /** As PyTorch's `ignore_index`; -100 unless given. */
+  /** As PyTorch's `ignore_index`; default -100. */
   readonly ignoreIndex?: number | undefined;
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of crossEntropy by name. */
 export interface CrossEntropyOptions<T> {
-  /** As PyTorch's `weight`; may be left out. */
+  /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
-  /** As PyTorch's `ignore_index`; -100 unless given. */
+  /** As PyTorch's `ignore_index`; default -100. */
   readonly ignoreIndex?: number | undefined;
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
-  /** As PyTorch's `label_smoothing`; 0 unless given. */
+  /** As PyTorch's `label_smoothing`; default 0. */
   readonly labelSmoothing?: number | undefined;
 }
 
 /** Arguments of binaryCrossEntropy by name. */
 export interface BinaryCrossEntropyOptions<T> {
-  /** As PyTorch's `weight`; may be left out. */
+  /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of binaryCrossEntropyWithLogits by name. */
 export interface BinaryCrossEntropyWithLogitsOptions<T> {
-  /** As PyTorch's `weight`; may be left out. */
+  /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
-  /** As PyTorch's `pos_weight`; may be left out. */
+  /** As PyTorch's `pos_weight`; optional. */
   readonly posWeight?: T | null | undefined;
 }
 
 /** Arguments of klDiv by name. */
 export interface KlDivOptions {
-  /** As PyTorch's `reduction`; "mean" unless given. */
+  /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | "batchmean" | undefined;
-  /** As PyTorch's `log_target`; false unless given. */
+  /** As PyTorch's `log_target`; default false. */
   readonly logTarget?: boolean | undefined;
 }
 
 /** Arguments of fourierPairs by name. */
 export interface FourierPairsOptions {
-  /** As PyTorch's `inverse`; false unless given. */
+  /** As PyTorch's `inverse`; default false. */
   readonly inverse?: boolean | undefined;
 }
 
 /** Arguments of fftFft by name. */
 export interface FftFftOptions {
-  /** As PyTorch's `n`; may be left out. */
+  /** As PyTorch's `n`; optional. */
   readonly n?: number | null | undefined;
-  /** As PyTorch's `dim`; -1 unless given. */
+  /** As PyTorch's `dim`; default -1. */
   readonly dim?: number | undefined;
-  /** As PyTorch's `norm`; may be left out. */
+  /** As PyTorch's `norm`; optional. */
   readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
 }
 
@@ -2247,11 +2247,11 @@ export interface FftIhfftOptions extends FftFftOptions {}
 
 /** Arguments of fftFft2 by name. */
 export interface FftFft2Options {
-  /** As PyTorch's `s`; may be left out. */
+  /** As PyTorch's `s`; optional. */
   readonly s?: readonly number[] | null | undefined;
-  /** As PyTorch's `dim`; [-2,-1] unless given. */
+  /** As PyTorch's `dim`; default [-2,-1]. */
   readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `norm`; may be left out. */
+  /** As PyTorch's `norm`; optional. */
   readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
 }
 
@@ -2266,11 +2266,11 @@ export interface FftIrfft2Options extends FftFft2Options {}
 
 /** Arguments of fftFftn by name. */
 export interface FftFftnOptions {
-  /** As PyTorch's `s`; may be left out. */
+  /** As PyTorch's `s`; optional. */
   readonly s?: readonly number[] | null | undefined;
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | readonly number[] | null | undefined;
-  /** As PyTorch's `norm`; may be left out. */
+  /** As PyTorch's `norm`; optional. */
   readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
 }
 
@@ -2297,13 +2297,13 @@ export interface FftIhfftnOptions extends FftFftnOptions {}
 
 /** Arguments of fftFftfreq by name. */
 export interface FftFftfreqOptions {
-  /** As PyTorch's `d`; 1 unless given. */
+  /** As PyTorch's `d`; default 1. */
   readonly d?: number | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
+  /** As PyTorch's `device`; optional. */
   readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
+  /** Whether to record operations on the result; default false. */
   readonly requiresGrad?: boolean | undefined;
 }
 
@@ -2312,81 +2312,81 @@ export interface FftRfftfreqOptions extends FftFftfreqOptions {}
 
 /** Arguments of fftFftshift by name. */
 export interface FftFftshiftOptions {
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | readonly number[] | null | undefined;
 }
 
 /** Arguments of fftIfftshift by name. */
 export interface FftIfftshiftOptions {
-  /** As PyTorch's `dim`; may be left out. */
+  /** As PyTorch's `dim`; optional. */
   readonly dim?: number | readonly number[] | null | undefined;
 }
 
 /** Arguments of stft by name. */
 export interface StftOptions<T> {
-  /** As PyTorch's `hop_length`; may be left out. */
+  /** As PyTorch's `hop_length`; optional. */
   readonly hopLength?: number | null | undefined;
-  /** As PyTorch's `win_length`; may be left out. */
+  /** As PyTorch's `win_length`; optional. */
   readonly winLength?: number | null | undefined;
-  /** As PyTorch's `window`; may be left out. */
+  /** As PyTorch's `window`; optional. */
   readonly window?: T | null | undefined;
-  /** As PyTorch's `center`; true unless given. */
+  /** As PyTorch's `center`; default true. */
   readonly center?: boolean | undefined;
-  /** As PyTorch's `pad_mode`; "reflect" unless given. */
+  /** As PyTorch's `pad_mode`; default "reflect". */
   readonly padMode?: "constant" | "reflect" | "replicate" | "circular" | undefined;
-  /** As PyTorch's `normalized`; false unless given. */
+  /** As PyTorch's `normalized`; default false. */
   readonly normalized?: boolean | undefined;
-  /** As PyTorch's `onesided`; may be left out. */
+  /** As PyTorch's `onesided`; optional. */
   readonly onesided?: boolean | null | undefined;
-  /** As PyTorch's `return_complex`; true unless given. */
+  /** As PyTorch's `return_complex`; default true. */
   readonly returnComplex?: boolean | undefined;
 }
 
 /** Arguments of istft by name. */
 export interface IstftOptions<T> {
-  /** As PyTorch's `hop_length`; may be left out. */
+  /** As PyTorch's `hop_length`; optional. */
   readonly hopLength?: number | null | undefined;
-  /** As PyTorch's `win_length`; may be left out. */
+  /** As PyTorch's `win_length`; optional. */
   readonly winLength?: number | null | undefined;
-  /** As PyTorch's `window`; may be left out. */
+  /** As PyTorch's `window`; optional. */
   readonly window?: T | null | undefined;
-  /** As PyTorch's `center`; true unless given. */
+  /** As PyTorch's `center`; default true. */
   readonly center?: boolean | undefined;
-  /** As PyTorch's `normalized`; false unless given. */
+  /** As PyTorch's `normalized`; default false. */
   readonly normalized?: boolean | undefined;
-  /** As PyTorch's `onesided`; may be left out. */
+  /** As PyTorch's `onesided`; optional. */
   readonly onesided?: boolean | null | undefined;
-  /** As PyTorch's `length`; may be left out. */
+  /** As PyTorch's `length`; optional. */
   readonly length?: number | null | undefined;
-  /** As PyTorch's `return_complex`; false unless given. */
+  /** As PyTorch's `return_complex`; default false. */
   readonly returnComplex?: boolean | undefined;
 }
 
 /** Arguments of hannWindow by name. */
 export interface HannWindowOptions {
-  /** As PyTorch's `periodic`; true unless given. */
+  /** As PyTorch's `periodic`; default true. */
   readonly periodic?: boolean | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
+  /** As PyTorch's `device`; optional. */
   readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
+  /** Whether to record operations on the result; default false. */
   readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of hammingWindow by name. */
 export interface HammingWindowOptions {
-  /** As PyTorch's `periodic`; true unless given. */
+  /** As PyTorch's `periodic`; default true. */
   readonly periodic?: boolean | undefined;
-  /** As PyTorch's `alpha`; 0.54 unless given. */
+  /** As PyTorch's `alpha`; default 0.54. */
   readonly alpha?: number | undefined;
-  /** As PyTorch's `beta`; 0.46 unless given. */
+  /** As PyTorch's `beta`; default 0.46. */
   readonly beta?: number | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
+  /** As PyTorch's `device`; optional. */
   readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
+  /** Whether to record operations on the result; default false. */
   readonly requiresGrad?: boolean | undefined;
 }
 
@@ -2398,15 +2398,15 @@ export interface BartlettWindowOptions extends HannWindowOptions {}
 
 /** Arguments of kaiserWindow by name. */
 export interface KaiserWindowOptions {
-  /** As PyTorch's `periodic`; true unless given. */
+  /** As PyTorch's `periodic`; default true. */
   readonly periodic?: boolean | undefined;
-  /** As PyTorch's `beta`; 12 unless given. */
+  /** As PyTorch's `beta`; default 12. */
   readonly beta?: number | undefined;
-  /** As PyTorch's `dtype`; may be left out. */
+  /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; may be left out. */
+  /** As PyTorch's `device`; optional. */
   readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; false unless given. */
+  /** Whether to record operations on the result; default false. */
   readonly requiresGrad?: boolean | undefined;
 }
 

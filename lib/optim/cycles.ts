@@ -62,11 +62,11 @@ export interface CyclicRates {
 
 /** Options of CyclicLR. */
 export interface CyclicOptions {
-  /** Steps up; 2000 unless given. */
+  /** Steps up; default 2000. */
   readonly stepSizeUp?: number;
   /** Steps down; as many as up unless given. */
   readonly stepSizeDown?: number | null;
-  /** Whether the height of cycles stays, is halved each time, or is gammaᵗ of the first; "triangular" unless given. */
+  /** Whether the height of cycles stays, is halved each time, or is gammaᵗ of the first; default "triangular". */
   readonly mode?: "triangular" | "triangular2" | "exp_range";
   /** Of mode "exp_range". */
   readonly gamma?: number;
@@ -74,11 +74,11 @@ export interface CyclicOptions {
   readonly scaleFn?: ((x: number) => number) | null;
   /** The argument of scaleFn: the number of the cycle from 1, or of steps. */
   readonly scaleMode?: "cycle" | "iterations";
-  /** Whether momenta go the other way; true unless given. */
+  /** Whether momenta go the other way; default true. */
   readonly cycleMomentum?: boolean;
-  /** The lower momentum; 0.8 unless given. */
+  /** The lower momentum; default 0.8. */
   readonly baseMomentum?: PerGroup;
-  /** The upper momentum; 0.9 unless given. */
+  /** The upper momentum; default 0.9. */
   readonly maxMomentum?: PerGroup;
 }
 

@@ -18,15 +18,15 @@ export interface Scaled {
 
 /** Settings, as PyTorch has them. */
 export interface GradScalerOptions {
-  /** The first scale; 65536 unless given. */
+  /** The first scale; default 65536. */
   readonly initScale?: number;
   /** The factor of the scale after `growthInterval` steps without infinite gradients. */
   readonly growthFactor?: number;
   /** Its factor after a step with some. */
   readonly backoffFactor?: number;
-  /** Steps without infinities before the scale grows; 2000 unless given. */
+  /** Steps without infinities before the scale grows; default 2000. */
   readonly growthInterval?: number;
-  /** Whether it has an effect; true unless given. */
+  /** Whether it has an effect; default true. */
   readonly enabled?: boolean;
 }
 

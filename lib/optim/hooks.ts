@@ -19,7 +19,7 @@ export type OptimizerStateHook<O, S> = { hook(optimizer: O, state: S): S | void 
 
 /** The position of a hook among others. */
 export interface PlaceOfHook {
-  /** Before those that are there; false unless given. */
+  /** Before those that are there; default false. */
   readonly prepend?: boolean;
 }
 

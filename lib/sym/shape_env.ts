@@ -56,9 +56,9 @@ export interface LayoutHint {
 
 /** Options of a new size. */
 export interface SizeOptions {
-  /** Smallest and largest value, ends included; [2, ∞) unless given. */
+  /** Smallest and largest value, ends included; default [2, ∞). */
   readonly range?: readonly [number, number];
-  /** Whether equal hints share a symbol, which guards that they stay equal; true unless given. */
+  /** Whether equal hints share a symbol, which guards that they stay equal; default true. */
   readonly duck?: boolean;
 }
 

@@ -18,7 +18,7 @@ export interface AutocastOptions {
   readonly deviceType?: string;
   /** bfloat16 where absent. */
   readonly dtype?: AutocastType;
-  /** Whether it has an effect; true unless given. */
+  /** Whether it has an effect; default true. */
   readonly enabled?: boolean;
   /** Whether parameters are converted once in a region rather than at each use. */
   readonly cacheEnabled?: boolean;

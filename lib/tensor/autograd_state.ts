@@ -67,9 +67,9 @@ export interface RecordedCall<T> {
 
 /** Options of a backward pass. */
 export interface BackwardOptions {
-  /** Whether what was saved is kept for another pass; as `createGraph` unless given. */
+  /** Whether what was saved is kept for another pass; default: as `createGraph`. */
   readonly retainGraph?: boolean | undefined;
-  /** Whether the gradients can be differentiated themselves; false unless given. */
+  /** Whether the gradients can be differentiated themselves; default false. */
   readonly createGraph?: boolean | undefined;
 }
 

@@ -9,7 +9,7 @@ import type { BackwardOptions } from "./autograd_state.ts";
 export interface NamedBackward<T> extends BackwardOptions {
   /** The gradient of this tensor; null for a tensor of one element. */
   readonly gradient?: T | null | undefined;
-  /** The tensors whose gradients are accumulated; all leaves unless given. */
+  /** The tensors whose gradients are accumulated; default: all leaves. */
   readonly inputs?: T | readonly T[] | null | undefined;
 }
 

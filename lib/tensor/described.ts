@@ -10,7 +10,7 @@ import type { DataOf, TensorOptions } from "./tensor_options.ts";
 export interface NonzeroStaticOptions {
   /** Rows of the result. */
   readonly size: number;
-  /** The value of rows that no element fills; −1 unless given. */
+  /** The value of rows that no element fills; default −1. */
   readonly fillValue?: number;
 }
 

@@ -116,7 +116,7 @@ export function adjoint(input: Tensor): Tensor {
 export interface VanderColumns {
   /** Number of columns; default: the number of elements. */
   readonly N?: number | null;
-  /** Whether the lowest power is the first; false unless given. */
+  /** Whether the lowest power is the first; default false. */
   readonly increasing?: boolean;
 }
 

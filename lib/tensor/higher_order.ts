@@ -56,7 +56,7 @@ export function whileLoop<C extends readonly Tensor[]>(
 
 /** Options of a scan. */
 export interface ScanOptions {
-  /** The dimension that is looped over; 0 unless given. */
+  /** The dimension that is looped over; default 0. */
   readonly dim?: number;
   /** From the last element to the first. */
   readonly reverse?: boolean;

@@ -12,9 +12,9 @@ import type { Dim } from "../sym/expr.ts";
 
 /** A slice with computed ends: what is absent or null is open. `{ start: 1, stop: 5 }` is "1:5". */
 export interface SliceIndex {
-  /** The first index; the beginning unless given. */
+  /** The first index; default: the beginning. */
   readonly start?: number | Sym | null | undefined;
-  /** The index behind the last; the end unless given. */
+  /** The index behind the last; default: the end. */
   readonly stop?: number | Sym | null | undefined;
   /** 1 unless given. */
   readonly step?: number | Sym | null | undefined;

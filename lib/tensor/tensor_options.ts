@@ -14,7 +14,7 @@ export interface Nearness {
   readonly rtol?: number | undefined;
   /** Absolute tolerance; default 1e-8. */
   readonly atol?: number | undefined;
-  /** Whether NaN is near NaN; false unless given. */
+  /** Whether NaN is near NaN; default false. */
   readonly equalNan?: boolean | undefined;
 }
 
@@ -46,6 +46,6 @@ export interface TensorOptions {
   readonly dtype?: DType | null | undefined;
   /** Device of the elements; default: the default device. */
   readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on it; false unless given. */
+  /** Whether to record operations on it; default false. */
   readonly requiresGrad?: boolean | undefined;
 }

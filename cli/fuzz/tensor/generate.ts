@@ -15,7 +15,7 @@ import { addSourceView } from "./view_calls.ts";
 
 /** Limits on the programs. */
 export interface GenerateOptions {
-  /** Element types of new data; all unless given. */
+  /** Element types of new data; default: all. */
   readonly dtypes?: readonly DType[];
   /** All unless given. */
   readonly features?: readonly Feature[];

@@ -12,7 +12,7 @@ import { bytesOf, nameOf, type Source } from "./source.ts";
 
 /** Options of sets that have a part for training and one for tests. */
 export interface PartOptions {
-  /** Whether it is the part for training; true unless given. */
+  /** Whether it is the part for training; default true. */
   readonly train?: boolean;
 }
 

@@ -13,7 +13,7 @@ const PAPAPARSE = "npm:papaparse@^5.5.0";
 
 /** Options of `readCsv`. */
 export interface CsvOptions {
-  /** Whether the first line names the columns; true unless given. Columns without names are "0", "1", … */
+  /** Whether the first line names the columns; default true. Columns without names are "0", "1", … */
   readonly header?: boolean;
   /** The text between cells; guessed unless given. */
   readonly delimiter?: string;
@@ -44,7 +44,7 @@ export class Table {
     return this.#rows.map((row) => row[at] ?? "");
   }
 
-  /** A column as [rows], or several as [rows, columns]; float32 unless given. Throws DynError for what is not a number. */
+  /** A column as [rows], or several as [rows, columns]; default float32. Throws DynError for what is not a number. */
   tensor(
     columns: string | readonly string[] = this.columns,
     options: { readonly dtype?: DType } = {},

@@ -11,13 +11,13 @@ const TOKENIZERS = "npm:@huggingface/tokenizers@^0.2.0";
 
 /** Options of `encode`. */
 export interface EncodeOptions {
-  /** Whether tokens for the beginning and end are added, where the model has such; true unless given. */
+  /** Whether tokens for the beginning and end are added, where the model has such; default true. */
   readonly addSpecialTokens?: boolean;
 }
 
 /** Options of `batch`. */
 export interface BatchOptions extends EncodeOptions {
-  /** The number that shorter texts are filled up with; 0 unless given. */
+  /** The number that shorter texts are filled up with; default 0. */
   readonly padding?: number;
   /** Maximum number of tokens of a text; unlimited by default. */
   readonly maxLength?: number;

@@ -63,9 +63,9 @@ const SORTABLE: readonly SortKey[] = [
 export interface TableOptions {
   /** The largest first; unless given, in the order in which they first ran. */
   readonly sortBy?: SortKey | undefined;
-  /** The most rows; 100 unless given. */
+  /** The most rows; default 100. */
   readonly rowLimit?: number | undefined;
-  /** The most characters of a name; 55 unless given. */
+  /** The most characters of a name; default 55. */
   readonly maxNameColumnWidth?: number | undefined;
 }
 

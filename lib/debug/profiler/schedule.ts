@@ -15,7 +15,7 @@ export type Schedule = (step: number) => ProfilerAction;
 export interface ScheduleOptions {
   /** Number of unrecorded steps at the beginning of each cycle; default 0. */
   readonly wait?: number;
-  /** Watched and thrown away: what only first calls take; 0 unless given. */
+  /** Watched and thrown away: what only first calls take; default 0. */
   readonly warmup?: number;
   /** Recorded. */
   readonly active: number;

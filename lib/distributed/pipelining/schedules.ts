@@ -20,7 +20,7 @@ export type PipelineLoss = (output: Tensor, target: Tensor) => Tensor;
 export interface ScheduleOptions {
   /** Loss of the last stage's output; without it steps make only forward passes. Must be given on all ranks. */
   readonly lossFn?: PipelineLoss | null;
-  /** Whether gradients are those of the mean of the losses and not of their sum; true unless given. */
+  /** Whether gradients are those of the mean of the losses and not of their sum; default true. */
   readonly scaleGrads?: boolean;
 }
 

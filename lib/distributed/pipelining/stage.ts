@@ -13,7 +13,7 @@ import { Link } from "./links.ts";
 
 /** Settings of a stage. */
 export interface PipelineStageOptions {
-  /** One process for each stage, in their order; all unless given. */
+  /** One process for each stage, in their order; default: all. */
   readonly group?: ProcessGroup | null;
   /** Device on which activations and gradients arrive; default: that of the stage's parameters, else "cpu". */
   readonly device?: string;

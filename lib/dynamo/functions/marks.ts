@@ -99,7 +99,7 @@ markFunction(isExporting, { kind: "answers", answer: () => exporting });
 export interface DisableOptions {
   /** Why, for the explanation of the graph break. */
   readonly reason?: string | undefined;
-  /** Whether what the function calls runs outside of graphs as well; true unless given. */
+  /** Whether what the function calls runs outside of graphs as well; default true. */
   readonly recursive?: boolean | undefined;
 }
 

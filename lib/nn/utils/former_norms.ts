@@ -22,9 +22,9 @@ import {
 
 /** Options of weightNorm. */
 export interface WeightNormOptions {
-  /** The name of the weight; "weight" unless given. */
+  /** The name of the weight; default "weight". */
   readonly name?: string;
-  /** The dimension whose slices have a length each; 0 unless given, null for one length of all. */
+  /** The dimension whose slices have a length each; default 0, null for one length of all. */
   readonly dim?: number | null;
 }
 

@@ -99,11 +99,11 @@ export type OrthogonalMap = "matrixExp" | "cayley" | "householder";
 
 /** Options of orthogonal. */
 export interface OrthogonalOptions {
-  /** The name of the weight; "weight" unless given. */
+  /** The name of the weight; default "weight". */
   readonly name?: string;
   /** "matrixExp" of square weights, else "householder", unless given. */
   readonly orthogonalMap?: OrthogonalMap | null;
-  /** Whether the map is of changes to the weight that there is; true unless given. */
+  /** Whether the map is of changes to the weight that there is; default true. */
   readonly useTrivialization?: boolean;
 }
 

@@ -119,7 +119,7 @@ export function typeBeforeParametrizations(module: Module): unknown {
 
 /** Options of registerParametrization. */
 export interface ParametrizeOptions {
-  /** Whether the shape and type of the tensor may change; false unless given. */
+  /** Whether the shape and type of the tensor may change; default false. */
   readonly unsafe?: boolean;
 }
 

@@ -17,7 +17,7 @@ export type PruningKind = "unstructured" | "structured" | "global";
 
 /** Options of pruning by importance. */
 export interface PruningOptions {
-  /** In the shape of the tensor; its own elements unless given. */
+  /** In the shape of the tensor; default: its own elements. */
   readonly importanceScores?: Tensor | null;
 }
 
@@ -222,7 +222,7 @@ export function globalUnstructured(
   PruningMethod: new (amount: number) => BasePruningMethod,
   { amount, importanceScores = [] }: {
     readonly amount: number;
-    /** Of each of them; its own elements unless given. */
+    /** Of each of them; default: its own elements. */
     readonly importanceScores?: readonly (Tensor | null)[];
   },
 ): void {

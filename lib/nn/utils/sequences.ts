@@ -52,9 +52,9 @@ export function reordered(x: Tensor, order: readonly number[] | null, dim: numbe
 
 /** Options of packing. */
 export interface PackOptions {
-  /** Whether the batch is the first dimension; false unless given. */
+  /** Whether the batch is the first dimension; default false. */
   readonly batchFirst?: boolean;
-  /** Whether lengths must fall; true unless given. */
+  /** Whether lengths must fall; default true. */
   readonly enforceSorted?: boolean;
 }
 
@@ -94,11 +94,11 @@ export function packPaddedSequence(
 
 /** Options of padding a packed batch. */
 export interface PadPackedOptions {
-  /** Whether the batch is the first dimension; false unless given. */
+  /** Whether the batch is the first dimension; default false. */
   readonly batchFirst?: boolean;
-  /** The value behind the ends; 0 unless given. */
+  /** The value behind the ends; default 0. */
   readonly paddingValue?: number;
-  /** The length of the result; the greatest one unless given. */
+  /** The length of the result; default: the greatest one. */
   readonly totalLength?: number | null;
 }
 
@@ -138,9 +138,9 @@ export function padPackedSequence(
 
 /** Options of padding sequences. */
 export interface PadOptions {
-  /** Whether the batch is the first dimension; false unless given. */
+  /** Whether the batch is the first dimension; default false. */
   readonly batchFirst?: boolean;
-  /** The value behind the ends; 0 unless given. */
+  /** The value behind the ends; default 0. */
   readonly paddingValue?: number;
   /** Side of the padding; default "right". */
   readonly paddingSide?: "left" | "right";

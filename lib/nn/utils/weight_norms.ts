@@ -24,13 +24,13 @@ export function lengthened(length: Tensor, direction: Tensor, dim: number): Tens
 
 /** Options of spectralNorm. */
 export interface SpectralOptions {
-  /** The name of the weight; "weight" unless given. */
+  /** The name of the weight; default "weight". */
   readonly name?: string;
   /** Number of power iterations for each call while training; default 1. */
   readonly nPowerIterations?: number;
-  /** The least length that vectors are divided by; 1e-12 unless given. */
+  /** The least length that vectors are divided by; default 1e-12. */
   readonly eps?: number;
-  /** The dimension of outputs; 0 unless given, 1 of transposed convolutions. */
+  /** The dimension of outputs; default 0, 1 of transposed convolutions. */
   readonly dim?: number | null;
 }
 

@@ -28,7 +28,7 @@ export function outputsOf(graph: Graph): readonly Argument[] {
 export interface Promises {
   /** Outputs before this index have memory of their own, no input's and no other output's. */
   readonly ownResults: number;
-  /** Outputs before this index keep their strides; all unless given. */
+  /** Outputs before this index keep their strides; default: all. */
   readonly laidOut?: number;
 }
 
