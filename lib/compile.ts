@@ -38,8 +38,8 @@ export interface CompileOptions {
   /** Undefined: sizes are constants until they change. True: symbols from the start. False: always constants. */
   readonly dynamic?: boolean | undefined;
   /**
-   * The dimensions of parameters by name, in the place of `dynamic`: `{ x: ["dynamic", "static"], y: [{ max: 512 }] }`.
-   * A dimension that is said to be dynamic is an error where the program makes a constant of it.
+   * The dimensions of parameters by name, instead of `dynamic`: `{ x: ["dynamic", "static"], y: [{ max: 512 }] }`. It
+   * is an error if the program makes a dimension constant that is specified as dynamic.
    */
   readonly shapesSpec?: ShapesSpec | undefined;
   /** The optimisation mode; default "default". */

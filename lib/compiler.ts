@@ -144,7 +144,7 @@ export function cacheEntries(fn: object): CacheEntry[] {
   return entriesOf(callableOf(checkedTarget(fn)));
 }
 
-/** The same for the parts that go on after graph breaks, by the name of the part. */
+/** The same for the parts that resume after graph breaks, by the name of the part. */
 export function resumeEntries(fn: object): Map<string, CacheEntry[]> {
   return resumedEntries(callableOf(checkedTarget(fn)));
 }
@@ -184,8 +184,8 @@ export interface DynamicRange {
 }
 
 /**
- * Makes a dimension of an input symbolic whenever it is compiled from here on. A program that works for one size of it alone is an
- * error when it is compiled (`DynError`, with the line that asks for the size). Sizes 0 and 1 are always constants.
+ * Makes a dimension of an input symbolic in all later compilations. A program that works for only one size of it is
+ * an error when it is compiled (`DynError`, with the line that needs the size). Sizes 0 and 1 are always constants.
  */
 export function markDynamic(tensor: Tensor, dim: number | readonly number[], range: DynamicRange = {}): void {
   mark(tensor, dim, { range, strict: true });

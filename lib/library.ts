@@ -94,7 +94,7 @@ export function opCheck(
 
 const apply = (op: CustomOp, args: readonly unknown[]): unknown => Reflect.apply(op, undefined, args);
 
-/** Arguments of their own, which may be written to. */
+/** Separate arguments, which may be written to. */
 function copied(args: readonly unknown[], requiresGrad = false): readonly unknown[] {
   const made = mapTree(args, (leaf) => {
     if (!isTensor(leaf)) return leaf;

@@ -38,12 +38,12 @@ import { evaluate, type Sym } from "../sym/expr.ts";
 import { placesOf, type Reading } from "./connections.ts";
 import type { RuntimePlan } from "./joint.ts";
 
-/** The history of a result whose backward pass would read what is no longer there. */
+/** The history of a result whose backward pass would read released values. */
 export class LostNode extends Node {
   readonly name = "CompiledFunctionBackward";
   readonly inputs: readonly Layout[];
 
-  /** `behind`: the tensors to which a pass would lead, so that it fails for who asks about them. */
+  /** `behind`: the tensors that a pass would reach, so that it fails when they are differentiated. */
   constructor(readonly error: DynError, behind: readonly Tensor[]) {
     super(behind.map(gradientEdge));
     this.inputs = behind.map(({ layout }) => layout);
@@ -217,7 +217,7 @@ export class CompiledNode extends Node {
     this.#lent = [];
   }
 
-  /** Notes what a pass is going to read. Throws where an earlier one has let go of that. */
+  /** Notes the saved values that a pass is going to read. Throws if an earlier pass has released them. */
   #noteArrival(grads: readonly (Tensor | null)[], { wanted, results }: InsideOptions): void {
     const from = placesOf(grads.flatMap((grad, k) => grad ? [k] : []));
     const inputs = placesOf(this.edges.flatMap((edge, k) => edge && wanted(k) ? [k] : [])),

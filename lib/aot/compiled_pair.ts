@@ -28,7 +28,7 @@ export type CompiledGraph = (...args: unknown[]) => unknown;
 export interface CompiledPair {
   readonly plan: RuntimePlan;
   readonly forward: CompiledGraph;
-  /** The graph as it was captured: what is differentiated when gradients of gradients are asked for. */
+  /** The captured graph, which is differentiated for gradients of gradients. */
   readonly captured: GraphModule;
   /** The functional graph behind `forward`. */
   readonly functional: GraphModule;

@@ -4,7 +4,7 @@
  * work is preferred.
  */
 
-/** Pieces of the same length, one behind the other. */
+/** Pieces of the same length, one after another. */
 export interface Stretch {
   readonly start: number;
   readonly period: number;
@@ -63,7 +63,7 @@ function longestRun(
   return best && cut(best, worth);
 }
 
-/** The same stretch of pieces that are long enough, beginning where the least is handed on. */
+/** The same stretch with pieces that are long enough, starting where the fewest values are passed on. */
 function cut(
   { start, period: shortest, count: most }: Stretch,
   { least, together, alive }: Worth,

@@ -45,7 +45,7 @@ export function inferenceModule(
   return new GraphModule(graph, {}, graphRunner, { role: "inference", mutatedInputs, ownResults });
 }
 
-/** The function that a graph stands for, by interpretation or as `forward` runs it; no gradients are recorded. */
+/** The function of a graph, by interpretation or as `forward` runs it; no gradients are recorded. */
 export function runFunctional(
   { functional, plan }: FunctionalGraph,
   forward: CompiledFunction = interpretGraph(functional, []),

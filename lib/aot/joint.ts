@@ -72,7 +72,7 @@ export interface RuntimePlan {
   readonly differentiable: readonly TapeResult[];
   /** Their dependences, by position among them. */
   readonly connections: Connections;
-  /** Forward results from which a backward pass must fail as it does on the tape, those behind others last. */
+  /** Forward results whose backward pass must fail as on the tape, those that depend on others last. */
   readonly lost: readonly LostResult[];
   /** Inputs that are written to, and on whose former elements results that require a gradient depend. */
   readonly overwritten: readonly number[];

@@ -39,7 +39,7 @@ export interface KeptCompilations {
    * cached.
    */
   readonly identityOf: (captured: GraphModule) => string | null;
-  /** A functional graph as it was compiled; null where it has to be compiled anew. Throws DamagedForm. */
+  /** A functional graph with its cached compilation; null if it must be compiled again. Throws DamagedForm. */
   readonly restore: (gm: GraphModule, form: Plain, symbols: Symbols) => CompiledFunction | null;
 }
 
@@ -134,7 +134,7 @@ export class KeptPair {
     }
   }
 
-  /** Keeps code that is made only behind the first calls, together with what is kept. */
+  /** Caches code that is generated only after the first calls, together with the rest. */
   #keepsMore({ forward, backward }: CompiledPair): void {
     const half = (given: Plain | undefined, run: CompiledFunction): Plain => {
       const fields = recordIn(given), { code } = recordIn(keepableOf(run)?.write(this.symbols) ?? {});

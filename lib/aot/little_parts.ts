@@ -7,7 +7,7 @@ import type { Dim } from "../sym/expr.ts";
 import type { Group } from "./groups.ts";
 import { Classifier } from "./recompute.ts";
 
-/** Loops over as many elements take less time than beginning with a part, or having a call go on beside it. */
+/** Number of elements up to which loops take less time than starting a part, or continuing a call beside it. */
 const FEW = 2048;
 
 /** Returns whether nodes compute next to nothing. */

@@ -14,7 +14,7 @@ export class FlowNetwork {
     this.#heads = Array.from({ length: vertexCount }, () => []);
   }
 
-  /** Adds an edge. Infinity stands for an edge that must not be cut. */
+  /** Adds an edge. Infinity marks an edge that must not be cut. */
   edge(from: number, to: number, capacity: number): void {
     this.#heads[from]?.push(this.#to.length);
     this.#to.push(to);
@@ -53,7 +53,7 @@ export class FlowNetwork {
     return levels;
   }
 
-  /** Sends flow along one shortest path; false where there is none. Iterative, since paths may be long. */
+  /** Sends flow along one shortest path; returns false if there is none. Iterative, since paths may be long. */
   #augment(
     { levels, next, source, sink }: {
       readonly levels: readonly number[];

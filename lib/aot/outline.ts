@@ -28,7 +28,7 @@ import { equalStretches } from "./equal_stretches.ts";
 import { type LateNumber, lateNumber, type NumberTable, tableTensor } from "./late_numbers.ts";
 import { isLateWrite } from "./late_writes.ts";
 
-/** Calls from which on a stretch is worth a region of its own. */
+/** Number of calls from which on a stretch is worth a separate region. */
 const LEAST = 16;
 /** Minimum number of calls in a piece, since fusion does not cross its ends. */
 const TOGETHER = 64;
@@ -37,7 +37,7 @@ const SAVED = 48;
 /** The longest stretch that is looked for. */
 const LONGEST = 2000;
 
-/** A graph whose equal stretches are regions; null where there are none. */
+/** A graph whose equal stretches are regions, or null. */
 export function outlined(captured: GraphModule): GraphModule | null {
   const { graph, attributes, runner } = captured;
   // Regions that are differentiated do not write
@@ -73,7 +73,7 @@ interface Piece {
   readonly nodes: readonly Node[];
   /** The tensors that the region is given. */
   readonly args: readonly Node[];
-  /** And the sizes, behind numbers. */
+  /** Also the sizes, after numbers. */
   readonly sizes: readonly Argument[];
   /** Nodes that others read, in the order of the region's results. */
   readonly results: readonly Node[];

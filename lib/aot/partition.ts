@@ -67,7 +67,7 @@ function split(joint: JointGraph, chosen: ReadonlySet<Node>): Partition {
     if (result instanceof Node && !resultPlaces.has(result)) resultPlaces.set(result, at);
   }
   const mutated = new Set(plan.mutations.map(({ input }) => inputs[input]));
-  // Sizes are handed over by their symbols, whatever the cut says of their nodes.
+  // Sizes are passed by their symbols, whatever the cut decides about their nodes.
   const kept = [...graph.nodes].filter((node) => chosen.has(node) && node.meta.value.kind !== "size");
   const forward = new Graph();
   const copies = new Map<Node, Node>();

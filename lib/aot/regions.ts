@@ -166,7 +166,7 @@ export function jointOfRegions(captured: GraphModule, partition: Partitioner): J
   ) {
     return null;
   }
-  // The gradient of a region is a call that has none of its own
+  // The gradient of a region is a call that has no gradient itself
   const isTwice = (node: Node) => takesGradients(node) && gradientCallOf(node).createGraph;
   if (captured.graph.nodes.some(isTwice)) return null;
   const module = recording.phase("outline", () => outlined(captured));
@@ -199,7 +199,7 @@ function writesUnrecorded({ nodes }: Graph): boolean {
   return nodes.every((node) => !hasEffect(node) || node.meta.noGrad === true);
 }
 
-/** A copy of a graph whose inputs require gradients as they are said to. */
+/** A copy of a graph whose inputs require gradients as specified. */
 function requiring(graph: Graph, requires: readonly boolean[]): Graph {
   const copy = copyGraph(graph);
   let next = 0;

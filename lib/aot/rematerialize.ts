@@ -34,7 +34,10 @@ const REMATERIALIZE: GraphPass = {
   },
 };
 
-/** A graph with passes of its own as it is to be cut: they, and all that depends on them, are the backward part. */
+/**
+ * A graph with its own backward passes, prepared for cutting: the passes and all that depends on them are the
+ * backward part.
+ */
 function cuttableStep(graph: Graph): Cuttable {
   const dependent = new Set<Node>(), independent = new Set<Node>();
   for (const node of graph.nodes) {

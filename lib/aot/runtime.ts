@@ -21,7 +21,7 @@ import { type CompiledPair, listOf, tensorAt } from "./compiled_pair.ts";
 import type { OutputPlan, RuntimePlan } from "./joint.ts";
 import { drawKeys } from "./keys.ts";
 
-/** The function that stands for the captured graph. */
+/** The function that replaces the captured graph. */
 export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
   const { plan, forward, backward, captured, functional } = pair;
   let bindings: ReadonlyMap<Sym, SizeBinding> | undefined;
@@ -64,7 +64,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
     const given = run(() => listOf(noGrad(() => forward(...inputs))), () => {
       defaultGenerator.state = random;
     });
-    // An interpreted graph may give views of memory of its own
+    // An interpreted graph may return views of its own memory
     const outputs = given.map((output, at) =>
       written.has(at) || !isTensor(output) ? output : asWhole(output)
     );
@@ -101,8 +101,8 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
 }
 
 /**
- * Inputs through whose new values gradients of results flow. That of a view is a node of its own, between a write to what
- * it shows and what is computed from it: one node cannot stand on both sides.
+ * Inputs through whose new values gradients of results flow. That of a view is a separate node, between a write to
+ * its base and the values computed from it: one node cannot be on both sides.
  */
 function inputsReadAfterWrites({ mutations, differentiable, connections }: RuntimePlan): number[] {
   return mutations.flatMap(({ input, output }) => {

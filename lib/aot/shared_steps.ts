@@ -79,7 +79,7 @@ export function compileStep(
     return value instanceof Node && target ? [[value, target] as const] : [];
   }));
   const groups = withoutLittle(computedLate(cut(functional), new Set(mutated.keys())));
-  // Views are made where they are read: what is handed on has memory of its own
+  // Views are created where they are read: passed values have memory of their own
   const repeated = groups.map(({ nodes, kind }) => kind === "begins" ? [] : viewsFrom(nodes));
   const compile: GraphCompiler = (gm, examples) => {
     logs.emit("aot_graphs", () => gm.readable("inference"), { part: "inference" });

@@ -125,7 +125,7 @@ export interface Part {
 /** One part of a graph, and what a call does around it. */
 export interface Stage {
   readonly part: Part;
-  /** Whether it begins work that goes on while others run, and is waited for where they read what it gives. */
+  /** Whether it starts work that continues while others run, and is awaited where they read its result. */
   readonly begins: boolean;
   /** Values from before the part that it writes to. */
   readonly writes: readonly Node[];

@@ -145,7 +145,7 @@ export const runtimePlan: Codec<RuntimePlan> = record<RuntimePlan>({
   recordsAlways: flag,
 });
 
-/** Any number, those included that are no JSON. */
+/** Any number, including those that JSON lacks. */
 const anyNumber: Codec<number> = {
   write: primitive.write,
   read(form, symbols) {

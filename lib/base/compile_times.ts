@@ -148,7 +148,7 @@ function tableText(found: readonly FunctionTimes[]): string {
     ...[...found.toSorted((a, b) => b.total - a.total), ...found.length > 1 ? [all] : []].map((each) => [
       each.name,
       `${each.compilations}`,
-      // A rounding error below zero is no time.
+      // A rounding error may be below zero.
       ...COMPILE_PHASES.map((phase) => Math.max(0, each.phases[phase]).toFixed(1)),
       each.total.toFixed(1),
     ]),

@@ -75,7 +75,7 @@ function shareOf(value: unknown, name: string): number {
   throw new DynError(`Expected a share from 0 to 1 for ${name} but found ${Deno.inspect(value)}`);
 }
 
-/** `typeof`, with what it throws together told apart. */
+/** `typeof`, with finer distinctions. */
 function kindOf(value: unknown): string {
   if (value instanceof Set) return "Set";
   return value === null ? "null" : typeof value;
@@ -154,8 +154,8 @@ export class InductorConfig extends Settings {
    */
   errorOnFallback: boolean = errorsOnFallback();
   /**
-   * Compute once, and keep, what graphs without gradients compute of parameters and buffers alone: normalisations'
-   * scales, converted weights. Writing to a parameter, or exchanging it, has it computed anew.
+   * Compute once, and cache, values that graphs without gradients compute from parameters and buffers alone: scales
+   * of normalisations, converted weights. They are computed again after a parameter is written or replaced.
    */
   freezing = false;
   /**
@@ -206,11 +206,11 @@ export type InductorPatch =
 export class Config extends Settings {
   /** Most compiled entries that one function keeps before it stays uncompiled. */
   cacheSizeLimit = 8;
-  /** The same for a compiled function together with what goes on behind its graph breaks. */
+  /** The same for a compiled function together with the code after its graph breaks. */
   accumulatedCacheSizeLimit = 256;
   /** Throw `FailOnRecompileLimitHit` (GB0033) where one of these limits is reached, as `fullgraph` does. */
   failOnRecompileLimitHit = false;
-  /** Show all frames in errors of compilation, dyn's own behind the user's. */
+  /** Show all frames in errors of compilation, with dyn's own after the user's. */
   verbose: boolean = Deno.env.get("DYN_VERBOSE") === "1";
   /** Run the original function when compiling it fails. */
   suppressErrors = false;
@@ -268,7 +268,7 @@ export class Config extends Settings {
    * Arguments and captured variables are copied at each call; DYN_REPLAY_RECORD.
    */
   replayRecordEnabled: boolean = Deno.env.get("DYN_REPLAY_RECORD") === "1";
-  /** Functions whose calls may move behind the graph, such as `console.log`. */
+  /** Functions whose calls may be delayed until after the graph, such as `console.log`. */
   reorderableLoggingFunctions: Set<unknown> = new Set();
   /** Functions whose calls compiled code leaves out, such as `console.debug`; their arguments are not looked at. */
   ignoreLoggingFunctions: Set<unknown> = new Set();

@@ -30,7 +30,7 @@ export type DTypeCategory = "bool" | "integer" | "float" | "complex";
 interface DTypeInfo {
   readonly bytes: number;
   readonly category: DTypeCategory;
-  /** The type of values of it; null where there are none, because elements are pairs. */
+  /** The type of its elements as values; null for pairs. */
   readonly value: ValueType | null;
 }
 
@@ -210,7 +210,7 @@ export function dtypeOfArray(data: ArrayBufferView): DType | undefined {
   return undefined;
 }
 
-/** A part of a buffer; all of it unless told otherwise. */
+/** A part of a buffer; default: all of it. */
 export interface HostPart {
   readonly byteOffset?: number | undefined;
   /** In elements. */

@@ -22,7 +22,7 @@ export class DynError extends Error {
   }
 }
 
-/** A matrix has no inverse, factor or eigenvalues of the kind that is asked for, as `torch.linalg.LinAlgError`. */
+/** A matrix has no inverse, factor or eigenvalues of the requested kind, like `torch.linalg.LinAlgError`. */
 export class LinAlgError extends DynError {
   /** The name of the class. */
   override readonly name: string = "LinAlgError";
@@ -38,7 +38,7 @@ export function orNull<T>(kind: abstract new (...given: never[]) => Error, run: 
   }
 }
 
-/** A device has no way to compute with an operand: the operation says the same where it runs by itself. */
+/** A device cannot compute with an operand: the op itself throws the same error. */
 export class OperandRefused extends DynError {}
 
 /** A place in the user's program; lines and columns count from 1. */
@@ -216,8 +216,8 @@ export function passErrorsThroughImports(): void {
 }
 
 /**
- * Makes the stack of an error show the program's frames and leave out dyn's own, which follow only where they are
- * asked for or where there are no others. The text is made when it is read: many errors never are.
+ * Makes the stack of an error show the program's frames and hide dyn's own, which follow only on request or if there
+ * are no others. The text is made when it is read: many errors never are.
  */
 export function traceProgram(error: Error, { ownFrames = false } = {}): void {
   const trace: { stack?: string } = {};

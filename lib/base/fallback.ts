@@ -7,7 +7,7 @@
 import { counters, logs } from "./logs.ts";
 import { recording } from "./recording.ts";
 
-/** Reports that something runs on a slower tier than asked for; `silent` where the user knows already. */
+/** Reports that something runs on a slower tier than requested; `silent` if the user already knows. */
 export function reportFallback(kind: string, text: string, { silent = false } = {}): void {
   counters.add("fallback", kind);
   if (silent) recording.artifact("fallback", text);

@@ -17,7 +17,7 @@ export function keepTextsIn(given: TextStore): void {
   store = given;
 }
 
-/** A text that was kept; undefined where there is none. */
+/** A cached text, or undefined. */
 export function keptText(name: string): string | undefined {
   try {
     return store?.read(name);

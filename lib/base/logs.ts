@@ -9,7 +9,7 @@ import { DynError } from "./errors.ts";
 import { scoped } from "./scoped.ts";
 import { type ArtifactRecord, recording } from "./recording.ts";
 
-/** Everything that can be asked for by name in `DYN_LOGS`. */
+/** All names that `DYN_LOGS` accepts. */
 export const ARTIFACTS = [
   "dynamo",
   "guards",
@@ -58,8 +58,8 @@ export interface LogDetails extends Omit<ArtifactRecord, "name" | "text"> {
 export type LogSink = (artifact: Artifact, text: string, details: LogDetails) => void;
 
 /**
- * Parses the value of `DYN_LOGS`: names separated by commas, each with an optional `+` (more) or `-` (less);
- * `all` stands for every artifact. Throws `DynError` for a name that is no artifact.
+ * Parses the value of `DYN_LOGS`: names separated by commas, each with an optional `+` (more) or `-` (less); `all`
+ * means every artifact. Throws `DynError` for a name that is not an artifact.
  */
 export function parseLogs(spec: string): Map<Artifact, LogLevel> {
   const levels = new Map<Artifact, LogLevel>();
@@ -89,8 +89,8 @@ export interface Logs {
     about?: LogLevel | LogDetails,
   ): void;
   /**
-   * Tells what a user has to know, once for each text and in one line, whatever was asked for; where the artifact was,
-   * its own text says it already.
+   * Prints important information, once for each text and in one line, whatever is enabled; if the artifact is
+   * enabled, its own text says it already.
    */
   announce(artifact: Artifact, text: string): void;
   /** Chooses what is printed from here on, in the form of `DYN_LOGS`. */
@@ -109,7 +109,7 @@ const toStderr: LogSink = (artifact, text) => {
 };
 
 let levels: ReadonlyMap<Artifact, LogLevel> | undefined;
-/** Who gets the artifacts that were asked for; warnings about others go to stderr. */
+/** Receivers of the enabled artifacts; warnings about others go to stderr. */
 let sink: LogSink = toStderr;
 const announced = new Set<string>();
 

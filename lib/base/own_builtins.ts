@@ -210,7 +210,7 @@ export function adoptBuiltin(object: object, key: PropertyKey): void {
   if (known && descriptor && at >= 0) known.descriptors[at] = descriptor;
 }
 
-/** Whether work goes on that found all builtins as they were, and no code of the program has run since. */
+/** Whether work is in progress that found all builtins unchanged, and no code of the program has run since. */
 let untouched = false;
 /** The differences that are set aside at the moment; null if none are. */
 let setAside: readonly Difference[] | null = null;

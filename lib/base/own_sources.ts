@@ -12,7 +12,7 @@ import { travels } from "./travelling.ts";
 const ROOMS = ["lib", "backends"] as const;
 
 let known: string | null | undefined;
-/** For folders that were looked at, when the last file was written that their identity stands for. */
+/** The time of the last write to files of each inspected folder's identity. */
 const lastWritten = new Map<string, number>();
 
 /** Returns the text that distinguishes this dyn, under this runtime, from every other one; null if there is none. */

@@ -4,7 +4,7 @@
 
 const { env } = Deno, { get } = env;
 
-/** The setting that the time zone follows; "" where there is none, or it may not be read, so that nobody changes it. */
+/** The setting of the time zone; "" if there is none, or it may not be read, so that nobody changes it. */
 export function timeZoneSetting(): string {
   try {
     return get.call(env, "TZ") ?? "";

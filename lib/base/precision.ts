@@ -44,7 +44,7 @@ export function useDeterministicAlgorithms(
   isDeterministic = mode;
 }
 
-/** Returns whether deterministic results were asked for. */
+/** Returns whether deterministic results were requested. */
 export function areDeterministicAlgorithmsEnabled(): boolean {
   return isDeterministic;
 }

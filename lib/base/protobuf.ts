@@ -90,12 +90,12 @@ export class Fields {
     );
   }
 
-  /** A message; undefined where there is none. */
+  /** A message, or undefined. */
   message(field: number): Fields | undefined {
     return this.messages(field)[0];
   }
 
-  /** A number; 0 where there is none, as in proto3. */
+  /** A number; default 0, as in proto3. */
   number(field: number): number {
     const [value] = this.#found.get(field) ?? [];
     return typeof value === "number" ? value : 0;
@@ -106,13 +106,13 @@ export class Fields {
     return this.#found.has(field);
   }
 
-  /** Bytes; empty where there are none. */
+  /** Bytes; empty by default. */
   bytes(field: number): Uint8Array {
     const [value] = this.#found.get(field) ?? [];
     return value instanceof Uint8Array ? value : new Uint8Array(0);
   }
 
-  /** Text; empty where there is none. */
+  /** Text; empty by default. */
   text(field: number): string {
     return new TextDecoder().decode(this.bytes(field));
   }

@@ -89,13 +89,13 @@ export interface Recording {
   phase<T>(name: string, body: () => T, meta?: Readonly<Record<string, Plain>>): T;
   /** Runs `body` as one compilation of `unit`: what is recorded meanwhile belongs to it. */
   compile<T>(unit: object, about: Compilation, body: () => T): T;
-  /** The compilation in progress, the innermost; null where there is none. */
+  /** The innermost compilation in progress, or null. */
   current(): CompileRecord | null;
   /** Adds a recorder; what it returns takes it away. */
   add(recorder: Recorder): () => void;
 }
 
-/** A function whose place is looked for when somebody asks: its module has to be read for that. */
+/** A function whose place is looked up on demand: its module must be read for that. */
 function located(
   { name, place }: Pick<Compilation, "name" | "place">,
 ): Pick<CompileRecord, "name" | "place"> {

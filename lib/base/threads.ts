@@ -5,7 +5,7 @@
 import { config } from "./config.ts";
 import { DynError } from "./errors.ts";
 
-/** The number that `DYN_NUM_THREADS` asks for; null where it asks for none. */
+/** The number of `DYN_NUM_THREADS`, or null. */
 export function threadsAsked(): number | null {
   const asked = Number(Deno.env.get("DYN_NUM_THREADS") ?? "");
   return Number.isInteger(asked) && asked > 0 ? asked : null;

@@ -71,7 +71,7 @@ export function keptAddress(address: string): string {
   return own().addresses.kept(address);
 }
 
-/** The URL or path that a text stands for here. */
+/** The URL or path that a text refers to here. */
 export function addressOfKept(kept: string): string {
   return own().addresses.found(kept);
 }

@@ -211,7 +211,7 @@ export class StackDataset<D extends readonly Indexed<unknown>[] | Readonly<Recor
 
 showAsText(StackDataset.prototype);
 
-/** Samples in an order of their own, of which the number may be unknown, as torch.utils.data.IterableDataset. */
+/** An iterable dataset, whose number of samples may be unknown, like torch.utils.data.IterableDataset. */
 export abstract class IterableDataset<S> implements Iterable<S> {
   /** The samples, from the beginning. */
   abstract [Symbol.iterator](): Iterator<S>;

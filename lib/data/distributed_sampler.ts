@@ -30,7 +30,7 @@ export class DistributedSampler implements Sampler {
   readonly #options: DistributedSamplerOptions;
   #epoch = 0;
 
-  /** Takes what is sampled. Throws DynError for a rank that is none, or where there is no process group to ask. */
+  /** Takes the dataset. Throws DynError for an invalid rank, or without a process group to query. */
   constructor(readonly dataSource: Sized, options: DistributedSamplerOptions = {}) {
     this.#replicas = options.numReplicas ?? getWorldSize();
     this.#rank = options.rank ?? getRank();

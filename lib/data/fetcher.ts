@@ -8,7 +8,7 @@ import type { Dataset } from "./dataset.ts";
 
 /** The dataset, and how its samples become batches. */
 export interface Batching<S, B> {
-  /** Samples by index; null for samples in an order of their own. */
+  /** Samples by index; null for iterable datasets. */
   readonly dataset: Dataset<S> | null;
   /** Makes a batch of samples; null for the usual one. */
   readonly collate: ((samples: readonly S[]) => B) | null;

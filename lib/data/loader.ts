@@ -67,22 +67,23 @@ const NAMES = {
   ],
 } as const;
 
-/** Samples that a loader may be given: by index, in an array, or in an order of their own. */
+/** Samples that a loader accepts: by index, in an array, or an iterable dataset. */
 export type Samples<S> = Dataset<S> | readonly S[] | Iterable<S>;
 
 /**
- * Iterates over samples in batches, as torch.utils.data.DataLoader. A dataset whose samples are promises (files that are
- * read, say) is iterated with `for await`, which works on several batches at once and gives them in order.
+ * Iterates over samples in batches, as torch.utils.data.DataLoader. A dataset whose samples are promises (of files
+ * being read, say) is iterated with `for await`, which works on several batches concurrently and yields them in
+ * order.
  *
  * With `numWorkers`, threads make the batches, of which each loads the dataset for itself: it comes from
- * `data.fromModule`, or is made of tensors and of arrays, or of other such datasets. `collateFn` and `workerInitFn` come
- * from there, too. Tensors arrive without a copy. Of samples in an order of their own each worker has all, unless they ask
- * `data.getWorkerInfo()` for their part.
+ * `data.fromModule`, or is made of tensors and of arrays, or of other such datasets. `collateFn` and `workerInitFn`
+ * come from there, too. Tensors arrive without a copy. Of samples in an order of their own each worker has all,
+ * unless they ask `data.getWorkerInfo()` for their part.
  */
 export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterable<B> {
   /** Samples a batch; null: they come one by one. */
   readonly batchSize: number | null;
-  /** The dataset; null for samples in an order of their own. */
+  /** The dataset; null for iterable datasets. */
   readonly #dataset: Dataset<S> | null;
   readonly #stream: Iterable<S> | null;
   readonly #options: LoaderOptions<S, B>;
@@ -129,7 +130,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     };
   }
 
-  /** The dataset. Throws DynError for samples in an order of their own. */
+  /** The dataset. Throws DynError for iterable datasets. */
   get dataset(): Dataset<S> {
     if (this.#dataset) return this.#dataset;
     throw new DynError("Expected a loader of a dataset but found one of samples in an order of their own");
@@ -142,7 +143,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     return `DataLoader(${count}, batchSize=${this.batchSize}, shuffle=${shuffle}, dropLast=${dropLast})`;
   }
 
-  /** Number of batches. Throws DynError for samples in an order of their own, whose number is not known. */
+  /** Number of batches. Throws DynError for iterable datasets, whose number of samples is not known. */
   get length(): number {
     const { batchSampler, dropLast = false } = this.#options;
     if (this.#stream) {
@@ -185,7 +186,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     }
     for (const indices of this.#indices()) {
       const batch = this.#fetcher.batchLater(indices);
-      // Whoever asks for it gets its error
+      // The error is thrown when it is requested
       batch.catch(() => {});
       begun.push(batch);
       const first = begun.length > prefetchFactor ? begun.shift() : undefined;

@@ -65,7 +65,7 @@ export class Progress<T> implements Iterable<T>, AsyncIterable<T> {
     this.#options = options;
   }
 
-  /** Shows values behind the bar, as `{ loss: 0.25 }`. */
+  /** Shows values after the bar, such as `{ loss: 0.25 }`. */
   setPostfix(values: Readonly<Record<string, number | string>>): void {
     this.#postfix = Object.entries(values).map(([name, value]) =>
       `${name}=${typeof value === "number" ? Number(value.toPrecision(4)) : value}`

@@ -74,7 +74,7 @@ export function parse(bytes: Uint8Array): Contents {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const headerLength = Number(view.getBigUint64(0, true));
   if (headerLength > bytes.byteLength - 8) {
-    // A zip archive, which torch.save writes, or a pickle by itself
+    // A zip archive, which torch.save writes, or a single pickle
     if ((bytes[0] === 0x50 && bytes[1] === 0x4b) || (bytes[0] === 0x80 && (bytes[1] ?? 9) <= 5)) {
       throw new DynError(
         "Expected a safetensors file but found one that torch.save has pickled, which would run code when it is " +

@@ -15,7 +15,7 @@ export interface Sized {
   readonly length: number;
 }
 
-/** Indices in an order, each time anew, as torch.utils.data.Sampler. */
+/** Indices in an order, drawn again for each iteration, like torch.utils.data.Sampler. */
 export abstract class Sampler<I = number> implements Iterable<I>, Sized {
   /** Number of indices of an iteration. */
   abstract readonly length: number;

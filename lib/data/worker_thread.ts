@@ -49,7 +49,7 @@ export function serve(start: WorkerStart): void {
 /** Makes the batches of one worker. */
 class Source {
   readonly #fetcher: Fetcher<unknown, unknown>;
-  /** Samples in an order of their own, with how they become batches; null where they have indices. */
+  /** How samples of an iterable dataset become batches; null for datasets with indices. */
   readonly #stream: (NonNullable<WorkerTask["stream"]> & { readonly samples: Iterable<unknown> }) | null;
   /** The batches of an epoch. */
   #batches: { readonly epoch: number; readonly left: Iterator<unknown> } | null = null;

@@ -28,7 +28,7 @@ export class WorkerError extends DynError {
 /** The settings of workers. */
 export interface WorkerOptions {
   readonly count: number;
-  /** Batches that are begun for each worker before they are asked for. */
+  /** Number of batches that each worker prefetches. */
   readonly prefetch: number;
   /** Milliseconds to wait for a batch. */
   readonly timeout: number;

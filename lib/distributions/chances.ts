@@ -70,7 +70,7 @@ export class TwoChances {
   }
 }
 
-/** A distribution that is said by the probabilities of one outcome or the other. */
+/** A distribution given by the probabilities of two outcomes. */
 export abstract class OfChances extends Distribution {
   override readonly argConstraints: ArgConstraints = { probs: unitInterval, logits: real };
   protected readonly chances: TwoChances;
@@ -92,7 +92,7 @@ export abstract class OfChances extends Distribution {
   }
 }
 
-/** One that is said by a number of trials, or of failures, too. */
+/** A distribution given by a number of trials, or of failures, too. */
 export abstract class CountOfChances extends OfChances {
   override readonly argConstraints: ArgConstraints = {
     totalCount: nonnegativeInteger,

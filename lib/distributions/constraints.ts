@@ -27,7 +27,7 @@ export class Constraint {
     readonly eventDim: number = 0,
     /** Whether values are single ones, as whole numbers are. */
     readonly isDiscrete: boolean = false,
-    /** The ends of an interval; undefined where there is none. */
+    /** The ends of an interval, or undefined. */
     readonly bounds: Bounds = {},
   ) {}
 

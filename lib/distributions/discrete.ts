@@ -223,8 +223,8 @@ export function binomial(
 }
 
 /**
- * A number of the Poisson distribution for each rate, as `torch.poisson`: of the type of the rates. Throws DynError for
- * rates that are no floats, or negative.
+ * A number of the Poisson distribution for each rate, as `torch.poisson`: of the type of the rates. Throws DynError
+ * for rates that are not floats, or negative.
  */
 export function poisson(
   rates: Tensor,

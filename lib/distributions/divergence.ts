@@ -24,7 +24,9 @@ interface Rule {
 
 const rules: Rule[] = [];
 
-/** Says what the divergence of two classes is, as `torch.distributions.kl.register_kl`. What is said last counts. */
+/**
+ * Registers the divergence of two classes, like `torch.distributions.kl.register_kl`. The last registration counts.
+ */
 export function registerKl<P extends Distribution, Q extends Distribution>(
   p: Class<P>,
   q: Class<Q>,

@@ -7,7 +7,7 @@ import type { GraphBackend } from "./backend.ts";
 
 /** Options of a registered backend. */
 export interface BackendOptions {
-  /** Debug backends are not listed unless asked for. */
+  /** Debug backends are listed only on request. */
   readonly debug?: boolean;
   /** The URL of the module that registers it, so that repros can do so too. */
   readonly module?: string;
@@ -35,8 +35,8 @@ interface Entry extends BackendOptions {
 const backends = new Map<string, Entry>();
 
 /**
- * Makes a backend known by a name. With `module`, the URL of the module that does so, repros of graphs that it
- * compiled import that module and run by themselves.
+ * Registers a backend under a name. With `module`, the URL of the registering module, repros of graphs that it
+ * compiled import that module and run standalone.
  */
 export function registerBackend(
   name: string,

@@ -41,7 +41,7 @@ export class GraphModule extends Callable {
   #interpreter: Interpreter | undefined;
   #graph: Graph | (() => Graph);
 
-  /** `graph`: or what makes it, when somebody asks for it. */
+  /** `graph`: or a function that makes it on demand. */
   constructor(
     graph: Graph | (() => Graph),
     /** @internal */

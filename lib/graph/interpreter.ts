@@ -124,7 +124,7 @@ export class Interpreter {
         `Expected ${this.#names.length} arguments (${this.#names.join(", ")}) but found ${args.length}`,
       );
     }
-    // All slots are there from the start: elements that arrays inherit are no hindrance.
+    // All slots exist from the start, so that elements inherited by arrays do not interfere.
     const values = [...args, ...this.#unset];
     const sizes = new Map<Sym, number>();
     // Sizes are read at the first use, from the arguments as they were handed in.

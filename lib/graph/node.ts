@@ -57,7 +57,7 @@ export type NodeValue =
 export interface Region {
   /** The graph that computes it. */
   readonly graph: Graph;
-  /** Results before this index are handed to the program, and have memory of their own. */
+  /** Results before this index are returned to the program, and have memory of their own. */
   readonly ownResults: number;
   /** Placeholders of which results are new values. */
   readonly mutatedInputs: readonly number[];
@@ -71,11 +71,14 @@ export interface NodeMeta {
   stack: readonly SourcePosition[];
   /** Source of a placeholder's value, as the guards print it: L["x"]. */
   source?: string;
-  /** Set on inputs that are no arguments: what the program holds from call to call, as parameters and buffers. */
+  /**
+   * Set on inputs that are not arguments: values that the program holds between calls, such as parameters and
+   * buffers.
+   */
   held?: true;
   /** Set where gradients were switched off when the operation ran; in-place ops then leave the history alone. */
   noGrad?: true;
-  /** Set on a detached tensor at which the program begins a history of its own: gradients flow to it and end there. */
+  /** Set on a detached tensor at which the program starts a new history: gradients flow to it and end there. */
   leaf?: true;
   /**
    * Set where sizes of the result, or the result itself, are known only after the node has run on the host: no kernel
@@ -84,7 +87,7 @@ export interface NodeMeta {
   onHost?: true;
   /** Set on what begins work that other processes have a part in, and on its results: it is waited for when they are read. */
   begins?: true;
-  /** Set on what the host runs with a gradient of its own, and on its results: the tape alone passes through it. */
+  /** Set on host nodes with a gradient of their own, and on their results: only the tape passes through them. */
   taped?: true;
   /** The part of a joint graph that the node belongs to. */
   partition?: "forward" | "backward";
@@ -162,7 +165,7 @@ export class Node {
     return [...this.inputs()];
   }
 
-  /** The node behind it; null for the last. */
+  /** The node after it; null for the last. */
   get next(): Node | null {
     return this.graph.nodes[this.graph.nodes.indexOf(this) + 1] ?? null;
   }
@@ -290,7 +293,7 @@ export class Graph {
     }
   }
 
-  /** Puts the nodes that `body` makes behind a node, in the order in which it makes them. */
+  /** Inserts the nodes that `body` makes after a node, in the order in which it makes them. */
   insertingAfter<R>(node: Node, body: () => R): R {
     const next = this.#nodes[this.#nodes.indexOf(node) + 1];
     if (!next) throw new DynError(`Expected a node before the output but found ${node.name}`);
@@ -317,7 +320,7 @@ export class Graph {
     this.#nodes = this.#nodes.filter((n) => n !== node);
   }
 
-  /** Puts every node behind what it takes, and leaves the order as it is besides. Throws DynError for a cycle. */
+  /** Moves every node after its inputs, and otherwise keeps the order. Throws DynError for a cycle. */
   sort(): void {
     const placed = new Set<Node>(), open = new Set<Node>();
     const place = (node: Node): void => {
@@ -450,7 +453,7 @@ export type ArgumentLeaf = Exclude<
 
 /** A copy of an argument tree with `change(leaf)` in place of each node, symbol and constant. */
 export function mapLeaves(argument: Argument, change: (leaf: ArgumentLeaf) => Argument): Argument;
-/** The same with values that are no arguments. */
+/** The same with values that are not arguments. */
 export function mapLeaves(argument: Argument, change: (leaf: ArgumentLeaf) => unknown): unknown;
 export function mapLeaves(argument: Argument, change: (leaf: ArgumentLeaf) => unknown): unknown {
   if (isList(argument)) return argument.map((each) => mapLeaves(each, change));

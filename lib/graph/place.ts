@@ -14,7 +14,7 @@ export function isOwnPosition({ file }: Pick<SourcePosition, "file">): boolean {
   return found;
 }
 
-/** The innermost place of frames, innermost last, in the user's own files; the innermost at all where there is none. */
+/** The innermost position of frames, innermost last, in the user's own files; otherwise the innermost of all. */
 export function userPlace(stack: readonly SourcePosition[]): SourcePosition | undefined {
   return stack.findLast((position) => !isOwnPosition(position)) ?? stack.at(-1);
 }

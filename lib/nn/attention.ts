@@ -154,7 +154,7 @@ export class MultiheadAttention extends Module {
     this.resetParameters();
   }
 
-  /** Fills the parameters anew, as a new layer does. */
+  /** Initialises the parameters again, as a new layer does. */
   resetParameters(): void {
     for (const weight of [this.inProjWeight, this.qProjWeight, this.kProjWeight, this.vProjWeight]) {
       if (weight) xavierUniform_(weight);

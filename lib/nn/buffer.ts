@@ -10,8 +10,8 @@ const PERSISTENCE: unique symbol = Symbol("whether a buffer is persistent");
 
 /**
  * A tensor that is part of a module's state and not trained, as `torch.nn.Buffer`: assigning one to a field does what
- * `registerBuffer` does, as long as the field holds it. A field that is assigned anew keeps its name in the state only by
- * `registerBuffer`.
+ * `registerBuffer` does, as long as the field holds it. A field that is assigned again keeps its name in the state
+ * only with `registerBuffer`.
  */
 export class Buffer extends Tensor {
   /** Shares the storage of `data`. Where it is not persistent, it is not part of state dicts. */

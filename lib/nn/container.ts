@@ -161,7 +161,7 @@ export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Re
     return this;
   }
 
-  /** Takes the module of a name out, and gives it. Throws DynError where there is none. */
+  /** Removes the module of a name, and returns it. Throws DynError for an unknown name. */
   pop(name: string): Module {
     const found = this.get(name);
     Reflect.deleteProperty(this, name);
@@ -325,7 +325,7 @@ function inserted<M, L extends Growing<M>>(list: L, index: number, item: M): L {
   return list;
 }
 
-/** The item at an index, which is taken out of a list. Throws DynError where there is none. */
+/** Removes the item at an index from a list, and returns it. Throws DynError if there is none. */
 function taken<M>(list: Growing<M>, index: number): M {
   const { length } = list, item = member<M>(list, index);
   for (let i = index < 0 ? index + length : index; i < length - 1; i++) list[i] = member<M>(list, i + 1);

@@ -88,8 +88,8 @@ export function clipGradsWithNorm_(
 }
 
 /**
- * The norm of the gradients of parameters of which other processes have other parts, of all processes' together; null where
- * there are none. Gradients that this process has as a whole count once.
+ * The norm of the gradients of divided parameters over all processes; null if there are none. Gradients that this
+ * process has as a whole count once.
  */
 function normOfParts(
   parameters: readonly Tensor[],

@@ -145,7 +145,7 @@ export function calculateGain(nonlinearity: Nonlinearity, param = 0.01): number 
 export type FanMode = "fanIn" | "fanOut" | "fan_in" | "fan_out";
 
 interface KaimingOptions extends Drawing {
-  /** Negative slope of the leaky ReLU behind the weight. */
+  /** Negative slope of the leaky ReLU after the weight. */
   readonly a?: number;
   readonly mode?: FanMode;
   readonly nonlinearity?: Nonlinearity;

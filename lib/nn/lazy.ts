@@ -79,7 +79,7 @@ abstract class LazyLayer extends Module {
     this.registerLoadStateDictPreHook(readLazily);
   }
 
-  /** Becomes the layer that the input asks for, and calls it. Throws DynError for inputs of other ranks. */
+  /** Becomes the complete layer for the input, and calls it. Throws DynError for inputs of other ranks. */
   override forward(x: Tensor, ...rest: readonly unknown[]): Tensor {
     const { lazyPlan: plan } = this;
     become(this, built(plan, sizeOf(x, plan, this)));

@@ -133,7 +133,7 @@ export class Module {
     return found;
   }
 
-  /** The module at a dotted path ("" is this one). Throws DynError where there is none. */
+  /** The module at a dotted path ("" is this one). Throws DynError for an unknown path. */
   getSubmodule(path: string): Module {
     if (path === "") return this;
     const [name = "", ...rest] = path.split(".");
@@ -151,13 +151,13 @@ export class Module {
     Reflect.set(owner, field ?? name, module);
   }
 
-  /** The parameter at a dotted path. Throws DynError where there is none. */
+  /** The parameter at a dotted path. Throws DynError for an unknown path. */
   getParameter(path: string): Parameter {
     const { owner, name } = ownerAt(this, path);
     return foundAt(path, "a parameter", owner.namedParameters("", false).find(([key]) => key === name));
   }
 
-  /** The buffer at a dotted path. Throws DynError where there is none. */
+  /** The buffer at a dotted path. Throws DynError for an unknown path. */
   getBuffer(path: string): Tensor {
     const { owner, name } = ownerAt(this, path);
     return foundAt(path, "a buffer", owner.namedBuffers("", false).find(([key]) => key === name));
@@ -356,9 +356,9 @@ export class Module {
   }
 
   /**
-   * A copy of the model with parameters, buffers, gradients and hooks of its own, as Python's `copy.deepcopy`: what
-   * is shared inside of it (tied weights) is shared inside of the copy. The copy is not compiled. Throws DynError
-   * for results of recorded operations and for objects with private members, which only their class can copy.
+   * A copy of the model with parameters, buffers, gradients and hooks of its own, as Python's `copy.deepcopy`:
+   * sharing within it (tied weights) is preserved in the copy. The copy is not compiled. Throws DynError for results
+   * of recorded operations and for objects with private members, which only their class can copy.
    */
   clone(): this {
     const made = deepCopy(this);

@@ -146,7 +146,7 @@ export class BatchNorm3d extends BatchNorm {
   override readonly ranks: readonly number[] = [5];
 }
 
-/** Over each image of each channel; running statistics only where they are asked for. */
+/** Over each image of each channel; running statistics only on request. */
 abstract class InstanceNorm extends StatisticsLayer {
   constructor(...given: StatisticsArguments) {
     super(given, { layer: "InstanceNorm", affine: false, track: false });
@@ -160,7 +160,7 @@ abstract class InstanceNorm extends StatisticsLayer {
     if (useInput && batch.shape.slice(2).every((size) => size === 1)) {
       throw new DynError(`Expected more than 1 spatial element but found shape [${x.shape}]`);
     }
-    // Statistics that are only followed are no operands: they change before the gradient is computed
+    // Running statistics are not operands: they change before the gradient is computed
     const result = instanceNorm(
       batch,
       useInput ? null : this.runningMean,

@@ -106,10 +106,10 @@ function quantized(x: Tensor): { readonly integers: Tensor; readonly scale: Tens
 }
 
 /**
- * Exchanges the linear layers of a model for inference, in place, as `torchao.quantization.quantize_`; gives the model.
- * `filter` chooses among them by their dotted names, all unless given. Layers of derived classes with a `forward` of their
- * own stay as they are. A layer that stands in several places is one layer afterwards, too. Throws DynError for a linear layer as the model itself, which stands in no place, and for weights that
- * are not finite.
+ * Replaces the linear layers of a model for inference, in place, like `torchao.quantization.quantize_`; returns the
+ * model. `filter` chooses among them by their dotted names, all unless given. Layers of derived classes with a
+ * `forward` of their own stay as they are. A shared layer stays shared. Throws DynError for a linear layer as the
+ * model itself, which cannot be replaced, and for weights that are not finite.
  */
 export function quantize_<M extends Module>(
   model: M,

@@ -333,7 +333,7 @@ export abstract class RNNBase extends Module {
   }
 }
 
-/** One of several states. Throws DynError where there is none. */
+/** One of several states. Throws DynError for an unknown one. */
 export function stateOf(states: States, k: number): Tensor {
   const state = states[k];
   if (!state) throw new DynError(`Expected a state ${k} but found ${states.length}`);

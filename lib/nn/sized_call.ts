@@ -10,10 +10,10 @@ interface SizedCall {
 
 const SIZED = ["outputSize"] as const;
 
-/** Options behind the tensors. */
+/** Options after the tensors. */
 export type SizedArguments = Trailing<SizedCall, typeof SIZED>;
 
-/** The size that is asked for. Throws DynError for other names. */
+/** The requested size. Throws DynError for other names. */
 export function outputSizeOf(layer: object, given: SizedArguments): readonly number[] | null {
   return trailing<SizedCall>(layer.constructor.name, SIZED, given).outputSize ?? null;
 }

@@ -121,7 +121,7 @@ function attended({ self_attn, dropout1 }: Layer, x: Tensor, masks: Masks): Tens
   return dropout1.call(mixed);
 }
 
-/** The feed-forward part, with the dropout behind it. */
+/** The feed-forward part, followed by dropout. */
 function fed({ linear1, activation, dropout, linear2 }: Layer, behind: Dropout, x: Tensor): Tensor {
   return behind.call(linear2.call(dropout.call(activation(linear1.call(x)))));
 }
@@ -156,9 +156,9 @@ export class TransformerEncoderLayer extends Module {
   readonly norm1: LayerNorm;
   /** The normalisation of the second part. */
   readonly norm2: LayerNorm;
-  /** The dropout behind the first part. */
+  /** The dropout after the first part. */
   readonly dropout1: Dropout;
-  /** The dropout behind the second part. */
+  /** The dropout after the second part. */
   readonly dropout2: Dropout;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
@@ -243,11 +243,11 @@ export class TransformerDecoderLayer extends Module {
   readonly norm2: LayerNorm;
   /** The normalisation of the third part. */
   readonly norm3: LayerNorm;
-  /** The dropout behind the first part. */
+  /** The dropout after the first part. */
   readonly dropout1: Dropout;
-  /** The dropout behind the second part. */
+  /** The dropout after the second part. */
   readonly dropout2: Dropout;
-  /** The dropout behind the third part. */
+  /** The dropout after the third part. */
   readonly dropout3: Dropout;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */

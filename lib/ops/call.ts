@@ -48,9 +48,9 @@ function signatureOf(definition: OpDefinition): Signature {
 }
 
 /**
- * The arguments of a call by parameter. Trailing ones may be given in a final object of parameter names; numbers
- * (or tensors) for a variadic parameter may be spread. `valueOf` reads a tensor that stands for a number or several. Throws
- * DynError where the call does not fit.
+ * The arguments of a call by parameter. Trailing ones may be given in a final object of parameter names; numbers (or
+ * tensors) for a variadic parameter may be spread. `valueOf` reads a tensor in place of one number or several. Throws
+ * DynError if the call does not match.
  */
 export function parseCall<T>(
   definition: OpDefinition,
@@ -127,7 +127,7 @@ interface Split {
   readonly value: unknown;
 }
 
-/** Splits what is no argument of an op off the options of a call. */
+/** Separates values that are not arguments of an op from the options of a call. */
 function splitOption(written: readonly unknown[], name: string): Split {
   const given = withoutTrailing(written), last = given.at(-1);
   if (typeof last !== "object" || last === null || !isPlainObject(last) || !Object.hasOwn(last, name)) {
@@ -182,7 +182,7 @@ export function splitInplace(
   return { given, inplace: value === true };
 }
 
-/** The arguments of a call in place, for which an op may have defaults of its own. */
+/** The arguments of an in-place call, for which an op may have other defaults. */
 export function inplaceArguments<T>(
   { inplaceDefaults }: OpDefinition,
   args: ArgsOf<Params, T>,

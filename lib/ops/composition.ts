@@ -12,7 +12,7 @@ import type { OpDefinition } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import type { ArgsOf, Params } from "./params.ts";
 
-/** Thrown where a composition asks for elements: what follows cannot be known. */
+/** Thrown when a composition reads elements: the rest cannot be inferred. */
 class NeedsElements extends Error {
   override readonly name: string = "NeedsElements";
 }

@@ -22,14 +22,14 @@ export type Implementation<P extends Params> =
     lower(args: ArgsOf<P, Operand>, out: readonly TensorMeta[]): readonly Lowered[];
   }
   /**
-   * An alias of its tensor `of`: `infer` gives the strides and offset (or, where there are none, fresh ones:
-   * then it copies, as reshape may). `lower` says the same as index arithmetic, for values without storage.
+   * An alias of its tensor `of`: `infer` returns the strides and offset (or fresh ones: then it copies, as reshape
+   * may). `lower` expresses the same as index arithmetic, for values without storage.
    */
   | ({ readonly kind: "view"; readonly of: string } & View<P>)
   /** Other ops. Runs with eager tensors and with graph nodes alike. */
   | {
     readonly kind: "composite";
-    /** Whether it calls one op at most, so that a program of its own would be that op's. */
+    /** Whether it calls at most one op, so that its program would be that op's. */
     readonly isOneCall?: boolean;
     compose<T extends TensorLike>(o: OpApi<T>, args: ArgsOf<P, T>): T | readonly T[];
   }
@@ -178,7 +178,7 @@ export interface OpDescription<P extends Params = Params> {
    * `max(x)` and `max(x, dim)`.
    */
   readonly resultsIf?: string;
-  /** Results behind the first that there are only where a parameter is true, by the name of each: those of `unique`. */
+  /** Further results that exist only if a parameter is true, by the name of each: those of `unique`. */
   readonly resultsWith?: Readonly<Record<string, string>>;
   /** The result is a list whose length depends on the arguments: split, unbind, meshgrid. */
   readonly resultList?: boolean;
@@ -228,7 +228,7 @@ export interface OpDefinition<P extends Params = Params> extends OpDescription<P
   readonly gradient: Gradient<P>;
 }
 
-/** An op that is other ops. Its gradient is theirs unless it has one of its own. */
+/** An op composed of other ops. Its gradient is theirs unless it has its own. */
 export interface Composition<P extends Params> extends OpDescription<P> {
   compose<T extends TensorLike>(o: OpApi<T>, args: ArgsOf<P, T>): T | readonly T[];
   /** As in `Implementation`; false if absent. */

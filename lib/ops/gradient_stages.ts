@@ -16,7 +16,7 @@ export function gradientPath(graph: Graph, from: Iterable<Node>): readonly Node[
   };
   for (const node of from) {
     add(node);
-    // An input has no way behind it, but what was written into it has
+    // An input has no predecessors, except writes into it
     for (const write of computed.writtenInto(node)) add(write);
   }
   for (const node of path) for (const each of computed.of(node)) add(each);
@@ -37,7 +37,7 @@ export interface Crossing {
 
 /** Who takes a gradient that passes through several stages. */
 export type LateGradient =
-  /** The stage that asks for it, which computes the path again. */
+  /** The stage that requests it, which recomputes the path. */
   | { readonly kind: "repeated" }
   /** The tape, while the graph runs: each stage has left there what it has computed. */
   | { readonly kind: "taped" }

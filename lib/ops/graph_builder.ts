@@ -24,7 +24,7 @@ import type { OpDefinition, TensorLike } from "./definition.ts";
 import type { ArgsOf, Param, Params } from "./params.ts";
 import { isTensor } from "./promotion.ts";
 
-/** A tensor that a node of a graph stands for. */
+/** A tensor that a node of a graph represents. */
 export class GraphValue implements TensorLike {
   readonly #node: Node;
 
@@ -55,7 +55,7 @@ export function isGraphValue(value: unknown): value is GraphValue {
   return value instanceof GraphValue;
 }
 
-/** The tensor that a node stands for. Throws InternalError where it is not one tensor. */
+/** The tensor that a node represents. Throws InternalError unless it is one tensor. */
 export function valueOfNode(node: Node): GraphValue {
   const { value } = node.meta;
   if (value.kind !== "tensor") {

@@ -211,7 +211,7 @@ const uniqueGroups = hostOp({
   samples: [{ args: [{ tensor: [6], dtype: "int64", range: [0, 3] }] }],
 });
 
-/** unique and uniqueConsecutive: as many results as are asked for. */
+/** unique and uniqueConsecutive, with as many results as requested. */
 function unique(name: "unique" | "uniqueConsecutive") {
   const consecutive = name === "uniqueConsecutive";
   const tail = {

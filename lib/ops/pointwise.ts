@@ -288,7 +288,7 @@ export interface BinarySpec {
   readonly check?: (call: { readonly compute: DType; readonly other: OperandOf<TensorMeta> }) => void;
   /** Whether numbers may not stand for `other`, as PyTorch has it. */
   readonly tensorsOnly?: boolean;
-  /** Whether each gradient is one operation, which rounds once by itself. */
+  /** Whether each gradient is one operation, rounded once. */
   readonly oneStep?: boolean;
   readonly inplace?: boolean;
   readonly exposure?: Exposure;

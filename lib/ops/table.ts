@@ -189,7 +189,7 @@ for (const definition of definitions.values()) {
 /** All ops, in the order of the table. */
 export const ALL_OPS: readonly OpDefinition[] = [...definitions.values()];
 
-/** The op of this public name. Throws InternalError where there is none. */
+/** The op of this public name. Throws InternalError for an unknown name. */
 export function opNamed(name: string): OpDefinition {
   const found = definitions.get(name);
   if (!found) throw new InternalError(`Expected the name of an op but found ${name}`);

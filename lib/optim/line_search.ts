@@ -62,7 +62,7 @@ function narrow(
     const from = Math.min(low.at, high.at), to = Math.max(low.at, high.at), margin = 0.1 * (to - from);
     const [left, right] = low.at === from ? [low, high] : [high, low];
     let at = cubicMinimum(left, right, [from, to]);
-    // Ends are approached twice at most without being left behind
+    // Ends are approached at most twice without being passed
     const isNearAnEnd = Math.min(to - at, at - from) < margin;
     const isStuck: boolean = isNearAnEnd && (wasNearAnEnd || at >= to || at <= from);
     if (isStuck) at = Math.abs(at - to) < Math.abs(at - from) ? to - margin : from + margin;

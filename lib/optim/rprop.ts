@@ -1,4 +1,4 @@
-/** Rprop: steps of a size of their own for each element, which only signs of gradients change; as torch.optim's. */
+/** Rprop: individual step sizes for each element, which depend only on signs of gradients; like torch.optim's. */
 import { fullLike, where, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import {

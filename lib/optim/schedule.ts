@@ -37,7 +37,7 @@ export abstract class LRScheduler {
   abstract rateAt(epoch: number, base: number, group: number): number;
 
   /**
-   * To be called once an epoch, after `optimizer.step()`: goes on by one, or to an epoch, of which a part may have gone by
+   * To be called once an epoch, after `optimizer.step()`: advances by one, or to an epoch, which may be fractional
    * (`step(epoch + i / batches)`). Throws DynError for a negative one.
    */
   step(epoch?: number | null): void {

@@ -68,7 +68,7 @@ export function isAutocastEnabled(_deviceType = "cpu"): boolean {
   return ambient.autocast !== null;
 }
 
-/** The type of the region, or the one that a region has where none is said. */
+/** The type of the region, or the default type. */
 export function getAutocastDtype(_deviceType = "cpu"): DType {
   return ambient.autocast ?? "bfloat16";
 }

@@ -53,9 +53,9 @@ export function isFresh({ contiguous, shape, strides }: Layout): boolean {
 }
 
 /**
- * For each dimension the one whose steps it takes up where that one ends, as those of turned tensors and of slices do;
- * undefined where its stride is a number of its own. What the stride is then follows from sizes, so that loops over both
- * can be one, as they are where all numbers are known.
+ * For each dimension the one that it continues, as in transposed tensors and slices; undefined where its stride is
+ * independent. The stride then follows from sizes, so that loops over both can be one, as they are where all numbers
+ * are known.
  */
 export function followed(
   { shape, strides }: Pick<Layout, "shape" | "strides">,

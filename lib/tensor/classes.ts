@@ -64,7 +64,7 @@ export interface GraphProgram {
   )[];
 }
 
-/** Makes a program of a functional graph whose first results have memory of their own. */
+/** Compiles a functional graph whose first results have memory of their own. */
 export type GraphToProgram = (
   graph: Graph,
   about: { readonly name: string; readonly ownResults: number },
@@ -72,14 +72,14 @@ export type GraphToProgram = (
 
 let compiler: GraphToProgram | null = null;
 
-/** Says who makes programs of graphs; without it, calls run programs of their own shapes. */
+/** Sets the compiler of graphs; without it, calls run programs of their own shapes. */
 export function installGraphPrograms(compile: GraphToProgram): void {
   compiler = compile;
 }
 
 /** Elements from which on a call has a class at once. */
 const LARGE = 1 << 14;
-/** Different sizes of one class that run programs of their own before the class is made. */
+/** Number of different sizes of one class that run separate programs before the class is made. */
 const PATIENCE = 2;
 /** Programs of one key that differ in what they assume of sizes; what comes after them has none. */
 const MOST_VARIANTS = 8;
@@ -233,7 +233,7 @@ function keptClass(family: Family, request: ClassRequest, { device, call }: Plac
   const kept = keptClasses(family.keptAs, call);
   family.isOpByOp = kept?.length === 0;
   for (const each of kept ?? []) {
-    // Made again where more than its code is asked for, of the same sizes as before
+    // Made again if more than its code is needed, for the same sizes as before
     const program = (): Program => {
       const made = compileCall(layouts, { device, sizes: new ClassSizes(call, each.sizes.hints) });
       if (typeof made === "object" && hasText(each, textOf(made))) return made.program;

@@ -298,7 +298,7 @@ function isInexact(lowered: Lowered): boolean {
     isFloat(lowered.accumulator);
 }
 
-/** A key of random numbers, where only the kind of work is asked for. */
+/** A key of random numbers, where only its type matters. */
 const KEY: Operand = { shape: [], dtype: "int32" };
 
 /** The plan of a call of a lowered or random op. */
@@ -374,7 +374,7 @@ function runView(
   return places.map(({ layout, offset }, index) => {
     const result = new Tensor(viewed.storage, layout, offset);
     if (differentiable) {
-      // A view that became a leaf is where the history of its own views begins
+      // A view that became a leaf starts the history of its own views
       const parent = viewed.state?.requiresGrad ? null : viewOf(viewed), step = { definition, args, index };
       result.viewState = {
         base: parent === null ? viewed : parent.base,

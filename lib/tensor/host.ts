@@ -75,7 +75,7 @@ export function elementAt(tensor: Readable, place: number): Element {
   return storedElement(aligned(bytes, layout.dtype), 0, layout.dtype);
 }
 
-/** From so many elements on, they are not all read where few are asked for. */
+/** Number of elements from which on not all are read when few are needed. */
 const MANY = 1024;
 
 /** Reads elements by their indices, as numbers. */
@@ -112,7 +112,7 @@ function aligned(bytes: Uint8Array, dtype: DType): HostArray {
   return hostArray(dtype, copy.buffer, { length: bytes.byteLength / size });
 }
 
-/** The addressed range of a layout as row-major elements of their own. */
+/** The addressed range of a layout as separate row-major elements. */
 function pack(bytes: Uint8Array, whole: Layout): HostArray {
   const layout = isComplex(whole.dtype) ? layoutOf(pairsMeta(whole.meta)) : whole;
   const source = aligned(bytes, layout.dtype);

@@ -14,7 +14,7 @@ import type { Dim } from "../sym/expr.ts";
 export interface SliceIndex {
   /** The first index; default: the beginning. */
   readonly start?: number | Sym | null | undefined;
-  /** The index behind the last; default: the end. */
+  /** The index after the last; default: the end. */
   readonly stop?: number | Sym | null | undefined;
   /** 1 unless given. */
   readonly step?: number | Sym | null | undefined;

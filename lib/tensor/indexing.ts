@@ -125,7 +125,7 @@ function apply<T extends TensorLike, V>(
 
 const isMask = ({ dtype }: TensorLike): boolean => dtype === "bool" || dtype === "uint8";
 
-/** Throws where they are no integers and no mask of the sizes that it indexes. */
+/** Throws unless they are integers, or a mask of the sizes that it indexes. */
 function checkIndices(view: TensorLike, indices: TensorLike, dim: number): void {
   if (indices.dtype === "int64" || indices.dtype === "int32") return;
   if (!isMask(indices)) {

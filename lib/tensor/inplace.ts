@@ -155,7 +155,7 @@ export function becomeView(target: Tensor, view: Tensor): void {
     target.viewState = {
       base: former ?? now.base,
       steps: now.steps,
-      // Without recording, the history is found again when somebody asks for it
+      // Without recording, the history is computed when it is needed
       version: gradFn === null ? STALE : target.storage.version,
       ...(isSuccessor ? { succeeds: true } : {}),
     };

@@ -21,7 +21,7 @@ interface Held {
   readonly whole: Tensor;
 }
 
-/** The batches behind the tensors that stand for one element. */
+/** The batches of the tensors that represent one element. */
 const byElement = new WeakMap<Tensor, Held>();
 
 /** The same by storage: the tape makes further tensors over the memory of an element. */
@@ -58,8 +58,8 @@ function historyOf({ whole }: Held): unknown {
 }
 
 /**
- * The tensor with the batch first that an element stands for at a level; undefined where it is no such element. Throws
- * DynError where the tape has made it of elements in one place whose gradients flow differently.
+ * The batched tensor, batch first, of which a tensor represents an element at a level; undefined for other tensors.
+ * Throws DynError where the tape has made it of elements in one place whose gradients flow differently.
  */
 export function wholeOf(element: Tensor, level: Level): Tensor | undefined {
   const { storage, layout, offset } = element, own = byElement.get(element);
@@ -77,7 +77,7 @@ export function wholeOf(element: Tensor, level: Level): Tensor | undefined {
   return found?.whole;
 }
 
-/** The tensor with elements that an element stands for, of all levels; itself where it is none. */
+/** The tensor with elements behind all levels; the tensor itself if it represents no element. */
 export function wholeBeneath(tensor: Tensor): Tensor {
   const entry = byElement.get(tensor) ?? byStorage.get(tensor.storage)?.[0];
   return entry === undefined ? tensor : wholeBeneath(entry.whole);

@@ -170,7 +170,7 @@ function planFrom<P>(source: PlanSource<P>, numbers: readonly LoadedNumber[]): P
   return knownPlan(source, numbers) ?? preferringOwnBuiltins(() => source.make(numbers));
 }
 
-/** The plan of a call, made where there is none. */
+/** The plan of a call, created on demand. */
 export function findPlan<P>(entry: OpEntry, args: TensorArgs, source: PlanSource<P>): P {
   const { cache } = source;
   const key = signatureOf(entry, args);

@@ -8,7 +8,7 @@ import { type DType, isComplex, isFloat, partType } from "../base/dtype.ts";
 
 /** Settings for printing tensors, like `torch.set_printoptions`. */
 export interface PrintOptions {
-  /** Digits behind the point; 4 at first. */
+  /** Digits after the point; initially 4. */
   readonly precision: number;
   /** Elements from which on the ends of dimensions alone are shown; 1000 at first. */
   readonly threshold: number;
@@ -139,7 +139,7 @@ function bodyText(
   return write(0, indent);
 }
 
-/** Indices along a dimension; null stands for those left out. */
+/** Indices along a dimension; null for those left out. */
 function places(size: number, summarize: boolean): (number | null)[] {
   const { edgeitems } = printing.options, isCut = summarize && size > 2 * edgeitems;
   const all = Array.from({ length: isCut ? edgeitems : size }, (_, i) => i);
@@ -151,7 +151,7 @@ function formatOf(values: readonly Printed[], dtype: DType): Format {
   return isComplex(dtype) ? pairFormat(values, partType(dtype)) : realFormat(real, dtype);
 }
 
-/** Parts are aligned each by itself. */
+/** Each part is aligned. */
 function pairFormat(values: readonly Printed[], part: DType): Format {
   const pairOf = (value: Printed): Complex =>
     typeof value === "object" ? value : { re: Number(value), im: 0 };

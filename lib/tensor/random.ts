@@ -67,7 +67,7 @@ export class Generator implements RandomSource {
     return this.#offset;
   }
 
-  /** Goes on behind so many calls since its seed was set. Throws DynError for what is no count. */
+  /** Continues after the given number of calls since its seed was set. Throws DynError for an invalid number. */
   setOffset(offset: number): this {
     if (!Number.isSafeInteger(offset) || offset < 0) {
       throw new DynError(`Expected a count of random calls as offset but found ${offset}`);

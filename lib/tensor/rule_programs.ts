@@ -122,7 +122,7 @@ function isList<T extends TensorLike>(
   return Array.isArray(value) && value.every((each) => each === null || isTensorLike<T>(each));
 }
 
-/** The tensor at a place; null where there is none. */
+/** The tensor at a place, or null. */
 function at<T extends TensorLike>(value: unknown, index: number | null): T | null {
   const found: unknown = index === null ? value : Array.isArray(value) ? value[index] : null;
   return isTensorLike<T>(found) ? found : null;

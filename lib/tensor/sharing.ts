@@ -20,7 +20,7 @@ export interface SharedElements {
   readonly buffer: ArrayBuffer | SharedArrayBuffer;
 }
 
-/** The elements of a tensor in a buffer of their own. Throws DynError for tensors of other devices. */
+/** The elements of a tensor in a separate buffer. Throws DynError for tensors of other devices. */
 export function elementsOf(
   tensor: Tensor,
   make: (bytes: number) => ArrayBuffer | SharedArrayBuffer,

@@ -124,7 +124,7 @@ export class Storage {
     this.#missing = missing;
   }
 
-  /** The memory. Throws where there is none: released, or a tensor without elements. */
+  /** The memory. Throws if there is none: it was released, or the tensor has no elements. */
   get memory(): Memory {
     if (this.#pending !== null) this.#pending.settle();
     if (this.#memory === null) {
@@ -136,7 +136,7 @@ export class Storage {
     return this.#memory;
   }
 
-  /** Throws where elements were taken away, also where there are none that a program would read. */
+  /** Throws if elements were released, even if a program would not read any. */
   requireKept(): void {
     if (this.#pending !== null) this.#pending.settle();
     if (this.#memory === null && this.#missing) throw this.#missing();
@@ -195,8 +195,8 @@ function allocate(
 }
 
 /**
- * Fresh uninitialised storage. Throws OutOfMemory where there is not enough memory, with the bytes that were asked for and
- * what they were asked for, where it is given: a tensor, or elements of a type.
+ * Fresh uninitialised storage. Throws OutOfMemory if there is not enough memory, with the requested bytes and, if
+ * given, their purpose: a tensor, or elements of a type.
  */
 export function allocateStorage(
   device: DeviceName,

@@ -75,7 +75,9 @@ export interface Tensor extends TensorMethods<Tensor>, Described<Tensor> {}
 /** A multi-dimensional array, as `torch.Tensor`. */
 export class Tensor {
   /**
-   * Autograd state; null where there is none. For the tensor and autograd rooms.
+   * Autograd state, or null. For the tensor and autograd rooms.
+   *
+   * @internal
    *
    * @internal
    */
@@ -504,7 +506,7 @@ function isIndexList(
   return Array.isArray(index);
 }
 
-/** The autograd state of a tensor, made where there is none. For the tensor and autograd rooms. */
+/** The autograd state of a tensor, created on demand. For the tensor and autograd rooms. */
 export function autogradStateOf(tensor: Tensor): AutogradState<Tensor> {
   return tensor.state ??= {
     requiresGrad: false,

@@ -15,7 +15,7 @@ import { findTarget } from "../../ops/table.ts";
 /** A set of values that may share memory. */
 export type MemoryClass = Node;
 
-/** The order that a graph asks for. */
+/** The order that a graph requires. */
 export interface Dependences {
   /** The nodes that a node must follow: those it reads, and those that access memory in conflict with it. */
   readonly before: ReadonlyMap<Node, ReadonlySet<Node>>;

@@ -21,7 +21,7 @@ interface OpenGroup {
   readonly needs: Set<OpenGroup>;
 }
 
-/** Puts nodes together; `order` are the nodes in order, `before` what each has to come behind. */
+/** Groups nodes; `order` are the nodes in order, `before` the nodes that each must follow. */
 export function groupNodes(
   order: readonly Node[],
   { engineOf, before }: {
@@ -116,7 +116,7 @@ function join(one: OpenGroup, other: OpenGroup, all: readonly OpenGroup[]): void
   one.needs.delete(other);
 }
 
-/** Groups behind those that they need, otherwise in the order in which they are. */
+/** Groups after those that they need, otherwise in their original order. */
 function inOrder(groups: readonly OpenGroup[]): OpenGroup[] {
   const waits = new Map(groups.map((group) => [group, group.needs.size]));
   const users = new Map<OpenGroup, OpenGroup[]>(groups.map((group) => [group, []]));

@@ -16,7 +16,7 @@ export interface Part {
   readonly module: GraphModule;
   /** Its first arguments. */
   readonly sizes: readonly Sym[];
-  /** Nodes of the whole graph whose values it takes behind the sizes. */
+  /** Nodes of the whole graph whose values it takes after the sizes. */
   readonly inputs: readonly Node[];
   /** Nodes of the whole graph whose values it gives. */
   readonly results: readonly Node[];

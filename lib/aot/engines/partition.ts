@@ -137,7 +137,7 @@ function partOf(
   const own = new Set(nodes);
   const inputs = [...new Set(nodes.flatMap((node) => [...node.inputs()]))].filter((node) => !own.has(node));
   const read = nodes.filter((node) => [...node.users.keys()].some((user) => !own.has(user)));
-  // Views of what comes from outside, or of another result, may stay that; what is made here has memory of its own
+  // Views of outside values, or of another result, may remain views; other results need memory of their own
   const firsts = new Map(read.toReversed().map((node) => [memoryRoot(node), node]));
   const isOwn = (node: Node) => own.has(memoryRoot(node)) && firsts.get(memoryRoot(node)) === node;
   const made = read.filter(isOwn), results = [...made, ...read.filter((node) => !isOwn(node))];

@@ -65,7 +65,7 @@ function coloured({ width, height, data }: Samples, palette: readonly unknown[])
   return { width, height, channels, data: found };
 }
 
-/** The same picture with the channels that a mode asks for: brightness as ITU-R 601-2 weighs colours. */
+/** The same picture with the channels of a mode: brightness with the weights of ITU-R 601-2. */
 function inMode(samples: Samples, mode: ImageMode): Samples {
   const { width, height, channels, data } = samples, isGray = channels < 3;
   if (mode === "unchanged" || (mode === "gray" ? channels === 1 : channels === 3)) return samples;

@@ -34,7 +34,7 @@ export async function libraryOf(specifier: string): Promise<object> {
   throw new DynError(`Expected a module at ${specifier} but found none`);
 }
 
-/** A function that a library exports, or its default export has. Throws DynError where there is none. */
+/** A function that a library or its default export has. Throws DynError if there is none. */
 export function functionOf(library: object, name: string): (...args: readonly unknown[]) => unknown {
   const own: unknown = Reflect.get(library, name), main: unknown = Reflect.get(library, "default");
   const found: unknown = own ??

@@ -46,7 +46,7 @@ export const NO_NODES: NodeNumbers = {
   },
 };
 
-/** An argument tree. What is no JSON is a list that begins with its kind; lists begin with "list". */
+/** An argument tree. A value that JSON lacks is a list that begins with its kind; lists begin with "list". */
 export function writeArgument(argument: Argument, nodes: NodeNumbers, symbols: Symbols): Plain {
   const again = (each: Argument) => writeArgument(each, nodes, symbols);
   if (argument instanceof Node) return ["node", nodes.numberOf(argument)];

@@ -93,7 +93,7 @@ export function weightNorm<M extends Module>(
   return module;
 }
 
-/** Takes it back, as torch.nn.utils.remove_weight_norm. Throws DynError where there is none. */
+/** Undoes it, like torch.nn.utils.remove_weight_norm. Throws DynError if there is none. */
 export function removeWeightNorm<M extends Module>(module: M, name: string = "weight"): M {
   return restoreWeight(module, name, [`${name}_g`, `${name}_v`]);
 }
@@ -127,7 +127,7 @@ export function spectralNorm<M extends Module>(
   return module;
 }
 
-/** Takes it back, as torch.nn.utils.remove_spectral_norm. Throws DynError where there is none. */
+/** Undoes it, like torch.nn.utils.remove_spectral_norm. Throws DynError if there is none. */
 export function removeSpectralNorm<M extends Module>(module: M, name: string = "weight"): M {
   return restoreWeight(module, name, [`${name}_orig`, `${name}_u`, `${name}_v`]);
 }

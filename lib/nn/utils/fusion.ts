@@ -70,7 +70,7 @@ function parametersOf(
 }
 
 /**
- * The weight and bias of a convolution and the batch norm behind it as those of one convolution, as
+ * The weight and bias of a convolution fused with the batch norm after it, like
  * `torch.nn.utils.fuse_conv_bn_weights`.
  */
 export function fuseConvBnWeights(

@@ -124,8 +124,8 @@ export interface ParametrizeOptions {
 }
 
 /**
- * Makes a parameter or buffer of a module the result of `parametrization`, or of what computes it already and that. Throws
- * DynError where there is none of this name, and for another shape or type unless `unsafe`.
+ * Makes a parameter or buffer of a module the result of `parametrization`, applied after existing ones. Throws
+ * DynError for an unknown name, and for another shape or type unless `unsafe`.
  */
 export function registerParametrization<M extends Module>(
   module: M,

@@ -96,7 +96,7 @@ export function packPaddedSequence(
 export interface PadPackedOptions {
   /** Whether the batch is the first dimension; default false. */
   readonly batchFirst?: boolean;
-  /** The value behind the ends; default 0. */
+  /** The value beyond the ends; default 0. */
   readonly paddingValue?: number;
   /** The length of the result; default: the greatest one. */
   readonly totalLength?: number | null;
@@ -140,7 +140,7 @@ export function padPackedSequence(
 export interface PadOptions {
   /** Whether the batch is the first dimension; default false. */
   readonly batchFirst?: boolean;
-  /** The value behind the ends; default 0. */
+  /** The value beyond the ends; default 0. */
   readonly paddingValue?: number;
   /** Side of the padding; default "right". */
   readonly paddingSide?: "left" | "right";

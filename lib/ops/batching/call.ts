@@ -80,7 +80,7 @@ export class BatchCall<P extends Params, T extends TensorLike> {
     return normalizeDim(dim, Math.max(1, this.rankOf(x))) + 1;
   }
 
-  /** The batch, then what is said. */
+  /** The batch, then the other arguments. */
   sizes(rest: readonly Dim[]): readonly Dim[] {
     return [this.size, ...rest];
   }

@@ -7,7 +7,7 @@ import { isTensorLike, type TensorLike } from "../tensor_like.ts";
 import type { ArgsOf, Params } from "../params.ts";
 import type { BatchCall, BatchRule } from "./call.ts";
 
-/** Operands that choose rather than take part: their type is no matter of promotion. */
+/** Operands that select rather than take part: their type does not affect promotion. */
 const CHOOSING: ReadonlySet<string> = new Set(["condition", "mask"]);
 
 /** The tensors of a call by parameter. */

@@ -97,7 +97,7 @@ function withBatch<P extends Params, T extends TensorLike>(
   };
 }
 
-/** An order of dimensions with those of indices moved from behind the batch to `at`, or back. */
+/** An order of dimensions that moves those of indices from after the batch to `at`, or back. */
 function moved(ndim: number, { rank, at, back }: { rank: number; at: number; back: boolean }): number[] {
   const order = Array.from({ length: ndim }, (_, d) => d);
   const inner = back ? order.splice(1 + at, rank) : order.splice(1, rank);

@@ -12,10 +12,10 @@ import { asComplex, isComplexTensor, joined, partsOf } from "./parts.ts";
 import { truth } from "./reductions.ts";
 import { type ComplexRule, rule } from "./rule.ts";
 
-/** The type asked for, or that of the tensor to be like. */
+/** The requested type, or that of the tensor to follow. */
 const typeFor = (asked: DType | null, self?: TensorLike): DType => asked ?? self?.dtype ?? "complex64";
 
-/** The type and the device asked for, or those of the tensor to be like. */
+/** The requested type and device, or those of the tensor to follow. */
 const placeFor = (self: TensorLike, dtype: DType | null, device: DeviceName | null) => ({
   dtype: typeFor(dtype, self),
   device: device ?? self.device,

@@ -75,7 +75,9 @@ const geometric = composeOp({
   errors: [{ args: [t(2), 1], message: "p between 0 and 1" }],
 });
 
-/** The integers up to which `random_` draws unless told: all that a type holds, as far as numbers of JavaScript tell them apart. */
+/**
+ * The largest integers that `random_` draws by default: the limits of a type, as far as JavaScript numbers are exact.
+ */
 const LIMITS: Readonly<Partial<Record<DType, number>>> = {
   float64: 2 ** 53 + 1,
   float32: 2 ** 24 + 1,

@@ -11,7 +11,7 @@ import { composeWideOp, hostWideOp } from "../wide.ts";
 import { checkSquare, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
 
-/** Sweeps after which rotations are taken to go on only because of NaN. */
+/** Number of sweeps after which rotations must be caused by NaN. */
 const MOST_SWEEPS = 60;
 
 interface Eigen {

@@ -214,7 +214,7 @@ function turned<T extends TensorLike>(
   return o.squeeze(o.solve(systems, o.sub(g, o.matmul(x, o.matmul(xt, g)))), -1);
 }
 
-/** The sizes of a search: how many rows, and how many vectors it goes on with. */
+/** The sizes of a search: the number of rows, and of vectors it continues with. */
 function sizesOf(
   A: TensorLike,
   { k, X, n }: { readonly k: number | null; readonly X: TensorLike | null; readonly n: number | null },
@@ -235,7 +235,7 @@ function sizesOf(
   return { rows, vectors, wanted };
 }
 
-/** The square roots of types' precision, within which a search ends by itself. */
+/** Square roots of types' precision, at which a search ends. */
 const TOLERANCE = { float32: 2 ** -11.5, float64: 2 ** -26 } as const;
 
 const lobpcg = composeWideOp({

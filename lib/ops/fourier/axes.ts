@@ -20,7 +20,7 @@ export interface Direction {
   readonly norm: string | null;
 }
 
-/** The dimensions of a transform with the sizes asked for; by default each of its own. */
+/** The requested sizes of a transform's dimensions; default: their own. */
 export function axesOf(
   { shape }: TensorLike,
   dims: number | readonly number[] | null,

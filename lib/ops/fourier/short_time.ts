@@ -129,7 +129,7 @@ const stft = composeOp({
   ],
 });
 
-/** Signals with samples before and behind them. */
+/** Signals padded with samples before and after. */
 function padSignal<T extends TensorLike>(o: OpApi<T>, x: T, around: number, mode: PadMode): T {
   if (mode === "constant") return o.constantPadNd(x, [around, around], 0);
   return o.squeeze(o.pad(o.unsqueeze(x, 1), [around, around], mode), 1);

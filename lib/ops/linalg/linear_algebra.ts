@@ -160,7 +160,7 @@ function crossDim(a: TensorLike, b: TensorLike, dim: number | null): number {
   return at;
 }
 
-/** cross and linalgCross, which differ in the dimension that they take by themselves. */
+/** cross and linalgCross, which differ in the default dimension. */
 function crossOp(name: "cross" | "linalgCross") {
   const wanted = (dim: number | null) => name === "linalgCross" ? dim ?? -1 : dim;
   return composeWideOp({

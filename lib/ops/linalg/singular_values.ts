@@ -30,7 +30,7 @@ function rotate(a: Float64Array, b: Float64Array, { c, s }: { c: number; s: numb
   }
 }
 
-/** Sweeps after which rotations are taken to go on only because of NaN. */
+/** Number of sweeps after which rotations must be caused by NaN. */
 const MOST_SWEEPS = 60;
 
 /**

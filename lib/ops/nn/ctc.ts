@@ -87,7 +87,7 @@ function checkedLength(of: HostTensor, n: number, most: number): number {
   throw new DynError(`Expected lengths in [0, ${most}] but found ${length}`);
 }
 
-/** Losses, and what PyTorch gives as their gradients: those of logits behind a log-softmax. */
+/** Losses with PyTorch's gradients: those of logits before a log-softmax. */
 function losses(
   { logProbs, targets, inputLengths, targetLengths, blank }: CtcArgs<HostTensor>,
 ): HostTensor[] {

@@ -39,7 +39,7 @@ function reduceWeighted<T extends TensorLike>(
   return reduction === "mean" ? o.div(o.sum(weighted), o.sum(weight)) : reduce(o, weighted, reduction);
 }
 
-/** Throws DynError for predictions and targets that are no floats together: differences of unsigned integers wrap around. */
+/** Throws DynError unless predictions and targets promote to floats: differences of unsigned integers wrap around. */
 function checkFloats(name: string, ...tensors: readonly TensorMeta[]): void {
   checkCategory(name, resultTypeOf(tensors), ["float"]);
 }

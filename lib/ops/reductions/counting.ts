@@ -161,7 +161,7 @@ function countChoices(n: number, r: number, repeat: boolean): number {
   return count;
 }
 
-/** Choices of r positions out of n, in order, one behind the other. */
+/** Combinations of r of n positions, in order, one after another. */
 function choices(n: number, r: number, repeat: boolean): number[] {
   const found: number[] = [];
   const row = Array.from({ length: r }, (_, place) => repeat ? 0 : place);

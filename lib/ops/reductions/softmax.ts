@@ -52,7 +52,7 @@ function alongDim(
       const result = resultType(self, dtype);
       const x = o.to(self, result);
       const size = x.shape[normalizeDim(dim, x.shape.length)] ?? 1;
-      // Without elements there is no largest score
+      // Without elements there is no maximum score
       return x.shape.includes(0) || isEqual(size, 0) ? o.clone(x) : compose(o, x, dim);
     },
     gradient: {

@@ -22,7 +22,7 @@ export function sumsOf(graph: Graph, least: number): readonly Sum[] {
   for (const node of graph.nodes.toReversed()) {
     if (!isSum(node) || seen.has(node)) continue;
     const terms: Node[] = [];
-    // A part of a sum is no sum of its own
+    // A part of a sum is not listed separately
     const visit = (each: Node): void => {
       const inside = isSum(each) && (each === node || each.users.size === 1);
       if (!inside) return void terms.push(each);

@@ -40,8 +40,8 @@ export function readAt(
 }
 
 /**
- * Strides that show a strided tensor in another shape of as many elements without copying, or null where there
- * are none. Follows `computeStride` of ATen.
+ * Strides that show a strided tensor in another shape of as many elements without copying, or null if that is
+ * impossible. Follows `computeStride` of ATen.
  */
 export function viewStrides(
   self: Pick<TensorMeta, "shape" | "strides">,

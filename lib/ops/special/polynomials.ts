@@ -43,7 +43,7 @@ function aligned(a: OperandOf<HostTensor>, b: OperandOf<HostTensor>) {
 interface Family {
   readonly name: string;
   readonly doc: string;
-  /** The polynomial of degree n at x of [−1, 1] in one step; absent: there is no such formula. */
+  /** The polynomial of degree n at x in [−1, 1] in closed form; absent: there is none. */
   readonly closed?: (n: number, x: number) => number;
   /** Degrees beyond it have no result that a type could hold: NaN. */
   readonly greatest?: Readonly<Record<"float32" | "float64", number>>;
@@ -56,7 +56,7 @@ interface Family {
   readonly argument?: (x: number) => number;
 }
 
-/** Up to this degree the recurrence is at least as exact as what stands for it inside of [−1, 1]. */
+/** Up to this degree the recurrence is at least as exact as the closed form inside [−1, 1]. */
 const SHORT = 8;
 
 /**
