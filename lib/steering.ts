@@ -9,7 +9,6 @@ import * as dataParallel from "./distributed/data_parallel.ts";
 import { canDrop } from "./distributed/fully_shard.ts";
 import * as distributed from "./distributed/mod.ts";
 import { markFunction } from "./dynamo/mod.ts";
-import { nextMemory } from "./optim/lbfgs.ts";
 
 const STEERING: readonly object[] = [
   compile,
@@ -56,9 +55,5 @@ const IN_GRAPHS = [
 ] as const;
 
 for (const [original, by] of IN_GRAPHS) markFunction(original, { kind: "substituted", by });
-markFunction(nextMemory, {
-  kind: "disabled",
-  reason: "LBFGS finds its direction with numbers that it reads",
-});
 markFunction(canDrop, { kind: "answers", answer: () => false });
 for (const fn of STEERING) markFunction(fn, { kind: "builtin" });
