@@ -36,10 +36,11 @@ const isAlone = (kernel: Kernel): kernel is LoopKernel =>
   kernel.kind === "loops" && !kernel.blocks && !kernel.table;
 
 function marked(kernel: LoopKernel, buffers: readonly BufferDecl[]): LoopKernel {
-  const all = [...allOf(kernel.body)];
-  const read = new Set(all.flatMap((s) => s.kind === "load" ? [s.buffer] : readByFolds(s)));
+  const all = [...allOf(kernel.body)],
+    read = new Set(all.flatMap((s) => s.kind === "load" ? [s.buffer] : []));
   const isFit = (id: BufferId): boolean => !read.has(id) && isLargeResult(buffers[id]);
-  if (!all.some((s) => s.kind === "loop" && streams(s, isFit))) return kernel;
+  // Between parts of a row that store nothing, memory would wait, and then be waited for
+  if (all.some(reduces) || !all.some((s) => s.kind === "loop" && streams(s, isFit))) return kernel;
   const visit = (body: readonly Statement[]): readonly Statement[] =>
     body.map((s) => {
       if (s.kind !== "loop") return s;
@@ -48,10 +49,8 @@ function marked(kernel: LoopKernel, buffers: readonly BufferDecl[]): LoopKernel 
   return { ...kernel, body: visit(kernel.body) };
 }
 
-const readByFolds = (s: Statement): BufferId[] =>
-  s.kind === "loop"
-    ? (s.folds ?? []).flatMap(({ values, positions }) => [values, positions].flatMap((e) => e?.buffer ?? []))
-    : [];
+const reduces = (s: Statement): boolean =>
+  s.kind === "loop" && s.reductions.length + s.carried.length + (s.folds?.length ?? 0) > 0;
 
 function isLargeResult(buffer: BufferDecl | undefined): boolean {
   if (buffer?.role.kind !== "output") return false;
@@ -59,15 +58,14 @@ function isLargeResult(buffer: BufferDecl | undefined): boolean {
   return most * itemSize(buffer.dtype) >= LEAST_BYTES;
 }
 
-/** Returns whether a loop is short, runs in lanes, reads at constant strides, and stores adjacent results. */
-function streams({ vector, body, axis, reductions, carried, folds }: Loop, isFit: (id: BufferId) => boolean) {
-  if (boundsOf(axis.size)[1] < LEAST_LENGTH) return false;
-  if (!vector || reductions.length + carried.length + (folds?.length ?? 0) > 0) return false;
+/** Returns whether a loop's body is short, runs in lanes, reads from known places, and stores adjacent results. */
+function streams({ vector, body, axis }: Loop, isFit: (id: BufferId) => boolean): boolean {
+  if (!vector || boundsOf(axis.size)[1] < LEAST_LENGTH) return false;
   if (body.length > MOST_STATEMENTS || body.reduce((sum, s) => sum + workOf(s), 0) > MOST_WORK) return false;
   const stores = body.filter((s) => s.kind === "store");
   const isPlain = (s: Statement) =>
     s.kind === "load"
-      ? coefficientOf(s.index, axis.symbol) !== undefined
+      ? coefficientOf(s.index, axis.symbol) !== undefined && !isIndirect(s.index)
       : s.kind !== "loop" && s.kind !== "masked";
   return stores.length > 0 && body.every(isPlain) &&
     stores.every(({ mode, buffer, index }) =>

@@ -60,9 +60,11 @@ function streamed(
   { i, from, to }: Counter,
 ): void {
   const { out } = nest, b = `b${nest.unique()}`, past = `past${nest.unique()}`;
-  const stores = body.filter((s) => s.kind === "store");
+  const accesses = body.filter((s) => s.kind === "store" || s.kind === "load");
+  const stores = accesses.filter((s) => s.kind === "store");
   const elements = stores.map((store) => ({ ...nest.element(store), array: `o${nest.unique()}` }));
-  const lanes = Math.max(LANES, ...elements.map(({ bytes }) => LINE / bytes));
+  // Whole vectors of the smallest elements: where there are fewer, the compiler makes small vectors of all
+  const lanes = Math.max(LANES, ...accesses.map((each) => LINE / nest.element(each).bytes));
   const far = [...new Set(stores.map(({ buffer }) => nest.names.far(buffer)))];
   out.block("{", () => {
     out.line(`long ${b} = ${from};`, `bool ${past} = ${far.join(" && ")};`);

@@ -33,8 +33,9 @@ export interface KernelNames {
 }
 
 export type Store = Extract<Statement, { readonly kind: "store" }>;
+export type Access = Extract<Statement, { readonly kind: "store" | "load" }>;
 
-/** The element that a store writes, as C++. */
+/** The element that a load reads or a store writes, as C++. */
 export interface Element {
   /** The element itself. */
   readonly text: string;
@@ -55,8 +56,8 @@ export interface StatementPrinter {
   define(id: ValueId, dtype: ValueType, text?: string): string;
   /** A number that no other name of the kernel has. */
   unique(): number;
-  /** Returns the element that a store writes. */
-  element(store: Store): Element;
+  /** Returns the element that a load reads or a store writes. */
+  element(access: Access): Element;
   /** Prints statements whose stores go elsewhere, as named here. */
   elsewhere(body: readonly Statement[], targets: ReadonlyMap<Statement, string>): void;
   /** The bounds that are printed for a loop: those of one thread where a team shares it out. */

@@ -22,7 +22,7 @@ import {
 import { foldedRows, foldRowsName, foldRowsText, ROWS } from "./fold_rows.ts";
 import { isCalled } from "./functions.ts";
 import { closeLanes, openLanes, printLanes } from "./lanes.ts";
-import type { Element, KernelNames, Range, StatementPrinter, Store } from "./names.ts";
+import type { Access, Element, KernelNames, Range, StatementPrinter, Store } from "./names.ts";
 import { combine, foldName, foldText, neutral, takes } from "./reductions.ts";
 import { castExpression, scalarExpression } from "./scalar.ts";
 import { literal, MEMORY_TYPE, memoryType, printIndex, VALUE_TYPE } from "./types.ts";
@@ -215,8 +215,8 @@ export class NestPrinter implements StatementPrinter {
     }
   }
 
-  /** Returns the element that a store writes. */
-  element({ buffer, index }: Store): Element {
+  /** Returns the element that a load reads or a store writes. */
+  element({ buffer, index }: Access): Element {
     const dtype = this.#dtypeOf(buffer);
     const text = `${this.names.buffer(buffer)}[${this.index(index)}]`;
     return { text, type: memoryType(dtype), bytes: itemSize(dtype) };
