@@ -6,6 +6,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   compile,
   compiler,
+  config,
   counters,
   manualSeed,
   nn,
@@ -182,6 +183,24 @@ Deno.test("functions are compiled ahead, saved and loaded", async () => {
     assertEquals(values(again(x))["best"], values(noGrad(() => model.call(x)))["best"]);
     assertThrows(() => again(randn([9, 5])), Error, "Expected");
     assertThrows(() => compiler.saveCompiledFunction(() => 1, `${folder}/g`), Error, "that aotCompile gave");
+    return Promise.resolve();
+  });
+});
+
+Deno.test("what is compiled ahead is native also where first calls do not wait for the compiler", async () => {
+  const double = (x: Tensor) => ({ y: x.mul(2) }),
+    x = randn([3]),
+    began = () => counters.get("tiers", "wasm_first");
+  await withFolder((folder) => {
+    config.patch({ inductor: { tier: "background" } }, () => {
+      const before = began(), run = compiler.aotCompile(double, [x]);
+      compiler.saveCompiledFunction(run, `${folder}/f.dynx`);
+      const again = compiler.loadCompiledFunction(`${folder}/f.dynx`);
+      assertEquals(values(again(x)), values(run(x)));
+      assertEquals(began(), before);
+      compile(double)(x);
+      assertEquals(began(), before + 1);
+    });
     return Promise.resolve();
   });
 });

@@ -6,6 +6,7 @@
 import type { AnyFunction } from "../base/arguments.ts";
 import { keptCompilationsOf } from "../aot/backend.ts";
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
+import { config } from "../base/config.ts";
 import { DynError, messageOf } from "../base/errors.ts";
 import { logs } from "../base/logs.ts";
 import { writeFile } from "../data/safetensors.ts";
@@ -47,7 +48,14 @@ export function aotCompile(
   checkOptions("aotCompile", { dynamic: ["boolean", "object"], backend: ["string"] }, options);
   if (!(target instanceof Module)) checkFunction(target, "or an nn.Module to compile");
   const { dynamic = false, backend = "inductor" } = options;
-  return remembered(compileParts(exportCall(target, args, dynamic), backend));
+  return ahead(() => remembered(compileParts(exportCall(target, args, dynamic), backend)));
+}
+
+/** Runs a compilation that waits for native code: it is not part of a call, and what is saved is what it ends with. */
+function ahead<T>(compilation: () => T): T {
+  return config.inductor.tier === "background"
+    ? config.patch({ inductor: { tier: "wait" } }, compilation)
+    : compilation();
 }
 
 /** Writes what `aotCompile` gave to a file. Throws DynError for other functions, and for what a file cannot hold. */
@@ -55,7 +63,7 @@ export function saveCompiledFunction(fn: CompiledCall, path: string | URL): void
   const found = compiled.get(fn);
   if (!found) throw new DynError("Expected a function that aotCompile gave but found another");
   const { parts, backend, forward } = found;
-  const write = keepableOf(forward)?.write, identity = identityOf(parts, backend);
+  const write = keepableOf(forward)?.write, identity = ahead(() => identityOf(parts, backend));
   const code = write && identity !== null ? { backend, identity, write } : null;
   writeFile(path, writeProgram(parts, code));
 }
@@ -66,12 +74,14 @@ export function saveCompiledFunction(fn: CompiledCall, path: string | URL): void
  */
 export function loadCompiledFunction(source: string | URL | Uint8Array): CompiledCall {
   const { parts, code } = readProgram(bytesOf(source));
-  const restored = code && restore(parts, code);
-  return remembered(
-    code && restored
-      ? runningParts(parts, { backend: code.backend, forward: restored })
-      : compileParts(parts, code?.backend ?? "inductor"),
-  );
+  return ahead(() => {
+    const restored = code && restore(parts, code);
+    return remembered(
+      code && restored
+        ? runningParts(parts, { backend: code.backend, forward: restored })
+        : compileParts(parts, code?.backend ?? "inductor"),
+    );
+  });
 }
 
 function identityOf({ functional }: ExportedParts, backend: string): string | null {
