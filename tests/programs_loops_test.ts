@@ -2,9 +2,23 @@
 import { assert, assertEquals } from "@std/assert";
 import { compile, compiler, type Tensor, tensor } from "../mod.ts";
 import { begunLoops } from "./programs/begun_loops.ts";
+import { growingLists, LONG_LOOPS } from "./programs/growing_lists.ts";
 import { register } from "./support/programs.ts";
 
 register(begunLoops, ["eager"], [3, 9, 17]);
+register(growingLists, ["eager"], [5, 14]);
+
+for (const [name, loop] of Object.entries(LONG_LOOPS)) {
+  Deno.test(`thirty rounds that fill a list need a version each for a few of them alone: ${name}`, () => {
+    const f = compile(loop, { backend: "eager" });
+    const numbers = (list: ReturnType<typeof loop>) =>
+      list.map((each) => typeof each === "number" ? each : each.tolist());
+    for (const n of [30, 20, 25]) assertEquals(numbers(f(n)), numbers(loop(n)));
+    const { graphs, uncompiled } = compiler.status(f);
+    assert(graphs <= 9, `${graphs} graphs`);
+    assertEquals(uncompiled, []);
+  });
+}
 
 const look = compiler.disable(() => {});
 

@@ -34,7 +34,7 @@ export type Source =
   /**
    * The key or value of the entry at a position of a Map, or the member of a Set; of a loop's iterator over a list what it
    * gives so many steps on, the element there, and where it lies; of one over a Map, a Set or a text what it gives of the
-   * entries that are left, their keys, members or characters, and their values.
+   * entries that are left, their keys, members or characters, and their values; of a list the element so far from its end.
    */
   | {
     readonly kind: "entry";
@@ -54,7 +54,8 @@ export type EntryPart =
   | "place"
   | "kindLeft"
   | "keyLeft"
-  | "valueLeft";
+  | "valueLeft"
+  | "last";
 
 /** A variable of an enclosing scope that can be read and written from outside. */
 export interface LiveCell {
@@ -164,6 +165,7 @@ const STEPS: ReadonlyMap<EntryPart, string> = new Map([
   ["kind", "nextKind"],
   ["item", "next"],
   ["place", "position"],
+  ["last", "fromEnd"],
 ]);
 
 /** A key, value or member of a Map or Set, by position; of an iterator, by steps. */

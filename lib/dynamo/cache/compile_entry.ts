@@ -400,9 +400,9 @@ function guardAliases(machine: Machine, output: OutputGraph): void {
 function guardElements(machine: Machine, output: OutputGraph): void {
   for (const object of machine.wrapper.objects) {
     const { source, exotic } = object;
-    if (!source || exotic.kind !== "array" || !exotic.loaded) continue;
+    if (!source || exotic.kind !== "array" || !isChanged(object)) continue;
     if (changesElements(object)) output.guard({ kind: "elements", source });
-    if (exotic.elements.length !== exotic.originals.length) {
+    if (exotic.growing || exotic.elements.length !== exotic.originals.length) {
       output.guard({ kind: "dataKey", source, key: "length", writable: true });
     }
   }

@@ -32,7 +32,8 @@ export function isChanged(object: ObjectValue): boolean {
   if (exotic.kind === "opaque") {
     return exotic.begun !== undefined && (exotic.begun.taken > 0 || exotic.begun.isOver);
   }
-  if (exotic.kind !== "array" || !exotic.loaded) return false;
+  if (exotic.kind !== "array") return false;
+  if (!exotic.loaded) return (exotic.growing?.added.length ?? 0) > 0;
   return exotic.elements.length !== exotic.originals.length ||
     exotic.elements.some((e, i) => e !== exotic.originals[i]);
 }
@@ -59,6 +60,7 @@ export function countEffects(state: ChangedState, visit: (value: Value) => void)
         if (typeof e !== "symbol" && e !== exotic.originals[i]) visit(e);
       });
     }
+    if (exotic.kind === "array" && exotic.growing) exotic.growing.added.forEach(visit);
     if ((exotic.kind === "map" || exotic.kind === "set") && exotic.changed) {
       for (const key of exotic.deleted.values()) visit(key);
       for (const { key, value } of exotic.entries.values()) {
@@ -122,6 +124,10 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
     ) {
       lines.push(`${name()}.length = ${elements.length};`);
     }
+  }
+  if (exotic.kind === "array" && exotic.growing && exotic.growing.added.length > 0) {
+    const added = exotic.growing.added.map((each) => rebuild.value(each));
+    lines.push(`${rebuild.helper("append")}(${[name(), ...added].join(", ")});`);
   }
   if ((exotic.kind === "map" || exotic.kind === "set") && exotic.changed) {
     collectionEffects(object, rebuild, lines);

@@ -53,6 +53,8 @@ export class ConditionWriter {
         const value = reader.read(fact.source);
         return `${this.helper("isArray")}(${value}) && ${value}.length === ${fact.length}`;
       }
+      case "list":
+        return `${this.helper("isArray")}(${reader.read(fact.source)})`;
       case "elements":
         return `${this.helper("hasPlainElements")}(${reader.read(fact.source)})`;
       case "keys":

@@ -69,6 +69,7 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
     case "generator":
     case "madeBy":
     case "function":
+    case "list":
     case "elements":
     case "prototype":
       return valueText(value);

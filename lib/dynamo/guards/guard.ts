@@ -47,6 +47,8 @@ export type Fact =
   | { readonly kind: "object"; readonly source: Source }
   | { readonly kind: "function"; readonly source: Source }
   | { readonly kind: "array"; readonly source: Source; readonly length: number }
+  /** An array of any length. */
+  | { readonly kind: "list"; readonly source: Source }
   /** An array whose elements can be replaced and deleted. */
   | { readonly kind: "elements"; readonly source: Source }
   /** Own string keys, in order: enumerable ones, or all of them; `symbols` are all own symbol keys. */
@@ -172,6 +174,8 @@ export function factText(fact: Fact): string {
       return `___is_function(${sourceText(fact.source)})`;
     case "array":
       return `${sourceText(fact.source)}.length === ${fact.length}`;
+    case "list":
+      return `Array.isArray(${sourceText(fact.source)})`;
     case "elements":
       return `___check_elements(${sourceText(fact.source)})`;
     case "keys": {

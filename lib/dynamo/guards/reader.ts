@@ -126,7 +126,7 @@ export class SourceReader {
         return `${this.constants.name(source.access)}.get(${this.read(source.base)})`;
       case "entry": {
         const { base, part, index } = source;
-        if (part === "kind" || part === "item" || part === "place") {
+        if (part === "kind" || part === "item" || part === "place" || part === "last") {
           return `${this.constants.name(LIST_READERS[ITERATED[part]])}(${this.read(base)}, ${index})`;
         }
         return `${this.#list(base, part)}[${index}]`;
@@ -176,6 +176,7 @@ export const LIST_READERS: Readonly<Record<string, unknown>> = {
   nextKind,
   itemAt,
   placeAt,
+  fromEnd,
   kindsLeft,
   keysLeft,
   valuesLeft,
@@ -193,7 +194,7 @@ const ACCESSOR_READERS = {
 } as const;
 
 /** Functions that read a single item of an iterator, and lists of items. */
-const ITERATED = { kind: "nextKind", item: "itemAt", place: "placeAt" } as const;
+const ITERATED = { kind: "nextKind", item: "itemAt", place: "placeAt", last: "fromEnd" } as const;
 const LISTED = {
   key: "mapKeys",
   value: "mapValues",
@@ -202,6 +203,11 @@ const LISTED = {
   keyLeft: "keysLeft",
   valueLeft: "valuesLeft",
 } as const;
+
+/** The element of a list so far from its end; nothing where it has an accessor there. */
+export function fromEnd(list: unknown[], count: number): unknown {
+  return types.isProxy(list) ? undefined : getOwnPropertyDescriptor(list, list.length - count)?.value;
+}
 
 /** The reader of a function of `self`, `args` and, if `shared` says so, `lists`, whose statements go to `lines`. */
 export function callReader(

@@ -122,6 +122,7 @@ const fact = variants<Fact>({
   object: fields({ source }),
   function: fields({ source }),
   array: fields({ source, length: count }),
+  list: fields({ source }),
   elements: fields({ source }),
   keys: fields({
     source,

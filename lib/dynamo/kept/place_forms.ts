@@ -239,4 +239,5 @@ export const part = oneOf<EntryPart>(
   "kindLeft",
   "keyLeft",
   "valueLeft",
+  "last",
 );

@@ -131,6 +131,7 @@ export function relyOnMoved(
       m.output.guard({ ...fact, source });
       return true;
     case "function":
+    case "list":
     case "distinct":
     case "apart":
     case "elsewhere":

@@ -8,6 +8,7 @@ import { breakGraph } from "../break_reasons.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { ANY_OBJECT } from "../guards/guard.ts";
 import { entrySource, propertySource } from "../source.ts";
+import { specializeNumber } from "../variables/numbers.ts";
 import {
   dataSlot,
   type Element,
@@ -52,7 +53,7 @@ export function newObject(
 /** An array made in the trace. */
 export function newArray(m: Interpreter, elements: Element[]): ObjectValue {
   return new ObjectValue(
-    { kind: "array", elements, originals: [], loaded: true },
+    { kind: "array", elements, originals: [], loaded: true, growing: null },
     builtinPrototype(m, Array.prototype, "Array"),
     null,
     null,
@@ -89,6 +90,9 @@ export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
   if (!exotic.loaded) {
     const { real, source } = array;
     invariant(Array.isArray(real) && source, "Expected a real array with a source");
+    const { growing } = exotic;
+    exotic.growing = null;
+    if (growing) specializeNumber(m.output, growing.length);
     if (real.length > MOST_ELEMENTS) return breakGraph("opaqueObject", "an array of so many elements");
     m.output.guard({ kind: "array", source, length: real.length });
     // Elements of others are only read
@@ -106,6 +110,7 @@ export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
       return HOLE;
     });
     exotic.originals = [...exotic.elements];
+    if (growing) exotic.elements.push(...growing.added);
     exotic.loaded = true;
   }
   return exotic.elements;

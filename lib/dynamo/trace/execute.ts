@@ -34,6 +34,7 @@ import {
   executeRegexp,
 } from "./execute_objects.ts";
 import { loadGlobal, storeGlobal } from "./globals.ts";
+import { elementAtNumber } from "./growing_lists.ts";
 import { homeOf, loadFree, storeFree } from "./free_variables.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
 import { newArray } from "./objects.ts";
@@ -156,13 +157,18 @@ export function execute(
       invariant(strings, "Expected the strings of a template");
       return step.set(instruction.dst, m.wrapper.known(strings, "template"));
     }
-    case "getProp":
+    case "getProp": {
+      const last = instruction.key.kind === "register"
+        ? elementAtNumber(m, step.get(instruction.object), step.get(instruction.key.register))
+        : null;
+      if (last) return step.set(instruction.dst, last);
       return step.withMember(
         step.get(instruction.object),
         instruction.key,
         (key) =>
           readProperty(m, step.get(instruction.object), key, { kind: "register", register: instruction.dst }),
       );
+    }
     case "setProp":
       return step.withMember(
         step.get(instruction.object),

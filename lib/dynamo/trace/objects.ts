@@ -30,6 +30,7 @@ import {
   settledElements,
 } from "./contents.ts";
 import { inheritsAnew } from "../variables/wrap.ts";
+import { growingOf, lengthOfGrowing } from "./growing_lists.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { namespaceSlot } from "./namespaces.ts";
 import { typedElement, writeTyped } from "./typed_elements.ts";
@@ -78,7 +79,8 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
   }
   if (exotic.kind === "array") {
     if (key === "length") {
-      const length = constant(elementsOf(m, object).length);
+      const growing = growingOf(m, object);
+      const length = growing ? lengthOfGrowing(m, growing) : constant(elementsOf(m, object).length);
       const { writable } = elementFlags(object, key);
       return { kind: "data", value: length, writable, enumerable: false, configurable: false };
     }

@@ -351,6 +351,7 @@ function keyOf(fact: Fact): string {
     case "object":
     case "function":
     case "array":
+    case "list":
     case "elements":
     case "entries":
     case "code":

@@ -109,7 +109,7 @@ function contentOfObject(object: ObjectValue): readonly unknown[] {
   for (const members of object.privateFields.values()) own.push(...[...members].flat());
   switch (exotic.kind) {
     case "array":
-      return [...own, ...exotic.elements];
+      return [...own, ...exotic.elements, ...exotic.growing?.added ?? []];
     case "map":
     case "set":
       return [

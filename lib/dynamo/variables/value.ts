@@ -269,8 +269,14 @@ export type NumberArray =
 /** The state of an object beyond its properties. */
 export type Exotic =
   | { readonly kind: "plain" }
-  /** `loaded` once the elements stand for the real ones. */
-  | { readonly kind: "array"; elements: Element[]; originals: Element[]; loaded: boolean }
+  /** `loaded` once the elements stand for the real ones; `growing` as long as only the end of it matters. */
+  | {
+    readonly kind: "array";
+    elements: Element[];
+    originals: Element[];
+    loaded: boolean;
+    growing: GrowingList | null;
+  }
   | {
     readonly kind: "map" | "set";
     readonly entries: Map<KeyIdentity, Entry>;
@@ -319,6 +325,13 @@ export type Exotic =
     /** Of a proxy whose traps can be run. */
     readonly proxy?: ProxyParts;
   };
+
+/** A list from outside whose length is another one in each call: what the trace has put behind it. */
+export interface GrowingList {
+  /** How long the call has brought it. */
+  readonly length: NumberValue;
+  readonly added: Value[];
+}
 
 /** The parts of a proxy, which never change. */
 export interface ProxyParts {

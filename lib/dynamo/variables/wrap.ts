@@ -122,6 +122,15 @@ export class Wrapper {
     return constant(value);
   }
 
+  /** The length of a list, where calls have brought it with others; null: it is a constant. */
+  changingLength(length: number, place: Source): NumberValue | null {
+    const { dynamic, history } = this.settings;
+    if (dynamic === "never" || !history.numberChanges(place.name, length)) return null;
+    if (length < 2 || history.isFixed(place.name)) return null;
+    const value = this.#number(length, place);
+    return value.kind === "number" ? value : null;
+  }
+
   #number(value: number, source: Source): Value {
     const { dynamic, history } = this.settings;
     if (source.kind === "known") return this.#constant(value, source);
@@ -394,7 +403,9 @@ export function functionLabel(fn: object): string {
 
 /** Returns the state of a real object beyond its properties. */
 function exoticOf(real: object): Exotic {
-  if (Array.isArray(real)) return { kind: "array", elements: [], originals: [], loaded: false };
+  if (Array.isArray(real)) {
+    return { kind: "array", elements: [], originals: [], loaded: false, growing: null };
+  }
   if (types.isMap(real)) {
     return {
       kind: "map",

@@ -21,6 +21,7 @@ import {
   PUSHED,
 } from "../interpreter.ts";
 import { SORTED_IN_ONE_RUN } from "../../functions/sorting_polyfills.ts";
+import { elementFromEnd, growingOf, lengthOfGrowing } from "../growing_lists.ts";
 import { collect, listIterator } from "../iteration.ts";
 import {
   allElements,
@@ -93,12 +94,14 @@ const JOIN: unknown = Array.prototype.join;
 const METHODS: Readonly<Record<string, ArrayMethod>> = {
   push: (m, array, args) => {
     refuseIntegrity(m, array);
-    const elements = elementsOf(m, array);
+    const growing = growingOf(m, array), elements = growing?.added ?? elementsOf(m, array);
     elements.push(...args);
-    return constant(elements.length);
+    return growing ? lengthOfGrowing(m, growing) : constant(elements.length);
   },
   pop: (m, array) => {
     refuseIntegrity(m, array);
+    const put = growingOf(m, array)?.added.pop();
+    if (put) return put;
     const elements = elementsOf(m, array);
     if (elements.length === 0) return UNDEFINED;
     const last = elementAt(m, array, elements.length - 1);
@@ -162,11 +165,13 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
   },
   flat: (m, array, args) => newArray(m, flattened(m, array, position(args[0], Infinity, 1))),
   at: (m, array, args) => {
-    const { length } = elementsOf(m, array);
     const [index] = args;
     const number = index?.kind === "constant"
       ? Math.trunc(Number(index.value)) || 0
       : breakGraph("symbolicNumber", "an index");
+    const last = elementFromEnd(m, array, -number);
+    if (last) return last;
+    const { length } = elementsOf(m, array);
     return elementAt(m, array, number < 0 ? number + length : number);
   },
   includes: (m, array, args) =>
