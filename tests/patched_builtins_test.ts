@@ -1,7 +1,7 @@
 /** Programs that replace methods of builtins, of tensors and of modules: noticed, and no hindrance to the compiler. */
 import { assert, assertEquals } from "@std/assert";
 import { faults } from "../cli/fuzz/language/observation.ts";
-import { compile, config, nn, ones, Tensor, tensor } from "../mod.ts";
+import { compile, compiler, config, nn, ones, Tensor, tensor } from "../mod.ts";
 import { statusOf } from "../lib/dynamo/mod.ts";
 import { capture } from "./support/dynamo.ts";
 
@@ -274,4 +274,44 @@ Deno.test("capture works beside global variables that were replaced for good", a
     const f = compile((x, g) => g(x).sum(), { backend: "eager" });
     console.log(JSON.stringify([f(ones([2]), made(1)).item(), f(ones([2]), made(2)).item(), compiler.status(f).uncompiled]));`);
   assertEquals([output, warnings], [[4, 6, []], ""]);
+});
+
+Deno.test("methods of arrays that are replaced by wrong ones are no hindrance to closures behind breaks", () => {
+  const look = compiler.disable(() => {});
+  const scaled = (start: number) => {
+    let by = start;
+    return (x: Tensor) => x.mul(by++);
+  };
+  const x = tensor([1.5], { dtype: "float32" });
+  for (const name of ["map", "filter", "entries", "push", "forEach", "some"] as const) {
+    const method: unknown = Array.prototype[name];
+    const program = (x: Tensor, fn: (x: Tensor) => Tensor, list: readonly number[]) => {
+      let calls = 0;
+      const counted = (x: Tensor) => {
+        calls++;
+        look();
+        return fn(x).add(calls);
+      };
+      class Local {
+        #calls = calls;
+        get calls() {
+          return this.#calls;
+        }
+      }
+      const found: unknown = Reflect.apply(Reflect.get(list, name), list, [(n: number) => n > 1]);
+      return [counted(x).item(), counted(x).item(), calls, new Local().calls, typeof found].join();
+    };
+    const compiled = compile(program, { backend: "eager" }), before = faults();
+    for (const replaced of [method, () => [42], () => 42, method]) {
+      const takeBack = put(Array.prototype, name, replaced)();
+      let shown: string[];
+      try {
+        shown = [program(x, scaled(2), [1, 2]), compiled(x, scaled(2), [1, 2])];
+      } finally {
+        takeBack();
+      }
+      assertEquals(shown[1], shown[0], name);
+    }
+    assertEquals(faults(), before);
+  }
 });

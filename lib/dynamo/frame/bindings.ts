@@ -50,15 +50,19 @@ const waiting = new Set<Waiting>();
  * are asked for anew. `first` is the function, if any, that `run` begins by calling.
  */
 export function atNextCall<T>(run: () => T, first: object | null = null): T {
-  const [one, ...others] = [...waiting].map((one) => ({ one, watch: one.watch() }));
-  waiting.clear();
-  if (!one) return run();
-  const watched = [one, ...others];
+  // The program may have replaced builtins
+  const { watched, close } = preferringOwnBuiltins(() => {
+    const watched = [...waiting].map((one) => ({ one, watch: one.watch() }));
+    waiting.clear();
+    return { watched, close: watched.map(({ one, watch }) => watchCalls(one.inspector, watch)) };
+  });
+  if (watched.length === 0) return run();
   try {
-    return watchCalls(one.one.inspector, watched.map(({ watch }) => watch), run);
+    return run();
   } finally {
     // The run may have replaced builtins.
     preferringOwnBuiltins(() => {
+      for (const end of close) end();
       for (const { one, watch } of watched) one.take(watch.values, watch.fn === first);
     });
   }

@@ -6,7 +6,7 @@
  * A breakpoint is set at the function's first statement. Its condition exposes the value and is false, so V8
  * continues immediately. All closures of the same code reach it, so the caller must find out whose values they are.
  */
-import { defineOwn, preferringOwnBuiltins } from "../../base/own_builtins.ts";
+import { defineOwn } from "../../base/own_builtins.ts";
 import type { Accessors } from "./cells.ts";
 import { GlobalSlot } from "./global_slot.ts";
 import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
@@ -30,21 +30,8 @@ const handOutSlot = new GlobalSlot("dyn.handOut");
 const open = new Map<number, CallWatch>();
 let nextWatch = 0;
 
-/** Runs `run` and takes the wanted values meanwhile; where the inspector cannot be used it just runs. */
-export function watchCalls<T>(inspector: Inspector, watches: readonly CallWatch[], run: () => T): T {
-  const close = watches.map((watch) => openWatch(inspector, watch));
-  try {
-    return run();
-  } finally {
-    // The run may have replaced builtins.
-    preferringOwnBuiltins(() => {
-      for (const one of close) one();
-    });
-  }
-}
-
-/** Sets the breakpoint; the result takes it away. */
-function openWatch(inspector: Inspector, watch: CallWatch): () => void {
+/** Takes the wanted values from here on, until the result is called; where the inspector cannot be used there are none. */
+export function watchCalls(inspector: Inspector, watch: CallWatch): () => void {
   const id = nextWatch++;
   let release = (): void => {};
   try {

@@ -114,7 +114,8 @@ function taking(
     case "fixed":
       return withVariables(running.info, running.callee ?? undefined);
     case "each":
-      return (fn: object) => withVariables(bindingsOf(fn), fn);
+      // In the middle of a program that may have replaced builtins
+      return (fn: object) => withOwnIteration(() => withVariables(bindingsOf(fn), fn));
     case "made": {
       const { make } = print((i) => running.forms[i] ?? "value");
       return (free: readonly unknown[]) => make(free, undefined);
