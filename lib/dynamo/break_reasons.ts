@@ -289,6 +289,13 @@ const CATALOGUE = {
     explanation: "compiler.graphBreak() is called here",
     hint: "Take the call out where one graph is wanted",
   },
+  changingText: {
+    id: "GB0045",
+    category: "text of a number that changes",
+    explanation:
+      "Each value of the number, as text or as the name of a property, would need a version of its own",
+    hint: "Write such texts outside of the compiled function",
+  },
 } as const satisfies Record<string, CatalogueEntry>;
 
 /** A key of the catalogue. */

@@ -31,6 +31,14 @@ export type Source =
   | { readonly kind: "prototype"; readonly name: string; readonly base: Source }
   /** A private member, read from inside its class. */
   | { readonly kind: "private"; readonly name: string; readonly base: Source; readonly access: PrivateReader }
+  /** The element of a list whose index is a number that is found elsewhere, and so many more. */
+  | {
+    readonly kind: "element";
+    readonly name: string;
+    readonly base: Source;
+    readonly at: Source;
+    readonly offset: number;
+  }
   /**
    * The key or value of the entry at a position of a Map, or the member of a Set; of a loop's iterator over a list what it
    * gives so many steps on, the element there, and where it lies; of one over a Map, a Set or a text what it gives of the
@@ -179,6 +187,12 @@ export function accessorSource(base: Source, key: string | symbol, part: "get" |
   return { kind: "accessor", name: `${propertySource(base, key).name}.${part}()`, base, key, part };
 }
 
+/** The element of a list at a number that another call may have another one of. */
+export function elementSource(base: Source, at: Source, offset: number): Source {
+  const more = offset === 0 ? "" : offset > 0 ? ` + ${offset}` : ` - ${-offset}`;
+  return { kind: "element", name: `${base.name}[${at.name}${more}]`, base, at, offset };
+}
+
 /** Returns whether two sources with one name are the same place. */
 export function isSamePlace(a: Source, b: Source): boolean {
   switch (a.kind) {
@@ -202,6 +216,9 @@ export function isSamePlace(a: Source, b: Source): boolean {
       return b.kind === a.kind && b.base.name === a.base.name;
     case "private":
       return b.kind === a.kind && b.access === a.access && b.base.name === a.base.name;
+    case "element":
+      return b.kind === a.kind && b.offset === a.offset && b.at.name === a.at.name &&
+        b.base.name === a.base.name;
     case "entry":
       return b.kind === a.kind && b.part === a.part && b.index === a.index && b.base.name === a.base.name;
   }
@@ -228,6 +245,8 @@ function rootOf(source: Source): Source {
     case "prototype":
     case "entry":
       return rootOf(source.base);
+    case "element":
+      return rootOf(source.at);
     default:
       return source;
   }

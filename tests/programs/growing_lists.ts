@@ -6,6 +6,7 @@ const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
 const look = compiler.disable(() => {});
 const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 const weights = tensor(range(25).map((i) => Math.sin(i * 1.3)), { dtype: "float32" }).reshape([5, 5]);
+const ROWS = range(40).map((i) => weights.select(0, i % 5));
 
 const ENDS: Readonly<Record<string, (list: unknown[], x: Tensor) => unknown>> = {
   "push, and the last ones": (list, x) => [list.push(x), list.at(-1), list.at(-2), list[list.length - 2]],
@@ -166,6 +167,16 @@ export const LONG_LOOPS: Readonly<Record<string, (n: number) => readonly (number
       if (id === 9) break;
     }
     return ids;
+  },
+  "elements by number": (n) => {
+    const sums: Tensor[] = [];
+    let y = zeros([5]);
+    for (let i = 0; i < n; i++) {
+      y = y.mul(0.5).add(ROWS[i] ?? 0);
+      if (Number(y.sum().item()) > 1e6) break;
+      sums[i] = y.sum();
+    }
+    return sums;
   },
   "tensors of a class": (n) => {
     const kept = { states: [zeros([5])], rounds: 0 };

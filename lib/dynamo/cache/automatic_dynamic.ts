@@ -42,6 +42,9 @@ function noteObject(known: ObjectHistory | undefined, object: object): ObjectHis
 /** Maximum number of classes distinguished at a place. */
 const MOST_CLASSES = 4;
 
+/** So many versions may be for one value of a number alone. */
+const MOST_NEEDED = 3;
+
 /** Number of calls that may run twice because an assumption failed. */
 const MOST_FAILED = 4;
 
@@ -59,6 +62,8 @@ export class ChangeHistory {
     { readonly last: readonly number[]; readonly changed: readonly boolean[] }
   >();
 
+  /** Values that versions have been made for, where something needs to know one, by the computation that gives it. */
+  readonly #needed = new Map<string, Set<number>>();
   #failedAssumptions = 0;
   /** Recorded questions with their answers; null: not recorded. */
   asked: (Asked & { readonly changed: Answer })[] | null = null;
@@ -135,6 +140,15 @@ export class ChangeHistory {
     return true;
   }
 
+  /** Notes that a version is for one value of a number alone; gives whether there are so many that it had better not be. */
+  needsOne(computation: string, value: number): boolean {
+    const known = this.#needed.get(computation) ?? new Set();
+    this.#needed.set(computation, known);
+    if (known.size >= MOST_NEEDED) return !known.has(value);
+    known.add(value);
+    return false;
+  }
+
   /** Notes that a call was another one than what was assumed of sizes that elements say. */
   assumptionFailed(): void {
     this.#failedAssumptions++;
@@ -199,6 +213,7 @@ export class ChangeHistory {
     this.#objects.clear();
     this.#prototypes.clear();
     this.#shapes.clear();
+    this.#needed.clear();
     this.#failedAssumptions = 0;
   }
 }

@@ -150,6 +150,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions, repeats, keep }: 
   });
   output.sizes.mayAssume = unit.history.mayAssume;
   const wrapper = new Wrapper(output, {
+    mayBreak: !program.options.fullgraph,
     dynamic: config.dynamicShapes ? program.options.dynamic : "never",
     history: unit.history,
     shapes: program.shapes(() => body.parameters, parametersOf),

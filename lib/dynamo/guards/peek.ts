@@ -51,6 +51,7 @@ export function peekAt(source: Source): Peek | null {
     case "accessor":
     case "prototype":
     case "entry":
+    case "element":
       return null;
     default:
       return source satisfies never;

@@ -124,6 +124,12 @@ export class SourceReader {
         return `${this.constants.name(prototypeOf)}(${this.read(source.base)})`;
       case "private":
         return `${this.constants.name(source.access)}.get(${this.read(source.base)})`;
+      case "element": {
+        const { base, at, offset } = source;
+        return `${this.constants.name(LIST_READERS.elementAt)}(${this.read(base)}, ${
+          this.read(at)
+        }, ${offset})`;
+      }
       case "entry": {
         const { base, part, index } = source;
         if (part === "kind" || part === "item" || part === "place" || part === "last") {
@@ -177,6 +183,7 @@ export const LIST_READERS: Readonly<Record<string, unknown>> = {
   itemAt,
   placeAt,
   fromEnd,
+  elementAt,
   kindsLeft,
   keysLeft,
   valuesLeft,
@@ -204,8 +211,13 @@ const LISTED = {
   valueLeft: "valuesLeft",
 } as const;
 
+/** The element of a list at a sum of two numbers; nothing where it has an accessor there. */
+function elementAt(list: unknown[], at: number, offset: number): unknown {
+  return types.isProxy(list) ? undefined : getOwnPropertyDescriptor(list, at + offset)?.value;
+}
+
 /** The element of a list so far from its end; nothing where it has an accessor there. */
-export function fromEnd(list: unknown[], count: number): unknown {
+function fromEnd(list: unknown[], count: number): unknown {
   return types.isProxy(list) ? undefined : getOwnPropertyDescriptor(list, list.length - count)?.value;
 }
 

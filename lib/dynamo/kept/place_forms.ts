@@ -13,6 +13,7 @@ import {
   capturedName,
   capturedSource,
   cellSource,
+  elementSource,
   type EntryPart,
   entrySource,
   globalSource,
@@ -191,6 +192,8 @@ export const source: Form<Source> = {
         return [value.kind, again(value.base)];
       case "entry":
         return [value.kind, again(value.base), value.part, value.index];
+      case "element":
+        return [value.kind, again(value.base), again(value.at), value.offset];
       case "captured":
         return [value.kind, again(value.base), capturedName(value), value.index];
       case "cell":
@@ -221,6 +224,8 @@ export const source: Form<Source> = {
         return prototypeSource(source.read(first, by));
       case "entry":
         return entrySource(source.read(first, by), part.read(second, by), numberIn(third));
+      case "element":
+        return elementSource(source.read(first, by), source.read(second, by), numberIn(third));
       case "captured":
         return capturedSource(source.read(first, by), textIn(second), numberIn(third));
       default:

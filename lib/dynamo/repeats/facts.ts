@@ -64,6 +64,7 @@ export class MovedPlaces {
       case "private":
       case "accessor":
       case "captured":
+      case "element":
         return this.#behind(source, () => null);
       case "argument":
       case "this":

@@ -107,6 +107,11 @@ function isNullish(value: Value): boolean {
   return value.kind === "constant" && (value.value === undefined || value.value === null);
 }
 
+/** A number as a constant of this version; the graph ends where there are several versions for one of its values each. */
+export function settledNumber(m: Interpreter, value: NumberValue): ConstantValue {
+  return m.wrapper.hasMany(value) ? breakGraph("changingText") : specializeNumber(m.output, value);
+}
+
 /** ToString; numbers that may change become constants. */
 export function toText(m: Interpreter, value: Value, then: (text: string) => void): void {
   toPrimitive(m, value, "string", (primitive) => then(textOf(m, primitive)));
@@ -121,7 +126,7 @@ export function textOf(m: Interpreter, primitive: PrimitiveValue): string {
       }
       return String(primitive.value);
     case "number":
-      return String(specializeNumber(m.output, primitive).value);
+      return String(settledNumber(m, primitive).value);
     case "item":
       return breakGraph("tensorItem", "an element is converted to text");
     default:

@@ -80,6 +80,15 @@ export function refuseOpaque({ exotic }: ObjectValue): void {
   if (exotic.kind === "thrown") throw new Restart(exotic.step, { kind: "break", cause: exotic.cause });
 }
 
+/** Refuses changes of objects that cannot be extended. */
+export function refuseIntegrity(m: Interpreter, object: ObjectValue): void {
+  if (object.frozen !== "no") breakGraph("frozen");
+  if (object.real && object.exotic.kind !== "function") {
+    if (!Object.isExtensible(object.real)) breakGraph("frozen");
+    if (object.source) m.output.guard({ kind: "extensible", source: object.source, present: true });
+  }
+}
+
 /** Longer arrays are not traced element by element. */
 export const MOST_ELEMENTS = 1e6;
 

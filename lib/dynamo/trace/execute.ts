@@ -34,7 +34,7 @@ import {
   executeRegexp,
 } from "./execute_objects.ts";
 import { loadGlobal, storeGlobal } from "./globals.ts";
-import { elementAtNumber } from "./growing_lists.ts";
+import { elementAtNumber, putAtEnd } from "./growing_lists.ts";
 import { homeOf, loadFree, storeFree } from "./free_variables.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
 import { newArray } from "./objects.ts";
@@ -169,7 +169,13 @@ export function execute(
           readProperty(m, step.get(instruction.object), key, { kind: "register", register: instruction.dst }),
       );
     }
-    case "setProp":
+    case "setProp": {
+      const isPut = instruction.key.kind === "register" &&
+        putAtEnd(m, step.get(instruction.object), {
+          key: step.get(instruction.key.register),
+          value: step.get(instruction.value),
+        });
+      if (isPut) return step.next();
       return step.withMember(
         step.get(instruction.object),
         instruction.key,
@@ -180,6 +186,7 @@ export function execute(
             instruction.strict,
           ),
       );
+    }
     case "deleteProp":
       return executeDeleteProp(step, instruction);
     case "getSuper":

@@ -4,9 +4,18 @@
  * behind them. Invariant: whoever looks at anything else makes the length a constant, and the list an ordinary one.
  */
 import { sub } from "../../sym/expr.ts";
-import { entrySource, propertySource } from "../source.ts";
+import { isChanged } from "../codegen/effects.ts";
+import { elementSource, entrySource, propertySource, type Source } from "../source.ts";
+import type { HostExpression } from "../variables/host_number.ts";
 import { binaryNumbers } from "../variables/numbers.ts";
-import { constant, type GrowingList, type ObjectValue, type Value } from "../variables/value.ts";
+import {
+  constant,
+  type GrowingList,
+  type NumberValue,
+  type ObjectValue,
+  type Value,
+} from "../variables/value.ts";
+import { refuseIntegrity } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
 
 /** What is known of a list of which only the end matters so far; null for all others. */
@@ -39,11 +48,51 @@ export function elementFromEnd(m: Interpreter, array: ObjectValue, count: number
   return found === undefined ? null : m.wrapper.wrap(found, entrySource(source, "last", before));
 }
 
-/** What a key of a list means that is computed from its length, as in list[list.length - 1]; null for all others. */
+/** What a key of a list means that is a number of the trace; null: it has to be known which one. */
 export function elementAtNumber(m: Interpreter, list: Value, key: Value): Value | null {
   if (key.kind !== "number" || key.dim === null || list.kind !== "object") return null;
+  const length = growingOf(m, list)?.length.dim ?? null;
+  if (length !== null && list.exotic.kind === "array") {
+    const count = sub(length, key.dim);
+    if (typeof count === "number") {
+      return elementFromEnd(m, list, count + (list.exotic.growing?.added.length ?? 0));
+    }
+  }
+  return elementAtPlace(m, list, key);
+}
+
+/** Whether list[key] = value has put a value behind a list, whose length the number is. */
+export function putAtEnd(
+  m: Interpreter,
+  list: Value,
+  { key, value }: { readonly key: Value; readonly value: Value },
+): boolean {
+  if (key.kind !== "number" || list.kind !== "object") return false;
   const growing = growingOf(m, list);
-  if (!growing || growing.length.dim === null) return null;
-  const count = sub(growing.length.dim, key.dim);
-  return typeof count === "number" ? elementFromEnd(m, list, count + growing.added.length) : null;
+  if (!growing || growing.length.hint + growing.added.length !== key.hint) return false;
+  refuseIntegrity(m, list);
+  const length = lengthOfGrowing(m, growing);
+  const isEnd = length.kind === "number" && binaryNumbers(m.output, "===", [length, key]);
+  if (!isEnd || isEnd.kind !== "constant" || isEnd.value !== true) return false;
+  growing.added.push(value);
+  return true;
+}
+
+/** The element of a list that the trace has not changed, at a number that another call may have another one of. */
+function elementAtPlace(m: Interpreter, list: ObjectValue, { expression, hint }: NumberValue): Value | null {
+  const { exotic, real, source } = list, place = placeIn(expression);
+  if (exotic.kind !== "array" || !Array.isArray(real) || !source || !place || isChanged(list)) return null;
+  const found: unknown = Reflect.getOwnPropertyDescriptor(real, hint)?.value;
+  if (found === undefined) return null;
+  if (!exotic.loaded) m.output.guard({ kind: "list", source });
+  return m.wrapper.wrap(found, elementSource(source, place.at, place.offset));
+}
+
+/** An index as a place and so many more; null where it is another computation. */
+function placeIn(index: HostExpression): { readonly at: Source; readonly offset: number } | null {
+  if (index.kind === "source") return { at: index.source, offset: 0 };
+  if (index.kind !== "binary" || (index.operator !== "+" && index.operator !== "-")) return null;
+  const { left, right } = index, base = placeIn(left);
+  if (!base || right.kind !== "literal" || !Number.isInteger(right.value)) return null;
+  return { at: base.at, offset: base.offset + (index.operator === "+" ? right.value : -right.value) };
 }

@@ -26,6 +26,7 @@ import {
   MOST_ELEMENTS,
   newObject,
   refuseHidden,
+  refuseIntegrity,
   refuseOpaque,
   settledElements,
 } from "./contents.ts";
@@ -45,6 +46,7 @@ export {
   MOST_ELEMENTS,
   newArray,
   newObject,
+  refuseIntegrity,
   refuseOpaque,
   settledElements,
 } from "./contents.ts";

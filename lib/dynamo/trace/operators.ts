@@ -8,7 +8,7 @@ import { invariant } from "../../base/errors.ts";
 import type { BinaryOperator, JumpCondition, UnaryOperator } from "../bytecode/code.ts";
 import { breakGraph, throwsAsPlain } from "../break_reasons.ts";
 import type { HostBinary } from "../variables/host_number.ts";
-import { binaryNumbers, numberIsTruthy, specializeNumber, unaryNumber } from "../variables/numbers.ts";
+import { binaryNumbers, numberIsTruthy, unaryNumber } from "../variables/numbers.ts";
 import {
   constant,
   type ConstantValue,
@@ -23,7 +23,7 @@ import {
   typeOf,
   type Value,
 } from "../variables/value.ts";
-import { type PrimitiveValue, toKey, toPrimitive } from "./coercion.ts";
+import { type PrimitiveValue, settledNumber, toKey, toPrimitive } from "./coercion.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { findProperty, refuseOpaque } from "./objects.ts";
 import { hasKey, proxyOf, targetWithout } from "./proxies.ts";
@@ -118,7 +118,7 @@ function numeric(value: PrimitiveValue): NumberValue | ConstantValue | null {
 
 function settled(m: Interpreter, value: PrimitiveValue): ConstantValue {
   if (value.kind === "constant") return value;
-  if (value.kind === "number") return specializeNumber(m.output, value);
+  if (value.kind === "number") return settledNumber(m, value);
   return breakGraph("tensorItem", "an element is computed with");
 }
 

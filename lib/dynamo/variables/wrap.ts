@@ -24,6 +24,7 @@ import {
   sourceText,
 } from "../source.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
+import { hostText } from "./host_number.ts";
 import {
   constant,
   type Exotic,
@@ -36,6 +37,8 @@ import {
 
 /** The services that wrapping needs of functions and of the trace. */
 export interface WrapSettings {
+  /** Whether the graph may end before the function does. */
+  readonly mayBreak: boolean;
   readonly dynamic: DynamicMode;
   readonly history: ChangeHistory;
   /** The user's specification of parameter sizes. */
@@ -125,10 +128,19 @@ export class Wrapper {
   /** The length of a list, where calls have brought it with others; null: it is a constant. */
   changingLength(length: number, place: Source): NumberValue | null {
     const { dynamic, history } = this.settings;
+    // Whoever keeps the answer looks for the place
+    this.output.rememberSource(place);
     if (dynamic === "never" || !history.numberChanges(place.name, length)) return null;
     if (length < 2 || history.isFixed(place.name)) return null;
     const value = this.#number(length, place);
     return value.kind === "number" ? value : null;
+  }
+
+  /** Whether so many versions are for one value of a number alone that the graph had better end where it is needed. */
+  hasMany({ expression, hint }: NumberValue): boolean {
+    const { mayBreak, history } = this.settings;
+    const computation = () => hostText(expression, (leaf) => leaf.kind === "called" ? "" : leaf.source.name);
+    return mayBreak && history.needsOne(computation(), hint);
   }
 
   #number(value: number, source: Source): Value {

@@ -3,7 +3,7 @@
  * known during tracing are not plain data.
  */
 import { breakGraph } from "../../break_reasons.ts";
-import { specializeNumber } from "../../variables/numbers.ts";
+import { settledNumber } from "../coercion.ts";
 import { type Primitive, primitive, type Value } from "../../variables/value.ts";
 import { newArray } from "../contents.ts";
 import type { Interpreter } from "../interpreter.ts";
@@ -24,7 +24,7 @@ export function fromPure(m: Interpreter, value: unknown): Value | null {
 /** A value as plain data, for builtins that only read it; throws a break where it is not. */
 export function primitiveOf(m: Interpreter, value: Value, what: string): Primitive {
   if (value.kind === "constant") return value.value;
-  if (value.kind === "number") return specializeNumber(m.output, value).value;
+  if (value.kind === "number") return settledNumber(m, value).value;
   if (value.kind === "item") return breakGraph("tensorItem", what);
   return breakGraph("coercion", `an object is an argument of ${what}`);
 }
