@@ -683,3 +683,21 @@ Deno.test("what an async generator computes that compiled code loops over is cap
   // x + 1, two products with their sines, a cosine, two sums, of which one serves all further rounds, and a sine
   assertEquals(counter.opCount, 9);
 });
+
+Deno.test("a compiled function is of the kind of what was compiled", () => {
+  const fns = [
+    function* (x: Tensor) {
+      yield x;
+    },
+    async function* (x: Tensor) {
+      yield await x;
+    },
+    async (x: Tensor) => await x,
+    (x: Tensor) => x,
+  ];
+  for (const fn of fns) {
+    const compiled = compile(fn, { backend: "eager" });
+    assertEquals(Object.getPrototypeOf(compiled), Object.getPrototypeOf(fn));
+    if ("prototype" in fn) assertEquals(compiled(tensor([1])) instanceof compiled, true);
+  }
+});

@@ -107,9 +107,18 @@ export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices):
   };
   defineOwn(callable, "name", { value: fn.name, configurable: true });
   defineOwn(callable, "length", { value: fn.length, configurable: true });
+  beOfKind(callable, fn);
   markFunction(callable, { kind: "compiled", original: fn });
   remember({ fn, callable, program, root });
   return callable as unknown as F;
+}
+
+/** Whoever asks whether a function is an async one or a generator asks what it inherits from; generators inherit from it. */
+function beOfKind(callable: object, fn: object): void {
+  const kind = Object.getPrototypeOf(fn);
+  if (kind !== Object.getPrototypeOf(callable)) Object.setPrototypeOf(callable, kind);
+  const { value: prototype } = Reflect.getOwnPropertyDescriptor(fn, "prototype") ?? {};
+  if (prototype) Reflect.set(callable, "prototype", prototype);
 }
 
 function modeOf(dynamic: boolean | undefined): DynamicMode {
