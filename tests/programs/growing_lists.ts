@@ -35,6 +35,18 @@ const ENDS: Readonly<Record<string, (list: unknown[], x: Tensor) => unknown>> = 
     }
     return out;
   },
+  "the last ones of it": (list, x) => {
+    const before = [list.slice(-2), list.slice(-3)];
+    list.push(x);
+    return [
+      ...before,
+      list.slice(-1),
+      list.slice(-3),
+      list.slice(-4),
+      list.slice(-2, -1),
+      list.slice("-2" as never),
+    ];
+  },
   "what looks at all of it": (list, x) => {
     list.push(x);
     const [first, ...rest] = list;

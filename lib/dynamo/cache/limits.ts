@@ -37,7 +37,10 @@ export function remediesText(
       found.push(`keep ${rulesMissing.join(", ")} out of the function: no rule for sizes that change`);
     } else if (config.staticSources !== "") {
       found.push("take what changes out of config.staticSources (or compiler.markStatic)");
-    } else found.push("take back compiler.markStatic, or name what changes in config.dynamicSources");
+    } else {
+      const subjects = new Set(frequent.map(({ subject }) => subject));
+      found.push(`name ${[...subjects].join()} in config.dynamicSources, or take back compiler.markStatic`);
+    }
   }
   return [...found, `raise config.${setting} above ${most}`];
 }

@@ -104,6 +104,7 @@ export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
     if (growing) specializeNumber(m.output, growing.length);
     if (real.length > MOST_ELEMENTS) return breakGraph("opaqueObject", "an array of so many elements");
     m.output.guard({ kind: "array", source, length: real.length });
+    m.wrapper.lengthChanges(real.length, propertySource(source, "length"));
     // Elements of others are only read
     const changes = Object.isExtensible(real);
     if (changes && !Reflect.getOwnPropertyDescriptor(real, "length")?.writable) {

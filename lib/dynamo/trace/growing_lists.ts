@@ -42,10 +42,27 @@ export function elementFromEnd(m: Interpreter, array: ObjectValue, count: number
   const { added } = growing, own = added.at(-count);
   if (own) return own;
   const before = count - added.length;
-  // Lists that change have two elements at least
-  if (before > 2) return null;
+  if (before > growing.length.hint) return null;
+  const isThere = binaryNumbers(m.output, ">=", [growing.length, constant(before)]);
+  if (isThere.kind !== "constant" || isThere.value !== true) return null;
   const found: unknown = Reflect.getOwnPropertyDescriptor(real, real.length - before)?.value;
   return found === undefined ? null : m.wrapper.wrap(found, entrySource(source, "last", before));
+}
+
+/** So many elements at the end of a list are taken one by one. */
+const MOST_LAST = 64;
+
+/** The last elements of a list, as list.slice(-count) gives them; null: they have to be found by their indices. */
+export function lastElements(m: Interpreter, array: ObjectValue, count: number): Value[] | null {
+  const growing = growingOf(m, array);
+  if (!growing || count < 1 || count > MOST_LAST || count > growing.length.hint) return null;
+  const found: Value[] = [];
+  for (let k = count; k > 0; k--) {
+    const each = elementFromEnd(m, array, k);
+    if (!each) return null;
+    found.push(each);
+  }
+  return found;
 }
 
 /** What a key of a list means that is a number of the trace; null: it has to be known which one. */

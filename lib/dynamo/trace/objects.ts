@@ -432,15 +432,6 @@ function ownSlotFlags(
   return descriptor.writable ? "data" : "readonly";
 }
 
-/** Refuses changes of objects that cannot be extended. */
-export function refuseIntegrity(m: Interpreter, object: ObjectValue): void {
-  if (object.frozen !== "no") breakGraph("frozen");
-  if (object.real && object.exotic.kind !== "function") {
-    if (!Object.isExtensible(object.real)) breakGraph("frozen");
-    if (object.source) m.output.guard({ kind: "extensible", source: object.source, present: true });
-  }
-}
-
 /** Returns whether arrays can have this length. */
 export function isArrayLength(length: number): boolean {
   return Number.isInteger(length) && length >= 0 && length < 2 ** 32;

@@ -125,12 +125,17 @@ export class Wrapper {
     return constant(value);
   }
 
+  /** Notes the length of a list; gives whether calls have brought it with another one before. */
+  lengthChanges(length: number, place: Source): boolean {
+    // Whoever keeps the answer looks for the place
+    this.output.rememberSource(place);
+    return this.settings.history.numberChanges(place.name, length);
+  }
+
   /** The length of a list, where calls have brought it with others; null: it is a constant. */
   changingLength(length: number, place: Source): NumberValue | null {
     const { dynamic, history } = this.settings;
-    // Whoever keeps the answer looks for the place
-    this.output.rememberSource(place);
-    if (dynamic === "never" || !history.numberChanges(place.name, length)) return null;
+    if (!this.lengthChanges(length, place) || dynamic === "never") return null;
     if (length < 2 || history.isFixed(place.name)) return null;
     const value = this.#number(length, place);
     return value.kind === "number" ? value : null;

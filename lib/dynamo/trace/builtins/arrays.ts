@@ -21,7 +21,7 @@ import {
   PUSHED,
 } from "../interpreter.ts";
 import { SORTED_IN_ONE_RUN } from "../../functions/sorting_polyfills.ts";
-import { elementFromEnd, growingOf, lengthOfGrowing } from "../growing_lists.ts";
+import { elementFromEnd, growingOf, lastElements, lengthOfGrowing } from "../growing_lists.ts";
 import { collect, listIterator } from "../iteration.ts";
 import {
   allElements,
@@ -142,6 +142,10 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     return array;
   },
   slice: (m, array, args) => {
+    const [start] = args;
+    const last = start?.kind === "constant" && isMissing(args[1]) &&
+      lastElements(m, array, -Number(start.value));
+    if (last) return newArray(m, last);
     const elements = settledElements(m, array);
     return newArray(
       m,
