@@ -5,7 +5,7 @@ import type { Corpus } from "../support/programs.ts";
 const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
 const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
-/** What is written, and seen there. */
+/** Writes to a list before its elements are read, by name. */
 const WRITES: Readonly<Record<string, (list: unknown[], i: number, x: Tensor) => unknown>> = {
   "nothing": () => {},
   "another element": (list, _, x) => list[0] = x,

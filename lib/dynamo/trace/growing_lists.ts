@@ -1,7 +1,7 @@
 /**
- * Lists that are longer in each call, as the tokens that a loop has found so far. Input: arrays from outside whose length
- * has changed between calls; output: their length as a number of the trace, elements counted from the end, what is put
- * behind them. Invariant: whoever looks at anything else makes the length a constant, and the list an ordinary one.
+ * Lists that are longer in each call, such as the tokens that a loop has found so far. Their length is a number of the
+ * trace, their elements are counted from the end, and what is put behind them is kept apart. Whoever looks at anything
+ * else makes the length a constant, and the list an ordinary one.
  */
 import { sub } from "../../sym/expr.ts";
 import { isChanged } from "../codegen/effects.ts";
@@ -18,7 +18,7 @@ import {
 import { refuseIntegrity } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
 
-/** What is known of a list of which only the end matters so far; null for all others. */
+/** Returns a list of which only the end matters so far; null for all others. */
 export function growingOf(m: Interpreter, array: ObjectValue): GrowingList | null {
   const { exotic, real, source } = array;
   if (exotic.kind !== "array" || exotic.loaded) return null;
@@ -30,7 +30,7 @@ export function growingOf(m: Interpreter, array: ObjectValue): GrowingList | nul
   return exotic.growing = { length, added: [] };
 }
 
-/** How long it is by now. */
+/** Returns the length of a list at this point of the program. */
 export function lengthOfGrowing(m: Interpreter, { length, added }: GrowingList): Value {
   return added.length === 0 ? length : binaryNumbers(m.output, "+", [length, constant(added.length)]);
 }
@@ -65,7 +65,7 @@ export function lastElements(m: Interpreter, array: ObjectValue, count: number):
   return found;
 }
 
-/** What a key of a list means that is a number of the trace; null: it has to be known which one. */
+/** Returns the element of a list at a number of the trace; null: it has to be known which number it is. */
 export function elementAtNumber(m: Interpreter, list: Value, key: Value): Value | null {
   if (key.kind !== "number" || key.dim === null || list.kind !== "object") return null;
   const length = growingOf(m, list)?.length.dim ?? null;
@@ -78,7 +78,7 @@ export function elementAtNumber(m: Interpreter, list: Value, key: Value): Value 
   return elementAtPlace(m, list, key);
 }
 
-/** Whether list[key] = value has put a value behind a list, whose length the number is. */
+/** Puts a value behind a list, as list[list.length] = value does; returns whether the number was the length. */
 export function putAtEnd(
   m: Interpreter,
   list: Value,

@@ -141,7 +141,7 @@ export class Wrapper {
     return value.kind === "number" ? value : null;
   }
 
-  /** Whether so many versions are for one value of a number alone that the graph had better end where it is needed. */
+  /** Returns whether there are so many versions for one value of a number each that the graph ends instead. */
   hasMany({ expression, hint }: NumberValue): boolean {
     const { mayBreak, history } = this.settings;
     const computation = () => hostText(expression, (leaf) => leaf.kind === "called" ? "" : leaf.source.name);
