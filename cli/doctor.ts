@@ -119,7 +119,7 @@ async function library(): Promise<Finding> {
   try {
     const dyn = await toolkit();
     // The compiler is to be seen at work, not what it made before
-    const options = { kernelCache: false };
+    const options = { kernelCache: false, tier: "wait" } as const;
     const f = dyn.compile((x: ReturnType<typeof dyn.ones>) => x.add(1).sum(), { options });
     const sum = f(dyn.ones([4])).item();
     const { fallbacks } = dyn.compiler.status(f);
