@@ -18,7 +18,13 @@ async function firstRun(folder: string, script: string, args: readonly string[])
   const cli = ["--config", join(folder, "dyn/deno.json"), join(folder, "dyn/cli.ts")];
   const { code } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "--quiet", "--allow-all", "--no-lock", ...cli, "run", join(folder, script), ...args],
-    env: { DYN_CACHE_DIR: join(folder, "cache"), DENO_DIR: join(folder, "deno"), DENO_NO_PACKAGE_JSON: "1" },
+    env: {
+      DYN_CACHE_DIR: join(folder, "cache"),
+      // As the executable will: it is to find native code
+      DYN_TIER: Deno.env.get("DYN_TIER") ?? "wait",
+      DENO_DIR: join(folder, "deno"),
+      DENO_NO_PACKAGE_JSON: "1",
+    },
     stdin: "null",
   }).spawn().status;
   if (code !== 0) throw new DynError(`Expected the first run to end well but found exit code ${code}`);

@@ -56,7 +56,8 @@ export async function pack(packing: Packing, target: string): Promise<void> {
     HASH: digest.toHex(),
     LISTING: listing,
     PARTS: kept.join(" "),
-    CACHE: cache === undefined ? "" : `export DYN_CACHE_DIR="$home/${cache}"`,
+    // Compiled code was made for programs that wait for it
+    CACHE: cache === undefined ? "" : `export DYN_CACHE_DIR="$home/${cache}" DYN_TIER="\${DYN_TIER:-wait}"`,
     RUN: script === undefined ? "" : `run "$home/${script}" `,
   };
   let template = Deno.readTextFileSync(new URL("launcher.sh", import.meta.url));
