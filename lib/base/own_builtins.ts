@@ -170,6 +170,7 @@ const RESTORING: readonly (readonly [object, readonly PropertyKey[]])[] = [
   [getPrototypeOf(Uint8Array.prototype) ?? {}, ["set", "subarray"]],
   [String.prototype, ["indexOf", "slice", "startsWith", "endsWith", "padStart"]],
   [Number.prototype, ["toString"]],
+  [globalThis, ["Date"]],
   [objectPrototype, ownKeys(objectPrototype)],
 ];
 

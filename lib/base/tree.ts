@@ -110,11 +110,14 @@ export function specText(spec: TreeSpec): string {
   }
 }
 
+// As they were when this module was loaded
+const { getPrototypeOf, prototype: objectPrototype } = Object;
+
 /** Returns whether a value is a plain object: its prototype is `Object.prototype` or null. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
+  const prototype: unknown = getPrototypeOf(value);
+  return prototype === objectPrototype || prototype === null;
 }
 
 /** Returns whether a value is an object or a function. */

@@ -60,6 +60,23 @@ function refusal(what: string, found: unknown): string {
   return `Cannot destructure ${what} as it is ${found}.`;
 }
 
+const { next: nextOf }: Generator<unknown, unknown> = (function* () {})();
+
+/** A generator that is stepped by the language's `next`, whatever the program has replaced that with. */
+export function stepped<T>(generator: Iterator<T, void>): IterableIterator<T> {
+  return {
+    next: () => apply(nextOf, generator, []) as IteratorResult<T>,
+    [wellKnown.iterator]() {
+      return this;
+    },
+  };
+}
+
+function* enumerate(object: unknown): Iterator<string, void> {
+  if (object === undefined || object === null) return;
+  for (const key in Object(object)) yield key;
+}
+
 /** Returns whether a function is a constructor: tested on a proxy of it, so that nothing of it runs. */
 function isConstructor(fn: (...args: readonly unknown[]) => unknown): boolean {
   try {
@@ -485,9 +502,8 @@ export const runtime = {
       // The exception under way is the one that counts.
     }
   },
-  *keys(object: unknown): Generator<string> {
-    if (object === undefined || object === null) return;
-    for (const key in Object(object)) yield key;
+  keys(object: unknown): IterableIterator<string> {
+    return stepped(enumerate(object));
   },
   suspension(value: unknown): Suspension {
     return new Suspension(value);

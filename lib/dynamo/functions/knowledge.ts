@@ -22,13 +22,14 @@ import { invariant, traceProgram } from "../../base/errors.ts";
 import { Module } from "../../nn/module.ts";
 import { erfOf } from "../../nn/error_function.ts";
 import { Parameter } from "../../nn/parameter.ts";
+import { nextMemory } from "../../optim/lbfgs.ts";
 import { PerParameter } from "../../optim/per_parameter.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { check, traceCheck } from "./check.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { infoOf, NO_INFO } from "./functions.ts";
 import { noteFunction, refuseToKeep } from "../kept/noted_reads.ts";
-import { graphBreak, isDescribed, markOfFunction } from "./marks.ts";
+import { graphBreak, isDescribed, markFunction, markOfFunction } from "./marks.ts";
 import { asProgram } from "../../base/own_builtins.ts";
 import * as polyfills from "./polyfills.ts";
 import { addArrays } from "../trace/builtins/arrays.ts";
@@ -74,6 +75,11 @@ import {
   type Value,
 } from "../variables/value.ts";
 import { functionLabel } from "../variables/wrap.ts";
+
+markFunction(nextMemory, {
+  kind: "disabled",
+  reason: "LBFGS finds its direction with numbers that it reads",
+});
 
 let table: ModelTable | null = null;
 

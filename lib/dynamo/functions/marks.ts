@@ -6,7 +6,6 @@ import type { AnyFunction } from "../../base/arguments.ts";
 import { apply, defineOwn } from "../../base/own_builtins.ts";
 import { checkFunction, checkOptions } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
-import { nextMemory } from "../../optim/lbfgs.ts";
 import { canReadElements } from "../../tensor/tensor.ts";
 import type { FrameRules } from "./frame_rules.ts";
 
@@ -75,10 +74,6 @@ export function isDynamoCompiling(): boolean {
 markFunction(isDynamoCompiling, { kind: "answers", answer: () => true });
 
 markFunction(canReadElements, { kind: "answers", answer: () => false });
-markFunction(nextMemory, {
-  kind: "disabled",
-  reason: "LBFGS finds its direction with numbers that it reads",
-});
 
 let exporting = false;
 

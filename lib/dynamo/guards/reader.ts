@@ -9,6 +9,9 @@ import { invariant } from "../../base/errors.ts";
 import type { Source } from "../source.ts";
 import { type HostCall, type HostExpression, hostText } from "../variables/host_number.ts";
 
+/** Global variables that generated code uses by name, as they were when dyn was loaded. */
+const OWN_GLOBALS = { Math, Object, Reflect, Array, Map, Set, Number } as const;
+
 /** Objects that generated code refers to: parameters of the function around it. Each name stays the object's. */
 export class Constants {
   readonly #names = new Map<unknown, string>();
@@ -38,8 +41,9 @@ export class Constants {
 
   /** Evaluates `body`, the text of an expression, with the objects in scope. */
   evaluate(body: string): unknown {
-    const make = new Function(...this.#values.keys(), `"use strict";\nreturn (${body});`);
-    return make(...this.#values.values());
+    const names = [...Object.keys(OWN_GLOBALS), ...this.#values.keys()];
+    const make = new Function(...names, `"use strict";\nreturn (${body});`);
+    return make(...Object.values(OWN_GLOBALS), ...this.#values.values());
   }
 }
 

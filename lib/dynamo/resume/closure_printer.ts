@@ -4,7 +4,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { UnsupportedSyntax } from "../bytecode/code.ts";
-import { runtime } from "../bytecode/runtime.ts";
+import { runtime, stepped } from "../bytecode/runtime.ts";
 import { liveRegisters } from "../bytecode/liveness.ts";
 import type { ClosurePrinter } from "../codegen/closure_types.ts";
 import type { Constants } from "../guards/reader.ts";
@@ -54,7 +54,11 @@ export function cellOf(fn: unknown, index: number): LiveCell {
 }
 
 /** The keys that a for-in loop has not visited yet, as printed code takes them. */
-export function* restKeys(object: object | null, keys: readonly string[]): Generator<string> {
+export function restKeys(object: object | null, keys: readonly string[]): IterableIterator<string> {
+  return stepped(keysLeft(object, keys));
+}
+
+function* keysLeft(object: object | null, keys: readonly string[]): Generator<string> {
   for (const key of keys) if (object !== null && key in object) yield key;
 }
 

@@ -231,7 +231,7 @@ function runRest(frame: PlainFrame, pc: number): unknown {
   });
   const result: unknown = apply(run, undefined, values);
   // Printed as a generator of its waits
-  return code.async || code.generator ? waitsOf(result as Iterator<Wait, unknown, unknown>) : result;
+  return code.async || code.generator ? waitsOf(result as Generator<Wait, unknown, unknown>) : result;
 }
 
 /** Hands an exception of what a frame waits for to its handler and gives its place. Throws where there is none. */
@@ -277,7 +277,7 @@ function runFrames(
     const run = (): unknown => {
       if (!above) return runRest(frame, pc);
       const { planned: { completion }, construction } = above;
-      if (!failed) attempt(() => deliver(frame, completion, result, construction));
+      if (!failed) attempt(() => withOwnIteration(() => deliver(frame, completion, result, construction)));
       if (!failed) return runRest(frame, pc + 1);
       failed = false;
       return runRest(frame, withOwnIteration(() => handle(frame, error)));

@@ -270,18 +270,21 @@ function resultOf(value: unknown): Result {
   throw new TypeError(`Iterator result ${String(value)} is not an object`);
 }
 
+// The language's own, whatever the program has replaced them with
+const { next, throw: throwInto, return: end }: Generator<Wait, unknown, unknown> = (function* () {})();
+
 /** The rest of a function as a generator of its waits: the first of them, or its result. */
-export function waitsOf(rest: Iterator<Wait, unknown, unknown>): unknown {
+export function waitsOf(rest: Generator<Wait, unknown, unknown>): unknown {
   const after = (result: IteratorResult<Wait, unknown>): unknown => {
     if (result.done) return result.value;
     const [kind, value, noticesReturn] = result.value;
     return new Waiting(kind, value, {
-      next: (given) => after(rest.next(given)),
-      throw: (error) => after(rest.throw?.(error) ?? raise(error)),
-      return: noticesReturn ? (given) => after(rest.return?.(given) ?? { done: true, value: given }) : null,
+      next: (given) => after(apply(next, rest, [given])),
+      throw: (error) => after(apply(throwInto, rest, [error])),
+      return: noticesReturn ? (given) => after(apply(end, rest, [given])) : null,
     });
   };
-  return after(rest.next(undefined));
+  return after(apply(next, rest, []));
 }
 
 function raise(error: unknown): never {

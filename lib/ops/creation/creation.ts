@@ -179,7 +179,7 @@ function rangeOf(start: Scalar | Dim, end: Scalar | Dim, step: Scalar | Dim): { 
     return { length, dtype };
   }
   const [from, to, by] = all.map(Number) as [number, number, number];
-  if (by === 0) throw new DynError("Expected a step other than 0 but found 0");
+  if (by === 0) throw new DynError("Expected a step that is not 0 but found 0");
   if (!Number.isFinite(by)) throw new DynError(`Expected a finite step but found ${by}`);
   if (!Number.isFinite(from) || !Number.isFinite(to)) {
     throw new DynError(`Expected a finite range but found ${from} to ${to}`);
