@@ -10,6 +10,9 @@ const USUAL_BYTES = 2 ** 25;
 /** Part of the cache that others need: what has been touched since moves a block out before the cache is full of it. */
 const OTHERS = 2;
 
+/** Part of the cache from which on a block is large: of smaller ones it has kept lines, which are written faster. */
+const LARGE = 4;
+
 /** Bytes of the cache that all cores share. */
 function lastCacheBytes(): number {
   if (Deno.build.os !== "linux") return USUAL_BYTES;
@@ -22,14 +25,15 @@ function lastCacheBytes(): number {
   }
 }
 
-let farBytes: number | undefined;
+let cacheBytes: number | undefined;
 
 /**
- * Returns whether so many bytes were allocated since a block was last in use, itself included, that its lines would be
- * read from memory first. Called once after its allocation: later writes find its lines where the first ones left them.
+ * Returns whether a block is large and so many bytes were allocated since it was last in use, itself included, that its
+ * lines would be read from memory first. Called once after its allocation: later writes find its lines where the first ones left them.
  */
 export function isFar(block: HostBlock): boolean {
   const { away, size } = block;
   block.away = 0;
-  return away + size >= (farBytes ??= lastCacheBytes() / OTHERS);
+  cacheBytes ??= lastCacheBytes();
+  return size >= cacheBytes / LARGE && away + size >= cacheBytes / OTHERS;
 }

@@ -13,12 +13,6 @@ import { discardBlocks, makeBlock } from "./host_blocks.ts";
 const YOUNG_BYTES = 2 ** 25;
 
 /**
- * The same of results so large that a cache soon has lost them, past which simple kernels then write, and so small that a
- * look is felt beside their kernels' time.
- */
-const LOST_YOUNG_BYTES = 2 ** 26, LOST_FROM = 2 ** 22, LOST_TO = 2 ** 24;
-
-/**
  * Bytes of huge pages that the system clears in the time of a look, which takes longer where a program has just been
  * made and its parts are young, too.
  */
@@ -51,7 +45,7 @@ export class MemoryPool extends BlockPool<HostBlock, HostMemory> {
       discard: buffers.discard,
       smallBytes: SMALL_BYTES,
       freshBytes: FRESH_BYTES,
-      youngBytes: (size) => size >= LOST_FROM && size < LOST_TO ? LOST_YOUNG_BYTES : YOUNG_BYTES,
+      youngBytes: () => YOUNG_BYTES,
       oldBytes: Math.min(MOST_OLD_BYTES, total / 8),
       manyBytes: total / 2,
     });

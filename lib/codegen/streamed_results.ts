@@ -67,7 +67,8 @@ function streams({ vector, body, axis }: Loop, isFit: (id: BufferId) => boolean)
     s.kind === "load"
       ? coefficientOf(s.index, axis.symbol) !== undefined && !isIndirect(s.index)
       : s.kind !== "loop" && s.kind !== "masked";
-  return stores.length > 0 && body.every(isPlain) &&
+  // Memory takes lines past the caches more slowly than it takes those that they give up, unless it is read meanwhile
+  return stores.length > 0 && body.some((s) => s.kind === "load") && body.every(isPlain) &&
     stores.every(({ mode, buffer, index }) =>
       mode === "set" && isFit(buffer) && coefficientOf(index, axis.symbol) === 1 && !isIndirect(index)
     );
