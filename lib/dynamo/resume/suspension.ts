@@ -7,6 +7,9 @@ import { runtime } from "../bytecode/runtime.ts";
 import type { Wait, WaitKind } from "./steps.ts";
 import { settle } from "../cache/unit.ts";
 
+// As it was when this module was loaded
+const { Promise } = globalThis;
+
 /** The result of a piece that ends at a wait. */
 export class Waiting {
   constructor(readonly kind: WaitKind, readonly value: unknown, readonly ways: Ways) {}
