@@ -119,7 +119,7 @@ export interface SingleRule<P extends Params> {
 export interface Sample {
   readonly args: readonly SampleArgument[];
   readonly options?: { readonly [name: string]: SampleArgument };
-  /** Its gradient is not the derivative, by design: rows of an embedding that are not trained. */
+  /** Its gradient is not the derivative, by design (rows of an embedding that are not trained), or rounded to float16. */
   readonly frozen?: boolean;
 }
 
