@@ -9,6 +9,7 @@ import { ownWeakMap } from "../../base/collections.ts";
 import { isReference } from "../../base/tree.ts";
 import { defineOwn } from "../../base/own_builtins.ts";
 import type { LiveCellLike } from "./print_types.ts";
+import { stepped } from "./stepped.ts";
 
 // As they were when this module was loaded
 const { Object, String, Number, BigInt, Promise, Proxy, TypeError, ReferenceError } = globalThis;
@@ -58,18 +59,6 @@ function kindOf(value: unknown): string {
 /** Returns the engine's message for destructuring a value that is not an object. */
 function refusal(what: string, found: unknown): string {
   return `Cannot destructure ${what} as it is ${found}.`;
-}
-
-const { next: nextOf }: Generator<unknown, unknown> = (function* () {})();
-
-/** A generator that is stepped by the language's `next`, whatever the program has replaced that with. */
-export function stepped<T>(generator: Iterator<T, void>): IterableIterator<T> {
-  return {
-    next: () => apply(nextOf, generator, []) as IteratorResult<T>,
-    [wellKnown.iterator]() {
-      return this;
-    },
-  };
 }
 
 function* enumerate(object: unknown): Iterator<string, void> {

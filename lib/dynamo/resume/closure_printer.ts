@@ -4,7 +4,8 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { UnsupportedSyntax } from "../bytecode/code.ts";
-import { runtime, stepped } from "../bytecode/runtime.ts";
+import { runtime } from "../bytecode/runtime.ts";
+import { stepped } from "../bytecode/stepped.ts";
 import { liveRegisters } from "../bytecode/liveness.ts";
 import type { ClosurePrinter } from "../codegen/closure_types.ts";
 import type { Constants } from "../guards/reader.ts";
