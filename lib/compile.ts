@@ -11,7 +11,7 @@ import { config, inductorPatch, shadowRate } from "./base/config.ts";
 import { DynError, Unsupported } from "./base/errors.ts";
 import { reportFallback } from "./base/fallback.ts";
 import { counters } from "./base/logs.ts";
-import { withOwnIteration } from "./base/own_builtins.ts";
+import { withRuntimeBuiltins } from "./base/own_builtins.ts";
 import { showAsText } from "./base/shown.ts";
 import type { GraphBackend } from "./graph/backend.ts";
 import { backendDeclines, getDefaultBackend, lookupBackend } from "./graph/backends.ts";
@@ -97,7 +97,7 @@ export function compile(
   target: AnyFunction | Module | CompileOptions,
   options: CompileOptions | MethodContext = {},
 ): unknown {
-  return withOwnIteration(() => compileTarget(target, options));
+  return withRuntimeBuiltins(() => compileTarget(target, options));
 }
 
 function compileTarget(

@@ -259,7 +259,7 @@ export function preferringOwnBuiltins<T>(work: () => T): T {
 }
 
 /** Like `preferringOwnBuiltins`, for work that must be fast: it first checks only the builtins used at run time. */
-export function withOwnIteration<T>(work: () => T): T {
+export function withRuntimeBuiltins<T>(work: () => T): T {
   return runsAsLoaded() ? work() : preferringOwnBuiltins(work);
 }
 

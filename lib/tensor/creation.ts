@@ -4,7 +4,7 @@
  * type, booleans bool.
  */
 import { oneLine } from "../base/shown.ts";
-import { withOwnIteration } from "../base/own_builtins.ts";
+import { withRuntimeBuiltins } from "../base/own_builtins.ts";
 import { encodeElements, numberArray } from "../base/bfloat16.ts";
 import { complexText, isComplexNumber } from "../base/complex.ts";
 import {
@@ -43,7 +43,7 @@ export type { TensorOptions } from "./tensor_options.ts";
 
 /** A tensor with a copy of the data, as `torch.tensor`. */
 export function tensor(data: TensorData, options: TensorOptions = {}): Tensor {
-  return withOwnIteration(() => made(data, options));
+  return withRuntimeBuiltins(() => made(data, options));
 }
 
 function made(data: TensorData, options: TensorOptions): Tensor {

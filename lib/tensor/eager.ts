@@ -9,7 +9,7 @@ import { complexType, getDefaultDtype, isComplex, isDType, isFloat, itemSize } f
 import { DynError, InternalError } from "../base/errors.ts";
 import { observed } from "../base/observation.ts";
 import { isPlainObject } from "../base/tree.ts";
-import { withOwnIteration } from "../base/own_builtins.ts";
+import { withRuntimeBuiltins } from "../base/own_builtins.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
 import { makeOpApi, nameResults, resultNames } from "../ops/api.ts";
 import { graphNameOf } from "../ops/graph_builder.ts";
@@ -54,7 +54,7 @@ const PLAN_LIMIT = 8192;
 
 /** Calls an op with arguments as a user gives them. */
 export function callOp(definition: OpDefinition, given: readonly unknown[]): Tensor | readonly Tensor[] {
-  return withOwnIteration(() => callGiven(definition, given));
+  return withRuntimeBuiltins(() => callGiven(definition, given));
 }
 
 function callGiven(definition: OpDefinition, given: readonly unknown[]): Tensor | readonly Tensor[] {

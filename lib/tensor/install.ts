@@ -5,7 +5,7 @@
 import { installDescriptions } from "./descriptions.ts";
 import { INDEXING, setAt, valueAt } from "./indexing.ts";
 import { callInplace, callOp, ops } from "./eager.ts";
-import { withOwnIteration } from "../base/own_builtins.ts";
+import { withRuntimeBuiltins } from "../base/own_builtins.ts";
 import { resize } from "./resize.ts";
 import { convertTo } from "./transfer.ts";
 import { installTensorRuntime, Tensor } from "./tensor.ts";
@@ -13,8 +13,8 @@ import { installTensorRuntime, Tensor } from "./tensor.ts";
 installTensorRuntime({
   call: ({ definition, inplace }, given) =>
     inplace ? callInplace(definition, given) : callOp(definition, given),
-  at: (tensor, index) => withOwnIteration(() => valueAt(INDEXING, tensor, index)),
-  set: (tensor, index, value) => withOwnIteration(() => setAt(INDEXING, tensor, { index, value })),
+  at: (tensor, index) => withRuntimeBuiltins(() => valueAt(INDEXING, tensor, index)),
+  set: (tensor, index, value) => withRuntimeBuiltins(() => setAt(INDEXING, tensor, { index, value })),
   to: (tensor, given) => convertTo(ops, tensor, given),
   where: (condition, input, other) => ops.where(condition, input, other),
   contiguous: (tensor) => ops.contiguous(tensor),

@@ -2,7 +2,7 @@
  * Installs ops as methods on the prototype of the tensor class, including in-place forms, and an error for brackets.
  * Invariant: members that the class defines itself are not replaced.
  */
-import { withOwnIteration } from "../base/own_builtins.ts";
+import { withRuntimeBuiltins } from "../base/own_builtins.ts";
 import { DynError } from "../base/errors.ts";
 import { isMethod } from "../ops/api.ts";
 import { ALL_OPS, type CallTarget } from "../ops/table.ts";
@@ -16,7 +16,7 @@ export function installMethods(
     if (Object.hasOwn(prototype, name)) return;
     Object.defineProperty(prototype, name, {
       value(this: unknown, ...given: readonly unknown[]) {
-        return withOwnIteration(() => call(target, [this, ...given]));
+        return withRuntimeBuiltins(() => call(target, [this, ...given]));
       },
       writable: true,
       configurable: true,

@@ -9,7 +9,7 @@ import { showAsText } from "../base/shown.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
 import { complexText } from "../base/complex.ts";
 import { DynError } from "../base/errors.ts";
-import { withOwnIteration } from "../base/own_builtins.ts";
+import { withRuntimeBuiltins } from "../base/own_builtins.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
 import type {
@@ -337,7 +337,7 @@ export class Tensor {
         `Expected one element for item() but found ${this.layout.numel}, of shape [${this.shape.join(", ")}]`,
       );
     }
-    return withOwnIteration(() => elementAt(this, 0));
+    return withRuntimeBuiltins(() => elementAt(this, 0));
   }
 
   /** All elements as nested arrays, or the element of a tensor without dimensions. */
@@ -345,7 +345,7 @@ export class Tensor {
   /** The elements, as a type that the caller knows: `tolist<number[][]>()` of a matrix. */
   tolist<T extends NestedElements>(): T;
   tolist(): NestedElements {
-    return withOwnIteration(() => {
+    return withRuntimeBuiltins(() => {
       const elements = readStored(this);
       let at = 0;
       const build = (d: number): NestedElements => {
@@ -361,7 +361,7 @@ export class Tensor {
    * types both parts, side by side.
    */
   toTypedArray(): HostArray {
-    return withOwnIteration(() => readElements(this));
+    return withRuntimeBuiltins(() => readElements(this));
   }
 
   /** A one-element tensor converts to its element; in texts to what `toString` gives. */
@@ -480,7 +480,7 @@ export class Tensor {
 
   /** Returns the text that PyTorch prints. */
   toString(): string {
-    return withOwnIteration(() =>
+    return withRuntimeBuiltins(() =>
       tensorText(this, isShapesOnly(this.device) ? null : () => elementReader(this))
     );
   }

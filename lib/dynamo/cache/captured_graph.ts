@@ -2,7 +2,7 @@
  * Compiles the graph of a trace to a function over its inputs. Invariant: it runs under the gradient mode of the
  * trace, by dyn's own code.
  */
-import { apply, preferringOwnBuiltins, withOwnIteration } from "../../base/own_builtins.ts";
+import { apply, preferringOwnBuiltins, withRuntimeBuiltins } from "../../base/own_builtins.ts";
 import { DynError, noteUndone, OperandRefused, Unsupported } from "../../base/errors.ts";
 import { counters, logs } from "../../base/logs.ts";
 import { recording } from "../../base/recording.ts";
@@ -100,7 +100,7 @@ function withOwnParts(run: object): object {
   if (typeof run !== "function") return run;
   let isReady = false;
   return (...inputs: readonly unknown[]): unknown => {
-    if (isReady) return withOwnIteration(() => apply(run, undefined, inputs));
+    if (isReady) return withRuntimeBuiltins(() => apply(run, undefined, inputs));
     isReady = true;
     return preferringOwnBuiltins(() => apply(run, undefined, inputs));
   };

@@ -5,7 +5,7 @@
 import { recording } from "../../base/recording.ts";
 import { isUndone, messageOf, OperandRefused } from "../../base/errors.ts";
 import { counters, logs } from "../../base/logs.ts";
-import { withOwnIteration } from "../../base/own_builtins.ts";
+import { withRuntimeBuiltins } from "../../base/own_builtins.ts";
 import type { Graph } from "../../graph/node.ts";
 import { AssumptionFailed } from "../../graph/numbers.ts";
 import type { CodeObject } from "../bytecode/code.ts";
@@ -30,8 +30,8 @@ export function checked(
   const { check, text } = recording.phase("guards", () =>
     compileCheck(guards, {
       sourceNamed,
-      hasCode: (fn, code) => withOwnIteration(() => tracedCodeOf(fn) === code),
-      readCaptured: (fn, index) => withOwnIteration(() => readCaptured(fn, index)),
+      hasCode: (fn, code) => withRuntimeBuiltins(() => tracedCodeOf(fn) === code),
+      readCaptured: (fn, index) => withRuntimeBuiltins(() => readCaptured(fn, index)),
       cellOfBox,
       cellOf,
     }));

@@ -5,7 +5,7 @@
  */
 import { type BreakReason, breakText } from "../../base/errors.ts";
 import { counters, logs } from "../../base/logs.ts";
-import { withOwnIteration } from "../../base/own_builtins.ts";
+import { withRuntimeBuiltins } from "../../base/own_builtins.ts";
 
 /** Calls that ran uncompiled for one reason. */
 export interface UncompiledCalls {
@@ -47,7 +47,7 @@ export class UncompiledLog {
     const found = counted;
     return () => {
       found.calls++;
-      withOwnIteration(() => counters.add("uncompiled", reason.category));
+      withRuntimeBuiltins(() => counters.add("uncompiled", reason.category));
     };
   }
 

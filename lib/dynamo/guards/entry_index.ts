@@ -3,7 +3,7 @@
  * different values. Invariant: the lookup runs no code of the program; if a place cannot be inspected, no entry is
  * ruled out.
  */
-import { withOwnIteration } from "../../base/own_builtins.ts";
+import { withRuntimeBuiltins } from "../../base/own_builtins.ts";
 import { codeOf } from "../functions/functions.ts";
 import { tensorAt } from "./guard_reader.ts";
 import { peekAt, UNKNOWN } from "./peek.ts";
@@ -56,7 +56,7 @@ export class EntryIndex<E extends Guarded> {
       const value = at.place.read(self, args);
       if (value === UNKNOWN) return at.all;
       const { found } = at;
-      at = withOwnIteration(() => found.get(value)) ?? at.others;
+      at = withRuntimeBuiltins(() => found.get(value)) ?? at.others;
     }
     return at;
   }

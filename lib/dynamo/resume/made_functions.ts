@@ -2,7 +2,7 @@
  * Functions that generated code calls and that belong to one place of a program: single instructions, closures,
  * generators suspended at a yield, the rest of a function. Invariant: equal recipes create equivalent functions.
  */
-import { withOwnIteration } from "../../base/own_builtins.ts";
+import { withRuntimeBuiltins } from "../../base/own_builtins.ts";
 import type { CodeObject, Instruction, Offset } from "../bytecode/code.ts";
 import { liveRegisters } from "../bytecode/liveness.ts";
 import type { FreeForm } from "../bytecode/print_types.ts";
@@ -106,7 +106,7 @@ function taking(
   print: (forms: (index: number) => FreeForm) => Printed,
 ): Made {
   const withVariables = (info: FrameBindings, callee: unknown) =>
-    withOwnIteration(() => {
+    withRuntimeBuiltins(() => {
       const captured = capturedBy({ info, code });
       return print((i) => captured[i]?.form ?? "value").make(captured.map(({ value }) => value), callee);
     });
@@ -115,7 +115,7 @@ function taking(
       return withVariables(running.info, running.callee ?? undefined);
     case "each":
       // In the middle of a program that may have replaced builtins
-      return (fn: object) => withOwnIteration(() => withVariables(bindingsOf(fn), fn));
+      return (fn: object) => withRuntimeBuiltins(() => withVariables(bindingsOf(fn), fn));
     case "made": {
       const { make } = print((i) => running.forms[i] ?? "value");
       return (free: readonly unknown[]) => make(free, undefined);

@@ -2,7 +2,7 @@
  * Compiles code objects to functions: the rest of a function from an offset, and single instructions. Factories take
  * the captures of the code. Invariant: one factory per place and list of parameters.
  */
-import { preferringOwnBuiltins, withOwnIteration } from "../../base/own_builtins.ts";
+import { preferringOwnBuiltins, withRuntimeBuiltins } from "../../base/own_builtins.ts";
 import type { CodeObject, Instruction, Register } from "../bytecode/code.ts";
 import { reads, writes } from "../bytecode/effects.ts";
 import { printFunction } from "../bytecode/print.ts";
@@ -36,7 +36,7 @@ export interface PrintRequest {
 
 /** The rest of a function. It may be asked for in the middle of a program that has replaced builtins. */
 export function printRest(code: CodeObject, request: PrintRequest): Printed {
-  return withOwnIteration(() => print(code, request));
+  return withRuntimeBuiltins(() => print(code, request));
 }
 
 function print(code: CodeObject, request: PrintRequest): Printed {
@@ -62,7 +62,9 @@ function evaluate(code: CodeObject, { marked, strict, free }: PrintedFunction): 
   const parameters = ["$rt", "$callee", ...used.map((index) => freeName(code, index))];
   const make = evaluatePlaced(code, { marked, strict, parameters });
   return (free, callee) => {
-    const made: unknown = withOwnIteration(() => make(runtime, callee, ...used.map((index) => free[index])));
+    const made: unknown = withRuntimeBuiltins(() =>
+      make(runtime, callee, ...used.map((index) => free[index]))
+    );
     if (!isRest(made)) throw new TypeError("Expected a function");
     return made;
   };

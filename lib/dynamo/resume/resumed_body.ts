@@ -4,7 +4,7 @@
  * finds the handler it would have found.
  */
 import { isReference } from "../../base/tree.ts";
-import { apply, withOwnIteration } from "../../base/own_builtins.ts";
+import { apply, withRuntimeBuiltins } from "../../base/own_builtins.ts";
 import { invariant } from "../../base/errors.ts";
 import type { FreeForm } from "../bytecode/print_types.ts";
 import type { CodeObject, Register } from "../bytecode/code.ts";
@@ -224,7 +224,7 @@ export function checkPlain(plan: ResumePlan): void {
 /** Runs the rest of one frame from an offset. */
 function runRest(frame: PlainFrame, pc: number): unknown {
   const { code } = frame.planned;
-  const { run, values } = withOwnIteration(() => {
+  const { run, values } = withRuntimeBuiltins(() => {
     const printed = restOf(code, pc, (i) => frame.free[i]?.form ?? "value");
     const values = [...liveRegisters(code, pc)].map((r) => frame.registers.get(r));
     return { run: printed.make(frame.free.map((f) => f.value), frame.callee), values };
@@ -269,18 +269,20 @@ function runFrames(
     }
   };
   for (let i = plan.frames.length - 1; i >= 0; i--) {
-    const frame = withOwnIteration(() => plainFrame(plan, i, args));
+    const frame = withRuntimeBuiltins(() => plainFrame(plan, i, args));
     // Behind its end a list has what the program gives all lists
-    const above = i + 1 < plan.frames.length ? withOwnIteration(() => plainFrame(plan, i + 1, args)) : null;
+    const above = i + 1 < plan.frames.length
+      ? withRuntimeBuiltins(() => plainFrame(plan, i + 1, args))
+      : null;
     const { planned: { pc, completion } } = frame;
     if (above) ended(above.planned);
     const run = (): unknown => {
       if (!above) return runRest(frame, pc);
       const { planned: { completion }, construction } = above;
-      if (!failed) attempt(() => withOwnIteration(() => deliver(frame, completion, result, construction)));
+      if (!failed) attempt(() => withRuntimeBuiltins(() => deliver(frame, completion, result, construction)));
       if (!failed) return runRest(frame, pc + 1);
       failed = false;
-      return runRest(frame, withOwnIteration(() => handle(frame, error)));
+      return runRest(frame, withRuntimeBuiltins(() => handle(frame, error)));
     };
     attempt(() => result = completion.kind === "promise" ? asyncCall(run) : run());
   }
