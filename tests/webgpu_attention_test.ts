@@ -10,7 +10,11 @@ import type { OpApi } from "../lib/ops/generated.ts";
 import type { GraphValue } from "../lib/ops/graph_builder.ts";
 import { type Dim, type Sym, symbol } from "../lib/sym/expr.ts";
 import { initWebGpu } from "../backends/webgpu/device.ts";
+import { APART } from "../backends/webgpu/print/bindings.ts";
+import { shaderOf } from "../backends/webgpu/shaders.ts";
 import { webGpuTarget } from "../backends/webgpu/target.ts";
+import { hintOf } from "../lib/sym/decide.ts";
+import { ShapeEnv } from "../lib/sym/shape_env.ts";
 import {
   compiled,
   difference,
@@ -150,6 +154,33 @@ for (const [name, each] of Object.entries(CASES)) {
     assertEquals([first.weights?.causal, first.weights?.block], [each.causal ?? false, 32]);
   });
 }
+
+Deno.test("as many workgroups run for sizes that change as for the same sizes where they are known", () => {
+  const env = new ShapeEnv();
+  const size = (hint: number) =>
+    env.createSize({ base: "x", part: { kind: "shape", dim: hint } }, hint, { duck: false });
+  const builds: readonly Build[] = [
+    (o, q, k) => [o.bmm(q, o.transpose(k, -2, -1))],
+    (o, q, k, v) => [attend(o, scores(o, q, k), v)],
+  ];
+  const counts = ([batch = 1, rows = 1, columns = 1]: readonly Dim[]) =>
+    builds.map((build) => {
+      const shapes = [[batch, rows, 16], [batch, columns, 16], [batch, columns, 16]];
+      const traces = traced(shapes, (o, [q, k, v]) => {
+        assert(q && k && v);
+        return build(o, q, k, v, v);
+      });
+      const program = generate(compiled(traces).program, webGpuTarget(MOST, true));
+      return program.kernels.map((kernel) => {
+        const { items, each } = shaderOf(kernel, program, APART).workgroups;
+        return Math.ceil(hintOf(items) / each);
+      });
+    });
+  const sizes = [3, 130, 600], known = counts(sizes);
+  // Tiles of 64 × 64, and blocks of 32 rows
+  assertEquals(known, [[3 * 3 * 10], [3 * 5]]);
+  assertEquals(counts(sizes.map(size)), known);
+});
 
 Deno.test("M45: attention on a grid with little workgroup memory is for small heads only", () => {
   const found = (width: number) => {

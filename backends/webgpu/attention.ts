@@ -15,7 +15,7 @@ import type {
 import { inFours, neighboursOf } from "../../lib/codegen/fours.ts";
 import { loopOver } from "../../lib/loops/nest.ts";
 import { accessesOf } from "../../lib/loops/uses.ts";
-import { product } from "../../lib/sym/expr.ts";
+import { ceilDiv, product } from "../../lib/sym/expr.ts";
 import type { FourNest } from "./fours.ts";
 import { printElement } from "./nests.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
@@ -149,7 +149,7 @@ class AttentionPrinter {
     this.#finish();
     w.line("}");
     return finished(w, kernel.name, {
-      items: product([batch, typeof rows === "number" ? Math.ceil(rows / ROWS) : rows]),
+      items: product([batch, ceilDiv(rows, ROWS)]),
       each: 1,
     });
   }

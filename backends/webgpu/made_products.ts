@@ -6,7 +6,7 @@
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import type { ExternKernel, MadeElements, Program } from "../../lib/loops/ir.ts";
-import { product } from "../../lib/sym/expr.ts";
+import { ceilDiv, product } from "../../lib/sym/expr.ts";
 import { load, writeFunction } from "./attention.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
 import { finished, openMain, POINT, type Shader } from "./print/entry.ts";
@@ -153,7 +153,7 @@ class MadePrinter {
     results.forEach((result, j) => this.#store(result, `o${j}_`));
     w.line("}");
     return finished(w, kernel.name, {
-      items: product([batch, typeof rows === "number" ? Math.ceil(rows / ROWS) : rows]),
+      items: product([batch, ceilDiv(rows, ROWS)]),
       each: 1,
     });
   }

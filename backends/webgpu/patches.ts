@@ -6,7 +6,7 @@
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import type { BufferView } from "../../lib/loops/ir.ts";
-import { type Dim, mul } from "../../lib/sym/expr.ts";
+import { ceilDiv, type Dim, mul } from "../../lib/sym/expr.ts";
 import { openMain, placeThreads, type WorkgroupCount } from "./print/entry.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 import { type Patch, PATCHES } from "./target.ts";
@@ -99,7 +99,7 @@ class PatchPrinter {
   /** Patches of all images, down and across. */
   #tiles(): { readonly count: Dim; readonly tall: Dim; readonly wide: Dim } {
     const { job: { out }, patch: { across, down } } = this, [images = 1, , height = 1, width = 1] = out.shape;
-    const tall = tilesOf(height, down), wide = tilesOf(width, RUN * across);
+    const tall = ceilDiv(height, down), wide = ceilDiv(width, RUN * across);
     return { count: mul(images, mul(tall, wide)), tall, wide };
   }
 
@@ -250,6 +250,3 @@ class PatchPrinter {
     w.line("}");
   }
 }
-
-/** A symbolic count of tiles is bounded by the size itself; surplus workgroups return at once. */
-const tilesOf = (size: Dim, by: number): Dim => typeof size === "number" ? Math.ceil(size / by) : size;

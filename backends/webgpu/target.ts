@@ -79,17 +79,17 @@ const ENOUGH = {
  */
 export function tilesOf(kernel: ExternKernel): Tile {
   const sizes = productSizes(kernel),
-    large = { rows: SIDE, columns: SIDE, each: { rows: 8, columns: 8 } } as const;
-  if (!sizes) return large;
+    large = { rows: SIDE, columns: SIDE, each: { rows: 8, columns: 8 } } as const,
+    small = { rows: SIDE, columns: SIDE, each: { rows: 4, columns: 4 } } as const;
+  // What computes an operand is written down for each element that an invocation fetches
+  if (!sizes) return kernel.prologues ? small : large;
   const { rows, columns, batch, depth } = sizes, parts = kernel.prologues ? 1 : depth / (2 * ENOUGH[8].depth);
   const count = Math.ceil(rows / SIDE) * Math.ceil(columns / SIDE) * batch;
   const isEven = [rows, columns].every((size) => Math.ceil(size / SIDE) % 2 === 0);
   if (kernel.call.op === "matmul" && isEven && count >= MOST_TILES && !kernel.prologues) {
     return { rows: 2 * SIDE, columns: 2 * SIDE, each: { rows: 8, columns: 16 } };
   }
-  return count >= MANY || count * parts >= MANY / 2
-    ? large
-    : { rows: SIDE, columns: SIDE, each: { rows: 4, columns: 4 } };
+  return count >= MANY || count * parts >= MANY / 2 ? large : small;
 }
 
 /**

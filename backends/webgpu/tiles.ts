@@ -2,7 +2,7 @@
  * Products of matrices that are read through functions: register tiles fully unrolled into named variables, operands
  * staged in workgroup memory. Invariant: elements outside the matrices count as zero and are never written.
  */
-import { type Dim, product } from "../../lib/sym/expr.ts";
+import { ceilDiv, product } from "../../lib/sym/expr.ts";
 import { type Tile, tileThreads } from "./target.ts";
 import { openMain, placeThreads, POINT, type WorkgroupCount } from "./print/entry.ts";
 import type { TileProduct } from "./tile_product.ts";
@@ -39,7 +39,7 @@ export function placeWorkgroup(
   w.line(`let from_depth = ${splits > 1 ? `part * ${steps} * ${step}` : "0"};`);
   w.line(`let to_depth = min(depth, from_depth + ${steps} * ${step});`);
   return {
-    items: product([...batch, tilesOf(job.rows, tile.rows), tilesOf(job.columns, tile.columns)]),
+    items: product([...batch, ceilDiv(job.rows, tile.rows), ceilDiv(job.columns, tile.columns)]),
     each: 1,
   };
 }
@@ -111,6 +111,3 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
   w.line("}");
   return workgroups;
 }
-
-/** A symbolic count of tiles is bounded by the size itself; surplus workgroups return at once. */
-const tilesOf = (size: Dim, side: number): Dim => typeof size === "number" ? Math.ceil(size / side) : size;

@@ -5,7 +5,7 @@
  * sixteen pairs of matrices, one for each place of a square, and transforms the products back. Invariant: elements
  * outside images count as zero, and results outside are never written.
  */
-import { type Dim, mul } from "../../lib/sym/expr.ts";
+import { ceilDiv, type Dim, mul } from "../../lib/sym/expr.ts";
 import type { PatchJob } from "./patches.ts";
 import { openMain, type WorkgroupCount } from "./print/entry.ts";
 import type { ShaderWriter } from "./print/statements.ts";
@@ -34,7 +34,7 @@ export function printWinograd(w: ShaderWriter, job: PatchJob): WorkgroupCount {
   const { input, out, place, result } = job, { storeFour } = result;
   const [images = 1, channels = 1, height = 1, width = 1] = out.shape;
   // Two squares side by side are written together: lines of squares are whole pairs
-  const tall = halfOf(height, 2), wide = mul(halfOf(width, 4), 2);
+  const tall = ceilDiv(height, 2), wide = mul(ceilDiv(width, 4), 2);
   declareStage(w);
   openMain(w, THREADS);
   const count = mul(images, mul(tall, wide)), depth = input.shape[1] ?? 1;
@@ -177,6 +177,3 @@ class Stage {
     w.line("}");
   }
 }
-
-/** Half of a size, rounded up, or a quarter. */
-const halfOf = (size: Dim, by: number): Dim => typeof size === "number" ? Math.ceil(size / by) : size;

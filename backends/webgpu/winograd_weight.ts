@@ -5,7 +5,7 @@
  * images count as zero.
  */
 import type { BufferView } from "../../lib/loops/ir.ts";
-import { type Dim, mul } from "../../lib/sym/expr.ts";
+import { ceilDiv, mul } from "../../lib/sym/expr.ts";
 import { openMain, type WorkgroupCount } from "./print/entry.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 import { WINOGRAD } from "./target.ts";
@@ -44,7 +44,7 @@ export interface WeightJob {
 export function printWinogradWeight(w: ShaderWriter, job: WeightJob): WorkgroupCount {
   const { grad, input, padding, splits, load, result } = job;
   const [images = 1, channels = 1, height = 1, width = 1] = grad.shape, [, inputs = 1] = input.shape;
-  const tall = halfOf(height), wide = halfOf(width), count = mul(images, mul(tall, wide));
+  const tall = ceilDiv(height, 2), wide = ceilDiv(width, 2), count = mul(images, mul(tall, wide));
   declareStage(w);
   openMain(w, THREADS);
   const sizes = { batch: [], rows: channels, columns: inputs, depth: count, splits, prepare() {} };
@@ -135,6 +135,3 @@ export function printWinogradWeight(w: ShaderWriter, job: WeightJob): WorkgroupC
   w.line("}");
   return workgroups;
 }
-
-/** Half of a size, rounded up. */
-const halfOf = (size: Dim): Dim => typeof size === "number" ? Math.ceil(size / 2) : size;

@@ -5,7 +5,7 @@
  */
 import type { DType, ValueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
-import { add, type Dim, floorDiv, min, mul, sub, substitute, type Sym } from "../sym/expr.ts";
+import { add, ceilDiv, type Dim, min, mul, sub, substitute, type Sym } from "../sym/expr.ts";
 import {
   type BufferId,
   type Elements,
@@ -56,7 +56,7 @@ class LaneBlocks {
     readonly form: Extract<LaneForm, { readonly kind: "blocks" }>,
     readonly room: LaneRoom,
   ) {
-    const { size } = whole.axis, blocks = floorDiv(add(size, BLOCK - 1), BLOCK);
+    const { size } = whole.axis, blocks = ceilDiv(size, BLOCK);
     this.#over = axisOf("b", blocks);
     this.#from = blocks === 1 ? 0 : mul(this.#over.symbol, BLOCK);
     const even = typeof size === "number" && size % BLOCK === 0;

@@ -1,5 +1,5 @@
 /** Sizes of the matrix product that a library call amounts to, where they are known. */
-import { add, type Dim, floorDiv, mul, product, sub } from "../sym/expr.ts";
+import { ceilDiv, type Dim, floorDiv, mul, product } from "../sym/expr.ts";
 import type { BufferView, ConvGeometry, ExternKernel } from "../loops/ir.ts";
 
 /** The product [batch, rows, depth] · [batch, depth, columns]. */
@@ -29,7 +29,7 @@ export function phasesOf({ stride, dilation }: ConvGeometry): readonly [number, 
 }
 
 /** Of so many positions or taps, the most that are in one phase. */
-export const ofPhase = (size: Dim, phases: number): Dim => floorDiv(add(size, phases - 1), phases);
+export const ofPhase = (size: Dim, phases: number): Dim => ceilDiv(size, phases);
 
 type Dims = { readonly [K in keyof ProductSizes]: Dim };
 
@@ -56,7 +56,7 @@ function dimsOf({ call, inputs: [a, b], outputs: [out] }: ExternKernel): Dims | 
       const most = mul(ofPhase(down, phases[0]), ofPhase(across, phases[1]));
       // Of the phases' depths the longest, and as many of these as there are taps for
       return {
-        batch: mul(call.groups, floorDiv(add(mul(down, across), sub(most, 1)), most)),
+        batch: mul(call.groups, ceilDiv(mul(down, across), most)),
         rows: inputs,
         columns: product([images, ...places]),
         depth: mul(floorDiv(channels, call.groups), most),

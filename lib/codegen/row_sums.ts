@@ -4,7 +4,7 @@
  */
 import type { DType } from "../base/dtype.ts";
 import { hintOf } from "../sym/decide.ts";
-import { add, type Dim, floorDiv, max, min, mul, product, sub } from "../sym/expr.ts";
+import { add, ceilDiv, type Dim, max, min, mul, product, sub } from "../sym/expr.ts";
 import type { Element } from "../loops/body.ts";
 import type { Axis, BufferView, Kernel } from "../loops/ir.ts";
 import { recordLowered } from "../loops/nest.ts";
@@ -28,7 +28,7 @@ export interface Groups {
 /** Returns the smallest number of groups that keeps threads busy. */
 export function groupsOf(batch: Dim, blocks: Dim): Groups {
   const count = Math.max(1, Math.min(hintOf(blocks), Math.floor(BUSY / Math.max(1, hintOf(batch)))));
-  const each = floorDiv(add(blocks, count - 1), count), axis = axisOf("g", count);
+  const each = ceilDiv(blocks, count), axis = axisOf("g", count);
   const first = mul(axis.symbol, each);
   const inOrder = axisOf("p", count === 1 ? blocks : max(0, min(each, sub(blocks, first))));
   return { count, axis, inOrder, block: count === 1 ? inOrder.symbol : add(first, inOrder.symbol) };

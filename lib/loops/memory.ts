@@ -3,7 +3,7 @@
  * do not overlap; offsets are multiples of 64. Known sizes are packed by first fit over lifetimes; symbolic ones
  * share a slot only with buffers of the very same size.
  */
-import { add, type Dim, floorDiv, mul } from "../sym/expr.ts";
+import { add, ceilDiv, type Dim, mul } from "../sym/expr.ts";
 import type { BufferId, Kernel, Program } from "./ir.ts";
 import { runTogether } from "./together.ts";
 import { usesOf } from "./uses.ts";
@@ -132,5 +132,5 @@ const overlaps = (a: Lifetime, b: Lifetime) => a.first <= b.last && b.first <= a
 
 /** Rounded up to the alignment. */
 function aligned(bytes: Dim): Dim {
-  return mul(floorDiv(add(bytes, ALIGNMENT - 1), ALIGNMENT), ALIGNMENT);
+  return mul(ceilDiv(bytes, ALIGNMENT), ALIGNMENT);
 }

@@ -3,7 +3,20 @@
  * ranges. Invariant: sizes are compared through sym/decide.ts only, so that what a trace assumes is recorded.
  */
 import { DynError } from "../base/errors.ts";
-import { add, type Dim, floorDiv, max, min, mod, mul, print, product, sub, Sym } from "../sym/expr.ts";
+import {
+  add,
+  ceilDiv,
+  type Dim,
+  floorDiv,
+  max,
+  min,
+  mod,
+  mul,
+  print,
+  product,
+  sub,
+  Sym,
+} from "../sym/expr.ts";
 import type { Scalar } from "./params.ts";
 import { isAtMost, isEqual, isLess, isUnbacked, specialize } from "../sym/decide.ts";
 
@@ -195,7 +208,7 @@ export function sliceRange(size: Dim, start: Dim | null, end: Dim | null): { sta
 
 /** Returns the number of elements of a slice. */
 export function sliceLength(range: { start: Dim; end: Dim }, step: number): Dim {
-  return floorDiv(add(sub(range.end, range.start), step - 1), step);
+  return ceilDiv(sub(range.end, range.start), step);
 }
 
 /** The larger of sizes. */

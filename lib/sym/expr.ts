@@ -158,6 +158,9 @@ function distribute(sum: Sym, by: Sym): Dim {
   return total;
 }
 
+/** ceil(a / b), b > 0. */
+export const ceilDiv = (a: Dim, b: Dim): Dim => floorDiv(add(a, sub(b, 1)), b);
+
 /** floor(a / b), b > 0. */
 export function floorDiv(a: Dim, b: Dim): Dim {
   // Places in what has no elements, which nobody reaches

@@ -4,7 +4,7 @@
  */
 import { isFloat } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
-import { add, type Dim, floorDiv, min, mul, sub } from "../../sym/expr.ts";
+import { add, ceilDiv, type Dim, floorDiv, min, mul, sub } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered } from "../../loops/body.ts";
 import { FUNCTIONAL, INTERNAL, type TensorLike } from "../definition.ts";
@@ -19,8 +19,7 @@ import { flatIndex, knownSize, shapeText, withSize } from "../shapes.ts";
 import { composeWideOp, lowerWideOp } from "../wide.ts";
 
 const startOf = (i: Dim, size: Dim, count: number): Dim => floorDiv(mul(i, size), count);
-const endOf = (i: Dim, size: Dim, count: number): Dim =>
-  floorDiv(add(mul(add(i, 1), size), count - 1), count);
+const endOf = (i: Dim, size: Dim, count: number): Dim => ceilDiv(mul(add(i, 1), size), count);
 
 /** The most elements that a window has. */
 function widest(size: number, count: number): number {

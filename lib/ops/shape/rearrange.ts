@@ -3,7 +3,7 @@
  * forbid a view.
  */
 import { DynError } from "../../base/errors.ts";
-import { add, type Dim, floorDiv, max, mul, print, sub } from "../../sym/expr.ts";
+import { add, ceilDiv, type Dim, max, mul, print, sub } from "../../sym/expr.ts";
 import { isEqual, isLess } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { composeOp, type TensorLike } from "../definition.ts";
@@ -298,7 +298,7 @@ function byLength(size: Dim, length: Dim): Cuts {
     if (isEqual(size, 0)) return [[0, 0]];
     throw new DynError(`Expected a positive split size for size ${print(size)} but found 0`);
   }
-  const count = Math.max(1, knownSize(floorDiv(add(size, sub(length, 1)), length)));
+  const count = Math.max(1, knownSize(ceilDiv(size, length)));
   return Array.from({ length: count }, (_, i) => {
     const start = mul(i, length);
     return [start, i === count - 1 ? size : add(start, length)] as const;
@@ -347,7 +347,7 @@ function chunkCuts(chunks: number): (size: Dim) => Cuts {
   return (size) => {
     if (chunks <= 0) throw new DynError(`Expected a positive number of chunks but found ${chunks}`);
     if (isEqual(size, 0)) return Array.from({ length: chunks }, () => [0, 0] as const);
-    return byLength(size, max(1, floorDiv(add(size, chunks - 1), chunks)));
+    return byLength(size, max(1, ceilDiv(size, chunks)));
   };
 }
 
