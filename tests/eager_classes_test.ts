@@ -211,6 +211,14 @@ Deno.test("what adds in another order than the ops of a composition never takes 
   assertEquals(sums(x).item(), byOps(x).item());
 });
 
+Deno.test("a composition of one op is not tried against that op, and takes its program when it keeps coming", () => {
+  const x = randn([1 << 14]),
+    to = entryOf(OPS.to),
+    made = Array.from({ length: 1012 }, () => x.to("float64"));
+  assertEquals(made.at(-1)?.to("float32").tolist(), x.tolist());
+  assert([...to.composed.exact.values()].some(({ calls, plan }) => calls === 1000 && plan !== null));
+});
+
 Deno.test("further sizes of a composition that has a class are refused as the first are", () => {
   for (let rows = 2; rows < 6; rows++) randn([rows, 20]).softmax(1);
   assertEquals(noGrad(() => randn([7, 20]).softmax(1)).shape, [7, 20]);

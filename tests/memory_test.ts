@@ -134,6 +134,24 @@ Deno.test("memory that lived for long and was dropped then is found when as much
   assertEquals(window.length, 8);
 });
 
+Deno.test("the more objects a program has, the more new memory it takes until all of them are searched", () => {
+  const most = (): number => {
+    const pool = new MemoryPool("cpu");
+    // After a search V8 has no reason of its own to collect everything soon
+    pool.giveBack();
+    const window = Array.from({ length: 8 }, () => pool.allocate(8 * MIB));
+    for (let i = 0; i < 112; i++) window[i % window.length] = pool.allocate(8 * MIB);
+    assertEquals(window.length, 8);
+    return pool.mostReserved;
+  };
+  const few = most(), objects = Array.from({ length: 32 }, () => new Array<number>(MIB).fill(0));
+  assert(
+    few <= 640 * MIB && most() > few,
+    `Expected at most 640 MiB and then more but found ${few / MIB} MiB`,
+  );
+  assertEquals(objects.length, 32);
+});
+
 Deno.test("memory that is kept shares no block, whatever its size", () => {
   const pool = new MemoryPool("cpu"), kept: Int32Array[] = [];
   const holders: unknown[] = [];

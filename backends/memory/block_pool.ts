@@ -6,6 +6,7 @@
  * after the last memory over it was freed or collected.
  */
 import { type DeviceName, type Memory, type MemoryUse, OutOfMemory } from "../../lib/loops/device.ts";
+import { heapBytes } from "./collector.ts";
 import { Gauge } from "./gauge.ts";
 import { memoryLimit } from "./limit.ts";
 import { type Findable, LiveSet } from "./live_set.ts";
@@ -72,8 +73,8 @@ const MOST_PATIENCE = 8;
  */
 const EARLY_LOOKS = 16;
 
-/** A search through everything takes as long as so many looks. */
-const SEARCH_LOOKS = 256;
+/** A search through everything takes as long as so many looks, and longer where there are more objects than these bytes. */
+const SEARCH_LOOKS = 256, FEW_OBJECTS = 2 ** 27;
 
 /** The part of what was handed out since the last search that has to be new, or a loop that keeps little would search each time. */
 const MUCH_NEW = 8;
@@ -87,7 +88,7 @@ const AGED_PART = 4;
 /** Looks that make little old after which the next comes sooner; it does after each that makes nothing old. */
 const CALM_LOOKS = 4;
 
-/** Looks in a row that may be put off. */
+/** Looks in a row that may be put off; more where there are more objects, since V8 is to mark them all at once otherwise. */
 const MOST_PUT_OFF = 8;
 
 /** Looks after which it is asked whether everything was collected meanwhile. */
@@ -98,6 +99,9 @@ interface Kept<B, M> {
   readonly block: B;
   readonly memory: M | undefined;
 }
+
+/** How many times longer than usual V8 takes to go through all objects. */
+const burden = (): number => Math.max(heapBytes() / FEW_OBJECTS, 1);
 
 /** Memories of one device. */
 export class BlockPool<B extends Block, M extends BlockMemory<B>> implements MemoryUse {
@@ -130,9 +134,8 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   #searchFrom: number;
   /** Bytes that were handed out. */
   #clock = 0;
-  /** Those that were handed out since everything was searched, and those from which on it is worth it again. */
+  /** Those that were handed out since everything was searched, those of new blocks, and those from which on it is worth it again. */
   #handedOut = 0;
-  /** Bytes of new blocks. */
   #made = 0;
   #searchEach: number;
   limit: number | undefined;
@@ -141,7 +144,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     this.#source = source;
     this.#live = new LiveSet(source.isMemory);
     this.#searchFrom = source.oldBytes;
-    this.#searchEach = SEARCH_LOOKS * source.freshBytes;
+    this.#searchEach = this.#leastEach;
     this.limit = memoryLimit(source.device);
   }
 
@@ -169,7 +172,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     // Also where blocks are kept: those that come back now are likelier to be in a cache
     const areMany = this.#young.length >= YOUNG_COUNT;
     const due = this.#youngBytes >= this.#patience * this.#source.youngBytes(size) || areMany;
-    if (due) this.#searchYoung(areMany || this.#putOff >= MOST_PUT_OFF);
+    if (due) this.#searchYoung(areMany || this.#mayNotPutOff());
     const { block, memory: known } = this.#take(size) ?? this.#lookEarly(size) ?? this.#search(size) ??
       this.#make(size) ?? this.#makeRoom(size, bytes);
     block.isInUse = true;
@@ -241,9 +244,8 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     this.#searchYoung(false);
     this.#patience = patience;
     this.#putOff = putOff;
-    if (this.#looks === looks) return undefined;
     this.#fresh -= cost;
-    this.#earlyLooks++;
+    if (this.#looks !== looks) this.#earlyLooks++;
     const found = this.#take(size);
     this.#hope = found ? 1 : Math.max(this.#hope / 2, LEAST_HOPE);
     return found;
@@ -255,13 +257,29 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
    */
   #search(size: number): Kept<B, M> | undefined {
     for (const search of [() => this.#searchYoung(true), () => this.#searchAll()]) {
-      const isLong = this.#handedOut > this.#searchEach && this.#made + size > this.#searchEach / MUCH_NEW;
-      if (this.allocated + size <= this.#searchFrom && !isLong) return undefined;
+      if (this.allocated + size <= this.#searchFrom && !this.#isLongAgo(size)) return undefined;
       search();
       const found = this.#take(size);
       if (found !== undefined) return found;
     }
     return undefined;
+  }
+
+  /** Returns whether so much came since everything was searched that it is worth it. */
+  #isLongAgo(size: number): boolean {
+    const isPast = () =>
+      this.#handedOut > this.#searchEach && this.#made + size > this.#searchEach / MUCH_NEW;
+    if (!isPast()) return false;
+    this.#searchEach = Math.max(this.#searchEach, burden() * this.#leastEach);
+    return isPast();
+  }
+
+  get #leastEach(): number {
+    return SEARCH_LOOKS * this.#source.freshBytes;
+  }
+
+  #mayNotPutOff(): boolean {
+    return this.#putOff >= MOST_PUT_OFF && this.#putOff >= MOST_PUT_OFF * burden();
   }
 
   #searchYoung(isUrgent: boolean): void {
@@ -314,7 +332,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     }
     this.#recycle(all, look, (block) => this.#old.push(block));
     // Part of what stays, so that what only grows is searched less and less
-    this.#searchEach = Math.max(SEARCH_LOOKS * this.#source.freshBytes, this.allocated / 4);
+    this.#searchEach = Math.max(this.#leastEach, this.allocated / 4);
     this.#handedOut = 0;
     this.#made = 0;
     const { oldBytes, manyBytes } = this.#source,

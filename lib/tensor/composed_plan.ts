@@ -70,7 +70,10 @@ const requestOf = ({ entry, args }: ComposedCall, numbers: readonly LoadedNumber
 function consider(found: ComposedPlan, call: ComposedCall): void {
   const { calls, numbers } = found, { entry, args } = call;
   if (calls === OFTEN && call.admits(numbers)) {
-    found.trial = preferringOwnBuiltins(() => classPlan(requestOf(call, numbers), "often")) ?? null;
+    const plan = preferringOwnBuiltins(() => classPlan(requestOf(call, numbers), "often")) ?? null;
+    // The program of one op is that op's own: trials, each of which costs many times the call, would show nothing
+    if (isOneCall(entry)) return void (found.plan = plan);
+    found.trial = plan;
   }
   if (found.trial === null) return;
   const verdict = canTell(entry, args) ? verdictOf(found.trial, call, calls) : "same";
