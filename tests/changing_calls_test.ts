@@ -316,3 +316,128 @@ Deno.test("an object that inherits from a proxy is none of a class that is made 
   assertEquals(c.run(x, heir).tolist(), [2.5]);
   assertEquals(asked, ["factor"]);
 });
+
+/** A class whose instances have a field and a method. */
+class Held {
+  v = 4;
+  of(x: Tensor): Tensor {
+    return x.add(this.v);
+  }
+}
+
+/** Something of parts that can be replaced. */
+interface Parts {
+  readonly list: number[];
+  readonly held: Held;
+  readonly opt: { a: number; b: number };
+  readonly map: Map<string, number>;
+  readonly t: Tensor;
+  readonly call: (x: Tensor) => Tensor;
+}
+
+const parts = (): Parts => ({
+  list: [1, 2, 3],
+  held: new Held(),
+  opt: { a: 1, b: 2 },
+  map: new Map([["a", 5]]),
+  t: tensor([1, 2]),
+  call: (x) => x.add(2),
+});
+
+type Reader = (x: Tensor, p: Parts) => unknown;
+
+const READERS: Readonly<Record<string, Reader>> = {
+  "an element": (x, { list }) => x.add(list[1] ?? 0),
+  "elements in order": (x, { list }) => {
+    let sum = x;
+    for (const each of list) sum = sum.add(each);
+    return sum;
+  },
+  "elements by a function": (x, { list }) => {
+    let total = 0;
+    list.forEach((each) => total += each);
+    return x.add(total);
+  },
+  "the last element": (x, { list }) => x.add(list[list.length - 1] ?? 0).add(list.indexOf(2)),
+  "properties": (x, { opt }) => x.add(opt.a).add(opt.b),
+  "keys": (x, { opt }) => x.add(Object.keys(opt).length).add("a" in opt ? 1 : 2),
+  "a field by a method": (x, { held }) => held.of(x),
+  "a map": (x, { map }) => x.add(map.get("a") ?? 0),
+  "a tensor": (x, { t }) => x.add(t.numel()),
+  "a call": (x, { call }) => call(x),
+};
+
+/** Puts code that notes its runs in the place of values, which only the program may run. */
+type Exchange = (parts: Parts, notes: string[]) => void;
+
+const getter = (object: object, key: string, value: unknown, notes: string[]) =>
+  own(object, key, { enumerable: true, get: () => (notes.push(`get ${key}`), value) });
+
+function watched<T extends object>(target: T, notes: string[]): T {
+  const traps = new Proxy({}, {
+    get: (_, trap) => (...given: readonly unknown[]) => {
+      notes.push(`${String(trap)} ${String(typeof given[1] === "object" ? "" : given[1])}`);
+      return Reflect.apply(Reflect.get(Reflect, trap), Reflect, given);
+    },
+  });
+  return new Proxy(target, traps);
+}
+
+const EXCHANGES: Readonly<Record<string, Exchange>> = {
+  "accessors": ({ list, held, opt }, notes) => {
+    for (
+      const [object, key, value] of [[list, "1", 7], [list, "2", 8], [held, "v", 9], [opt, "b", 6]] as const
+    ) {
+      getter(object, key, value, notes);
+    }
+  },
+  "accessors of the same values": ({ list, held, opt }, notes) => {
+    for (
+      const [object, key, value] of [[list, "1", 2], [list, "2", 3], [held, "v", 4], [opt, "b", 2]] as const
+    ) {
+      getter(object, key, value, notes);
+    }
+  },
+  "proxies": (parts, notes) => {
+    for (const [key, value] of Object.entries(parts)) Reflect.set(parts, key, watched(value, notes));
+  },
+};
+
+const outcome = (run: () => unknown): unknown => {
+  try {
+    return list(run());
+  } catch (error) {
+    return error instanceof Error ? error.name : error;
+  }
+};
+
+for (const [exchanged, exchange] of Object.entries(EXCHANGES)) {
+  Deno.test(`guards run no code of the program: ${exchanged} in the place of values`, () => {
+    const x = tensor([0.5, 1.5]);
+    for (const [name, program] of Object.entries(READERS)) {
+      const c = capture(program), kept = parts(), captured = capture((x: Tensor) => program(x, kept));
+      const notes: Record<string, string[]> = { plain: [], passed: [], captured: [] };
+      for (let call = 0; call < 5; call++) {
+        const made = () => {
+          const plain = parts(), passed = parts();
+          if (call === 2 || call > 3) {
+            exchange(plain, notes.plain ?? []);
+            exchange(passed, notes.passed ?? []);
+          }
+          return [plain, passed] as const;
+        };
+        const [plain, passed] = made();
+        const title = `${name}, call ${call}`, expected = outcome(() => program(x, plain));
+        assertEquals(outcome(() => c.run(x, passed)), expected, title);
+        assertEquals(notes.passed, notes.plain, title);
+      }
+      const expected = outcome(() => program(x, parts()));
+      for (let call = 0; call < 2; call++) assertEquals(outcome(() => captured.run(x)), expected, name);
+      exchange(kept, notes.captured ?? []);
+      const first = parts(), once: string[] = [];
+      exchange(first, once);
+      assertEquals(outcome(() => captured.run(x)), outcome(() => program(x, first)), `${name}, captured`);
+      assertEquals(notes.captured, once, `${name}, captured`);
+    }
+  });
+}

@@ -404,7 +404,7 @@ function guardElements(machine: Machine, output: OutputGraph): void {
     if (!source || exotic.kind !== "array" || !isChanged(object)) continue;
     if (changesElements(object)) output.guard({ kind: "elements", source });
     if (exotic.growing || exotic.elements.length !== exotic.originals.length) {
-      output.guard({ kind: "dataKey", source, key: "length", writable: true });
+      output.guard({ kind: "writable", source, key: "length" });
     }
   }
 }

@@ -18,7 +18,8 @@ export function ownsParameter(real: object): boolean {
   );
 }
 
-function inherits(real: object, from: object): boolean {
+/** Returns whether an object inherits from another one, as far as no proxy is in between. */
+export function inherits(real: object, from: object): boolean {
   for (let at: object | null = real; at !== null && !types.isProxy(at);) {
     at = Object.getPrototypeOf(at);
     if (at === from) return true;

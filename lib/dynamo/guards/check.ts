@@ -12,7 +12,8 @@ import { metadata } from "../../tensor/metadata_version.ts";
 import { type CheckContext, ConditionWriter } from "./conditions.ts";
 import type { Guard } from "./guard.ts";
 import { relyOnTensors } from "./parameters.ts";
-import { callReader, Constants } from "./reader.ts";
+import { isSettledAt, isSettledClass } from "./data_reads.ts";
+import { callReader, type Care, Constants } from "./reader.ts";
 
 /** −1: serves the call; otherwise the index of a failing guard. */
 export type Check = (self: unknown, args: ArrayLike<unknown>) => number;
@@ -39,11 +40,21 @@ interface Shared {
   readonly found: Map<string, object>;
   /** Lists of entries that parts before have made. */
   readonly lists: Map<string, string>;
+  /** Places that hold no proxies, and those whose properties are read as always, as parts before have checked. */
+  readonly inspected: Set<string>;
+  readonly settled: Set<string>;
 }
 
 /** Makes the check function of an entry. */
 export function compileCheck(guards: readonly Guard[], context: CheckContext): CompiledCheck {
-  const shared: Shared = { constants: new Constants(), context, found: new Map(), lists: new Map() };
+  const shared: Shared = {
+    constants: new Constants(),
+    context,
+    found: new Map(),
+    lists: new Map(),
+    inspected: new Set(),
+    settled: new Set(),
+  };
   const { constants } = shared;
   const each: IndexedGuard[] = [], once: IndexedGuard[] = [];
   guards.forEach((guard, index) => (relyOnTensors(guard.fact) ? once : each).push({ guard, index }));
@@ -86,16 +97,26 @@ function slices(list: readonly IndexedGuard[]): readonly IndexedGuard[][] {
 function partText(
   name: string,
   slice: readonly IndexedGuard[],
-  { constants, context, found, lists }: Shared,
+  { constants, context, found, lists, inspected, settled }: Shared,
 ): string {
   const lines: string[] = [];
   const { readCaptured } = context;
-  const reader = callReader(lines, { constants, readCaptured, shared: { found, lists } });
+  let at = 0;
+  const care: Care = {
+    refuse: () => `return ${at};`,
+    isSettled: (source) => settled.has(source.name) || isSettledAt(source, (name) => found.get(name)),
+    inspected,
+  };
+  const reader = callReader(lines, { constants, readCaptured, care, shared: { found, lists } });
   const writer = new ConditionWriter(reader, constants, context);
-  for (const { guard, index } of slice) {
-    const condition = writer.condition(guard.fact);
+  for (const { guard: { fact }, index } of slice) {
+    at = index;
+    const condition = writer.condition(fact);
     lines.push(`if (!(${condition})) return ${index};`);
-    if (guard.fact.kind === "identity") found.set(guard.fact.source.name, guard.fact.object);
+    if (fact.kind === "identity") found.set(fact.source.name, fact.object);
+    if (fact.kind === "tensor" || (fact.kind === "prototype" && isSettledClass(fact.prototype))) {
+      settled.add(fact.source.name);
+    }
   }
   return `function ${name}(self, args, lists) {\n${indented([...lines, "return -1;"], 2)}\n}`;
 }

@@ -40,53 +40,53 @@ export class ConditionWriter {
       case "identity":
         return `${reader.read(fact.source)} === ${constants.name(fact.object)}`;
       case "prototype":
-        return `${this.helper("prototypeIs")}(${reader.read(fact.source)}, ${
+        return `${this.helper("prototypeIs")}(${reader.inside(fact.source)}, ${
           fact.prototype === null ? "null" : constants.name(fact.prototype)
         })`;
       case "object": {
-        const value = reader.read(fact.source);
+        const value = reader.inside(fact.source);
         return `typeof ${value} === "object" && ${value} !== null`;
       }
       case "function":
         return `typeof ${reader.read(fact.source)} === "function"`;
       case "array": {
-        const value = reader.read(fact.source);
+        const value = reader.inside(fact.source);
         return `${this.helper("isArray")}(${value}) && ${value}.length === ${fact.length}`;
       }
       case "list":
-        return `${this.helper("isArray")}(${reader.read(fact.source)})`;
+        return `${this.helper("isArray")}(${reader.inside(fact.source)})`;
       case "elements":
-        return `${this.helper("hasPlainElements")}(${reader.read(fact.source)})`;
+        return `${this.helper("hasPlainElements")}(${reader.inside(fact.source)})`;
       case "keys":
         return `${this.helper(fact.which === "all" ? "hasOwnKeys" : "hasKeys")}(${
-          reader.read(fact.source)
+          reader.inside(fact.source)
         }, ${constants.name(fact.keys)}, ${constants.name(fact.symbols)})`;
       case "has":
-        return `(${this.key(fact.key)} in ${reader.read(fact.source)}) === ${fact.present}`;
-      case "ownKey":
-        return `${this.helper("hasOwn")}(${reader.read(fact.source)}, ${
+        return `${this.helper("hasProperty")}(${reader.inside(fact.source)}, ${
           this.key(fact.key)
         }) === ${fact.present}`;
-      case "dataKey":
-        return `${this.helper(fact.writable ? "hasWritable" : "hasData")}(${reader.read(fact.source)}, ${
+      case "ownKey":
+        return `${this.helper("hasOwn")}(${reader.inside(fact.source)}, ${
           this.key(fact.key)
-        })`;
+        }) === ${fact.present}`;
+      case "writable":
+        return `${this.helper("hasWritable")}(${reader.inside(fact.source)}, ${this.key(fact.key)})`;
       case "flags":
-        return `${this.helper("hasFlags")}(${reader.read(fact.source)}, ${this.key(fact.key)}, ${
+        return `${this.helper("hasFlags")}(${reader.inside(fact.source)}, ${this.key(fact.key)}, ${
           constants.name(fact.flags)
         })`;
       case "accessor":
-        return `${this.helper("hasAccessor")}(${reader.read(fact.source)}, ${this.key(fact.key)}, ${
+        return `${this.helper("hasAccessor")}(${reader.inside(fact.source)}, ${this.key(fact.key)}, ${
           constants.name({ get: fact.get, set: fact.set })
         })`;
       case "entries": {
         const keys = fact.keys.map((k) => k === ANY_OBJECT ? runtime.ANY : k);
         return `${this.helper(fact.what === "Map" ? "mapHasKeys" : "setHasMembers")}(${
-          reader.read(fact.source)
+          reader.inside(fact.source)
         }, ${constants.name(keys)})`;
       }
       case "code":
-        return `${constants.name(this.context.hasCode)}(${reader.read(fact.source)}, ${
+        return `${constants.name(this.context.hasCode)}(${reader.inside(fact.source)}, ${
           constants.name(fact.code)
         })`;
       case "same":
@@ -106,7 +106,7 @@ export class ConditionWriter {
           fact.others.map((o) => reader.read(o)).join(", ")
         }])`;
       case "tensor":
-        return this.tensor(reader.read(fact.source), fact.expected);
+        return this.tensor(reader.inside(fact.source), fact.expected);
       case "leaf":
         return `${this.helper("isLeaf")}(${reader.read(fact.source)}, ${constants.name(fact.hooks)})`;
       case "made":
@@ -141,10 +141,10 @@ export class ConditionWriter {
       case "unrevoked":
         return `${this.helper("isUnrevoked")}(${reader.read(fact.source)})`;
       case "extensible":
-        return `${this.helper("isExtensible")}(${reader.read(fact.source)}) === ${fact.present}`;
+        return `${this.helper("isExtensible")}(${reader.inside(fact.source)}) === ${fact.present}`;
       case "integrity":
         return `${this.helper(fact.level === "frozen" ? "isFrozen" : "isSealed")}(${
-          reader.read(fact.source)
+          reader.inside(fact.source)
         })`;
       case "globalState": {
         return [

@@ -40,7 +40,7 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
     case "has":
     case "ownKey":
       return fact.present ? `no ${String(fact.key)}` : `a property ${String(fact.key)}`;
-    case "dataKey":
+    case "writable":
     case "flags":
     case "accessor":
       return propertyText(value, fact.key);
@@ -222,6 +222,6 @@ export function valueText(value: unknown): string {
 }
 
 function functionName(fn: object, unnamed = "<anonymous>"): string {
-  const name: unknown = Reflect.getOwnPropertyDescriptor(fn, "name")?.value;
+  const name: unknown = types.isProxy(fn) ? null : Reflect.getOwnPropertyDescriptor(fn, "name")?.value;
   return typeof name === "string" && name !== "" ? name : unnamed;
 }

@@ -71,13 +71,8 @@ export type Fact =
     readonly key: string | symbol;
     readonly present: boolean;
   }
-  /** An own property that is not an accessor, so that reading or writing it runs no code. */
-  | {
-    readonly kind: "dataKey";
-    readonly source: Source;
-    readonly key: string | symbol;
-    readonly writable: boolean;
-  }
+  /** An own property that holds a value which can be replaced. */
+  | { readonly kind: "writable"; readonly source: Source; readonly key: string | symbol }
   /** The flags of an own property; an accessor has no flag that says whether it can be written to. */
   | {
     readonly kind: "flags";
@@ -188,10 +183,8 @@ export function factText(fact: Fact): string {
       return `${fact.present ? "" : "!"}(${keyText(fact.key)} in ${sourceText(fact.source)})`;
     case "ownKey":
       return `${fact.present ? "" : "!"}Object.hasOwn(${sourceText(fact.source)}, ${keyText(fact.key)})`;
-    case "dataKey":
-      return `___is_data(${sourceText(fact.source)}, ${keyText(fact.key)}${
-        fact.writable ? ", writable" : ""
-      })`;
+    case "writable":
+      return `___is_writable(${sourceText(fact.source)}, ${keyText(fact.key)})`;
     case "flags":
       return `___check_flags(${sourceText(fact.source)}, ${keyText(fact.key)}, ${flagsText(fact.flags)})`;
     case "accessor":

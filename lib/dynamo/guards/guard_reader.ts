@@ -8,7 +8,8 @@ import { type SizeSource, sourceText as sizeText } from "../../sym/size_guards.t
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import type { Source } from "../source.ts";
 import type { Fact, Guard } from "./guard.ts";
-import { callReader, type CapturedReader, Constants } from "./reader.ts";
+import { isSettledAt } from "./data_reads.ts";
+import { callReader, type CapturedReader, type Care, Constants } from "./reader.ts";
 
 /** A call that a check refused. */
 export interface RefusedCall {
@@ -31,12 +32,17 @@ export interface GuardReader {
   readonly size: (of: SizeSource, call: RefusedCall) => FoundSize;
 }
 
-/** Reads sources as checks do. */
+/** Reads sources as checks do, but that nothing is known of any object. */
 export function sourceReads(readCaptured: CapturedReader): Read {
   return (source, { self, args }) => {
     const constants = new Constants();
     const lines: string[] = [];
-    const value = callReader(lines, { constants, readCaptured }).read(source);
+    const care: Care = {
+      refuse: () => "return undefined;",
+      isSettled: (base) => isSettledAt(base, () => undefined),
+      inspected: new Set(),
+    };
+    const value = callReader(lines, { constants, readCaptured, care }).read(source);
     const read = constants.evaluate(`function (self, args) {\n${lines.join("\n")}\nreturn ${value};\n}`);
     try {
       return typeof read === "function" ? read(self, args) : undefined;

@@ -4,9 +4,11 @@
  */
 import { types } from "node:util";
 import { itemAt, keysLeft, kindsLeft, nextKind, placeAt, valuesLeft } from "../functions/begun_iterators.ts";
+import { BUILTIN_VARIABLES } from "../functions/builtin_objects.ts";
 import { keysOf, membersOf, valuesOf } from "../../base/collections.ts";
 import { invariant } from "../../base/errors.ts";
 import type { Source } from "../source.ts";
+import { itemOf, OTHERWISE, valueOf } from "./data_reads.ts";
 import { type HostCall, type HostExpression, hostText } from "../variables/host_number.ts";
 
 /** Global variables that generated code uses by name, as they were when dyn was loaded. */
@@ -58,6 +60,16 @@ export interface SharedReads {
   readonly lists: Map<string, string> | null;
 }
 
+/** How code reads from objects that may not be those that the trace has read from. */
+export interface Care {
+  /** The statement that ends the code where only the program's own code could give a value. */
+  readonly refuse: () => string;
+  /** Whether accessors of what is at a place are what they were, or nobody's affair. */
+  readonly isSettled: (source: Source) => boolean;
+  /** Places that hold no proxies. */
+  readonly inspected: Set<string>;
+}
+
 /** Writes reads of sources. */
 export class SourceReader {
   readonly #known = new Map<string, string>();
@@ -73,6 +85,8 @@ export class SourceReader {
     /** A free name for a local variable, from what it holds. */
     readonly fresh: (wish: string) => string,
     readonly shared: SharedReads = { found: new Map(), lists: null },
+    /** Null: guards have found that nothing but values is read. */
+    readonly care: Care | null = null,
   ) {}
 
   /** An expression for the value at a source. */
@@ -90,13 +104,40 @@ export class SourceReader {
     if (found !== undefined) return this.constants.name(found);
     const known = this.#known.get(source.name);
     if (known !== undefined) return known;
-    const text = this.#text(source);
+    const { care } = this, careful = care && this.#careful(source, care);
+    const text = careful ?? this.#text(source);
     const name = this.fresh(
       source.kind === "property" && typeof source.key === "string" ? source.key : source.kind,
     );
     this.emit(`const ${name} = ${text};`);
+    if (care && careful) this.emit(`if (${name} === ${this.constants.name(OTHERWISE)}) ${care.refuse()}`);
     this.#known.set(source.name, name);
     return name;
+  }
+
+  /** An expression for the value at a source, of which more is asked: of a proxy that would run traps. */
+  inside(source: Source): string {
+    const value = this.read(source), { care } = this;
+    if (!care || source.kind === "known" || this.shared.found.has(source.name)) return value;
+    if (!care.inspected.has(source.name)) {
+      care.inspected.add(source.name);
+      this.emit(`if (${this.constants.name(types.isProxy)}(${value})) ${care.refuse()}`);
+    }
+    return value;
+  }
+
+  /** Reads a property as a value, where an accessor may be there in its place; null: such is read as always. */
+  #careful(source: Source, { isSettled }: Care): string | null {
+    const { constants } = this;
+    if (source.kind === "global") {
+      if (BUILTIN_VARIABLES.has(source.variable)) return null;
+      return `${constants.name(valueOf)}(${constants.name(globalThis)}, ${JSON.stringify(source.variable)})`;
+    }
+    if (source.kind !== "property" || isSettled(source.base)) return null;
+    const { base, key } = source, object = this.inside(base);
+    if (typeof key === "symbol") return `${constants.name(valueOf)}(${object}, ${constants.name(key)})`;
+    if (INDEX.test(key)) return `${constants.name(itemOf)}(${object}, ${key})`;
+    return `${constants.name(valueOf)}(${object}, ${JSON.stringify(key)})`;
   }
 
   #text(source: Source): string {
@@ -114,14 +155,14 @@ export class SourceReader {
       case "captured":
         return `${this.constants.name(this.readCaptured)}(${this.read(source.base)}, ${source.index})`;
       case "property": {
-        const base = this.read(source.base);
+        const base = this.inside(source.base);
         if (typeof source.key === "symbol") return `${base}[${this.constants.name(source.key)}]`;
         if (/^[A-Za-z_$][\w$]*$/.test(source.key)) return `${base}.${source.key}`;
-        if (/^(0|[1-9]\d{0,8})$/.test(source.key)) return `${base}[${source.key}]`;
+        if (INDEX.test(source.key)) return `${base}[${source.key}]`;
         return `${base}[${JSON.stringify(source.key)}]`;
       }
       case "accessor":
-        return `${this.constants.name(ACCESSOR_READERS[source.part])}(${this.read(source.base)}, ${
+        return `${this.constants.name(ACCESSOR_READERS[source.part])}(${this.inside(source.base)}, ${
           typeof source.key === "string" ? JSON.stringify(source.key) : this.constants.name(source.key)
         })`;
       case "prototype":
@@ -204,6 +245,9 @@ const ACCESSOR_READERS = {
   set: (base: object, key: PropertyKey): unknown => getOwnPropertyDescriptor(base, key)?.set,
 } as const;
 
+/** Indices of elements, as their keys spell them. */
+const INDEX = /^(0|[1-9]\d{0,8})$/;
+
 /** Functions that read a single item of an iterator, and lists of items. */
 const ITERATED = { kind: "nextKind", item: "itemAt", place: "placeAt", last: "fromEnd" } as const;
 const LISTED = {
@@ -228,9 +272,10 @@ function fromEnd(list: unknown[], count: number): unknown {
 /** The reader of a function of `self`, `args` and, if `shared` says so, `lists`, whose statements go to `lines`. */
 export function callReader(
   lines: string[],
-  { constants, readCaptured, shared }: {
+  { constants, readCaptured, care, shared }: {
     readonly constants: Constants;
     readonly readCaptured: CapturedReader;
+    readonly care: Care;
     readonly shared?: SharedReads;
   },
 ): SourceReader {
@@ -243,5 +288,6 @@ export function callReader(
     readCaptured,
     () => `v${next++}`,
     shared,
+    care,
   );
 }

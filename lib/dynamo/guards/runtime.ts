@@ -16,6 +16,7 @@ import type { LeafHooks } from "./leaf_hooks.ts";
 import type { PropertyFlags } from "./flags.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 
+export { hasProperty } from "./data_reads.ts";
 export { knowsMarks } from "../cache/dimension_marks.ts";
 
 /** Any object, among the keys of a Map. */
@@ -80,12 +81,6 @@ export function hasOwnKeys(value: object, keys: readonly string[], symbols: read
   const own = ownKeys(value);
   return own.length === keys.length + symbols.length &&
     own.every((key, i) => key === (keys[i] ?? symbols[i - keys.length]));
-}
-
-/** Returns whether an own property holds a value, or does not exist. */
-export function hasData(object: object, key: PropertyKey): boolean {
-  const found = getOwnPropertyDescriptor(object, key);
-  return found === undefined || "value" in found;
 }
 
 /** Returns whether an own property holds a value that can be replaced. */

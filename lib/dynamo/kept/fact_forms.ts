@@ -139,7 +139,7 @@ const fact = variants<Fact>({
   }),
   has: fields({ source, key, present: flag }),
   ownKey: fields({ source, key, present: flag }),
-  dataKey: fields({ source, key, writable: flag }),
+  writable: fields({ source, key }),
   flags: fields({
     source,
     key,

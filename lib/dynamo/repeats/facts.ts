@@ -122,7 +122,7 @@ export function relyOnMoved(
     case "keys":
     case "has":
     case "ownKey":
-    case "dataKey":
+    case "writable":
     case "flags":
     case "accessor":
     case "madeBy":

@@ -120,12 +120,7 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
   }
   let value = object.reads.get(key);
   if (!value) {
-    if (isLiteralArgument(object) || source.kind === "prototype" || inheritsAnew(object)) {
-      // Another literal in its place may have an accessor, which only the program may run.
-      m.output.guard({ kind: "dataKey", source, key, writable: false });
-    }
-    const place = propertySource(source, key);
-    value = m.wrapper.wrap(descriptor.value, place);
+    value = m.wrapper.wrap(descriptor.value, propertySource(source, key));
     object.reads.set(key, value);
   }
   return { kind: "data", value, writable: descriptor.writable ?? false, ...flags };
@@ -139,11 +134,6 @@ export function elementFlags(
   const found = real && !Object.isExtensible(real) ? programDescriptor(real, key) : undefined;
   const { writable = true, enumerable = true, configurable = true } = found ?? {};
   return { writable, enumerable, configurable };
-}
-
-/** Returns whether an object is a literal of the caller, which is a new one in every call. */
-function isLiteralArgument({ source, prototype }: ObjectValue): boolean {
-  return source?.kind === "argument" && prototype?.real === Object.prototype;
 }
 
 const trusted = new WeakSet<object>();
@@ -255,7 +245,6 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
   } else if (object.real && object.source && isAsFound && !object.prototypeChanged) {
     const { source } = object;
     if (!types.isModuleNamespaceObject(object.real)) {
-      if (isLiteralArgument(object)) m.output.guard({ kind: "dataKey", source, key, writable: false });
       m.output.guard({ kind: "constant", source: propertySource(source, key), value: undefined });
     }
   } else relyOnAbsence(m, object.prototype, key);
@@ -314,7 +303,10 @@ function inheritedRead(m: Interpreter, object: ObjectValue, holder: ObjectValue,
       ? { kind: "getter", getter: slot.get }
       : undefinedFound();
   }
-  const value = m.wrapper.wrap(descriptor.value, propertySource(object.source, key));
+  const place = propertySource(object.source, key), found: unknown = descriptor.value;
+  // Instances of a class have its methods
+  const isMethod = typeof found === "function" && holder.source?.kind === "known";
+  const value = isMethod ? m.wrapper.fixed(found, place) : m.wrapper.wrap(found, place);
   object.reads.set(key, value);
   return { kind: "value", value };
 }
@@ -389,7 +381,7 @@ export function relyOnFlags(
 
 /** A write that hides an inherited value relies on that this one can be written. */
 function relyOnWritable(m: Interpreter, { real, source, slots }: ObjectValue, key: Key): void {
-  if (real && source && !slots.has(key)) m.output.guard({ kind: "dataKey", source, key, writable: true });
+  if (real && source && !slots.has(key)) m.output.guard({ kind: "writable", source, key });
 }
 
 /** A write relies on what is there: a value that can be replaced, or nothing. */
@@ -397,7 +389,7 @@ function guardOwn(m: Interpreter, object: ObjectValue, key: Key, present: boolea
   const { source, exotic } = object;
   if (!object.real || !source || object.slots.has(key)) return;
   if (exotic.kind === "array" && (key === "length" || indexOfKey(key) !== null)) return;
-  if (present) m.output.guard({ kind: "dataKey", source, key, writable: true });
+  if (present) m.output.guard({ kind: "writable", source, key });
   else if (!object.readded.has(key)) m.output.guard({ kind: "ownKey", source, key, present });
 }
 

@@ -338,7 +338,7 @@ function keyOf(fact: Fact): string {
     case "has":
     case "ownKey":
     case "accessor":
-    case "dataKey":
+    case "writable":
     case "flags":
       return `${fact.kind} ${subject} ${String(fact.key)}`;
     case "keys":

@@ -13,6 +13,7 @@ import { type DimensionMark, dimensionsMarked, markOf } from "../cache/dimension
 import type { ShapeMarks } from "../cache/shapes_spec.ts";
 import { isSaidUnbacked, saidOf } from "../cache/dynamic_sources.ts";
 import { constructorText } from "../guards/runtime.ts";
+import { BUILTIN_OBJECTS } from "../functions/builtin_objects.ts";
 import { isModule, ownsParameter } from "../functions/modules.ts";
 import {
   isKnown,
@@ -96,6 +97,13 @@ export class Wrapper {
   /** An object that is known once and for all. */
   known(real: object, label: string): Value {
     return this.object(real, knownSource(label, real));
+  }
+
+  /** A function that is the same at its place in all calls. */
+  fixed(real: object, source: Source): Value {
+    const label = functionLabel(real);
+    this.output.guard({ kind: "identity", source, object: real, label });
+    return this.known(real, label);
   }
 
   /** The value of a real object, if the trace has met it. */
@@ -204,18 +212,12 @@ export class Wrapper {
       this.output.guard({ kind: "madeBy", source, constructorText: constructorText(real) });
     } else if (made && !staysItself(real, source)) {
       this.output.guard({ kind: "object", source });
-      // Reading a proxy would run its traps, which the program may count.
-      this.output.guard({ kind: "proxy", source, present: false });
     } else if (source.kind === "argument" || source.kind === "this" || exotic.kind === "opaque") {
       this.relyOnPrototype(value);
     } else if (staysItself(real, source) && !this.isExchanged(real, source)) {
       this.output.guard({ kind: "identity", source, object: real, label: classLabel(prototype) });
     } else if (source.kind !== "known") this.output.guard({ kind: "object", source });
     if (exotic.kind === "opaque" && !exotic.isOrdinary) return value;
-    if (source.kind === "argument" && prototype === Object.prototype) {
-      // Reading a proxy would run its traps, which the program may count.
-      this.output.guard({ kind: "proxy", source, present: false });
-    }
     // Set before the prototype is wrapped: a prototype chain may lead back here.
     this.#values.set(real, value);
     value.prototype = prototype && made ? this.#atPlace(prototype, made) : this.prototypeValue(prototype);
@@ -489,18 +491,4 @@ const NATIVE_ITERATORS: ReadonlySet<object> = new Set<object>([
 /** Builtin objects whose prototypes nobody changes. */
 function isSettled(real: object): boolean {
   return types.isModuleNamespaceObject(real) || BUILTIN_OBJECTS.has(real);
-}
-
-const BUILTIN_OBJECTS: ReadonlySet<object> = collectBuiltins();
-
-function collectBuiltins(): Set<object> {
-  const found = new Set<object>([globalThis]);
-  for (const key of Reflect.ownKeys(globalThis)) {
-    const value: unknown = Reflect.getOwnPropertyDescriptor(globalThis, key)?.value;
-    if ((typeof value !== "object" || value === null) && typeof value !== "function") continue;
-    found.add(value);
-    const prototype: unknown = Reflect.getOwnPropertyDescriptor(value, "prototype")?.value;
-    if (typeof prototype === "object" && prototype !== null) found.add(prototype);
-  }
-  return found;
 }

@@ -1,0 +1,90 @@
+/**
+ * Reads properties that hold values, for guards. Invariant: no code of the program runs: what only a getter or a trap
+ * of a proxy could give is refused.
+ */
+import { types } from "node:util";
+import { withRuntimeBuiltins } from "../../base/own_builtins.ts";
+import { Module } from "../../nn/module.ts";
+import { Optimizer } from "../../optim/optimizer.ts";
+import { Tensor } from "../../tensor/tensor.ts";
+import type { Source } from "../source.ts";
+import { inherits } from "../functions/modules.ts";
+import { BUILTIN_OBJECTS } from "../functions/builtin_objects.ts";
+
+/** The result of a reading where code of the program would have to run. */
+export const OTHERWISE: unique symbol = Symbol("otherwise");
+
+const { getOwnPropertyDescriptor, getPrototypeOf, get: getProperty } = Reflect;
+const { hasOwn } = Object;
+const { isProxy } = types;
+
+/** Returns the getter of a property. A descriptor of an element takes three times as long. */
+const getterOf: (object: object, key: PropertyKey) => unknown = Function.prototype.call.bind(
+  Reflect.get(Object.prototype, "__lookupGetter__"),
+);
+
+/** The value of a property of what is no proxy. */
+export function valueOf(object: object, key: string | symbol): unknown {
+  for (let holder: object | null = object; holder !== null;) {
+    const found = getOwnPropertyDescriptor(holder, key);
+    if (found !== undefined) return hasOwn(found, "value") ? found.value : fromAccessor(object, key);
+    holder = getPrototypeOf(holder);
+    if (holder !== null && isProxy(holder)) return OTHERWISE;
+  }
+  return undefined;
+}
+
+/** The value at an index of what is no proxy. */
+export function itemOf(object: Readonly<Record<number, unknown>>, index: number): unknown {
+  if (!hasOwn(object, index)) return valueOf(object, `${index}`);
+  return getterOf(object, index) === undefined ? object[index] : OTHERWISE;
+}
+
+function fromAccessor(object: object, key: string | symbol): unknown {
+  return withRuntimeBuiltins(() => isSettled(object)) ? getProperty(object, key) : OTHERWISE;
+}
+
+/** Returns whether an object has a property, without asking proxies. */
+export function hasProperty(object: object, key: string | symbol): boolean {
+  for (let holder: object | null = object; holder !== null; holder = getPrototypeOf(holder)) {
+    if (isProxy(holder)) return false;
+    if (hasOwn(holder, key)) return true;
+  }
+  return false;
+}
+
+const SETTLED: ReadonlySet<object> = new Set<object>([
+  Tensor.prototype,
+  Module.prototype,
+  Optimizer.prototype,
+  RegExp.prototype,
+]);
+
+/**
+ * Returns whether properties of instances of a class are read as always: tensors and patterns have getters that are
+ * dyn's own or builtin, and large models have thousands of properties, of which each would cost fifteen times as much.
+ */
+export function isSettledClass(prototype: object | null): boolean {
+  for (let at = prototype; at !== null && !isProxy(at); at = getPrototypeOf(at)) {
+    if (SETTLED.has(at)) return true;
+  }
+  return false;
+}
+
+function isSettled(object: object): boolean {
+  if (types.isModuleNamespaceObject(object)) return true;
+  if (BUILTIN_OBJECTS.has(object)) return object !== globalThis;
+  return !isProxy(object) && isSettledClass(getPrototypeOf(object));
+}
+
+/** The same of a place; `found`: the object at another one, by its name. What optimizers hold is their affair. */
+export function isSettledAt(source: Source, found: (name: string) => object | undefined): boolean {
+  const objectAt = (at: Source) => at.kind === "known" ? at.object : found(at.name);
+  const object = objectAt(source);
+  if (object) return isSettled(object);
+  for (let at = source; "base" in at; at = at.base) {
+    const owner = objectAt(at.base);
+    if (owner && inherits(owner, Optimizer.prototype)) return true;
+  }
+  return false;
+}
