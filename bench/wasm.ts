@@ -1,13 +1,17 @@
 /**
- * Performance without a C++ compiler: matrix products and convolutions of the WebAssembly library in GFLOP/s on one
- * thread and on all, and the demo's training step with and without a compiler, in turns.
+ * Performance without a C++ compiler: matrix products and convolutions as WebAssembly in GFLOP/s on one thread and on
+ * all, and the demo's training step with and without a compiler, in turns.
  *
  *   deno run -A cli.ts bench wasm
  */
-import type { ExternOp } from "../lib/loops/ir.ts";
-import { libraryBytes, runLibrary } from "../backends/wasm/library.ts";
-import type { Operand } from "../backends/wasm/operands.ts";
+import { contiguousStrides } from "../lib/graph/meta.ts";
+import type { BufferDecl, BufferView, ExternOp, Program } from "../lib/loops/ir.ts";
+import { engineFuses } from "../backends/wasm/fused.ts";
+import { WholeMemory } from "../backends/wasm/placement.ts";
+import { load, runOf, runSteps } from "../backends/wasm/run_form.ts";
+import { SIZE_LIMIT } from "../backends/wasm/target.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
+import { writeForm } from "../backends/wasm/write_form.ts";
 import { threadCount } from "../backends/cpu/toolchain.ts";
 import { compile, manualSeed, nn, optim, randint, randn, type Tensor } from "../mod.ts";
 import { ConvNet } from "../examples/mnist/model.ts";
@@ -40,7 +44,7 @@ function trainingStep(): { first: number; second: number; median: number } {
 
 console.log(describeMachine());
 
-/** A call of the library on dense operands: the shapes of inputs and of the result, floating-point operations. */
+/** A call on dense operands: the shapes of inputs and of the result, floating-point operations. */
 interface Work {
   readonly title: string;
   readonly call: ExternOp;
@@ -82,23 +86,39 @@ function convolution(batch: number, inside: number, outside: number, size: numbe
   ].map(({ op, ...each }) => ({ ...each, call: { op, ...geometry }, flops }));
 }
 
-/** Median milliseconds of a call. */
-function milliseconds(pool: ThreadPool, { call, inputs, result }: Work): number {
-  let bytes = 0;
-  const place = (shape: readonly number[]): Operand => {
-    const strides = shape.map((_, d) => shape.slice(d + 1).reduce((x, y) => x * y, 1));
-    const address = pool.memory.base + bytes;
-    bytes += Math.ceil(4 * shape.reduce((x, y) => x * y, 1) / 64) * 64;
-    return { dtype: "float32", shape, strides, address };
+/** A program of one call. */
+function programOf({ call, inputs, result }: Work): Program {
+  const buffers: BufferDecl[] = [];
+  const view = (shape: readonly number[], role: BufferDecl["role"]): BufferView => {
+    const length = shape.reduce((x, y) => x * y, 1), name = `t${buffers.length}`;
+    buffers.push({ name, dtype: "float32", length, role });
+    return { buffer: buffers.length - 1, offset: 0, shape, strides: contiguousStrides(shape) };
   };
-  const operands = { inputs: inputs.map(place), outputs: [place(result)] };
-  pool.memory.reserve(bytes, libraryBytes(pool, call, operands));
-  const values = new Float32Array(pool.memory.memory.buffer, pool.memory.base, bytes / 4);
+  const operands = inputs.map((shape) => view(shape, { kind: "input", written: false }));
+  const out = view(result, { kind: "output" });
+  return {
+    name: "call",
+    buffers,
+    inputs: operands.map(({ buffer }) => buffer),
+    outputs: [out.buffer],
+    sizes: [],
+    arenaBytes: 0,
+    kernels: [{ kind: "extern", name: "call", call, inputs: operands, outputs: [out], origins: [] }],
+  };
+}
+
+/** Median milliseconds of a call whose operands are in the pool's memory. */
+function milliseconds(pool: ThreadPool, work: Work): number {
+  const { memory } = pool, options = { limit: SIZE_LIMIT, fuses: engineFuses(), memory: memory.kind };
+  const loaded = load(writeForm(programOf(work), options), pool), run = runOf(pool, loaded, []);
+  memory.reserve(run.placed.bytes, run.scratch);
+  const ready = { run, addresses: run.placed.addresses, whole: new WholeMemory(memory) };
+  const values = new Float32Array(memory.memory.buffer, memory.base, run.placed.bytes / 4);
   for (let i = 0; i < values.length; i++) values[i] = Math.sin(i);
   const samples: number[] = [], stop = performance.now() + 500;
   while (samples.length < 5 || performance.now() < stop) {
     const start = performance.now();
-    runLibrary(pool, call, { ...operands, free: pool.memory.top });
+    runSteps(pool, loaded, ready);
     samples.push(performance.now() - start);
   }
   return medianOf(samples.slice(2));

@@ -1,7 +1,9 @@
 /** The WebAssembly library of matrix products and convolutions against the reference, on one thread and several. */
 import { assert, assertEquals } from "@std/assert";
 import { type DType, type HostArray, hostArray, itemSize } from "../lib/base/dtype.ts";
-import type { Program } from "../lib/loops/ir.ts";
+import type { BufferView, Program } from "../lib/loops/ir.ts";
+import { mul, symbol } from "../lib/sym/expr.ts";
+import type { Decider } from "../lib/sym/node.ts";
 import { HostMemory } from "../backends/cpu/host_memory.ts";
 import { compileToWasm } from "../backends/wasm/program.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
@@ -11,11 +13,11 @@ import { singleOp, type TestOperand } from "./support/single_op.ts";
 /** Several threads take part however little there is to do. */
 const POOLS = [new ThreadPool(1), new ThreadPool(3, { leastWork: 0 })];
 
+const memoryOf = (array: HostArray) => {
+  assert(array.buffer instanceof ArrayBuffer);
+  return new HostMemory("cpu", array.buffer);
+};
 const runner = (pool: ThreadPool): Runner => (program, inputs, outputs) => {
-  const memoryOf = (array: HostArray) => {
-    assert(array.buffer instanceof ArrayBuffer);
-    return new HostMemory("cpu", array.buffer);
-  };
   const compiled = compileToWasm(program, pool);
   compiled.run({ inputs: inputs.map(memoryOf), outputs: outputs.map(memoryOf), sizes: [] });
   return compiled.source;
@@ -310,5 +312,58 @@ Deno.test("convolutions of operands with any strides, on one thread and several"
       outputs: [turned(out, 1)],
     }));
     check(program, operands.map((t) => wave(2 * count(t))), 3e-5);
+  }
+});
+
+Deno.test("convolutions of as many images as a call brings", () => {
+  const decider: Decider = { hintOf: () => 4, assume() {} };
+  const n = symbol("n", { kind: "size", decider }, [0, Infinity]),
+    of = (images: number) => ({
+      input: float([images, 4, 5, 7]),
+      weight: float([6, 2, 3, 3]),
+      result: float([images, 6, 3, 4]),
+    });
+  const geometry = { stride: [2, 2], padding: [1, 1], dilation: [1, 1], groups: 2 } as const;
+  for (const op of ["convForward", "convBackwardInput", "convBackwardWeight"] as const) {
+    const programOf = (images: number) => {
+      const { input, weight, result } = of(images);
+      const [first, second, out] = {
+        convForward: [input, weight, result],
+        convBackwardInput: [result, weight, input],
+        convBackwardWeight: [result, input, weight],
+      }[op];
+      assert(first && second && out);
+      return singleOp([first, second], [out], (...inputs) => ({
+        kind: "extern",
+        call: { op, ...geometry },
+        inputs,
+        outputs: [out],
+      }));
+    };
+    // The program of one image, with sizes and lengths of all buffers but that of the weight times n
+    const one = programOf(1), [kernel] = one.kernels;
+    assert(kernel?.kind === "extern");
+    const views = (list: readonly BufferView[]) =>
+      list.map((v) => v.shape[0] === 1 ? { ...v, shape: [n, ...v.shape.slice(1)] } : v);
+    const several: Program = {
+      ...one,
+      sizes: [n],
+      buffers: one.buffers.map((b) => b.length === 108 ? b : { ...b, length: mul(n, b.length) }),
+      kernels: [{ ...kernel, inputs: views(kernel.inputs), outputs: views(kernel.outputs) }],
+    };
+    for (const pool of POOLS) {
+      const compiled = compileToWasm(several, pool);
+      for (const images of [3, 0, 9]) {
+        const program = programOf(images),
+          run: Runner = (_, inputs, outputs) => {
+            const [from, to] = [inputs, outputs].map((list) => list.map(memoryOf));
+            assert(from && to);
+            compiled.run({ inputs: from, outputs: to, sizes: [images] });
+            return compiled.source;
+          };
+        const lengths = program.inputs.map((id) => Number(program.buffers[id]?.length));
+        compare(program, lengths.map((length) => wave(length)), { run, tolerance: 3e-5 });
+      }
+    }
   }
 });

@@ -255,7 +255,7 @@ export function addLane(body: FunctionBody, dtype: DType, at: Lane): void {
   }
 }
 
-/** Stores four lanes, or the first of them where the local `count` says less than four. */
+/** Stores four lanes, or the first of them where the local `count` says less than four: at least one. */
 export function storeRow(
   body: FunctionBody,
   dtype: DType,
@@ -265,9 +265,9 @@ export function storeRow(
   body.get(count).i32(4).op("i32GeS").when(() => storeAll(body, dtype, { parts, ...row }), () => {
     const { at, offsets } = spread(body, dtype, row);
     offsets.slice(0, 3).forEach((offset, lane) => {
-      body.get(count).i32(lane).op("i32GtS").when(() =>
-        storeLane(body, dtype, { address: at, parts, lane, offset })
-      );
+      const store = () => storeLane(body, dtype, { address: at, parts, lane, offset });
+      if (lane === 0) store();
+      else body.get(count).i32(lane).op("i32GtS").when(store);
     });
   });
 }

@@ -11,7 +11,7 @@ import type { Blocks, BufferView, ExternKernel, Kernel } from "../../lib/loops/i
 import { wrapLoops } from "../../lib/loops/nest.ts";
 import { countersOf } from "../../lib/loops/together.ts";
 import { usesOf } from "../../lib/loops/uses.ts";
-import { add, type Dim, floorDiv, mod, mul, product } from "../../lib/sym/expr.ts";
+import { add, type Dim, floorDiv, freeSymbols, mod, mul, product } from "../../lib/sym/expr.ts";
 import { GEMM_PARAMS, GEMM_SCRATCH, GEMM_SLACK } from "./gemm.ts";
 import { KernelWriter } from "./kernel.ts";
 import type { Printing, Segment } from "./segments.ts";
@@ -40,10 +40,19 @@ export function blockSegment(
     at.place(id, () => writer.pushScratch(offset));
     scratch = add(scratch, roomy(mul(buffer.length, itemSize(buffer.dtype))));
   }
+  // An operand that is the same for all blocks is packed once
+  const packed = new Map<Kernel, Dim>();
+  for (const kernel of kernels) {
+    const [a] = kernel.kind === "extern" ? kernel.inputs : [];
+    if (!a || !isShared(a, kernels, blocks)) continue;
+    packed.set(kernel, scratch);
+    writePacking(writer, a, { packAll: room.product().packAll, to: scratch });
+    scratch = add(scratch, roomy(mul(product(a.shape), FLOAT)));
+  }
   const each = () => {
     for (const kernel of kernels) {
       if (kernel.kind === "loops") writer.kernel(kernel.body);
-      else writeProduct(writer, kernel, { gemm: room.product(), scratch });
+      else writeProduct(writer, kernel, { gemm: room.product().gemm, scratch, packed: packed.get(kernel) });
     }
   };
   writer.divided(block, () => {
@@ -66,37 +75,70 @@ export function blockSegment(
   };
 }
 
+/** Returns whether a matrix is the same for all blocks. */
+function isShared({ buffer, offset }: BufferView, kernels: readonly Kernel[], blocks: Blocks): boolean {
+  const symbols = freeSymbols(offset);
+  return !kernels.some((kernel) => usesOf(kernel).written.has(buffer)) &&
+    !countersOf(blocks).some(({ symbol }) => symbols.has(symbol));
+}
+
+/** The arguments of the library's functions that a matrix is: its address and strides. */
+function matrixOf({ at }: KernelWriter, { buffer, offset, strides }: BufferView) {
+  const stride = (dim: -1 | -2) => () => at.pushIndex(mul(strides.at(dim) ?? 0, FLOAT), "i32");
+  const address = () => {
+    at.push(buffer, offset);
+  };
+  return { address, row: stride(-2), column: stride(-1) };
+}
+
+/** A call of the library that packs a matrix. */
+function writePacking(
+  writer: KernelWriter,
+  view: BufferView,
+  { packAll, to }: { readonly packAll: number; readonly to: Dim },
+): void {
+  const { address, row, column } = matrixOf(writer, view), [m = 1, k = 1] = view.shape.slice(-2);
+  for (const push of [address, row, column]) push();
+  for (const size of [m, k]) writer.at.pushIndex(size, "i32");
+  writer.pushScratch(to);
+  writer.body.call(packAll);
+}
+
 /** A call of the library's product for one matrix. */
 function writeProduct(
   writer: KernelWriter,
-  { name, call, inputs: [a, b], outputs: [out] }: ExternKernel,
-  { gemm, scratch }: { readonly gemm: number; readonly scratch: Dim },
+  { name, call, inputs, outputs }: ExternKernel,
+  { gemm, scratch, packed }: {
+    readonly gemm: number;
+    readonly scratch: Dim;
+    /** Where the first operand is packed; undefined where it is not. */
+    readonly packed: Dim | undefined;
+  },
 ): void {
-  const { body, at } = writer;
-  if (call.op !== "matmul" || !a || !b || !out) {
+  const [left, right] = inputs, [result] = outputs;
+  if (call.op !== "matmul" || !left || !right || !result) {
     throw new InternalError(`Expected a product but found ${name}`);
   }
-  const index = (value: Dim) => () => at.pushIndex(value, "i32");
-  const address = ({ buffer, offset }: BufferView) => () => at.push(buffer, offset);
-  const stride = ({ strides }: BufferView, dim: -1 | -2) => index(mul(strides.at(dim) ?? 0, FLOAT));
-  const [m = 1, n = 1] = out.shape.slice(-2);
+  const index = (value: Dim) => () => writer.at.pushIndex(value, "i32");
+  const [a, b, out] = [matrixOf(writer, left), matrixOf(writer, right), matrixOf(writer, result)];
+  const [m = 1, n = 1] = result.shape.slice(-2);
   const values: Readonly<Record<(typeof GEMM_PARAMS)[number], () => void>> = {
-    a: address(a),
-    b: address(b),
-    out: address(out),
+    a: packed === undefined ? a.address : () => writer.pushScratch(packed),
+    b: b.address,
+    out: out.address,
     m: index(m),
     n: index(n),
-    k: index(a.shape.at(-1) ?? 1),
-    aRow: stride(a, -2),
-    aColumn: stride(a, -1),
-    bRow: stride(b, -2),
-    bColumn: stride(b, -1),
-    outRow: stride(out, -2),
-    outColumn: stride(out, -1),
+    k: index(left.shape.at(-1) ?? 1),
+    aRow: a.row,
+    aColumn: a.column,
+    bRow: b.row,
+    bColumn: b.column,
+    outRow: out.row,
+    outColumn: out.column,
     scratch: () => writer.pushScratch(scratch),
     accumulate: index(call.accumulate ? 1 : 0),
-    packed: index(0),
+    packed: index(packed === undefined ? 0 : 1),
   };
   for (const name of GEMM_PARAMS) values[name]();
-  body.call(gemm);
+  writer.body.call(gemm);
 }

@@ -71,12 +71,21 @@ export interface GemmFunctions {
   readonly packAll: number;
 }
 
+/** Functions that call no others: the same for all modules. */
+const writeLeaves = () => ({
+  tiles: Array.from({ length: ROWS }, (_, h) => tileFunction(h + 1)),
+  packRows: packRowsFunction(),
+  packPanel: packPanelFunction(),
+  copyTile: copyTileFunction(),
+});
+let leaves: ReturnType<typeof writeLeaves> | undefined;
+
 /** Adds the product and what it needs to a module. */
 export function addGemm(module: ModuleWriter): GemmFunctions {
-  const tiles = Array.from({ length: ROWS }, (_, h) => module.add(tileFunction(h + 1)));
-  const packRows = module.add(packRowsFunction());
-  const packPanel = module.add(packPanelFunction());
-  const copyTile = module.add(copyTileFunction());
+  const written = leaves ??= writeLeaves(), tiles = written.tiles.map((tile) => module.add(tile));
+  const packRows = module.add(written.packRows);
+  const packPanel = module.add(written.packPanel);
+  const copyTile = module.add(written.copyTile);
   const packAll = module.add(packAllFunction(packRows));
   return { packAll, gemm: module.add(gemmFunction({ tiles, packRows, packPanel, copyTile })) };
 }

@@ -1,29 +1,19 @@
 /**
- * Library calls on WebAssembly: matrix products, and convolutions as products over unfolded images, on all threads of
- * the pool; sorting. Operands and results are in the WebAssembly memory. Invariant: products and convolutions are of
- * float32.
+ * Library calls on WebAssembly, on all threads of the pool: matrix products and sorting. Operands and results are in the
+ * WebAssembly memory. Invariant: products are of float32.
  */
 import { itemSize, valueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
-import type { ConvGeometry, ExternOp } from "../../lib/loops/ir.ts";
+import type { ExternOp } from "../../lib/loops/ir.ts";
 import type { MemoryKind } from "./binary.ts";
-import { denseBytes, withDense } from "./dense.ts";
 import { GEMM_SCRATCH, GEMM_SLACK } from "./gemm.ts";
 import { aligned, count, type Operand, type Operands, type Placed, type Shaped } from "./operands.ts";
 import { libraryCode, useLibraryModule } from "./library_code.ts";
-import {
-  convolutionModule,
-  type LibraryJob,
-  PRODUCT_FIELDS,
-  productModule,
-  UNIT_FIELDS,
-} from "./products.ts";
+import { PRODUCT_FIELDS, productModule, PRODUCTS_JOB, UNIT_FIELDS } from "./products.ts";
 import { DIMENSION_WORDS, SORT_FIELDS, sortBytes, sortModule } from "./sort.ts";
 import type { Code, JobPool } from "./pool.ts";
-import { COLUMN_SLACK, CONV_FIELDS, type ConvField } from "./unfold.ts";
 
 const productCode = (pool: JobPool): Code => libraryCode(pool, PRODUCTS.name, productModule);
-const convolutionCode = (pool: JobPool): Code => libraryCode(pool, CONVOLUTIONS.name, convolutionModule);
 
 /** A module of the library. */
 export interface LibraryModule {
@@ -38,15 +28,10 @@ const PRODUCTS: LibraryModule = {
   words: [...PRODUCT_FIELDS, ...UNIT_FIELDS].join(" "),
   write: productModule,
 };
-const CONVOLUTIONS: LibraryModule = {
-  name: "convolutions",
-  words: CONV_FIELDS.join(" "),
-  write: convolutionModule,
-};
 
-/** The module that a call needs; null for sorting, which has one for each type. */
+/** The module that a call needs; null for sorting, which has one for each type, and for what programs do themselves. */
 export function libraryModuleOf({ op }: ExternOp): LibraryModule | null {
-  return op === "sort" ? null : op === "matmul" ? PRODUCTS : CONVOLUTIONS;
+  return op === "matmul" ? PRODUCTS : null;
 }
 
 /** A module that was written before. */
@@ -55,20 +40,16 @@ export type WrittenModule = Omit<LibraryModule, "write"> & { readonly bytes: Uin
 /** Has a pool take modules that were written for its kind of memory; those for callers of other words are left out. */
 export function useLibrary(pool: JobPool, given: readonly WrittenModule[]): void {
   for (const { name, words, bytes } of given) {
-    const isOurs = [PRODUCTS, CONVOLUTIONS].some((each) => each.name === name && each.words === words);
-    if (isOurs) useLibraryModule(pool, name, bytes);
+    if (name === PRODUCTS.name && words === PRODUCTS.words) useLibraryModule(pool, name, bytes);
   }
 }
 
-/** Bytes behind the operands that a call needs: description, packed weight, every thread's scratch memory. */
-export function libraryBytes(pool: JobPool, call: ExternOp, operands: Operands<Shaped>): number {
+/** Bytes behind the operands that a call needs: description, every thread's scratch memory. */
+export function libraryBytes(pool: JobPool, { op }: ExternOp, operands: Operands<Shaped>): number {
   const { threads } = pool;
   if (isEmpty(operands)) return 0;
-  if (call.op === "sort") return sortCallBytes(pool, operands);
-  if (call.op === "matmul") return aligned(4 * productWords(operands, threads)) + threads * PRODUCT_SCRATCH;
-  const shape = convShape(pool, call, operands);
-  const own = aligned(4 * CONV_FIELDS.length) + packedBytes(shape) + threads * threadBytes(shape);
-  return denseBytes(operands) + own;
+  if (op === "sort") return sortCallBytes(pool, operands);
+  return aligned(4 * productWords(operands, threads)) + threads * PRODUCT_SCRATCH;
 }
 
 /** Runs a call. */
@@ -76,10 +57,7 @@ export function runLibrary(pool: JobPool, call: ExternOp, placed: Placed): void 
   if (isEmpty(placed)) return;
   if (call.op === "matmul") return runProducts(pool, placed, call.accumulate);
   if (call.op === "sort") return runSort(pool, placed, call.descending);
-  const { free } = placed, behind = free + denseBytes(placed);
-  withDense({ pool, code: convolutionCode(pool), free }, placed, (dense) => {
-    runConvolution(pool, call, { ...dense, free: behind });
-  });
+  throw new InternalError(`Expected a call of the library but found ${call.op}`);
 }
 
 const PRODUCT_SCRATCH = aligned(GEMM_SCRATCH + GEMM_SLACK);
@@ -144,130 +122,12 @@ function runProducts(pool: JobPool, operands: Placed, accumulate: boolean): void
     }
   };
   each(0, [a.address, b.address, out.address]);
-  pool.run(productCode(pool), "products" satisfies LibraryJob, {
+  pool.run(productCode(pool), PRODUCTS_JOB, {
     description: free,
     units,
     scratch: { bytes: PRODUCT_SCRATCH, address: free + aligned(words.byteLength) },
     work: batch * m * n * k / 4,
   });
-}
-
-type ConvCall = ConvGeometry & { readonly op: "convForward" | "convBackwardInput" | "convBackwardWeight" };
-
-/** Returns the operands that are the input, the weight and the output of the convolution. */
-function rolesOf<V>(
-  op: ConvCall["op"],
-  { inputs, outputs }: Operands<V>,
-): { input: V; weight: V; output: V } {
-  const [first, second] = inputs, [result] = outputs;
-  if (!first || !second || !result) throw new Error(`Expected three operands of ${op}`);
-  switch (op) {
-    case "convForward":
-      return { input: first, weight: second, output: result };
-    case "convBackwardInput":
-      return { input: result, weight: second, output: first };
-    case "convBackwardWeight":
-      return { input: second, weight: result, output: first };
-    default:
-      return op satisfies never;
-  }
-}
-
-/** The description of a call, without addresses. */
-type ConvShape = Readonly<Record<Exclude<ConvField, "input" | "weight" | "bias" | "output">, number>>;
-
-function convShape({ threads }: JobPool, call: ConvCall, operands: Operands<Shaped>): ConvShape {
-  const { input, weight, output } = rolesOf(call.op, operands);
-  const at = ({ shape }: Shaped, d: number) => shape[d] ?? 1;
-  const { stride: [strideY, strideX], padding: [paddingY, paddingX], dilation: [dilationY, dilationX] } =
-    call;
-  const [inChannels, kernelHeight, kernelWidth] = [at(weight, 1), at(weight, 2), at(weight, 3)];
-  const [rows, row] = [at(output, 2), at(output, 3)];
-  const depth = inChannels * kernelHeight * kernelWidth, pixels = rows * row;
-  const plain = kernelHeight * kernelWidth === 1 && strideY * strideX === 1 && paddingY + paddingX === 0;
-  return {
-    batch: at(input, 0),
-    groups: call.groups,
-    inChannels,
-    outChannels: at(weight, 0) / call.groups,
-    height: at(input, 2),
-    width: at(input, 3),
-    kernelHeight,
-    kernelWidth,
-    rows,
-    row,
-    strideY,
-    strideX,
-    paddingY,
-    paddingX,
-    dilationY,
-    dilationX,
-    depth,
-    pixels,
-    plain: plain ? 1 : 0,
-    columnBytes: plain ? 0 : aligned(4 * depth * pixels + COLUMN_SLACK),
-    byOutput: inChannels < 4 * threads ? 1 : 0,
-  };
-}
-
-const threadBytes = ({ columnBytes }: ConvShape): number => columnBytes + PRODUCT_SCRATCH;
-const packedBytes = ({ groups, outChannels, depth }: ConvShape): number =>
-  aligned(4 * groups * outChannels * depth);
-
-function runConvolution(pool: JobPool, call: ConvCall, operands: Placed): void {
-  const { free } = operands;
-  const { input, weight, output } = rolesOf(call.op, operands);
-  const shape = convShape(pool, call, operands);
-  const { groups, outChannels, inChannels, depth, pixels, batch } = shape;
-  const result = operands.outputs[0];
-  if (!result || count(result.shape) === 0) return;
-  const { buffer } = pool.memory.memory;
-  const packed = free + aligned(4 * CONV_FIELDS.length);
-  const gradient = call.op === "convBackwardWeight";
-  if (gradient) new Float32Array(buffer, weight.address, count(weight.shape)).fill(0);
-  else {packWeight(pool, shape, {
-      from: weight.address,
-      to: packed,
-      transposed: call.op === "convBackwardInput",
-    });}
-  const bias = call.op === "convForward" ? operands.inputs[2]?.address ?? 0 : 0;
-  const words: Readonly<Record<ConvField, number>> = {
-    ...shape,
-    input: input.address,
-    weight: gradient ? weight.address : packed,
-    bias,
-    output: output.address,
-  };
-  new Int32Array(buffer, free, CONV_FIELDS.length).set(CONV_FIELDS.map((name) => words[name]));
-  pool.run(convolutionCode(pool), call.op satisfies LibraryJob, {
-    description: free,
-    units: gradient ? (shape.byOutput === 1 ? outChannels : inChannels) : batch * groups,
-    ...(gradient ? { grain: gradientGrain(shape, pool.threads) } : {}),
-    scratch: { bytes: threadBytes(shape), address: packed + packedBytes(shape) },
-    work: batch * groups * outChannels * depth * pixels / 4,
-  });
-}
-
-/** Channels that stay together: output channels in few parts, since each unfolds every image. */
-function gradientGrain({ byOutput, outChannels }: ConvShape, threads: number): number {
-  return byOutput === 1 ? 3 * Math.ceil(outChannels / threads / 3) : 3;
-}
-
-/** Packs the weight of every group for products: [outChannels, depth], or transposed. */
-function packWeight(
-  pool: JobPool,
-  { groups, outChannels, depth }: ConvShape,
-  { from, to, transposed }: { readonly from: number; readonly to: number; readonly transposed: boolean },
-): void {
-  const pack: unknown = convolutionCode(pool).functions["packAll"];
-  if (typeof pack !== "function") throw new Error("Expected the library to pack matrices");
-  const [row, column, m, k] = transposed
-    ? [4, 4 * depth, depth, outChannels]
-    : [4 * depth, 4, outChannels, depth];
-  for (let g = 0; g < groups; g++) {
-    const start = 4 * g * outChannels * depth;
-    Reflect.apply(pack, undefined, [from + start, row, column, m, k, to + start]);
-  }
 }
 
 const lengthOf = ({ inputs: [input] }: Operands<Shaped>): number => input?.shape.at(-1) ?? 1;

@@ -169,14 +169,17 @@ function vectorLoop(writer: StatementWriter, loop: Loop, range: Range): void {
  */
 function vectorsBeyond(
   writer: StatementWriter,
-  { axis: { symbol, size }, body: statements }: Loop,
+  { axis: { symbol, size }, body: statements, share }: Loop,
   range: Range,
 ): void {
   const { body, at } = writer, { local: counter, type } = at.counter(symbol, size);
+  // A team may cut its loop anywhere
+  const isWhole = typeof size === "number" && size % 4 === 0 && share === undefined;
   const [end, rest] = [body.local(type), body.local("i32")];
   range.to();
   body.set(end);
   at.iterate(symbol, { from: range.from, to: () => body.get(end), step: 4 }, () => {
+    if (isWhole) return writer.statements(statements, { width: "four", axis: symbol });
     body.get(end).get(counter).op(`${type}Sub`);
     // A count that does not fit into a word is more than four
     if (type === "i64") {

@@ -17,6 +17,7 @@ export function wasmTarget(sizeLimit: number): Target {
     grid: null,
     blockBytes: 1 << 19,
     rowsInPlace: 0,
+    unfolds: true,
     kernelBuffers: Infinity,
     // Equal kernels are one function whatever their lengths, and starting it costs little
     tables: false,

@@ -282,6 +282,7 @@ export function webGpuTarget(
     },
     blockBytes: 0,
     rowsInPlace: 0,
+    unfolds: false,
     kernelBuffers,
     tables: false,
     integers: 32,

@@ -37,6 +37,7 @@ import { tablesOfKernels } from "./tables.ts";
 import { mapToThreads } from "./threads.ts";
 import { turnedOperands } from "./turned_operands.ts";
 import { turnedTiles } from "./turned_tiles.ts";
+import { unfoldedConvolutions } from "./unfolded.ts";
 import { vectorise, vectoriseEpilogue } from "./vectorise.ts";
 import { windowsOfBuffers } from "./windows.ts";
 
@@ -75,6 +76,7 @@ export const PASSES: readonly Pass[] = [
   { name: "narrow", applies: () => true, run: narrowIntegers },
   { name: "conversions", applies: () => true, run: perNest(expandConversions, expandConversions) },
   { name: "row_blocks", applies: ({ blockBytes }) => blockBytes > 0, run: blocksOfRows },
+  { name: "unfolded", applies: ({ unfolds }) => unfolds, run: unfoldedConvolutions },
   { name: "cut_masks", applies: ({ runs }) => runs, run: perNest(cutMasks) },
   { name: "turned_tiles", applies: ({ runs }) => runs, run: turnedTiles },
   { name: "threads", applies: ({ threads }) => threads !== "none", run: mapToThreads },

@@ -61,8 +61,8 @@ export const rowMajor = (buffer: BufferId, shape: readonly Dim[]): BufferView =>
   strides: shape.map((_, d) => product(shape.slice(d + 1))),
 });
 
-/** Makes a temporary of so many elements. */
-export type MakeTemporary = (dtype: DType, length: Dim) => BufferId;
+/** Makes a temporary of so many elements, or a buffer that each thread has for itself. */
+export type MakeTemporary = (dtype: DType, length: Dim, kind?: "local") => BufferId;
 
 /**
  * Like `replaceKernels`, but kernels may pass partial results to each other in temporaries added after the program's
@@ -74,8 +74,9 @@ export function replaceWithTemporaries(
 ): Program {
   const buffers: BufferDecl[] = [...program.buffers];
   let bytes = program.arenaBytes;
-  const temporary: MakeTemporary = (dtype, length) => {
+  const temporary: MakeTemporary = (dtype, length, kind) => {
     const offset = rounded(bytes), name = `partial${buffers.length}`;
+    if (kind) return buffers.push({ name, dtype, length, role: { kind } }) - 1;
     bytes = add(offset, mul(length, itemSize(dtype)));
     return buffers.push({ name, dtype, length, role: { kind: "temporary", offset } }) - 1;
   };

@@ -5,12 +5,10 @@
 import type { DType } from "../base/dtype.ts";
 import { hintOf } from "../sym/decide.ts";
 import { add, ceilDiv, type Dim, max, min, mul, product, sub } from "../sym/expr.ts";
-import type { Element } from "../loops/body.ts";
 import type { Axis, BufferView, Kernel } from "../loops/ir.ts";
-import { recordLowered } from "../loops/nest.ts";
 import { axisOf } from "./cut_loop.ts";
 import { type MakeTemporary, rowMajor } from "./kernels.ts";
-import { vectorise } from "./vectorise.ts";
+import { pointwise } from "./vectorise.ts";
 
 /** Matrices, or groups of their rows, that keep threads busy. */
 const BUSY = 8;
@@ -49,21 +47,15 @@ export function sumsOf(
   count: number,
   { dtype, temporary }: { readonly dtype: DType; readonly temporary: MakeTemporary },
 ): Sums {
-  const pointwise = (name: string, to: BufferView, element: Element): Kernel => {
-    const kernel = recordLowered({ kind: "pointwise", shape: to.shape, dtype, element }, [{ ...to, dtype }], {
-      name,
-    });
-    return kernel.kind === "loops" ? { ...kernel, body: vectorise(kernel.body) } : kernel;
-  };
-  const zero: Element = (o) => o.constant(0, dtype);
-  if (count === 1) return { viewOf: () => out, clear: pointwise("clear_sums", out, zero), finish: undefined };
+  const clear = (to: BufferView) => pointwise("clear_sums", { ...to, dtype }, (o) => o.constant(0, dtype));
+  if (count === 1) return { viewOf: () => out, clear: clear(out), finish: undefined };
   const size = product(out.shape), buffer = temporary(dtype, mul(size, count));
   const viewOf = (group: Dim): BufferView => ({ ...rowMajor(buffer, out.shape), offset: mul(group, size) });
   const all = rowMajor(buffer, [mul(size, count)]);
   return {
     viewOf,
-    clear: pointwise("clear_sums", all, zero),
-    finish: pointwise("sum_groups", out, (o, index) => {
+    clear: clear(all),
+    finish: pointwise("sum_groups", { ...out, dtype }, (o, index) => {
       const terms = Array.from({ length: count }, (_, g) => o.load({ ...viewOf(g), dtype }, index));
       return terms.reduce((sum, term) => o.add(sum, term));
     }),

@@ -133,7 +133,7 @@ function withEpilogue(sum: Sum, epilogue: LoopKernel, { buffers }: Program): Loo
 }
 
 /** Loops whose last one runs along memory. */
-function sideBySide(axes: readonly Axis[], body: readonly Statement[]): readonly Statement[] {
+export function sideBySide(axes: readonly Axis[], body: readonly Statement[]): readonly Statement[] {
   const last = axes.slice(-1), inner = wrapLoops(last, body);
   return wrapLoops(axes.slice(0, -1), inner.map((s) => s.kind === "loop" ? { ...s, vector: true } : s));
 }

@@ -110,6 +110,8 @@ export interface Target {
    * such products are much slower. 0: there is no such difference.
    */
   readonly rowsInPlace: number;
+  /** Whether the library has products of matrices, on blocks too, but no convolutions. */
+  readonly unfolds: boolean;
   /** Maximum number of buffers of one kernel. */
   readonly kernelBuffers: number;
   /** Whether neighbouring kernels that do the same with other buffers run as one function over a table of these. */

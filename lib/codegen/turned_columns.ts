@@ -6,9 +6,8 @@
 import type { DType } from "../base/dtype.ts";
 import { type Dim, mul, product } from "../sym/expr.ts";
 import type { BufferId, BufferView, Kernel } from "../loops/ir.ts";
-import { recordLowered } from "../loops/nest.ts";
 import type { MakeTemporary } from "./kernels.ts";
-import { vectorise } from "./vectorise.ts";
+import { pointwise } from "./vectorise.ts";
 
 /** Elements of a line, and columns that are worth a copy. */
 const LINE = 16, LEAST_COLUMNS = 64;
@@ -36,11 +35,6 @@ export function turnedColumns(
   if (strides.at(-2) !== 1 || strides.at(-1) === 1 || typeof rows !== "number") return undefined;
   if (typeof columns !== "number" || columns < LEAST_COLUMNS) return undefined;
   const turned = apartRows(shape, (length) => temporary(dtype, length));
-  const from = { ...view, dtype };
-  const copy = recordLowered(
-    { kind: "pointwise", shape, dtype, element: (o, index) => o.load(from, index) },
-    [{ ...turned, dtype }],
-    { name: "turned_columns" },
-  );
-  return { view: turned, copy: copy.kind === "loops" ? { ...copy, body: vectorise(copy.body) } : copy };
+  const from = { ...view, dtype }, to = { ...turned, dtype };
+  return { view: turned, copy: pointwise("turned_columns", to, (o, index) => o.load(from, index)) };
 }

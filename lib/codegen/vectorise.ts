@@ -3,8 +3,10 @@
  * Invariant: only parallel and reduction loops are chosen.
  */
 import { type Dim, freeSymbols } from "../sym/expr.ts";
-import type { Loop, Statement } from "../loops/ir.ts";
-import { coefficientOf } from "../loops/nest.ts";
+import type { Element } from "../loops/body.ts";
+import type { Kernel, Loop, Statement } from "../loops/ir.ts";
+import { coefficientOf, recordLowered } from "../loops/nest.ts";
+import type { BufferOperand } from "../loops/record.ts";
 
 const isLoop = (s: Statement): s is Loop => s.kind === "loop";
 
@@ -98,4 +100,11 @@ function mark(loop: Loop, chosen: Loop): Loop {
       return other === undefined ? s : mark(s, other);
     }),
   };
+}
+
+/** A kernel that sets each element of a view, in vector lanes. */
+export function pointwise(name: string, to: BufferOperand, element: Element): Kernel {
+  const { shape, dtype } = to,
+    kernel = recordLowered({ kind: "pointwise", shape, dtype, element }, [to], { name });
+  return kernel.kind === "loops" ? { ...kernel, body: vectorise(kernel.body) } : kernel;
 }

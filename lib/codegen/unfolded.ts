@@ -1,0 +1,295 @@
+/**
+ * Convolutions as products of matrices, for targets whose library has these alone: the windows of an image are unfolded
+ * as columns [(channel, ky, kx), (oy, ox)], which are an operand of a product or its result. Kernels run by blocks, so
+ * that columns are local to a thread. Invariant: sums run along channels and taps, and over images in an order that does
+ * not depend on the number of threads.
+ */
+import type { DType } from "../base/dtype.ts";
+import { InternalError } from "../base/errors.ts";
+import { add, ceilDiv, type Dim, floorDiv, max, min, mul, product, sub } from "../sym/expr.ts";
+import type { Axis, Blocks, BufferId, BufferView, ExternKernel, Kernel, Program } from "../loops/ir.ts";
+import { axesOf, symbolsOf, wrapLoops } from "../loops/nest.ts";
+import { loadBufferOperand, Recorder } from "../loops/record.ts";
+import { laidOut } from "./arena.ts";
+import { axisOf } from "./cut_loop.ts";
+import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
+import { flipped, isSame } from "./row_form.ts";
+import { groupsOf, sumsOf } from "./row_sums.ts";
+import { sideBySide } from "./split_products.ts";
+import { pointwise } from "./vectorise.ts";
+
+/** Parts of the channels of gradients of filters that threads make, and the least channels of one. */
+const PARTS = 8, LEAST_CHANNELS = 16;
+
+/** Elements of a vector: lines of windows may end in a whole one, as the next line overwrites what is too much. */
+const LANES = 4;
+
+/** The program with products for its convolutions. */
+export function unfoldedConvolutions(program: Program): Program {
+  const made = replaceWithTemporaries(program, (kernel, temporary) => {
+    if (kernel.kind !== "extern" || kernel.call.op === "matmul" || kernel.call.op === "sort") return [kernel];
+    const { call, given, origins } = kernel, [first] = kernel.outputs;
+    const room = { dtype: program.buffers[first?.buffer ?? -1]?.dtype ?? "float32", temporary };
+    const kernels = onDense(kernel, room, (dense) => unfolded(call, shapeOf(call, dense), room));
+    return kernels.map((each) => ({ ...each, given, origins }));
+  });
+  return made === program ? program : laidOut(made);
+}
+
+interface Room {
+  /** Of all operands. */
+  readonly dtype: DType;
+  readonly temporary: MakeTemporary;
+}
+
+type Operands = Pick<ExternKernel, "inputs" | "outputs">;
+type ConvCall = Exclude<ExternKernel["call"], { readonly op: "matmul" | "sort" }>;
+
+/** The kernels of a call of operands whose elements lie one after the other: others are copied. */
+function onDense(
+  { inputs, outputs }: Operands,
+  { dtype, temporary }: Room,
+  run: (dense: Operands) => readonly Kernel[],
+): readonly Kernel[] {
+  const before: Kernel[] = [], after: Kernel[] = [];
+  const copy = (from: BufferView, to: BufferView) =>
+    pointwise("dense", { ...to, dtype }, (o, at) => o.load({ ...from, dtype }, at));
+  const dense = (view: BufferView, copied: (copy: BufferView) => void): BufferView => {
+    const { strides } = rowMajor(view.buffer, view.shape);
+    if (strides.every((step, d) => view.shape[d] === 1 || isSame(step, view.strides[d] ?? 0))) return view;
+    const made = rowMajor(temporary(dtype, product(view.shape)), view.shape);
+    copied(made);
+    return made;
+  };
+  const made = run({
+    inputs: inputs.map((view) => dense(view, (to) => before.push(copy(view, to)))),
+    outputs: outputs.map((view) => dense(view, (from) => after.push(copy(from, view)))),
+  });
+  return [...before, ...made, ...after];
+}
+
+type Pair = readonly [Dim, Dim];
+
+/** A convolution of dense operands. Channels are those of a group. */
+interface Shape {
+  readonly input: BufferView;
+  readonly filter: BufferView;
+  readonly output: BufferView;
+  readonly bias: BufferView | undefined;
+  readonly inside: Dim;
+  readonly outside: Dim;
+  /** Rows and columns: of filters, of images, of results. */
+  readonly taps: Pair;
+  readonly size: Pair;
+  readonly places: Pair;
+  /** Elements of a filter, and of a result. */
+  readonly depth: Dim;
+  readonly pixels: Dim;
+}
+
+function shapeOf(
+  { op, groups }: ConvCall,
+  { inputs: [first, second, bias], outputs: [result] }: Operands,
+): Shape {
+  if (!first || !second || !result) throw new InternalError(`Expected three operands of ${op}`);
+  const [input, filter, output] = op === "convForward"
+    ? [first, second, result]
+    : op === "convBackwardInput"
+    ? [result, second, first]
+    : [second, result, first];
+  const pair = ({ shape: [, , down = 1, across = 1] }: BufferView): Pair => [down, across];
+  const [all = 1, inside = 1] = filter.shape, taps = pair(filter), size = pair(input), places = pair(output);
+  const outside = floorDiv(all, groups), depth = mul(inside, product(taps)), pixels = product(places);
+  return { input, filter, output, bias, inside, outside, taps, size, places, depth, pixels };
+}
+
+/** One of several matrices that lie one after the other. */
+function matrixAt(view: BufferView, index: Dim, [rows, columns]: Pair): BufferView {
+  const offset = add(view.offset, mul(index, mul(rows, columns)));
+  return { buffer: view.buffer, offset, shape: [rows, columns], strides: [columns, 1] };
+}
+
+/** The counter of an axis, which a single iteration does not need. */
+const placeOn = ({ symbol, size }: Axis): Dim => size === 1 ? 0 : symbol;
+
+/** Blocks of multiplications, of which there are two operations each. */
+const blocksOf = (axes: readonly Axis[], multiplications: readonly Dim[]): Blocks => ({
+  axes: axes.filter(({ size }) => size !== 1),
+  work: mul(2, product(multiplications)),
+});
+
+/** The product of two matrices, which is added to what its result holds, or not. */
+function multiplied(inputs: readonly [BufferView, BufferView], out: BufferView, accumulate: boolean): Kernel {
+  const call = { op: "matmul", accumulate } as const;
+  return { kind: "extern", name: "product", call, inputs, outputs: [out], origins: [] };
+}
+
+function unfolded(call: ConvCall, shape: Shape, room: Room): readonly Kernel[] {
+  if (call.op === "convBackwardWeight") return filterGradient(call, shape, room);
+  const { input, filter, output, bias, inside, outside, depth, pixels } = shape, { groups } = call;
+  const images = axisOf("n", input.shape[0] ?? 1), group = axisOf("g", groups), g = placeOn(group);
+  const unit = add(mul(placeOn(images), groups), g),
+    image = matrixAt(input, unit, [inside, product(shape.size)]);
+  const weights = matrixAt(filter, g, [outside, depth]), result = matrixAt(output, unit, [outside, pixels]);
+  const windows = new Windows(call, shape, { room, channels: inside, most: inside });
+  const columns = windows.columnsOf(image), kernels: Kernel[] = [];
+  if (call.op === "convBackwardInput") {
+    kernels.push(multiplied([flipped(weights), result], columns, false), ...windows.fold(image));
+  } else {
+    kernels.push(...windows.unfold(image));
+    if (bias) {
+      const from = placesIn({ ...bias, offset: add(bias.offset, mul(g, outside)) }, []);
+      kernels.push(
+        nest(room, result.shape, { from: ([c = 0]) => from([c]), to: placesIn(result, result.shape) }),
+      );
+    }
+    kernels.push(multiplied([weights, columns], result, bias !== undefined));
+  }
+  const blocks = blocksOf([images, group], [images.size, groups, outside, pixels, depth]);
+  return kernels.map((kernel) => ({ ...kernel, blocks }));
+}
+
+/** The gradient of filters: of few channels blocks add up groups of images, of others parts of the channels. */
+function filterGradient(call: ConvCall, shape: Shape, room: Room): readonly Kernel[] {
+  const { input, filter, output, inside, outside, depth, pixels } = shape, { groups } = call;
+  const taps = product(shape.taps), area = product(shape.size), images = input.shape[0] ?? 1;
+  const parts = typeof inside === "number" ? Math.min(PARTS, Math.floor(inside / LEAST_CHANNELS)) : 1;
+  const most = ceilDiv(inside, Math.max(1, parts)), part = axisOf("c", ceilDiv(inside, most));
+  const first = mul(placeOn(part), most), channels = part.size === 1 ? inside : min(most, sub(inside, first));
+  const group = axisOf("g", groups), g = placeOn(group), order = groupsOf(mul(groups, part.size), images);
+  const unit = add(mul(order.block, groups), g), sums = sumsOf(filter, order.count, room);
+  const start = add(input.offset, mul(add(mul(unit, inside), first), area));
+  const image = matrixAt({ ...input, offset: start }, 0, [channels, area]);
+  const sum = matrixAt(sums.viewOf(placeOn(order.axis)), g, [outside, depth]);
+  const gradient = {
+    ...sum,
+    offset: add(sum.offset, mul(first, taps)),
+    shape: [outside, mul(channels, taps)],
+  };
+  const windows = new Windows(call, shape, { room, channels, most });
+  const operands = [matrixAt(output, unit, [outside, pixels]), flipped(windows.columnsOf(image))] as const;
+  const kernels = [...windows.unfold(image), multiplied(operands, gradient, true)];
+  const blocks = {
+    ...blocksOf([group, part, order.axis], [images, groups, outside, pixels, depth]),
+    inOrder: order.inOrder,
+  };
+  const added = kernels.map((kernel): Kernel => ({ ...kernel, blocks }));
+  return [sums.clear, ...added, ...sums.finish ? [sums.finish] : []];
+}
+
+/** The place of an element in a buffer. */
+type Place = readonly [buffer: BufferId, index: Dim];
+type Places = (at: readonly Dim[]) => Place;
+
+/** Places in memory that lies one after the other, by sizes. */
+const placesIn = ({ buffer, offset }: BufferView, sizes: readonly Dim[]): Places => (at) => [
+  buffer,
+  add(offset, at.reduce((place, each, d) => add(mul(place, sizes[d] ?? 1), each), 0)),
+];
+
+/** A nest that sets an element for each place, the last of which lie side by side. */
+function nest(
+  { dtype }: Room,
+  sizes: readonly Dim[],
+  { from, to, adds = false, inOrder = adds }: {
+    /** Where an element comes from; undefined for zeros. */
+    readonly from?: Places;
+    readonly to: Places;
+    /** Whether it is added to what is there, as different taps do. */
+    readonly adds?: boolean;
+    /** Whether lines of elements are set one after the other. */
+    readonly inOrder?: boolean;
+  },
+): Kernel {
+  const axes = axesOf(sizes), at = symbolsOf(axes), o = new Recorder(loadBufferOperand);
+  const [buffer, index] = to(at), load = ([id, place]: Place) => o.loadBuffer(id, place, dtype);
+  const given = from ? load(from(at)) : o.constant(0, dtype);
+  o.store({ buffer, dtype }, index, { value: adds ? o.add(load([buffer, index]), given) : given });
+  const line = sideBySide(axes.slice(-1), o.statements);
+  const body = wrapLoops(axes.slice(0, -1), line, inOrder ? "sequential" : "parallel");
+  return { kind: "loops", name: "windows", body, origins: [] };
+}
+
+const cleared = (room: Room, view: BufferView): Kernel =>
+  nest(room, [product(view.shape)], { to: placesIn(view, [0]) });
+
+/** The windows of some channels of images. */
+class Windows {
+  readonly #room: Room;
+  readonly #channels: Dim;
+  /** Local to a thread: the columns, where they are not the image, and the image with what surrounds it. */
+  readonly #columns: BufferView | undefined;
+  readonly #around: BufferView | undefined;
+
+  constructor(
+    readonly call: ConvCall,
+    readonly shape: Shape,
+    { room, channels, most }: { readonly room: Room; readonly channels: Dim; readonly most: Dim },
+  ) {
+    const { taps, places, size, pixels } = shape, { stride, padding, dilation } = call;
+    const local = (sizes: readonly Dim[], slack: Dim) =>
+      rowMajor(room.temporary(room.dtype, add(product(sizes), slack), "local"), sizes);
+    const around = ([0, 1] as const).map((d) => {
+      const reached = add(mul(sub(places[d], 1), stride[d]), mul(sub(taps[d], 1), dilation[d]));
+      return max(add(reached, 1), add(size[d], padding[d]));
+    });
+    const isPadded = padding[0] + padding[1] > 0;
+    const isPlain = product(taps) === 1 && product(stride) === 1 && !isPadded;
+    [this.#room, this.#channels] = [room, channels];
+    this.#columns = isPlain ? undefined : local([mul(most, product(taps)), pixels], LANES);
+    this.#around = isPadded ? local([most, ...around], mul(LANES, stride[1])) : undefined;
+  }
+
+  columnsOf(image: BufferView): BufferView {
+    return this.#columns ?? image;
+  }
+
+  /** Makes columns of an image. */
+  unfold(image: BufferView): readonly Kernel[] {
+    const around = this.#around, columns = this.#columns;
+    if (!columns) return [];
+    const [lines, across] = this.#lines(), to = placesIn(columns, [...lines, across]);
+    if (!around) return [nest(this.#room, [...lines, across], { from: this.#tapsOf(image), to })];
+    const whole = [...lines, mul(ceilDiv(across, LANES), LANES)];
+    return [
+      cleared(this.#room, around),
+      nest(this.#room, this.#sizes, { from: placesIn(image, this.#sizes), to: this.#inside(around) }),
+      nest(this.#room, whole, { from: this.#tapsOf(around), to, inOrder: true }),
+    ];
+  }
+
+  /** Adds up the columns of each pixel of an image. */
+  fold(image: BufferView): readonly Kernel[] {
+    const columns = this.#columns, around = this.#around, into = around ?? image;
+    if (!columns) return [];
+    const [lines, across] = this.#lines(), sizes = [...lines, across];
+    const sums = { from: placesIn(columns, sizes), to: this.#tapsOf(into), adds: true };
+    const kernels = [cleared(this.#room, into), nest(this.#room, sizes, sums)];
+    const inside = around && { from: this.#inside(around), to: placesIn(image, this.#sizes) };
+    return inside ? [...kernels, nest(this.#room, this.#sizes, inside)] : kernels;
+  }
+
+  /** The lines of columns, and how long they are. */
+  #lines(): readonly [readonly Dim[], Dim] {
+    const { taps, places: [down, across] } = this.shape;
+    return [[this.#channels, ...taps, down], across];
+  }
+
+  get #sizes(): readonly Dim[] {
+    return [this.#channels, ...this.shape.size];
+  }
+
+  /** Where the taps of windows of an image are. */
+  #tapsOf(image: BufferView): Places {
+    const { stride: [sy, sx], dilation: [dy, dx] } = this.call;
+    const at = placesIn(image, image === this.#around ? image.shape : this.#sizes);
+    return ([c = 0, ky = 0, kx = 0, y = 0, x = 0]) =>
+      at([c, add(mul(y, sy), mul(ky, dy)), add(mul(x, sx), mul(kx, dx))]);
+  }
+
+  /** Where the pixels of an image are in what surrounds it. */
+  #inside(around: BufferView): Places {
+    const { padding: [py, px] } = this.call, at = placesIn(around, around.shape);
+    return ([c = 0, y = 0, x = 0]) => at([c, add(y, py), add(x, px)]);
+  }
+}
