@@ -30,8 +30,8 @@ class OwnThread implements JobPool {
   readonly threads = 1;
   readonly memory: WasmMemory = new WasmMemory(false);
 
-  load(bytes: Uint8Array<ArrayBuffer>): Code {
-    const functions = functionsOf(bytes, this.memory);
+  load(bytes: Uint8Array<ArrayBuffer>, library?: () => Code): Code {
+    const { functions } = functionsOf(bytes, this.memory, library);
     return { functions, order: Object.keys(functions), at: undefined };
   }
 
@@ -48,7 +48,7 @@ export interface WasmParts {
   readonly symbols: Symbols;
   /** Every size is below this. */
   readonly limit: number;
-  /** Modules of products and convolutions; the session writes what it needs besides. */
+  /** Modules of products; the session writes what it needs besides. */
   readonly library: readonly WrittenModule[];
 }
 

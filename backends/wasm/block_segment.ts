@@ -12,7 +12,7 @@ import { wrapLoops } from "../../lib/loops/nest.ts";
 import { countersOf } from "../../lib/loops/together.ts";
 import { usesOf } from "../../lib/loops/uses.ts";
 import { add, type Dim, floorDiv, freeSymbols, mod, mul, product } from "../../lib/sym/expr.ts";
-import { GEMM_PARAMS, GEMM_SCRATCH, GEMM_SLACK } from "./gemm.ts";
+import { GEMM_PARAMS, GEMM_SCRATCH, GEMM_SLACK, IMPORTED_GEMM } from "./gemm.ts";
 import { KernelWriter } from "./kernel.ts";
 import type { Printing, Segment } from "./segments.ts";
 
@@ -46,13 +46,13 @@ export function blockSegment(
     const [a] = kernel.kind === "extern" ? kernel.inputs : [];
     if (!a || !isShared(a, kernels, blocks)) continue;
     packed.set(kernel, scratch);
-    writePacking(writer, a, { packAll: room.product().packAll, to: scratch });
+    writePacking(writer, a, { packAll: IMPORTED_GEMM.packAll, to: scratch });
     scratch = add(scratch, roomy(mul(product(a.shape), FLOAT)));
   }
   const each = () => {
     for (const kernel of kernels) {
       if (kernel.kind === "loops") writer.kernel(kernel.body);
-      else writeProduct(writer, kernel, { gemm: room.product().gemm, scratch, packed: packed.get(kernel) });
+      else writeProduct(writer, kernel, { gemm: IMPORTED_GEMM.gemm, scratch, packed: packed.get(kernel) });
     }
   };
   writer.divided(block, () => {

@@ -7,7 +7,6 @@ import { functionOf } from "../../lib/loops/math/function.ts";
 import type { ScalarOpName } from "../../lib/loops/scalar.ts";
 import type { ModuleWriter } from "./binary.ts";
 import { FunctionBody } from "./function_body.ts";
-import { addGemm, type GemmFunctions } from "./gemm.ts";
 import { helperBody } from "./lane_functions.ts";
 import { type HelperName, Lanes, type Room } from "./lanes.ts";
 import { apply } from "./straight_line.ts";
@@ -18,7 +17,6 @@ const vectors = (count: number) => new Array<"v128">(count).fill("v128");
 /** The functions of one module. */
 export class Functions implements Room {
   readonly #known = new Map<string, number>();
-  #product: GemmFunctions | undefined;
 
   constructor(readonly module: ModuleWriter, readonly fuses: boolean) {}
 
@@ -28,11 +26,6 @@ export class Functions implements Room {
 
   scalarFunction(op: ScalarOpName, dtype: ValueType, four: boolean): number {
     return this.#once(`${op} ${dtype} ${four}`, () => this.#scalar(op, dtype, four));
-  }
-
-  /** The product of float32 matrices, and what packs them. */
-  product(): GemmFunctions {
-    return this.#product ??= addGemm(this.module);
   }
 
   #once(key: string, write: () => FunctionBody): number {

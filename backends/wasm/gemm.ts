@@ -4,7 +4,7 @@
  * packed in blocks, b where it cannot be read in place. Invariant: every element is one chain of fused products
  * in ascending k, which starts at 0 or at the old value, whatever the blocks are.
  */
-import type { ModuleWriter } from "./binary.ts";
+import type { ImportedFunction, ModuleWriter } from "./binary.ts";
 import type { FunctionBody } from "./function_body.ts";
 import {
   add,
@@ -64,28 +64,28 @@ export const GEMM_PARAMS = [
   "packed",
 ] as const;
 
-/** Indices of the functions in a module. */
+/** Parameters of what packs a whole matrix a for several products, likewise. */
+const PACK_PARAMS = ["a", "aRow", "aColumn", "m", "k", "to"] as const;
+
+/** Numbers of the functions in a module. */
 export interface GemmFunctions {
   readonly gemm: number;
-  /** Packs a whole matrix a for several products: (a, aRow, aColumn, m, k, to). */
   readonly packAll: number;
 }
 
-/** Functions that call no others: the same for all modules. */
-const writeLeaves = () => ({
-  tiles: Array.from({ length: ROWS }, (_, h) => tileFunction(h + 1)),
-  packRows: packRowsFunction(),
-  packPanel: packPanelFunction(),
-  copyTile: copyTileFunction(),
-});
-let leaves: ReturnType<typeof writeLeaves> | undefined;
+/** The functions for modules that import them, first of all, and their numbers there. */
+export const GEMM_IMPORTS: readonly ImportedFunction[] = [
+  { name: "gemm", params: GEMM_PARAMS.length },
+  { name: "packAll", params: PACK_PARAMS.length },
+];
+export const IMPORTED_GEMM: GemmFunctions = { gemm: 0, packAll: 1 };
 
 /** Adds the product and what it needs to a module. */
 export function addGemm(module: ModuleWriter): GemmFunctions {
-  const written = leaves ??= writeLeaves(), tiles = written.tiles.map((tile) => module.add(tile));
-  const packRows = module.add(written.packRows);
-  const packPanel = module.add(written.packPanel);
-  const copyTile = module.add(written.copyTile);
+  const tiles = Array.from({ length: ROWS }, (_, h) => module.add(tileFunction(h + 1)));
+  const packRows = module.add(packRowsFunction());
+  const packPanel = module.add(packPanelFunction());
+  const copyTile = module.add(copyTileFunction());
   const packAll = module.add(packAllFunction(packRows));
   return { packAll, gemm: module.add(gemmFunction({ tiles, packRows, packPanel, copyTile })) };
 }
@@ -158,7 +158,7 @@ function packRowsFunction(): FunctionBody {
 
 /** Packs every block of a whole matrix, in the order in which the product takes them. */
 function packAllFunction(packRows: number): FunctionBody {
-  const { body, at } = withParams(["a", "aRow", "aColumn", "m", "k", "to"]);
+  const { body, at } = withParams(PACK_PARAMS);
   each(body, { to: at("m"), step: BLOCK_ROWS }, (i) => {
     const rows = keep(body, min(sub(at("m"), i), int(BLOCK_ROWS)));
     each(body, { to: at("k"), step: BLOCK_DEPTH }, (kk) =>

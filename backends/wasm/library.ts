@@ -13,7 +13,8 @@ import { PRODUCT_FIELDS, productModule, PRODUCTS_JOB, UNIT_FIELDS } from "./prod
 import { DIMENSION_WORDS, SORT_FIELDS, sortBytes, sortModule } from "./sort.ts";
 import type { Code, JobPool } from "./pool.ts";
 
-const productCode = (pool: JobPool): Code => libraryCode(pool, PRODUCTS.name, productModule);
+/** The functions of products, some of which programs import. */
+export const productCode = (pool: JobPool): Code => libraryCode(pool, PRODUCTS.name, productModule);
 
 /** A module of the library. */
 export interface LibraryModule {
@@ -29,9 +30,9 @@ const PRODUCTS: LibraryModule = {
   write: productModule,
 };
 
-/** The module that a call needs; null for sorting, which has one for each type, and for what programs do themselves. */
+/** The module that a call needs; null for sorting, which has one for each type. */
 export function libraryModuleOf({ op }: ExternOp): LibraryModule | null {
-  return op === "matmul" ? PRODUCTS : null;
+  return op === "sort" ? null : PRODUCTS;
 }
 
 /** A module that was written before. */

@@ -36,21 +36,24 @@ export interface JobPool {
   readonly memory: WasmMemory;
   /** Maximum number of threads at once. */
   readonly threads: number;
-  /** Compiles a module of functions over the memory. */
-  load(bytes: Uint8Array<ArrayBuffer>): Code;
+  /** Compiles a module of functions over the memory, which may import those of the library. */
+  load(bytes: Uint8Array<ArrayBuffer>, library?: () => Code): Code;
   /** Does all units of a job. */
   run(code: Code, name: string, job: Job): void;
 }
 
-/** The exported functions of a module over a memory. */
+/** The exported functions of a module over a memory, and the code that it imports functions of. */
 export function functionsOf(
   bytes: Uint8Array<ArrayBuffer>,
   { memory }: WasmMemory,
-): Record<string, JobFunction> {
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { host: { memory } });
+  library?: () => Code,
+): { readonly functions: Readonly<Record<string, JobFunction>>; readonly imported: Code | undefined } {
+  const module = new WebAssembly.Module(bytes);
+  const imported = WebAssembly.Module.imports(module).length > 1 ? library?.() : undefined;
+  const { exports } = new WebAssembly.Instance(module, { host: { memory, ...imported?.functions } });
   const functions: Record<string, JobFunction> = {};
   for (const [name, value] of Object.entries(exports)) if (isJobFunction(value)) functions[name] = value;
-  return functions;
+  return { functions, imported };
 }
 
 function isJobFunction(value: unknown): value is JobFunction {

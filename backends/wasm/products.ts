@@ -26,10 +26,12 @@ export const UNIT_FIELDS = ["a", "b", "out", "m", "n"] as const;
 /** The name of the exported function. */
 export const PRODUCTS_JOB = "products";
 
-/** The module of products. */
+/** The module of products, whose functions for single matrices other modules import. */
 export function productModule(memory: MemoryKind): Uint8Array<ArrayBuffer> {
-  const module = new ModuleWriter(memory);
-  module.export(module.add(productsFunction(addGemm(module).gemm)), PRODUCTS_JOB);
+  const module = new ModuleWriter(memory), { gemm, packAll } = addGemm(module);
+  module.export(module.add(productsFunction(gemm)), PRODUCTS_JOB);
+  module.export(gemm, "gemm");
+  module.export(packAll, "packAll");
   return module.finish();
 }
 

@@ -11,7 +11,7 @@ import type { ProgramFrame } from "../../lib/loops/stored/program.ts";
 import type { Dim } from "../../lib/sym/expr.ts";
 import { addressOffset, sizeOffset } from "./description.ts";
 import { moduleOf, type Step, type WasmForm } from "./form.ts";
-import { libraryBytes, runLibrary } from "./library.ts";
+import { libraryBytes, productCode, runLibrary } from "./library.ts";
 import { aligned, type Operand, type Operands, type Shaped } from "./operands.ts";
 import { place, type Placement, type WholeMemory } from "./placement.ts";
 import type { Code, Job, JobPool } from "./pool.ts";
@@ -27,7 +27,7 @@ export interface LoadedCode {
 export const load = (form: WasmForm, pool: JobPool): LoadedCode => ({
   frame: form.frame,
   steps: form.steps,
-  code: pool.load(moduleOf(form)),
+  code: pool.load(moduleOf(form), () => productCode(pool)),
 });
 
 /** A call of given sizes, as its kernels see it. */

@@ -67,9 +67,13 @@ export class ThreadPool implements JobPool {
   }
 
   /** Compiles a module of functions over the memory. */
-  load(bytes: Uint8Array<ArrayBuffer>): Code {
-    const functions = functionsOf(bytes, this.memory);
-    const address = this.memory.keepCode(bytes);
+  load(bytes: Uint8Array<ArrayBuffer>, library?: () => Code): Code {
+    const { functions, imported } = functionsOf(bytes, this.memory, library), at = imported?.at;
+    if (at && this.#words) {
+      this.#words[WORD.library] = at.address;
+      this.#words[WORD.libraryLength] = at.length;
+    }
+    const address = imported && !at ? undefined : this.memory.keepCode(bytes);
     return {
       functions,
       order: Object.keys(functions),

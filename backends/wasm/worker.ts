@@ -22,6 +22,9 @@ export const WORD = {
   per: 37,
   scratch: 38,
   scratchBytes: 39,
+  /** The module whose functions others import: address and length. */
+  library: 40,
+  libraryLength: 41,
 } as const;
 
 /** The script. A thread that finds no work looks for 0.1 ms, then sleeps. */
@@ -33,10 +36,12 @@ const modules = new Map();
 function load(address, length) {
   const known = modules.get(address);
   if (known !== undefined) return known;
-  let functions = [];
+  let functions = {};
   try {
-    const code = new Uint8Array(memory.buffer, address, length).slice();
-    functions = Object.values(new WebAssembly.Instance(new WebAssembly.Module(code), { host: { memory } }).exports);
+    const code = new WebAssembly.Module(new Uint8Array(memory.buffer, address, length).slice());
+    const imports = WebAssembly.Module.imports(code).length > 1;
+    const library = imports ? load(words[${WORD.library}], words[${WORD.libraryLength}]) : {};
+    functions = new WebAssembly.Instance(code, { host: { memory, ...library } }).exports;
   } catch {}
   modules.set(address, functions);
   return functions;
@@ -48,7 +53,7 @@ function work(ticket) {
   const scratch = words[${WORD.scratch}] + place * words[${WORD.scratchBytes}];
   // The words are the ticket's only if it is still the same job
   if (Atomics.load(words, ${WORD.ticket}) >>> 16 !== ticket >>> 16) return;
-  const run = load(address, length)[at];
+  const run = Object.values(load(address, length))[at];
   if (run === undefined) return rest(ticket);
   for (;;) {
     const now = Atomics.load(words, ${WORD.ticket}), left = now & 0xffff;

@@ -10,6 +10,7 @@ import { type MemoryKind, ModuleWriter } from "./binary.ts";
 import { blockSegment } from "./block_segment.ts";
 import type { Step, StepKind, WasmForm } from "./form.ts";
 import { Functions } from "./functions.ts";
+import { GEMM_IMPORTS } from "./gemm.ts";
 import { type Printing, type Segment, segmentOf } from "./segments.ts";
 import { wasmTarget } from "./target.ts";
 
@@ -26,7 +27,9 @@ export interface Writing {
 /** Writes a program down. */
 export function writeForm(program: Program, { limit, fuses, memory }: Writing): WasmForm {
   const generated = generate(program, wasmTarget(limit));
-  const writer = new ModuleWriter(memory), room = new Functions(writer, fuses);
+  const multiplies = generated.kernels.some(({ kind, blocks }) => kind === "extern" && blocks);
+  const writer = new ModuleWriter(memory, multiplies ? GEMM_IMPORTS : []),
+    room = new Functions(writer, fuses);
   const groups = runTogether(generated.kernels), given = givenKernels(groups);
   const printing: Printing = { program: generated, room, limit }, known = new Map<string, string>();
   const job = ({ body, buffers, units, grain, work, scratch }: Segment): LoopsStep => {
