@@ -189,7 +189,7 @@ Deno.test("M45: attention on a grid with little workgroup memory is for small he
       q: [2, 128, width],
       kernels: 1,
     });
-    return generate(graph.program, webGpuTarget({ ...MOST, workgroupBytes: 1 << 14 }, true)).kernels
+    return generate(graph.program, webGpuTarget({ ...MOST, workgroupBytes: 9 << 10 }, true)).kernels
       .filter(isAttention).length;
   };
   assertEquals([found(64), found(100)], [1, 0]);

@@ -64,7 +64,7 @@ export function printAttention(
     [queries, swapped(keys), values, out].every((view) => isOfVectors(view) && vectors.inFours(view.buffer));
   const bindings = inVectors ? vectors : new Bindings(program, statements, { placement, lanes: 1 });
   const w = new ShaderWriter({ program, bindings, threads: THREADS, cooperative: false });
-  const tiles = new RowTiles(w, { bindings, features, inVectors });
+  const tiles = new RowTiles(w, { bindings, features, together: ROW_TILES.weights, inVectors });
   const rows = inVectors ? fourRows : undefined;
   return new AttentionPrinter(w, tiles, { kernel, weights, values, out, features, fourRows: rows }).print();
 }
@@ -138,6 +138,7 @@ class AttentionPrinter {
     tiles.product(this.#product, { into: "s", next: () => tiles.fetchOperand(this.#values, "first") });
     this.#softmax();
     tiles.add(this.#values, {
+      of: "s",
       into: "o",
       next: () => {
         w.line(`if (first + ${STEP} < end) {`);
@@ -214,9 +215,14 @@ class AttentionPrinter {
     w.line("workgroupBarrier();");
     w.line(`if (lid < ${ROWS}) {`);
     w.line("let before = top;");
-    w.line(`for (var t = 0; t < ${ACROSS}; t = t + 1) {`);
-    w.line("top = max(top, stage[t][lid / 4][lid % 4]);");
-    w.line("}");
+    // Two by two: the other threads wait for it
+    const highest = (from: number, to: number): string => {
+      const half = (from + to) >> 1;
+      return to - from === 1
+        ? `stage[${from}][lid / 4][lid % 4]`
+        : `max(${highest(from, half)}, ${highest(half, to)})`;
+    };
+    w.line(`top = max(top, ${highest(0, ACROSS)});`);
     w.line(`of_rows[lid] = select(top, 0.0, top == ${lowest});`);
     w.line(`of_rows[${ROWS} + lid] = select(weight(before - top), 1.0, before == ${lowest});`);
     w.line("}");
@@ -237,7 +243,6 @@ class AttentionPrinter {
       }
       if (factor) w.line(`s${row} = s${row} * ${each(row, (_, key) => `factor(n0, r${row}, ${key})`)};`);
     }
-    tiles.put("s");
   }
 
   /** Adds sums up, and writes results. */

@@ -71,7 +71,7 @@ export function printMadeProducts(
     exponentials: "short",
   });
   const features = Math.max(...results.map((each) => each.features));
-  const tiles = new RowTiles(w, { bindings, features, inVectors });
+  const tiles = new RowTiles(w, { bindings, features, together: ROW_TILES.elements, inVectors });
   return new MadePrinter(w, tiles, {
     kernel,
     made,
@@ -139,7 +139,6 @@ class MadePrinter {
     this.#elements();
     if (kept) this.#keep(kept, `e${made.kept}_`);
     results.forEach(({ operand }, j) => {
-      tiles.put(`e${j}_`);
       const after = results[j + 1];
       const next = () => {
         if (after) return tiles.fetchOperand(after.operand, "first");
@@ -147,7 +146,7 @@ class MadePrinter {
         tiles.fetchProduct(first, `(first + ${STEP})`, "0");
         w.line("}");
       };
-      tiles.add(operand, { into: `o${j}_`, next });
+      tiles.add(operand, { of: `e${j}_`, into: `o${j}_`, next });
     });
     w.line("}");
     results.forEach((result, j) => this.#store(result, `o${j}_`));

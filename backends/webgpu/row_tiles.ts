@@ -1,8 +1,8 @@
 /**
  * Tiles of products whose first operands are made by the workgroup that needs them (float32): what attention and its gradients
  * are printed from. A workgroup makes a block of rows of results; it walks along what is summed over, 64 columns after
- * the other: products of matrices are made of 16 elements of depth after the other (`product`), elements made of them go
- * through workgroup memory once (`put`), and are multiplied with an operand (`add`). Invariant: elements outside of the
+ * the other: products of matrices are made of 16 elements of depth after the other (`product`), and elements made of them
+ * go through workgroup memory and are multiplied with an operand (`add`). Invariant: elements outside of the
  * matrices count as zero and are never written.
  *
  * A thread makes four rows of products of four columns, and of results of four features, or of two times four: with more there
@@ -45,6 +45,8 @@ export interface RowTilesSetting {
   readonly bindings: Bindings;
   /** Features of results, at most. */
   readonly features: number;
+  /** Columns of elements that go through workgroup memory together: 16, 32, or all. */
+  readonly together: number;
   /** Whether buffers are read and written by vectors. */
   readonly inVectors: boolean;
 }
@@ -78,11 +80,11 @@ export class RowTiles {
 
   /** Workgroup memory. */
   memory(): void {
-    const { w } = this, { stage, made } = rowTileVectors(this.setting.features);
+    const { w } = this, { features, together } = this.setting, { stage } = rowTileVectors(features, together);
     // Arrays of arrays whose first index is known in products: the runtime checks the second one once for all depths
     w.line(`var<workgroup> stage: array<array<vec4f, ${WIDTH}>, ${stage / WIDTH}>;`);
     w.line(
-      `var<workgroup> made: array<array<array<vec4f, ${GROUPS}>, ${DEPTH}>, ${made / DEPTH / GROUPS}>;`,
+      `var<workgroup> made: array<array<array<vec4f, ${GROUPS}>, ${DEPTH}>, ${together / DEPTH}>;`,
     );
   }
 
@@ -256,25 +258,33 @@ export class RowTiles {
     w.line(`${into} = vec4f(); if (${inside.join(" && ")}) { ${into} = ${four}; }`);
   }
 
-  /** Puts elements, rows behind a name, where all can see them; behind a barrier they are there. */
-  put(from: string): void {
-    const { w } = this;
+  /** Puts the elements of the columns that come next, rows behind a name, where all can see them. */
+  #put(from: string): void {
+    const { w } = this, { together } = this.setting;
+    w.line(`if (t % ${together} == 0 && tx * 4 / ${together} == t / ${together}) {`);
     PARTS.forEach((part, j) => {
       const four = FOUR.map((row) => `${from}${row}.${part}`).join(", "), column = `(tx * 4 + ${j})`;
       const place = `((ty + tx) & ${GROUPS - 1})`;
-      w.line(`made[${column} / ${DEPTH}][${column} % ${DEPTH}][${place}] = vec4f(${four});`);
+      w.line(
+        `made[${column} / ${DEPTH} % ${together / DEPTH}][${column} % ${DEPTH}][${place}] = vec4f(${four});`,
+      );
     });
+    w.line("}");
   }
 
-  /** Adds products of the elements that were put and the rows of an operand; `next` fetches what is needed after it. */
-  add(operand: TileOperand, { into, next }: { readonly into: string; readonly next: () => void }): void {
+  /** Adds products of elements, rows behind `of`, and the rows of an operand; `next` fetches what is needed after it. */
+  add(
+    operand: TileOperand,
+    { of, into, next }: { readonly of: string; readonly into: string; readonly next: () => void },
+  ): void {
     const { w } = this, { width, parts } = this.#parts(operand);
-    const columns = RowTiles.partsOf(Number(operand.view.shape.at(-1)));
+    const columns = RowTiles.partsOf(Number(operand.view.shape.at(-1))), { together } = this.setting;
     w.line(`for (var t = 0; t < ${STEP}; t = t + ${DEPTH}) {`);
     for (const part of parts) {
       w.line(`{ let at = lid + ${part * THREADS}; let row = at / ${width}; let column = at % ${width};`);
       w.line(`stage[column / ${ACROSS} * ${DEPTH} + row][column % ${ACROSS}] = f${part}; }`);
     }
+    this.#put(of);
     w.line("workgroupBarrier();");
     w.line(`if (t + ${DEPTH} < ${STEP}) {`);
     this.fetchOperand(operand, `first + t + ${DEPTH}`);
@@ -284,7 +294,7 @@ export class RowTiles {
     for (let k = 0; k < DEPTH; k++) {
       if (k % 4 === 0) w.line(`let at${k / 4} = ((ty + t / 4 + ${k / 4}) & ${GROUPS - 1});`);
       w.line("{");
-      w.line(`let a = made[t / ${DEPTH}][${k}][at${k >> 2}];`);
+      w.line(`let a = made[t / ${DEPTH} % ${together / DEPTH}][${k}][at${k >> 2}];`);
       for (const c of columns) w.line(`let b${c} = stage[${c * DEPTH + k}][tx];`);
       for (const row of FOUR) {
         for (const c of columns) {

@@ -192,9 +192,18 @@ function inWholeTiles({ inputs: [a], outputs: [out] }: ExternKernel): boolean {
 
 /**
  * Tiles of products whose first operands are made on the way: rows of a block, columns of one step, how deep operands are
- * staged, threads, and features of a result at most.
+ * staged, threads, features of a result at most, and how many columns of weights of attention and of other elements go
+ * through workgroup memory together: more workgroups are at work at once where these are few.
  */
-export const ROW_TILES = { rows: 32, step: 64, depth: 16, threads: 128, features: 128 } as const;
+export const ROW_TILES = {
+  rows: 32,
+  step: 64,
+  depth: 16,
+  threads: 128,
+  features: 128,
+  weights: 16,
+  elements: 64,
+} as const;
 /**
  * Operands of so many elements are faster written and read than made again for each result, unless half of their tiles are
  * not looked at.
@@ -206,15 +215,18 @@ const MOST_KEPT = 1 << 26;
 const MOST_PRODUCTS = 2;
 
 /** Vectors of workgroup memory that such tiles take: rows of 17 for operands, and elements that were made. */
-export function rowTileVectors(columns: number): { stage: number; made: number } {
+export function rowTileVectors(columns: number, together: number): { stage: number; made: number } {
   const { rows, step, depth } = ROW_TILES, across = step / 4, ofRows = rows / 4 * depth / across;
   const staged = Math.max(ofRows + depth, depth * Math.ceil(columns / step));
-  return { stage: staged * (across + 1), made: step * rows / 4 };
+  return { stage: staged * (across + 1), made: together * rows / 4 };
 }
 
-/** Rows of a block where there is workgroup memory for results of so many columns, and so many bytes more. */
-function rowsOfBlock(columns: number, more: number, bytes: number): number | undefined {
-  const { stage, made } = rowTileVectors(columns);
+/** Rows of a block where there is workgroup memory for results of so many columns, elements and bytes more. */
+function rowsOfBlock(
+  columns: number,
+  { together, more, bytes }: { readonly together: number; readonly more: number; readonly bytes: number },
+): number | undefined {
+  const { stage, made } = rowTileVectors(columns, together);
   return columns <= ROW_TILES.features && 16 * (stage + made) + more <= bytes ? ROW_TILES.rows : undefined;
 }
 
@@ -247,10 +259,19 @@ export function webGpuTarget(
       rows: { few: 256, long: 4096 },
       vectors,
       // Rows have a maximum and a factor
-      attention: (features) => rowsOfBlock(features, 8 * ROW_TILES.rows, workgroupBytes),
+      attention: (features) =>
+        rowsOfBlock(features, {
+          together: ROW_TILES.weights,
+          more: 8 * ROW_TILES.rows,
+          bytes: workgroupBytes,
+        }),
       made: ({ elements, causal, columns, products }) =>
         (causal || elements > MOST_IN_MEMORY) && products <= MOST_PRODUCTS
-          ? rowsOfBlock(Math.max(...columns), 0, workgroupBytes)
+          ? rowsOfBlock(Math.max(...columns), {
+            together: ROW_TILES.elements,
+            more: 0,
+            bytes: workgroupBytes,
+          })
           : undefined,
       keeps: (elements) => elements <= MOST_KEPT,
       // They share one memory, and later steps add more
