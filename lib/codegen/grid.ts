@@ -4,8 +4,10 @@
  * fast axis, a workgroup a row where the body's own loops run along it. Invariant: the last loop of a grid is the
  * fast one, whose neighbours are neighbouring invocations.
  */
+import { hintOf } from "../sym/decide.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
+import { coefficientOf } from "../loops/nest.ts";
 import { accessesOf, allOf, storedBuffers } from "../loops/uses.ts";
 import { inFours } from "./fours.ts";
 import { replaceKernels } from "./kernels.ts";
@@ -22,7 +24,8 @@ export function mapToGrid(program: Program, { grid }: Target): Program {
 }
 
 function mapped(kernel: LoopKernel, { buffers }: Program, grid: Grid): LoopKernel {
-  const { loops, body } = nestOf(kernel.body.map(relaxed));
+  const nest = nestOf(kernel.body.map(relaxed)), { body } = nest;
+  const loops = sharesRows(nest, grid) ? nest.loops : alongMost(nest);
   const fours = grid.vectors ? inFours(loops, body, buffers) : undefined;
   if (fours) return { ...kernel, body: gridOf(fours.loops, fours.body) };
   if (!sharesRows({ loops, body }, grid)) return { ...kernel, body: gridOf(loops, body) };
@@ -73,6 +76,26 @@ export function nestOf(body: readonly Statement[]): Nest {
 /** Statements in loops, the first outermost. */
 export const inLoops = (loops: readonly Loop[], body: readonly Statement[]): readonly Statement[] =>
   loops.reduceRight<readonly Statement[]>((inner, loop) => [{ ...loop, body: inner }], body);
+
+/** The least elements of a loop whose neighbours fill a transaction of memory. */
+const SIDE_BY_SIDE = 32;
+
+/**
+ * The loops of a nest with another fast one, where more of what is read and written lies side by side along it: what follows
+ * a product goes through its results in their order, also where all else lies the other way round.
+ */
+function alongMost({ loops, body }: Nest): readonly Loop[] {
+  const apart = ({ axis }: Loop): number =>
+    [...accessesOf(body)].reduce((sum, { kind, index }) => {
+      const stride = coefficientOf(index, axis.symbol);
+      return stride === 0 || stride === 1 ? sum : sum + (kind === "store" ? 2 : 1);
+    }, 0);
+  const marked = loops.filter(({ vector }) => vector), [fast] = marked;
+  if (!fast || marked.length > 1) return loops;
+  const best = loops.filter(({ axis }) => hintOf(axis.size) >= SIDE_BY_SIDE)
+    .reduce((best, loop) => apart(loop) < apart(best) ? loop : best, fast);
+  return best === fast ? loops : loops.map((loop) => ({ ...loop, vector: loop === best }));
+}
 
 /** The fast axis varies fastest among neighbouring invocations. */
 const gridOf = (loops: readonly Loop[], body: readonly Statement[]): readonly Statement[] =>
