@@ -199,6 +199,8 @@ Deno.test("weights are filled as their names say", () => {
     const product = rows < columns ? q.matmul(q.t()) : q.t().matmul(q);
     const count = Math.min(rows, columns);
     const wanted = nn.init.eye_(empty([count, count])).mul(4);
+    const { breakReasons } = compiler.explain((x: Tensor) => nn.init.orthogonal_(x))(empty([rows, columns]));
+    assertEquals(breakReasons, []);
     assert(Number(product.sub(wanted).abs().max().item()) < 1e-6);
   }
   const conv = nn.init.dirac_(empty([4, 2, 3, 3]), { groups: 2 }), x = randn([1, 4, 5, 5]);

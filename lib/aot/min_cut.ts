@@ -2,7 +2,8 @@
  * Chooses the values that the backward part receives from the forward part, by a minimum cut on the bytes that saving
  * moves. Invariant: everything the backward reads follows from saved values, without a node that must not run twice.
  */
-import type { Argument, Graph, Node } from "../graph/node.ts";
+import { checkInstance } from "../base/checked_input.ts";
+import { type Argument, Graph, type Node } from "../graph/node.ts";
 import { mapNodes } from "../graph/node.ts";
 import { mayFail } from "../ops/rewrite/passes.ts";
 import type { JointGraph } from "./joint.ts";
@@ -10,7 +11,9 @@ import { FlowNetwork } from "./max_flow.ts";
 import { bytesOf, Classifier, type ForwardNodes, isRecomputed, metasOf } from "./recompute.ts";
 
 /** The nodes that depend on no tangent, in order. */
-export function independentNodes({ graph, tangents, arrivals }: JointGraph): Set<Node> {
+export function independentNodes(joint: JointGraph): Set<Node> {
+  checkInstance(joint?.graph, Graph, "a joint graph to cut");
+  const { graph, tangents, arrivals } = joint;
   const dependent = new Set<Node>([...tangents, ...arrivals]);
   const independent = new Set<Node>();
   for (const node of graph.nodes) {
@@ -52,6 +55,7 @@ export interface Cuttable {
 
 /** A joint graph as it is to be cut. */
 export function cuttableJoint(joint: JointGraph): Cuttable {
+  checkInstance(joint?.graph, Graph, "a joint graph to cut");
   const { graph, plan, results, gradients } = joint;
   return {
     graph,

@@ -2,6 +2,7 @@
  * A mode that finds where gradients become NaN, like `torch.autograd.detect_anomaly`: it records the calling lines of
  * operations, and throws where a gradient is NaN. Invariant: nothing is recorded while it is off.
  */
+import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { scoped } from "../base/scoped.ts";
 import { isFloat } from "../base/dtype.ts";
@@ -19,7 +20,8 @@ export interface AnomalyOptions {
 const state = { enabled: false, checksNan: true };
 
 /** Switches the mode on or off, as `torch.autograd.set_detect_anomaly`. */
-export function setDetectAnomaly(enabled: boolean, { checkNan = true }: AnomalyOptions = {}): void {
+export function setDetectAnomaly(enabled: boolean, options: AnomalyOptions = {}): void {
+  const { checkNan = true } = optionsOf("setDetectAnomaly", options);
   state.enabled = enabled;
   state.checksNan = checkNan;
 }

@@ -2,7 +2,7 @@
  * Functions whose intermediates are recomputed in the backward pass, like `torch.utils.checkpoint`. Invariant:
  * gradients are those of a plain call; random numbers are the same in both runs.
  */
-import { checkFunction } from "../base/checked_input.ts";
+import { checkFunction, checkKind } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { ambient, enableGrad } from "../tensor/modes.ts";
@@ -148,10 +148,12 @@ export function checkpointSequential(
   if (!Number.isInteger(segments) || segments < 1) {
     throw new DynError(`Expected a positive number of segments but found ${segments}`);
   }
-  const functions = Array.from(
-    layers,
-    (each) => typeof each === "function" ? each : (x: Tensor) => each.call(x),
-  );
+  checkKind(layers, "a list or other iterable", "checkpointSequential");
+  const functions = Array.from(layers, (each) => {
+    if (typeof each === "function") return each;
+    checkFunction(each?.call, "or a module to run again");
+    return (x: Tensor) => each.call(x);
+  });
   const size = Math.max(1, Math.floor(functions.length / segments)), last = size * (segments - 1);
   const through = (part: readonly ((x: Tensor) => Tensor)[]) => (x: Tensor) => part.reduce((y, f) => f(y), x);
   let x = input;

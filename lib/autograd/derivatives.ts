@@ -3,7 +3,7 @@
  * are products with derivatives, or all of them, in the structure of the arguments. Invariant: results are
  * differentiable only with `createGraph`.
  */
-import { checkFunction } from "../base/checked_input.ts";
+import { checkFunction, optionsOf } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
@@ -107,7 +107,7 @@ export function vjp(
   v?: TensorOrList | null,
   options: DerivativeOptions = {},
 ): [outputs: TensorOrList, product: TensorOrList] {
-  const { createGraph = false } = options;
+  const { createGraph = false } = optionsOf("autograd.functional", options);
   return enableGrad(() => {
     const point = at("vjp", f, { given: inputs, createGraph });
     const tangents = tangentsOf("vjp", v, point.outputs);
@@ -192,7 +192,7 @@ export function jacobian(
   inputs: TensorOrList,
   options: DerivativeOptions = {},
 ): TensorOrList | readonly TensorOrList[] {
-  const { createGraph = false } = options;
+  const { createGraph = false } = optionsOf("jacobian", options);
   return enableGrad(() => {
     const point = at("jacobian", f, { given: inputs, createGraph });
     const parts = point.outputs.map((output) => {
@@ -239,6 +239,7 @@ export function hessian(
   inputs: TensorOrList,
   options: DerivativeOptions = {},
 ): TensorOrList | readonly TensorOrList[] {
+  checkFunction(f, "of tensors to differentiate");
   const gradient: TensorFunction = (...given) => {
     const output = oneElement("hessian", { inputs: given, outputs: [], value: f(...given) });
     const found = pulled([output], given, {

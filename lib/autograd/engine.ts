@@ -4,6 +4,7 @@
  * Invariant: every node runs at most once, after all that contribute to it; memory of intermediate gradients that
  * nothing can reference is freed immediately.
  */
+import { checkKind, optionsOf } from "../base/checked_input.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { AssumptionFailed } from "../graph/numbers.ts";
@@ -41,11 +42,13 @@ const GRAD_OPTIONS: ReadonlySet<string> = new Set(
 /** Adds gradients of the roots into the `.grad` of the leaves, or of `inputs` alone. */
 export function backward(
   roots: readonly Tensor[],
-  gradients: readonly (Tensor | null)[],
+  gradients: readonly (Tensor | null)[] = [],
   options: BackwardOptions & { readonly inputs?: Tensor | readonly Tensor[] | null | undefined } = {},
 ): void {
+  for (const list of [roots, gradients]) checkKind(list, "a list", "autograd.backward");
   const edges = rootEdges(roots, gradients);
-  if (options.inputs) return backwardInto(edges, listOf(options.inputs), options);
+  const { inputs } = optionsOf("autograd.backward", options);
+  if (inputs) return backwardInto(edges, listOf(inputs), options);
   new Pass(edges, {
     createGraph: options.createGraph ?? false,
     retainGraph: keeps(options),
@@ -155,6 +158,7 @@ function capture(
 
 function edgesOf(inputs: readonly Tensor[]): Edge[] {
   return inputs.map((input, k) => {
+    checkTensor(input, "an input of gradients");
     const edge = gradientEdge(input);
     if (!edge) throw new DynError(`Expected an input that requires grad but input ${k} does not`);
     return edge;

@@ -2,7 +2,7 @@
  * Checks gradients of a float64 function against finite differences; an error names the first element that differs.
  * Invariant: the inputs are unchanged afterwards.
  */
-import { checkFunction } from "../base/checked_input.ts";
+import { checkFunction, optionsOf } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
 import { enableGrad, noGrad } from "../tensor/modes.ts";
@@ -29,8 +29,9 @@ export type Differentiable = (...inputs: Tensor[]) => Tensor | readonly Tensor[]
 export function gradcheck(
   fn: Differentiable,
   inputs: Tensor | readonly Tensor[],
-  { eps = 1e-6, atol = 1e-5, rtol = 1e-3 }: GradcheckOptions = {},
+  options: GradcheckOptions = {},
 ): boolean {
+  const { eps = 1e-6, atol = 1e-5, rtol = 1e-3 } = optionsOf("gradcheck", options);
   checkFunction(fn, "of tensors to check");
   const list = checkedTensors(inputs, "gradcheck");
   const checked = list.filter((t) => t.requiresGrad);

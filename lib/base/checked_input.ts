@@ -1,17 +1,24 @@
 /**
- * Checks of values from untyped programs: functions, and options by name. Errors say what was expected and what was
- * found. Invariant: an unknown option is an error, never ignored.
+ * Checks of values from untyped programs: their kinds and classes, and options by name. Errors say what was expected
+ * and what was found. Invariant: an unknown option is an error, never ignored.
  */
+import { oneLine } from "./shown.ts";
 import { DynError } from "./errors.ts";
 
 /** The type of a value, in `typeof`'s words. */
 export type ValueType = "string" | "number" | "boolean" | "function" | "object";
 
+/**
+ * Throws DynError: this was expected, and that value found. The tracer knows that this call throws, and leaves it to the
+ * program, whose line the error then shows.
+ */
+export function refuseValue(expected: string, found: unknown): never {
+  throw new DynError(`Expected ${expected} but found ${oneLine(found)}`);
+}
+
 /** Throws DynError unless `value` is a function; `purpose` says what for, as in "to compile". */
 export function checkFunction(value: unknown, purpose: string): void {
-  if (typeof value !== "function") {
-    throw new DynError(`Expected a function ${purpose} but found ${Deno.inspect(value)}`);
-  }
+  if (typeof value !== "function") refuseValue(`a function ${purpose}`, value);
 }
 
 /**
@@ -24,7 +31,7 @@ export function checkOptions(
   options: unknown,
 ): void {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw new DynError(`Expected options of ${owner} but found ${Deno.inspect(options)}`);
+    refuseValue(`options of ${owner}`, options);
   }
   for (const [name, value] of Object.entries(options)) {
     const allowed = Object.hasOwn(types, name) ? types[name] : undefined;
@@ -37,6 +44,65 @@ export function checkOptions(
       continue;
     }
     const wanted = allowed.map((type) => type === "object" ? "an object" : `a ${type}`).join(" or ");
-    throw new DynError(`Expected ${name} to be ${wanted} but found ${Deno.inspect(value)}`);
+    refuseValue(`${name} to be ${wanted}`, value);
   }
+}
+
+/** A kind of argument, in the words of errors. */
+export type Kind =
+  | "a list"
+  | "a list or other iterable"
+  | "an object"
+  | "a string"
+  | "a number";
+
+/** Returns whether a value is an object that can be iterated. */
+export function isIterable(value: unknown): value is Iterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.iterator in value;
+}
+
+function isOfKind(value: unknown, kind: Kind): boolean {
+  switch (kind) {
+    case "a list":
+      return Array.isArray(value);
+    case "a list or other iterable":
+      return isIterable(value);
+    case "an object":
+      return typeof value === "object" && value !== null;
+    case "a string":
+      return typeof value === "string";
+    case "a number":
+      return typeof value === "number";
+  }
+}
+
+/** Throws DynError unless a value is of a kind; `owner` is what it was passed to, as in "indices of Subset". */
+export function checkKind(value: unknown, kind: Kind, owner: string): void {
+  if (!isOfKind(value, kind)) refuseValue(`${kind} for ${owner}`, value);
+}
+
+/** The options of a call that takes them last. Throws DynError unless they are an object; `owner` is what takes them. */
+export function optionsOf<O extends object>(owner: string, options: O): O {
+  checkKind(options, "an object", `the options of ${owner}`);
+  return options;
+}
+
+/** Throws DynError unless a value is an instance of a class; `owner` is what it was passed to. */
+export function checkInstance<T>(
+  value: unknown,
+  Class: abstract new (...args: never) => T,
+  owner: string,
+): asserts value is T {
+  if (value instanceof Class) return;
+  refuseValue(`an instance of ${Class.name} for ${owner}`, value);
+}
+
+/** Throws DynError unless a value is a list of instances of a class; `owner` is what it was passed to. */
+export function checkInstances<T>(
+  value: readonly T[],
+  Class: abstract new (...args: never) => T,
+  owner: string,
+): void {
+  checkKind(value, "a list", owner);
+  for (const each of value) checkInstance(each, Class, owner);
 }

@@ -4,6 +4,7 @@
  * parts as wide as the float operand).
  */
 
+import { refuseValue } from "./checked_input.ts";
 import { DynError, InternalError } from "./errors.ts";
 
 /** Types that exist in memory alone: values of them are computed with as float32 or int32. */
@@ -162,6 +163,12 @@ export function isDType(value: unknown): value is DType {
   return typeof value === "string" && Object.hasOwn(INFO, value);
 }
 
+/** Throws DynError unless a value names an element type; `owner` is what it was passed to. */
+export function checkDType(value: unknown, owner: string): asserts value is DType {
+  if (isDType(value)) return;
+  refuseValue(`a dtype out of ${DTYPES.join(", ")} for ${owner}`, value);
+}
+
 /** Categories in the order of promotion. */
 export const CATEGORY_RANK: Readonly<Record<DTypeCategory, number>> = {
   bool: 0,
@@ -173,6 +180,8 @@ export const CATEGORY_RANK: Readonly<Record<DTypeCategory, number>> = {
 /** The smallest type that holds both, as `torch.promote_types`. */
 export function promoteTypes(a: DType, b: DType): DType {
   if (a === b) return a;
+  checkDType(a, "promoteTypes");
+  checkDType(b, "promoteTypes");
   if (isComplex(a) || isComplex(b)) {
     return a === "complex128" || b === "complex128" || a === "float64" || b === "float64"
       ? "complex128"

@@ -5,6 +5,7 @@
 import {
   CATEGORY_RANK,
   categoryOf,
+  checkDType,
   type DType,
   EPSILON,
   getDefaultDtype,
@@ -58,6 +59,7 @@ const EXPONENTS: Partial<Readonly<Record<DType, number>>> = {
 
 /** Limits of a floating type, the default one unless given. Throws DynError for another type. */
 export function finfo(dtype: DType = getDefaultDtype()): FloatInfo {
+  checkDType(dtype, "finfo");
   const eps = EPSILON[dtype], exponent = EXPONENTS[dtype];
   if (!isFloat(dtype) || eps === undefined || exponent === undefined) {
     throw new DynError(`Expected a floating type for finfo but found ${dtype}; see iinfo`);
@@ -69,6 +71,7 @@ export function finfo(dtype: DType = getDefaultDtype()): FloatInfo {
 
 /** Limits of an integer type. Throws DynError for another type. */
 export function iinfo(dtype: DType): IntegerInfo {
+  checkDType(dtype, "iinfo");
   const [min, max] = [lowest(dtype), highest(dtype)];
   if (!isInteger(dtype) || typeof min === "boolean" || typeof max === "boolean") {
     throw new DynError(`Expected an integer type for iinfo but found ${dtype}; see finfo`);
@@ -78,5 +81,6 @@ export function iinfo(dtype: DType): IntegerInfo {
 
 /** Returns whether one type may be written into another: of its category or a higher one. */
 export function canCast(from: DType, to: DType): boolean {
+  for (const dtype of [from, to]) checkDType(dtype, "canCast");
   return CATEGORY_RANK[categoryOf(from)] <= CATEGORY_RANK[categoryOf(to)];
 }

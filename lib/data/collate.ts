@@ -1,4 +1,5 @@
 /** Collates samples of one kind into batches: tensors in the same arrangement. */
+import { checkKind } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { tensor as makeTensor } from "../tensor/creation.ts";
 import { stack } from "../tensor/generated_functions.ts";
@@ -34,6 +35,7 @@ const isObject = (value: unknown): value is object =>
  * arrays and plain objects, as torch.utils.data.default_collate.
  */
 export function defaultCollate(samples: readonly unknown[]): unknown {
+  checkKind(samples, "a list", "defaultCollate");
   const [first] = samples;
   if (isTensorValue(first)) return stack(ofOneKind(samples, isTensorValue), 0);
   if (isNumber(first)) {

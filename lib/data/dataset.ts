@@ -1,4 +1,5 @@
 /** Datasets: indexed collections of samples, and ways to combine and split them. */
+import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText } from "../base/shown.ts";
@@ -48,11 +49,7 @@ showAsText(ListDataset.prototype);
 export function datasetOf<S>(given: Indexed<S>): Dataset<S> {
   if (isList(given)) return new ListDataset(given);
   if (typeof given === "object" && given !== null && "get" in given && "length" in given) return given;
-  throw new DynError(`Expected a dataset, with get() and length, or a list but found ${oneLine(given)}`);
-}
-
-function checkList(value: unknown, what: string): void {
-  if (!Array.isArray(value)) throw new DynError(`Expected ${what} in a list but found ${oneLine(value)}`);
+  refuseValue("a dataset, with get() and length, or a list", given);
 }
 
 function isList<S>(given: Indexed<S>): given is readonly S[] {
@@ -80,6 +77,7 @@ export class TensorDataset<T extends readonly Tensor[]> implements Dataset<T> {
   }
 
   batch(indices: readonly number[]): T {
+    checkKind(indices, "a list", "a batch");
     return this.#map((t) =>
       indexSelect(t, 0, makeTensor([...indices], { dtype: "int64", device: t.device }))
     );
@@ -107,11 +105,12 @@ export class Subset<S> implements Dataset<S> {
 
   constructor(given: Indexed<S>, readonly indices: readonly number[]) {
     const dataset = this.dataset = datasetOf(given);
-    checkList(indices, "indices of Subset");
+    checkKind(indices, "a list", "indices of Subset");
     this.length = indices.length;
     if (dataset.batch) {
       this.batch = (wanted) => {
         if (!dataset.batch) throw new DynError("Expected a dataset with batches but found none");
+        checkKind(wanted, "a list", "a batch");
         return dataset.batch(wanted.map((i) => this.#original(i)));
       };
     }
@@ -147,7 +146,7 @@ export class ConcatDataset<S> implements Dataset<S> {
 
   /** Takes the datasets. Throws DynError for none. */
   constructor(given: readonly Indexed<S>[]) {
-    checkList(given, "datasets of ConcatDataset");
+    checkKind(given, "a list", "datasets of ConcatDataset");
     const datasets = this.datasets = given.map(datasetOf);
     if (datasets.length === 0) throw new DynError("Expected at least one dataset but found none");
     let total = 0;
@@ -184,6 +183,7 @@ export class StackDataset<D extends readonly Indexed<unknown>[] | Readonly<Recor
 
   /** Takes the datasets, in a list or by name. Throws DynError unless they are equally long. */
   constructor(readonly datasets: D) {
+    checkKind(datasets, "an object", "StackDataset");
     const lengths = Object.values<Indexed<unknown>>(datasets).map((each) => datasetOf(each).length),
       [length] = lengths;
     if (length === undefined || lengths.some((other) => other !== length)) {
@@ -244,7 +244,7 @@ export function randomSplit<S>(
   lengths: readonly number[],
   options: RandomOptions = {},
 ): Subset<S>[] {
-  checkList(lengths, "lengths of randomSplit");
+  checkKind(lengths, "a list", "lengths of randomSplit");
   const sizes = sizesOf(datasetOf(dataset).length, lengths), order = permutation(dataset.length, options);
   let start = 0;
   return sizes.map((length) => new Subset(dataset, order.slice(start, start += length)));

@@ -2,10 +2,11 @@
  * Divides samples between processes. Invariant: all ranks have the same number of indices, and together they have
  * every sample; with shuffling all ranks draw the same order.
  */
+import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { getRank, getWorldSize } from "../distributed/group.ts";
 import { Generator } from "../tensor/random.ts";
-import { permutation, type Sampler, type Sized } from "./samplers.ts";
+import { checkSized, permutation, type Sampler, type Sized } from "./samplers.ts";
 
 /** Options of DistributedSampler. */
 export interface DistributedSamplerOptions {
@@ -32,7 +33,8 @@ export class DistributedSampler implements Sampler {
 
   /** Takes the dataset. Throws DynError for an invalid rank, or without a process group to query. */
   constructor(readonly dataSource: Sized, options: DistributedSamplerOptions = {}) {
-    this.#replicas = options.numReplicas ?? getWorldSize();
+    checkSized(dataSource, "DistributedSampler");
+    this.#replicas = optionsOf("DistributedSampler", options).numReplicas ?? getWorldSize();
     this.#rank = options.rank ?? getRank();
     this.#options = options;
     if (!Number.isInteger(this.#rank) || this.#rank < 0 || this.#rank >= this.#replicas) {

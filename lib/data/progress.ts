@@ -2,7 +2,7 @@
  * Progress bars for long loops, like `tqdm`: items done, rate, remaining time. Invariant: the loop sees the same
  * items; nothing is written where standard error is not a terminal.
  */
-import { checkOptions } from "../base/checked_input.ts";
+import { checkKind, checkOptions } from "../base/checked_input.ts";
 
 /** Options of `progress`. */
 export interface ProgressOptions {
@@ -67,8 +67,9 @@ export class Progress<T> implements Iterable<T>, AsyncIterable<T> {
 
   /** Shows values after the bar, such as `{ loss: 0.25 }`. */
   setPostfix(values: Readonly<Record<string, number | string>>): void {
+    checkKind(values, "an object", "setPostfix");
     this.#postfix = Object.entries(values).map(([name, value]) =>
-      `${name}=${typeof value === "number" ? Number(value.toPrecision(4)) : value}`
+      `${name}=${typeof value === "number" ? Number(value.toPrecision(4)) : String(value)}`
     ).join(", ");
     this.#line?.postfix(this.#postfix);
   }

@@ -2,10 +2,11 @@
  * The safetensors file format: an 8-byte little-endian header length, a JSON header, and the raw elements. State
  * dicts have PyTorch's keys and layouts. Invariant: `load` returns what `save` wrote.
  */
+import { checkTensor } from "../tensor/checked.ts";
+import { checkInstance, checkKind, refuseValue } from "../base/checked_input.ts";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { DynError, messageOf } from "../base/errors.ts";
 import { type DType, hostArray, isComplex, itemSize, type RealType } from "../base/dtype.ts";
-import { oneLine } from "../base/shown.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { readNamed, writeAtomically } from "../base/whole_file.ts";
 import { readStored } from "../tensor/host.ts";
@@ -68,6 +69,7 @@ function loadParts(index: string | URL): Record<string, Tensor> {
 
 /** Reads the bytes of a file. Throws DynError where the format is broken or a type is unknown. */
 export function parse(bytes: Uint8Array): Contents {
+  checkInstance(bytes, Uint8Array, "safetensors.parse");
   if (bytes.byteLength < 8) {
     throw new DynError(`Expected a safetensors header but found ${bytes.byteLength} bytes`);
   }
@@ -144,6 +146,8 @@ export function serialize(
   tensors: Readonly<Record<string, Tensor>>,
   metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array {
+  for (const each of [tensors, metadata]) checkKind(each, "an object", "safetensors.save");
+  for (const each of Object.values(tensors)) checkTensor(each, "safetensors.save");
   if (Object.hasOwn(tensors, "__metadata__")) {
     throw new DynError("Expected names of tensors other than __metadata__, which the format reserves");
   }
@@ -187,7 +191,7 @@ export function serialize(
 /** Writes a file as a whole or not at all. Throws DynError where it cannot be written. */
 export function writeFile(path: string | URL, bytes: Uint8Array): void {
   if (typeof path !== "string" && !(path instanceof URL)) {
-    throw new DynError(`Expected a path to write to, behind what is saved, but found ${oneLine(path)}`);
+    refuseValue("a path to write to, behind what is saved,", path);
   }
   const target = path instanceof URL ? fileURLToPath(path) : path;
   try {

@@ -2,6 +2,7 @@
  * Orders in which samples are read: indices, drawn again for each iteration. Invariant: random orders come from a
  * generator, by default the global one.
  */
+import { checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/shown.ts";
 import { tensor } from "../tensor/creation.ts";
@@ -13,6 +14,12 @@ import { isTensor, type Tensor } from "../tensor/tensor.ts";
 export interface Sized {
   /** Number of indices of an iteration. */
   readonly length: number;
+}
+
+/** Throws DynError unless a value has a length; `owner` is what it was passed to. */
+export function checkSized(value: unknown, owner: string): asserts value is Sized {
+  checkKind(value, "an object", owner);
+  checkKind(Reflect.get(Object(value), "length"), "a number", `the length of what ${owner} takes`);
 }
 
 /** Indices in an order, drawn again for each iteration, like torch.utils.data.Sampler. */
@@ -30,7 +37,8 @@ export interface RandomOptions {
 }
 
 /** A random order of 0 … n − 1. */
-export function permutation(n: number, { generator = null }: RandomOptions = {}): number[] {
+export function permutation(n: number, options: RandomOptions = {}): number[] {
+  const { generator = null } = optionsOf("permutation", options);
   return drawnFrom(generator, () => Array.from(randperm(n, { device: "cpu" }).toTypedArray(), Number));
 }
 
@@ -73,7 +81,8 @@ export class RandomSampler implements Sampler {
 
   /** Takes what is sampled. Throws DynError for a number of samples that is not positive. */
   constructor(readonly dataSource: Sized, options: RandomSamplerOptions = {}) {
-    this.length = options.numSamples ?? dataSource.length;
+    checkSized(dataSource, "RandomSampler");
+    this.length = optionsOf("RandomSampler", options).numSamples ?? dataSource.length;
     this.#options = options;
     if (!Number.isInteger(this.length) || this.length < (options.numSamples == null ? 0 : 1)) {
       throw new DynError(`Expected a positive number of samples but found ${this.length}`);
@@ -159,11 +168,12 @@ export class WeightedRandomSampler implements Sampler {
     replacement?: boolean | WeightedOptions,
     more?: WeightedOptions,
   ) {
-    const options = typeof numSamples === "object" ? numSamples : {
+    const options = typeof numSamples === "object" && numSamples !== null ? numSamples : {
       numSamples,
       ...(typeof replacement === "boolean" ? { replacement } : replacement),
       ...more,
     };
+    if (!isTensor(weights)) checkKind(weights, "a list", "weights of WeightedRandomSampler");
     const given = isTensor(weights) ? Array.from(weights.toTypedArray(), Number) : [...weights];
     if (given.some((weight) => !(weight >= 0))) {
       throw new DynError("Expected weights that are not negative");

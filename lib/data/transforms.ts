@@ -3,6 +3,7 @@
  * height, width]. Invariant: random transforms draw from the global generator, so that a seed, or a worker's seed,
  * determines them.
  */
+import { checkFunction, checkKind, optionsOf } from "../base/checked_input.ts";
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { withSettings } from "../base/shown.ts";
@@ -32,6 +33,8 @@ function sizeOf(image: Tensor): readonly [number, number] {
 
 /** One after the other. */
 export function compose(transforms: readonly ImageTransform[]): ImageTransform {
+  checkKind(transforms, "a list", "compose");
+  for (const each of transforms) checkFunction(each, "of pictures to compose");
   return made(
     "compose",
     { transforms: transforms.length },
@@ -46,6 +49,7 @@ export function toFloat(): ImageTransform {
 
 /** (x − mean) / std by channels. Throws DynError for integers, and for deviations that are 0. */
 export function normalize(mean: readonly number[], std: readonly number[]): ImageTransform {
+  for (const list of [mean, std]) checkKind(list, "a list", "normalize");
   if (std.some((each) => each === 0) || mean.length !== std.length) {
     throw new DynError(`Expected as many deviations other than 0 as means but found [${std}] for [${mean}]`);
   }
@@ -114,7 +118,7 @@ export function centerCrop(size: ImageSize): ImageTransform {
 
 /** A part at a random place, of the picture with so much around it. */
 export function randomCrop(size: ImageSize, options: { readonly padding?: number } = {}): ImageTransform {
-  const wanted = both(size), { padding = 0 } = options;
+  const wanted = both(size), { padding = 0 } = optionsOf("randomCrop", options);
   return made("randomCrop", { size, padding }, (image) => {
     const whole = padding > 0 ? pad(image, [padding, padding, padding, padding]) : image;
     const [height, width] = sizeOf(whole);

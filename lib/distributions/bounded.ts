@@ -37,7 +37,7 @@ export class VonMises extends Distribution {
     return real;
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const { loc, concentration: k } = this, cosine = value.sub(loc).cos();
     return k.mul(cosine.sub(1)).sub(Math.log(2 * Math.PI)).sub(ops.i0e(k).log());
   }
@@ -99,7 +99,7 @@ export class ContinuousBernoulli extends OfChances {
     return unitInterval;
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const { logits } = this;
     return value.mul(logits).add(ops.logsigmoid(logits.neg())).add(this.#logNormaliser());
   }
@@ -109,13 +109,13 @@ export class ContinuousBernoulli extends OfChances {
     return mean.mul(logits).add(ops.logsigmoid(logits.neg())).add(this.#logNormaliser()).neg();
   }
 
-  override cdf(value: Tensor): Tensor {
+  protected override cumulative(value: Tensor): Tensor {
     const { isMiddle, safe } = this.#around(), rest = safe.neg().add(1);
     const exact = safe.pow(value).mul(rest.pow(value.neg().add(1))).add(safe).sub(1).div(safe.mul(2).sub(1));
     return ops.clamp(ops.where(isMiddle, value, exact), 0, 1);
   }
 
-  override icdf(probability: Tensor): Tensor {
+  protected override quantile(probability: Tensor): Tensor {
     const { isMiddle, safe } = this.#around(), logit = safe.log().sub(safe.neg().log1p());
     const exact = probability.mul(safe.mul(2).sub(1)).sub(safe).log1p().sub(safe.neg().log1p()).div(logit);
     return ops.where(isMiddle, probability, exact);

@@ -51,7 +51,7 @@ export class Categorical extends Distribution {
     return ops.clamp(drawn.gt(before).to("int64").sum(-1), 0, count - 1);
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const shape = ops.add(value, this.probs.select(-1, 0).mul(0)).shape,
       [count = 1] = this.probs.shape.slice(-1);
     const index = ops.expand(value.to("int64"), [...shape]).unsqueeze(-1);
@@ -116,7 +116,7 @@ export class OneHotCategorical extends Distribution {
     return ops.oneHot(drawn, count).to(this.probs.dtype);
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     return this.base.logProb(value.argmax(-1));
   }
 
@@ -162,7 +162,7 @@ export class Multinomial extends Distribution {
     return ops.oneHot(drawn, count).to(this.probs.dtype).sum(0);
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const ways = value.sum(-1).add(1).lgamma().sub(value.add(1).lgamma().sum(-1));
     return ways.add(
       ops.where(value.eq(0).logicalAnd(this.logits.eq(-Infinity)), 0, this.logits.mul(value)).sum(-1),

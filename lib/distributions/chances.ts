@@ -2,7 +2,7 @@
  * Probabilities or logits of discrete distributions. Invariant: the form that is given is kept unchanged, the other
  * is computed when it is read.
  */
-import { oneLine } from "../base/shown.ts";
+import { refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -120,7 +120,7 @@ export class ManyChances {
 
   constructor(given: Tensor | { readonly probs: Tensor } | { readonly logits: Tensor }) {
     if (typeof given !== "object" || given === null) {
-      throw new DynError(`Expected probs or logits of outcomes but found ${oneLine(given)}`);
+      refuseValue("probs or logits of outcomes", given);
     }
     if (!isTensor(given) && "logits" in given) {
       const logits = floating(given.logits);

@@ -2,6 +2,7 @@
  * Sets of values: the namespace `distributions.constraints`, like `torch.distributions.constraints`. Invariant:
  * checks have no side effects and no gradient.
  */
+import { checkInstances, checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText } from "../base/shown.ts";
 import { ops } from "../tensor/eager.ts";
@@ -65,6 +66,8 @@ export class CompoundConstraint extends Constraint {
     readonly form: Compound,
     holds: (value: Tensor) => Tensor,
   ) {
+    checkKind(form, "an object", "CompoundConstraint");
+    checkInstances(form.of, Constraint, form.kind);
     const { kind, of, dim } = form, texts = of.map(({ text }) => text);
     const text = kind === "independent" ? texts.join() : `in order ${texts.join(", then ")}`;
     const eventDim = Math.max(0, ...of.map((each) => each.eventDim));
@@ -247,8 +250,10 @@ export function independent(baseConstraint: Constraint, reinterpretedBatchNdims:
 export function cat(
   constraints: readonly Constraint[],
   dim: number = 0,
-  { lengths = constraints.map(() => 1) }: { readonly lengths?: readonly number[] } = {},
+  options: { readonly lengths?: readonly number[] } = {},
 ): Constraint {
+  checkInstances(constraints, Constraint, "cat");
+  const { lengths = constraints.map(() => 1) } = optionsOf("cat", options);
   if (lengths.length !== constraints.length) {
     throw new DynError(
       `Expected as many lengths as there are constraints, ${constraints.length}, but found ${lengths.length}`,

@@ -1,4 +1,6 @@
 /** Distributions of numbers that are counted: of one trial or several. */
+import { checkTensor } from "../tensor/checked.ts";
+import { optionsOf } from "../base/checked_input.ts";
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
@@ -60,7 +62,7 @@ export class Bernoulli extends OfChances {
     return ops.bernoulli(ops.expand(this.probs, [...shape]));
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     return value.mul(this.logits).sub(softplus(this.logits));
   }
 
@@ -91,7 +93,7 @@ export class Geometric extends OfChances {
     return uniform01(shape, this.probs).log().div(this.probs.neg().log1p()).floor();
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     return ops.xlog1py(value, this.probs.neg()).add(this.probs.log());
   }
 
@@ -149,7 +151,7 @@ export class Binomial extends CountOfChances {
     return hits.logicalAnd(numbers.lt(this.totalCount)).to(this.probs.dtype).sum(0);
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const { totalCount: n, logits } = this;
     const ways = n.add(1).lgamma().sub(value.add(1).lgamma()).sub(n.sub(value).add(1).lgamma());
     return ways.add(value.mul(logits)).sub(n.mul(softplus(logits)));
@@ -208,7 +210,7 @@ export class Poisson extends Distribution {
     return count;
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     return ops.xlogy(value, this.rate).sub(this.rate).sub(value.add(1).lgamma());
   }
 }
@@ -217,8 +219,9 @@ export class Poisson extends Distribution {
 export function binomial(
   count: Tensor,
   prob: Tensor,
-  { generator = null }: { readonly generator?: Generator | null } = {},
+  options: { readonly generator?: Generator | null } = {},
 ): Tensor {
+  const { generator = null } = optionsOf("binomial", options);
   return drawnFrom(generator, () => new Binomial(count, prob).sample());
 }
 
@@ -228,8 +231,10 @@ export function binomial(
  */
 export function poisson(
   rates: Tensor,
-  { generator = null }: { readonly generator?: Generator | null } = {},
+  options: { readonly generator?: Generator | null } = {},
 ): Tensor {
+  checkTensor(rates, "poisson");
+  const { generator = null } = optionsOf("poisson", options);
   if (!isFloat(rates.dtype)) {
     throw new DynError(`Expected floats as rates of poisson but found ${rates.dtype}`);
   }

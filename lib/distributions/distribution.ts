@@ -4,6 +4,7 @@
  */
 import { checkTensor } from "../tensor/checked.ts";
 import { getDefaultDtype, isFloat } from "../base/dtype.ts";
+import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText } from "../base/shown.ts";
 import { broadcastShapes, sameShape } from "../ops/shapes.ts";
@@ -53,8 +54,6 @@ export abstract class Distribution {
   abstract get mean(): Tensor;
   /** Variances. */
   abstract get variance(): Tensor;
-  /** Logarithms of densities, or of probabilities. */
-  abstract logProb(value: Tensor): Tensor;
   /** Samples of a shape. */
   protected abstract draw(shape: SampleShape): Tensor;
 
@@ -86,6 +85,12 @@ export abstract class Distribution {
     return this.unknown("mode");
   }
 
+  /** Logarithms of densities, or of probabilities. */
+  logProb(value: Tensor): Tensor {
+    checkTensor(value, `logProb of ${this.constructor.name}`);
+    return this.logDensity(value);
+  }
+
   /** Samples through which no gradient flows. */
   sample(shape: SampleShape = []): Tensor {
     return noGrad(() => this.draw(this.extended(shape)).detach());
@@ -110,13 +115,15 @@ export abstract class Distribution {
   }
 
   /** Probabilities of values that are not greater. Throws DynError where they are not known. */
-  cdf(_value: Tensor): Tensor {
-    return this.unknown("cdf");
+  cdf(value: Tensor): Tensor {
+    checkTensor(value, `cdf of ${this.constructor.name}`);
+    return this.cumulative(value);
   }
 
   /** The values of which `cdf` gives probabilities. Throws DynError where they are not known. */
-  icdf(_probability: Tensor): Tensor {
-    return this.unknown("icdf");
+  icdf(probability: Tensor): Tensor {
+    checkTensor(probability, `icdf of ${this.constructor.name}`);
+    return this.quantile(probability);
   }
 
   /** e to the power of entropies. */
@@ -126,6 +133,7 @@ export abstract class Distribution {
 
   /** The same distribution for a batch of a shape that its own one expands to. Throws DynError for another shape. */
   expand(batchShape: SampleShape): this {
+    checkKind(batchShape, "a list", `expand of ${this.constructor.name}`);
     if (!sameShape(broadcastShapes(this.batchShape, batchShape), batchShape)) {
       throw new DynError(`Expected a shape that [${this.batchShape}] expands to but found [${batchShape}]`);
     }
@@ -144,8 +152,24 @@ export abstract class Distribution {
     return value.expand([...batchShape, ...value.batchShape.slice(own)]);
   }
 
+  /** The logarithms that `logProb` gives: subclasses define one or the other. */
+  protected logDensity(_value: Tensor): Tensor {
+    return this.unknown("logProb");
+  }
+
+  /** The probabilities that `cdf` gives. */
+  protected cumulative(_value: Tensor): Tensor {
+    return this.unknown("cdf");
+  }
+
+  /** The quantiles that `icdf` gives. */
+  protected quantile(_probability: Tensor): Tensor {
+    return this.unknown("icdf");
+  }
+
   /** The whole shape of samples. */
   protected extended(shape: SampleShape): SampleShape {
+    checkKind(shape, "a list", `the shape of samples of ${this.constructor.name}`);
     return [...shape, ...this.batchShape, ...this.eventShape];
   }
 
@@ -218,6 +242,6 @@ export const logBeta = (a: Tensor, b: Tensor): Tensor => a.lgamma().add(b.lgamma
 /** Throws DynError unless a value is a distribution; `owner` is what it was passed to. */
 export function checkDistribution(value: unknown, owner: string): asserts value is Distribution {
   if (!(value instanceof Distribution)) {
-    throw new DynError(`Expected a distribution for ${owner} but found ${oneLine(value)}`);
+    refuseValue(`a distribution for ${owner}`, value);
   }
 }

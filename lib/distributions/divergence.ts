@@ -8,7 +8,14 @@ import type { Tensor } from "../tensor/tensor.ts";
 import { Categorical, OneHotCategorical } from "./categorical.ts";
 import { Bernoulli, Binomial, Geometric, Poisson } from "./discrete.ts";
 import { crossDivergence } from "./cross_divergence.ts";
-import { type Class, type Distribution, logBeta, softplus, sumRightmost } from "./distribution.ts";
+import {
+  checkDistribution,
+  type Class,
+  type Distribution,
+  logBeta,
+  softplus,
+  sumRightmost,
+} from "./distribution.ts";
 import { Beta, Dirichlet, Gamma } from "./gamma.ts";
 import { Cauchy, HalfCauchy, Pareto } from "./heavy_tails.ts";
 import { LowRankMultivariateNormal } from "./low_rank_normal.ts";
@@ -42,6 +49,8 @@ export function registerKl<P extends Distribution, Q extends Distribution>(
 
 /** The divergence of p from q: the expected log(p/q) under p. Throws DynError where it is not known. */
 export function klDivergence(p: Distribution, q: Distribution): Tensor {
+  checkDistribution(p, "klDivergence");
+  checkDistribution(q, "klDivergence");
   for (const { divergence } of rules) {
     const found = divergence(p, q);
     if (found) return found;

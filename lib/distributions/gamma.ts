@@ -57,13 +57,13 @@ export class Gamma extends Distribution {
     return standardGamma(this.concentration, shape).div(this.rate);
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const { concentration: a, rate: b } = this;
     return ops.xlogy(a, b).add(ops.xlogy(a.sub(1), value)).sub(b.mul(value)).sub(a.lgamma());
   }
 
   /** Through which no gradient flows to the concentration. */
-  override cdf(value: Tensor): Tensor {
+  protected override cumulative(value: Tensor): Tensor {
     return ops.igamma(this.concentration, this.rate.mul(value));
   }
 
@@ -78,7 +78,7 @@ export class Chi2 extends Gamma {
   override readonly argConstraints: ArgConstraints = { df: positive };
 
   constructor(df: Parameter) {
-    super(typeof df === "number" ? df / 2 : df.div(2), 0.5);
+    super(typeof df === "number" ? df / 2 : floating(df).div(2), 0.5);
   }
 
   get df(): Tensor {
@@ -122,7 +122,7 @@ export class Beta extends Distribution {
     return x.div(x.add(standardGamma(this.concentration0, shape)));
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const { concentration1: a, concentration0: b } = this;
     return ops.xlogy(a.sub(1), value).add(ops.xlog1py(b.sub(1), value.neg())).sub(logBeta(a, b));
   }
@@ -173,7 +173,7 @@ export class Dirichlet extends Distribution {
     return x.div(x.sum(-1, true));
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const { concentration: a } = this;
     return ops.xlogy(a.sub(1), value).sum(-1).add(a.sum(-1).lgamma()).sub(a.lgamma().sum(-1));
   }
@@ -223,7 +223,7 @@ export class StudentT extends Distribution {
     return this.loc.add(this.scale.mul(standardNormal(shape, this.loc)).mul(spread));
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const { df, loc, scale } = this, y = value.sub(loc).div(scale);
     const normaliser = scale.log().add(df.log().mul(0.5)).add(0.5 * Math.log(Math.PI)).add(
       df.mul(0.5).lgamma(),

@@ -53,13 +53,13 @@ export class InverseGamma extends Distribution {
     return this.rate.div(standardGamma(this.concentration, shape));
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const { concentration: a, rate: b } = this;
     return ops.xlogy(a, b).sub(a.add(1).mul(value.log())).sub(b.div(value)).sub(a.lgamma());
   }
 
   /** Through which no gradient flows to the concentration. */
-  override cdf(value: Tensor): Tensor {
+  protected override cumulative(value: Tensor): Tensor {
     return ops.igammac(this.concentration, this.rate.div(value));
   }
 
@@ -106,7 +106,7 @@ export class FisherSnedecor extends Distribution {
     return (x ?? this.df1).div(y ?? this.df2);
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const { df1: a, df2: b } = this, [p, q, ratio] = [a.div(2), b.div(2), a.div(b)];
     return p.mul(ratio.log()).add(p.sub(1).mul(value.log()))
       .sub(p.add(q).mul(ratio.mul(value).log1p())).sub(logBeta(p, q));
@@ -146,7 +146,7 @@ export class NegativeBinomial extends CountOfChances {
     return new Poisson(new Gamma(this.totalCount, this.logits.neg().exp()).sample(lead)).sample();
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const { totalCount: n, logits } = this;
     const chance = n.mul(ops.logsigmoid(logits.neg())).add(value.mul(ops.logsigmoid(logits)));
     const ways = n.add(value).lgamma().sub(value.add(1).lgamma()).sub(n.lgamma());

@@ -52,7 +52,7 @@ export class Cauchy extends LocationScale {
     return ops.fullLike(this.loc, Infinity);
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const apart = value.sub(this.loc).div(this.scale);
     return apart.square().log1p().add(this.scale.log()).add(Math.log(Math.PI)).neg();
   }
@@ -61,11 +61,11 @@ export class Cauchy extends LocationScale {
     return this.scale.log().add(Math.log(4 * Math.PI));
   }
 
-  override cdf(value: Tensor): Tensor {
+  protected override cumulative(value: Tensor): Tensor {
     return value.sub(this.loc).div(this.scale).atan().div(Math.PI).add(0.5);
   }
 
-  override icdf(probability: Tensor): Tensor {
+  protected override quantile(probability: Tensor): Tensor {
     return probability.sub(0.5).mul(Math.PI).tan().mul(this.scale).add(this.loc);
   }
 }
@@ -102,7 +102,7 @@ export class HalfCauchy extends ByQuantile {
     return nonnegative;
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const whole = new Cauchy(0, this.scale).logProb(value).add(Math.LN2);
     return ops.where(value.ge(0), whole, -Infinity);
   }
@@ -111,11 +111,11 @@ export class HalfCauchy extends ByQuantile {
     return this.scale.log().add(Math.log(2 * Math.PI));
   }
 
-  override cdf(value: Tensor): Tensor {
+  protected override cumulative(value: Tensor): Tensor {
     return value.div(this.scale).atan().mul(2 / Math.PI);
   }
 
-  override icdf(probability: Tensor): Tensor {
+  protected override quantile(probability: Tensor): Tensor {
     return probability.mul(Math.PI / 2).tan().mul(this.scale);
   }
 }
@@ -156,7 +156,7 @@ export class Pareto extends ByQuantile {
     return greaterThanEq(this.scale);
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const { alpha, scale } = this;
     const density = alpha.log().add(alpha.mul(scale.log())).sub(alpha.add(1).mul(value.log()));
     return ops.where(value.ge(scale), density, -Infinity);
@@ -166,11 +166,11 @@ export class Pareto extends ByQuantile {
     return this.scale.div(this.alpha).log().add(this.alpha.reciprocal()).add(1);
   }
 
-  override cdf(value: Tensor): Tensor {
+  protected override cumulative(value: Tensor): Tensor {
     return ops.clamp(this.scale.div(value).pow(this.alpha).neg().add(1), 0, null);
   }
 
-  override icdf(probability: Tensor): Tensor {
+  protected override quantile(probability: Tensor): Tensor {
     return this.scale.mul(probability.neg().log1p().neg().div(this.alpha).exp());
   }
 }
@@ -214,7 +214,7 @@ export class Weibull extends ByQuantile {
     return positive;
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const { scale, concentration: k } = this, ratio = value.div(scale);
     const density = k.div(scale).log().add(ops.xlogy(k.sub(1), ratio)).sub(ratio.pow(k));
     return ops.where(value.ge(0), density, -Infinity);
@@ -225,11 +225,11 @@ export class Weibull extends ByQuantile {
     return k.reciprocal().neg().add(1).mul(EULER).add(scale.div(k).log()).add(1);
   }
 
-  override cdf(value: Tensor): Tensor {
+  protected override cumulative(value: Tensor): Tensor {
     return value.div(this.scale).pow(this.concentration).neg().expm1().neg();
   }
 
-  override icdf(probability: Tensor): Tensor {
+  protected override quantile(probability: Tensor): Tensor {
     return probability.neg().log1p().neg().pow(this.concentration.reciprocal()).mul(this.scale);
   }
 }
@@ -275,7 +275,7 @@ export class Kumaraswamy extends ByQuantile {
     return unitInterval;
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const { concentration1: a, concentration0: b } = this;
     const tail = ops.xlog1py(b.sub(1), value.pow(a).neg());
     return a.mul(b).log().add(ops.xlogy(a.sub(1), value)).add(tail);
@@ -289,11 +289,11 @@ export class Kumaraswamy extends ByQuantile {
     );
   }
 
-  override cdf(value: Tensor): Tensor {
+  protected override cumulative(value: Tensor): Tensor {
     return ops.xlog1py(this.concentration0, value.pow(this.concentration1).neg()).expm1().neg();
   }
 
-  override icdf(probability: Tensor): Tensor {
+  protected override quantile(probability: Tensor): Tensor {
     const rest = probability.neg().log1p().div(this.concentration0).expm1().neg();
     return rest.pow(this.concentration1.reciprocal());
   }
@@ -335,7 +335,7 @@ export class GeneralizedPareto extends ByQuantile {
     return this.loc;
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const { concentration } = this, log = this.#logSurvival(value);
     // The density is the survival function to the power of 1 + concentration, over the scale
     const inside = log.mul(concentration.add(1)).sub(this.scale.log());
@@ -346,11 +346,11 @@ export class GeneralizedPareto extends ByQuantile {
     return this.scale.log().add(this.concentration).add(1);
   }
 
-  override cdf(value: Tensor): Tensor {
+  protected override cumulative(value: Tensor): Tensor {
     return ops.where(value.ge(this.loc), this.#logSurvival(value).expm1().neg(), 0);
   }
 
-  override icdf(probability: Tensor): Tensor {
+  protected override quantile(probability: Tensor): Tensor {
     const { loc, scale } = this, { isZero, safe } = this.#apart(), log = probability.neg().log1p();
     const apart = ops.where(isZero, log.neg(), safe.mul(log).neg().expm1().div(safe));
     return apart.mul(scale).add(loc);

@@ -35,8 +35,8 @@ export class LowRankMultivariateNormal extends Distribution {
 
   /** `loc` of shape [..., n], `covFactor` of shape [..., n, rank] and `covDiag`, which is positive, of shape [..., n]. */
   constructor(loc: Tensor, covFactor: Tensor, covDiag: Tensor) {
-    const [size = 1, rank = 1] = covFactor.shape.slice(-2);
     const l = floating(loc), W = floating(covFactor), D = floating(covDiag);
+    const [size = 1, rank = 1] = W.shape.slice(-2);
     const both = ops.add(l.detach(), D.detach());
     const batch = ops.add(both.select(-1, 0), W.detach().select(-1, 0).select(-1, 0)).shape;
     super(batch, [size]);
@@ -86,7 +86,7 @@ export class LowRankMultivariateNormal extends Distribution {
       .add(standardNormal(shape, this.loc).mul(this.covDiag.sqrt()));
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const [size = 1] = this.eventShape, apart = value.sub(this.loc);
     const along = this.covFactor.mT.matmul(apart.div(this.covDiag).unsqueeze(-1));
     const factor = ops.expand(this.capacitanceTril, [...along.shape.slice(0, -1), along.shape.at(-2) ?? 1]);

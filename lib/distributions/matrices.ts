@@ -85,7 +85,7 @@ export class Wishart extends Distribution {
     return factor.matmul(factor.mT);
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const size = this.#size, half = this.df.div(2), factor = ops.expand(this.scaleTril, value.shape);
     const trace = ops.choleskySolve(value, factor).diagonal(0, -2, -1).sum(-1);
     return ops.slogdet(value)[1].mul(this.df.sub(size + 1).div(2)).sub(trace.div(2))
@@ -161,7 +161,7 @@ export class LKJCholesky extends Distribution {
     return below.add(ops.diagEmbed(rest));
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const { dim, concentration } = this, rows = counted(dim - 1, concentration).add(2);
     const order = concentration.sub(1).mul(2).unsqueeze(-1).sub(rows).add(dim);
     const diagonal = value.diagonal(0, -2, -1).narrow(-1, 1, dim - 1);

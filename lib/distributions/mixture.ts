@@ -67,12 +67,12 @@ export class MixtureSameFamily extends Distribution {
     return drawn.gather(this.#dim, ops.expand(index, [...whole, 1, ...eventShape])).squeeze(this.#dim);
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const density = this.componentDistribution.logProb(value.unsqueeze(this.#dim));
     return density.add(this.mixtureDistribution.logits).logsumexp(-1);
   }
 
-  override cdf(value: Tensor): Tensor {
+  protected override cumulative(value: Tensor): Tensor {
     const below = this.componentDistribution.cdf(value.unsqueeze(this.#dim));
     return sumRightmost(below.mul(this.mixtureDistribution.probs), 1);
   }

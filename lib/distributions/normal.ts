@@ -1,6 +1,5 @@
 /** Normal distributions and their kin. */
-import { oneLine } from "../base/shown.ts";
-import { DynError } from "../base/errors.ts";
+import { refuseValue } from "../base/checked_input.ts";
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import {
@@ -46,7 +45,7 @@ export class Normal extends LocationScale {
     return this.loc.add(standardNormal(shape, this.loc).mul(this.scale));
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     return value.sub(this.loc).div(this.scale).square().mul(-0.5).sub(this.scale.log()).sub(LOG_2PI / 2);
   }
 
@@ -54,11 +53,11 @@ export class Normal extends LocationScale {
     return this.scale.log().add(0.5 + LOG_2PI / 2);
   }
 
-  override cdf(value: Tensor): Tensor {
+  protected override cumulative(value: Tensor): Tensor {
     return value.sub(this.loc).div(this.scale.mul(Math.SQRT2)).erf().add(1).mul(0.5);
   }
 
-  override icdf(probability: Tensor): Tensor {
+  protected override quantile(probability: Tensor): Tensor {
     return this.loc.add(this.scale.mul(probability.mul(2).sub(1).erfinv()).mul(Math.SQRT2));
   }
 }
@@ -99,7 +98,7 @@ export class HalfNormal extends Distribution {
     return standardNormal(shape, this.scale).mul(this.scale).abs();
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     return ops.where(value.ge(0), this.base.logProb(value).add(Math.LN2), -Infinity);
   }
 
@@ -107,11 +106,11 @@ export class HalfNormal extends Distribution {
     return this.base.entropy().sub(Math.LN2);
   }
 
-  override cdf(value: Tensor): Tensor {
+  protected override cumulative(value: Tensor): Tensor {
     return this.base.cdf(value).mul(2).sub(1);
   }
 
-  override icdf(probability: Tensor): Tensor {
+  protected override quantile(probability: Tensor): Tensor {
     return this.base.icdf(probability.add(1).div(2));
   }
 }
@@ -157,7 +156,7 @@ export class LogNormal extends Distribution {
     return this.loc.add(standardNormal(shape, this.loc).mul(this.scale)).exp();
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const log = value.log();
     return this.base.logProb(log).sub(log);
   }
@@ -166,11 +165,11 @@ export class LogNormal extends Distribution {
     return this.base.entropy().add(this.loc);
   }
 
-  override cdf(value: Tensor): Tensor {
+  protected override cumulative(value: Tensor): Tensor {
     return this.base.cdf(value.log());
   }
 
-  override icdf(probability: Tensor): Tensor {
+  protected override quantile(probability: Tensor): Tensor {
     return this.base.icdf(probability).exp();
   }
 }
@@ -193,7 +192,7 @@ export const COVARIANCE: ArgConstraints = {
 export function factorOf(matrix: Covariance): Tensor {
   if (isTensor(matrix)) return ops.cholesky(floating(matrix));
   if (typeof matrix !== "object" || matrix === null) {
-    throw new DynError(`Expected a covariance, a precision or scaleTril but found ${oneLine(matrix)}`);
+    refuseValue("a covariance, a precision or scaleTril", matrix);
   }
   if ("scaleTril" in matrix) return floating(matrix.scaleTril);
   if ("covarianceMatrix" in matrix) return ops.cholesky(floating(matrix.covarianceMatrix));
@@ -255,7 +254,7 @@ export class MultivariateNormal extends Distribution {
     return this.loc.add(this.scaleTril.matmul(noise).squeeze(-1));
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const [size = 1] = this.eventShape, apart = value.sub(this.loc).unsqueeze(-1);
     const factor = ops.expand(this.scaleTril, [...apart.shape.slice(0, -1), size]);
     const white = ops.solveTriangular(factor, apart, false).squeeze(-1);
@@ -307,7 +306,7 @@ export class Uniform extends Distribution {
     return this.low.add(uniform01(shape, this.low).mul(this.high.sub(this.low)));
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const inside = value.ge(this.low).logicalAnd(value.lt(this.high));
     return ops.where(inside, this.high.sub(this.low).log().neg(), -Infinity);
   }
@@ -316,11 +315,11 @@ export class Uniform extends Distribution {
     return this.high.sub(this.low).log();
   }
 
-  override cdf(value: Tensor): Tensor {
+  protected override cumulative(value: Tensor): Tensor {
     return ops.clamp(value.sub(this.low).div(this.high.sub(this.low)), 0, 1);
   }
 
-  override icdf(probability: Tensor): Tensor {
+  protected override quantile(probability: Tensor): Tensor {
     return this.low.add(probability.mul(this.high.sub(this.low)));
   }
 }

@@ -49,7 +49,7 @@ export class LogitRelaxedBernoulli extends RelaxedChances {
     return this.drawLogits(shape);
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     return this.logProbOf(value);
   }
 }
@@ -64,7 +64,7 @@ export class RelaxedBernoulli extends RelaxedChances {
     return this.drawLogits(shape).sigmoid();
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const y = value.log().sub(value.neg().log1p());
     // The density of the logit, then what the sigmoid does to it
     return this.logProbOf(y).add(softplus(y)).add(softplus(y.neg()));
@@ -101,7 +101,7 @@ export class RelaxedOneHotCategorical extends Distribution {
     return this.logits.add(noise).div(this.temperature).softmax(-1);
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const [count = 1] = this.eventShape, log = value.log(), t = this.temperature;
     const apart = this.logits.sub(log.mul(t)), size = count - 1;
     const scale = typeof t === "number" ? size * Math.log(t) : t.log().mul(size);

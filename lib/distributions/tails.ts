@@ -41,7 +41,7 @@ export class Exponential extends Distribution {
     return uniform01(shape, this.rate).log().neg().div(this.rate);
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     return ops.where(value.ge(0), this.rate.log().sub(this.rate.mul(value)), -Infinity);
   }
 
@@ -49,11 +49,11 @@ export class Exponential extends Distribution {
     return this.rate.log().neg().add(1);
   }
 
-  override cdf(value: Tensor): Tensor {
+  protected override cumulative(value: Tensor): Tensor {
     return this.rate.mul(value).neg().expm1().neg();
   }
 
-  override icdf(probability: Tensor): Tensor {
+  protected override quantile(probability: Tensor): Tensor {
     return probability.neg().log1p().neg().div(this.rate);
   }
 }
@@ -76,7 +76,7 @@ export class Laplace extends LocationScale {
     return this.icdf(uniform01(shape, this.loc));
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     return value.sub(this.loc).abs().div(this.scale).add(this.scale.mul(2).log()).neg();
   }
 
@@ -84,12 +84,12 @@ export class Laplace extends LocationScale {
     return this.scale.mul(2).log().add(1);
   }
 
-  override cdf(value: Tensor): Tensor {
+  protected override cumulative(value: Tensor): Tensor {
     const apart = value.sub(this.loc);
     return apart.sign().mul(apart.abs().neg().div(this.scale).expm1()).mul(-0.5).add(0.5);
   }
 
-  override icdf(probability: Tensor): Tensor {
+  protected override quantile(probability: Tensor): Tensor {
     const term = probability.sub(0.5);
     return this.loc.sub(this.scale.mul(term.sign()).mul(term.abs().mul(-2).log1p()));
   }
@@ -113,7 +113,7 @@ export class Gumbel extends LocationScale {
     return this.icdf(uniform01(shape, this.loc));
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const y = this.loc.sub(value).div(this.scale);
     return y.sub(y.exp()).sub(this.scale.log());
   }
@@ -122,11 +122,11 @@ export class Gumbel extends LocationScale {
     return this.scale.log().add(1 + EULER);
   }
 
-  override cdf(value: Tensor): Tensor {
+  protected override cumulative(value: Tensor): Tensor {
     return this.loc.sub(value).div(this.scale).exp().neg().exp();
   }
 
-  override icdf(probability: Tensor): Tensor {
+  protected override quantile(probability: Tensor): Tensor {
     return this.loc.sub(this.scale.mul(probability.log().neg().log()));
   }
 }

@@ -3,6 +3,8 @@
  * the image determines it, and x itself with a cache.
  */
 import { showAsText } from "../base/shown.ts";
+import { optionsOf } from "../base/checked_input.ts";
+import { checkTensor } from "../tensor/checked.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
 /** Options of transforms. */
@@ -23,8 +25,8 @@ export abstract class Transform {
   private last: readonly [x: Tensor, y: Tensor] | null = null;
 
   /** Takes its settings, then options. */
-  constructor({ cacheSize = 0 }: TransformOptions = {}) {
-    this.keeps = cacheSize > 0;
+  constructor(options: TransformOptions = {}) {
+    this.keeps = (optionsOf(this.constructor.name, options).cacheSize ?? 0) > 0;
   }
 
   /** Dimensions of one event that goes in. */
@@ -39,6 +41,7 @@ export abstract class Transform {
 
   /** The image of a value. */
   call(x: Tensor): Tensor {
+    checkTensor(x, this.constructor.name);
     const { last } = this;
     if (last && last[0] === x) return last[1];
     const y = this.image(x);
@@ -48,6 +51,7 @@ export abstract class Transform {
 
   /** The value whose image is given. */
   inv(y: Tensor): Tensor {
+    checkTensor(y, `inv of ${this.constructor.name}`);
     const { last } = this;
     if (last && last[1] === y) return last[0];
     const x = this.preimage(y);

@@ -2,8 +2,8 @@
  * Distributions derived from others: images of random variables, batches as one event. Invariant: the original
  * distributions are not changed.
  */
+import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { DynError, InternalError } from "../base/errors.ts";
-import { oneLine } from "../base/shown.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { type ArgConstraints, type Constraint, independent, positive, real } from "./constraints.ts";
 import {
@@ -29,7 +29,7 @@ export class TransformedDistribution extends Distribution {
   /** Takes a distribution and one or more transforms. Throws DynError where an event of theirs is larger than a sample. */
   constructor(base: Distribution, transforms: Transform | readonly Transform[]) {
     const parts = [transforms].flat(), other = parts.findIndex((each) => typeof each?.call !== "function");
-    if (other >= 0) throw new DynError(`Expected transforms but found ${oneLine(parts[other])}`);
+    if (other >= 0) refuseValue("transforms", parts[other]);
     checkDistribution(base, "TransformedDistribution");
     const transform = new ComposeTransform(parts), { domainDim, codomainDim } = transform;
     const before = [...base.batchShape, ...base.eventShape], own = base.eventShape.length;
@@ -62,7 +62,7 @@ export class TransformedDistribution extends Distribution {
     return this.transform.call(drawn(this.base, shape.slice(0, shape.length - own)));
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     const growths: Tensor[] = [];
     let y = value, dim = this.eventShape.length;
     for (const part of this.transform.parts.toReversed()) {
@@ -75,11 +75,11 @@ export class TransformedDistribution extends Distribution {
     return growths.reduce((known, growth) => known.sub(growth), density);
   }
 
-  override cdf(value: Tensor): Tensor {
+  protected override cumulative(value: Tensor): Tensor {
     return this.turned(this.base.cdf(this.transform.inv(value)));
   }
 
-  override icdf(probability: Tensor): Tensor {
+  protected override quantile(probability: Tensor): Tensor {
     return this.transform.call(this.base.icdf(this.turned(probability)));
   }
 
@@ -92,6 +92,7 @@ export class TransformedDistribution extends Distribution {
   }
 
   override expand(batchShape: SampleShape): this {
+    checkKind(batchShape, "a list", "expand of TransformedDistribution");
     const wide = this.transform.inverseShape([...batchShape, ...this.eventShape]);
     const base = this.base.expand(wide.slice(0, wide.length - this.base.eventShape.length));
     const own: this = Object.create(Object.getPrototypeOf(this));
@@ -160,7 +161,7 @@ export class Independent extends Distribution {
     return drawn(this.base, shape.slice(0, shape.length - this.batchShape.length - this.eventShape.length));
   }
 
-  logProb(value: Tensor): Tensor {
+  protected override logDensity(value: Tensor): Tensor {
     return sumRightmost(this.base.logProb(value), this.reinterpretedBatchNdims);
   }
 

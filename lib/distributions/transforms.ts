@@ -2,6 +2,7 @@
  * Transforms of single numbers and compositions of transforms: the namespace `distributions.transforms`, with those
  * of vectors and matrices, like `torch.distributions.transforms`. Invariants are those of `Transform`.
  */
+import { checkInstance, checkInstances, checkKind } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -28,10 +29,10 @@ export class AffineTransform extends Transform {
   constructor(
     readonly loc: Parameter,
     readonly scale: Parameter,
-    { eventDim = 0, ...options }: TransformOptions & { readonly eventDim?: number } = {},
+    options: TransformOptions & { readonly eventDim?: number } = {},
   ) {
     super(options);
-    this.eventDim = eventDim;
+    this.eventDim = options.eventDim ?? 0;
     this.sign = isTensor(scale) ? scale.sign() : Math.sign(scale);
   }
 
@@ -221,6 +222,7 @@ export class ReshapeTransform extends Transform {
     options: TransformOptions = {},
   ) {
     super(options);
+    for (const shape of [inShape, outShape]) checkKind(shape, "a list", "a shape of ReshapeTransform");
     if (countOf(inShape) !== countOf(outShape)) {
       throw new DynError(`Expected shapes of as many elements but found [${inShape}] and [${outShape}]`);
     }
@@ -291,6 +293,7 @@ export class IndependentTransform extends Transform {
     options: TransformOptions = {},
   ) {
     super(options);
+    checkInstance(base, Transform, "IndependentTransform");
     [this.bijective, this.sign] = [base.bijective, base.sign];
   }
 
@@ -340,6 +343,7 @@ export class ComposeTransform extends Transform {
   /** Takes its settings, then options. */
   constructor(readonly parts: readonly Transform[], options: TransformOptions = {}) {
     super(options);
+    checkInstances(parts, Transform, "ComposeTransform");
     this.bijective = parts.every((part) => part.bijective);
     this.sign = parts.reduce<number | Tensor | null>((sign, part) => times(sign, part.sign), 1);
   }
@@ -411,6 +415,7 @@ abstract class ByParts extends Transform {
   /** Takes its settings, then options. */
   constructor(readonly transforms: readonly Transform[], readonly dim: number, options: TransformOptions) {
     super(options);
+    checkInstances(transforms, Transform, this.constructor.name);
   }
 
   /** Dimensions of one event that goes in. */
@@ -481,12 +486,10 @@ export class CatTransform extends ByParts {
   constructor(
     transforms: readonly Transform[],
     dim: number = 0,
-    { lengths = transforms.map(() => 1), ...options }: TransformOptions & {
-      readonly lengths?: readonly number[];
-    } = {},
+    options: TransformOptions & { readonly lengths?: readonly number[] } = {},
   ) {
     super(transforms, dim, options);
-    this.lengths = lengths;
+    this.lengths = options.lengths ?? transforms.map(() => 1);
   }
 
   /** The parts of a value. */

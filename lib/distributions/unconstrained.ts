@@ -2,7 +2,7 @@
  * Transforms from unconstrained numbers into sets, like `torch.distributions.biject_to` and `transform_to`: images
  * satisfy a constraint of the namespace `constraints`. Invariant: `bijectTo` returns invertible transforms.
  */
-import { oneLine } from "../base/shown.ts";
+import { refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { isTensor } from "../tensor/tensor.ts";
 import * as sets from "./constraints.ts";
@@ -49,7 +49,7 @@ function found(constraint: Constraint, onto: (part: Constraint) => Transform): T
     return new IndependentTransform(parts[0] ?? identityTransform, dim);
   }
   if (!(constraint instanceof sets.Constraint)) {
-    throw new DynError(`Expected one of distributions.constraints but found ${oneLine(constraint)}`);
+    refuseValue("one of distributions.constraints", constraint);
   }
   const { bounds: { lower, upper }, isDiscrete } = constraint;
   if (isDiscrete || (lower === undefined && upper === undefined)) {

@@ -2,6 +2,7 @@
  * Captures a call of a function or module for export: its functional graph and call specification. Invariant: every
  * tensor that the graph takes is an argument or held under a name.
  */
+import { checkKind } from "../base/checked_input.ts";
 import type { AnyFunction } from "../base/arguments.ts";
 import { type FunctionalGraph, functionalOf } from "../aot/functional_graph.ts";
 import { DynError } from "../base/errors.ts";
@@ -65,6 +66,7 @@ export function exportCall(
   given: readonly unknown[],
   dynamic: boolean | ShapesSpec,
 ): ExportedParts {
+  checkKind(given, "a list", "the example inputs of an export");
   const isModule = target instanceof Module;
   const name = isModule ? target.constructor.name : target.name || "fn";
   const { leaves: own, spec: argumentTree } = flatten([...given], isTensor);

@@ -2,6 +2,7 @@
  * Calls of modules with substituted parameters and buffers, by name, like `torch.func.functional_call`. Invariant:
  * afterwards the module has its own again.
  */
+import { checkKind } from "../base/checked_input.ts";
 import { checkModule } from "../nn/module.ts";
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -32,6 +33,8 @@ export function functionalCall(
   args: unknown,
 ): unknown {
   checkModule(module, "functionalCall");
+  checkKind(tensors, "an object", "the tensors of functionalCall");
+  if (!isPlainObject(tensors)) checkKind(tensors, "a list", "the tensors of functionalCall");
   const named: NamedTensors = isPlainObject(tensors) ? tensors : Object.assign({}, ...tensors);
   const places = placesOf(module), changed: Place[] = [];
   const unknown = Object.keys(named).filter((name) => !places.has(name));

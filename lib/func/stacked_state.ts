@@ -2,8 +2,9 @@
  * Stacks the parameters and buffers of several models of one class along a new first dimension, like
  * `torch.func.stack_module_state`: with `vmap` and `functionalCall` they run as one.
  */
+import { checkInstances } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
-import type { Module } from "../nn/module.ts";
+import { Module } from "../nn/module.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { stack } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -14,6 +15,7 @@ import type { NamedTensors } from "./functional_call.ts";
  * and for some that train and some that do not.
  */
 export function stackModuleState(models: readonly Module[]): [params: NamedTensors, buffers: NamedTensors] {
+  checkInstances(models, Module, "stackModuleState");
   const [first] = models;
   if (!first) throw new DynError("Expected at least one model but found none");
   const other = models.find((each) => each.constructor !== first.constructor);

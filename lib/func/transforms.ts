@@ -3,7 +3,7 @@
  * results. Invariant: transforms nest; captured values are constants to them, but outer passes, and those of the
  * tape, reach them.
  */
-import { checkFunction } from "../base/checked_input.ts";
+import { checkFunction, checkKind } from "../base/checked_input.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, isPlainObject, mapTree, unflatten } from "../base/tree.ts";
@@ -253,6 +253,7 @@ function pushedForward<A extends readonly unknown[]>(
     readonly hasAux: boolean;
   },
 ): [value: unknown, product: unknown, auxiliary?: unknown] {
+  checkKind(primals, "a list", "the primals of jvp");
   const { leaves, spec } = flatten(primals, isTensor), pushed = flatten(tangents, isTensor).leaves;
   if (pushed.length !== leaves.length) {
     throw new DynError(`Expected ${leaves.length} tangents for jvp but found ${pushed.length}`);

@@ -1,7 +1,7 @@
 /**
  * The registry of graph backends. Invariant: names are unique; registering a name again replaces its backend.
  */
-import { checkFunction, checkOptions } from "../base/checked_input.ts";
+import { checkFunction, checkOptions, optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { GraphBackend } from "./backend.ts";
 
@@ -84,7 +84,8 @@ export function lookupBackend(name: string): GraphBackend {
 }
 
 /** Names of all backends, sorted; as `torch._dynamo.list_backends`, debug ones only with `{ debug: true }`. */
-export function listBackends({ debug = false }: { readonly debug?: boolean } = {}): string[] {
+export function listBackends(options: { readonly debug?: boolean } = {}): string[] {
+  const { debug = false } = optionsOf("listBackends", options);
   return [...backends].filter(([, entry]) => debug || !entry.debug).map(([name]) => name).sort();
 }
 

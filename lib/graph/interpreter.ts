@@ -2,12 +2,13 @@
  * Runs a graph node by node. Invariant: a value is dropped after its last use, so that at any time only what later
  * nodes read is alive.
  */
+import { checkInstance } from "../base/checked_input.ts";
 import { asProgram } from "../base/own_builtins.ts";
 import { DynError, noteUndone } from "../base/errors.ts";
 import { evaluate, Sym } from "../sym/expr.ts";
 import { gradientCallOf, takesGradients } from "./gradient_call.ts";
 import { isHigherOrder, type RegionAccess, runHigherOrder } from "./higher_order.ts";
-import { type Argument, type Graph, hasEffect, isList, isRecord, Node, type Region } from "./node.ts";
+import { type Argument, Graph, hasEffect, isList, isRecord, Node, type Region } from "./node.ts";
 import { type ElementAccess, isNumberNode, numberOf } from "./numbers.ts";
 import {
   type LateBinding,
@@ -91,6 +92,7 @@ export class Interpreter {
     readonly runner: Runner,
     readonly attributes: Attributes = {},
   ) {
+    checkInstance(graph, Graph, "Interpreter");
     const { placeholders, output } = graph;
     this.#names = placeholders.map((node) => node.name);
     this.#bindings = new Map(sizeBindings(graph).map((binding) => [binding.symbol, binding]));

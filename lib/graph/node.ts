@@ -3,6 +3,7 @@
  * operation and its arguments. Made by the tracer, rewritten by passes, interpreted or compiled. Invariants:
  * an argument precedes its user; `users` mirrors the arguments; names are unique in a graph.
  */
+import { checkFunction, checkInstance, checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import type { DType } from "../base/dtype.ts";
 import { showAsText } from "../base/shown.ts";
@@ -244,6 +245,7 @@ export class Graph {
       before?: Node;
     } = {},
   ): Node {
+    optionsOf("a node", options);
     const meta: NodeMeta = { value: { kind: "unknown" }, stack: [], ...options.meta };
     const name = this.#unique(options.name ?? target);
     const node = new Node(this, name, op, target, options.args ?? [], options.kwargs ?? {}, meta);
@@ -284,6 +286,7 @@ export class Graph {
 
   /** Puts the nodes that `body` makes before a node. */
   insertingBefore<R>(node: Node, body: () => R): R {
+    checkFunction(body, "that makes nodes");
     const before = this.#place;
     this.#place = node;
     try {
@@ -295,13 +298,15 @@ export class Graph {
 
   /** Inserts the nodes that `body` makes after a node, in the order in which it makes them. */
   insertingAfter<R>(node: Node, body: () => R): R {
+    checkInstance(node, Node, "insertingAfter");
     const next = this.#nodes[this.#nodes.indexOf(node) + 1];
     if (!next) throw new DynError(`Expected a node before the output but found ${node.name}`);
     return this.insertingBefore(next, body);
   }
 
   /** The nodes of a kind, of one target where it is given. */
-  findNodes({ op, target }: { readonly op: Opcode; readonly target?: string }): Node[] {
+  findNodes(wanted: { readonly op: Opcode; readonly target?: string }): Node[] {
+    const { op, target } = optionsOf("findNodes", wanted);
     return this.#nodes.filter((each) => each.op === op && (target === undefined || each.target === target));
   }
 
@@ -312,6 +317,7 @@ export class Graph {
 
   /** Removes a node without users. */
   erase(node: Node): void {
+    checkInstance(node, Node, "erase");
     if (node.users.size > 0) {
       throw new DynError(`Expected no users of ${node.name} but found ${[...node.users.keys()].join(", ")}`);
     }
@@ -400,6 +406,7 @@ export class Graph {
   }
 
   #unique(wanted: string): string {
+    checkKind(wanted, "a string", "the target of a node");
     const base = wanted.replace(/[^A-Za-z0-9_$]/g, "_").replace(/^(?=\d)/, "_");
     if (RESERVED.has(base) && !this.#names.has(base)) this.#names.set(base, 1);
     const seen = this.#names.get(base);

@@ -3,6 +3,7 @@
  * registered at start-up; nothing above checks which device it has. Invariant: work on one device is ordered as
  * issued; reading memory waits for what was issued before.
  */
+import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { DType } from "../base/dtype.ts";
 import type { Plain } from "../base/recording.ts";
@@ -40,7 +41,7 @@ export class OutOfMemory extends DynError {
     readonly shortage: Shortage = {},
     options?: ErrorOptions,
   ) {
-    const { held, limit, what } = shortage;
+    const { held, limit, what } = optionsOf("OutOfMemory", shortage);
     const asked = what === undefined ? `${bytes} bytes` : `${what} (${bytes} bytes)`;
     const already = held === undefined ? "" : `, where ${held} bytes are held`;
     const most = limit === undefined ? "" : `${already === "" ? "," : ""} of at most ${limit}`;

@@ -1,7 +1,7 @@
 /** Activation layers: each calls the op of its name. */
+import { optionsOf, refuseValue } from "../base/checked_input.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
-import { oneLine } from "../base/shown.ts";
 import {
   celu,
   elu,
@@ -157,7 +157,9 @@ export class GELU extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(options: "none" | "tanh" | { approximate?: "none" | "tanh" } = "none") {
     super();
-    this.approximate = typeof options === "string" ? options : options.approximate ?? "none";
+    this.approximate = typeof options === "string"
+      ? options
+      : optionsOf("GELU", options).approximate ?? "none";
   }
 
   /** The settings between the parentheses of its printed form. */
@@ -257,7 +259,7 @@ abstract class AlongDim extends Module {
     super();
     const given: unknown = typeof dim === "object" ? dim?.dim : dim;
     if (typeof given !== "number") {
-      throw new DynError(`Expected the dim of ${new.target.name} but found ${oneLine(given)}`);
+      refuseValue(`the dim of ${new.target.name}`, given);
     }
     this.dim = given;
   }

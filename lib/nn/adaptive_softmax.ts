@@ -3,6 +3,7 @@
  * cluster, so that a call is one graph of known sizes; results of clusters that a row does not need are masked by its
  * class.
  */
+import { checkKind } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { cat, logSoftmax, where, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -67,6 +68,7 @@ export class AdaptiveLogSoftmaxWithLoss extends Module {
       given,
     );
     const { inFeatures, nClasses, cutoffs, divValue = 4, headBias = false, device, dtype } = options;
+    checkKind(cutoffs, "a list", "cutoffs of AdaptiveLogSoftmaxWithLoss");
     const rises = cutoffs.every((cut, i) =>
       Number.isInteger(cut) && cut > (cutoffs[i - 1] ?? 0) && cut < nClasses
     );

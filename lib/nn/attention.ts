@@ -2,6 +2,7 @@
  * The attention layer (Vaswani et al. 2017), for sequences [L, N, E] ([N, L, E] with batchFirst, [L, E] without a
  * batch). Invariant: parameters have PyTorch's names and layouts.
  */
+import { checkTensor } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
 import { empty, zeros } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -190,6 +191,7 @@ export class MultiheadAttention extends Module {
    * @internal
    */
   attendTo(query: Tensor, key: Tensor, value: Tensor, call: AttentionCall): [Tensor, Tensor | null] {
+    for (const each of [query, key, value]) checkTensor(each, "MultiheadAttention");
     const { attnMask = null, keyPaddingMask = null, isCausal = false } = call, single = query.ndim === 2;
     checkAttention(query, this.embedDim, { attnMask, isCausal });
     const batched = (x: Tensor) => single ? x.unsqueeze(0) : this.batchFirst ? x : x.transpose(0, 1);

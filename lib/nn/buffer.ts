@@ -2,8 +2,7 @@
  * Tensors that become buffers of the modules whose fields they are assigned to. A buffer shares the elements of the
  * tensor it is made from. Invariant: in every other respect it is an ordinary tensor.
  */
-import { DynError } from "../base/errors.ts";
-import { oneLine } from "../base/shown.ts";
+import { optionsOf, refuseValue } from "../base/checked_input.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 
 const PERSISTENCE: unique symbol = Symbol("whether a buffer is persistent");
@@ -16,11 +15,13 @@ const PERSISTENCE: unique symbol = Symbol("whether a buffer is persistent");
 export class Buffer extends Tensor {
   /** Shares the storage of `data`. Where it is not persistent, it is not part of state dicts. */
   constructor(data: Tensor, persistent: boolean | { readonly persistent?: boolean } = true) {
-    if (!isTensor(data)) throw new DynError(`Expected a tensor for a buffer but found ${oneLine(data)}`);
+    if (!isTensor(data)) refuseValue("a tensor for a buffer", data);
     super(data.storage, data.layout, data.offset);
     const plain = new Tensor(data.storage, data.layout, data.offset);
     Object.defineProperty(plain, PERSISTENCE, {
-      value: typeof persistent === "boolean" ? persistent : persistent.persistent ?? true,
+      value: typeof persistent === "boolean"
+        ? persistent
+        : optionsOf("Buffer", persistent).persistent ?? true,
       configurable: true,
       writable: true,
     });

@@ -1,4 +1,5 @@
 /** Modules that hold modules: in a row, in a list, by name. Members are fields, so their state keys are PyTorch's. */
+import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine } from "../base/shown.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -43,6 +44,7 @@ export class Sequential<const L extends readonly Layer[] = readonly Layer[]> ext
   }
 
   extend(layers: Iterable<Layer>): this {
+    checkKind(layers, "a list or other iterable", "extend");
     for (const layer of layers) this.append(layer);
     return this;
   }
@@ -86,7 +88,7 @@ export class ModuleList<M extends Module = Module> extends Module {
 
   constructor(modules: Iterable<M> = []) {
     super();
-    checkIterable(modules, "ModuleList");
+    checkKind(modules, "a list or other iterable", "ModuleList");
     for (const module of modules) this.append(module);
   }
 
@@ -98,6 +100,7 @@ export class ModuleList<M extends Module = Module> extends Module {
   }
 
   extend(modules: Iterable<M>): this {
+    checkKind(modules, "a list or other iterable", "extend");
     for (const module of modules) this.append(module);
     return this;
   }
@@ -132,6 +135,7 @@ export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Re
   constructor(modules?: M);
   constructor(modules: Readonly<Record<string, Module>> = {}) {
     super();
+    checkKind(modules, "an object", "ModuleDict");
     for (const [name, module] of Object.entries(modules)) this.addModule(name, module);
   }
 
@@ -156,8 +160,12 @@ export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Re
 
   /** Adds modules by name, in the places of those that have the names. */
   update(modules: Readonly<Record<string, Module>> | Iterable<readonly [string, Module]>): this {
+    checkKind(modules, "an object", "update of ModuleDict");
     const entries = Symbol.iterator in modules ? [...modules] : Object.entries(modules);
-    for (const [name, module] of entries) this.addModule(name, module);
+    for (const entry of entries) {
+      checkKind(entry, "a list", "a name and a module in update of ModuleDict");
+      this.addModule(entry[0], entry[1]);
+    }
     return this;
   }
 
@@ -193,7 +201,7 @@ export class ParameterList extends Module {
 
   constructor(parameters: Iterable<Tensor> = []) {
     super();
-    checkIterable(parameters, "ParameterList");
+    checkKind(parameters, "a list or other iterable", "ParameterList");
     this.extend(parameters);
   }
 
@@ -204,6 +212,7 @@ export class ParameterList extends Module {
   }
 
   extend(parameters: Iterable<Tensor>): this {
+    checkKind(parameters, "a list or other iterable", "extend");
     for (const parameter of parameters) this.append(parameter);
     return this;
   }
@@ -226,6 +235,7 @@ export class ParameterList extends Module {
 export class ParameterDict extends Module {
   constructor(parameters: Readonly<Record<string, Tensor>> = {}) {
     super();
+    checkKind(parameters, "an object", "ParameterDict");
     for (const [name, parameter] of Object.entries(parameters)) this.set(name, parameter);
   }
 
@@ -261,16 +271,11 @@ export class ParameterDict extends Module {
   }
 }
 
-function checkIterable(value: unknown, owner: string): void {
-  if (typeof value === "object" && value !== null && Symbol.iterator in value) return;
-  throw new DynError(`Expected a list for ${owner} but found ${oneLine(value)}`);
-}
-
 /** A parameter that has the elements of a tensor, unless that is one. Throws DynError for anything else. */
 function asParameter(tensor: Tensor): Parameter {
   if (tensor instanceof Parameter) return tensor;
   if (isTensor(tensor)) return new Parameter(tensor);
-  throw new DynError(`Expected a parameter or a tensor but found ${oneLine(tensor)}`);
+  refuseValue("a parameter or a tensor", tensor);
 }
 
 /** Parameters by name, a line each. */
@@ -291,7 +296,7 @@ function checkedNames(given: Readonly<Record<string, Layer>>): Readonly<Record<s
 
 function checkedLayer(layer: Layer): Layer {
   if (isLayer(layer)) return layer;
-  throw new DynError(`Expected a module as a layer but found ${oneLine(layer)}`);
+  refuseValue("a module as a layer", layer);
 }
 
 interface Indexed<M> {

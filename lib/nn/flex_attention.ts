@@ -4,6 +4,7 @@
  * scores at once, with positions in shapes that broadcast to them, and map them element by element; compiled, they
  * run inside the attention kernels, which keep no scores in memory and skip what a causal mask hides.
  */
+import { checkTensor } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
 import {
   arange,
@@ -132,6 +133,7 @@ function checkShapes(
   mask: BlockMask | null,
   enableGqa: boolean,
 ): void {
+  for (const each of [query, key, value]) checkTensor(each, "flexAttention");
   const shapes = [query, key, value].map(({ shape }) => `[${shape.join(", ")}]`).join(", ");
   const [batch, heads, rows, features] = query.shape, [, own, keys] = key.shape;
   const fits = [query, key, value].every((x) => x.ndim === 4 && x.shape[0] === batch) &&

@@ -1,4 +1,5 @@
 /** Stateless functions of neural networks: the namespace `nn.functional`. */
+import { checkTensor } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { noGrad } from "../tensor/modes.ts";
@@ -45,6 +46,7 @@ export function batchNorm(
   momentum: number | BatchNormOptions = 0.1,
   eps: number | BatchNormOptions = 1e-5,
 ): Tensor {
+  checkTensor(input, "batchNorm");
   // An empty vector has no channels to normalise
   if (input.ndim === 1 && input.shape[0] === 0) return input.clone();
   const named: BatchNormOptions = [weight, bias, training, momentum, eps].find(isOptions) ?? {};

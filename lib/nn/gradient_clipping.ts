@@ -2,7 +2,7 @@
  * Gradient clipping: the namespace `nn.utils`. Gradients are changed in place. Invariant: nothing is read back from a
  * tensor unless `errorIfNonfinite` requires it, so that a step that clips is one graph.
  */
-import { checkedTensors } from "../tensor/checked.ts";
+import { checkedTensors, checkTensor } from "../tensor/checked.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { tensor } from "../tensor/creation.ts";
@@ -84,6 +84,7 @@ export function clipGradsWithNorm_(
   totalNorm: Tensor,
   _options: LimitedOptions = {},
 ): void {
+  checkTensor(totalNorm, "clipGradsWithNorm_");
   noGrad(() => scale(gradientsOf(parameters), maxNorm, totalNorm));
 }
 

@@ -2,7 +2,7 @@
  * Hooks of modules: before and after `forward`, on gradients of inputs and outputs, and on reading and writing of
  * states. Invariants: hooks run in PyTorch's order; a module without hooks has no extra cost.
  */
-import { checkFunction } from "../base/checked_input.ts";
+import { checkFunction, checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { passedThrough } from "../autograd/passing.ts";
@@ -121,9 +121,10 @@ let nextHook = 0;
 export function register<H>(
   hooks: Hooks<H>,
   hook: H,
-  { prepend = false, alwaysCall = false }: ForwardHookOptions = {},
+  options: ForwardHookOptions = {},
 ): HookHandle {
   checkFunction(hook, "as a hook");
+  const { prepend = false, alwaysCall = false } = optionsOf("a hook", options);
   const id = nextHook++, others = prepend ? [...hooks] : [];
   if (prepend) hooks.clear();
   hooks.set(id, { hook, always: alwaysCall });
@@ -134,20 +135,20 @@ export function register<H>(
 /** A hook of calls in the form with arguments by name. */
 export function namedHook<M>(
   hook: ForwardHook<M> | NamedForwardHook<M>,
-  { withKwargs = false }: ForwardHookOptions,
+  options: ForwardHookOptions,
 ): NamedForwardHook<M> {
   checkFunction(hook, "as a hook");
-  if (withKwargs) return hook as NamedForwardHook<M>;
+  if (optionsOf("a hook", options).withKwargs) return hook as NamedForwardHook<M>;
   return (module, args, kwargs, output) => (hook as ForwardHook<M>)(module, joined(args, kwargs), output);
 }
 
 /** The same for what is called before. */
 export function namedPreHook<M>(
   hook: ForwardPreHook<M> | NamedForwardPreHook<M>,
-  { withKwargs = false }: ForwardHookOptions,
+  options: ForwardHookOptions,
 ): NamedForwardPreHook<M> {
   checkFunction(hook, "as a hook");
-  if (withKwargs) return hook as NamedForwardPreHook<M>;
+  if (optionsOf("a hook", options).withKwargs) return hook as NamedForwardPreHook<M>;
   return (module, args, kwargs) => {
     const replaced = (hook as ForwardPreHook<M>)(module, joined(args, kwargs));
     return replaced === undefined || replaced === null ? undefined : apart(replaced);
@@ -160,6 +161,7 @@ type Apart = readonly [args: readonly unknown[], kwargs: NamedArguments];
 const NONE: NamedArguments = Object.freeze({});
 
 function apart(args: readonly unknown[]): Apart {
+  checkKind(args, "a list", "the arguments that a hook gives instead");
   const last = args.at(-1);
   return isPlainObject(last) && !isTensor(last) ? [args.slice(0, -1), last] : [args, NONE];
 }

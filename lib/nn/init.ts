@@ -2,9 +2,10 @@
  * Ways to fill parameters, as torch.nn.init. Every function writes in place without recording gradients and
  * returns its tensor.
  */
+import { qr } from "../tensor/linalg.ts";
 import { DynError } from "../base/errors.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
-import { checkFunction } from "../base/checked_input.ts";
+import { checkFunction, checkKind } from "../base/checked_input.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
 import { randn, randperm } from "../tensor/generated_functions.ts";
@@ -52,6 +53,7 @@ function filled(tensor: Tensor, write: () => Tensor, { generator = null }: Drawi
  */
 export function skipInit<A extends readonly unknown[], M>(Layer: new (...args: A) => M, ...args: A): M {
   checkFunction(Layer, "that makes a module");
+  checkKind(Layer.prototype, "an object", "the prototype of a class of modules");
   return withoutFilling(() => new Layer(...args));
 }
 
@@ -119,6 +121,7 @@ export type Nonlinearity =
 
 /** The recommended gain for a non-linearity; `param` is leaky ReLU's slope. Throws DynError for an unknown one. */
 export function calculateGain(nonlinearity: Nonlinearity, param = 0.01): number {
+  checkKind(param, "a number", "the slope of calculateGain");
   switch (nonlinearity) {
     case "linear":
     case "conv1d":
@@ -201,6 +204,7 @@ type GainArguments = Trailing<GainOptions, typeof GAIN>;
 
 function gainOf(name: string, given: GainArguments): Required<GainOptions> {
   const { gain = 1, generator = null } = trailing<GainOptions>(name, GAIN, given);
+  checkKind(gain, "a number", `the gain of ${name}`);
   return { gain, generator };
 }
 
@@ -253,33 +257,14 @@ export function orthogonal_(tensor: Tensor, ...given: GainArguments): Tensor {
   if (rest.length === 0) {
     throw new DynError(`Expected a tensor of at least 2 dimensions but found shape [${tensor.shape}]`);
   }
-  const columns = rest.reduce((a, b) => a * b, 1), count = Math.min(rows, columns);
-  const length = Math.max(rows, columns);
-  const drawn = Array.from(randn([count, length], { ...HOST, generator }).toTypedArray(), Number);
-  const vectors = orthonormal(
-    Array.from({ length: count }, (_, k) => drawn.slice(k * length, (k + 1) * length)),
-  );
-  return fill(tensor, (at) => {
-    const row = Math.floor(at / columns), column = at % columns;
-    return gain * ((rows <= columns ? vectors[row]?.[column] : vectors[column]?.[row]) ?? 0);
-  });
-}
-
-/** Gram–Schmidt, each projection twice, so that rounding of the first is taken out. */
-function orthonormal(vectors: readonly number[][]): number[][] {
-  const dot = (a: readonly number[], b: readonly number[]) =>
-    a.reduce((sum, x, i) => sum + x * (b[i] ?? 0), 0);
-  const done: number[][] = [];
-  for (const vector of vectors) {
-    let rest = vector;
-    for (const other of [...done, ...done]) {
-      const share = dot(rest, other);
-      rest = rest.map((x, i) => x - share * (other[i] ?? 0));
-    }
-    const norm = Math.sqrt(dot(rest, rest));
-    done.push(rest.map((x) => x / norm));
-  }
-  return done;
+  const columns = rest.reduce((a, b) => a * b, 1), isWide = rows < columns;
+  return filled(tensor, () => {
+    const drawn = randn(isWide ? [columns, rows] : [rows, columns], HOST);
+    const [q, r] = qr(drawn);
+    // Only with a positive diagonal of R is Q uniformly distributed
+    const unique = q.mul(r.diagonal().sign().mul(gain));
+    return tensor.copy_((isWide ? unique.mT : unique).reshape(tensor.shape));
+  }, { generator });
 }
 
 interface SparseOptions extends Drawing {

@@ -3,6 +3,7 @@
  * registered by name. Nothing else is bookkept: the tree is read from the object's own fields, in the order in
  * which they were assigned, so a Module is an ordinary object for users and tracers alike.
  */
+import { checkFunction, checkInstance, checkKind, optionsOf, refuseValue } from "../base/checked_input.ts";
 import type { AnyFunction } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { type DType, isDType, isFloat } from "../base/dtype.ts";
@@ -74,7 +75,7 @@ export type CallOf<F extends AnyFunction> =
 /** Throws DynError unless a value is a module; `owner` is what it was passed to. */
 export function checkModule(value: unknown, owner: string): asserts value is Module {
   if (!(value instanceof Module)) {
-    throw new DynError(`Expected an nn.Module for ${owner} but found ${oneLine(value)}`);
+    refuseValue(`an nn.Module for ${owner}`, value);
   }
 }
 
@@ -135,6 +136,7 @@ export class Module {
 
   /** The module at a dotted path ("" is this one). Throws DynError for an unknown path. */
   getSubmodule(path: string): Module {
+    checkKind(path, "a string", "the path of a module");
     if (path === "") return this;
     const [name = "", ...rest] = path.split(".");
     const child = this.namedChildren().find(([key]) => key === name)?.[1];
@@ -172,6 +174,7 @@ export class Module {
 
   /** This module and all below, each once, with dotted names ("" for this one). */
   namedModules(prefix = "", seen: Set<Module> = new Set()): [string, Module][] {
+    checkInstance(seen, Set, "the modules that namedModules has seen");
     if (seen.has(this)) return [];
     seen.add(this);
     const found: [string, Module][] = [[prefix, this]];
@@ -229,6 +232,7 @@ export class Module {
     value: Tensor | null,
     options: { persistent?: boolean; key?: string } = {},
   ): void {
+    optionsOf("registerBuffer", options);
     const held: unknown = Reflect.get(this, name);
     if (held instanceof Module || held instanceof Parameter) {
       throw new DynError(
@@ -316,7 +320,8 @@ export class Module {
    * Gives parameters and buffers memory on a device, with arbitrary elements, in place: for modules that were made on the
    * device "meta". Their values follow by `loadStateDict` or by initialising them.
    */
-  toEmpty({ device, recurse = true }: { readonly device: string; readonly recurse?: boolean }): this {
+  toEmpty(options: { readonly device: string; readonly recurse?: boolean }): this {
+    const { device, recurse = true } = optionsOf("toEmpty", options);
     const below = recurse ? this.modules() : [this];
     const tensors = new Set(below.flatMap((each) => ownTensorsOf(each)));
     noGrad(() => {
@@ -368,6 +373,7 @@ export class Module {
 
   /** Calls `visit` on all modules below, then on this one. */
   apply(visit: (module: Module) => void): this {
+    checkFunction(visit, "of modules to apply");
     for (const child of this.children()) child.apply(visit);
     visit(this);
     return this;
@@ -489,6 +495,7 @@ function ownTensorsOf(module: Module): Tensor[] {
 
 /** The module that a dotted path leads to, without its last name. */
 function ownerAt(module: Module, path: string): { readonly owner: Module; readonly name: string } {
+  checkKind(path, "a string", "a path in a module");
   const names = path.split("."), name = names.pop() ?? "";
   return { owner: module.getSubmodule(names.join(".")), name };
 }

@@ -2,7 +2,7 @@
  * State dicts of modules, under PyTorch's names. Invariant: nothing is written before all shapes, and under `strict`
  * all names, are known to fit.
  */
-import { oneLine } from "../base/shown.ts";
+import { optionsOf, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { Tensor } from "../tensor/tensor.ts";
@@ -91,11 +91,9 @@ export function readState<M extends Stateful<M>>(
   options: LoadOptions,
 ): LoadResult {
   if (typeof given !== "object" || given === null) {
-    throw new DynError(
-      `Expected the state of ${module.constructor.name}, tensors by name, but found ${oneLine(given)}`,
-    );
+    refuseValue(`the state of ${module.constructor.name}, tensors by name,`, given);
   }
-  const { strict = true, assign = false } = options,
+  const { strict = true, assign = false } = optionsOf("loadStateDict", options),
     state: StateDict = { ...given },
     below = module.namedModules();
   for (const [path, each] of below) {

@@ -1,4 +1,6 @@
 /** Normalising layers. Batch norm keeps running statistics as buffers under PyTorch's key names. */
+import { checkKind } from "../base/checked_input.ts";
+import { checkTensor } from "../tensor/checked.ts";
 import {
   groupNorm,
   instanceNorm,
@@ -83,7 +85,8 @@ abstract class StatisticsLayer extends Module {
   abstract readonly ranks: readonly number[];
 
   /** Throws DynError for another number of dimensions or of channels. */
-  protected check(x: Tensor, channels: number | undefined): void {
+  protected check(x: Tensor, channelsAt: number): void {
+    const channels = x.shape.at(channelsAt);
     if (!this.ranks.includes(x.ndim)) {
       throw new DynError(
         `Expected an input of ${this.ranks.join(" or ")} dimensions but found shape [${x.shape}]`,
@@ -115,7 +118,8 @@ abstract class BatchNorm extends StatisticsLayer {
   }
 
   override forward(x: Tensor): Tensor {
-    this.check(x, x.shape[1]);
+    checkTensor(x, this.constructor.name);
+    this.check(x, 1);
     const share = this.shareOfBatch();
     const useBatch = this.training || this.runningMean === null;
     return batchNorm(
@@ -153,8 +157,9 @@ abstract class InstanceNorm extends StatisticsLayer {
   }
 
   override forward(x: Tensor): Tensor {
+    checkTensor(x, this.constructor.name);
     const single = x.ndim === Math.min(...this.ranks);
-    this.check(x, x.shape[single ? 0 : 1]);
+    this.check(x, single ? 0 : 1);
     const batch = single ? x.unsqueeze(0) : x;
     const useInput = this.training || this.runningMean === null;
     if (useInput && batch.shape.slice(2).every((size) => size === 1)) {
@@ -261,8 +266,11 @@ const LAYER_NORM = {
   positional: ["eps", "elementwiseAffine", "bias", "device", "dtype"],
 } as const;
 
-const sizesOf = (shape: number | readonly number[]): readonly number[] =>
-  typeof shape === "number" ? [shape] : shape;
+function sizesOf(shape: number | readonly number[]): readonly number[] {
+  if (typeof shape === "number") return [shape];
+  checkKind(shape, "a list", "normalizedShape");
+  return shape;
+}
 
 /** Over the last dimensions `normalizedShape`, as torch.nn.LayerNorm. */
 export class LayerNorm extends Module {

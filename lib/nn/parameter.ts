@@ -2,17 +2,18 @@
  * A tensor that a Module trains. Assigning one to a field of a Module makes it part of `parameters()`.
  * Invariant: a leaf of the autograd graph; it shares the storage of the tensor it is made from.
  */
-import { DynError } from "../base/errors.ts";
-import { oneLine } from "../base/shown.ts";
+import { optionsOf, refuseValue } from "../base/checked_input.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 
 /** A trainable leaf tensor, as torch.nn.Parameter. */
 export class Parameter extends Tensor {
   /** Shares the storage of `data`; requires grad unless told otherwise (float types only). */
   constructor(data: Tensor, requiresGrad: boolean | { requiresGrad?: boolean } = true) {
-    if (!isTensor(data)) throw new DynError(`Expected a tensor for a parameter but found ${oneLine(data)}`);
+    if (!isTensor(data)) refuseValue("a tensor for a parameter", data);
     super(data.storage, data.layout, data.offset);
-    const wanted = typeof requiresGrad === "boolean" ? requiresGrad : requiresGrad.requiresGrad ?? true;
+    const wanted = typeof requiresGrad === "boolean"
+      ? requiresGrad
+      : optionsOf("Parameter", requiresGrad).requiresGrad ?? true;
     this.requiresGrad_(wanted);
   }
 

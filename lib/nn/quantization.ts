@@ -3,14 +3,14 @@
  * weights with a scale for each output. Invariant: a weight is its scale times the nearest integer from −127 to 127;
  * the float32 weight is not kept.
  */
-import { checkFunction } from "../base/checked_input.ts";
+import { checkFunction, checkInstance } from "../base/checked_input.ts";
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { linear } from "../tensor/generated_functions.ts";
 import { noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { Linear } from "./linear.ts";
-import { Module } from "./module.ts";
+import { checkModule, Module } from "./module.ts";
 import type { Parameter } from "./parameter.ts";
 
 /** The largest integer of a weight or an activation: the range is symmetric. */
@@ -55,8 +55,10 @@ export class QuantizedLinear extends Module {
    * Quantizes the weight of a layer, whose bias it takes. Throws DynError for a weight that is not finite or no float, and
    * for a layer with hooks, which may be what makes its weight (pruning) and would be lost.
    */
-  constructor({ weight, bias, registeredHooks }: Linear, readonly config: QuantizationConfig) {
+  constructor(layer: Linear, readonly config: QuantizationConfig) {
     super();
+    checkInstance(layer, Linear, "QuantizedLinear");
+    const { weight, bias, registeredHooks } = layer;
     if (Object.values(registeredHooks ?? {}).some(({ size }) => size > 0)) {
       throw new DynError(
         "Expected a layer without hooks to quantize but found one with: remove them, or what they do first",
@@ -116,6 +118,7 @@ export function quantize_<M extends Module>(
   config: QuantizationConfig,
   filter: (module: Linear, name: string) => boolean = () => true,
 ): M {
+  checkModule(model, "quantize_");
   checkFunction(filter, "that chooses layers as filter");
   if (model instanceof Linear) {
     throw new DynError(

@@ -4,7 +4,8 @@
  * PyTorch's names, shapes and order of gates; the inputs of all steps are multiplied by their weight in one product
  * for each layer and direction, so that a step computes only the product of its state.
  */
-import { checkedTensors } from "../tensor/checked.ts";
+import { checkKind } from "../base/checked_input.ts";
+import { checkedTensors, checkTensor } from "../tensor/checked.ts";
 import { type AnyFunction, type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { cat, dropout, empty, linear, stack, zeros } from "../tensor/generated_functions.ts";
@@ -116,6 +117,7 @@ export abstract class RNNBase extends Module {
 
   constructor(protected readonly gates: Gates, options: RecurrentSizes & LSTMOptions) {
     super();
+    checkKind(options, "an object", "the sizes of a recurrent layer");
     this.inputSize = options.inputSize;
     this.hiddenSize = options.hiddenSize;
     this.numLayers = options.numLayers ?? 1;
@@ -185,6 +187,9 @@ export abstract class RNNBase extends Module {
 
   /** The outputs, and the last states of every pass stacked: [numLayers · directions, N, hiddenSize] each. */
   protected run(input: Tensor, given: States): Run {
+    checkTensor(input, "a recurrent layer");
+    checkKind(given, "a list", "the states of a recurrent layer");
+    checkedTensors(given, "the states of a recurrent layer");
     const single = input.ndim === 2;
     if (!single && input.ndim !== 3) {
       throw new DynError(`Expected a sequence of 2 or 3 dimensions but found shape [${input.shape}]`);

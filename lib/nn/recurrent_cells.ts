@@ -2,6 +2,8 @@
  * Single steps of recurrent layers, for inputs [N, inputSize] or [inputSize]. Invariant: parameters have PyTorch's
  * names, shapes and order of gates.
  */
+import { checkKind } from "../base/checked_input.ts";
+import { checkTensor } from "../tensor/checked.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { empty, linear } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -30,6 +32,7 @@ export abstract class RNNCellBase extends Module {
   /** Parameters as PyTorch begins them. */
   constructor(protected readonly gates: Gates, options: RecurrentSizes & CellOptions) {
     super();
+    checkKind(options, "an object", "the sizes of a recurrent cell");
     const { inputSize, hiddenSize, bias = true } = options;
     this.inputSize = inputSize;
     this.hiddenSize = hiddenSize;
@@ -47,6 +50,7 @@ export abstract class RNNCellBase extends Module {
 
   /** The states after an input [N, inputSize] or [inputSize]. */
   protected next(x: Tensor, given: States | null): States {
+    checkTensor(x, "a recurrent cell");
     const states = given ?? this.gates.zeros([...x.shape.slice(0, -1), this.hiddenSize], x);
     const product = linear(stateOf(states, 0), this.weight_hh, this.bias_hh);
     return this.gates.step(linear(x, this.weight_ih, this.bias_ih), product, states);

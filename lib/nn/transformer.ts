@@ -3,6 +3,7 @@
  * sequences [L, N, E] ([N, L, E] with batchFirst, [L, E] without a batch). Invariant: parameters have PyTorch's names
  * and layouts.
  */
+import { checkTensor } from "../tensor/checked.ts";
 import { checkFunction } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { DType } from "../base/dtype.ts";
@@ -15,7 +16,7 @@ import { Dropout } from "./dropout.ts";
 import { gelu, relu } from "./functional.ts";
 import { xavierUniform_ } from "./init.ts";
 import { Linear } from "./linear.ts";
-import { Module } from "./module.ts";
+import { checkModule, Module } from "./module.ts";
 import type { Placement } from "./placement.ts";
 import { LayerNorm } from "./normalization.ts";
 
@@ -342,6 +343,7 @@ export class TransformerEncoder extends Module {
     super();
     const options = argumentsOf<EncoderStack, StackOptions>("TransformerEncoder", ENCODER, given);
     const { encoderLayer, numLayers, norm = null } = options;
+    checkModule(encoderLayer, "TransformerEncoder");
     this.numLayers = numLayers;
     this.layers = new ModuleList(Array.from({ length: numLayers }, () => encoderLayer.clone()));
     this.norm = norm;
@@ -371,6 +373,7 @@ export class TransformerDecoder extends Module {
     super();
     const options = argumentsOf<DecoderStack, StackOptions>("TransformerDecoder", DECODER, given);
     const { decoderLayer, numLayers, norm = null } = options;
+    checkModule(decoderLayer, "TransformerDecoder");
     this.numLayers = numLayers;
     this.layers = new ModuleList(Array.from({ length: numLayers }, () => decoderLayer.clone()));
     this.norm = norm;
@@ -482,6 +485,7 @@ export class Transformer extends Module {
   override forward(src: Tensor, tgt: Tensor, ...given: Trailing<TransformerCall, typeof WHOLE_CALL>): Tensor {
     const call = trailing<TransformerCall>("Transformer", WHOLE_CALL, given);
     const { srcMask = null, srcKeyPaddingMask = null, srcIsCausal = null, ...decoded } = call;
+    for (const each of [src, tgt]) checkTensor(each, "Transformer");
     if (src.ndim === 3) {
       const batch = this.batchFirst ? 0 : 1;
       if (src.shape[batch] !== tgt.shape[batch]) {

@@ -1,4 +1,5 @@
 /** Schedules made of schedules: one after the other, or all at once. */
+import { checkInstances } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import type { Optimizer } from "./optimizer.ts";
@@ -42,6 +43,7 @@ export class SequentialLR extends LRScheduler {
 
 /** The optimizer that schedules share. Throws DynError for none, or for several. */
 function sharedOptimizer(schedulers: readonly LRScheduler[], given: Optimizer | null): Optimizer {
+  checkInstances(schedulers, LRScheduler, "a combined schedule");
   const optimizer = given ?? schedulers[0]?.optimizer;
   if (!optimizer) throw new DynError("Expected at least one schedule but found none");
   if (schedulers.some((each) => each.optimizer !== optimizer)) {

@@ -3,6 +3,7 @@
  * infinite gradients are skipped. Invariant: between two calls of `update` each optimizer is unscaled and stepped at
  * most once.
  */
+import { checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/shown.ts";
 import { noGrad } from "../tensor/modes.ts";
@@ -66,7 +67,10 @@ export class GradScaler {
   /** `device` is PyTorch's first argument; gradients are found wherever they are. */
   constructor(device: string | GradScalerOptions = {}, options: GradScalerOptions = {}) {
     const given = typeof device === "string" ? options : device;
-    const { initScale = 2 ** 16, growthFactor = 2, backoffFactor = 0.5, growthInterval = 2000 } = given;
+    const { initScale = 2 ** 16, growthFactor = 2, backoffFactor = 0.5, growthInterval = 2000 } = optionsOf(
+      "GradScaler",
+      given,
+    );
     if (!(growthFactor > 1)) throw new DynError(`Expected a growthFactor above 1 but found ${growthFactor}`);
     if (!(backoffFactor < 1)) {
       throw new DynError(`Expected a backoffFactor below 1 but found ${backoffFactor}`);
@@ -83,12 +87,13 @@ export class GradScaler {
   /** Losses times the scale. */
   scale(outputs: readonly Losses[]): readonly Losses[];
   scale(outputs: Losses): Losses {
-    if (!this.#enabled) return outputs;
-    return isTensor(outputs) ? outputs.mul(this.#scale) : outputs.map((each) => this.#scaled(each));
+    return this.#enabled ? this.#scaled(outputs) : outputs;
   }
 
   #scaled(outputs: Losses): Losses {
-    return isTensor(outputs) ? outputs.mul(this.#scale) : outputs.map((each) => this.#scaled(each));
+    if (isTensor(outputs)) return outputs.mul(this.#scale);
+    checkKind(outputs, "a list", "losses to scale that are not a tensor");
+    return outputs.map((each) => this.#scaled(each));
   }
 
   /**
@@ -106,7 +111,9 @@ export class GradScaler {
   }
 
   /** Unscales; gives whether some gradient is not finite. */
-  #unscale({ paramGroups }: Scaled): boolean {
+  #unscale(optimizer: Scaled): boolean {
+    checkKind(optimizer?.paramGroups, "a list", "paramGroups of an optimizer");
+    const { paramGroups } = optimizer;
     const inverse = Math.fround(1 / this.#scale);
     const grads = paramGroups.flatMap(({ params }) => params.flatMap(({ grad }) => grad ? [grad] : []));
     if (grads.some(({ dtype }) => dtype === "float16")) {
@@ -218,6 +225,7 @@ export class GradScaler {
   /** Takes over what `stateDict` gave. Throws DynError for the state of a disabled scaler. */
   loadStateDict(state: GradScalerState): void {
     if (!this.#enabled) return;
+    checkKind(state, "an object", "loadStateDict of GradScaler");
     const { scale, growth_factor, backoff_factor, growth_interval, _growth_tracker } = state;
     if (
       scale === undefined || growth_factor === undefined || backoff_factor === undefined ||

@@ -3,7 +3,7 @@
  * of registration, prepended ones first. Hooks are typed as methods, so that an optimizer of one kind can be used as
  * any.
  */
-import { checkFunction } from "../base/checked_input.ts";
+import { checkFunction, optionsOf } from "../base/checked_input.ts";
 import type { HookHandle } from "../tensor/autograd_state.ts";
 
 /** Called before a step with its arguments; a list that it gives replaces them. */
@@ -43,9 +43,9 @@ export class OptimizerHooks<O, S> {
 }
 
 /** Adds a hook to a list. */
-export function addHook<H>(hooks: H[], hook: H, { prepend = false }: PlaceOfHook = {}): HookHandle {
+export function addHook<H>(hooks: H[], hook: H, options: PlaceOfHook = {}): HookHandle {
   checkFunction(hook, "as a hook of an optimizer");
-  if (prepend) hooks.unshift(hook);
+  if (optionsOf("a hook", options).prepend) hooks.unshift(hook);
   else hooks.push(hook);
   let isThere = true;
   return {

@@ -1,4 +1,5 @@
 /** Muon: momentum whose matrices are made orthogonal before a step; as torch.optim.Muon. */
+import { checkedTensors } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
 import { zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -58,7 +59,8 @@ export class Muon extends PerParameter<MuonOptions> {
   }
 
   override addParamGroup(group: Partial<MuonOptions> & { params: Iterable<Tensor> }): void {
-    const params = [...group.params], other = params.find(({ ndim }) => ndim !== 2);
+    const params = checkedTensors(group?.params ?? group, "Muon"),
+      other = params.find(({ ndim }) => ndim !== 2);
     if (other) {
       throw new DynError(`Expected matrices as parameters of Muon but found the shape [${other.shape}]`);
     }

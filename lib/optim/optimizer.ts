@@ -2,6 +2,7 @@
  * The base of all optimizers: parameter groups, per-parameter state, state dicts. Invariant: `step` is ordinary
  * tensor code without reading a value back, so that it can be captured into a graph together with the model.
  */
+import { checkKind, optionsOf, refuseValue } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { trailing } from "../base/arguments.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
@@ -73,7 +74,7 @@ export function hyperparameters<H extends object>(
       : typeof usual !== "number" || typeof value === "number" || value instanceof Tensor;
     if (fits || value === usual) continue;
     const wanted = isList ? `${usual.length} numbers` : "a number";
-    throw new DynError(`Expected ${wanted} for ${name} of ${optimizer} but found ${oneLine(value)}`);
+    refuseValue(`${wanted} for ${name} of ${optimizer}`, value);
   }
   for (const name of NOT_NEGATIVE) {
     const value: unknown = Reflect.get(all, name);
@@ -125,7 +126,7 @@ export abstract class Optimizer<H extends object = WithRate> {
   }
 
   addParamGroup(group: Partial<H> & { params: Iterable<Tensor> }): void {
-    const params = checkedTensors(group.params, "an optimizer");
+    const params = checkedTensors(group?.params ?? group, "an optimizer");
     for (const param of params) {
       if (!param.isLeaf) {
         throw new DynError("Expected leaf tensors to optimize but found the result of an op");
@@ -145,7 +146,7 @@ export abstract class Optimizer<H extends object = WithRate> {
 
   /** Drops the gradients (or zeroes them in place). */
   zeroGrad(options: { setToNone?: boolean } = {}): void {
-    const drop = options.setToNone ?? true;
+    const drop = optionsOf("zeroGrad", options).setToNone ?? true;
     for (const group of this.paramGroups) {
       for (const param of group.params) {
         if (drop) param.grad = null;
@@ -243,6 +244,8 @@ export abstract class Optimizer<H extends object = WithRate> {
   }
 
   private read(saved: OptimizerState<H>): void {
+    checkKind(saved, "an object", "loadStateDict");
+    checkKind(saved.paramGroups, "a list", "paramGroups of loadStateDict");
     if (saved.paramGroups.length !== this.paramGroups.length) {
       throw new DynError(
         `Expected ${this.paramGroups.length} parameter groups but found ${saved.paramGroups.length}`,

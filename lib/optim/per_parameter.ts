@@ -50,12 +50,18 @@ export abstract class PerParameter<H extends object> extends Optimizer<H> {
    * Begins what is kept of a parameter, where that has not happened. All parameters begin before the first of them is
    * updated, so that who compiles a step can have it done ahead, and compiles one program for the first step and the
    * others.
+   *
+   * @internal
    */
   prepare(param: Tensor, group: H): void {
     this.beginState(param, group);
   }
 
-  /** The same, as it is traced where it cannot be done ahead. */
+  /**
+   * The same, as it is traced where it cannot be done ahead.
+   *
+   * @internal
+   */
   beginState(param: Tensor, group: H): void {
     if (this.state.has(param)) return;
     const begun = this.begin(this.asReal(param), group);

@@ -2,9 +2,10 @@
  * A schedule that follows a metric, like torch.optim.lr_scheduler.ReduceLROnPlateau: the metric after each epoch
  * determines the rates of the optimizer's groups.
  */
+import { refuseValue } from "../base/checked_input.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
-import { oneLine, showAsText, withSettings } from "../base/shown.ts";
+import { showAsText, withSettings } from "../base/shown.ts";
 import type { Optimizer } from "./optimizer.ts";
 
 /** Options of ReduceLROnPlateau. */
@@ -56,7 +57,7 @@ export class ReduceLROnPlateau {
   step(metric: number | { item(): number | bigint | boolean }): void {
     const isNumber = typeof metric === "number";
     if (!isNumber && typeof metric?.item !== "function") {
-      throw new DynError(`Expected the number to watch in step(metric) but found ${oneLine(metric)}`);
+      refuseValue("the number to watch in step(metric)", metric);
     }
     const value = isNumber ? metric : Number(metric.item());
     const { factor, patience, cooldown, minLr, eps } = this.options;

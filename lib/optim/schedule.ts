@@ -2,8 +2,9 @@
  * The base of learning-rate schedules, which set the rates of an optimizer's groups. Invariant: a rate is a function
  * of the number of steps and of the group's initial rate.
  */
+import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
-import { oneLine, showAsText, withSettings } from "../base/shown.ts";
+import { showAsText, withSettings } from "../base/shown.ts";
 import type { Optimizer, WithRate } from "./optimizer.ts";
 
 /** The rates that groups had before any schedule changed them, so that several schedules share them. */
@@ -23,7 +24,7 @@ export abstract class LRScheduler {
 
   constructor(readonly optimizer: Optimizer) {
     if (!Array.isArray(optimizer?.paramGroups)) {
-      throw new DynError(`Expected an optimizer in ${new.target.name} but found ${oneLine(optimizer)}`);
+      refuseValue(`an optimizer in ${new.target.name}`, optimizer);
     }
     this.baseRates = optimizer.paramGroups.map(firstRateOf);
   }
@@ -78,6 +79,7 @@ export abstract class LRScheduler {
   }
 
   loadStateDict(state: { readonly lastEpoch: number }): void {
+    checkKind(state?.lastEpoch, "a number", "lastEpoch of loadStateDict");
     this.lastEpoch = state.lastEpoch;
     this.apply();
   }

@@ -3,6 +3,7 @@
  * `torch.autocast`. Invariant: lib/ops/autocast.ts alone decides which calls are converted; conversions are ordinary
  * ops, so the tape and every mode see them.
  */
+import { optionsOf } from "../base/checked_input.ts";
 import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { scoped } from "../base/scoped.ts";
@@ -39,7 +40,7 @@ interface Converted {
 /** The options of a region, checked. Throws DynError for a type that is none of 16 bits. */
 export function autocastSettings(options: AutocastOptions | string): Required<AutocastOptions> {
   const { deviceType = "cpu", dtype = "bfloat16", enabled = true, cacheEnabled = true } =
-    typeof options === "string" ? { deviceType: options } : options;
+    typeof options === "string" ? { deviceType: options } : optionsOf("autocast", options);
   if (dtype !== "bfloat16" && dtype !== "float16") {
     throw new DynError(`Expected autocast to bfloat16 or float16 but found ${String(dtype)}`);
   }

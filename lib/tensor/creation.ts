@@ -3,6 +3,7 @@
  * Invariant: without a type, integers become int64 (the default type with requiresGrad), other numbers the default
  * type, booleans bool.
  */
+import { optionsOf } from "../base/checked_input.ts";
 import { oneLine } from "../base/shown.ts";
 import { withRuntimeBuiltins } from "../base/own_builtins.ts";
 import { encodeElements, numberArray } from "../base/bfloat16.ts";
@@ -43,7 +44,7 @@ export type { TensorOptions } from "./tensor_options.ts";
 
 /** A tensor with a copy of the data, as `torch.tensor`. */
 export function tensor(data: TensorData, options: TensorOptions = {}): Tensor {
-  return withRuntimeBuiltins(() => made(data, options));
+  return withRuntimeBuiltins(() => made(data, optionsOf("tensor", options)));
 }
 
 function made(data: TensorData, options: TensorOptions): Tensor {
@@ -77,6 +78,7 @@ function pick(kind: DTypeCategory, requiresGrad = false): DType {
 
 /** The data as a tensor; one that fits already is returned as it is, as `torch.as_tensor`. */
 export function asTensor(data: TensorData, options: TensorOptions = {}): Tensor {
+  optionsOf("asTensor", options);
   if (!isTensor(data)) return tensor(data, options);
   return converted(ops, data, { dtype: options.dtype, device: options.device });
 }

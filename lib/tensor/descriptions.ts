@@ -2,8 +2,9 @@
  * Members of tensors that are defined in terms of other members. Invariant: they have no state, so that in a trace,
  * in a graph or under a mode they behave as those members do.
  */
+import { checkTensor } from "./checked.ts";
 import type { DType } from "../base/dtype.ts";
-import { checkFunction, checkOptions } from "../base/checked_input.ts";
+import { checkFunction, checkKind, checkOptions } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine } from "../base/shown.ts";
 import { defineOwn } from "../base/own_builtins.ts";
@@ -45,9 +46,11 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
     return Boolean(this.ne(0).item<boolean>());
   },
   isSameSize(other: Tensor) {
+    checkTensor(other, "isSameSize");
     return `${this.shape}` === `${other.shape}`;
   },
   isSetTo(other: Tensor) {
+    checkTensor(other, "isSetTo");
     return this.storage === other.storage && this.offset === other.offset &&
       `${this.shape}` === `${other.shape}` && `${this.strides}` === `${other.strides}`;
   },
@@ -131,9 +134,11 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
     return written(this, [this], fn);
   },
   map_(other: Tensor, fn: (element: Element, other: Element) => Element) {
+    checkTensor(other, "map_");
     return written(this, [this, other.expandAs(this)], fn);
   },
   set_(source: Tensor) {
+    checkTensor(source, "set_");
     if (source.dtype !== this.dtype) {
       throw new DynError(`Expected a tensor of ${this.dtype} for set_ but found ${source.dtype}`);
     }
@@ -167,6 +172,7 @@ export function emptyStrided(
   stride: readonly number[],
   options: TensorOptions = {},
 ): Tensor {
+  for (const list of [size, stride]) checkKind(list, "a list", "emptyStrided");
   if (size.length !== stride.length) {
     throw new DynError(`Expected a stride for each of ${size.length} sizes but found ${stride.length}`);
   }

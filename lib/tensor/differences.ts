@@ -2,6 +2,8 @@
  * Numerical derivatives of sampled functions along dimensions. Invariant: composed of ops, so that gradients reach
  * the samples and it can be captured.
  */
+import { checkKind, optionsOf } from "../base/checked_input.ts";
+import { checkTensor } from "./checked.ts";
 import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
 import { normalizeDim } from "../ops/shapes.ts";
@@ -82,8 +84,10 @@ function unevenly(
  * of fewer than edgeOrder + 1 samples.
  */
 export function gradient(input: Tensor, options: GradientOptions = {}): Tensor[] {
-  const { spacing = null, dim = null, edgeOrder = 1 } = options, rank = input.ndim;
+  checkTensor(input, "gradient");
+  const { spacing = null, dim = null, edgeOrder = 1 } = optionsOf("gradient", options), rank = input.ndim;
   const x = isFloat(input.dtype) ? input : input.to("float32");
+  if (dim !== null && typeof dim !== "number") checkKind(dim, "a list", "dim of gradient");
   const dims = dim === null
     ? Array.from({ length: rank }, (_, d) => d)
     : (typeof dim === "number" ? [dim] : dim).map((d) => normalizeDim(d, rank));

@@ -2,6 +2,8 @@
  * Free functions whose result is not a tensor, or several where they get several. Invariant: elements are accessed
  * only through ops.
  */
+import { checkKind, refuseValue } from "../base/checked_input.ts";
+import { checkTensor } from "./checked.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { isComplexNumber } from "../base/complex.ts";
 import { complexType, type DType } from "../base/dtype.ts";
@@ -18,6 +20,7 @@ import type { Tolerances } from "./tensor_options.ts";
 
 /** Returns whether two tensors have the same shape and elements, like `torch.equal`. */
 export function equal(self: Tensor, other: Tensor): boolean {
+  checkTensor(self, "equal");
   return self.equal(other);
 }
 
@@ -26,12 +29,18 @@ export function equal(self: Tensor, other: Tensor): boolean {
  * types.
  */
 export function allclose(self: Tensor, other: Tensor, ...tolerances: Tolerances): boolean {
+  checkTensor(self, "allclose");
   return self.allclose(other, ...tolerances);
 }
 
 /** The shape that shapes broadcast to (a number stands for one of one dimension), as `torch.broadcast_shapes`. */
 export function broadcastShapes(...shapes: readonly (number | readonly number[])[]): Dim[] {
-  return broadcast(...shapes.map((shape) => typeof shape === "number" ? [shape] : shape));
+  const lists = shapes.map((shape) => typeof shape === "number" ? [shape] : shape);
+  for (const list of lists) {
+    checkKind(list, "a list", "broadcastShapes");
+    for (const size of list) checkKind(size, "a number", "a size in broadcastShapes");
+  }
+  return broadcast(...lists);
 }
 
 type Raise = (x: Tensor) => Tensor;
@@ -71,27 +80,39 @@ export const atleast3d: AtLeast = forms((x) => ops.atleast3d(x));
 
 /** Returns whether the elements of a tensor are complex numbers, like `torch.is_complex`. */
 export function isComplex(tensor: Tensor): boolean {
+  checkTensor(tensor, "isComplex");
   return tensor.isComplex();
+}
+
+function checkOperand(value: unknown, owner: string): void {
+  if (isTensor(value) || isComplexNumber(value) || ["number", "bigint", "boolean"].includes(typeof value)) {
+    return;
+  }
+  refuseValue(`a tensor or a number for ${owner}`, value);
 }
 
 /** The type in which an op of these two would compute, as `torch.result_type`. */
 export function resultType(a: Tensor | Element, b: Tensor | Element): DType {
+  for (const each of [a, b]) checkOperand(each, "resultType");
   const real = [a, b].flatMap((each) => isComplexNumber(each) ? [] : [each]);
   return real.length === 2 ? resultTypeOf(real) : complexType(resultTypeOf(real));
 }
 
 /** Number of elements, as `torch.numel`. */
 export function numel(input: Tensor): number {
+  checkTensor(input, "numel");
   return input.numel();
 }
 
 /** Returns whether the type is a floating type, like `torch.is_floating_point`. */
 export function isFloatingPoint(input: Tensor): boolean {
+  checkTensor(input, "isFloatingPoint");
   return input.isFloatingPoint();
 }
 
 /** Returns whether elements can be negative, like `torch.is_signed`. */
 export function isSigned(input: Tensor): boolean {
+  checkTensor(input, "isSigned");
   return input.isSigned();
 }
 
@@ -99,16 +120,19 @@ export function isSigned(input: Tensor): boolean {
  * Returns whether the one element is not 0, like `torch.is_nonzero`. Throws DynError for another number of elements.
  */
 export function isNonzero(input: Tensor): boolean {
+  checkTensor(input, "isNonzero");
   return input.isNonzero();
 }
 
 /** Returns whether two tensors have the same shape, like `torch.is_same_size`. */
 export function isSameSize(input: Tensor, other: Tensor): boolean {
+  checkTensor(input, "isSameSize");
   return input.isSameSize(other);
 }
 
 /** The last two dimensions exchanged and conjugated, as `torch.adjoint`. */
 export function adjoint(input: Tensor): Tensor {
+  checkTensor(input, "adjoint");
   return input.mH;
 }
 
@@ -148,6 +172,7 @@ export function emptyPermuted(
   physicalLayout: readonly number[],
   options: TensorOptions = {},
 ): Tensor {
+  for (const list of [size, physicalLayout]) checkKind(list, "a list", "emptyPermuted");
   const { requiresGrad = false, ...place } = options, laid = physicalLayout.map((d) => size[d]);
   const isOrder = physicalLayout.length === size.length &&
     size.every((_, d) => physicalLayout.includes(d));

@@ -4,6 +4,7 @@
  * nested in arrays and objects. Invariant: results are row-major and share memory with nothing; gradients flow
  * through the branches and iterations that ran.
  */
+import { checkFunction, checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, isPlainObject, type TreeSpec, unflatten } from "../base/tree.ts";
 import { runCond, runScan, runWhile } from "../graph/higher_order.ts";
@@ -24,6 +25,8 @@ export function cond<R extends Tensors, A extends readonly unknown[]>(
   falseFn: (...operands: A) => R,
   operands: A | readonly [] = [],
 ): R {
+  for (const branch of [trueFn, falseFn]) checkFunction(branch, "as a branch of cond");
+  checkKind(operands, "a list", "the operands of cond");
   const layout: { spec?: TreeSpec } = {};
   const branch = (fn: (...given: A) => R) => () => {
     const { leaves, spec } = flattened(Reflect.apply(fn, undefined, operands));
@@ -43,6 +46,8 @@ export function whileLoop<C extends readonly Tensor[]>(
   bodyFn: (...carried: C) => readonly Tensor[],
   carried: C,
 ): C {
+  for (const part of [condFn, bodyFn]) checkFunction(part, "as condition and body of whileLoop");
+  checkKind(carried, "a list", "the carried tensors of whileLoop");
   const leaves = runWhile(eagerRegions, carried, {
     condition: (...values) => Reflect.apply(condFn, undefined, values),
     body: (...values) => {
@@ -84,6 +89,7 @@ export function scanRows<C extends Tensors, X extends Tensors, Y extends Tensors
   init: C,
   xs: X,
 ): [carry: C, ys: Y] {
+  checkFunction(combineFn, "that combines what is carried with a row");
   const start = flattened(init), over = flattened(xs);
   const layout: { spec?: TreeSpec } = {};
   const leaves = runScan(eagerRegions, { carried: start.leaves, over: over.leaves }, (...values) => {
@@ -112,8 +118,10 @@ export function associativeScan<X extends Tensors>(
   combineFn: (a: X, b: X) => X,
   xs: X,
   dim: number,
-  { reverse = false }: { readonly reverse?: boolean } = {},
+  options: { readonly reverse?: boolean } = {},
 ): X {
+  checkFunction(combineFn, "that combines two rows");
+  const { reverse = false } = optionsOf("associativeScan", options);
   const toFront = (x: Tensor) => reverse ? ops.flip(ops.movedim(x, dim, 0), [0]) : ops.movedim(x, dim, 0);
   const rows = mapTensors(xs, toFront), first = mapTensors(rows, (x) => ops.select(x, 0, 0));
   if (firstTensor(rows).shape[0] === 1) return mapTensors(xs, (x) => ops.clone(x));
@@ -139,6 +147,7 @@ export function map<X extends Tensors, Y extends Tensors, A extends readonly unk
   xs: X,
   ...args: A
 ): Y {
+  checkFunction(f, "of rows");
   const [, ys] = scanRows((carry: readonly Tensor[], x: X) => [carry, f(x, ...args)], [], xs);
   return ys;
 }

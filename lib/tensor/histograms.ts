@@ -2,6 +2,8 @@
  * Multidimensional histograms of points in the last dimension: counts or sums of weights, and edges. Invariant:
  * composed of ops, so that it can be captured.
  */
+import { optionsOf } from "../base/checked_input.ts";
+import { checkTensor } from "./checked.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "./eager.ts";
 import { isTensor, type Tensor } from "./tensor.ts";
@@ -28,7 +30,7 @@ export type HistogramddResult = [hist: Tensor, binEdges: Tensor[]] & {
 };
 
 const isOptions = (value: GridBins | HistogramddOptions): value is HistogramddOptions =>
-  typeof value === "object" && !Array.isArray(value);
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
  * Counts the points [..., D] in each cell of a grid, like `torch.histogramdd`: `bins` is a number for all dimensions,
@@ -39,8 +41,12 @@ export function histogramdd(
   first: GridBins | HistogramddOptions,
   rest: HistogramddOptions = {},
 ): HistogramddResult {
-  const options = isOptions(first) ? first : rest, bins = isOptions(first) ? first.bins : first;
-  if (bins === undefined) throw new DynError("Expected bins of histogramdd but found none");
+  checkTensor(input, "histogramdd");
+  const options = isOptions(first) ? first : optionsOf("histogramdd", rest),
+    bins = isOptions(first) ? first.bins : first;
+  if (bins === undefined || bins === null) {
+    throw new DynError(`Expected bins of histogramdd but found ${bins}`);
+  }
   const { range = null, weight = null, density = false } = options, dims = input.shape.at(-1);
   if (dims === undefined || input.ndim < 2) {
     throw new DynError(

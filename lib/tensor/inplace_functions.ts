@@ -1,8 +1,7 @@
 /**
  * The in-place methods that PyTorch also has as functions: `relu_(x)` is `x.relu_()`.
  */
-import { DynError } from "../base/errors.ts";
-import { oneLine } from "../base/shown.ts";
+import { refuseValue } from "../base/checked_input.ts";
 import { isTensor, type Tensor } from "./tensor.ts";
 
 /** The arguments of a method, also where it can be called in two ways. */
@@ -16,7 +15,7 @@ export type InPlace<Name extends keyof Tensor> = (self: Tensor, ...args: Argumen
 function inPlace<Name extends keyof Tensor>(name: Name): InPlace<Name> {
   return (self, ...args) => {
     if (!isTensor(self)) {
-      throw new DynError(`Expected a tensor for ${String(name)} but found ${oneLine(self)}`);
+      refuseValue(`a tensor for ${String(name)}`, self);
     }
     return Reflect.apply(self[name] as (...given: unknown[]) => Tensor, self, args);
   };

@@ -4,8 +4,9 @@
  * it; no two calls of a run share keys.
  */
 
+import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
-import { oneLine, showAsText, withSettings } from "../base/shown.ts";
+import { showAsText, withSettings } from "../base/shown.ts";
 import type { RandomSource } from "../ops/random_source.ts";
 import { scoped } from "../base/scoped.ts";
 
@@ -33,7 +34,7 @@ export class Generator implements RandomSource {
   /** Starts again from a seed, an integer up to 2⁵³. */
   manualSeed(seed: number): this {
     if (!Number.isSafeInteger(seed)) {
-      throw new DynError(`Expected an integer as a seed but found ${oneLine(seed)}`);
+      refuseValue("an integer as a seed", seed);
     }
     this.#seed = seed;
     this.#offset = 0;
@@ -56,7 +57,9 @@ export class Generator implements RandomSource {
   }
 
   /** Goes on from a state. */
-  setState({ seed, offset }: GeneratorState): this {
+  setState(state: GeneratorState): this {
+    checkKind(state, "an object", "the state of a generator");
+    const { seed, offset } = state;
     this.#seed = seed;
     this.#offset = offset;
     return this;

@@ -3,7 +3,7 @@
  * from the table when this module loads. Invariant: shape, strides and type are those of `layout`; two tensors share
  * elements only if they share storage.
  */
-import { checkFunction } from "../base/checked_input.ts";
+import { checkFunction, checkInstance } from "../base/checked_input.ts";
 import { type DType, type HostArray, isComplex, isDifferentiable, isFloat, itemSize } from "../base/dtype.ts";
 import { showAsText } from "../base/shown.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
@@ -244,6 +244,7 @@ export class Tensor {
 
   /** Shares the storage of another tensor from now on, keeping its own place in the autograd graph. */
   replaceData(other: Tensor): void {
+    checkInstance(other, Tensor, "replaceData");
     this.storage = other.storage;
     this.layout = other.layout;
     this.offset = other.offset;
@@ -421,6 +422,7 @@ export class Tensor {
 
   /** Returns whether the other tensor has the same shape and elements; NaN equals nothing. */
   equal(other: Tensor): boolean {
+    checkInstance(other, Tensor, "equal");
     return `${this.shape}` === `${other.shape}` && this.eq(other).all().item<boolean>();
   }
 
@@ -475,6 +477,7 @@ export class Tensor {
 
   /** The shape of another tensor, as `resize_`. */
   resizeAs_(other: Tensor): this {
+    checkInstance(other, Tensor, "resizeAs_");
     return this.resize_(other.shape);
   }
 

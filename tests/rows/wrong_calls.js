@@ -45,6 +45,13 @@ export function wrongCalls(dyn) {
     { call: () => F.huberLoss(ints, ints), says: ["huberLoss", "int64"] },
     { call: () => F.avgPool1d(tensor([[1, 2]], { dtype: "uint8" }), 1), says: ["uint8"] },
     { call: () => dyn.trapezoid(tensor([true, false])), says: ["trapezoid", "bool"] },
+    { call: () => nn.init.zeros_(3), says: ["a tensor for nn.init", "3"] },
+    {
+      call: () => new dyn.distributions.Normal(0, 1).logProb(3),
+      says: ["a tensor for logProb of Normal", "3"],
+    },
+    { call: () => new nn.ModuleList().extend(null), says: ["extend", "null"] },
+    { call: () => dyn.func.stackModuleState([3]), says: ["an instance of Module", "3"] },
     { call: () => a.chunk(0), says: ["0"] },
     { call: () => a.at(9), says: ["9"] },
     { call: () => a.at(0, 0, 0), says: ["3"] },

@@ -2,6 +2,7 @@
  * Readers of the MNIST and CIFAR files, compressed or not: uint8 images and int64 labels. Invariant: the sizes in a
  * file's header match its contents. http://yann.lecun.com/exdb/mnist, https://www.cs.toronto.edu/~kriz/cifar.html
  */
+import { checkKind, optionsOf } from "../../base/checked_input.ts";
 import { join } from "node:path";
 import { DynError } from "../../base/errors.ts";
 import { fromTypedArray } from "../../tensor/creation.ts";
@@ -32,6 +33,7 @@ export function readIdx(source: Source): Tensor {
 
 /** Of names, the first that is a file of a folder. Throws DynError for none. */
 function fileIn(folder: string, names: readonly string[]): string {
+  checkKind(folder, "a string", "the folder of a data set");
   for (const name of names) {
     const path = join(folder, name);
     try {
@@ -45,7 +47,7 @@ function fileIn(folder: string, names: readonly string[]): string {
 
 /** MNIST, or a set in its format, from a folder with its four files: uint8 [N, 28, 28] and int64 [N]. */
 export function mnist(folder: string, options: PartOptions = {}): TensorDataset<readonly [Tensor, Tensor]> {
-  const part = options.train ?? true ? "train" : "t10k";
+  const part = optionsOf("mnist", options).train ?? true ? "train" : "t10k";
   const read = (kind: string, ndim: number) => {
     const name = `${part}-${kind}-idx${ndim}-ubyte`;
     return readIdx(fileIn(folder, [name, `${name}.gz`, name.replace("-idx", ".idx")]));
@@ -76,7 +78,7 @@ function cifar(paths: readonly string[], labels: number): TensorDataset<readonly
 
 /** CIFAR-10 from the folder of its binary version: uint8 [N, 3, 32, 32] and int64 [N]. */
 export function cifar10(folder: string, options: PartOptions = {}): TensorDataset<readonly [Tensor, Tensor]> {
-  const names = options.train ?? true
+  const names = optionsOf("cifar10", options).train ?? true
     ? [1, 2, 3, 4, 5].map((k) => `data_batch_${k}.bin`)
     : ["test_batch.bin"];
   return cifar(names.map((name) => fileIn(folder, [name])), 1);
@@ -87,5 +89,8 @@ export function cifar100(
   folder: string,
   options: PartOptions = {},
 ): TensorDataset<readonly [Tensor, Tensor]> {
-  return cifar([fileIn(folder, [options.train ?? true ? "train.bin" : "test.bin"])], 2);
+  return cifar(
+    [fileIn(folder, [optionsOf("cifar100", options).train ?? true ? "train.bin" : "test.bin"])],
+    2,
+  );
 }

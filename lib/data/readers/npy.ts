@@ -2,6 +2,7 @@
  * NumPy's files of one array, like `numpy.load` and `numpy.save`. Invariant: files that are written here can be read
  * here and by NumPy. https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  */
+import { checkTensor } from "../../tensor/checked.ts";
 import { concat } from "../../base/bytes.ts";
 import { type DType, hostArray, itemSize } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
@@ -56,6 +57,7 @@ export function readNpy(source: Source): Tensor {
 
 /** Writes one array. Throws DynError for a type that NumPy has none of. */
 export function writeNpy(path: string, tensor: Tensor): void {
+  checkTensor(tensor, "writeNpy");
   const found = Object.entries(TYPES).find(([, dtype]) => dtype === tensor.dtype);
   if (!found) {
     throw new DynError(`Expected a tensor of a type that NumPy has but found ${tensor.dtype}`);

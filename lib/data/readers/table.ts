@@ -2,6 +2,7 @@
  * Tables of numbers and texts, from CSV (papaparse) or JSON lines: columns by name, numeric ones as tensors.
  * Invariant: a cell that is not a number is an error that names its line and column, never NaN.
  */
+import { checkKind, optionsOf } from "../../base/checked_input.ts";
 import type { DType } from "../../base/dtype.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/tree.ts";
@@ -31,11 +32,12 @@ export class Table {
   constructor(
     readonly columns: readonly string[],
     rows: readonly (readonly string[])[],
-    { firstLine = 1 }: { readonly firstLine?: number } = {},
+    options: { readonly firstLine?: number } = {},
   ) {
+    for (const list of [columns, rows]) checkKind(list, "a list", "Table");
     this.length = rows.length;
     this.#rows = rows;
-    this.#firstLine = firstLine;
+    this.#firstLine = optionsOf("Table", options).firstLine ?? 1;
   }
 
   /** The texts of a column. Throws DynError for a name that there is none of. */
@@ -81,7 +83,8 @@ export class Table {
 
 /** Reads CSV. Throws DynError for lines with other numbers of cells than the first. */
 export async function readCsv(source: Source, options: CsvOptions = {}): Promise<Table> {
-  const { header = true, delimiter = "" } = options, parse = functionOf(await libraryOf(PAPAPARSE), "parse");
+  const { header = true, delimiter = "" } = optionsOf("readCsv", options),
+    parse = functionOf(await libraryOf(PAPAPARSE), "parse");
   const found: { data?: unknown } = Object(parse(textOf(source), { delimiter, skipEmptyLines: true }));
   const cells = Array.isArray(found.data) ? found.data.map((row) => Array.from(Object(row), String)) : [];
   const [first] = cells, width = first?.length ?? 0;

@@ -3,6 +3,8 @@
  * `Symbol.for("Jupyter.display")`, which returns content by media type. Invariant: texts are escaped, never
  * interpreted as HTML; a tensor of any size shows at most some hundred elements.
  */
+import { checkKind, optionsOf } from "../../base/checked_input.ts";
+import { checkTensor } from "../../tensor/checked.ts";
 import { isComplex } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import { showAsText } from "../../base/shown.ts";
@@ -51,7 +53,8 @@ export interface DisplayImageOptions {
 
 /** A tensor as an image: floats from 0 to 1, integers from 0 to 255. Throws DynError for what is none. */
 export function image(tensor: Tensor, options: DisplayImageOptions = {}): Displayed {
-  const { dataformats = tensor.ndim === 2 ? "HW" : "CHW" } = options;
+  checkTensor(tensor, "image");
+  const { dataformats = tensor.ndim === 2 ? "HW" : "CHW" } = optionsOf("image", options);
   const pixels = pixelsOf(tensor, dataformats), { width, height } = pixels;
   return new Displayed({
     "image/png": encodePng(pixels).toBase64(),
@@ -61,10 +64,12 @@ export function image(tensor: Tensor, options: DisplayImageOptions = {}): Displa
 
 /** Curves over their steps, by name, as `curves({ train: losses, test: others })`. Throws DynError where there are none. */
 export function curves(series: Readonly<Record<string, ArrayLike<number> | Tensor>>): Displayed {
-  const lines = Object.entries(series).map(([name, values]) => ({
-    name,
-    values: values instanceof Tensor ? Array.from(readElements(values), Number) : Array.from(values),
-  }));
+  checkKind(series, "an object", "curves");
+  const lines = Object.entries(series).map(([name, values]) => {
+    checkKind(values, "an object", `the curve ${name}`);
+    const elements: ArrayLike<unknown> = values instanceof Tensor ? readElements(values) : values;
+    return { name, values: Array.from(elements, Number) };
+  });
   if (!lines.some(({ values }) => values.some(Number.isFinite))) {
     throw new DynError("Expected numbers for curves but found none");
   }

@@ -2,7 +2,7 @@
  * Writes curves of a training run as event files, like `torch.utils.tensorboard.SummaryWriter`; TensorBoard and `dyn
  * watch` read them. Invariant: a value is in the file after at most a second, and all are when the process ends.
  */
-import { oneLine } from "../../base/shown.ts";
+import { checkKind, refuseValue } from "../../base/checked_input.ts";
 import { join } from "node:path";
 import { DynError, messageOf } from "../../base/errors.ts";
 import type { Module } from "../../nn/module.ts";
@@ -55,6 +55,7 @@ export class Writer {
 
   /** `logDir` is made; unless given, it is `runs/` and the time. Throws DynError where no file can be made there. */
   constructor(logDir?: string) {
+    if (logDir !== undefined) checkKind(logDir, "a string", "the folder of a Writer");
     const time = new Date(), host = Deno.hostname();
     const name = time.toISOString().slice(0, 19).replace("T", "_").replaceAll(":", "-");
     this.logDir = logDir ?? join("runs", `${name}_${host}`);
@@ -79,7 +80,7 @@ export class Writer {
   addScalar(tag: string, value: number | Tensor, globalStep?: number): void {
     const number = isTensor(value) ? Number(value.item()) : value;
     if (typeof number !== "number") {
-      throw new DynError(`Expected a number for the scalar ${tag} but found ${oneLine(number)}`);
+      refuseValue(`a number for the scalar ${tag}`, number);
     }
     this.#add(tag, { kind: "scalar", value: number }, globalStep);
   }

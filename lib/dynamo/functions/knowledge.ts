@@ -3,6 +3,7 @@
  * marked, and the code of all others. Invariant: the table is made once; a function that is not in it is stepped
  * through or breaks the graph.
  */
+import { refuseValue } from "../../base/checked_input.ts";
 import { config } from "../../base/config.ts";
 import { isTraced, overBatch, ownHistory } from "../../autograd/batches/over_batch.ts";
 import { checkpoint, isCheckpointOption } from "../../autograd/checkpoint.ts";
@@ -126,6 +127,7 @@ function models(): ModelTable {
   made.call(cond, traceCond);
   // Errors that are made while tracing are made again, where they are thrown.
   made.call(traceProgram, () => UNDEFINED);
+  made.call(refuseValue, () => breakGraph("throws", "a value of a wrong kind"));
   made.call(Module.prototype.call, tracedAs(Module.prototype.callTraced));
   made.call(PerParameter.prototype.prepare, prepareState);
   made.constructs(Parameter, constructParameter);

@@ -2,6 +2,7 @@
  * Filters that select which guards of an entry are tested. Invariant: a skipped guard is assumed to hold, so that a
  * call it would have refused gets the answer of another one: all filters are unsafe, and their names say so.
  */
+import { checkKind } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import * as nn from "../../nn/mod.ts";
 import { type Source, sourceText } from "../source.ts";
@@ -79,20 +80,28 @@ function moduleOf(source: Source, read: (source: Source) => unknown): GuardFilte
   return base ? moduleOf(base, read) : "none";
 }
 
+/** A filter that decides guard by guard. */
+const keepingWhere = (keeps: (entry: GuardFilterEntry) => boolean): GuardFilter => (entries) => {
+  checkKind(entries, "a list", "a filter of guards");
+  for (const each of entries) checkKind(each, "an object", "a guard to filter");
+  return entries.map(keeps);
+};
+
 /** Keeps guards that are not about modules of the library, as `torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe`. */
-export const skipGuardOnInbuiltNnModulesUnsafe: GuardFilter = (entries) =>
-  entries.map(({ module }) => module !== "builtin");
+export const skipGuardOnInbuiltNnModulesUnsafe: GuardFilter = keepingWhere(({ module }) =>
+  module !== "builtin"
+);
 
 /** Keeps guards that are not about modules, as `torch.compiler.skip_guard_on_all_nn_modules_unsafe`. */
-export const skipGuardOnAllNnModulesUnsafe: GuardFilter = (entries) =>
-  entries.map(({ module }) => module === "none");
+export const skipGuardOnAllNnModulesUnsafe: GuardFilter = keepingWhere(({ module }) => module === "none");
 
-/** Keeps guards on tensors that are no parameters, as `torch.compiler.keep_tensor_guards_unsafe`. */
-export const keepTensorGuardsUnsafe: GuardFilter = (entries) =>
-  entries.map(({ guardType, value }) => guardType === "tensor" && !(value instanceof nn.Parameter));
+/** Keeps guards on tensors that are not parameters, as `torch.compiler.keep_tensor_guards_unsafe`. */
+export const keepTensorGuardsUnsafe: GuardFilter = keepingWhere(({ guardType, value }) =>
+  guardType === "tensor" && !(value instanceof nn.Parameter)
+);
 
 /** Keeps guards that are not about captured or global variables, as `torch.compiler.skip_guard_on_globals_unsafe`. */
-export const skipGuardOnGlobalsUnsafe: GuardFilter = (entries) => entries.map(({ isGlobal }) => !isGlobal);
+export const skipGuardOnGlobalsUnsafe: GuardFilter = keepingWhere(({ isGlobal }) => !isGlobal);
 
 /** Keeps no guards, as `torch.compiler.skip_all_guards_unsafe`. */
-export const skipAllGuardsUnsafe: GuardFilter = (entries) => entries.map(() => false);
+export const skipAllGuardsUnsafe: GuardFilter = keepingWhere(() => false);

@@ -2,6 +2,8 @@
  * Folds batch norms into the preceding layer, like `torch.nn.utils.fusion`: one new layer computes the same as both
  * in evaluation mode. Invariant: neither is changed.
  */
+import { checkTensor } from "../../tensor/checked.ts";
+import { checkModule } from "../module.ts";
 import { DynError } from "../../base/errors.ts";
 import { zerosLike } from "../../tensor/generated_functions.ts";
 import { noGrad } from "../../tensor/modes.ts";
@@ -20,6 +22,7 @@ export type BatchNorm = BatchNorm1d | BatchNorm2d | BatchNorm3d;
 
 /** A convolution that does what `conv` and then `bn` do in evaluation mode, as `torch.nn.utils.fuse_conv_bn_eval`. */
 export function fuseConvBnEval<C extends Convolution>(conv: C, bn: BatchNorm): C {
+  checkModule(conv, "fuseConvBnEval");
   const { weight, groups } = conv;
   if (!isTransposed(conv)) return fused(conv, bn, (factor) => ofOutputs(factor, weight));
   const [first = 1, second = 1] = weight.shape, behind = weight.shape.slice(2).map(() => 1);
@@ -56,6 +59,7 @@ function folded(
   bias: Tensor | null,
   { running, shaped }: { readonly running: Running; readonly shaped: (factor: Tensor) => Tensor },
 ): [weight: Tensor, bias: Tensor] {
+  for (const each of [weight, running.mean, running.variance]) checkTensor(each, "a fused layer");
   const deviation = running.variance.add(running.eps).rsqrt();
   const factor = running.weight ? deviation.mul(running.weight) : deviation;
   const moved = (bias ?? zerosLike(running.mean)).sub(running.mean).mul(factor);
@@ -112,6 +116,7 @@ function fused<L extends Convolution | Linear>(
   bn: BatchNorm,
   shaped: (factor: Tensor) => Tensor,
 ): L {
+  for (const each of [layer, bn]) checkModule(each, "a fused layer");
   const { runningMean, runningVar, eps } = bn, { weight } = layer;
   if (layer.training || bn.training) {
     throw new DynError(

@@ -3,6 +3,8 @@
  * tensor of a module is computed by other modules when it is read. Invariant: the originals are parameters
  * `parametrizations.<name>.original` of the module, so that they are trained and saved instead of the tensor.
  */
+import { checkFunction } from "../../base/checked_input.ts";
+import { checkTensor } from "../../tensor/checked.ts";
 import { DynError } from "../../base/errors.ts";
 import { noGrad } from "../../tensor/modes.ts";
 import { isTensor, Tensor } from "../../tensor/tensor.ts";
@@ -32,6 +34,8 @@ export class ParametrizationList extends Module {
   /** Takes the first parametrization and the tensor that it shall give. */
   constructor(first: Parametrization, value: Tensor) {
     super();
+    checkModule(first, "the parametrization");
+    checkTensor(value, "what is parametrized");
     const given = first.rightInverse ? noGrad(() => first.rightInverse?.(value.detach())) : value;
     const originals = isTensor(given) ? [given] : given ?? [value];
     this.originals = originals.length;
@@ -100,6 +104,7 @@ class Parametrizations extends Module {
 }
 
 function listOf(module: Module, name: string): ParametrizationList | undefined {
+  checkModule(module, "its parametrizations");
   const all: unknown = Reflect.get(module, "parametrizations");
   const found: unknown = all instanceof Parametrizations ? Reflect.get(all, name) : undefined;
   return found instanceof ParametrizationList ? found : undefined;
@@ -107,6 +112,7 @@ function listOf(module: Module, name: string): ParametrizationList | undefined {
 
 /** Returns whether a tensor of a module, or any of them, is parametrized. */
 export function isParametrized(module: Module, tensorName: string | null = null): boolean {
+  checkModule(module, "isParametrized");
   const all: unknown = Reflect.get(module, "parametrizations");
   if (!(all instanceof Parametrizations)) return false;
   return tensorName === null || listOf(module, tensorName) !== undefined;
@@ -114,6 +120,7 @@ export function isParametrized(module: Module, tensorName: string | null = null)
 
 /** The class of a module, whether or not tensors of it are computed, as `type_before_parametrizations`. */
 export function typeBeforeParametrizations(module: Module): unknown {
+  checkModule(module, "typeBeforeParametrizations");
   return module.constructor;
 }
 
@@ -213,6 +220,7 @@ export function removeParametrizations<M extends Module>(
 
 /** Calls `run`, computing each parametrized tensor at most once. */
 export function cached<T>(run: () => T): T {
+  checkFunction(run, "to run");
   const before = CACHE.values;
   CACHE.values = before ?? new Map();
   try {

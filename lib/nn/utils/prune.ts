@@ -3,6 +3,7 @@
  * becomes `<name>Orig`, a parameter, times `<name>Mask`, a buffer. Invariant: states have PyTorch's keys for both
  * (`weight_orig`, `weight_mask`), and pruned elements stay pruned when more are pruned later.
  */
+import { checkFunction, checkKind, optionsOf } from "../../base/checked_input.ts";
 import { checkModule } from "../module.ts";
 import { DynError } from "../../base/errors.ts";
 import { cat, norm, onesLike, rand, randLike, topk } from "../../tensor/generated_functions.ts";
@@ -220,12 +221,15 @@ export function customFromMask<M extends Module>(module: M, name: string, mask: 
 export function globalUnstructured(
   parameters: readonly (readonly [module: Module, name: string])[],
   PruningMethod: new (amount: number) => BasePruningMethod,
-  { amount, importanceScores = [] }: {
+  options: {
     readonly amount: number;
     /** Of each of them; default: its own elements. */
     readonly importanceScores?: readonly (Tensor | null)[];
   },
 ): void {
+  const { amount, importanceScores = [] } = optionsOf("globalUnstructured", options);
+  checkFunction(PruningMethod, "that makes a method of pruning");
+  checkKind(parameters, "a list", "globalUnstructured");
   const method = new PruningMethod(amount),
     states = parameters.map(([module, name]) => stateOf(module, name));
   if (method.pruningType !== "unstructured") {
@@ -268,6 +272,7 @@ export function remove<M extends Module>(module: M, name: string): M {
 
 /** Returns whether any tensor of a module or its submodules is pruned. */
 export function isPruned(module: Module): boolean {
+  checkModule(module, "isPruned");
   return module.modules().some((each) =>
     [...each.registeredHooks?.before.values() ?? []].some(({ hook }) => PRUNING.has(hook))
   );

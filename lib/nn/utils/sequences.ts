@@ -2,10 +2,11 @@
  * Sequences of different lengths: the namespace `nn.utils.rnn`, like torch.nn.utils.rnn. They are packed by time for
  * recurrent layers, and padded again.
  */
-import { checkedTensors } from "../../tensor/checked.ts";
+import { checkKind, optionsOf, refuseValue } from "../../base/checked_input.ts";
+import { checkedTensors, checkTensor } from "../../tensor/checked.ts";
 import { DynError } from "../../base/errors.ts";
 import { type Trailing, trailing } from "../../base/arguments.ts";
-import { oneLine, showAsText, withSettings } from "../../base/shown.ts";
+import { showAsText, withSettings } from "../../base/shown.ts";
 import { tensor } from "../../tensor/creation.ts";
 import { cat, stack } from "../../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
@@ -36,7 +37,7 @@ showAsText(PackedSequence.prototype);
 function numbersOf(lengths: Tensor | readonly number[]): number[] {
   if (isTensor(lengths)) return Array.from(lengths.toTypedArray(), Number);
   if (Array.isArray(lengths)) return [...lengths];
-  throw new DynError(`Expected lengths of sequences in a list or a tensor but found ${oneLine(lengths)}`);
+  refuseValue("lengths of sequences in a list or a tensor", lengths);
 }
 
 function inverseOf(order: readonly number[]): number[] {
@@ -47,6 +48,8 @@ function inverseOf(order: readonly number[]): number[] {
 
 /** Rows of a dimension in another order. */
 export function reordered(x: Tensor, order: readonly number[] | null, dim: number): Tensor {
+  checkTensor(x, "reordered");
+  if (order !== null) checkKind(order, "a list", "the order of rows");
   return order === null ? x : x.indexSelect(dim, tensor([...order], { dtype: "int64", device: x.device }));
 }
 
@@ -71,6 +74,7 @@ export function packPaddedSequence(
     PACK_PADDED_SEQUENCE,
     given,
   );
+  checkTensor(input, "packPaddedSequence");
   const counts = numbersOf(lengths), x = batchFirst ? input.transpose(0, 1) : input;
   const [most = 0, batch = 0] = x.shape;
   if (counts.length !== batch || counts.some((length) => !(length >= 1 && length <= most))) {
@@ -115,7 +119,7 @@ export function padPackedSequence(
     given,
   );
   if (!(sequence instanceof PackedSequence)) {
-    throw new DynError(`Expected a PackedSequence to pad but found ${oneLine(sequence)}`);
+    refuseValue("a PackedSequence to pad", sequence);
   }
   const { data, batchSizes, unsortedIndices } = sequence, [batch = 0] = batchSizes;
   const length = totalLength ?? batchSizes.length;
@@ -158,6 +162,7 @@ export function padSequence(
     PAD_SEQUENCE,
     given,
   );
+  checkKind(sequences, "a list", "padSequence");
   checkedTensors(sequences, "padSequence");
   if (sequences.length === 0) throw new DynError("Expected at least one sequence but found none");
   const most = Math.max(...sequences.map((each) => each.shape[0] ?? 0));
@@ -174,8 +179,10 @@ export function padSequence(
 export function unpadSequence(
   padded: Tensor,
   lengths: Tensor | readonly number[],
-  { batchFirst = false }: Pick<PackOptions, "batchFirst"> = {},
+  options: Pick<PackOptions, "batchFirst"> = {},
 ): Tensor[] {
+  checkTensor(padded, "unpadSequence");
+  const { batchFirst = false } = optionsOf("unpadSequence", options);
   const rows = batchFirst ? padded : padded.transpose(0, 1), given = numbersOf(lengths);
   if (given.length !== rows.shape[0]) {
     throw new DynError(`Expected ${rows.shape[0]} lengths but found [${given}]`);
@@ -186,8 +193,9 @@ export function unpadSequence(
 /** Sequences [Lᵢ, ...] by time. Throws DynError for lengths that do not fall unless enforceSorted is false. */
 export function packSequence(
   sequences: readonly Tensor[],
-  { enforceSorted = true }: Pick<PackOptions, "enforceSorted"> = {},
+  options: Pick<PackOptions, "enforceSorted"> = {},
 ): PackedSequence {
+  const { enforceSorted = true } = optionsOf("packSequence", options);
   return packPaddedSequence(padSequence(sequences), sequences.map((each) => each.shape[0] ?? 0), {
     enforceSorted,
   });
@@ -201,5 +209,7 @@ export function unpackSequence(packed: PackedSequence): Tensor[] {
 
 /** Returns the inverse of a permutation, or null for null, like `torch.nn.utils.rnn.invert_permutation`. */
 export function invertPermutation(permutation: Tensor | null): Tensor | null {
-  return permutation === null ? null : permutation.argsort();
+  if (permutation === null) return null;
+  checkTensor(permutation, "invertPermutation");
+  return permutation.argsort();
 }

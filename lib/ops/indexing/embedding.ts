@@ -27,7 +27,7 @@ export function paddingRow(paddingIdx: number | null, rows: Dim): number | null 
 }
 
 /** Throws unless a table has rows. */
-export function checkTable(weight: TensorMeta): void {
+export function checkTable(weight: Pick<TensorMeta, "shape">): void {
   if (weight.shape.length !== 2) {
     throw new DynError(`Expected a table of 2 dimensions but found ${shapeText(weight.shape)}`);
   }
@@ -40,6 +40,17 @@ export function tableAndIndices<T extends { readonly dtype: DType }>(
 ): { table: T; indices: T } {
   const swapped = !isInteger(input.dtype) && isInteger(weight.dtype);
   return swapped ? { table: input, indices: weight } : { table: weight, indices: input };
+}
+
+/** The two in their places. Throws DynError unless they are integers and a table. */
+function checkedTable<T extends Pick<TensorMeta, "dtype" | "shape">>(
+  input: T,
+  weight: T,
+): { table: T; indices: T } {
+  const both = tableAndIndices(input, weight);
+  checkIndex("embedding", both.indices);
+  checkTable(both.table);
+  return both;
 }
 
 const embedding = composeOp({
@@ -58,9 +69,7 @@ const embedding = composeOp({
   },
   exposure: { method: false, free: false, namespaces: ["nn.functional"] },
   infer({ input, weight, paddingIdx, maxNorm }) {
-    const { table, indices } = tableAndIndices(input, weight);
-    checkIndex("embedding", indices);
-    checkTable(table);
+    const { table, indices } = checkedTable(input, weight);
     paddingRow(paddingIdx, table.shape[0] ?? 1);
     if (maxNorm !== null) throw new DynError("Expected no maxNorm: embeddings are not renormalized in place");
     return contiguousMeta([...indices.shape, table.shape[1] ?? 1], table.dtype, table.device);
@@ -70,7 +79,8 @@ const embedding = composeOp({
     return [indexRange(indices, table.shape[0] ?? 1)];
   },
   compose(o, { input, weight, paddingIdx, scaleGradByFreq }) {
-    const { table, indices } = tableAndIndices(input, weight);
+    // Complex tables come here without `infer`
+    const { table, indices } = checkedTable(input, weight);
     return o.embeddingRows(table, indices, paddingRow(paddingIdx, table.shape[0] ?? 1), scaleGradByFreq);
   },
   samples: [{ args: [INDICES, t(4, 3)] }, { args: [INDICES, t(4, 3), 1], frozen: true }],

@@ -28,7 +28,7 @@ export function indirectIndex<V>(
 }
 
 /** Checks the type of an index tensor. */
-export function checkIndex(name: string, index: TensorMeta): void {
+export function checkIndex(name: string, index: Pick<TensorMeta, "dtype">): void {
   if (!isInteger(index.dtype)) {
     throw new DynError(
       `Expected indices of ${name} of an integer type such as int64 but found ${index.dtype}`,
