@@ -336,7 +336,7 @@ const OF_A_WRONG_KIND: Readonly<Record<string, () => unknown>> = {
       .step(JSON.parse("{}").loss),
   "a distribution for Independent": () => new distributions.Independent(Object(5), 1),
   "tensors for an optimizer": () => new optim.SGD(Object([5]), { lr: 1 }),
-  "lengths of randomSplit in a list": () => data.randomSplit([1, 2], Object(1)),
+  "a list for lengths of randomSplit": () => data.randomSplit([1, 2], Object(1)),
   "a PackedSequence to pad": () => nn.utils.rnn.padPackedSequence(Object(zeros([1]))),
 };
 

@@ -11,7 +11,7 @@ import { isPlainObject } from "../base/tree.ts";
 import { readNamed, writeAtomically } from "../base/whole_file.ts";
 import { readStored } from "../tensor/host.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
-import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 
 const NAMES: Readonly<Record<RealType, string>> = {
   float32: "F32",
@@ -147,7 +147,9 @@ export function serialize(
   metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array {
   for (const each of [tensors, metadata]) checkKind(each, "an object", "safetensors.save");
-  for (const each of Object.values(tensors)) checkTensor(each, "safetensors.save");
+  for (const [name, each] of Object.entries(tensors)) {
+    checkTensor(each, `${JSON.stringify(name)} of safetensors.save`);
+  }
   if (Object.hasOwn(tensors, "__metadata__")) {
     throw new DynError("Expected names of tensors other than __metadata__, which the format reserves");
   }
@@ -160,9 +162,6 @@ export function serialize(
     itemSize(y.dtype) - itemSize(x.dtype) || (a < b ? -1 : 1)
   );
   for (const [name, tensor] of ordered) {
-    if (!isTensor(tensor)) {
-      throw new DynError(`Expected a tensor as ${JSON.stringify(name)} but found ${String(tensor)}`);
-    }
     const array = readStored(tensor.detach().cpu());
     const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
     header[name] = {
