@@ -461,6 +461,16 @@ test("filters of one tap by one read images where they lie", () => {
   checkConvolution({ ...base, w: 50, type: "f64", threads: 1 });
 });
 
+test("filters that meet no pixel twice are products with patches of images", () => {
+  const base = { n: 2, c: 3, k: 20, h: 42, w: 44, r: 4, s: 4, stride: [4, 4], bias: true } as const;
+  checkConvolution(base);
+  checkConvolution({ ...base, n: 1, c: 42, k: 9, h: 40, w: 40, threads: 1 });
+  checkConvolution({ ...base, c: 8, k: 34, groups: 2, h: 25, w: 23, r: 2, s: 2, stride: [2, 2] });
+  checkConvolution({ ...base, r: 2, s: 3, h: 41, w: 43, type: "f64" });
+  checkConvolution({ ...base, n: 1, c: 1, k: 8, h: 60, w: 124, r: 5, s: 8, stride: [6, 8] });
+  checkConvolution({ ...base, n: 1, c: 1, k: 8, h: 20, w: 784, r: 9, s: 16, stride: [10, 16], threads: 3 });
+});
+
 /** Multiplications at most: each is done here, too. */
 const MOST_PRODUCTS = 1.5e6;
 
@@ -503,6 +513,9 @@ test("convolutions with few channels a group", () => {
   checkConvolution({ ...base, h: 14, w: 14, r: 7, s: 7, padding: [3, 3], infinite: true });
   checkConvolution({ ...base, w: 20, padding: [0, 0], infinite: true });
   checkConvolution({ ...base, c: 21, k: 21, groups: 21, n: 1, h: 7, w: 7, bias: true });
+  checkConvolution({ ...base, h: 21, r: 5, s: 5, stride: [2, 2], padding: [2, 2] });
+  checkConvolution({ ...base, n: 1, h: 20, w: 14, r: 11, s: 7, padding: [5, 3], bias: true });
+  checkConvolution({ ...base, c: 40, k: 40, groups: 40, h: 1, w: 3, r: 1, padding: [0, 1] });
   checkConvolution({ ...base, c: 40, k: 40, groups: 40, n: 1, h: 30, w: 33, stride: [1, 3], threads: 7 });
   checkConvolution({ ...base, c: 18, k: 18, groups: 18, h: 4, w: 3, padding: [2, 4], dilation: [1, 2] });
   checkConvolution({ ...base, groups: 1, c: 1, k: 20 });

@@ -6,7 +6,7 @@
  * All three are matrix products on the register tiles of gemm_tiles.ts. The image is first copied with its padding,
  * split into the phases of the stride, so that each tap of the filter reads consecutive elements. Filters of 3×3 by 1
  * and by 2 are transformed (winograd.ts), those over few channels run along rows (conv_rows.ts), those towards few
- * channels (conv_few.ts) and of one tap (conv_points.ts) read images where they lie.
+ * channels (conv_few.ts) and those that meet no pixel twice (conv_points.ts) read images where they lie.
  */
 import { CHANNEL_LANES } from "./channel_lanes.ts";
 import { CONV_BACKWARD } from "./conv_backward.ts";
@@ -74,12 +74,11 @@ INL bool in_place(const Conv& p) {
   return p.r == 1 && p.s == 1 && p.sh == 1 && p.sw == 1 && p.ph == 0 && p.pw == 0 && p.oh == p.h && p.ow == p.w &&
     p.ss[3] == 1 && p.ss[2] == p.w;
 }
-// Whether every second pixel of a row is read where it lies.
-INL bool in_place_by_2(const Conv& p) {
-  return p.r == 1 && p.s == 1 && p.sw == 2 && p.ph == 0 && p.pw == 0 && p.ss[3] == 1 && p.ss[0] >= 0 && p.ss[1] >= 0 && p.ss[2] >= p.w;
+// Where the image ends, or its first element, if it is not the first one in memory.
+INL const T* end_of(const Conv& p) {
+  if (p.ss[0] < 0 || p.ss[1] < 0 || p.ss[2] < 0) return p.source;
+  return p.source + (p.n - 1) * p.ss[0] + (p.groups * p.cg - 1) * p.ss[1] + (p.h - 1) * p.ss[2] + p.w;
 }
-// Where the image ends.
-INL const T* end_of(const Conv& p) { return p.source + (p.n - 1) * p.ss[0] + (p.groups * p.cg - 1) * p.ss[1] + (p.h - 1) * p.ss[2] + p.w; }
 // Where tap (c, y, x) starts.
 INL L tap(const Conv& p, const Planes& q, L c, L y, L x) {
   const L oy = y * p.dh, ox = x * p.dw;
@@ -115,7 +114,7 @@ INL bool reads_phase(L f, L taps, L dilation, L stride) {
 }
 // Copies what output rows from h0 on need of channels [0, cg) of one group of an image.
 OUTL void pad_image(const Conv& p, const Planes& q, const T* s, L h0, T* d) {
-  const T* end = p.ss[0] >= 0 && p.ss[1] >= 0 && p.ss[2] >= 0 ? end_of(p) : s;
+  const T* end = end_of(p);
   for (L fy = 0; fy < p.sh; fy++) for (L fx = 0; fx < p.sw; fx++) {
     if (!reads_phase(fy, p.r, p.dh, p.sh) || !reads_phase(fx, p.s, p.dw, p.sw)) continue;
     for (L c = 0; c < p.cg; c++) {
@@ -142,28 +141,26 @@ OUTL void pad_image(const Conv& p, const Planes& q, const T* s, L h0, T* d) {
 }
 
 struct Segment { L to, from, length; };
-// The pixels [p0, p1) of a unit of images of so many rows of 'ow', 'step' apart, as runs; returns how many.
-INL L segments_of(L ow, L image, L rows, L columns, L step, L p0, L p1, Segment* out) {
+// The pixels [p0, p1) of a unit of images of so many rows of 'ow' as runs; returns how many.
+INL L segments_of(L ow, L image, L rows, L columns, L p0, L p1, Segment* out) {
   L count = 0;
   for (L at = p0; at < p1;) {
     const L i = at / (rows * ow), y = at / ow % rows, x = at % ow, length = least(ow - x, p1 - at);
-    out[count++] = {at - p0, i * image + y * columns + x * step, length};
+    out[count++] = {at - p0, i * image + y * columns + x, length};
     at += length;
   }
   return count;
 }
 // Rows are written in order with whole vectors: what one writes too much, the next one overwrites. Behind an image that is
-// read in place, which ends at 'end', nothing may be read.
-enum Reading { PADDED, IN_PLACE, IN_PLACE_BY_2 };
-template <Reading reading>
-INL void pack_pixels(L kc, const L* taps, const T* padded, const Segment* segments, L count, L width, const T* end, T* d) {
+// read in place nothing may be read.
+template <bool place>
+INL void pack_pixels(L kc, const L* taps, const T* padded, const Segment* segments, L count, L width, T* d) {
   for (L k = 0; k < kc; k++, d += width) {
     const T* s = padded + taps[k];
     for (L g = 0; g < count; g++) {
       const T* from = s + segments[g].from;
       T* to = d + segments[g].to;
-      if (reading == IN_PLACE) copy_row(to, from, segments[g].length);
-      else if (reading == IN_PLACE_BY_2) copy_even(to, from, segments[g].length, to + VL, end);
+      if (place) copy_row(to, from, segments[g].length);
       else for (L t = 0; t < segments[g].length; t += VL) st(to + t, ld(from + t));
     }
   }
@@ -189,14 +186,13 @@ INL Units units_of(const Conv& p, L nt, L wanted) {
 OUTL void conv_unit(const Conv& p, const L* taps, L g, L i0, L i1, L h0, L h1, L m0, L m1, L rows_planned) {
   const L depth = p.cg * p.r * p.s, rows = h1 - h0, per_image = rows * p.ow, pixels = (i1 - i0) * per_image;
   const Planes q = planes_of(p, rows_planned);
-  const bool by_2 = in_place_by_2(p), place = by_2 || in_place(p);
+  const bool place = in_place(p);
   const L image = place ? p.ss[0] : p.cg * q.channel, kc_most = least(depth, UNIT_DEPTH), panels = (pixels + NR - 1) / NR;
   const bool direct = p.rs[3] == 1 && (p.rs[2] == p.ow || rows == 1) && i1 - i0 == 1;
   const L padded_length = place ? 0 : (i1 - i0) * image + 2 * NR, packed_length = panels * NR * kc_most + 2 * NR;
   const L segment_words = (pixels / p.ow + panels * 2 + 4) * (L) (sizeof(Segment) / sizeof(T));
   T* copy = scratch(0, (padded_length + packed_length + segment_words + (direct ? 0 : (m1 - m0) * pixels)) * sizeof(T) + 256);
-  const T* padded = place ? p.source + i0 * p.ss[0] + g * p.cg * p.ss[1] + h0 * p.sh * p.ss[2] : copy;
-  const T* end = place ? end_of(p) : 0;
+  const T* padded = place ? p.source + i0 * p.ss[0] + g * p.cg * p.ss[1] + h0 * p.ss[2] : copy;
   T* packed = copy + (padded_length + 15) / 16 * 16;
   Segment* segments = (Segment*) (packed + (packed_length + 15) / 16 * 16);
   T* own = (T*) (segments + pixels / p.ow + panels * 2 + 4);
@@ -213,12 +209,9 @@ OUTL void conv_unit(const Conv& p, const L* taps, L g, L i0, L i1, L h0, L h1, L
     for (L j = 0; j < panels; j++) {
       const L from = j * NR, to = least(pixels, from + NR), width = (to - from + VL - 1) / VL * VL;
       T* to_b = packed + j * NR * kc_most;
-      #define PACK(reading, ow, rows, columns, step) \
-        pack_pixels<reading>(kc, taps + k0, padded, segments, segments_of(ow, image, rows, columns, step, from, to, segments), width, end, to_b)
-      if (by_2) PACK(IN_PLACE_BY_2, p.ow, rows, p.sh * p.ss[2], 2);
-      else if (place) PACK(IN_PLACE, per_image, 1, 0, 1);
-      else PACK(PADDED, p.ow, rows, q.columns, 1);
-      #undef PACK
+      const auto segmented = [&](L ow, L rows, L columns) { return segments_of(ow, image, rows, columns, from, to, segments); };
+      if (place) pack_pixels<true>(kc, taps + k0, padded, segments, segmented(per_image, 1, 0), width, to_b);
+      else pack_pixels<false>(kc, taps + k0, padded, segments, segmented(p.ow, rows, q.columns), width, to_b);
     }
     for (L m = m0; m < m1; m += MR * 2) {
       const L end = least(m1, m + MR * 2);
@@ -257,7 +250,7 @@ OUTL void conv_unit(const Conv& p, const L* taps, L g, L i0, L i1, L h0, L h1, L
 INL void conv_part(const Conv& p, const Units& u, L* taps, L t, L nt) {
   const Planes q = planes_of(p, u.rows);
   L k = 0;
-  if (in_place(p) || in_place_by_2(p)) for (; k < p.cg; k++) taps[k] = k * p.ss[1];
+  if (in_place(p)) for (; k < p.cg; k++) taps[k] = k * p.ss[1];
   else for (L c = 0; c < p.cg; c++) for (L y = 0; y < p.r; y++) for (L x = 0; x < p.s; x++) taps[k++] = tap(p, q, c, y, x);
   const L total = u.count * p.groups * u.parts, mpanels = (p.kg + MR - 1) / MR;
   for (L w = total * t / nt; w < total * (t + 1) / nt; w++) {
@@ -280,8 +273,8 @@ static void convolve(Conv& p, L threads) {
   const L nt = threads > 1 && products > 262144 ? threads : 1;
   if ((p.scheme = scheme_of(p))) return winograd(p, nt);
   if (few_pay(p)) return convolve_few(p, nt);
-  if (rows_pay(p)) return convolve_rows(p, nt);
   if (points_pay(p)) return convolve_points(p, nt);
+  if (rows_pay(p)) return convolve_rows(p, nt);
   const UL table = (UL) (p.cg * p.r * p.s + 1) * sizeof(L);
   if (nt == 1) return conv_part(p, units_of(p, 1, unit_pixels(p)), (L*) scratch(1, table), 0, 1);
   #pragma omp parallel num_threads(nt)

@@ -10,34 +10,42 @@ enum { FEW = 3, FEW_SUMMED = 16 };
 INL bool few_pay(const Conv& p) { return p.kg <= FEW || (p.kg < MR && p.cg <= FEW_SUMMED); }
 
 // Taps below each other, whose rows stand one behind the other in a table: the first row, which element of it the first column
-// of results meets, and the first weight. Elements outside of the image are masked by the tap's column.
+// of results meets, and the first weight. Elements outside of the image are masked by the tap's column. Of rows whose every
+// second element is read, several columns of taps come out of the same vectors.
 struct Run { int row, at, weight, column; };
-enum { LONGEST_RUN = VECTOR_REGISTERS >= 32 ? 4 : 3, TALL = 8 };
-// How many pairs of runs and runs there are of each length, longest ones first, and how far apart the weights of a run are.
-struct Runs { L pairs[4], count[4], step; };
+// How many taps runs have, how many columns if not one, and how many rows of results are made at once.
+enum { LENGTHS = VECTOR_REGISTERS >= 32 ? 4 : 3, WIDE = VECTOR_REGISTERS >= 32 ? 3 : 2, TALL = 8 };
+static const L LENGTH[] = {1, 2, 3, 7};
+// How many runs there are of each length, of one column and of several, how far apart the weights of a run are, and the row of
+// what is outside of the image.
+struct Runs { L count[LENGTHS], wide[LENGTHS], step; const T* zeros; };
 
 // Adds a run of n taps to 'rows' rows of results, which share the rows of the image that they read, every 'step'-th element.
-// A pair of runs side by side shares what is read for both.
-template <int rows, int n, int step, bool masked, bool pair>
-INL void add_run(V* acc, const T* const* row, L at, const T* mask, const T* weight, L weight_step) {
-  V w[n], w2[n];
-  UNROLL for (int i = 0; i < n; i++) {
-    w[i] = weight[i * weight_step] - (V){};
-    PIN(w[i]);
-    if (pair) { w2[i] = weight[i * weight_step + 1] - (V){}; PIN(w2[i]); }
+template <int rows, int n, int width, int step, bool masked>
+INL void add_run(V* acc, const T* const* row, const T* zeros, L at, const T* mask, const T* weight, L weight_step) {
+  V w[n][width];
+  UNROLL for (int i = 0; i < n; i++) UNROLL for (int k = 0; k < width; k++) {
+    w[i][k] = weight[i * weight_step + k] - (V){};
+    PIN(w[i][k]);
   }
-  const Bits inside = (masked ? (Bits) ld(mask) : (Bits) {}) != (Bits) {}, inside2 = (pair ? (Bits) ld(mask + VL) : (Bits) {}) != (Bits) {};
+  Bits inside[width];
+  UNROLL for (int k = 0; k < width; k++) inside[k] = (masked ? (Bits) ld(mask + k * VL) : (Bits) {}) != (Bits) {};
   UNROLL for (int y = 0; y < rows + n - 1; y++) {
+    if ((y < n - 1 || y >= rows) && row[y] == zeros) continue;
     const T* s = row[y] + at;
-    const V first = ld(s), second = step == 2 ? ld(s + VL) : first;
-    V in = step == 1 ? first : SHUFFLED(first, second, EVENS);
-    if (masked) in = (V) ((Bits) in & inside);
-    if (n > 1) PIN(in);
-    UNROLL for (int i = 0; i < n; i++) if (y >= i && y - i < rows) acc[y - i] += w[i] * in;
-    if (!pair) continue;
-    in = (V) ((Bits) SHUFFLED(first, second, ODDS) & inside2);
-    if (n > 1) PIN(in);
-    UNROLL for (int i = 0; i < n; i++) if (y >= i && y - i < rows) acc[y - i] += w2[i] * in;
+    V first = ld(s), in[3] = {first};
+    if (step == 2) {
+      V second = ld(s + VL);
+      PIN(first); PIN(second);
+      in[0] = SHUFFLED(first, second, EVENS);
+      if (width > 1) in[1] = SHUFFLED(first, second, ODDS);
+      if (width > 2) in[2] = SHUFFLED(in[0], s[2 * VL] - (V){}, NEXT);
+    }
+    UNROLL for (int k = 0; k < width; k++) {
+      if (masked) in[k] = (V) ((Bits) in[k] & inside[k]);
+      if (n > 1) PIN(in[k]);
+      UNROLL for (int i = 0; i < n; i++) if (y >= i && y - i < rows) acc[y - i] += w[i][k] * in[k];
+    }
   }
 }
 // A vector of columns of 'rows' rows: bias + sum over taps of weight * image.
@@ -45,13 +53,14 @@ template <int rows, int step, bool masked>
 OUTL void column_of_runs(const T* const* row, L x, const T* masks, const Run* run, const Runs& runs, const T* weight, T bias, T* out, L length) {
   V acc[rows];
   UNROLL for (int j = 0; j < rows; j++) { acc[j] = bias - (V){}; __builtin_prefetch(out + j * length, 1); }
-  #define RUN(n, pair) add_run<rows, n, step, masked, pair>(acc, row + run->row, x * step + run->at, masks + run->column * VL, weight + run->weight, runs.step)
-  #define RUNS(n) \
-    if (step == 2) NO_UNROLL for (L k = 0; k < runs.pairs[n - 1]; k++, run++) RUN(n, step == 2); \
-    NO_UNROLL for (L k = 0; k < runs.count[n - 1]; k++, run++) RUN(n, false);
-  RUNS(4) RUNS(3) RUNS(2) RUNS(1)
+  #define RUNS(n, width, count) \
+    NO_UNROLL for (L k = 0; k < runs.count; k++, run++) \
+      add_run<rows, n, width, step, masked>(acc, row + run->row, runs.zeros, x * step + run->at, masks + run->column * VL, weight + run->weight, runs.step);
+  #define WIDTHS(n, at) if (step == 2) RUNS(n, WIDE, wide[at]) RUNS(n, 1, count[at])
+  if (LENGTHS == 4 && step == 1) RUNS(7, 1, count[3])
+  WIDTHS(3, 2) WIDTHS(2, 1) WIDTHS(1, 0)
+  #undef WIDTHS
   #undef RUNS
-  #undef RUN
   UNROLL for (int j = 0; j < rows; j++) st(out + j * length, acc[j]);
 }
 // As many rows at once as leave few that are made twice; one alone waits for its sums.
@@ -86,36 +95,38 @@ INL RowReading reading_of(const Conv& p, L out_rows) {
   q.start = p.source; q.end = end_of(p);
   return q;
 }
+// The number of the longest run of so many taps; of several columns there are no long ones.
+INL L longest_run(const RowReading& q, L taps) {
+  L k = LENGTH[LENGTHS - 1] > 3 && q.step == 2 ? LENGTHS - 2 : LENGTHS - 1;
+  while (LENGTH[k] > taps) k--;
+  return k;
+}
 static Runs runs_of(const Conv& p, const RowReading& q, Run* run) {
   // Taps so far apart read neighbouring rows; else each is a run by itself
-  const L step = p.sh % p.dh ? p.r : p.sh / p.dh;
+  const L step = p.sh % p.dh ? p.r : p.sh / p.dh, wide = q.step == 2 && p.dw == 1 ? p.s / WIDE * WIDE : 0;
   Runs runs = {};
   runs.step = step * p.s;
-  const bool paired = q.step == 2 && p.dw == 1;
-  for (L n = LONGEST_RUN; n; n--) for (L width = paired ? 2 : 1; width; width--) {
+  for (L length = LENGTHS; length--;) for (L width = wide ? WIDE : 1; width; width = width > 1 ? 1 : 0) {
     const Run* first = run;
-    for (L c = 0; c < p.cg; c++) for (L y0 = 0; y0 < least(step, p.r); y0++) for (L y = y0; y < p.r; y += LONGEST_RUN * step) {
-      if (least(LONGEST_RUN, (p.r - y + step - 1) / step) != n) continue;
+    for (L c = 0; c < p.cg; c++) for (L y0 = 0; y0 < least(step, p.r); y0++) for (L y = y0, n; y < p.r; y += LENGTH[n] * step) {
+      if ((n = longest_run(q, (p.r - y + step - 1) / step)) != length) continue;
       const L oy = y * p.dh, row = (c * p.sh + oy % p.sh) * q.rows + oy / p.sh;
-      // In pairs as many columns as there are
-      for (L x = paired && width == 1 ? p.s & ~1L : 0; x + width <= p.s; x += width) {
+      for (L x = width > 1 ? 0 : wide; x < (width > 1 ? wide : p.s); x += width) {
         const L ox = x * p.dw;
         *run++ = {(int) row, (int) (q.in_place ? ox - p.pw : ox % p.sw * q.columns + ox / p.sw), (int) ((c * p.r + y) * p.s + x), (int) x};
       }
     }
-    (width == 2 ? runs.pairs : runs.count)[n - 1] = run - first;
+    (width > 1 ? runs.wide : runs.count)[length] = run - first;
   }
   return runs;
 }
 // For the columns of results from x on and each column of taps: which lanes read the image. Returns whether some don't.
 INL bool masks_of(const Conv& p, L x, T* masks) {
-  Bits lane;
-  UNROLL for (int l = 0; l < VL; l++) lane[l] = l;
   bool some = false;
   for (L k = 0; k < p.s; k++) {
     // lanes from the first one in the image on, up to the last one
     const L at = x * p.sw + k * p.dw - p.pw, first = most(0, ceil_div(-at, p.sw)), behind = most(first, ceil_div(p.w - at, p.sw));
-    const Bits inside = (lane >= (Bits) {} + (int) least(first, VL)) & (lane < (Bits) {} + (int) least(behind, VL));
+    const Bits inside = lanes_from(least(first, VL)) & ~lanes_from(least(behind, VL));
     st(masks + k * VL, (V) inside);
     some = some || first > 0 || behind < least(VL, p.ow - x);
   }
@@ -168,27 +179,29 @@ INL FewTables tables_of(const Conv& p, const RowReading& q) {
   s.copies = s.zeros + row;
   fill_row(s.zeros, 0, row);
   s.zeros += front;
+  s.runs.zeros = s.zeros;
   return s;
 }
 
 INL void column_of_rows(L rows, const RowReading& q, const FewTables& s, const T* const* row, L v, L x, L taps, const T* weight, T bias, T* out, L length) {
   const T* masks = s.masks + v * taps * VL;
   #define COLUMN(n, step, masked) column_of_runs<n, step, masked>(row, x, masks, s.run, s.runs, weight, bias, out, length)
-  #define ROWS(n) if (q.step == 2) COLUMN(n, 2, true); else if (s.masked[v]) COLUMN(n, 1, true); else COLUMN(n, 1, false)
-  if (rows == TALL) { ROWS(TALL); }
-  else if (rows == TALL - 1) { ROWS(TALL - 1); }
-  else if (rows == TALL / 2) { ROWS(TALL / 2); }
-  else { ROWS(1); }
+  #define STEPS(n, masked) if (q.step == 2) COLUMN(n, 2, masked); else COLUMN(n, 1, masked)
+  #define ROWS(n) if (s.masked[v]) { STEPS(n, true); } else { STEPS(n, false); }
+  if (rows == TALL) { ROWS(TALL) }
+  else if (rows == TALL - 1) { ROWS(TALL - 1) }
+  else if (rows == TALL / 2) { ROWS(TALL / 2) }
+  else { ROWS(1) }
   #undef ROWS
+  #undef STEPS
   #undef COLUMN
 }
-// Output rows [y, y + rows) of output channel m of image i, from these rows of the image; those up to 'end' are written here.
-INL void few_rows(const Conv& p, const RowReading& q, const FewTables& s, const T* const* row, L i, L m, L y, L rows, L end) {
+// Output rows [y, y + rows) of output channel m of image i, from these rows of the image. Vectors longer than a row may be stored
+// where something in front of 'room' comes to lie on the rest later.
+INL void few_rows(const Conv& p, const RowReading& q, const FewTables& s, const T* const* row, L i, L m, L y, L rows, const T* room) {
   const T* weight = p.weight + m * p.cg * p.r * p.s;
   const T bias = p.bias ? p.bias[m * p.bias_stride] : (T) 0;
   T* channel = p.result + i * p.rs[0] + m * p.rs[1];
-  // Vectors longer than a row may be stored where a later row comes to lie on the rest
-  const T* room = p.rs[2] == p.ow ? channel + end * p.ow : channel;
   for (L v = 0; v * VL < p.ow; v++) {
     // The last columns may be made twice
     const L x = p.ow >= VL ? least(v * VL, p.ow - VL) : 0;
@@ -213,18 +226,26 @@ static void convolve_few(const Conv& p, L threads) {
   const L parts = least((p.oh + TALL - 2) / (TALL - 1), most((bytes + PART_BYTES - 1) / PART_BYTES, (4 * threads + units - 1) / units));
   const L rows = (p.oh + parts - 1) / parts, per_image = (p.oh + rows - 1) / rows;
   const RowReading q = reading_of(p, rows);
+  const L most_at_once = rows_at_once(rows);
+  // Whether results of units follow each other in memory
+  const bool runs_on = p.kg == 1 && p.rs[2] == p.ow && p.rs[1] == p.oh * p.ow && p.rs[0] == p.groups * p.rs[1];
   #pragma omp parallel num_threads(threads) if (threads > 1)
   {
-    const L t = omp_get_thread_num(), nt = omp_get_num_threads(), total = units * per_image;
+    const L t = omp_get_thread_num(), nt = omp_get_num_threads(), total = units * per_image, end = total * (t + 1) / nt;
     const FewTables s = tables_of(p, q);
-    for (L w = total * t / nt; w < total * (t + 1) / nt; w++) {
+    // Behind these units' results, if they follow each other
+    const T* behind = p.result + (end / per_image * p.oh + end % per_image * rows) * p.ow;
+    for (L w = total * t / nt; w < end; w++) {
       const L y0 = w % per_image * rows, y1 = least(p.oh, y0 + rows), g = w / per_image % p.groups, i = w / per_image / p.groups;
-      const L at_once = rows_at_once(y1 - y0);
+      const L at_once = y1 - y0 == rows ? most_at_once : rows_at_once(y1 - y0);
       rows_of(p, q, i, g, y0, y1 - y0, s.zeros, s.copies, s.row);
       for (L next = y0; next < y1; next += at_once) {
         // The last rows may be made twice
         const L y = least(next, y1 - at_once);
-        for (L m = g * p.kg; m < (g + 1) * p.kg; m++) few_rows(p, q, s, s.row + y - y0, i, m, y, at_once, y1);
+        for (L m = g * p.kg; m < (g + 1) * p.kg; m++) {
+          const T* channel = p.result + i * p.rs[0] + m * p.rs[1];
+          few_rows(p, q, s, s.row + y - y0, i, m, y, at_once, runs_on ? behind : p.rs[2] == p.ow ? channel + y1 * p.ow : channel);
+        }
       }
       if (p.epilogue) p.epilogue(p.context, i, g * p.kg, (g + 1) * p.kg, y0, y1);
     }

@@ -1,13 +1,15 @@
 /**
- * Convolutions of filters of one tap by one: products of a matrix of weights and images whose channels are its rows, read
- * where they lie. C++ text, part of the unit of conv.ts. Invariant: nothing outside of the images' memory is read.
+ * Convolutions of filters that meet no pixel twice, of one tap above all: products of a matrix of weights and images whose
+ * channels are its rows, read where they lie, or patches of images whose taps are. C++ text, part of the unit of conv.ts.
+ * Invariant: nothing outside of the images' memory is read.
  *
- * A unit of work is some rows of an image. Its pixels are taken a few vectors at a time, and all output channels are made of
- * these; weights lie [panel of channels][input channel][VL channels].
+ * A unit of work is some rows of results of an image. Its pixels are taken a few vectors at a time, and all output channels
+ * are made of these; weights lie [panel of channels][tap][VL channels].
  */
 export const CONV_POINTS: string = String.raw`
-// Rows of the image that are asked for ahead of use; pixels of an image that fill tiles well, and most pixels of a unit.
-enum { POINTS_AHEAD = 16, LEAST_POINTS = 6 * VL, POINTS_TOGETHER = 64 * VL };
+// Rows of the image that are asked for ahead of use; pixels of an image that fill tiles well, and most pixels of a unit; most
+// elements of packed patches.
+enum { POINTS_AHEAD = 16, LEAST_POINTS = 6 * VL, POINTS_TOGETHER = 64 * VL, POINTS_PACKED = 262144 / (int) sizeof(T) };
 
 // MR output channels by nv vectors of pixels, added to what is there where no bias is given. Of them 'rows' channels, and
 // 'lanes' of the last vector, are stored. Rows of the image and of the result are far apart: they are asked for before.
@@ -33,24 +35,57 @@ template <int nv> OUTL void points_tile(L depth, const T* a, const T* b, L lb, c
   store_part(copy, rows, nv * VL, (nv - 1) * VL + lanes, c, crs, 1, !bias);
 }
 
+// Elements k, step + k, 2*step + k, ... of step*VL ones to d + k*pitch, for each k under 'count'.
+template <int step> INL void deal_out(const T* from, L count, T* d, L pitch) {
+  V a[step], b[step];
+  UNROLL for (int k = 0; k < step; k++) a[k] = ld(from + k * VL);
+  UNROLL for (int round = 1; round < step; round *= 2) {
+    UNROLL for (int k = 0; k < step / 2; k++) {
+      b[k] = SHUFFLED(a[2 * k], a[2 * k + 1], EVENS);
+      b[k + step / 2] = SHUFFLED(a[2 * k], a[2 * k + 1], ODDS);
+    }
+    UNROLL for (int k = 0; k < step; k++) a[k] = b[k];
+  }
+  UNROLL for (int k = 0; k < step; k++) if (k < count) st(d + k * pitch, a[k]);
+}
+// Taps [k0, k1), whole lines of filters, of output rows [h0, h1), to d[tap*pitch + pixel]. What is written behind a row, the
+// next one overwrites.
+template <int step> OUTL void pack_patches(const Conv& p, const T* image, L k0, L k1, L h0, L h1, T* d, L pitch) {
+  const T* end = end_of(p);
+  for (L k = k0; k < k1; k += p.s, d += p.s * pitch) {
+    const T* from = image + k / (p.r * p.s) * p.ss[1] + (h0 * p.sh + k / p.s % p.r * p.dh) * p.ss[2];
+    for (L h = h0; h < h1; h++, from += p.sh * p.ss[2]) for (L x = 0; x < p.ow; x += VL) {
+      T* to = d + (h - h0) * p.ow + x;
+      if (from + (x + VL) * step <= end) deal_out<step>(from + x * step, p.s, to, pitch);
+      else for (L q = x; q < p.ow; q++) for (L t = 0; t < p.s; t++) to[t * pitch + q - x] = from[q * step + t];
+    }
+  }
+}
+
 // Output channels [m0, m1) of group g of image i, output rows [h0, h1).
 INL void points_unit(const Conv& p, const T* weights, L g, L i, L h0, L h1, L m0, L m1) {
-  const L pixels = (h1 - h0) * p.ow, panels = (p.kg + VL - 1) / VL;
-  const T *image = p.source + i * p.ss[0] + g * p.cg * p.ss[1] + h0 * p.ss[2], *end = end_of(p);
+  const L pixels = (h1 - h0) * p.ow, panels = (p.kg + VL - 1) / VL, taps = p.cg * p.r * p.s;
+  const bool place = in_place(p);
+  const T *image = p.source + i * p.ss[0] + g * p.cg * p.ss[1], *end = end_of(p);
   T* out = p.result + i * p.rs[0] + g * p.kg * p.rs[1] + h0 * p.rs[2];
-  T* packed = scratch(0, UNIT_DEPTH * NR * sizeof(T));
-  for (L k0 = 0; k0 < p.cg; k0 += UNIT_DEPTH) {
-    const L depth = least(UNIT_DEPTH, p.cg - k0);
+  const L most_depth = least(taps, UNIT_DEPTH / p.s * p.s), pitch = place ? p.ss[1] : (pixels / VL + 2) * VL;
+  T* packed = scratch(0, most_depth * (place ? NR : pitch) * sizeof(T));
+  for (L k0 = 0; k0 < taps; k0 += most_depth) {
+    const L depth = least(most_depth, taps - k0);
+    const T* from = place ? image + h0 * p.ss[2] + k0 * pitch : packed;
+    #define PACK(step) case step: pack_patches<step>(p, image, k0, k0 + depth, h0, h1, packed, pitch); break
+    if (!place) switch (p.sw) { PACK(2); PACK(4); PACK(8); default: PACK(16); }
+    #undef PACK
     for (L x = 0; x < pixels; x += NR) {
       const L cols = least(NR, pixels - x), nv = (cols + VL - 1) / VL, lanes = cols - (nv - 1) * VL;
-      const T* b = image + k0 * p.ss[1] + x;
-      L lb = p.ss[1];
-      if (b + (depth - 1) * lb + nv * VL > end) {
+      const T* b = from + x;
+      L lb = pitch;
+      if (place && b + (depth - 1) * lb + nv * VL > end) {
         pack_b(depth, b, lb, 1, cols, nv * VL, packed);
         b = packed; lb = nv * VL;
       }
       for (L m = m0; m < m1; m += MR) {
-        const T* a = weights + ((g * panels + m / VL) * p.cg + k0) * VL + m % VL;
+        const T* a = weights + ((g * panels + m / VL) * taps + k0) * VL + m % VL;
         T bias[MR] = {};
         if (p.bias) for (L k = 0; k < least(MR, m1 - m); k++) bias[k] = p.bias[(g * p.kg + m + k) * p.bias_stride];
         #define TILE(nv) points_tile<nv>(depth, a, b, lb, k0 ? 0 : bias, out + m * p.rs[1] + x, p.rs[1], least(MR, m1 - m), lanes)
@@ -62,40 +97,36 @@ INL void points_unit(const Conv& p, const T* weights, L g, L i, L h0, L h1, L m0
   if (p.epilogue) p.epilogue(p.context, i, g * p.kg + m0, g * p.kg + m1, h0, h1);
 }
 
-// Input channels [c, c + VL) of the weights of a panel, as far as there are such.
-INL void points_weights(const Conv& p, L g, L panel, L c, T* u) {
-  const L count = least(VL, p.cg - c), lanes = least(VL, p.kg - panel * VL);
-  const T* from = p.weight + (g * p.kg + panel * VL) * p.cg + c;
-  if (count == VL) {
-    V a[VL];
-    UNROLL for (int l = 0; l < VL; l++) a[l] = l < lanes ? ld(from + l * p.cg) : (V){};
-    transpose_lanes(a);
-    UNROLL for (int l = 0; l < VL; l++) st(u + l * VL, a[l]);
-  } else for (L q = 0; q < count; q++) for (L l = 0; l < VL; l++) u[q * VL + l] = l < lanes ? from[l * p.cg + q] : (T) 0;
+// Whether no pixel of the image is met by two results.
+INL bool are_patches(const Conv& p) {
+  return (p.sw == 2 || p.sw == 4 || p.sw == 8 || p.sw == 16) && p.s <= p.sw && p.r <= p.sh && p.ph == 0 && p.pw == 0 &&
+    p.dh == 1 && p.dw == 1 && p.ss[3] == 1 && p.ss[2] >= p.w;
 }
-
-INL bool points_pay(const Conv& p) { return in_place(p) && p.ss[0] >= 0 && p.ss[1] >= 0 && p.oh * p.ow >= LEAST_POINTS && p.rs[3] == 1 && p.rs[2] == p.ow; }
+INL bool points_pay(const Conv& p) {
+  return (in_place(p) || are_patches(p)) && p.ss[0] >= 0 && p.ss[1] >= 0 && p.oh * p.ow >= LEAST_POINTS && p.rs[3] == 1 && p.rs[2] == p.ow;
+}
 // So many rows of an image together as fill tiles best.
 INL L points_rows(const Conv& p) {
+  const L together = in_place(p) ? POINTS_TOGETHER : least(POINTS_TOGETHER, POINTS_PACKED / least(UNIT_DEPTH, p.cg * p.r * p.s));
   L best = 1, waste = 1 << 30;
-  for (L rows = 1; rows <= p.oh && (rows == 1 || rows * p.ow <= POINTS_TOGETHER); rows++) {
+  for (L rows = 1; rows <= p.oh && (rows == 1 || rows * p.ow <= together); rows++) {
     const L pixels = rows * p.ow, left = (p.oh % rows) * p.ow, filled = (pixels + NR - 1) / NR * NR * (p.oh / rows) + (left + NR - 1) / NR * NR;
     if (filled <= waste) best = rows, waste = filled;
   }
   return best;
 }
 static void convolve_points(const Conv& p, L threads) {
-  const L panels = (p.kg + VL - 1) / VL, blocks = (p.cg + VL - 1) / VL, tiles = (p.kg + MR - 1) / MR;
+  const L taps = p.cg * p.r * p.s, panels = (p.kg + VL - 1) / VL, blocks = (taps + VL - 1) / VL, tiles = (p.kg + MR - 1) / MR;
   const L rows = points_rows(p), per_image = (p.oh + rows - 1) / rows, units = p.n * p.groups * per_image;
   // units that do not divide among the threads: the output channels are divided as well
   const L parts = units >= 4 * threads || units % threads == 0 ? 1 : least(tiles, 4 * threads / units + 1);
-  T* weights = scratch(2, p.groups * panels * p.cg * VL * sizeof(T));
+  T* weights = scratch(2, p.groups * panels * taps * VL * sizeof(T));
   #pragma omp parallel num_threads(threads) if (threads > 1)
   {
     const L t = omp_get_thread_num(), nt = omp_get_num_threads(), filters = p.groups * panels * blocks, total = units * parts;
     for (L k = filters * t / nt; k < filters * (t + 1) / nt; k++) {
-      const L panel = k / blocks, c = k % blocks * VL;
-      points_weights(p, panel / panels, panel % panels, c, weights + (panel * p.cg + c) * VL);
+      const L panel = k / blocks, at = k % blocks * VL, m = panel % panels * VL;
+      pack_b(least(VL, taps - at), p.weight + (panel / panels * p.kg + m) * taps + at, 1, taps, least(VL, p.kg - m), VL, weights + (panel * taps + at) * VL);
     }
     #pragma omp barrier
     for (L w = total * t / nt; w < total * (t + 1) / nt; w++) {

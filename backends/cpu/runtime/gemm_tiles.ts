@@ -177,11 +177,11 @@ template <int count, int from, class AT> INL void all_lane_sums(V* v, AT at) {
   lane_sums<n>(v + from, [&](int i, T sum) { at(from + i, sum); });
   if constexpr (from + n < count) all_lane_sums<count, from + n>(v, at);
 }
-// The last n lanes.
-INL Bits ending_lanes(L n) {
+// The lanes from number n on.
+INL Bits lanes_from(L n) {
   Bits lane;
   UNROLL for (int l = 0; l < VL; l++) lane[l] = l;
-  return lane >= (Bits) {} + (int) (VL - n);
+  return lane >= (Bits) {} + (int) n;
 }
 template <int mr, int nr>
 OUTL void dots(L kc, const T* a, L lda, const T* b, L ldb, T* c, L crs, L ccs, bool add) {
@@ -199,7 +199,7 @@ OUTL void dots(L kc, const T* a, L lda, const T* b, L ldb, T* c, L crs, L ccs, b
   }
   if (k < kc && kc >= VL) {
     // the last vector of each row, without what is summed already
-    const Bits rest = ending_lanes(kc - k);
+    const Bits rest = lanes_from(VL - (kc - k));
     V bv[nr];
     UNROLL for (int j = 0; j < nr; j++) bv[j] = (V) ((Bits) ld(b + j * ldb + kc - VL) & rest);
     UNROLL for (int i = 0; i < mr; i++) {
