@@ -85,16 +85,25 @@ INL L tap(const Conv& p, const Planes& q, L c, L y, L x) {
   return c * q.channel + ((oy % p.sh) * p.sw + ox % p.sw) * q.phase + (oy / p.sh) * q.columns + ox / p.sw;
 }
 INL L ceil_div(L a, L b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
-// Every second element of 'from', of which nothing is read behind the last one of n; but for a vector that fits in front of
-// 'end', and in front of 'room' where it is written.
-INL void even_vector(T* to, const T* from) { st(to, SHUFFLED(ld(from), ld(from + VL - 1), SPLIT)); }
+// Elements k, step + k, 2*step + k, ... of step*VL ones to d + k*pitch, for each k under 'count'.
+template <int step> INL void deal_out(const T* from, L count, T* d, L pitch) {
+  V a[step], b[step];
+  UNROLL for (int k = 0; k < step; k++) a[k] = ld(from + k * VL);
+  UNROLL for (int round = 1; round < step; round *= 2) {
+    UNROLL for (int k = 0; k < step / 2; k++) {
+      b[k] = SHUFFLED(a[2 * k], a[2 * k + 1], EVENS);
+      b[k + step / 2] = SHUFFLED(a[2 * k], a[2 * k + 1], ODDS);
+    }
+    UNROLL for (int k = 0; k < step; k++) a[k] = b[k];
+  }
+  UNROLL for (int k = 0; k < step; k++) if (k < count) st(d + k * pitch, a[k]);
+}
+// Every second element of 'from', of which nothing is read from 'end' on. What is behind n may be written in front of 'room'.
 INL void copy_even(T* to, const T* from, L n, const T* room, const T* end) {
-  L x = 0;
-  for (; x + VL <= n; x += VL) even_vector(to + x, from + 2 * x);
-  if (x >= n) return;
-  if (n >= VL) even_vector(to + n - VL, from + 2 * (n - VL));
-  else if (to + VL <= room && from + 2 * VL - 1 <= end) even_vector(to, from);
-  else for (; x < n; x++) to[x] = from[2 * x];
+  for (L x = 0; x < n; x += VL) {
+    if ((x + VL <= n || to + x + VL <= room) && from + 2 * (x + VL) <= end) deal_out<2>(from + 2 * x, 1, to + x, 0);
+    else for (L i = x; i < least(n, x + VL); i++) to[i] = from[2 * i];
+  }
 }
 // The other way, to a row of w elements from its element 'first' on, with zeros between.
 INL void spread_row(T* row, L w, L first, const T* from, L n) {

@@ -35,19 +35,6 @@ template <int nv> OUTL void points_tile(L depth, const T* a, const T* b, L lb, c
   store_part(copy, rows, nv * VL, (nv - 1) * VL + lanes, c, crs, 1, !bias);
 }
 
-// Elements k, step + k, 2*step + k, ... of step*VL ones to d + k*pitch, for each k under 'count'.
-template <int step> INL void deal_out(const T* from, L count, T* d, L pitch) {
-  V a[step], b[step];
-  UNROLL for (int k = 0; k < step; k++) a[k] = ld(from + k * VL);
-  UNROLL for (int round = 1; round < step; round *= 2) {
-    UNROLL for (int k = 0; k < step / 2; k++) {
-      b[k] = SHUFFLED(a[2 * k], a[2 * k + 1], EVENS);
-      b[k + step / 2] = SHUFFLED(a[2 * k], a[2 * k + 1], ODDS);
-    }
-    UNROLL for (int k = 0; k < step; k++) a[k] = b[k];
-  }
-  UNROLL for (int k = 0; k < step; k++) if (k < count) st(d + k * pitch, a[k]);
-}
 // Taps [k0, k1), whole lines of filters, of output rows [h0, h1), to d[tap*pitch + pixel]. What is written behind a row, the
 // next one overwrites.
 template <int step> OUTL void pack_patches(const Conv& p, const T* image, L k0, L k1, L h0, L h1, T* d, L pitch) {
