@@ -1,7 +1,7 @@
 /**
- * Runs the language part of ECMAScript's conformance suite, each test plain and compiled, and compares: `deno run -A
- * tools/test262.ts <folder of test262> [--only=expressions/class] [--sample=500] [--seed=7] [--part=1/4]
- * [--report=file]`.
+ * Runs the language part of ECMAScript's conformance suite, or the one of its builtins, each test plain and compiled,
+ * and compares: `deno run -A tools/test262.ts <folder of test262> [--of=built-ins] [--only=expressions/class]
+ * [--sample=500] [--seed=7] [--part=1/4] [--report=file]`.
  *
  * The suite is not part of this repository. It prints every difference, then counts: run, equal, different, with
  * breaks, given up; with `--report` a line of JSON for each run. Invariant: both runs of a test start from builtins
@@ -50,12 +50,12 @@ function table(title: string, counts: ReadonlyMap<string, number>): string {
 const classOf = (cause: string): string => cause.split("\n", 1).join().slice(0, 120);
 
 const { _: [folder = ""], ...options } = parseArgs(Deno.args, {
-  string: ["only", "sample", "seed", "part", "report"],
+  string: ["of", "only", "sample", "seed", "part", "report"],
 });
 const root = String(folder);
 const [part = 1, parts = 1] = (options.part ?? "1/1").split("/").map(Number);
 const seed = Number(options.seed ?? Date.now() % 100000);
-const all = testsBelow(join(root, "test"), "language").filter((path) => path.includes(options.only ?? ""));
+const all = testsBelow(join(root, "test"), options.of ?? "language").filter((path) => path.includes(options.only ?? ""));
 const chosen = sampled(all, options.sample === undefined ? all.length : Number(options.sample), seed)
   .filter((_, i) => i % parts === part - 1);
 console.log(`${chosen.length} of ${all.length} tests, seed ${seed}`);

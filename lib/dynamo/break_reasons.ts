@@ -320,6 +320,15 @@ export function breakReason({ kind, detail }: BreakCause, stack: readonly UserFr
   };
 }
 
+/** The classes of the errors that the engine makes. */
+export const ENGINE_ERRORS = [TypeError, RangeError, SyntaxError, ReferenceError, URIError] as const;
+
+/** An error of the engine: of this class, with this message and nothing else. */
+export interface EngineError {
+  readonly constructor: typeof ENGINE_ERRORS[number];
+  readonly message: string;
+}
+
 /** Thrown by the steps of the tracer, before anything has changed: this instruction cannot be traced. */
 export class BreakSignal extends Error {
   override readonly name = "BreakSignal";
@@ -327,6 +336,8 @@ export class BreakSignal extends Error {
     readonly reason: BreakCause,
     /** The instruction throws without having had any effect. */
     readonly refused = false,
+    /** The error that it throws, where that is known. */
+    readonly error: EngineError | null = null,
   ) {
     super(`${reason.kind}: ${reason.detail}`);
   }
@@ -342,10 +353,22 @@ export function refuseCall(detail: string): never {
   throw new BreakSignal({ kind: "throws", detail }, true);
 }
 
-/**
- * Ends the graph at an instruction that throws, so that the program itself throws; a break inside it is passed on.
- */
+/** The instruction throws an error of the engine before it does anything. */
+export function throwError(error: EngineError): never {
+  throw new BreakSignal({ kind: "throws", detail: error.message }, true, error);
+}
+
+/** An error that the engine has made, so that it can be made again; null for all others. */
+export function engineErrorOf(thrown: unknown): EngineError | null {
+  if (!(thrown instanceof Error)) return null;
+  const prototype: unknown = Object.getPrototypeOf(thrown);
+  const constructor = ENGINE_ERRORS.find((each) => each.prototype === prototype);
+  return constructor ? { constructor, message: thrown.message } : null;
+}
+
+/** Throws for a builtin that was called with primitives of the program and has thrown; a break inside it is passed on. */
 export function throwsAsPlain(thrown: unknown, name: string): never {
   if (thrown instanceof BreakSignal) throw thrown;
-  return breakGraph("throws", thrown instanceof Error ? thrown.message : name);
+  const error = engineErrorOf(thrown);
+  return error ? throwError(error) : breakGraph("throws", name);
 }

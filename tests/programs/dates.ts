@@ -39,6 +39,37 @@ export const dates: Corpus = {
     see(first.y, first.now.getTime() === first.time, first.now === second.now);
     see(before <= first.time, first.time <= second.time, second.time <= after);
   },
+  "dates from outside, and those that others are made of"({ compile, see }) {
+    class Day extends Date {
+      get number() {
+        return Math.floor(this.getTime() / 86400000);
+      }
+    }
+    const began = new Date(Date.UTC(2020, 1, 2, 3));
+    const options = { when: new Date(5e11), every: 3 };
+    const f = compile((x: Tensor, d: Date) => {
+      const elapsed = d.getTime() - began.getTime(), day = new Day(began);
+      options.when = new Date(options.when.getTime() + options.every);
+      return [
+        x.mul(elapsed).add(d.getUTCDate()),
+        [d > began, d.getFullYear() - began.getFullYear(), began.toISOString(), `${began}`],
+        [JSON.stringify({ began }), began.toJSON(), began.toLocaleDateString("en-US"), new Date(began) <= d],
+        [day.number, day, day instanceof Day, structuredClone({ began }), options.when.getTime()],
+      ];
+    });
+    for (const time of [6e11, 7e11, 8e11, 9e11]) see(f(v(1), new Date(time)));
+    see(began, options);
+  },
+  "a date from outside that is set"({ compile, see }) {
+    const began = new Date(0);
+    const f = compile((x: Tensor) => {
+      began.setUTCHours(5);
+      const copy = new Date(began);
+      copy.setTime(7);
+      return [x.add(began.getUTCHours()), began.getTime(), copy, began.toISOString()];
+    });
+    see(f(v(1)), began.getTime());
+  },
 };
 
 /** Programs that break, or throw. */

@@ -702,4 +702,18 @@ export const everyday: Corpus = {
     });
     for (const key of ["shape", "requiresGrad", "shape"] as const) see(f(v(1, 2), key));
   },
+  "counts and depths below zero are none"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const list = [1, 2, 3, 4];
+      return [
+        x.mul(2),
+        list.splice(1, -1, 9),
+        list,
+        list.toSpliced(0, -2),
+        [[1, [2]]].flat(-1),
+        [[3]].flat(NaN),
+      ];
+    });
+    see(f(v(1)));
+  },
 };

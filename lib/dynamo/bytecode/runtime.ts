@@ -236,6 +236,8 @@ class Suspension {
 
 // In V8's words.
 const CONSTANT_ASSIGNED = "Assignment to constant variable.";
+/** The message of an error that hides another one while objects are disposed of. */
+export const SUPPRESSED = "An error was suppressed during disposal";
 const MISSING_THROW = "The iterator does not provide a 'throw' method.";
 
 /** Another iterator seen through yield*, noting a return() that ended it. */
@@ -517,7 +519,7 @@ export const runtime = {
     return method;
   },
   suppressed(error: unknown, suppressed: unknown): unknown {
-    return new SuppressedError(error, suppressed);
+    return new SuppressedError(error, suppressed, SUPPRESSED);
   },
 };
 

@@ -85,9 +85,16 @@ export function isGivenByConstructor(object: ObjectValue, key: string | symbol, 
   if (exotic.constructor.real === RegExp) {
     return key === "lastIndex" && slot.kind === "data" && slot.writable && sameConstant(slot.value, 0);
   }
-  const index = key === "message" ? 0 : key === "cause" ? 1 : -1;
-  return index >= 0 && exotic.args[index] !== undefined && slot.kind === "data" &&
-    (index === 1 || sameConstants(exotic.args[0], slot.value));
+  const others = exotic.constructor.real === AggregateError
+    ? 1
+    : exotic.constructor.real === SuppressedError
+    ? 2
+    : 0;
+  const [message, options] = exotic.args.slice(others);
+  if (slot.kind !== "data") return false;
+  if (key === "message") return sameConstants(message, slot.value);
+  const cause = options?.kind === "object" ? options.slots.get("cause") : undefined;
+  return key === "cause" && cause?.kind === "data" && cause.value === slot.value;
 }
 
 /** Properties that come with an object and may be deleted. */

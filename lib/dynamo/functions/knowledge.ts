@@ -37,6 +37,8 @@ import { addArrays } from "../trace/builtins/arrays.ts";
 import { addCollections } from "../trace/builtins/collections.ts";
 import { addIterators } from "../trace/builtins/iterators.ts";
 import { addTypedArrays } from "../trace/builtins/typed_arrays.ts";
+import { addJson } from "../trace/builtins/json.ts";
+import { addErrors } from "../trace/builtins/errors.ts";
 import { addDates } from "../trace/builtins/dates.ts";
 import { addClones } from "../trace/builtins/clones.ts";
 import { addWeak } from "../trace/builtins/weak.ts";
@@ -95,6 +97,8 @@ function models(): ModelTable {
   addWeak(made);
   addClones(made);
   addDates(made);
+  addErrors(made);
+  addJson(made);
   addObjects(made);
   addPrimitives(made);
   addPatterns(made);

@@ -5,6 +5,7 @@
  */
 
 export * from "./iterator_polyfills.ts";
+export { revive, stringify } from "./json_polyfills.ts";
 export { sortBy, toSortedBy } from "./sorting_polyfills.ts";
 
 // Taken when dyn loads: callbacks may have a property of that name, and programs may replace it.

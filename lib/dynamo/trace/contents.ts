@@ -80,13 +80,18 @@ export function refuseOpaque({ exotic }: ObjectValue): void {
   if (exotic.kind === "thrown") throw new Restart(exotic.step, { kind: "break", cause: exotic.cause });
 }
 
+/** Returns whether an object can get properties; the program depends on that. */
+export function canGrow(m: Interpreter, { real, source, frozen, exotic }: ObjectValue): boolean {
+  if (frozen !== "no") return real ? breakGraph("frozen") : false;
+  if (!real || exotic.kind === "function") return true;
+  const present = Object.isExtensible(real);
+  if (source) m.output.guard({ kind: "extensible", source, present });
+  return present;
+}
+
 /** Refuses changes of objects that cannot be extended. */
 export function refuseIntegrity(m: Interpreter, object: ObjectValue): void {
-  if (object.frozen !== "no") breakGraph("frozen");
-  if (object.real && object.exotic.kind !== "function") {
-    if (!Object.isExtensible(object.real)) breakGraph("frozen");
-    if (object.source) m.output.guard({ kind: "extensible", source: object.source, present: true });
-  }
+  if (!canGrow(m, object)) breakGraph("frozen");
 }
 
 /** Longer arrays are not traced element by element. */

@@ -6,10 +6,12 @@ import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { Instruction } from "../bytecode/code.ts";
 import { templateIndex } from "../bytecode/print_instruction.ts";
-import { runtime } from "../bytecode/runtime.ts";
+import { runtime, SUPPRESSED } from "../bytecode/runtime.ts";
 import { CellValue, constant, isCallable, isObject, UNDEFINED, UNINITIALIZED } from "../variables/value.ts";
 import { readCell, writeCell } from "./bindings.ts";
 import { textOf, toKey, toPrimitive, toText } from "./coercion.ts";
+import { suppressedError } from "./builtins/errors.ts";
+import { refuseMatch } from "./engine_errors.ts";
 import { executeCall, executeInitFields, executeNew, executeSuperCall } from "./execute_calls.ts";
 import {
   executeForIn,
@@ -162,12 +164,11 @@ export function execute(
         ? elementAtNumber(m, step.get(instruction.object), step.get(instruction.key.register))
         : null;
       if (last) return step.set(instruction.dst, last);
-      return step.withMember(
-        step.get(instruction.object),
-        instruction.key,
-        (key) =>
-          readProperty(m, step.get(instruction.object), key, { kind: "register", register: instruction.dst }),
-      );
+      const object = step.get(instruction.object), { takenApart } = instruction;
+      return step.withMember(object, instruction.key, (key) => {
+        if (takenApart !== undefined) refuseMatch(object, takenApart, key);
+        return readProperty(m, object, key, { kind: "register", register: instruction.dst });
+      });
     }
     case "setProp": {
       const isPut = instruction.key.kind === "register" &&
@@ -299,7 +300,14 @@ export function execute(
       });
     }
     case "suppressedError":
-      return breakGraph("throws", "two errors while disposing");
+      return step.set(
+        instruction.dst,
+        suppressedError(m, [
+          step.get(instruction.error),
+          step.get(instruction.suppressed),
+          constant(SUPPRESSED),
+        ]),
+      );
     default:
       return instruction satisfies never;
   }

@@ -4,7 +4,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { refuseOpaque } from "./contents.ts";
-import { breakGraph } from "../break_reasons.ts";
+import { breakGraph, throwError } from "../break_reasons.ts";
 import type { InstructionOf } from "../bytecode/code.ts";
 import { isCallable, UNDEFINED, type Value } from "../variables/value.ts";
 import { construct, initializeFields } from "./calls.ts";
@@ -19,7 +19,9 @@ export function executeCall(step: Step, instruction: InstructionOf<"call">): voi
   return withArguments(step, instruction.args, (args) => {
     const opaque = callee.kind === "object" && callee.exotic.kind === "opaque";
     if (!isCallable(callee)) {
-      return breakGraph(opaque ? "opaqueObject" : "throws", `${instruction.text} is not a function`);
+      const message = `${instruction.text} is not a function`;
+      if (opaque) return breakGraph("opaqueObject", message);
+      return throwError({ constructor: TypeError, message });
     }
     m.call({ callee, self, args, completion: { kind: "register", register: instruction.dst } });
   });
@@ -30,7 +32,9 @@ export function executeNew(step: Step, instruction: InstructionOf<"new">): void 
   const { m, context } = step;
   const callee = step.get(instruction.callee);
   return withArguments(step, instruction.args, (args) => {
-    if (!isCallable(callee)) return breakGraph("throws", `${instruction.text} is not a constructor`);
+    if (!isCallable(callee)) {
+      return throwError({ constructor: TypeError, message: `${instruction.text} is not a constructor` });
+    }
     construct(m, context, {
       callee,
       args,

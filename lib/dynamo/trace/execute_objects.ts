@@ -20,6 +20,7 @@ import { newRegexp } from "./builtins/patterns.ts";
 import { collect } from "./iteration.ts";
 import { addMember, copyProperties } from "./members.ts";
 import { builtinPrototype, elementsOf, findProperty, type Key, newArray, newObject } from "./objects.ts";
+import { refuseChange, refuseOfPrimitive } from "./engine_errors.ts";
 import { deleteKey } from "./proxies.ts";
 import type { Step } from "./step.ts";
 
@@ -73,12 +74,19 @@ export function executeDeleteProp(step: Step, instruction: InstructionOf<"delete
   return step.withMember(object, instruction.key, (key) => {
     if (object.kind === "tensor") return breakGraph("opaqueObject", "delete");
     const then = (deleted: boolean): void => {
-      if (!deleted && instruction.strict) breakGraph("throws", "Cannot delete property");
+      if (!deleted && instruction.strict) return refuseDeletion(object, key);
       step.set(instruction.dst, constant(deleted));
     };
     if (object.kind === "object") return deleteKey(m, object, key, then);
+    if (object.kind === "constant" && (object.value ?? null) === null) return refuseDeletion(object, key);
     then(object.kind !== "constant" || Reflect.deleteProperty(Object(object.value), key));
   });
+}
+
+function refuseDeletion(object: Value, key: Key): never {
+  return object.kind === "object"
+    ? refuseChange(object, key, "delete")
+    : refuseOfPrimitive(object.kind === "constant" ? object.value : 0, key, "delete");
 }
 
 /** super[key] */

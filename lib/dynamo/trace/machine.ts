@@ -47,6 +47,7 @@ import {
 } from "./interpreter.ts";
 import { iteratorResult, takeApart } from "./iteration.ts";
 import { findProperty, newObject } from "./objects.ts";
+import { newError } from "./builtins/errors.ts";
 import { writeAs } from "./proxies.ts";
 import { handlerOf, isResumable } from "./resumable.ts";
 import type { OutputGraph } from "./output_graph.ts";
@@ -265,13 +266,13 @@ export class Machine implements Interpreter {
       return { kind: "branch", frames: [...this.frames], test: signal.test };
     }
     if (signal instanceof BreakSignal) {
-      const { reason, refused } = signal;
+      const { reason, refused, error } = signal;
       const now = this.steps - 1, began = this.frames.at(-1)?.waitingSince ?? now;
       if (reason.kind === "throws") {
         if (!this.#isHandled()) {
           return { kind: "escape", because: reason.detail, stack: userFrames(this.frames), thrown: null };
         }
-        if (began === now) throw new Restart(now, { kind: "raise", cause: reason, certain: refused });
+        if (began === now) throw new Restart(now, { kind: "raise", cause: reason, certain: refused, error });
       }
       this.#refuse(reason);
       // Callees of the instruction have come and gone, or it has recorded something: that must not run again.
@@ -293,8 +294,12 @@ export class Machine implements Interpreter {
     return { kind: "break", frames: [...this.frames], cause: reason };
   }
 
-  /** Stands for an exception of the program that only plain JavaScript can make. */
-  #exception({ cause, certain }: Extract<Interruption, { kind: "raise" }>, step: number): ProgramThrow {
+  /** An error of the engine, or what stands for an exception that only plain JavaScript can make. */
+  #exception(
+    { cause, certain, error }: Extract<Interruption, { kind: "raise" }>,
+    step: number,
+  ): ProgramThrow {
+    if (error) return new ProgramThrow(newError(this, error.constructor, [constant(error.message)]));
     const value = new ObjectValue({ kind: "thrown", step, cause }, null, null, null);
     if (!certain) this.#doubt ??= { value, step, cause };
     return new ProgramThrow(value);

@@ -20,6 +20,7 @@ import {
 } from "../variables/value.ts";
 import {
   builtinPrototype,
+  canGrow,
   elementAt,
   elementsOf,
   generatorMethods,
@@ -39,6 +40,7 @@ import { typedElement, writeTyped } from "./typed_elements.ts";
 export {
   allElements,
   builtinPrototype,
+  canGrow,
   elementAt,
   elementsOf,
   entriesOf,
@@ -326,9 +328,9 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
     writeCell(variable, value);
     return { kind: "done" };
   }
-  refuseIntegrity(m, object);
-  const own = ownSlotFlags(m, object, key);
+  const grows = canGrow(m, object), own = ownSlotFlags(m, object, key);
   if (own === "data") {
+    if (!grows && object.exotic.kind === "array") return breakGraph("frozen");
     guardOwn(m, object, key, true);
     writeOwn(m, object, key, value);
     return { kind: "done" };
@@ -347,6 +349,7 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
     if (holder !== object) relyOnAbsence(m, object.prototype, key, holder);
     if (flags === "data") {
       relyOnWritable(m, holder, key);
+      if (!grows) return { kind: "refused" };
       writeOwn(m, object, key, value);
       return { kind: "done" };
     }
@@ -356,6 +359,7 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
     return isCallable(slot.set) ? { kind: "setter", setter: slot.set } : { kind: "refused" };
   }
   relyOnAbsence(m, object.prototype, key);
+  if (!grows) return { kind: "refused" };
   writeOwn(m, object, key, value);
   return { kind: "done" };
 }
@@ -407,11 +411,10 @@ function ownSlotFlags(
   }
   if (object.exotic.kind === "typed") return "data";
   if (object.exotic.kind === "array") {
-    if (key === "length") return "data";
-    const index = indexOfKey(key);
-    if (index !== null) {
-      const element = elementsOf(m, object)[index];
-      return element === undefined || element === HOLE ? null : "data";
+    const index = indexOfKey(key), element = index === null ? null : elementsOf(m, object)[index];
+    if (element === undefined || element === HOLE) return null;
+    if (element || key === "length") {
+      return object.frozen !== "frozen" && elementFlags(object, key).writable ? "data" : "readonly";
     }
   }
   if (object.real === null) {
@@ -503,9 +506,9 @@ export function defineOwn(m: Interpreter, object: ObjectValue, key: Key, slot: S
 export function deleteOwn(m: Interpreter, object: ObjectValue, key: Key): boolean {
   refuseOpaque(object);
   refuseTyped(object);
-  refuseIntegrity(m, object);
-  const { exotic } = object;
+  const { exotic } = object, grows = canGrow(m, object);
   if (exotic.kind === "array") {
+    if (!grows) return breakGraph("frozen");
     const index = indexOfKey(key);
     if (index !== null) {
       const elements = elementsOf(m, object);

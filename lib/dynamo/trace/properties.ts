@@ -6,6 +6,7 @@ import { breakGraph } from "../break_reasons.ts";
 import { programDescriptor } from "../../base/own_builtins.ts";
 import { constant, UNDEFINED, type Value } from "../variables/value.ts";
 import type { Completion, Interpreter } from "./interpreter.ts";
+import { refuseChange, refuseOfPrimitive } from "./engine_errors.ts";
 import { assignProperty, builtinPrototype, findProperty, type Key } from "./objects.ts";
 import { proxyOf, readAs, writeAs } from "./proxies.ts";
 import { findTensorProperty, writeTensorProperty } from "./tensor_properties.ts";
@@ -45,9 +46,8 @@ function readOfPrimitive(
   const primitive = value.kind === "constant" ? value.value : 0;
   switch (typeof primitive) {
     case "undefined":
-      return breakGraph("throws", `Cannot read properties of ${primitive}`);
     case "object":
-      return breakGraph("throws", "Cannot read properties of null");
+      return refuseOfPrimitive(primitive, key, "read");
     case "string": {
       const descriptor = Reflect.getOwnPropertyDescriptor(Object(primitive), key);
       if (descriptor) return m.complete(completion, constant(descriptor.value));
@@ -75,9 +75,7 @@ export function writeProperty(
   switch (object.kind) {
     case "object": {
       const written = (done: boolean): void =>
-        done || !strict
-          ? m.complete({ kind: "discard" }, UNDEFINED)
-          : breakGraph("throws", "a write that is refused");
+        done || !strict ? m.complete({ kind: "discard" }, UNDEFINED) : refuseChange(object, key, "write");
       if (proxyOf(object)) return writeAs(m, object, { key, value, receiver: object }, written);
       const action = assignProperty(m, object, key, value);
       if (action.kind !== "setter") return written(action.kind === "done");
@@ -91,7 +89,7 @@ export function writeProperty(
     }
     case "constant":
       if (object.value === undefined || object.value === null) {
-        return breakGraph("throws", `Cannot set properties of ${object.value}`);
+        return refuseOfPrimitive(object.value, key, "write");
       }
       return writeToPrimitive(m, object.value, { key, strict });
     case "number":
@@ -116,6 +114,6 @@ function writeToPrimitive(
     const set = programDescriptor(at, key)?.set;
     if (set) return breakGraph("builtin", "a setter of primitives");
   }
-  if (strict) return breakGraph("throws", "a property of a primitive is set");
+  if (strict) return refuseOfPrimitive(primitive, key, "write");
   m.complete({ kind: "discard" }, UNDEFINED);
 }

@@ -4,7 +4,7 @@
  * the contents of the signal.
  */
 import type { SizeSource } from "../../sym/size_guards.ts";
-import type { BreakCause } from "../break_reasons.ts";
+import type { BreakCause, EngineError } from "../break_reasons.ts";
 
 /** An action of the next attempt before an instruction, instead of executing it. */
 export type Interruption =
@@ -12,9 +12,15 @@ export type Interruption =
   | { readonly kind: "break"; readonly cause: BreakCause }
   /**
    * The program throws here. `certain`: the instruction throws before it has had any effect, so that the trace may go
-   * on in a handler; otherwise it may only find out that nobody handles the exception.
+   * on in a handler; otherwise it may only find out that nobody handles the exception. `error`: what it throws, where
+   * that is known.
    */
-  | { readonly kind: "raise"; readonly cause: BreakCause; readonly certain: boolean };
+  | {
+    readonly kind: "raise";
+    readonly cause: BreakCause;
+    readonly certain: boolean;
+    readonly error: EngineError | null;
+  };
 
 /** The trace has to begin again and stop at the instruction with this number. */
 export class Restart extends Error {

@@ -4,7 +4,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import type { KeyOperand } from "../bytecode/code.ts";
-import type { ItemValue, Value } from "../variables/value.ts";
+import { isObject, type ItemValue, type Value } from "../variables/value.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { FunctionKnowledge } from "./calls.ts";
 import { toKey } from "./coercion.ts";
@@ -42,7 +42,8 @@ export class Step {
 
   /** Goes on with the key of a property, once it is converted: what has no properties fails before that. */
   withMember(object: Value, key: KeyOperand, then: (key: Key) => void): void {
-    if (object.kind === "constant" && (object.value ?? null) === null) {
+    const isWithout = object.kind === "constant" && (object.value ?? null) === null;
+    if (isWithout && key.kind === "register" && isObject(this.get(key.register))) {
       return breakGraph("throws", `a property of ${String(object.value)}`);
     }
     return this.withKey(key, then);

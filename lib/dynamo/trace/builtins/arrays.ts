@@ -2,7 +2,7 @@
  * Models of array builtins. Invariant: methods that call back run as JavaScript stand-ins (polyfills.ts); the others
  * change elements here.
  */
-import { breakGraph } from "../../break_reasons.ts";
+import { breakGraph, throwError } from "../../break_reasons.ts";
 import { callbackOf } from "../calls.ts";
 import {
   constant,
@@ -25,6 +25,7 @@ import { elementFromEnd, growingOf, lastElements, lengthOfGrowing } from "../gro
 import { collect, listIterator } from "../iteration.ts";
 import {
   allElements,
+  canGrow,
   elementAt,
   elementsOf,
   isArrayLength,
@@ -54,6 +55,11 @@ function position(value: Value | undefined, length: number, fallback: number): n
   return number < 0 ? Math.max(0, length + number) : Math.min(number, length);
 }
 
+/** An integer argument that is no position: a count or a depth, where negative ones are none. */
+function countOf(value: Value | undefined, fallback: number): number {
+  return value?.kind === "constant" && Number(value.value) < 0 ? 0 : position(value, Infinity, fallback);
+}
+
 /** Returns start, deleted count and inserted items of splice and similar methods. */
 function spliced(args: readonly Value[], length: number): [start: number, count: number, ...items: Value[]] {
   const start = position(args[0], length, 0);
@@ -61,7 +67,7 @@ function spliced(args: readonly Value[], length: number): [start: number, count:
     ? 0
     : args.length === 1
     ? length - start
-    : Math.max(0, Math.min(position(args[1], Infinity, 0), length - start));
+    : Math.min(countOf(args[1], 0), length - start);
   return [start, count, ...args.slice(2)];
 }
 
@@ -89,11 +95,18 @@ function sameValueZero(m: Interpreter, a: Value, b: Value): boolean {
   return typeof equal === "boolean" ? equal : breakGraph("tensorItem", "an element is searched for");
 }
 
+/** Adding to an array that cannot grow throws at the first item. */
+function refusePush(m: Interpreter, array: ObjectValue, args: readonly Value[]): never {
+  if (args.length === 0) return breakGraph("frozen");
+  const message = `Cannot add property ${elementsOf(m, array).length}, object is not extensible`;
+  return throwError({ constructor: TypeError, message });
+}
+
 const JOIN: unknown = Array.prototype.join;
 
 const METHODS: Readonly<Record<string, ArrayMethod>> = {
   push: (m, array, args) => {
-    refuseIntegrity(m, array);
+    if (!canGrow(m, array)) return refusePush(m, array, args);
     const growing = growingOf(m, array), elements = growing?.added ?? elementsOf(m, array);
     elements.push(...args);
     return growing ? lengthOfGrowing(m, growing) : constant(elements.length);
@@ -167,7 +180,7 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     }
     return newArray(m, result);
   },
-  flat: (m, array, args) => newArray(m, flattened(m, array, position(args[0], Infinity, 1))),
+  flat: (m, array, args) => newArray(m, flattened(m, array, countOf(args[0], 1))),
   at: (m, array, args) => {
     const [index] = args;
     const number = index?.kind === "constant"

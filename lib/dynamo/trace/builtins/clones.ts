@@ -10,6 +10,7 @@ import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../
 import { builtinPrototype, entriesOf, keyIdentity, newArray, newObject } from "../objects.ts";
 import { eachProperty } from "../proxies.ts";
 import { newMap, newSet } from "./collections.ts";
+import { timeOfDate } from "./dates.ts";
 import type { ModelTable } from "./table.ts";
 
 type Clones = Map<ObjectValue, ObjectValue>;
@@ -25,11 +26,15 @@ function clone(m: Interpreter, value: Value, clones: Clones, then: Then): void {
   if (found) return then(found);
   const isFunction: boolean = isCallable(value);
   if (isFunction) return refuse("a function");
-  const { exotic } = value;
+  const { exotic } = value, time = timeOfDate(m, value);
   const begin = (made: ObjectValue): ObjectValue => {
     clones.set(value, made);
     return made;
   };
+  if (time) {
+    const prototype = builtinPrototype(m, Date.prototype, "Date");
+    return then(begin(new ObjectValue({ kind: "date", time }, prototype, null, null)));
+  }
   switch (exotic.kind) {
     case "array":
       return cloneArray(m, value, begin(newArray(m, [])), clones, then);
@@ -41,10 +46,6 @@ function clone(m: Interpreter, value: Value, clones: Clones, then: Then): void {
         begin(exotic.kind === "map" ? newMap(m, []) : newSet(m, [])),
         clones,
         then,
-      );
-    case "date":
-      return then(
-        begin(new ObjectValue({ ...exotic }, builtinPrototype(m, Date.prototype, "Date"), null, null)),
       );
     case "plain": {
       const prototype = value.prototype?.real;

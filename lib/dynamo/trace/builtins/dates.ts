@@ -1,34 +1,89 @@
 /**
- * Dates created during tracing: a time, which is a known number, or the clock's value in each call. Invariant: the
+ * Dates: those of the trace have a time, which is a known number, or the clock's value in each call; of those from
+ * outside each answer is read and guarded by itself, so that one that changes is a number of the call. Invariant: the
  * results of methods for a known time are the same in every call of the process; for other times only the number is
  * available.
  */
+import { types } from "node:util";
 import { timeZoneSetting } from "../../../base/place.ts";
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
 import { constant, ObjectValue, primitive, UNDEFINED, type Value } from "../../variables/value.ts";
+import type { PrivateAccess } from "../../frame/info.ts";
+import { invariant } from "../../../base/errors.ts";
+import { refuseToKeep } from "../../kept/noted_reads.ts";
+import { memberSource } from "../private_members.ts";
 import type { CallRequest, CallResult, Interpreter } from "../interpreter.ts";
 import type { ModelTable } from "./table.ts";
 import { primitiveOf } from "./pure.ts";
 
 const PROTOTYPE = Date.prototype, { now } = Date;
+const { getTime, setTime } = PROTOTYPE, { isDate } = types, { apply } = Reflect;
 
-/** The exotic part of a date of the trace. */
-function dateOf({ self }: CallRequest, what: string): { time: Value } {
-  if (self.kind === "object" && self.exotic.kind === "date") return self.exotic;
-  return breakGraph("opaqueObject", `${what} of a date from outside`);
+/** Access to what dates from outside answer, by the name of the method. */
+const accesses = new Map<string, PrivateAccess>();
+
+function accessTo(name: string): PrivateAccess {
+  let access = accesses.get(name);
+  if (!access) {
+    const method: unknown = Reflect.get(PROTOTYPE, name);
+    invariant(typeof method === "function", `Expected the method ${name} of dates`);
+    access = {
+      has: isDate,
+      get: (object) => isDate(object) ? apply(method, object, []) : undefined,
+      set: (object, time) => void apply(setTime, object, [time]),
+      member: "field",
+    };
+    accesses.set(name, access);
+  }
+  return access;
+}
+
+type RealDate = ObjectValue & { readonly real: Date };
+
+function isReal(value: ObjectValue): value is RealDate {
+  return value.source !== null && isDate(value.real);
+}
+
+/** The answer of a date from outside that the trace has not set. */
+function answered(m: Interpreter, date: RealDate, name: string): Value {
+  refuseToKeep("a date");
+  m.memory.refuse();
+  const access = accessTo(name), answer = access.get(date.real);
+  if (typeof answer === "string" && date.source && m.wrapper.isExchanged(date.real, date.source)) {
+    return breakGraph("opaqueObject", `${name} of a date that is another one in each call`);
+  }
+  return m.wrapper.wrap(answer, memberSource(date, `<${name}>`, access));
+}
+
+/** The time of a date; null for all other values. */
+export function timeOfDate(m: Interpreter, value: Value | undefined): Value | null {
+  if (value?.kind !== "object") return null;
+  if (value.exotic.kind === "date") return value.exotic.time;
+  if (!isReal(value)) return null;
+  return value.privates.get(accessTo("getTime")) ?? answered(m, value, "getTime");
 }
 
 /** A time that is known. */
-function knownTime({ time }: { readonly time: Value }, what: string): number {
-  if (time.kind === "constant" && typeof time.value === "number") return time.value;
-  return breakGraph("builtin", `${what} of the current time`);
+function knownTime(m: Interpreter, date: Value, what: string): number {
+  const time = timeOfDate(m, date);
+  if (time?.kind === "constant" && typeof time.value === "number") return time.value;
+  return time === null
+    ? breakGraph("opaqueObject", `${what} of another object`)
+    : breakGraph("builtin", `${what} of a time that is another one in each call`);
+}
+
+/** A date of the engine at the time of one, where that is known; null for other values. */
+export function dateLike(m: Interpreter, value: Value): Date | null {
+  const time = timeOfDate(m, value);
+  return time?.kind === "constant" && typeof time.value === "number" ? new Date(time.value) : null;
 }
 
 function timeOf(m: Interpreter, args: readonly Value[]): Value {
   const [only] = args;
   if (!only) return m.output.callHost("Date.now()", now, { isTimed: true });
   if (args.length === 1) {
-    if (only.kind === "object" && only.exotic.kind === "date") return only.exotic.time;
+    const time = timeOfDate(m, only);
+    if (time) return time;
     if (only.kind === "number" && only.expression.kind === "called" && only.expression.call.run === now) {
       return only;
     }
@@ -52,10 +107,15 @@ function guardZone(m: Interpreter): void {
 
 /** Returns a method's result for a date at a known time, and the time afterwards. */
 function asked(m: Interpreter, name: string, request: CallRequest): CallResult {
-  const date = dateOf(request, name), method: unknown = Reflect.get(PROTOTYPE, name);
+  const { self } = request, method: unknown = Reflect.get(PROTOTYPE, name);
   if (typeof method !== "function") return breakGraph("builtin", name);
-  if (name === "getTime" || name === "valueOf") return date.time;
-  const real = new Date(knownTime(date, name));
+  if (name === "getTime" || name === "valueOf") {
+    return timeOfDate(m, self) ?? breakGraph("opaqueObject", `${name} of another object`);
+  }
+  const isAsked = request.args.length === 0 && !name.startsWith("set");
+  const isAsFound = self.kind === "object" && isReal(self) && !self.privates.has(accessTo("getTime"));
+  if (isAsked && isAsFound && isFinite(apply(getTime, self.real, []))) return answered(m, self, name);
+  const real = new Date(knownTime(m, self, name));
   if (!isUniversal(name)) guardZone(m);
   const given = request.args.map((arg) => primitiveOf(m, arg, name));
   let result: unknown;
@@ -64,21 +124,40 @@ function asked(m: Interpreter, name: string, request: CallRequest): CallResult {
   } catch (error) {
     return throwsAsPlain(error, name);
   }
-  if (name.startsWith("set")) date.time = constant(real.getTime());
+  if (name.startsWith("set")) setTimeOf(self, constant(real.getTime()));
   return primitive(result);
+}
+
+function setTimeOf(date: Value, time: Value): void {
+  if (date.kind !== "object") return;
+  if (date.exotic.kind === "date") date.exotic.time = time;
+  else date.privates.set(accessTo("getTime"), time);
+}
+
+const TO_ISO: unknown = PROTOTYPE.toISOString;
+
+/** Date.prototype.toJSON, of dates whose text is their own. */
+function toJson(m: Interpreter, request: CallRequest): CallResult {
+  const { self } = request, time = timeOfDate(m, self);
+  const method = self.kind === "object" ? m.plainProperty(self, "toISOString") : null;
+  if (time === null || method?.kind !== "object" || method.real !== TO_ISO) {
+    return breakGraph("builtin", "toJSON of another object");
+  }
+  const isNone = time.kind === "constant" && Number.isNaN(time.value);
+  return isNone ? constant(null) : asked(m, "toISOString", { ...request, args: [] });
 }
 
 /** Adds the models of dates. */
 export function addDates(table: ModelTable): void {
   table.constructs(Date, (m, { args }, prototype) => {
-    if (prototype?.real !== PROTOTYPE) return breakGraph("constructor", "a subclass of Date");
     return new ObjectValue({ kind: "date", time: timeOf(m, args) }, prototype, null, null);
   });
   for (const name of Object.getOwnPropertyNames(PROTOTYPE)) {
-    // Locale-dependent formatting takes options, and toJSON calls another method of the object
+    // Locale-dependent formatting takes options
     if (name === "constructor" || name === "toJSON" || /Locale|Temporal/.test(name)) continue;
     table.method(PROTOTYPE, name, (m, request) => asked(m, name, request));
   }
+  table.method(PROTOTYPE, "toJSON", toJson);
   table.method(PROTOTYPE, Symbol.toPrimitive, (m, request) => {
     const [hint = UNDEFINED] = request.args;
     if (hint.kind === "constant" && hint.value === "number") {

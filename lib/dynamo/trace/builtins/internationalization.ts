@@ -14,6 +14,7 @@ import { allElements, newArray, newObject } from "../objects.ts";
 import { ownKeys } from "../object_keys.ts";
 import { refuseToKeep } from "../../kept/noted_reads.ts";
 import { fromPure } from "./pure.ts";
+import { dateLike } from "./dates.ts";
 import type { ModelTable } from "./table.ts";
 
 const CLASSES = [
@@ -47,7 +48,8 @@ function dataOf(m: Interpreter, value: Value, what: string): unknown {
   if (value.kind !== "object") return breakGraph("builtin", `${what} of what is not plain data`);
   const { exotic, prototype } = value;
   if (exotic.kind === "formatter") return exotic.made;
-  if (exotic.kind === "date" && exotic.time.kind === "constant") return new Date(Number(exotic.time.value));
+  const date = dateLike(m, value);
+  if (date) return date;
   if (exotic.kind === "array") return allElements(m, value).map((each) => dataOf(m, each, what));
   const isPlain = exotic.kind === "plain" && (prototype === null || prototype.real === Object.prototype);
   if (!isPlain) return breakGraph("builtin", `${what} of an object that is not plain data`);

@@ -310,7 +310,7 @@ function tagOf(self: ObjectValue, tag: Value): string {
   if (tag.kind === "item") return breakGraph("tensorItem", "Object.prototype.toString");
   if (self.arguments) return "Arguments";
   if (exotic.kind === "array") return "Array";
-  if (exotic.kind === "date") return "Date";
+  if (exotic.kind === "date" || types.isDate(real)) return "Date";
   const isRegexp = exotic.kind === "constructed" && exotic.constructor.real === RegExp;
   if (isRegexp || types.isRegExp(real)) return "RegExp";
   if (exotic.kind === "constructed" || real instanceof Error) return "Error";
@@ -335,7 +335,7 @@ const OBJECT_PROTOTYPE: readonly (readonly [name: string, model: Model])[] = [
     if (value?.kind !== "object") {
       return value?.kind === "tensor" ? breakGraph("builtin", "isPrototypeOf") : constant(false);
     }
-    return constant(inheritsFrom(m, value, self));
+    return constant(inheritsFrom(m, value, coerced(self, "isPrototypeOf")));
   }],
   [
     "valueOf",

@@ -1,5 +1,5 @@
 /**
- * Models of builtins that are pure functions of primitives: Math, String, Number, JSON of plain data, Symbol, errors.
+ * Models of builtins that are pure functions of primitives: Math, String, Number, Symbol.
  * Invariant: nothing here has an effect or depends on anything but its arguments.
  */
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
@@ -7,10 +7,8 @@ import { mathNumbers, specializeNumber } from "../../variables/numbers.ts";
 import {
   constant,
   type ConstantValue,
-  dataSlot,
   type ItemValue,
   type NumberValue,
-  ObjectValue,
   primitive,
   UNDEFINED,
   type Value,
@@ -19,8 +17,7 @@ import { type PrimitiveValue, textOf, toPrimitive } from "../coercion.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import { applyMath, applyOperator } from "../graph_numbers.ts";
-import { allElements, newArray, newObject } from "../objects.ts";
-import { enumerableKeys } from "../object_keys.ts";
+import { allElements } from "../objects.ts";
 import { toNumeric, truthOf } from "../operators.ts";
 import { makeSymbol } from "../made_symbols.ts";
 import { fromPure, primitiveOf } from "./pure.ts";
@@ -154,89 +151,6 @@ function converting(
   return PUSHED;
 }
 
-const ERRORS = [Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError];
-
-function errors(table: ModelTable): void {
-  for (const constructor of ERRORS) {
-    const make = (m: Interpreter, args: readonly Value[], prototype: ObjectValue | null): Value => {
-      const known = m.wrapper.known(constructor, constructor.name);
-      if (known.kind !== "object") return breakGraph("constructor", "an error");
-      const [message, options] = args;
-      const texts: Value[] = [];
-      const made = new ObjectValue(
-        { kind: "constructed", constructor: known, args: texts },
-        prototype,
-        null,
-        null,
-      );
-      const hidden = { writable: true, enumerable: false, configurable: true } as const;
-      if (message && !(message.kind === "constant" && message.value === undefined)) {
-        const text = message.kind === "object" || message.kind === "tensor"
-          ? breakGraph("coercion", "the message of an error")
-          : message.kind === "constant" || message.kind === "number" || message.kind === "item"
-          ? textOf(m, message)
-          : "";
-        made.slots.set("message", { kind: "data", value: constant(text), ...hidden });
-        texts.push(constant(text));
-      } else texts.push(UNDEFINED);
-      if (options?.kind === "object") {
-        const cause = m.plainProperty(options, "cause");
-        if (cause) {
-          made.slots.set("cause", { kind: "data", value: cause, ...hidden });
-          texts.push(newObject(m, [["cause", cause]]));
-        }
-      }
-      return made;
-    };
-    table.constructs(constructor, (m, { args }, prototype) => make(m, args, prototype));
-    table.call(constructor, (m, { args }) => {
-      const prototype = m.wrapper.known(constructor.prototype, `${constructor.name}.prototype`);
-      return make(m, args, prototype.kind === "object" ? prototype : null);
-    });
-  }
-  table.method(Error, "captureStackTrace", () => UNDEFINED);
-  table.method(Error.prototype, "toString", (m, { self }) => {
-    if (self.kind !== "object") return breakGraph("throws", "Error.prototype.toString");
-    const part = (key: string) => {
-      const value = m.plainProperty(self, key);
-      return value?.kind === "constant" && value.value !== undefined ? String(value.value) : "";
-    };
-    const name = part("name") || "Error", message = part("message");
-    return constant(message ? `${name}: ${message}` : name);
-  });
-}
-
-/** Plain data for JSON.stringify; breaks where methods or accessors would run. */
-function plainData(m: Interpreter, value: Value, seen: Set<ObjectValue>): unknown {
-  if (value.kind !== "object") return primitiveOf(m, value, "JSON.stringify");
-  m.wrapper.relyOnPrototype(value);
-  if (seen.has(value)) return breakGraph("throws", "a cycle in JSON.stringify");
-  if (value.exotic.kind === "function" || value.exotic.kind === "bound") return undefined;
-  if (value.exotic.kind === "opaque" || m.plainProperty(value, "toJSON")) {
-    return breakGraph("builtin", "JSON.stringify of an object with code");
-  }
-  const inside = new Set(seen).add(value);
-  if (value.exotic.kind === "array") return allElements(m, value).map((each) => plainData(m, each, inside));
-  return Object.fromEntries(
-    enumerableKeys(m, value).map((
-      key,
-    ) => [key, plainData(m, m.plainProperty(value, key) ?? UNDEFINED, inside)]),
-  );
-}
-
-function fromData(m: Interpreter, data: unknown): Value {
-  if (Array.isArray(data)) {
-    const list: readonly unknown[] = data;
-    return newArray(m, list.map((each) => fromData(m, each)));
-  }
-  if (typeof data === "object" && data !== null) {
-    const made = newObject(m);
-    for (const [key, value] of Object.entries(data)) made.slots.set(key, dataSlot(fromData(m, value)));
-    return made;
-  }
-  return primitive(data);
-}
-
 /** Adds the models of pure builtins. */
 export function addPrimitives(table: ModelTable): void {
   mathematics(table);
@@ -270,7 +184,6 @@ export function addPrimitives(table: ModelTable): void {
     "encodeURI",
     "decodeURI",
   ]);
-  errors(table);
   table.call(Symbol, (m, { args: [value = UNDEFINED] }) => {
     const text = primitiveOf(m, value, "Symbol");
     if (typeof text === "symbol") return breakGraph("throws", "Symbol(symbol)");
@@ -316,34 +229,6 @@ export function addPrimitives(table: ModelTable): void {
       return primitive(Reflect.apply(BigInt, undefined, [primitiveOf(m, value, "BigInt")]));
     } catch (error) {
       return throwsAsPlain(error, "BigInt");
-    }
-  });
-  table.method(JSON, "stringify", (m, { args: [value = UNDEFINED, replacer, space] }) => {
-    if (
-      replacer && !(replacer.kind === "constant" && (replacer.value === null || replacer.value === undefined))
-    ) {
-      return breakGraph("builtin", "JSON.stringify with a replacer");
-    }
-    const indent = space ? primitiveOf(m, space, "JSON.stringify") : undefined;
-    const data = plainData(m, value, new Set());
-    try {
-      const text: unknown = JSON.stringify(
-        data,
-        null,
-        typeof indent === "number" || typeof indent === "string" ? indent : undefined,
-      );
-      return primitive(text);
-    } catch (error) {
-      return throwsAsPlain(error, "JSON.stringify");
-    }
-  });
-  table.method(JSON, "parse", (m, { args: [value = UNDEFINED, reviver] }) => {
-    if (reviver) return breakGraph("builtin", "JSON.parse with a reviver");
-    try {
-      return fromData(m, JSON.parse(String(primitiveOf(m, value, "JSON.parse"))));
-    } catch (error) {
-      if (error instanceof SyntaxError) return breakGraph("throws", error.message);
-      throw error;
     }
   });
 }

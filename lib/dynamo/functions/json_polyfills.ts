@@ -1,0 +1,168 @@
+/**
+ * JSON with code of the program in JavaScript, so that the tracer steps through it: replacers, revivers and `toJSON`.
+ * Invariant: code of the program is called as often, in the order and with the arguments of the builtins.
+ */
+import { types } from "node:util";
+
+// Taken when dyn loads: programs may replace them.
+const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
+const { Array, Object, TypeError, String, Number, isFinite } = globalThis;
+const quote = JSON.stringify;
+const { isBoxedPrimitive } = types;
+const { valueOf: booleanOf } = Boolean.prototype, { valueOf: bigintOf } = BigInt.prototype;
+
+type Replacer = (this: unknown, key: string, value: unknown) => unknown;
+type Reviver = (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown;
+type Holder = Record<string, unknown>;
+
+/** How the builtin is asked to write. */
+interface Form {
+  readonly replacer: Replacer | undefined;
+  /** The only names of properties that are written. */
+  readonly names: readonly string[] | undefined;
+  readonly gap: string;
+}
+
+/** An object that is being written, by the key that leads to it. */
+interface Open {
+  readonly object: object;
+  readonly key: string;
+}
+
+/** JSON.stringify */
+export function stringify(
+  this: unknown,
+  replacer: Replacer | undefined,
+  ...[names, gap]: readonly [names: readonly string[] | undefined, gap: string]
+): string | undefined {
+  return textOf({ "": this }, "", { form: { replacer, names, gap }, open: [], indent: "" });
+}
+
+interface Place {
+  readonly form: Form;
+  readonly open: readonly Open[];
+  readonly indent: string;
+}
+
+function textOf(holder: Holder, key: string, place: Place): string | undefined {
+  let value = holder[key];
+  if (typeof value === "bigint" || isObject(value)) {
+    const convert = (value as Holder).toJSON;
+    if (typeof convert === "function") value = apply(convert, value, [key]);
+  }
+  const { replacer } = place.form;
+  if (replacer) value = apply(replacer, holder, [key, value]);
+  if (isObject(value)) value = unboxed(value);
+  if (value === null) return "null";
+  switch (typeof value) {
+    case "boolean":
+      return value ? "true" : "false";
+    case "string":
+      return quote(value);
+    case "number":
+      return isFinite(value) ? `${value}` : "null";
+    case "bigint":
+      throw new TypeError("Do not know how to serialize a BigInt");
+    case "object":
+      return value === null ? "null" : objectText(value, key, place);
+    default:
+      return undefined;
+  }
+}
+
+function objectText(object: object, key: string, { form, open, indent }: Place): string {
+  for (let i = 0; i < open.length; i++) if (open[i]?.object === object) refuseCircle(open, i, key);
+  const inner = { form, open: [...open, { object, key }], indent: indent + form.gap };
+  const holder = object as Holder, parts: string[] = [], isList = Array.isArray(object);
+  if (isList) {
+    const { length } = object;
+    for (let i = 0; i < length; i++) parts[parts.length] = textOf(holder, `${i}`, inner) ?? "null";
+  } else {
+    const names = form.names ?? Object.keys(object);
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i] ?? "", text = textOf(holder, name, inner);
+      if (text !== undefined) parts[parts.length] = `${quote(name)}:${form.gap === "" ? "" : " "}${text}`;
+    }
+  }
+  const [begin, end] = isList ? ["[", "]"] : ["{", "}"];
+  if (parts.length === 0) return `${begin}${end}`;
+  let text = "";
+  for (let i = 0; i < parts.length; i++) {
+    if (i > 0) text += ",";
+    text += form.gap === "" ? `${parts[i]}` : `\n${inner.indent}${parts[i]}`;
+  }
+  return form.gap === "" ? `${begin}${text}${end}` : `${begin}${text}\n${indent}${end}`;
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
+
+/** The value in a boxed primitive; all others as they are. */
+export function unboxed(value: object): unknown {
+  if (!isBoxedPrimitive(value)) return value;
+  if (types.isNumberObject(value)) return Number(value);
+  if (types.isStringObject(value)) return String(value);
+  if (types.isBooleanObject(value)) return apply(booleanOf, value, []);
+  return types.isBigIntObject(value) ? apply(bigintOf, value, []) : value;
+}
+
+/** Throws the engine's error about an object that contains itself. */
+export function refuseCircle(open: readonly Open[], start: number, last: string): never {
+  const described = ({ object }: Open): string => `object with constructor '${constructorName(object)}'`;
+  const named = ({ object }: Open, key: string): string =>
+    Array.isArray(object) ? `index ${key}` : `property '${key}'`;
+  const [first, ...others] = open.slice(start);
+  if (!first) throw new TypeError("Converting circular structure to JSON");
+  const link = (each: Open, i: number): string =>
+    `\n    |     ${named(others[i - 1] ?? first, each.key)} -> ${described(each)}`;
+  const lines = others.map(link);
+  const shown = lines.length > 3 ? [...lines.slice(0, 2), "\n    |     ...", ...lines.slice(-1)] : lines;
+  const closing = `\n    --- ${named(others.at(-1) ?? first, last)} closes the circle`;
+  throw new TypeError(
+    `Converting circular structure to JSON\n    --> starting at ${described(first)}${
+      shown.join("")
+    }${closing}`,
+  );
+}
+
+function constructorName(object: object): string {
+  for (let at: object | null = object; at; at = getPrototypeOf(at)) {
+    const constructor: unknown = getOwnPropertyDescriptor(at, "constructor")?.value;
+    if (typeof constructor === "function" && constructor.name !== "") return constructor.name;
+  }
+  return "Object";
+}
+
+/** The texts of the primitives of a parsed text: of a primitive itself and its value, of others by their keys. */
+export type Sources = readonly [value: unknown, source: string] | { readonly [key: string]: Sources };
+
+/** The walk of JSON.parse with a reviver, over what has been parsed. */
+export function revive(
+  this: Holder,
+  key: string,
+  ...[reviver, sources]: readonly [reviver: Reviver, sources: Sources | undefined]
+): unknown {
+  const value = this[key], inner = Array.isArray(sources) ? undefined : sources as Holder | undefined;
+  const each = (name: string): void => {
+    const made = apply(revive, value, [name, reviver, inner?.[name]]);
+    if (made === undefined) deleteProperty(value as object, name);
+    else {
+      defineProperty(value as object, name, {
+        value: made,
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
+    }
+  };
+  if (Array.isArray(value)) {
+    const { length } = value;
+    for (let i = 0; i < length; i++) each(`${i}`);
+  } else if (isObject(value)) {
+    const names = Object.keys(value);
+    for (let i = 0; i < names.length; i++) each(names[i] ?? "");
+  }
+  const isSame = Array.isArray(sources) && !isObject(value) && Object.is(sources[0], value);
+  return apply(reviver, this, [key, value, isSame ? { source: sources[1] } : {}]);
+}

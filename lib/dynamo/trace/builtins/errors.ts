@@ -1,0 +1,106 @@
+/**
+ * Models of errors that the program makes. Invariant: what only the place of its making says, the stack, is not known
+ * while tracing.
+ */
+import { breakGraph } from "../../break_reasons.ts";
+import { constant, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
+import { builtinPrototype } from "../contents.ts";
+import { textOf } from "../coercion.ts";
+import { type CallResult, type Completion, type Interpreter, PUSHED } from "../interpreter.ts";
+import { collect } from "../iteration.ts";
+import { newArray, newObject } from "../objects.ts";
+import type { ModelTable } from "./table.ts";
+
+type ErrorConstructor = typeof ERRORS[number] | AggregateErrorConstructor | SuppressedErrorConstructor;
+
+const ERRORS = [Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError] as const;
+
+const hidden = { kind: "data", writable: true, enumerable: false, configurable: true } as const;
+
+/** An error with the message and the options of a constructor; `prototype` where it is of a subclass. */
+export function newError(
+  m: Interpreter,
+  constructor: ErrorConstructor,
+  [message, options]: readonly Value[],
+  prototype: ObjectValue | null = builtinPrototype(m, constructor.prototype, constructor.name),
+): ObjectValue {
+  const known = m.wrapper.known(constructor, constructor.name);
+  if (known.kind !== "object") return breakGraph("constructor", "an error");
+  // Other errors in one are properties as any others
+  const args: Value[] = constructor === AggregateError
+    ? [newArray(m, [])]
+    : constructor === SuppressedError
+    ? [UNDEFINED, UNDEFINED]
+    : [];
+  const made = new ObjectValue({ kind: "constructed", constructor: known, args }, prototype, null, null);
+  if (message && !(message.kind === "constant" && message.value === undefined)) {
+    const text = message.kind === "object" || message.kind === "tensor"
+      ? breakGraph("coercion", "the message of an error")
+      : message.kind === "constant" || message.kind === "number" || message.kind === "item"
+      ? textOf(m, message)
+      : "";
+    made.slots.set("message", { value: constant(text), ...hidden });
+    args.push(constant(text));
+  } else args.push(UNDEFINED);
+  if (options?.kind === "object") {
+    const cause = m.plainProperty(options, "cause");
+    if (cause) {
+      made.slots.set("cause", { value: cause, ...hidden });
+      args.push(newObject(m, [["cause", cause]]));
+    }
+  }
+  return made;
+}
+
+/** Several errors in one. */
+function aggregate(
+  m: Interpreter,
+  [errors = UNDEFINED, ...args]: readonly Value[],
+  { prototype, completion }: { readonly prototype: ObjectValue | null; readonly completion: Completion },
+): CallResult {
+  const made = newError(m, AggregateError, args, prototype ?? undefined);
+  collect(m, errors, (items) => {
+    made.slots.set("errors", { value: newArray(m, [...items]), ...hidden });
+    m.complete(completion, made);
+  });
+  return PUSHED;
+}
+
+/** An error that hides another one. */
+export function suppressedError(
+  m: Interpreter,
+  [error = UNDEFINED, suppressed = UNDEFINED, message = UNDEFINED]: readonly Value[],
+  prototype: ObjectValue | null = null,
+): ObjectValue {
+  const made = newError(m, SuppressedError, [message], prototype ?? undefined);
+  for (const [key, value] of Object.entries({ error, suppressed })) made.slots.set(key, { value, ...hidden });
+  return made;
+}
+
+/** Adds the models of errors. */
+export function addErrors(table: ModelTable): void {
+  for (const constructor of ERRORS) {
+    table.constructs(constructor, (m, { args }, prototype) => newError(m, constructor, args, prototype));
+    table.call(constructor, (m, { args }) => newError(m, constructor, args));
+  }
+  table.constructs(
+    AggregateError,
+    (m, { args, completion }, prototype) => aggregate(m, args, { prototype, completion }),
+  );
+  table.call(
+    AggregateError,
+    (m, { args, completion }) => aggregate(m, args, { prototype: null, completion }),
+  );
+  table.constructs(SuppressedError, (m, { args }, prototype) => suppressedError(m, args, prototype));
+  table.call(SuppressedError, (m, { args }) => suppressedError(m, args));
+  table.method(Error, "captureStackTrace", () => UNDEFINED);
+  table.method(Error.prototype, "toString", (m, { self }) => {
+    if (self.kind !== "object") return breakGraph("throws", "Error.prototype.toString");
+    const part = (key: string) => {
+      const value = m.plainProperty(self, key);
+      return value?.kind === "constant" && value.value !== undefined ? String(value.value) : "";
+    };
+    const name = part("name") || "Error", message = part("message");
+    return constant(message ? `${name}: ${message}` : name);
+  });
+}

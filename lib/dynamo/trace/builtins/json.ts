@@ -1,0 +1,124 @@
+/**
+ * Models of JSON. Invariant: the engine itself writes and reads what has no code; replacers, revivers and `toJSON` are
+ * called by stand-ins in JavaScript (json_polyfills.ts).
+ */
+import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
+import { refuseCircle, type Sources, unboxed } from "../../functions/json_polyfills.ts";
+import {
+  constant,
+  dataSlot,
+  isCallable,
+  type ObjectValue,
+  primitive,
+  UNDEFINED,
+  type Value,
+} from "../../variables/value.ts";
+import type { CallRequest, CallResult, Interpreter } from "../interpreter.ts";
+import { allElements, findProperty, newArray, newObject } from "../objects.ts";
+import { enumerableKeys } from "../object_keys.ts";
+import { primitiveOf } from "./pure.ts";
+import type { ModelTable } from "./table.ts";
+
+/** Thrown where data has code: accessors, `toJSON`, proxies. */
+const HAS_CODE = Symbol("data with code");
+
+/** Plain data for the engine. */
+function plainData(m: Interpreter, value: Value, seen: Set<ObjectValue>): unknown {
+  // Programs give bigints a toJSON
+  if (value.kind === "constant" && typeof value.value === "bigint") throw HAS_CODE;
+  if (value.kind !== "object") return primitiveOf(m, value, "JSON.stringify");
+  if (seen.has(value) || value.exotic.kind === "opaque") throw HAS_CODE;
+  m.wrapper.relyOnPrototype(value);
+  const property = (key: string): Value => {
+    const found = findProperty(m, value, key);
+    if (found.kind === "getter") throw HAS_CODE;
+    return found.kind === "value" ? found.value : UNDEFINED;
+  };
+  const calls: boolean = isCallable(property("toJSON")), isFunction: boolean = isCallable(value);
+  if (calls) throw HAS_CODE;
+  if (isFunction) return undefined;
+  const inside = new Set<ObjectValue>(seen).add(value);
+  if (value.exotic.kind === "array") return allElements(m, value).map((each) => plainData(m, each, inside));
+  return Object.fromEntries(
+    enumerableKeys(m, value).map((key) => [key, plainData(m, property(key), inside)]),
+  );
+}
+
+/** The names that a list of them allows, each once. */
+function namesIn(m: Interpreter, list: ObjectValue): Value {
+  const names = new Set<string>();
+  for (const each of allElements(m, list)) {
+    if (each.kind !== "constant") return breakGraph("builtin", "JSON.stringify with a list of other things");
+    if (typeof each.value === "string" || typeof each.value === "number") names.add(String(each.value));
+  }
+  return newArray(m, [...names].map((name) => constant(name)));
+}
+
+/** The engine's rule for the third argument. */
+function gapOf(m: Interpreter, space: Value | undefined): string {
+  const given = space ? primitiveOf(m, space, "JSON.stringify") : undefined;
+  if (typeof given === "number") return " ".repeat(Math.max(0, Math.min(10, Math.trunc(given) || 0)));
+  return typeof given === "string" ? given.slice(0, 10) : "";
+}
+
+function stringify(m: Interpreter, request: CallRequest): CallResult {
+  const [value = UNDEFINED, replacer = UNDEFINED, space] = request.args;
+  const gap = gapOf(m, space), isList = replacer.kind === "object" && replacer.exotic.kind === "array";
+  const names = isList ? namesIn(m, replacer) : UNDEFINED;
+  const calls: boolean = isCallable(replacer);
+  if (!isList && !calls && replacer.kind === "object" && replacer.exotic.kind === "opaque") {
+    return breakGraph("opaqueObject", replacer.exotic.what);
+  }
+  if (!isList && !calls) {
+    try {
+      return primitive(JSON.stringify(plainData(m, value, new Set()), null, gap));
+    } catch (error) {
+      if (error !== HAS_CODE) return throwsAsPlain(error, "JSON.stringify");
+    }
+  }
+  const args = [calls ? replacer : UNDEFINED, names, constant(gap)];
+  return m.callInternal("stringify", { ...request, self: value, args });
+}
+
+function fromData(m: Interpreter, data: unknown): Value {
+  if (Array.isArray(data)) {
+    const list: readonly unknown[] = data;
+    return newArray(m, list.map((each) => fromData(m, each)));
+  }
+  if (typeof data === "object" && data !== null) {
+    const made = newObject(m);
+    for (const [key, value] of Object.entries(data)) made.slots.set(key, dataSlot(fromData(m, value)));
+    return made;
+  }
+  return primitive(data);
+}
+
+/** The texts of the primitives in a text, and their values. */
+function sourcesOf(text: string): Sources {
+  const reader = (_key: string, value: unknown, { source }: { readonly source?: string } = {}): unknown =>
+    typeof value === "object" && value !== null ? { ...value } : [value, source ?? ""];
+  return JSON.parse(text, reader);
+}
+
+function parse(m: Interpreter, request: CallRequest): CallResult {
+  const [value = UNDEFINED, reviver] = request.args;
+  try {
+    const text = String(primitiveOf(m, value, "JSON.parse")), data = fromData(m, JSON.parse(text));
+    if (!reviver || !isCallable(reviver)) return data;
+    const args = [constant(""), reviver, fromData(m, sourcesOf(text))];
+    return m.callInternal("revive", { ...request, self: newObject(m, [["", data]]), args });
+  } catch (error) {
+    return throwsAsPlain(error, "JSON.parse");
+  }
+}
+
+/** Adds the models of JSON. */
+export function addJson(table: ModelTable): void {
+  table.method(JSON, "stringify", stringify);
+  table.method(JSON, "parse", parse);
+  table.call(unboxed, (_m, { args: [value = UNDEFINED] }) => {
+    const isOther = value.kind === "object" && value.exotic.kind === "opaque" && !value.exotic.proxy;
+    return isOther ? breakGraph("opaqueObject", value.exotic.what) : value;
+  });
+  table.call(refuseCircle, () => breakGraph("throws", "Converting circular structure to JSON"));
+}

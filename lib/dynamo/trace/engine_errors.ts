@@ -1,0 +1,95 @@
+/**
+ * The errors of instructions that the engine refuses: writes, deletions, and reads of what has no properties. They are
+ * found by doing the same to the object itself, which stays as it is, or to one that is made up like it. Invariant:
+ * nothing is written, and no code of the program runs.
+ */
+import { types } from "node:util";
+import { programDescriptor } from "../../base/own_builtins.ts";
+import { engineErrorOf, refuseCall, throwError } from "../break_reasons.ts";
+import { runtime } from "../bytecode/runtime.ts";
+import type { ObjectValue, Value } from "../variables/value.ts";
+import type { Key } from "./objects.ts";
+
+type Action = "read" | "write" | "delete";
+type Properties = Record<PropertyKey, unknown>;
+
+/** Strict code, as all modules are. */
+function perform(target: unknown, key: Key, action: Action): void {
+  const object = target as Properties;
+  if (action === "read") void object[key];
+  else if (action === "write") object[key] = undefined;
+  else delete object[key];
+}
+
+/** Throws the error of an access that the engine refuses. */
+function raise(target: unknown, key: Key, action: Action): never {
+  try {
+    perform(target, key, action);
+  } catch (error) {
+    const found = engineErrorOf(error);
+    if (found) throwError(found);
+  }
+  return refuseCall(WORDS[action]);
+}
+
+const WORDS: Readonly<Record<Action, string>> = {
+  read: "a property of null or undefined",
+  write: "a write that is refused",
+  delete: "a deletion that is refused",
+};
+
+/** Ends an instruction that the engine refuses for a primitive: null, undefined, or one that cannot be changed. */
+export function refuseOfPrimitive(value: unknown, key: Key, action: Action): never {
+  return raise(value, key, action);
+}
+
+/** Ends an instruction that writes or deletes a property where the object refuses it. */
+export function refuseChange(object: ObjectValue, key: Key, action: "write" | "delete"): never {
+  const target = likenessOf(object, key);
+  return target && isRefused(target, key, action) ? raise(target, key, action) : refuseCall(WORDS[action]);
+}
+
+/** The object itself as far as the trace has left it alone, or one like it; null where there is none. */
+function likenessOf(object: ObjectValue, key: Key): object | null {
+  for (let at: ObjectValue | null = object; at; at = at.prototype) {
+    const isUnchanged = at.real !== null && !at.slots.has(key) && at.frozen === "no" && !at.prototypeChanged;
+    if (!isUnchanged && at !== object) return null;
+  }
+  const { real, slots, exotic, prototype } = object;
+  if (real) return slots.has(key) || object.frozen !== "no" ? null : real;
+  if (exotic.kind !== "plain" || object.arguments || object.prototypeOf || (prototype && !prototype.real)) {
+    return null;
+  }
+  const made: object = Object.create(prototype?.real ?? null), slot = slots.get(key);
+  if (slot?.kind === "data") {
+    const { writable, configurable } = slot;
+    Object.defineProperty(made, key, { value: undefined, writable, configurable });
+  } else if (slot?.kind === "accessor") {
+    Object.defineProperty(made, key, { get: () => undefined, configurable: slot.configurable });
+  }
+  return object.frozen === "no" ? made : Object.preventExtensions(made);
+}
+
+/** Returns whether the engine refuses to write or delete a property, by its descriptors alone. */
+function isRefused(target: object, key: Key, action: "write" | "delete"): boolean {
+  for (let at: object | null = target; at; at = Object.getPrototypeOf(at)) {
+    if (types.isProxy(at) || types.isModuleNamespaceObject(at) || ArrayBuffer.isView(at)) return false;
+    const own = programDescriptor(at, key);
+    if (action === "delete") return own?.configurable === false;
+    if (!own) continue;
+    if (!("value" in own)) return own.set === undefined;
+    return own.writable === false || (at !== target && !Object.isExtensible(target));
+  }
+  return !Object.isExtensible(target);
+}
+
+/** Refuses to take null or undefined apart: `words` is what the engine calls them. */
+export function refuseMatch(value: Value, words: string, key: Key): void {
+  if (value.kind !== "constant" || (value.value ?? null) !== null) return;
+  try {
+    runtime.matched(value.value, words, String(key));
+  } catch (error) {
+    const found = engineErrorOf(error);
+    if (found) throwError(found);
+  }
+}
