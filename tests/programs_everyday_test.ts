@@ -2,13 +2,15 @@
 import { assertEquals } from "@std/assert";
 import { compiler, type Tensor, tensor } from "../mod.ts";
 import { everyday, LoudMeter, Meter, PlainHeir } from "./programs/everyday.ts";
+import { arrayClasses, circles } from "./programs/array_classes.ts";
 import { engineErrors } from "./programs/engine_errors.ts";
 import { brokenJson, json } from "./programs/json.ts";
 import { register, registerUnbroken } from "./support/programs.ts";
 
 register(everyday, ["eager"], [4, 10, 23]);
-register({ ...engineErrors, ...json, ...brokenJson }, ["eager"], [4, 11]);
-registerUnbroken({ ...engineErrors, ...json });
+const unbroken = { ...engineErrors, ...json, ...arrayClasses, ...circles };
+register({ ...unbroken, ...brokenJson }, ["eager"], [4, 11]);
+registerUnbroken(unbroken);
 
 /** Returns the causes of breaks in the second call: the first one may have to provide variables. */
 function breaksOf(fn: (x: Tensor) => unknown): readonly string[] {

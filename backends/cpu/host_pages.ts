@@ -5,6 +5,7 @@
  * An ordinary ArrayBuffer is cleared, and a large one consists of small pages that the system must first provide:
  * four times what huge ones cost, which is more than a memory-bound kernel does.
  */
+import { ownWeakSet } from "../../lib/base/collections.ts";
 
 /** From this size on huge pages fit in. */
 const HUGE_PAGE = 2 ** 21;
@@ -72,7 +73,7 @@ export function adviseHugePages(bytes: Uint8Array): void {
   system?.madvise(Deno.UnsafePointer.of(bytes), BigInt(bytes.byteLength), MADV_HUGEPAGE);
 }
 
-const mapped = new WeakSet<ArrayBuffer>();
+const mapped = ownWeakSet<ArrayBuffer>();
 
 function mapPages(bytes: number): ArrayBuffer | undefined {
   system ??= findSystem();

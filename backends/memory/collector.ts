@@ -3,6 +3,7 @@
  */
 import v8 from "node:v8";
 import vm from "node:vm";
+import { ownWeakSet } from "../../lib/base/collections.ts";
 import { entriesOf, Visible } from "./weak_entries.ts";
 
 /** More bytes of young array buffers than V8 lets stand. */
@@ -49,7 +50,7 @@ function makeGarbage(): void {
 
 /** Returns whether an action triggered a collection. */
 function collects(act: () => void): boolean {
-  const canary = new WeakSet<Visible>();
+  const canary = ownWeakSet<Visible>();
   plant(canary);
   act();
   return entriesOf(canary).length === 0;

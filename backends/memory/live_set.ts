@@ -4,6 +4,7 @@
  */
 import { collectAll, collectYoung, pressForYoung } from "./collector.ts";
 import { entriesOf, Visible } from "./weak_entries.ts";
+import { ownWeakSet } from "../../lib/base/collections.ts";
 
 let serial = 0;
 
@@ -20,7 +21,7 @@ const OLD_AGE = 3;
 
 /** An object that nobody has and that only a collection of everything takes, since it was in use until it was old. */
 class Elder {
-  readonly #set = new WeakSet<Visible>();
+  readonly #set = ownWeakSet<Visible>();
   #held: Visible | undefined = new Visible();
   #age = 0;
 
@@ -41,8 +42,8 @@ class Elder {
 /** Objects by generation, since young ones are collected alone, and in a hundredth of the time. */
 export class LiveSet<T extends Findable> {
   readonly #isMember: (found: Visible) => found is T;
-  #young = new WeakSet<Visible>();
-  #old = new WeakSet<Visible>();
+  #young = ownWeakSet<Visible>();
+  #old = ownWeakSet<Visible>();
   #elder = new Elder();
 
   constructor(isMember: (found: Visible) => found is T) {
@@ -63,7 +64,7 @@ export class LiveSet<T extends Findable> {
       collectYoung();
     }
     const members = entriesOf(this.#young).filter(this.#isMember);
-    this.#young = new WeakSet();
+    this.#young = ownWeakSet();
     for (const each of members) (each.age++ === 0 ? this.#young : this.#old).add(each);
     this.#elder.outlive();
     return members;
@@ -81,7 +82,7 @@ export class LiveSet<T extends Findable> {
     collectAll();
     const young = entriesOf(this.#young).filter(this.#isMember);
     const found = [...young, ...entriesOf(this.#old).filter(this.#isMember)];
-    this.#young = new WeakSet();
+    this.#young = ownWeakSet();
     for (const each of young) {
       each.age = 2;
       this.#old.add(each);

@@ -9,6 +9,7 @@ import { checkTensor } from "../tensor/checked.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { AssumptionFailed } from "../graph/numbers.ts";
 import { isFloat } from "../base/dtype.ts";
+import { ownWeakSet } from "../base/collections.ts";
 import { observed } from "../base/observation.ts";
 import type { BackwardOptions } from "../tensor/autograd_state.ts";
 import { aliasOf, asWhole, ops } from "../tensor/eager.ts";
@@ -236,7 +237,7 @@ class Pass {
   /** Number of buffered gradients in each storage made by this pass. */
   readonly #pending = new Map<Storage, number>();
   /** Storages that left the pass: in `.grad`, captured, or seen by a hook. */
-  readonly #given = new WeakSet<Storage>();
+  readonly #given = ownWeakSet<Storage>();
   /** Tensors that had no gradient before this pass. */
   readonly #firsts: Tensor[] = [];
   readonly #start = lastSerial();

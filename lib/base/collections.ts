@@ -34,3 +34,10 @@ const { get, set, has, delete: remove } = WeakMap.prototype;
 export function ownWeakMap<K extends WeakKey, V>(): WeakMap<K, V> {
   return Object.assign(new WeakMap<K, V>(), { get, set, has, delete: remove });
 }
+
+const { add, has: contains, delete: drop } = WeakSet.prototype;
+
+/** Makes a WeakSet with methods of its own. */
+export function ownWeakSet<T extends WeakKey>(): WeakSet<T> {
+  return Object.assign(new WeakSet<T>(), { add, has: contains, delete: drop });
+}

@@ -4,7 +4,9 @@
  * registered tensor.
  */
 
-const reliedOn = new WeakSet<object>();
+import { ownWeakSet } from "../base/collections.ts";
+
+const reliedOn = ownWeakSet<object>();
 
 /** Goes up whenever a tensor that is relied on changes. */
 export const metadata: { version: number } = { version: 0 };

@@ -146,10 +146,21 @@ export const engineErrors: Corpus = {
       const fault = new Error("a", { cause: 1 });
       fault.cause = 2;
       fault.message += "b";
-      return [x.add(1), fault, new AggregateError(new Set([1])), new SuppressedError(1, 2, "three")];
+      const bare: { message?: string; cause?: unknown } = new Error("gone", { cause: 1 });
+      delete bare.message;
+      delete bare.cause;
+      return [x.add(1), fault, new AggregateError(new Set([1])), new SuppressedError(1, 2, "three"), bare];
     });
-    const [, fault, many, both] = g(v(1)) as [Tensor, Error, AggregateError, SuppressedError];
-    see(fault.cause, fault.message, many.errors, Object.keys(many), Reflect.ownKeys(both), both.suppressed);
+    const [, fault, many, both, bare] = g(v(1)) as [Tensor, Error, AggregateError, SuppressedError, object];
+    see(
+      Reflect.ownKeys(bare),
+      fault.cause,
+      fault.message,
+      many.errors,
+      Object.keys(many),
+      Reflect.ownKeys(both),
+      both.suppressed,
+    );
   },
   "an error while another one leaves a block of what is disposed of"({ compile, see }) {
     const f = compile((x: Tensor) => {

@@ -101,6 +101,21 @@ function writeSuper(home: object, receiver: unknown, key: PropertyKey, value: un
   return reflectSet(proto, key, value, receiver);
 }
 
+/** The same in strict code, with the engine's own errors. */
+export function writeAsSuper(
+  proto: object | null,
+  receiver: unknown,
+  ...[key, value]: readonly [key: PropertyKey, value: unknown]
+): void {
+  const writer = {
+    __proto__: proto,
+    write(at: PropertyKey, content: unknown) {
+      (super[at as keyof object] as unknown) = content;
+    },
+  };
+  apply(writer.write, receiver, [key, value]);
+}
+
 interface Step {
   readonly done?: unknown;
   readonly value?: unknown;
@@ -368,9 +383,8 @@ export const runtime = {
     return reflectGet(proto, key, receiver);
   },
   setSuper(home: object, receiver: unknown, key: PropertyKey, value: unknown, strict: boolean): void {
-    if (!writeSuper(home, receiver, key, value) && strict) {
-      throw new TypeError(`Cannot assign to read only property '${String(key)}' of object`);
-    }
+    if (strict) writeAsSuper(getPrototypeOf(home), receiver, key, value);
+    else writeSuper(home, receiver, key, value);
   },
   superOf(home: object): object {
     let found = supers.get(home);

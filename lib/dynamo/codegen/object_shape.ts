@@ -85,20 +85,23 @@ export function isGivenByConstructor(object: ObjectValue, key: string | symbol, 
   if (exotic.constructor.real === RegExp) {
     return key === "lastIndex" && slot.kind === "data" && slot.writable && sameConstant(slot.value, 0);
   }
-  const others = exotic.constructor.real === AggregateError
-    ? 1
-    : exotic.constructor.real === SuppressedError
-    ? 2
-    : 0;
-  const [message, options] = exotic.args.slice(others);
-  if (slot.kind !== "data") return false;
-  if (key === "message") return sameConstants(message, slot.value);
-  const cause = options?.kind === "object" ? options.slots.get("cause") : undefined;
-  return key === "cause" && cause?.kind === "data" && cause.value === slot.value;
+  const message = exotic.args[othersIn(exotic.constructor).length];
+  return key === "message" && slot.kind === "data" && sameConstants(message, slot.value);
+}
+
+/** The properties that the first arguments of an error's constructor give. */
+function othersIn({ real }: ObjectValue): readonly string[] {
+  return real === AggregateError ? ["errors"] : real === SuppressedError ? ["error", "suppressed"] : [];
 }
 
 /** Properties that come with an object and may be deleted. */
 export function givenKeys(object: ObjectValue): readonly (string | symbol)[] {
+  const { exotic } = object;
+  if (exotic.kind === "constructed" && exotic.constructor.real !== RegExp) {
+    const others = othersIn(exotic.constructor), [message, options] = exotic.args.slice(others.length);
+    const hasMessage = message !== undefined && !sameConstant(message, undefined);
+    return [...others, ...hasMessage ? ["message"] : [], ...options ? ["cause"] : []];
+  }
   if (object.prototypeOf) return isGenerator(object.prototypeOf) ? [] : ["constructor"];
   return object.arguments ? ["length", Symbol.iterator, "callee"] : [];
 }

@@ -65,6 +65,8 @@ export class Rebuilder {
   #underway = new Set<ObjectValue>();
   readonly #items = new Map<ItemValue, string>();
   readonly #enumerators = new Map<EnumeratorValue, string>();
+  /** The objects that are being counted, each in the one before. */
+  readonly #around = new Set<ObjectValue>();
   readonly #counts = new Map<ObjectValue | CellValue, number>();
 
   constructor(
@@ -83,8 +85,10 @@ export class Rebuilder {
         if (value.real) return;
         const seen = this.#counts.get(value) ?? 0;
         this.#counts.set(value, seen + 1);
-        if (seen > 0) return;
+        if (seen > 0) return this.#nameCircle(value);
+        this.#around.add(value);
         for (const inner of innerValues(value)) this.count(inner);
+        this.#around.delete(value);
         return;
       }
       case "cell": {
@@ -108,6 +112,16 @@ export class Rebuilder {
         return;
       default:
         value satisfies never;
+    }
+  }
+
+  /** Counts the objects of a circle twice: those that are written down in place could not refer to the others. */
+  #nameCircle(met: ObjectValue): void {
+    if (!this.#around.has(met)) return;
+    let isInside = false;
+    for (const object of this.#around) {
+      isInside ||= object === met;
+      if (isInside) this.#counts.set(object, 2);
     }
   }
 
@@ -462,9 +476,8 @@ export class Rebuilder {
     }
     for (const [key, slot] of object.slots) {
       if (isGivenByConstructor(object, key, slot)) {
-        if (slot.kind === "data" && slot.value.kind === "object" && isChangedPrototype(slot.value)) {
-          this.#object(slot.value);
-        }
+        const given = slot.kind === "data" && slot.value.kind === "object" ? slot.value : null;
+        if (given && isChangedPrototype(given) && !this.#underway.has(given)) this.#object(given);
         continue;
       }
       this.#fill(() => this.setSlot(name, key, slot, mayRunCode(object, key)));

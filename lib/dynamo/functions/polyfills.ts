@@ -16,6 +16,7 @@ const getFrom: (key: unknown) => unknown[] | undefined = Map.prototype.get;
 const putInto: (key: unknown, value: unknown) => unknown = Map.prototype.set;
 
 type Callback = (this: unknown, value: unknown, index: unknown, whole: unknown) => unknown;
+type Mapping = (this: unknown, value: unknown, index: number) => unknown;
 type Reducer = (accumulated: unknown, value: unknown, index: number, whole: unknown) => unknown;
 
 /** Array.prototype.map */
@@ -29,20 +30,25 @@ export function map(this: unknown[], callback: Callback, self?: unknown): unknow
   return result;
 }
 
-/** map of typed arrays, into a new one */
+/** map of typed arrays and of classes of arrays, into a new one */
 export function mapInto(
   this: unknown[],
   result: unknown[],
   ...[callback, self]: readonly [callback: Callback, self?: unknown]
 ): unknown[] {
   const length = this.length;
-  for (let i = 0; i < length; i++) result[i] = apply(callback, self, [this[i], i, this]);
+  for (let i = 0; i < length; i++) {
+    if (i in this) result[i] = apply(callback, self, [this[i], i, this]);
+  }
   return result;
 }
 
-/** Array.prototype.filter */
-export function filter(this: unknown[], callback: Callback, self?: unknown): unknown[] {
-  const result: unknown[] = [];
+/** Array.prototype.filter, into a new one */
+export function filter(
+  this: unknown[],
+  result: unknown[],
+  ...[callback, self]: readonly [callback: Callback, self?: unknown]
+): unknown[] {
   const length = this.length;
   for (let i = 0; i < length; i++) {
     if (i in this) {
@@ -159,9 +165,12 @@ export function findLastIndex(this: unknown[], callback: Callback, self?: unknow
   return -1;
 }
 
-/** Array.prototype.flatMap */
-export function flatMap(this: unknown[], callback: Callback, self?: unknown): unknown[] {
-  const result: unknown[] = [];
+/** Array.prototype.flatMap, into a new one */
+export function flatMap(
+  this: unknown[],
+  result: unknown[],
+  ...[callback, self]: readonly [callback: Callback, self?: unknown]
+): unknown[] {
   const length = this.length;
   for (let i = 0; i < length; i++) {
     if (!(i in this)) continue;
@@ -177,10 +186,9 @@ export function flatMap(this: unknown[], callback: Callback, self?: unknown): un
 /** Array.from with a mapping function, over what has a length and items */
 export function mapArrayLike(
   this: ArrayLike<unknown>,
-  callback: (this: unknown, value: unknown, index: number) => unknown,
-  self?: unknown,
+  result: unknown[],
+  ...[callback, self]: readonly [callback: Mapping, self?: unknown]
 ): unknown[] {
-  const result: unknown[] = [];
   const length = Math.trunc(Number(this.length)) || 0;
   for (let i = 0; i < length; i++) result[i] = apply(callback, self, [this[i], i]);
   return result;
@@ -189,10 +197,9 @@ export function mapArrayLike(
 /** Array.from with a mapping function, over what gives its items one by one: the function may change what is to come */
 export function mapIterable(
   this: Iterable<unknown>,
-  callback: (this: unknown, value: unknown, index: number) => unknown,
-  self?: unknown,
+  result: unknown[],
+  ...[callback, self]: readonly [callback: Mapping, self?: unknown]
 ): unknown[] {
-  const result: unknown[] = [];
   for (const item of this) result[result.length] = apply(callback, self, [item, result.length]);
   return result;
 }

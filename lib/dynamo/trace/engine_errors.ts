@@ -6,30 +6,32 @@
 import { types } from "node:util";
 import { programDescriptor } from "../../base/own_builtins.ts";
 import { engineErrorOf, refuseCall, throwError } from "../break_reasons.ts";
-import { runtime } from "../bytecode/runtime.ts";
+import { runtime, writeAsSuper } from "../bytecode/runtime.ts";
 import type { ObjectValue, Value } from "../variables/value.ts";
 import type { Key } from "./objects.ts";
 
 type Action = "read" | "write" | "delete";
 type Properties = Record<PropertyKey, unknown>;
 
-/** Strict code, as all modules are. */
-function perform(target: unknown, key: Key, action: Action): void {
-  const object = target as Properties;
-  if (action === "read") void object[key];
-  else if (action === "write") object[key] = undefined;
-  else delete object[key];
-}
-
-/** Throws the error of an access that the engine refuses. */
-function raise(target: unknown, key: Key, action: Action): never {
+/** Throws the error of what the engine refuses. */
+function thrownBy(refused: () => void, words: string): never {
   try {
-    perform(target, key, action);
+    refused();
   } catch (error) {
     const found = engineErrorOf(error);
     if (found) throwError(found);
   }
-  return refuseCall(WORDS[action]);
+  return refuseCall(words);
+}
+
+/** The same of an access, in strict code, as all modules are. */
+function raise(target: unknown, key: Key, action: Action): never {
+  const object = target as Properties;
+  return thrownBy(() => {
+    if (action === "read") void object[key];
+    else if (action === "write") object[key] = undefined;
+    else delete object[key];
+  }, WORDS[action]);
 }
 
 const WORDS: Readonly<Record<Action, string>> = {
@@ -47,6 +49,16 @@ export function refuseOfPrimitive(value: unknown, key: Key, action: Action): nev
 export function refuseChange(object: ObjectValue, key: Key, action: "write" | "delete"): never {
   const target = likenessOf(object, key);
   return target && isRefused(target, key, action) ? raise(target, key, action) : refuseCall(WORDS[action]);
+}
+
+/** Ends an assignment to a property of `super` that what is found from `from` on refuses. */
+export function refuseSuper(from: ObjectValue, object: ObjectValue, key: Key): never {
+  const source = likenessOf(from, key), receiver = likenessOf(object, key);
+  // Whatever the receiver has itself is not asked for
+  const refuses = source && receiver && isRefused(Object.create(source), key, "write");
+  return refuses
+    ? thrownBy(() => writeAsSuper(source, receiver, key, undefined), WORDS.write)
+    : refuseCall(WORDS.write);
 }
 
 /** The object itself as far as the trace has left it alone, or one like it; null where there is none. */
@@ -86,10 +98,5 @@ function isRefused(target: object, key: Key, action: "write" | "delete"): boolea
 /** Refuses to take null or undefined apart: `words` is what the engine calls them. */
 export function refuseMatch(value: Value, words: string, key: Key): void {
   if (value.kind !== "constant" || (value.value ?? null) !== null) return;
-  try {
-    runtime.matched(value.value, words, String(key));
-  } catch (error) {
-    const found = engineErrorOf(error);
-    if (found) throwError(found);
-  }
+  thrownBy(() => runtime.matched(value.value, words, String(key)), WORDS.read);
 }

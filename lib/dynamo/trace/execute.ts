@@ -34,6 +34,7 @@ import {
   executeObject,
   executeObjectRest,
   executeRegexp,
+  executeSetSuper,
 } from "./execute_objects.ts";
 import { loadGlobal, storeGlobal } from "./globals.ts";
 import { elementAtNumber, putAtEnd } from "./growing_lists.ts";
@@ -193,7 +194,7 @@ export function execute(
     case "getSuper":
       return executeGetSuper(step, instruction);
     case "setSuper":
-      return breakGraph("opaqueObject", "an assignment to super");
+      return executeSetSuper(step, instruction);
     case "getPrivate":
       return getPrivate(m, frame, instruction);
     case "setPrivate":

@@ -19,8 +19,16 @@ import { toKey } from "./coercion.ts";
 import { newRegexp } from "./builtins/patterns.ts";
 import { collect } from "./iteration.ts";
 import { addMember, copyProperties } from "./members.ts";
-import { builtinPrototype, elementsOf, findProperty, type Key, newArray, newObject } from "./objects.ts";
-import { refuseChange, refuseOfPrimitive } from "./engine_errors.ts";
+import {
+  assignThrough,
+  builtinPrototype,
+  elementsOf,
+  findProperty,
+  type Key,
+  newArray,
+  newObject,
+} from "./objects.ts";
+import { refuseChange, refuseOfPrimitive, refuseSuper } from "./engine_errors.ts";
 import { deleteKey } from "./proxies.ts";
 import type { Step } from "./step.ts";
 
@@ -96,8 +104,8 @@ export function executeGetSuper(step: Step, instruction: InstructionOf<"getSuper
   invariant(home.kind === "object", "Expected a home object");
   refuseOpaque(home);
   const { prototype } = home;
-  if (!prototype) return breakGraph("throws", "super without prototype");
   return step.withKey(instruction.key, (key) => {
+    if (!prototype) return refuseOfPrimitive(null, key, "read");
     const found = findProperty(m, prototype, key);
     if (found.kind === "getter") {
       return m.call({
@@ -108,6 +116,26 @@ export function executeGetSuper(step: Step, instruction: InstructionOf<"getSuper
       });
     }
     step.set(instruction.dst, found.kind === "value" ? found.value : UNDEFINED);
+  });
+}
+
+/** super[key] = value */
+export function executeSetSuper(step: Step, instruction: InstructionOf<"setSuper">): void {
+  const { m } = step;
+  const home = step.get(instruction.home), object = step.get(instruction.receiver);
+  const value = step.get(instruction.value);
+  invariant(home.kind === "object", "Expected a home object");
+  refuseOpaque(home);
+  const { prototype: from } = home;
+  return step.withKey(instruction.key, (key) => {
+    if (!from) return refuseOfPrimitive(null, key, "write");
+    if (object.kind !== "object") return breakGraph("opaqueObject", "an assignment to super");
+    const action = assignThrough(m, { from, object }, key, value);
+    if (action.kind === "setter") {
+      return m.call({ callee: action.setter, self: object, args: [value], completion: { kind: "discard" } });
+    }
+    if (action.kind === "refused" && instruction.strict) return refuseSuper(from, object, key);
+    step.next();
   });
 }
 

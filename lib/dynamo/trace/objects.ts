@@ -364,6 +364,39 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
   return { kind: "done" };
 }
 
+/** Writes a property of an object as `super` does, which looks for setters from another object on. */
+export function assignThrough(
+  m: Interpreter,
+  { from, object }: { readonly from: ObjectValue; readonly object: ObjectValue },
+  key: Key,
+  ...[value]: readonly [Value]
+): WriteAction {
+  let holder: ObjectValue | null = from;
+  for (; holder; holder = holder.prototype) {
+    refuseOpaque(holder);
+    relyOnChain(m, from, holder);
+    const flags = ownSlotFlags(m, holder, key);
+    if (flags === null) continue;
+    relyOnAbsence(m, from, key, holder);
+    if (flags === "readonly") return refusedAt(m, holder, key);
+    if (flags === "data") {
+      relyOnWritable(m, holder, key);
+      break;
+    }
+    const slot = ownSlot(m, holder, key);
+    invariant(slot?.kind === "accessor", "Expected an accessor");
+    return isCallable(slot.set) ? { kind: "setter", setter: slot.set } : { kind: "refused" };
+  }
+  if (!holder) relyOnAbsence(m, from, key);
+  refuseOpaque(object);
+  refuseIntegrity(m, object);
+  const own = ownSlotFlags(m, object, key);
+  if (own === "readonly" || own === "accessor") return refusedAt(m, object, key);
+  guardOwn(m, object, key, own === "data");
+  writeOwn(m, object, key, value);
+  return { kind: "done" };
+}
+
 /** A write that is refused relies on that the value that is there cannot be written. */
 function refusedAt(m: Interpreter, holder: ObjectValue, key: Key): WriteAction {
   relyOnFlags(m, holder, key);

@@ -6,6 +6,7 @@ import { breakGraph, throwError } from "../../break_reasons.ts";
 import { callbackOf } from "../calls.ts";
 import {
   constant,
+  type ConstantValue,
   type Element,
   HOLE,
   isCallable,
@@ -37,6 +38,7 @@ import {
 } from "../objects.ts";
 import { strictlyEqual } from "../operators.ts";
 import { flattened, join } from "./nested_arrays.ts";
+import { filled, ofReceiver, ofSpecies } from "./species.ts";
 import type { ModelTable } from "./table.ts";
 
 type ArrayMethod = (
@@ -133,11 +135,13 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     elements.unshift(...args);
     return constant(elements.length);
   },
-  splice: (m, array, args) => {
+  splice: (m, array, args, request) => {
     refuseIntegrity(m, array);
     const elements = settledElements(m, array);
-    const [start, count, ...items] = spliced(args, elements.length);
-    return newArray(m, elements.splice(start, count, ...items));
+    const [start, length, ...items] = spliced(args, elements.length);
+    return ofSpecies(m, { array, length }, request, (list) => {
+      return filled(list, settledElements(m, array).splice(start, length, ...items));
+    });
   },
   reverse: (m, array) => {
     refuseIntegrity(m, array);
@@ -154,33 +158,34 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     );
     return array;
   },
-  slice: (m, array, args) => {
-    const [start] = args;
-    const last = start?.kind === "constant" && isMissing(args[1]) &&
+  slice: (m, array, args, request) => {
+    const [start] = args, isPlain = array.prototype?.real === Array.prototype;
+    const last = isPlain && start?.kind === "constant" && isMissing(args[1]) &&
       lastElements(m, array, -Number(start.value));
     if (last) return newArray(m, last);
-    const elements = settledElements(m, array);
-    return newArray(
-      m,
-      elements.slice(
-        position(args[0], elements.length, 0),
-        position(args[1], elements.length, elements.length),
-      ),
-    );
+    const { length } = settledElements(m, array);
+    const from = position(args[0], length, 0), to = position(args[1], length, length);
+    return ofSpecies(m, { array, length: Math.max(0, to - from) }, request, (list) => {
+      return filled(list, settledElements(m, array).slice(from, to));
+    });
   },
-  concat: (m, array, args) => {
-    const result = [...settledElements(m, array)];
-    for (const arg of args) {
-      if (arg.kind === "object") m.wrapper.relyOnPrototype(arg);
-      if (arg.kind === "object" && hasSpreadFlag(m, arg)) {
-        return breakGraph("opaqueObject", "concat of an object that may be spread");
+  concat: (m, array, args, request) =>
+    ofSpecies(m, { array, length: 0 }, request, (list) => {
+      const result = [...settledElements(m, array)];
+      for (const arg of args) {
+        if (arg.kind === "object") m.wrapper.relyOnPrototype(arg);
+        if (arg.kind === "object" && hasSpreadFlag(m, arg)) {
+          return breakGraph("opaqueObject", "concat of an object that may be spread");
+        }
+        if (arg.kind === "object" && arg.exotic.kind === "array") result.push(...settledElements(m, arg));
+        else result.push(arg);
       }
-      if (arg.kind === "object" && arg.exotic.kind === "array") result.push(...settledElements(m, arg));
-      else result.push(arg);
-    }
-    return newArray(m, result);
+      return filled(list, result);
+    }),
+  flat: (m, array, args, request) => {
+    const depth = countOf(args[0], 1);
+    return ofSpecies(m, { array, length: 0 }, request, (list) => filled(list, flattened(m, array, depth)));
   },
-  flat: (m, array, args) => newArray(m, flattened(m, array, countOf(args[0], 1))),
   at: (m, array, args) => {
     const [index] = args;
     const number = index?.kind === "constant"
@@ -306,8 +311,6 @@ function sortConstants(m: Interpreter, array: ObjectValue): void {
 
 /** Methods that call back, by the name of their stand-in. */
 const CALLING = [
-  "map",
-  "filter",
   "forEach",
   "some",
   "every",
@@ -315,29 +318,14 @@ const CALLING = [
   "findIndex",
   "findLast",
   "findLastIndex",
-  "flatMap",
 ] as const;
 
-/** Methods whose result is of the array's own class. */
-const SPECIES: ReadonlySet<string> = new Set([
-  "map",
-  "filter",
-  "slice",
-  "splice",
-  "concat",
-  "flat",
-  "flatMap",
-]);
+/** The same, which fill a list of the array's own class. */
+const FILLING = ["filter", "flatMap"] as const;
 
 /** Returns an array that these models support, or breaks the graph. */
-function arrayOf(m: Interpreter, value: Value, name: string): ObjectValue {
-  if (value.kind === "object" && value.exotic.kind === "array") {
-    if (SPECIES.has(name)) m.wrapper.relyOnPrototype(value);
-    if (SPECIES.has(name) && value.prototype?.real !== Array.prototype) {
-      return breakGraph("builtin", `${name} of a subclass of Array`);
-    }
-    return value;
-  }
+function arrayOf(value: Value, name: string): ObjectValue {
+  if (value.kind === "object" && value.exotic.kind === "array") return value;
   return breakGraph("builtin", `Array.prototype.${name} of another object`);
 }
 
@@ -347,18 +335,41 @@ export function addArrays(table: ModelTable): void {
     table.method(
       Array.prototype,
       name,
-      (m, request) => method(m, arrayOf(m, request.self, name), request.args, request),
+      (m, request) => method(m, arrayOf(request.self, name), request.args, request),
     );
   }
+  const into = (m: Interpreter, name: string, request: CallRequest) => (list: Value) =>
+    m.callInternal(name, { ...request, args: [list, ...request.args] });
+  for (const name of FILLING) {
+    table.method(Array.prototype, name, (m, request) => {
+      const array = arrayOf(request.self, name);
+      callbackOf(request.args[0]);
+      return ofSpecies(m, { array, length: 0 }, request, into(m, name, request));
+    });
+  }
+  table.method(Array.prototype, "map", (m, request) => {
+    const array = arrayOf(request.self, "map");
+    callbackOf(request.args[0]);
+    m.wrapper.relyOnPrototype(array);
+    if (array.prototype?.real === Array.prototype) return m.callInternal("map", request);
+    const { length } = elementsOf(m, array);
+    return ofSpecies(m, { array, length }, request, (list) => {
+      // An array, where the class wants one, has its length from the beginning
+      while (list.exotic.elements.length < length && list.prototype?.real === Array.prototype) {
+        list.exotic.elements.push(HOLE);
+      }
+      return into(m, "mapInto", request)(list);
+    });
+  });
   for (const name of CALLING) {
     table.method(Array.prototype, name, (m, request) => {
-      arrayOf(m, request.self, name);
+      arrayOf(request.self, name);
       callbackOf(request.args[0]);
       return m.callInternal(name, request);
     });
   }
   const reducing = (name: "reduce" | "reduceRight"): BuiltinModel => (m, request) => {
-    arrayOf(m, request.self, name);
+    arrayOf(request.self, name);
     callbackOf(request.args[0]);
     return m.callInternal(request.args.length > 1 ? `${name}From` : name, request);
   };
@@ -374,9 +385,9 @@ export function addArrays(table: ModelTable): void {
       return constant(value.exotic.kind === "array");
     },
   );
-  table.method(Array, "of", (m, { self, args }) => {
-    refuseSubclass(self);
-    return newArray(m, [...args]);
+  table.method(Array, "of", (m, request) => {
+    const { args } = request;
+    return ofReceiver(m, [constant(args.length)], request, (list) => filled(list, args));
   });
   table.method(Array, "from", arrayFrom);
   table.constructs(Array, (m, { args }, prototype) => {
@@ -399,11 +410,6 @@ function arrayOfLength(m: Interpreter, args: readonly Value[]): Value {
   return newArray(m, new Array<Element>(length.value).fill(HOLE));
 }
 
-/** Array.of and Array.from make what their receiver constructs. */
-function refuseSubclass(self: Value): void {
-  if (isCallable(self) && self.real !== Array) breakGraph("builtin", "an array of a subclass");
-}
-
 /** Returns whether a source yields its items by index, because it has no iterator. */
 function isArrayLike(m: Interpreter, source: Value): source is ObjectValue {
   return source.kind === "object" && source.exotic.kind === "plain" && !source.arguments &&
@@ -412,31 +418,26 @@ function isArrayLike(m: Interpreter, source: Value): source is ObjectValue {
 
 function arrayFrom(m: Interpreter, request: CallRequest): CallResult {
   const [source = UNDEFINED, given, self] = request.args;
-  refuseSubclass(request.self);
-  if (given && !isMissing(given)) {
-    const callback = callbackOf(given), model = isArrayLike(m, source) ? "mapArrayLike" : "mapIterable";
-    return m.callInternal(model, { ...request, self: source, args: self ? [callback, self] : [callback] });
-  }
-  if (isArrayLike(m, source)) {
-    const length = m.plainProperty(source, "length");
-    if (length === null) return newArray(m, []);
-    if (length.kind !== "constant" || typeof length.value !== "number") {
-      return breakGraph("symbolicNumber", "the length of an array");
+  const isList = isArrayLike(m, source), isArray = !isCallable(request.self) || request.self.real === Array;
+  const callback = given && !isMissing(given) ? callbackOf(given) : null;
+  const size = isList && !(isArray && callback) ? [lengthOfArrayLike(m, source)] : [];
+  return ofReceiver(m, size, request, (list) => {
+    if (callback) {
+      const args = [list, callback, ...self ? [self] : []];
+      return m.callInternal(isList ? "mapArrayLike" : "mapIterable", { ...request, self: source, args });
     }
-    const items = Array.from(
-      { length: length.value },
-      (_, i) => m.plainProperty(source, `${i}`) ?? UNDEFINED,
-    );
-    return newArray(m, items);
-  }
-  let result: Value | null = null, pushed = false;
-  const finish = (items: Value[]): void => {
-    const array = newArray(m, items);
-    result = array;
-    if (pushed) m.complete(request.completion, array);
-  };
-  collect(m, source, finish);
-  if (result) return result;
-  pushed = true;
-  return PUSHED;
+    if (isList) {
+      const length = Number(size[0]?.value);
+      return filled(list, Array.from({ length }, (_, i) => m.plainProperty(source, `${i}`) ?? UNDEFINED));
+    }
+    collect(m, source, (items) => m.complete(request.completion, filled(list, items)));
+    return PUSHED;
+  });
+}
+
+function lengthOfArrayLike(m: Interpreter, source: ObjectValue): ConstantValue {
+  const length = m.plainProperty(source, "length") ?? UNDEFINED;
+  if (length.kind !== "constant") return breakGraph("symbolicNumber", "the length of an array");
+  const number = typeof length.value === "symbol" ? NaN : Math.trunc(Number(length.value)) || 0;
+  return constant(Math.max(0, number));
 }

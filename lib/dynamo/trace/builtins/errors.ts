@@ -46,7 +46,8 @@ export function newError(
     const cause = m.plainProperty(options, "cause");
     if (cause) {
       made.slots.set("cause", { value: cause, ...hidden });
-      args.push(newObject(m, [["cause", cause]]));
+      // It is set afterwards: it may be made of the error
+      args.push(newObject(m, [["cause", UNDEFINED]]));
     }
   }
   return made;

@@ -1,0 +1,99 @@
+/**
+ * The lists that array methods make: arrays, or those that the class of their receiver constructs. Invariant: the
+ * constructor of a class is called once, before any element is read.
+ */
+import { breakGraph } from "../../break_reasons.ts";
+import {
+  type Element,
+  HOLE,
+  isCallable,
+  type ObjectValue,
+  UNDEFINED,
+  type Value,
+} from "../../variables/value.ts";
+import { constant } from "../../variables/value.ts";
+import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
+import { findProperty, newArray } from "../objects.ts";
+
+/** The list that a method fills. */
+export type List = ObjectValue & { readonly exotic: Extract<ObjectValue["exotic"], { kind: "array" }> };
+
+type Fill = (list: List) => CallResult;
+
+const OWN_SPECIES: unknown = Reflect.getOwnPropertyDescriptor(Array, Symbol.species)?.get;
+
+function isList(value: Value): value is List {
+  return value.kind === "object" && value.exotic.kind === "array" && value.real === null;
+}
+
+/** An array without elements. */
+function plain(m: Interpreter): List {
+  const made = newArray(m, []);
+  return isList(made) ? made : breakGraph("builtin", "an array");
+}
+
+/** Hands on a list that a class constructs. */
+function constructed(
+  m: Interpreter,
+  callee: Value,
+  args: readonly Value[],
+  request: CallRequest,
+  fill: Fill,
+): CallResult {
+  if (!isCallable(callee)) return breakGraph("throws", "a species that is not a constructor");
+  const then = (made: Value): void => {
+    if (!isList(made)) return breakGraph("builtin", "a list of a class that is no array of this function");
+    const [length] = args, { elements } = made.exotic;
+    const most = length?.kind === "constant" && typeof length.value === "number" ? length.value : 0;
+    if (elements.length > most || elements.some((each) => each !== HOLE)) {
+      return breakGraph("builtin", "a list of a class that begins with elements");
+    }
+    const result = fill(made);
+    if (result !== PUSHED) m.complete(request.completion, result);
+  };
+  m.construct({ callee, args, newTarget: callee, completion: { kind: "inside", then } });
+  return PUSHED;
+}
+
+/** Hands on the list that a method of an array fills: of the class that its receiver names. */
+export function ofSpecies(
+  m: Interpreter,
+  { array, length }: { readonly array: ObjectValue; readonly length: number },
+  ...[request, fill]: readonly [request: CallRequest, fill: Fill]
+): CallResult {
+  m.wrapper.relyOnPrototype(array);
+  if (array.prototype?.real === Array.prototype) return fill(plain(m));
+  const make = (species: Value): CallResult => {
+    const isNone = species.kind === "constant" && (species.value ?? null) === null;
+    if (isNone || (species.kind === "object" && species.real === Array)) return fill(plain(m));
+    return constructed(m, species, [constant(length)], request, fill);
+  };
+  const constructor = m.plainProperty(array, "constructor") ?? UNDEFINED;
+  if (constructor.kind !== "object") return make(constructor);
+  const found = findProperty(m, constructor, Symbol.species);
+  if (found.kind !== "getter") return make(found.kind === "value" ? found.value : UNDEFINED);
+  if (found.getter.real === OWN_SPECIES) return make(constructor);
+  const then = (species: Value): void => {
+    const result = make(species);
+    if (result !== PUSHED) m.complete(request.completion, result);
+  };
+  m.call({ callee: found.getter, self: constructor, args: [], completion: { kind: "inside", then } });
+  return PUSHED;
+}
+
+/** Hands on the list that Array.of and Array.from fill: of their receiver, where that is a class. */
+export function ofReceiver(
+  m: Interpreter,
+  args: readonly Value[],
+  ...[request, fill]: readonly [request: CallRequest, fill: Fill]
+): CallResult {
+  const { self } = request;
+  if (!isCallable(self) || self.real === Array) return fill(plain(m));
+  return constructed(m, self, args, request, fill);
+}
+
+/** Puts elements in a list, and sets its length. */
+export function filled(list: List, elements: readonly Element[]): List {
+  list.exotic.elements.splice(0, Infinity, ...elements);
+  return list;
+}
