@@ -75,6 +75,7 @@ const REFUSED: readonly string[] = [
   "whether an object has a private number",
   "one of two symbols of the same name",
   "the order of symbols of the same name",
+  "a date",
   "a formatter",
   "the rules of a language",
 ];

@@ -55,7 +55,9 @@ const { _: [folder = ""], ...options } = parseArgs(Deno.args, {
 const root = String(folder);
 const [part = 1, parts = 1] = (options.part ?? "1/1").split("/").map(Number);
 const seed = Number(options.seed ?? Date.now() % 100000);
-const all = testsBelow(join(root, "test"), options.of ?? "language").filter((path) => path.includes(options.only ?? ""));
+const all = testsBelow(join(root, "test"), options.of ?? "language").filter((path) =>
+  path.includes(options.only ?? "")
+);
 const chosen = sampled(all, options.sample === undefined ? all.length : Number(options.sample), seed)
   .filter((_, i) => i % parts === part - 1);
 console.log(`${chosen.length} of ${all.length} tests, seed ${seed}`);

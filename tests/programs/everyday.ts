@@ -717,3 +717,35 @@ export const everyday: Corpus = {
     see(f(v(1)));
   },
 };
+
+const HELD = { size: 3 }, REFERENCE = new WeakRef(HELD);
+
+/** Programs without a break. */
+export const unbroken: Corpus = {
+  "tests of instances, arguments, and references that do not keep"({ compile, see }) {
+    class Even {
+      static [Symbol.hasInstance](value: unknown): boolean {
+        return typeof value === "number" && value % 2 === 0;
+      }
+    }
+    function given(..._values: unknown[]): unknown {
+      const all = arguments;
+      return [Array.prototype.slice.call(all, 1), Array.prototype.map.call(all, (each) => `${each}`)];
+    }
+    const f = compile((x: Tensor) => [
+      x.mul(REFERENCE.deref()?.size ?? 0),
+      [(2 as unknown) instanceof Even, (3 as unknown) instanceof Even, x instanceof Even],
+      given(1, 2, 3),
+      "a\ud800".toWellFormed(),
+    ]);
+    see(f(v(1)), f(v(2)));
+  },
+  "iterators among what is flattened"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const counted = { count: 0, next: () => ({ done: counted.count++ > 1, value: counted.count }) };
+      const inner = [[1, 2], counted, new Set([7])] as unknown as Iterable<number>[];
+      return [x.add(1), inner.values().flatMap((each) => each).toArray(), counted];
+    });
+    see(f(v(1)));
+  },
+};

@@ -52,7 +52,10 @@ export function* iteratorFlatMap(this: Items, callback: Callback): Generator<unk
     if (typeof inner !== "object" && typeof inner !== "function" || inner === null) {
       throw new TypeError(`${String(inner)} is not an object`);
     }
-    for (const each of inner as Iterable<unknown>) yield each;
+    const { [Symbol.iterator]: begin } = inner as Partial<Iterable<unknown>>;
+    // What has no such method is an iterator itself
+    const iterator = begin === undefined || begin === null ? inner : apply(begin, inner, []);
+    for (const each of { [Symbol.iterator]: () => iterator as Iterator<unknown> }) yield each;
   }
 }
 

@@ -21,6 +21,7 @@ import {
   primitive,
   type TensorValue,
   typeOf,
+  UNDEFINED,
   type Value,
 } from "../variables/value.ts";
 import { type PrimitiveValue, settledNumber, toKey, toPrimitive } from "./coercion.ts";
@@ -56,8 +57,17 @@ export function binary(
       }
       if (right.kind !== "object") return breakGraph("throws", "the in operator");
       return toKey(m, left, (key) => hasKey(m, right, key, (present) => then(constant(present))));
-    case "instanceof":
-      return then(constant(instanceOf(m, left, right)));
+    case "instanceof": {
+      const test = instanceTest(m, right);
+      return test
+        ? m.call({
+          callee: test,
+          self: right,
+          args: [left],
+          completion: { kind: "inside", then: (answer) => then(constant(settledTruth(m, answer))) },
+        })
+        : then(constant(instanceOf(m, left, right)));
+    }
     case "<":
     case "<=":
     case ">":
@@ -264,6 +274,22 @@ function looselyEqual(
     }));
 }
 
+const OWN_TEST: unknown = Function.prototype[Symbol.hasInstance];
+
+/** The program's own test of what is an instance; null where there is none. */
+function instanceTest(m: Interpreter, right: Value): ObjectValue | null {
+  if (right.kind !== "object" || proxyOf(right)) return null;
+  const found = findProperty(m, right, Symbol.hasInstance);
+  if (found.kind === "getter") return breakGraph("opaqueObject", "a class with its own Symbol.hasInstance");
+  const test = found.kind === "value" ? found.value : UNDEFINED;
+  return isCallable(test) && test.real !== OWN_TEST ? test : null;
+}
+
+function settledTruth(m: Interpreter, value: Value): boolean {
+  const truth = truthOf(m, value);
+  return typeof truth === "boolean" ? truth : breakGraph("tensorItem", "an element decides about instanceof");
+}
+
 /** instanceof. */
 function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
   if (right.kind !== "object") return breakGraph("throws", "Right-hand side of instanceof");
@@ -275,7 +301,7 @@ function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
   }
   if (
     !isCallable(right) || custom.kind !== "value" || custom.value.kind !== "object" ||
-    custom.value.real !== Function.prototype[Symbol.hasInstance]
+    custom.value.real !== OWN_TEST
   ) {
     return breakGraph("opaqueObject", "a class with its own Symbol.hasInstance");
   }

@@ -452,8 +452,10 @@ function exoticOf(real: object): Exotic {
   }
   return native === null
     ? { kind: "plain" }
-    : { kind: "opaque", what: native, isOrdinary: types.isDate(real) };
+    : { kind: "opaque", what: native, isOrdinary: types.isDate(real) || native === WEAK_REFERENCE };
 }
+
+const WEAK_REFERENCE = "a weak reference";
 
 /** Returns the kind of a native object whose behaviour is not in its properties; null for ordinary ones. */
 function nativeKind(real: object): string | null {
@@ -464,7 +466,7 @@ function nativeKind(real: object): string | null {
   if (types.isGeneratorObject(real)) return "a generator";
   if (types.isMapIterator(real) || types.isSetIterator(real)) return "an iterator";
   if (types.isBoxedPrimitive(real)) return "a boxed primitive";
-  if (isWeakRef(real)) return "a weak reference";
+  if (isWeakRef(real)) return WEAK_REFERENCE;
   return isNativeIterator(real) ? "an iterator" : null;
 }
 

@@ -2,6 +2,7 @@
  * Models of array builtins. Invariant: methods that call back run as JavaScript stand-ins (polyfills.ts); the others
  * change elements here.
  */
+import { argumentSlots } from "../../codegen/object_shape.ts";
 import { breakGraph, throwError } from "../../break_reasons.ts";
 import { callbackOf } from "../calls.ts";
 import {
@@ -38,7 +39,7 @@ import {
 } from "../objects.ts";
 import { strictlyEqual } from "../operators.ts";
 import { flattened, join } from "./nested_arrays.ts";
-import { filled, ofReceiver, ofSpecies } from "./species.ts";
+import { filled, isPlainList, ofReceiver, ofSpecies } from "./species.ts";
 import type { ModelTable } from "./table.ts";
 
 type ArrayMethod = (
@@ -159,8 +160,8 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     return array;
   },
   slice: (m, array, args, request) => {
-    const [start] = args, isPlain = array.prototype?.real === Array.prototype;
-    const last = isPlain && start?.kind === "constant" && isMissing(args[1]) &&
+    const [start] = args;
+    const last = isPlainList(m, array) && start?.kind === "constant" && isMissing(args[1]) &&
       lastElements(m, array, -Number(start.value));
     if (last) return newArray(m, last);
     const { length } = settledElements(m, array);
@@ -323,9 +324,29 @@ const CALLING = [
 /** The same, which fill a list of the array's own class. */
 const FILLING = ["filter", "flatMap"] as const;
 
+/** Methods that only read, so that a list may stand for an arguments object. */
+const READING: ReadonlySet<string> = new Set(["at", "includes", "indexOf", "join", "lastIndexOf", "slice"]);
+
+/** The items of an arguments object that is as it was made; null for all other values. */
+function argumentsList(m: Interpreter, value: Value): ObjectValue | null {
+  if (value.kind !== "object" || value.arguments !== "unmapped") return null;
+  const length = value.slots.get("length"), items: Value[] = [];
+  for (const slot of argumentSlots(value)) if (slot.kind === "data") items.push(slot.value);
+  const isWhole = length?.kind === "data" && length.value.kind === "constant" &&
+    length.value.value === items.length;
+  return isWhole ? newArray(m, items) : null;
+}
+
+/** Returns whether a value is an arguments object, which stand-ins take as they take arrays. */
+function isArguments(value: Value): boolean {
+  return value.kind === "object" && value.arguments !== null;
+}
+
 /** Returns an array that these models support, or breaks the graph. */
-function arrayOf(value: Value, name: string): ObjectValue {
+function arrayOf(m: Interpreter, value: Value, name: string): ObjectValue {
   if (value.kind === "object" && value.exotic.kind === "array") return value;
+  const list = READING.has(name) ? argumentsList(m, value) : null;
+  if (list) return list;
   return breakGraph("builtin", `Array.prototype.${name} of another object`);
 }
 
@@ -335,23 +356,23 @@ export function addArrays(table: ModelTable): void {
     table.method(
       Array.prototype,
       name,
-      (m, request) => method(m, arrayOf(request.self, name), request.args, request),
+      (m, request) => method(m, arrayOf(m, request.self, name), request.args, request),
     );
   }
   const into = (m: Interpreter, name: string, request: CallRequest) => (list: Value) =>
     m.callInternal(name, { ...request, args: [list, ...request.args] });
   for (const name of FILLING) {
     table.method(Array.prototype, name, (m, request) => {
-      const array = arrayOf(request.self, name);
+      const array = arrayOf(m, request.self, name);
       callbackOf(request.args[0]);
       return ofSpecies(m, { array, length: 0 }, request, into(m, name, request));
     });
   }
   table.method(Array.prototype, "map", (m, request) => {
-    const array = arrayOf(request.self, "map");
     callbackOf(request.args[0]);
-    m.wrapper.relyOnPrototype(array);
-    if (array.prototype?.real === Array.prototype) return m.callInternal("map", request);
+    if (isArguments(request.self)) return m.callInternal("map", request);
+    const array = arrayOf(m, request.self, "map");
+    if (isPlainList(m, array)) return m.callInternal("map", request);
     const { length } = elementsOf(m, array);
     return ofSpecies(m, { array, length }, request, (list) => {
       // An array, where the class wants one, has its length from the beginning
@@ -363,13 +384,13 @@ export function addArrays(table: ModelTable): void {
   });
   for (const name of CALLING) {
     table.method(Array.prototype, name, (m, request) => {
-      arrayOf(request.self, name);
+      if (!isArguments(request.self)) arrayOf(m, request.self, name);
       callbackOf(request.args[0]);
       return m.callInternal(name, request);
     });
   }
   const reducing = (name: "reduce" | "reduceRight"): BuiltinModel => (m, request) => {
-    arrayOf(request.self, name);
+    arrayOf(m, request.self, name);
     callbackOf(request.args[0]);
     return m.callInternal(request.args.length > 1 ? `${name}From` : name, request);
   };

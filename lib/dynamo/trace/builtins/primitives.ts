@@ -71,6 +71,7 @@ const STRING = [
   "trimStart",
   "valueOf",
   "isWellFormed",
+  "toWellFormed",
 ];
 const NUMBER = ["toExponential", "toFixed", "toPrecision", "toString", "valueOf"];
 

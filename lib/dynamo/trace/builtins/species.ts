@@ -7,6 +7,7 @@ import {
   type Element,
   HOLE,
   isCallable,
+  NULL,
   type ObjectValue,
   UNDEFINED,
   type Value,
@@ -55,26 +56,33 @@ function constructed(
   return PUSHED;
 }
 
+/** Returns whether an array is of no class but its own, and names none. */
+export function isPlainList(m: Interpreter, array: ObjectValue): boolean {
+  m.wrapper.relyOnPrototype(array);
+  const { prototype, slots, real } = array;
+  return prototype?.real === Array.prototype && !slots.has("constructor") &&
+    (real === null || !Object.hasOwn(real, "constructor"));
+}
+
 /** Hands on the list that a method of an array fills: of the class that its receiver names. */
 export function ofSpecies(
   m: Interpreter,
   { array, length }: { readonly array: ObjectValue; readonly length: number },
   ...[request, fill]: readonly [request: CallRequest, fill: Fill]
 ): CallResult {
-  m.wrapper.relyOnPrototype(array);
-  if (array.prototype?.real === Array.prototype) return fill(plain(m));
+  if (isPlainList(m, array)) return fill(plain(m));
   const make = (species: Value): CallResult => {
-    const isNone = species.kind === "constant" && (species.value ?? null) === null;
-    if (isNone || (species.kind === "object" && species.real === Array)) return fill(plain(m));
+    if (species === UNDEFINED || (species.kind === "object" && species.real === Array)) return fill(plain(m));
     return constructed(m, species, [constant(length)], request, fill);
   };
   const constructor = m.plainProperty(array, "constructor") ?? UNDEFINED;
   if (constructor.kind !== "object") return make(constructor);
   const found = findProperty(m, constructor, Symbol.species);
-  if (found.kind !== "getter") return make(found.kind === "value" ? found.value : UNDEFINED);
+  const ofClass = (species: Value): CallResult => make(species === NULL ? UNDEFINED : species);
+  if (found.kind !== "getter") return ofClass(found.kind === "value" ? found.value : UNDEFINED);
   if (found.getter.real === OWN_SPECIES) return make(constructor);
   const then = (species: Value): void => {
-    const result = make(species);
+    const result = ofClass(species);
     if (result !== PUSHED) m.complete(request.completion, result);
   };
   m.call({ callee: found.getter, self: constructor, args: [], completion: { kind: "inside", then } });

@@ -5,6 +5,7 @@
 import { types } from "node:util";
 import { breakGraph } from "../../break_reasons.ts";
 import type { PrivateAccess } from "../../frame/info.ts";
+import { refuseToKeep } from "../../kept/noted_reads.ts";
 import { constant, isObject, ObjectValue, TRUE, UNDEFINED, type Value } from "../../variables/value.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallResult, type ConstructRequest, type Interpreter, PUSHED } from "../interpreter.ts";
@@ -75,6 +76,7 @@ function collectionOf(m: Interpreter, self: Value, isMap: boolean): Found {
 
 /** Returns the entry of a key, or null. */
 function read(m: Interpreter, found: Found, key: Value): Value | null {
+  if (key.kind === "constant" && typeof key.value === "symbol") return refuseKey(key, "a symbol held weakly");
   if (!isObject(key)) return null;
   if (found.kind === "made") return found.entries.get(key) ?? null;
   if (key.kind === "tensor") return breakGraph("opaqueObject", "what a weak collection has of a tensor");
@@ -88,8 +90,14 @@ function read(m: Interpreter, found: Found, key: Value): Value | null {
   return m.wrapper.wrap(content.get(real), memberSource(key, "<of a weak collection>", content));
 }
 
+/** Symbols may be held weakly, too. */
+function refuseKey(key: Value | undefined, what: string): never {
+  const isSymbol = key?.kind === "constant" && typeof key.value === "symbol";
+  return breakGraph(isSymbol ? "builtin" : "throws", what);
+}
+
 function write(found: Found, key: Value | undefined, value: Value): void {
-  if (!key || !isObject(key)) return breakGraph("throws", "a weak collection of what is not an object");
+  if (!key || !isObject(key)) return refuseKey(key, "a weak collection of what is not an object");
   if (found.kind === "made") found.entries.set(key, value);
   else if (key.kind === "object" && key.real) key.privates.set(found.accesses.content, value);
   else breakGraph("opaqueObject", "a weak collection that gets what is made here");
@@ -131,19 +139,32 @@ function newWeak(
   return PUSHED;
 }
 
-/** Adds the models of weak references: those that the trace makes. */
+const { deref } = WeakRef.prototype;
+
+/** Access to the targets of references from outside. */
+const REFERENCE: PrivateAccess = {
+  has: () => true,
+  get: (object) => object instanceof WeakRef ? apply(deref, object, []) : undefined,
+  set: () => breakGraph("opaqueObject", "a weak reference is set"),
+  member: "field",
+};
+
+/** Adds the models of weak references. */
 function addReferences(table: ModelTable): void {
   table.constructs(WeakRef, (m, { args: [target] }, prototype) => {
-    if (!target || !isObject(target)) {
-      return breakGraph("throws", "a weak reference to what is not an object");
-    }
+    if (!target || !isObject(target)) return refuseKey(target, "a weak reference to what is not an object");
     const made = new ObjectValue({ kind: "weakRef", target }, prototype, null, null);
     made.onlyTraced = { step: m.steps - 1, cause: { kind: "constructor", detail: "a weak reference" } };
     return made;
   });
-  table.method(WeakRef.prototype, "deref", (_m, { self }) => {
-    if (self.kind === "object" && self.exotic.kind === "weakRef") return self.exotic.target;
-    return breakGraph("opaqueObject", "a weak reference from outside");
+  table.method(WeakRef.prototype, "deref", (m, { self }) => {
+    if (self.kind !== "object") return breakGraph("throws", "a weak reference of another kind");
+    if (self.exotic.kind === "weakRef") return self.exotic.target;
+    const { real, source } = self;
+    if (!(real instanceof WeakRef) || !source) return breakGraph("opaqueObject", "another weak reference");
+    m.memory.refuse();
+    refuseToKeep("a weak reference");
+    return m.wrapper.wrap(REFERENCE.get(real), memberSource(self, "<deref>", REFERENCE));
   });
 }
 
