@@ -5,13 +5,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { isFloat, type ValueType } from "../lib/base/dtype.ts";
 import type { Statement } from "../lib/loops/ir.ts";
-import { functionOf, isPrimitive, type ScalarFunction } from "../lib/loops/math/function.ts";
+import { functionOf, fusedFunction, isPrimitive, type ScalarFunction } from "../lib/loops/math/function.ts";
 import type { Arithmetic } from "../lib/loops/math/body.ts";
 import { type Definition, definitionOf } from "../lib/loops/math/table.ts";
 import { admits, SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
 import { evaluate } from "./math/evaluate.ts";
 import { fmaDouble, fmaSingle } from "./math/exact_fma.ts";
-import { randomNumbers, testSeed } from "./support/sampling.ts";
+import { randomNumbers, sampleBySeed, testSeed } from "./support/sampling.ts";
 import { error, type FloatType, fromHex, LAYOUT, type Sample, samplesOf, unitOf } from "./math/samples.ts";
 import tables from "./math/tables.json" with { type: "json" };
 
@@ -283,4 +283,38 @@ Deno.test("math: the judge's fma rounds once", () => {
   assertEquals(fmaDouble(3 * 2 ** -600, 2 ** -476, 0), 2 ** -1074);
   assertEquals(fmaDouble(2 ** 600, 2 ** 600, -Infinity), -Infinity);
   assertEquals(fmaDouble(2 ** 512, 2 ** 512, -Number.MAX_VALUE), 2 ** 971);
+});
+
+Deno.test("math: a·b + c of targets that cannot round it once is rounded once", () => {
+  const seed = testSeed(), random = randomNumbers(seed);
+  const special = [
+    0,
+    -0,
+    1,
+    2 ** -1074,
+    2 ** -1022 - 2 ** -1074,
+    Number.MAX_VALUE,
+    Infinity,
+    NaN,
+    1 + 2 ** -52,
+  ];
+  const ends = [...special, -1, -(2 ** -1074), 2 ** -537, 3 * 2 ** -538, 2 ** 512, 3 * 2 ** -600, -Infinity];
+  const number = (exponent: number) => (random() - 0.5) * 2 ** exponent;
+  const triples = ends.flatMap((a) =>
+    ends.flatMap((b) => special.map((c): [number, number, number] => [a, b, c]))
+  );
+  for (let n = 0; n < 400; n++) {
+    // Products of all sizes, with addends of all distances from them, and results that are subnormal
+    const sum = n % 2 ? -1060 + 40 * random() : 2000 * random() - 1000, part = 500 * random();
+    const a = number(part), b = number(sum - part), near = sum + 240 * random() - 120;
+    triples.push([a, b, number(near)], [a, b, -a * b * (1 + 2 ** -52)]);
+  }
+  const forms = { float64: fmaDouble, float32: fmaSingle } as const;
+  for (const dtype of ["float64", "float32"] as const) {
+    const f = fusedFunction(dtype), round = dtype === "float64" ? Number : Math.fround;
+    for (const triple of sampleBySeed(triples, 800)) {
+      const [a, b, c] = triple.map(round), want = forms[dtype](a ?? 0, b ?? 0, c ?? 0);
+      assertEquals(evaluate(f, [a ?? 0, b ?? 0, c ?? 0], "exact"), want, `${dtype} ${triple}, seed ${seed}`);
+    }
+  }
 });

@@ -108,14 +108,12 @@ function fused(
   type: "float32" | "float64",
   { args, four }: { readonly args: readonly LaneValue[]; readonly four: boolean },
 ): LaneValue {
-  const { room, body } = lanes, float = type === "float32";
-  return lanes.each(type, args, {
-    four,
-    then: () =>
-      void (room.fuses
-        ? body.simd(float ? "f32Madd" : "f64Madd")
-        : body.call(room.helper(float ? "fmaFloat32" : "fmaFloat64"))),
-  });
+  const { room, body } = lanes;
+  if (room.fuses) {
+    const then = () => void body.simd(type === "float32" ? "f32Madd" : "f64Madd");
+    return lanes.each(type, args, { four, then });
+  }
+  return lanes.call(room.scalarFunction("fma", type, four && !allEqual(args)), args, { type, four });
 }
 
 /** A quotient of int64, pair by pair. */

@@ -3,7 +3,7 @@
  * for four elements and once for one vector.
  */
 import type { ValueType } from "../../lib/base/dtype.ts";
-import { functionOf } from "../../lib/loops/math/function.ts";
+import { functionOf, fusedFunction } from "../../lib/loops/math/function.ts";
 import type { ScalarOpName } from "../../lib/loops/scalar.ts";
 import type { ModuleWriter } from "./binary.ts";
 import { FunctionBody } from "./function_body.ts";
@@ -37,7 +37,7 @@ export class Functions implements Room {
   }
 
   #scalar(op: ScalarOpName, dtype: ValueType, four: boolean): FunctionBody {
-    const made = functionOf(op, dtype);
+    const made = op === "fma" ? fusedFunction(dtype) : functionOf(op, dtype);
     const count = (type: ValueType) => four ? vectorsOf(type) : 1, each = count(dtype);
     const body = new FunctionBody(vectors(each * made.parameters.length), vectors(count(made.result.dtype)));
     const args = made.parameters.map((_, n): LaneValue => ({

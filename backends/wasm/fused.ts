@@ -1,6 +1,6 @@
 /**
  * Whether the engine's relaxed multiplications with addition round once, which is seen by trying. Where they do not,
- * fused_functions.ts computes it.
+ * a function of lib/loops/math computes it.
  */
 import { ModuleWriter } from "./binary.ts";
 import { FunctionBody } from "./function_body.ts";

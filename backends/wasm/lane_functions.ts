@@ -2,7 +2,6 @@
  * Conversions and divisions that have no lane instruction, as functions of a module, by name. Invariant: code that is
  * written lane by lane cannot trap, whatever the lanes hold.
  */
-import { fmaFloat32, fmaFloat64 } from "./fused_functions.ts";
 import { FunctionBody } from "./function_body.ts";
 import type { HelperName } from "./lanes.ts";
 import { constantBits } from "./values.ts";
@@ -10,10 +9,6 @@ import { constantBits } from "./values.ts";
 /** The body of a helper. */
 export function helperBody(name: HelperName): FunctionBody {
   switch (name) {
-    case "fmaFloat32":
-      return fmaFloat32();
-    case "fmaFloat64":
-      return fmaFloat64();
     case "int64OfDoubles":
       return int64OfDoubles();
     case "int32OfDoubles":

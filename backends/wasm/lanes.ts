@@ -10,8 +10,6 @@ import { constantBits, isWide, type LaneValue, partOf, type Parts, vectorsOf } f
 
 /** Functions on vectors that are not mathematics. Those of "doubles" take a pair of vectors. */
 export type HelperName =
-  | "fmaFloat32"
-  | "fmaFloat64"
   | "int64OfDoubles"
   | "int32OfDoubles"
   | "float32OfInt64"

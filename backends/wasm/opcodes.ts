@@ -60,14 +60,12 @@ export const OP = {
   i32Shl: 0x74,
   i32ShrS: 0x75,
   i32ShrU: 0x76,
-  i64Clz: 0x79,
   i64Add: 0x7c,
   i64Sub: 0x7d,
   i64Mul: 0x7e,
   i64DivS: 0x7f,
   i64RemS: 0x81,
   i64And: 0x83,
-  i64Or: 0x84,
   i64Xor: 0x85,
   i64Shl: 0x86,
   i64ShrS: 0x87,
@@ -75,13 +73,10 @@ export const OP = {
   f32Add: 0x92,
   f64Abs: 0x99,
   f64Add: 0xa0,
-  f64Mul: 0xa2,
   i32WrapI64: 0xa7,
   i64ExtendI32S: 0xac,
   i64ExtendI32U: 0xad,
   f32ConvertI64S: 0xb4,
-  i64ReinterpretF64: 0xbd,
-  f64ReinterpretI64: 0xbf,
 } as const;
 
 /** Instructions after the prefix 0xfc. */

@@ -13,7 +13,7 @@ export const int = (value: number): Term => (body) => void body.i32(value);
 export const ref = (local: number): Term => (body) => void body.get(local);
 
 /** An instruction of two operands. */
-export const binary = (op: keyof typeof OP): (left: Term, right: Term) => Term => (left, right) => (body) => {
+const binary = (op: keyof typeof OP): (left: Term, right: Term) => Term => (left, right) => (body) => {
   left(body);
   right(body);
   body.op(op);
@@ -23,7 +23,6 @@ export const sub: (left: Term, right: Term) => Term = binary("i32Sub");
 export const div: (left: Term, right: Term) => Term = binary("i32DivS");
 export const rem: (left: Term, right: Term) => Term = binary("i32RemS");
 export const less: (left: Term, right: Term) => Term = binary("i32LtS");
-export const more: (left: Term, right: Term) => Term = binary("i32GtS");
 export const atLeast: (left: Term, right: Term) => Term = binary("i32GeS");
 export const same: (left: Term, right: Term) => Term = binary("i32Eq");
 export const both: (left: Term, right: Term) => Term = binary("i32And");
@@ -42,7 +41,6 @@ export const choose = (condition: Term, left: Term, right: Term): Term => (body)
   body.op("select");
 };
 export const min = (left: Term, right: Term): Term => choose(less(left, right), left, right);
-export const max = (left: Term, right: Term): Term => choose(less(left, right), right, left);
 
 /** The i32 at an address. */
 export const word = (address: Term, offset = 0): Term => (body) => {
@@ -102,34 +100,5 @@ export type Long = Term;
 
 export const long = (value: number | bigint): Long => (body) => void body.i64(value);
 
-export const plus: (left: Long, right: Long) => Long = binary("i64Add");
-export const minus: (left: Long, right: Long) => Long = binary("i64Sub");
-export const times: (left: Long, right: Long) => Long = binary("i64Mul");
-export const bitAnd: (left: Long, right: Long) => Long = binary("i64And");
-export const bitOr: (left: Long, right: Long) => Long = binary("i64Or");
-export const bitXor: (left: Long, right: Long) => Long = binary("i64Xor");
-/** Counts must lie in [0, 64). */
-export const left: (value: Long, count: Long) => Long = binary("i64Shl");
-export const right: (value: Long, count: Long) => Long = binary("i64ShrU");
-
 export const isLess: (left: Long, right: Long) => Term = binary("i64LtS");
 export const isBelow: (left: Long, right: Long) => Term = binary("i64LtU");
-export const isSame: (left: Long, right: Long) => Term = binary("i64Eq");
-export const differs: (left: Long, right: Long) => Term = binary("i64Ne");
-
-/** 1 or 0. */
-export const asLong = (truth: Term): Long => (body) => {
-  truth(body);
-  body.op("i64ExtendI32U");
-};
-
-export const lesser = (a: Long, b: Long): Long => choose(isLess(a, b), a, b);
-export const greater = (a: Long, b: Long): Long => choose(isLess(a, b), b, a);
-/** Leading zeros. */
-export const leading = (value: Long): Long => (body) => {
-  value(body);
-  body.op("i64Clz");
-};
-
-/** A new local that holds the term. */
-export const keepLong = (body: FunctionBody, term: Long): number => keep(body, term, "i64");

@@ -9,7 +9,8 @@ import type { Statement, ValueId } from "../ir.ts";
 import { loadBufferOperand, Recorder, type Value, ValueIds } from "../record.ts";
 import { resultType, SCALAR_OPS, type ScalarOpName } from "../scalar.ts";
 import type { Arithmetic, MathBody } from "./body.ts";
-import { definitionOf } from "./table.ts";
+import { fusedF32, fusedF64 } from "./fused.ts";
+import { definitionOf, type Formula } from "./table.ts";
 
 /** A scalar operation as a function. */
 export interface ScalarFunction {
@@ -52,12 +53,18 @@ export function functionOf(
   dtype: ValueType,
   arithmetic: Arithmetic = "exact",
 ): ScalarFunction {
-  const name = `${op}_${SUFFIX[dtype]}`, key = `${name} ${arithmetic}`;
-  const found = known.get(key);
+  const key = `${op} ${dtype} ${arithmetic}`, found = known.get(key);
   if (found) return found;
-  const made = record(op, dtype, { name, arithmetic });
+  const definition = definitionOf(op, dtype, arithmetic);
+  if (!definition) throw new InternalError(`Expected a function but found the primitive ${op} of ${dtype}`);
+  const made = record(op, dtype, { body: definition.body, arithmetic });
   known.set(key, made);
   return made;
+}
+
+/** The function of a·b + c for targets that cannot round it once. */
+export function fusedFunction(dtype: ValueType): ScalarFunction {
+  return record("fma", dtype, { body: dtype === "float32" ? fusedF32 : fusedF64, arithmetic: "exact" });
 }
 
 /** Records bodies for one arithmetic. */
@@ -70,10 +77,9 @@ class FunctionRecorder extends Recorder implements MathBody<Value> {
 function record(
   op: ScalarOpName,
   dtype: ValueType,
-  { name, arithmetic }: { readonly name: string; readonly arithmetic: Arithmetic },
+  { body: formula, arithmetic }: { readonly body: Formula; readonly arithmetic: Arithmetic },
 ): ScalarFunction {
-  const definition = definitionOf(op, dtype, arithmetic);
-  if (!definition) throw new InternalError(`Expected a function but found the primitive ${op} of ${dtype}`);
+  const name = `${op}_${SUFFIX[dtype]}`;
   const ids = new ValueIds();
   const parameters = Array.from({ length: SCALAR_OPS[op].arity }, (): Value => ({ id: ids.next(), dtype }));
   const recorder = new FunctionRecorder(arithmetic, ids);
@@ -81,7 +87,7 @@ function record(
   if (a === undefined || b === undefined || c === undefined) {
     throw new InternalError(`Expected operands of ${op} but found none`);
   }
-  const result = definition.body(recorder, a, b, c);
+  const result = formula(recorder, a, b, c);
   if (result.dtype !== resultType(op, dtype)) {
     throw new InternalError(`Expected ${name} to give ${resultType(op, dtype)} but found ${result.dtype}`);
   }

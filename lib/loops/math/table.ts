@@ -23,7 +23,7 @@ import { rsqrt, sign } from "./simple.ts";
 import { cos, sin, tan } from "./trigonometry.ts";
 
 /** Records a function's result; surplus operands are to be ignored. */
-type Formula = <V>(o: MathBody<V>, a: V, b: V, c: V) => V;
+export type Formula = <V>(o: MathBody<V>, a: V, b: V, c: V) => V;
 
 /** A function as a body. */
 export interface Definition {
