@@ -7,10 +7,10 @@ import { discardBlocks, makeBlock } from "./host_blocks.ts";
 
 /**
  * Bytes of young memory at which dropped results are searched for: small enough that the next results are written to
- * memory still in a cache, and large enough that the search, 0.2 ms with cold caches, is a small part of their
- * kernels' time.
+ * memory still in a cache, and large enough that the search, 0.3 ms with cold caches, is a small part of their
+ * kernels' time. Results from the next size on lie in no cache by then either way.
  */
-const YOUNG_BYTES = 2 ** 25;
+const YOUNG_BYTES = 2 ** 25, UNCACHED_BYTES = 2 ** 23;
 
 /**
  * Bytes of huge pages that the system clears in the time of a look, which takes longer where a program has just been
@@ -45,7 +45,7 @@ export class MemoryPool extends BlockPool<HostBlock, HostMemory> {
       discard: buffers.discard,
       smallBytes: SMALL_BYTES,
       freshBytes: FRESH_BYTES,
-      youngBytes: () => YOUNG_BYTES,
+      youngBytes: (size) => size < UNCACHED_BYTES ? YOUNG_BYTES : 2 * YOUNG_BYTES,
       oldBytes: Math.min(MOST_OLD_BYTES, total / 8),
       manyBytes: total / 2,
     });

@@ -79,6 +79,9 @@ const SEARCH_LOOKS = 256, FEW_OBJECTS = 2 ** 27;
 /** The part of what was handed out since the last search that has to be new, or a loop that keeps little would search each time. */
 const MUCH_NEW = 8;
 
+/** The part of the bytes that call for a search below which one among the young was enough; another comes soon above. */
+const ROOMY_PART = 15 / 16;
+
 /** The least part of new bytes that counts towards them, where they find nothing. */
 const LEAST_HOPE = 1 / 8;
 
@@ -132,8 +135,9 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   readonly #reserved = new Gauge();
   /** The bytes in use from which everything is searched. */
   #searchFrom: number;
-  /** Bytes that were handed out. */
+  /** Bytes that were handed out, and how many those were when `#search` last looked among the young. */
   #clock = 0;
+  #triedAt = -Infinity;
   /** Those that were handed out since everything was searched, those of new blocks, and those from which on it is worth it again. */
   #handedOut = 0;
   #made = 0;
@@ -256,13 +260,18 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
    * took as long, among the young first: gradients of a large model grow old in the step that needs them, and are dropped.
    */
   #search(size: number): Kept<B, M> | undefined {
-    for (const search of [() => this.#searchYoung(true), () => this.#searchAll()]) {
-      if (this.allocated + size <= this.#searchFrom && !this.#isLongAgo(size)) return undefined;
-      search();
-      const found = this.#take(size);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+    const isMuch = () => this.allocated + size > this.#searchFrom;
+    // What a loop drops would be looked for in each call otherwise, as soon as it is what there is to find
+    const isTried = this.#clock - this.#triedAt < this.#leastEach / MUCH_NEW;
+    if (!isMuch() && (isTried || !this.#isLongAgo(size))) return undefined;
+    this.#searchYoung(true);
+    this.#triedAt = this.#clock;
+    const found = this.#take(size);
+    const isEnough = found
+      ? this.allocated < ROOMY_PART * this.#searchFrom
+      : !isMuch() && !this.#isLongAgo(size);
+    if (!isEnough) this.#searchAll();
+    return found ?? this.#take(size);
   }
 
   /** Returns whether so much came since everything was searched that it is worth it. */

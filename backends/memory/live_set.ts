@@ -59,11 +59,13 @@ export class LiveSet<T extends Findable> {
    * Undefined while V8 is marking, which prevents a search; an urgent search always runs.
    */
   young(isUrgent: boolean): T[] | undefined {
-    if (!pressForYoung()) {
+    let left = pressForYoung(this.#young);
+    if (left === undefined) {
       if (!isUrgent) return undefined;
       collectYoung();
+      left = entriesOf(this.#young);
     }
-    const members = entriesOf(this.#young).filter(this.#isMember);
+    const members = left.filter(this.#isMember);
     this.#young = ownWeakSet();
     for (const each of members) (each.age++ === 0 ? this.#young : this.#old).add(each);
     this.#elder.outlive();
