@@ -191,7 +191,12 @@ export * as library from "./lib/library.ts";
 /** Graphs and what is made of them, as `torch.fx`. */
 export * as fx from "./lib/graph/mod.ts";
 export { DebugMode, type LoggedOp } from "./lib/debug/op_log.ts";
-export { type DataFormats, type ImageOptions, Writer } from "./lib/debug/summary/writer.ts";
+export {
+  type DataFormats,
+  type Hyperparameter,
+  type ImageOptions,
+  Writer,
+} from "./lib/debug/summary/writer.ts";
 /** Display in notebooks, beyond tensors and modules, which display themselves. */
 export * as notebook from "./lib/debug/notebook/mod.ts";
 /** Times and memory of what runs, like `torch.profiler`. */

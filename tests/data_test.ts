@@ -195,7 +195,7 @@ Deno.test("loaders take batch samplers, single samples and promises, and say whi
   assertThrows(
     () => [...new data.DataLoader(broken, 3)],
     DynError,
-    "sample 1 but its dataset threw: no such file",
+    "sample 1 but its dataset threw: no such file, at fail (",
   );
   await assertRejects(
     async () => {
@@ -276,6 +276,7 @@ Deno.test("workers make batches in order, waited for or not, and wait for the ne
     DynError,
     "Expected sample 1 but its dataset threw in worker 0: no such square",
   );
+  assert(error.message.includes("worker_datasets.ts:9"), error.message);
   assert(error.cause instanceof Error && error.cause.name === "RangeError");
   assert(error.cause.stack?.includes("worker_datasets.ts:9"), error.cause.stack);
   assertEquals(labels, [[16]]);

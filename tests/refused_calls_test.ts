@@ -68,6 +68,23 @@ Deno.test("weights of which nothing can be drawn are refused, in compiled functi
   }
 });
 
+Deno.test("binary cross entropy refuses what is not a probability, with its value; graphs give NaN", () => {
+  const loss = (p: Tensor) => functional.binaryCrossEntropy(p, tensor([0, 1]).to("float32"));
+  assertEquals(loss(tensor([0, 1]).to("float32")).item(), 0);
+  for (const wrong of [1.5, -0.25, NaN]) {
+    for (const grad of [false, true]) {
+      const p = tensor([0.5, wrong], { dtype: "float32", requiresGrad: grad });
+      const expected = `Expected elements of self in [0, 1] for binaryCrossEntropy but found ${wrong}`;
+      for (let k = 0; k < 3; k++) assertEquals(outcome(() => loss(p)), expected);
+    }
+  }
+  assertEquals(
+    outcome(() => functional.binaryCrossEntropy(tensor(0.5), tensor(2))),
+    "Expected elements of target in [0, 1] for binaryCrossEntropy but found 2",
+  );
+  assert(Number.isNaN(compile(loss)(tensor([0.5, -0.25], { dtype: "float32" })).item()));
+});
+
 Deno.test("chances that are none are refused among others", () => {
   const x = ops.ones([3]);
   for (let k = 1; k < CALLS; k++) {

@@ -6,6 +6,7 @@ import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { nn, ones, tensor, Writer } from "../mod.ts";
+import { Fields } from "../lib/base/protobuf.ts";
 import { decodeEvent, encodeEvent, type SummaryEvent } from "../lib/debug/summary/events.ts";
 import { EventFollower } from "../lib/debug/summary/follow.ts";
 import { histogramOf } from "../lib/debug/summary/histogram.ts";
@@ -132,6 +133,55 @@ Deno.test("damaged and unfinished records end reading", () => {
     const wrong = both.with(at, (both[at] ?? 0) ^ 1);
     assertEquals([readRecords(wrong).records.length, readRecords(wrong).damaged], [0, true], `byte ${at}`);
   }
+});
+
+Deno.test("hyperparameters and metrics are a run of their own, as TensorBoard's plugin reads them", async () => {
+  await withFolder(async (folder) => {
+    const writer = new Writer(folder);
+    writer.addHparams(
+      { lr: 0.5, name: "adam", amsgrad: true, width: tensor(8) },
+      { "hparam/loss": 0.25 },
+      "a",
+    );
+    assertThrows(
+      () => writer.addHparams({ lr: Object([1]) }, {}),
+      Error,
+      "a number, a string or a boolean as the hyperparameter lr but found [ 1 ]",
+    );
+    writer.close();
+    const [file] = [...Deno.readDirSync(join(folder, "a"))];
+    const { records } = readRecords(await Deno.readFile(join(folder, "a", file?.name ?? "")));
+    assertEquals(records.flatMap(decodeEvent).map(({ tag, value }) => [tag, value]), [
+      ["hparam/loss", { kind: "scalar", value: 0.25 }],
+    ]);
+    const values = records.flatMap((record) => new Fields(record).message(5)?.messages(1) ?? []).slice(0, 3);
+    const contents = values.map((value) => {
+      const plugin = value.message(9)?.message(1);
+      assertEquals(plugin?.text(1), "hparams");
+      return new Fields(plugin?.bytes(2) ?? new Uint8Array());
+    });
+    assertEquals(values.map((value) => value.text(1)), [
+      "_hparams_/experiment",
+      "_hparams_/session_start_info",
+      "_hparams_/session_end_info",
+    ]);
+    const [experiment, start, end] = [2, 3, 4].map((field, k) => contents[k]?.message(field));
+    assertEquals(experiment?.messages(4).map((info) => [info.text(1), info.number(4)]), [
+      ["lr", 3],
+      ["name", 1],
+      ["amsgrad", 2],
+      ["width", 3],
+    ]);
+    assertEquals(experiment?.messages(5).map((metric) => metric.message(1)?.text(2)), ["hparam/loss"]);
+    const found = start?.messages(1).map((entry) => [entry.text(1), entry.message(2)] as const) ?? [];
+    assertEquals(found.map(([name, value]) => [name, value?.number(2), value?.text(3), value?.number(4)]), [
+      ["lr", 0.5, "", 0],
+      ["name", 0, "adam", 0],
+      ["amsgrad", 0, "", 1],
+      ["width", 8, "", 0],
+    ]);
+    assertEquals(end?.number(1), 1);
+  });
 });
 
 Deno.test("a writer's values come back, in their order, with steps of their own where none are given", async () => {

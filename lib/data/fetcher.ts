@@ -2,7 +2,7 @@
  * Fetches batches of samples by index, or from an iterable dataset. Invariant: an error that a dataset throws says
  * which sample it concerns, in whichever thread batches are made.
  */
-import { DynError, messageOf } from "../base/errors.ts";
+import { DynError, isOwnFrame, messageOf } from "../base/errors.ts";
 import { defaultCollate, defaultConvert } from "./collate.ts";
 import type { Dataset } from "./dataset.ts";
 
@@ -26,7 +26,7 @@ export class Fetcher<S, B> {
 
   /** The batch of some samples. */
   batch(indices: readonly number[]): B {
-    return this.#together(indices) ?? this.collated(indices.map((index) => this.#sample(index)));
+    return this.#together(indices) ?? this.#batchOf(indices, indices.map((index) => this.#sample(index)));
   }
 
   /** The same of samples that may be promises. */
@@ -40,7 +40,7 @@ export class Fetcher<S, B> {
         throw placed(thrown, index);
       }
     }));
-    return this.collated(samples);
+    return this.#batchOf(indices, samples);
   }
 
   /** Batches of samples that come in their own order. */
@@ -60,6 +60,18 @@ export class Fetcher<S, B> {
     const { collate, single } = this.#batching;
     if (collate) return collate(samples);
     return (single ? defaultConvert(samples[0]) : defaultCollate(samples)) as B;
+  }
+
+  /** A batch of samples by index: the error of the usual one, whose samples do not fit together, says which they are. */
+  #batchOf(indices: readonly number[], samples: readonly S[]): B {
+    try {
+      return this.collated(samples);
+    } catch (thrown) {
+      if (this.#batching.collate || this.#batching.single || !(thrown instanceof DynError)) throw thrown;
+      throw new DynError(`${thrown.message} in the batch of samples ${indices.join(", ")}`, {
+        cause: thrown,
+      });
+    }
   }
 
   /** The batch as the dataset itself makes it, where it does. */
@@ -84,12 +96,19 @@ function placed(thrown: unknown, index: number): unknown {
   return thrown instanceof SampleError ? thrown : new SampleError(index, "its dataset threw", thrown);
 }
 
+/** The line of the dataset where an error was made, in the words of its stack; empty where it has none. */
+function placeOf(thrown: unknown): string {
+  const lines = thrown instanceof Error ? thrown.stack?.split("\n") ?? [] : [];
+  const line = lines.find((each) => /^\s+at .*:\d+:\d+\)?$/.test(each) && !isOwnFrame(each));
+  return line === undefined ? "" : `, ${line.trim()}`;
+}
+
 /** An error thrown by a dataset, with the sample. */
 export class SampleError extends DynError {
   override readonly name: string = "SampleError";
 
-  /** `who` says who threw `cause`. */
+  /** `who` says who threw `cause`, and where. */
   constructor(readonly index: number, who: string, cause: unknown) {
-    super(`Expected sample ${index} but ${who}: ${messageOf(cause)}`, { cause });
+    super(`Expected sample ${index} but ${who}: ${messageOf(cause)}${placeOf(cause)}`, { cause });
   }
 }

@@ -219,6 +219,11 @@ export interface OpDescription<P extends Params = Params> {
    * indices, so that an unchecked bad one never reaches foreign memory.
    */
   ranges?(args: ArgsOf<P, TensorMeta>): readonly ElementRange[];
+  /**
+   * Operands of a composition whose elements have to lie in [0, 1]: eager calls on memory that the host reads refuse
+   * others; compiled graphs compute with them.
+   */
+  readonly shares?: readonly (keyof P & string)[];
   readonly samples: readonly Sample[];
   readonly errors?: readonly ErrorSample[];
 }

@@ -6176,7 +6176,8 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /**
    * −(target · log self + (1 − target) · log(1 − self)) of probabilities, logarithms not below −100, as
-   * `nn.functional.binary_cross_entropy`.
+   * `nn.functional.binary_cross_entropy`. Elements outside of [0, 1] are refused in eager calls on the CPU;
+   * in compiled functions and on other devices they give NaN.
    */
   binaryCrossEntropy(
     self: T,

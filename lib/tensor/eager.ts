@@ -42,7 +42,7 @@ import {
   type ViewPlace,
 } from "./plan.ts";
 import { drawnFrom, Generator } from "./random.ts";
-import { checkRanges } from "./ranges.ts";
+import { checkRanges, checkShares } from "./ranges.ts";
 import { makePlan } from "./recorded_plan.ts";
 import { runInto } from "./run.ts";
 import { allocateStorage, isShapesOnly, Storage, watchAllocations } from "./storage.ts";
@@ -211,6 +211,7 @@ function execute(entry: OpEntry, args: TensorArgs): readonly Tensor[] {
   const inputs = tensorsOf(entry, args);
   const records = ambient.gradEnabled && gradient.kind !== "none" && recordsGrad(inputs);
   if (implementation.kind === "composite") {
+    if (definition.shares) checkShares(definition, args);
     if (!records) return runComposite(entry, args, { implementation, inputs });
     checkArguments(entry, args);
     if (gradient.kind === "composite") return compose(implementation, args);

@@ -3,13 +3,14 @@
  * element out of range. Invariant: cached bounds of elements are used before the device is read; kernels clamp
  * instead only where reading cannot be awaited.
  */
+import { isComplex } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import type { ElementRange, OpDefinition } from "../ops/definition.ts";
 import { readElements } from "./host.ts";
 import { concrete } from "./layout.ts";
 import { entryOf, mapTensors, type TensorArgs } from "./plan.ts";
 import { deviceNamed } from "./storage.ts";
-import type { Tensor } from "./tensor.ts";
+import { isTensor, type Tensor } from "./tensor.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 
 /** Throws DynError where an index element is out of its range. */
@@ -22,6 +23,18 @@ export function checkRanges(definition: OpDefinition, args: TensorArgs): void {
     return meta;
   });
   for (const range of definition.ranges?.(metas) ?? []) checkRange(range, owners.get(range.values));
+}
+
+/** Throws DynError where an element of an operand is outside of [0, 1] though it must not be. */
+export function checkShares({ name, shares = [] }: OpDefinition, args: TensorArgs): void {
+  for (const operand of shares) {
+    const given = args[operand];
+    if (!isTensor(given) || isComplex(given.dtype) || !deviceNamed(given.device).hostReadable) continue;
+    for (const each of readElements(given)) {
+      if (each >= 0 && each <= 1) continue;
+      throw new DynError(`Expected elements of ${operand} in [0, 1] for ${name} but found ${each}`);
+    }
+  }
 }
 
 function checkRange({ low, high, what }: ElementRange, tensor: Tensor | undefined): void {

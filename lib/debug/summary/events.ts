@@ -44,6 +44,16 @@ export function encodeEvent({ time, step, tag, value }: SummaryEvent): Uint8Arra
   return concat(doubleField(1, time), intField(2, step), bytesField(5, summary));
 }
 
+/** An event whose value is a plugin's of TensorBoard, which alone knows its content. */
+export function encodePluginEvent(
+  { time, step, tag }: Omit<SummaryEvent, "value">,
+  { plugin, content }: { readonly plugin: string; readonly content: Uint8Array },
+): Uint8Array {
+  const metadata = bytesField(1, concat(bytesField(1, plugin), bytesField(2, content)));
+  const summary = bytesField(1, concat(bytesField(1, tag), bytesField(9, metadata)));
+  return concat(doubleField(1, time), intField(2, step), bytesField(5, summary));
+}
+
 function encodeValue(value: SummaryValue): Uint8Array {
   switch (value.kind) {
     case "scalar":

@@ -2,6 +2,7 @@
  * Writes curves of a training run as event files, like `torch.utils.tensorboard.SummaryWriter`; TensorBoard and `dyn
  * watch` read them. Invariant: a value is in the file after at most a second, and all are when the process ends.
  */
+import { hparamContents, type Hyperparameter } from "./hparams.ts";
 import { checkKind, refuseValue } from "../../base/checked_input.ts";
 import { join } from "node:path";
 import { DynError, messageOf } from "../../base/errors.ts";
@@ -9,12 +10,13 @@ import type { Module } from "../../nn/module.ts";
 import { readElements } from "../../tensor/host.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import { concat } from "../../base/bytes.ts";
-import { encodeEvent, type SummaryValue, versionEvent } from "./events.ts";
+import { encodeEvent, encodePluginEvent, type SummaryValue, versionEvent } from "./events.ts";
 import { histogramOf } from "./histogram.ts";
 import { type DataFormats, pixelsOf } from "./pixels.ts";
 import { encodePng } from "./png.ts";
 import { tfRecord } from "./wire.ts";
 
+export type { Hyperparameter } from "./hparams.ts";
 export type { DataFormats } from "./pixels.ts";
 
 /** Options of `addImage`. */
@@ -121,6 +123,27 @@ export class Writer {
       this.addHistogram(`weights/${name}`, parameter, globalStep);
       if (parameter.grad) this.addHistogram(`gradients/${name}`, parameter.grad, globalStep);
     }
+  }
+
+  /**
+   * Adds what a run was made with and the metrics that it ended with, for comparisons between runs: in a file of its own in
+   * the folder `runName` of this writer's, the time unless given. Throws DynError for values of other kinds.
+   */
+  addHparams(
+    hparams: Readonly<Record<string, Hyperparameter>>,
+    metrics: Readonly<Record<string, number | Tensor>>,
+    runName: string = String(Date.now() / 1000),
+  ): void {
+    checkKind(hparams, "an object", "hyperparameters by name");
+    checkKind(metrics, "an object", "metrics by name");
+    const contents = hparamContents(hparams, Object.keys(metrics));
+    using run = new Writer(join(this.logDir, runName));
+    for (const [tag, content] of contents) {
+      run.#write(
+        encodePluginEvent({ time: Date.now() / 1000, step: 0, tag }, { plugin: "hparams", content }),
+      );
+    }
+    for (const [tag, value] of Object.entries(metrics)) run.addScalar(tag, value);
   }
 
   #add(tag: string, value: SummaryValue, globalStep: number | undefined): void {

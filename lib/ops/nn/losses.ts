@@ -342,7 +342,8 @@ const binaryCrossEntropy = composeWideOp({
   name: "binaryCrossEntropy",
   doc:
     "−(target · log self + (1 − target) · log(1 − self)) of probabilities, logarithms not below −100, as " +
-    "`nn.functional.binary_cross_entropy`.",
+    "`nn.functional.binary_cross_entropy`. Elements outside of [0, 1] are refused in eager calls on the CPU; in " +
+    "compiled functions and on other devices they give NaN.",
   params: {
     self: required("tensor"),
     target: required("tensor"),
@@ -350,6 +351,7 @@ const binaryCrossEntropy = composeWideOp({
     reduction: reductionParam,
   },
   exposure: FUNCTIONAL,
+  shares: ["self", "target"],
   infer({ self, target, reduction }) {
     checkTarget(target, self.shape);
     checkFloats("binaryCrossEntropy", self);
