@@ -213,7 +213,8 @@ OUTL void conv_unit(const Conv& p, const L* taps, L g, L i0, L i1, L h0, L h1, L
   T* out = direct ? p.result + i0 * p.rs[0] + (g * p.kg) * p.rs[1] + h0 * p.rs[2] : own - m0 * pixels;
   const L crs = direct ? p.rs[1] : pixels;
   const T* weight = p.weight + g * p.kg * depth;
-  for (L k0 = 0; k0 < depth || k0 == 0; k0 += kc_most) {
+  if (p.bias) for (L m = m0; m < m1; m++) fill_row(out + m * crs, p.bias[(g * p.kg + m) * p.bias_stride], pixels);
+  for (L k0 = 0; k0 < depth; k0 += kc_most) {
     const L kc = least(kc_most, depth - k0);
     for (L j = 0; j < panels; j++) {
       const L from = j * NR, to = least(pixels, from + NR), width = (to - from + VL - 1) / VL * VL;
@@ -228,20 +229,10 @@ OUTL void conv_unit(const Conv& p, const L* taps, L g, L i0, L i1, L h0, L h1, L
         const L from = j * NR, cols = least(NR, pixels - from);
         const int nv = (int) ((cols + VL - 1) / VL), lanes = (int) (cols - (nv - 1) * VL);
         const T* b = packed + j * NR * kc_most;
-        #define CALL(nv) rows_of_tiles<nv>(m, end, kc, weight + m * depth + k0, depth, b, nv * VL, out + from, crs, lanes, k0 > 0)
+        #define CALL(nv) rows_of_tiles<nv>(m, end, kc, weight + m * depth + k0, depth, b, nv * VL, out + from, crs, lanes, p.bias || k0 > 0)
         switch (nv) { case 1: CALL(1); break; case 2: CALL(2); break; default: CALL(3); }
         #undef CALL
       }
-    }
-    if (depth == 0) break;
-  }
-  if (p.bias) {
-    for (L m = m0; m < m1; m++) {
-      const T bias = p.bias[(g * p.kg + m) * p.bias_stride];
-      T* row = out + m * crs;
-      L x = 0;
-      for (; x + VL <= pixels; x += VL) st(row + x, ld(row + x) + bias);
-      for (; x < pixels; x++) row[x] += bias;
     }
   }
   if (!direct) {

@@ -280,19 +280,12 @@ static void backward_weight(const ConvCall& c) {
 // Nothing to sum over: the result is zero, or the bias.
 static void constant_result(const ConvCall& c) {
   const Conv p = plain(c);
-  if (c.kind == 0) {
-    for (L i = 0; i < p.n; i++) for (L k = 0; k < p.groups * p.kg; k++) for (L y = 0; y < p.oh; y++) for (L x = 0; x < p.ow; x++)
-      p.result[i * p.rs[0] + k * p.rs[1] + y * p.rs[2] + x * p.rs[3]] = p.bias ? p.bias[k * p.bias_stride] : (T) 0;
-    if (p.epilogue) for (L i = 0; i < p.n; i++) p.epilogue(p.context, i, 0, p.groups * p.kg, 0, p.oh);
-  } else if (c.kind == 1) {
-    for (L i = 0; i < p.n; i++) for (L k = 0; k < p.groups * p.cg; k++) for (L y = 0; y < p.h; y++) for (L x = 0; x < p.w; x++)
-      ((T*) c.image)[i * p.ss[0] + k * p.ss[1] + y * p.ss[2] + x * p.ss[3]] = 0;
-    if (p.epilogue) for (L i = 0; i < p.n; i++) p.epilogue(p.context, i, 0, p.groups * p.cg, 0, p.h);
-  } else {
-    const L* ws = c.weight_strides;
-    for (L k = 0; k < p.groups * p.kg; k++) for (L i = 0; i < p.cg; i++) for (L y = 0; y < p.r; y++) for (L x = 0; x < p.s; x++)
-      ((T*) c.weight)[k * ws[0] + i * ws[1] + y * ws[2] + x * ws[3]] = 0;
-  }
+  const L sizes[][4] = {{p.n, p.groups * p.kg, p.oh, p.ow}, {p.n, p.groups * p.cg, p.h, p.w}, {p.groups * p.kg, p.cg, p.r, p.s}};
+  const L *const strides[] = {p.rs, p.ss, c.weight_strides}, *n = sizes[c.kind], *by = strides[c.kind];
+  T* to = (T*) (c.kind == 0 ? c.result : c.kind == 1 ? c.image : c.weight);
+  for (L i = 0; i < n[0]; i++) for (L k = 0; k < n[1]; k++) for (L y = 0; y < n[2]; y++) for (L x = 0; x < n[3]; x++)
+    to[i * by[0] + k * by[1] + y * by[2] + x * by[3]] = c.kind == 0 && p.bias ? p.bias[k * p.bias_stride] : (T) 0;
+  if (p.epilogue && c.kind < 2) for (L i = 0; i < p.n; i++) p.epilogue(p.context, i, 0, n[1], 0, n[2]);
 }
 
 static void conv(const ConvCall* call) {
