@@ -4,8 +4,11 @@
  * is ≠ 0.
  */
 import type { ValueType } from "../../lib/base/dtype.ts";
-import type { Lanes } from "./lanes.ts";
+import type { HelperName, Lanes } from "./lanes.ts";
+import type { SIMD } from "./opcodes.ts";
 import { type LaneValue, partOf } from "./values.ts";
+
+type Instruction = keyof typeof SIMD;
 
 /** The value as another type. */
 export function cast(
@@ -13,24 +16,12 @@ export function cast(
   value: LaneValue,
   { to, four }: { readonly to: ValueType; readonly four: boolean },
 ): LaneValue {
-  if (value.type === to) return value;
-  if (value.constant !== undefined && isExact(value.constant, to)) {
-    return constantCast(lanes, value.constant, to);
+  const { type, constant } = value;
+  if (type === to) return value;
+  if (constant !== undefined && isExact(constant, to)) {
+    return lanes.constant(to === "int64" ? BigInt(constant) : Number(constant), to);
   }
-  switch (to) {
-    case "bool":
-      return toBool(lanes, value, four);
-    case "float32":
-      return toFloat32(lanes, value, four);
-    case "float64":
-      return toFloat64(lanes, value, four);
-    case "int64":
-      return toInt64(lanes, value, four);
-    case "int32":
-      return toInt32(lanes, value, four);
-    default:
-      return to satisfies never;
-  }
+  return CASTS[to][type](lanes, value, four);
 }
 
 /** Returns whether a constant is a small integer, which every number type has. */
@@ -39,185 +30,130 @@ const isExact = (constant: number | bigint | boolean, to: ValueType): boolean =>
   return Number.isInteger(value) && !Object.is(value, -0) && value >= 0 && value < 256 && to !== "bool";
 };
 
-const constantCast = (lanes: Lanes, constant: number | bigint | boolean, to: ValueType): LaneValue =>
-  lanes.constant(to === "int64" ? BigInt(constant) : Number(constant), to);
+type Cast = (lanes: Lanes, value: LaneValue, four: boolean) => LaneValue;
 
-function toBool(lanes: Lanes, value: LaneValue, four: boolean): LaneValue {
-  const { body } = lanes, zero = lanes.constant(0, value.type);
-  const unequal = {
-    float32: "f32Ne",
-    float64: "f64Ne",
-    int32: "i32Ne",
-    int64: "i64Ne",
-  } as const;
-  const { type } = value;
-  if (type === "bool") return value;
-  return lanes.compared([value, zero], { four, then: () => void body.simd(unequal[type]) });
-}
+const same: Cast = (_, value) => value;
+
+const unequal = (instruction: Instruction): Cast => (lanes, value, four) =>
+  lanes.compared([value, lanes.constant(0, value.type)], {
+    four,
+    then: () => void lanes.body.simd(instruction),
+  });
 
 /** The bits of a constant where a mask is set. */
-function masked(
-  lanes: Lanes,
-  mask: LaneValue,
-  { to, four }: { readonly to: ValueType; readonly four: boolean },
-) {
-  return lanes.select(mask, [lanes.constant(1, to), lanes.constant(0, to)], four);
-}
+const ofMask = (to: ValueType): Cast => (lanes, mask, four) =>
+  lanes.select(mask, [lanes.constant(1, to), lanes.constant(0, to)], four);
+
+/** Instructions on each vector, which is on the stack. */
+type Step = (lanes: Lanes) => void;
+const simd = (instruction: Instruction): Step => ({ body }) => void body.simd(instruction);
+const helper = (name: HelperName): Step => ({ body, room }) => void body.call(room.helper(name));
+
+const byVectors = (to: ValueType, step: Step): Cast => (lanes, value, four) =>
+  lanes.each(to, [value], { four, then: () => step(lanes) });
 
 /** Applies an instruction that takes the low half of a vector to both halves. */
-function byHalves(
-  lanes: Lanes,
-  value: LaneValue,
-  { to, four, then }: { readonly to: ValueType; readonly four: boolean; readonly then: () => void },
-): LaneValue {
-  const { body } = lanes, source = partOf(value, 0);
-  return lanes.make(to, { four, equal: value.equal }, (part) => {
-    body.get(source);
-    if (part === 1) body.get(source).words([2, 3, 2, 3]);
-    then();
+const byHalves = (instruction: Instruction): Cast => (lanes, value, four) =>
+  lanes.make("float64", { four, equal: value.equal }, (part) => {
+    const source = partOf(value, 0);
+    lanes.body.get(source);
+    if (part === 1) lanes.body.get(source).words([2, 3, 2, 3]);
+    lanes.body.simd(instruction);
   });
-}
 
-/** One vector out of the low halves of two. */
-function joined(
-  lanes: Lanes,
-  value: LaneValue,
-  { to, four, words, then = () => {} }: {
-    readonly to: ValueType;
-    readonly four: boolean;
-    readonly words: readonly [number, number, number, number];
-    readonly then?: () => void;
-  },
-): LaneValue {
-  const { body } = lanes, full = four && !value.equal;
-  return lanes.make(to, { four, equal: value.equal }, () => {
-    for (const part of full ? [0, 1] : [0]) {
-      body.get(partOf(value, part));
-      then();
-    }
-    if (full) body.words(words);
-    else if (value.equal) {
-      // The low half holds the element
-      const local = body.local("v128");
-      body.tee(local).get(local).words([0, 0, 0, 0]);
-    }
-  });
-}
+/** One vector out of words of two. */
+const joined =
+  (to: ValueType, words: readonly [number, number, number, number], step: Step = () => {}): Cast =>
+  (lanes, value, four) => {
+    const { body } = lanes, full = four && !value.equal;
+    return lanes.make(to, { four, equal: value.equal }, () => {
+      for (const part of full ? [0, 1] : [0]) {
+        body.get(partOf(value, part));
+        step(lanes);
+      }
+      if (full) body.words(words);
+      else if (value.equal) {
+        // The low half holds the element
+        const local = body.local("v128");
+        body.tee(local).get(local).words([0, 0, 0, 0]);
+      }
+    });
+  };
 
-function toFloat32(lanes: Lanes, value: LaneValue, four: boolean): LaneValue {
-  const { body } = lanes, { type } = value;
-  switch (type) {
-    case "bool":
-      return masked(lanes, value, { to: "float32", four });
-    case "int32":
-      return lanes.each("float32", [value], { four, then: () => void body.simd("f32ConvertI32") });
-    case "float64":
-      return joined(lanes, value, {
-        to: "float32",
-        four,
-        words: [0, 1, 4, 5],
-        then: () => void body.simd("f32DemoteZero"),
-      });
-    case "int64":
-      return joined(lanes, value, {
-        to: "float32",
-        four,
-        words: [0, 1, 4, 5],
-        then: () => void body.call(lanes.room.helper("float32OfInt64")),
-      });
-    case "float32":
-      return value;
-    default:
-      return type satisfies never;
-  }
-}
-
-function toFloat64(lanes: Lanes, value: LaneValue, four: boolean): LaneValue {
-  const { body } = lanes, { type } = value;
-  switch (type) {
-    case "bool":
-      return masked(lanes, value, { to: "float64", four });
-    case "float32":
-      return byHalves(lanes, value, { to: "float64", four, then: () => void body.simd("f64PromoteLow") });
-    case "int32":
-      return byHalves(lanes, value, { to: "float64", four, then: () => void body.simd("f64ConvertLowI32") });
-    case "int64":
-      return float64OfInt64(lanes, value, four);
-    case "float64":
-      return value;
-    default:
-      return type satisfies never;
-  }
-}
+const throughFloat64 = (to: ValueType): Cast => (lanes, value, four) =>
+  cast(lanes, cast(lanes, value, { to: "float64", four }), { to, four });
 
 /**
  * Both halves of an integer as the low bits of doubles with known high ones; all but the last addition are exact.
  */
-function float64OfInt64(lanes: Lanes, value: LaneValue, four: boolean): LaneValue {
-  const { body } = lanes;
-  return lanes.make("float64", { four, equal: value.equal }, (part) => {
-    const from = partOf(value, part);
+const float64OfInt64: Cast = (lanes, value, four) =>
+  lanes.make("float64", { four, equal: value.equal }, (part) => {
+    const { body } = lanes, from = partOf(value, part);
     // (2⁸⁴ + 2⁶³ + high·2³²) − (2⁸⁴ + 2⁶³ + 2⁵²), then + (2⁵² + low)
     body.get(from).i32(32).simd("i64ShrU").splatConstant(0x80000000 | 0, 0x45300000).simd("xor");
     lanes.pushConstant(2 ** 84 + 2 ** 63 + 2 ** 52, "float64").simd("f64Sub");
     body.get(from).splatConstant(-1, 0).simd("and").splatConstant(0, 0x43300000).simd("or", "f64Add");
   });
-}
 
-function toInt64(lanes: Lanes, value: LaneValue, four: boolean): LaneValue {
-  const { body, room } = lanes, { type } = value;
-  switch (type) {
-    case "bool":
-      return masked(lanes, value, { to: "int64", four });
-    case "int32":
-      return lanes.make("int64", { four, equal: value.equal }, (part) => {
-        body.get(partOf(value, 0)).simd(part === 0 ? "i64ExtendLowS" : "i64ExtendHighS");
-      });
-    case "float32":
-      return toInt64(lanes, toFloat64(lanes, value, four), four);
-    case "float64":
-      return lanes.each("int64", [value], {
-        four,
-        then: () => void body.call(room.helper("int64OfDoubles")),
-      });
-    case "int64":
-      return value;
-    default:
-      return type satisfies never;
-  }
-}
+const int64OfInt32: Cast = (lanes, value, four) =>
+  lanes.make("int64", { four, equal: value.equal }, (part) => {
+    lanes.body.get(partOf(value, 0)).simd(part === 0 ? "i64ExtendLowS" : "i64ExtendHighS");
+  });
 
-function toInt32(lanes: Lanes, value: LaneValue, four: boolean): LaneValue {
-  const { body, room } = lanes, { type } = value;
-  switch (type) {
-    case "bool":
-      return masked(lanes, value, { to: "int32", four });
-    case "int64":
-      return joined(lanes, value, { to: "int32", four, words: [0, 2, 4, 6] });
-    case "float64": {
-      const low = partOf(value, 0), high = partOf(value, 1);
-      return lanes.make("int32", { four, equal: value.equal }, () => {
-        body.get(low).get(high).call(room.helper("int32OfDoubles"));
-      });
-    }
-    case "float32":
-      return int32OfFloat32(lanes, value, four);
-    case "int32":
-      return value;
-    default:
-      return type satisfies never;
-  }
-}
+const int32OfFloat64: Cast = (lanes, value, four) =>
+  lanes.make("int32", { four, equal: value.equal }, () => {
+    lanes.body.get(partOf(value, 0)).get(partOf(value, 1));
+    helper("int32OfDoubles")(lanes);
+  });
 
 /** Integers of 31 bits have an instruction; others, and what is none, go the long way. */
-function int32OfFloat32(lanes: Lanes, value: LaneValue, four: boolean): LaneValue {
+const int32OfFloat32: Cast = (lanes, value, four) => {
   const { body } = lanes, result = lanes.variable("int32", { four, equal: value.equal });
   body.get(partOf(value, 0)).simd("f32Abs");
   lanes.pushConstant(2 ** 31, "float32").simd("f32Lt", "i32AllTrue").when(
     () => {
       body.get(partOf(value, 0)).simd("i32TruncF32").set(partOf(result, 0));
     },
-    () => lanes.assign(result, toInt32(lanes, toFloat64(lanes, value, four), four)),
+    () => lanes.assign(result, throughFloat64("int32")(lanes, value, four)),
   );
   return result;
-}
+};
+
+/** By the type that a value gets, and by the one that it has. */
+const CASTS: Readonly<Record<ValueType, Readonly<Record<ValueType, Cast>>>> = {
+  bool: {
+    bool: same,
+    float32: unequal("f32Ne"),
+    float64: unequal("f64Ne"),
+    int32: unequal("i32Ne"),
+    int64: unequal("i64Ne"),
+  },
+  float32: {
+    bool: ofMask("float32"),
+    float32: same,
+    float64: joined("float32", [0, 1, 4, 5], simd("f32DemoteZero")),
+    int32: byVectors("float32", simd("f32ConvertI32")),
+    int64: joined("float32", [0, 1, 4, 5], helper("float32OfInt64")),
+  },
+  float64: {
+    bool: ofMask("float64"),
+    float32: byHalves("f64PromoteLow"),
+    float64: same,
+    int32: byHalves("f64ConvertLowI32"),
+    int64: float64OfInt64,
+  },
+  int32: {
+    bool: ofMask("int32"),
+    float32: int32OfFloat32,
+    float64: int32OfFloat64,
+    int32: same,
+    int64: joined("int32", [0, 2, 4, 6]),
+  },
+  int64: {
+    bool: ofMask("int64"),
+    float32: throughFloat64("int64"),
+    float64: byVectors("int64", helper("int64OfDoubles")),
+    int32: int64OfInt32,
+    int64: same,
+  },
+};

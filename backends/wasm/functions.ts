@@ -7,7 +7,7 @@ import { functionOf, fusedFunction } from "../../lib/loops/math/function.ts";
 import type { ScalarOpName } from "../../lib/loops/scalar.ts";
 import type { ModuleWriter } from "./binary.ts";
 import { FunctionBody } from "./function_body.ts";
-import { helperBody } from "./lane_functions.ts";
+import { HELPERS } from "./lane_functions.ts";
 import { type HelperName, Lanes, type Room } from "./lanes.ts";
 import { apply } from "./straight_line.ts";
 import { type LaneValue, partOf, vectorsOf } from "./values.ts";
@@ -21,7 +21,7 @@ export class Functions implements Room {
   constructor(readonly module: ModuleWriter, readonly fuses: boolean) {}
 
   helper(name: HelperName): number {
-    return this.#once(name, () => helperBody(name));
+    return this.#once(name, HELPERS[name]);
   }
 
   scalarFunction(op: ScalarOpName, dtype: ValueType, four: boolean): number {

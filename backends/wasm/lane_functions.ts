@@ -6,24 +6,6 @@ import { FunctionBody } from "./function_body.ts";
 import type { HelperName } from "./lanes.ts";
 import { constantBits } from "./values.ts";
 
-/** The body of a helper. */
-export function helperBody(name: HelperName): FunctionBody {
-  switch (name) {
-    case "int64OfDoubles":
-      return int64OfDoubles();
-    case "int32OfDoubles":
-      return int32OfDoubles();
-    case "float32OfInt64":
-      return float32OfInt64();
-    case "divideInt32":
-      return divideInt32();
-    case "divideInt64":
-      return divideInt64();
-    default:
-      return name satisfies never;
-  }
-}
-
 const VECTOR = ["v128"] as const, TWO_VECTORS = ["v128", "v128"] as const;
 
 const pushDouble = (body: FunctionBody, value: number): FunctionBody =>
@@ -118,3 +100,12 @@ function divideInt64(): FunctionBody {
   body.get(result);
   return body;
 }
+
+/** The bodies of helpers. */
+export const HELPERS: Readonly<Record<HelperName, () => FunctionBody>> = {
+  int64OfDoubles,
+  int32OfDoubles,
+  float32OfInt64,
+  divideInt32,
+  divideInt64,
+};
