@@ -179,6 +179,50 @@ Deno.test("hooks see and replace gradients of leaves and of intermediate results
   assertEquals(gradOf(x), [-40, -40]);
 });
 
+Deno.test("gradients of another shape or type are refused where hooks, programs or a pass give them", () => {
+  const x = leaf([1, 2]);
+  const wrong: readonly [hook: (g: Tensor) => Tensor, message: string][] = [
+    [() => tensor([1.5]), "type float64, shape [2]"],
+    [(g) => g.to("float32"), "found type float32, shape [2]"],
+  ];
+  for (const [hook, message] of wrong) {
+    for (const heard of [x, x.mul(2)]) {
+      const handle = heard.registerHook(hook);
+      assertThrows(() => heard.mul(3).sum().backward(), DynError, message);
+      handle.remove();
+    }
+    assertThrows(() => x.grad = hook(x.detach()), DynError, message);
+  }
+  const seen: number[] = [], push: (g: Tensor) => unknown = (g) => seen.push(g.numel());
+  const handle = x.registerHook(push as (g: Tensor) => void);
+  assertThrows(
+    () => x.sum().backward(),
+    DynError,
+    "Expected a tensor for a gradient that a hook returns but found 1",
+  );
+  handle.remove();
+  assertEquals(x.grad, null);
+});
+
+Deno.test("autograd.backward takes one tensor or several, with or without their gradients", () => {
+  const x = leaf([1, 2]), y = leaf([3, 4]), ones = tensor([1.5, 2.5], { dtype: "float64" });
+  autograd.backward(x.mul(y).sum());
+  autograd.backward([x.sum(), y.sum()], { inputs: x });
+  autograd.backward(y.mul(2), ones);
+  assertEquals([gradOf(x), gradOf(y)], [[4, 5], [4, 7]]);
+  assertThrows(() => autograd.backward([x.sum(), y.sum()], [null]), DynError, "Expected 2 gradients");
+  assertThrows(() => autograd.backward(x.mul(2)), DynError, "Expected a scalar output");
+});
+
+Deno.test("autograd.grad takes a batch of gradients of its outputs", () => {
+  const x = leaf([1, 2]), y = x.pow(2), unused = leaf(0);
+  const gradOutputs = tensor([[1, 0], [0, 1], [1, 1]], { dtype: "float64" });
+  const options = { gradOutputs, isGradsBatched: true, allowUnused: true };
+  const [found, none] = autograd.grad(y, [x, unused], options);
+  assertEquals([found?.tolist(), none], [[[2, 0], [0, 4], [2, 4]], null]);
+  assertThrows(() => autograd.grad(y, x, options), DynError, "second time");
+});
+
 Deno.test("retainGrad keeps the gradient of an intermediate result", () => {
   const x = leaf([1, 2]), y = x.mul(3);
   y.retainGrad();

@@ -57,6 +57,21 @@ for (const [name, make] of OPTIMIZERS) {
   });
 }
 
+Deno.test("a gradient of another shape is refused in compiled programs too", () => {
+  const x = vector(1, 2).requiresGrad_();
+  const f = (x: Tensor) => x.mul(2).backward(ones([1]));
+  const hooked = (x: Tensor) => {
+    const y = x.mul(2);
+    y.registerHook(() => ones([3]));
+    y.sum().backward();
+  };
+  for (const backend of ["eager", "aot_eager", "inductor"]) {
+    assertThrows(() => compile(f, { backend })(x), Error, "shape [2]");
+    assertThrows(() => compile(hooked, { backend })(x), Error, "shape [2]");
+  }
+  assertEquals(x.grad, null);
+});
+
 Deno.test("gradients accumulate into what is there, and stay the same tensor", () => {
   const fn = (x: Tensor) => x.mul(x).sum().backward();
   const c = capture(fn, { fullgraph: true });

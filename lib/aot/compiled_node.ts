@@ -6,7 +6,7 @@
 import { DynError, InternalError, invariant } from "../base/errors.ts";
 import { sameList } from "../base/lists.ts";
 import { flatten } from "../base/tree.ts";
-import { grad as gradientsOf } from "../autograd/engine.ts";
+import { grad as gradientsOf } from "../autograd/asked.ts";
 import {
   type ApplyOptions,
   gradientEdge,

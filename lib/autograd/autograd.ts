@@ -3,7 +3,7 @@
  */
 import "./install.ts";
 
-export { backward, grad, type GradOptions } from "./engine.ts";
+export { backward, type BackwardIntoOptions, grad, type Gradients, type GradOptions } from "./asked.ts";
 /** Derivatives that are taken along with the elements, as `torch.autograd.forward_ad`. */
 export * as forwardAd from "./forward_ad.ts";
 /** Saved tensors and hooks on them, like `torch.autograd.graph`. */

@@ -4,8 +4,7 @@
  * Invariant: every node runs at most once, after all that contribute to it; memory of intermediate gradients that
  * nothing can reference is freed immediately.
  */
-import { checkKind, optionsOf } from "../base/checked_input.ts";
-import { checkTensor } from "../tensor/checked.ts";
+import { checkedTensors, checkTensor } from "../tensor/checked.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { AssumptionFailed } from "../graph/numbers.ts";
 import { isFloat } from "../base/dtype.ts";
@@ -13,6 +12,7 @@ import { ownWeakSet } from "../base/collections.ts";
 import { observed } from "../base/observation.ts";
 import type { BackwardOptions } from "../tensor/autograd_state.ts";
 import { aliasOf, asWhole, ops } from "../tensor/eager.ts";
+import { checkGradient } from "../tensor/gradient_checks.ts";
 import { setGradEnabled } from "../tensor/modes.ts";
 import { lastSerial, type Storage, watchAllocations } from "../tensor/storage.ts";
 import { autogradStateOf, modes, Tensor } from "../tensor/tensor.ts";
@@ -20,36 +20,16 @@ import { checkGradients } from "./anomaly.ts";
 import { runPass } from "./deferred/compiled_passes.ts";
 import { AccumulateGrad, type Edge, fitGradient, gradientEdge, Node } from "./node.ts";
 
-/** Options of `autograd.grad`. */
-export interface GradOptions extends BackwardOptions {
-  /** The gradients of the outputs, where they are not given by position. */
-  readonly gradOutputs?: Tensor | readonly (Tensor | null)[] | null | undefined;
-  /** Inputs that do not contribute give zeros. */
-  readonly materializeGrads?: boolean | undefined;
-  /** Inputs that do not contribute give null instead of an error. */
-  readonly allowUnused?: boolean | undefined;
-}
-
-const GRAD_OPTIONS: ReadonlySet<string> = new Set(
-  [
-    "gradOutputs",
-    "retainGraph",
-    "createGraph",
-    "allowUnused",
-    "materializeGrads",
-  ] satisfies (keyof GradOptions)[],
-);
-
 /** Adds gradients of the roots into the `.grad` of the leaves, or of `inputs` alone. */
 export function backward(
   roots: readonly Tensor[],
-  gradients: readonly (Tensor | null)[] = [],
+  gradients: readonly (Tensor | null)[],
   options: BackwardOptions & { readonly inputs?: Tensor | readonly Tensor[] | null | undefined } = {},
 ): void {
-  for (const list of [roots, gradients]) checkKind(list, "a list", "autograd.backward");
   const edges = rootEdges(roots, gradients);
-  const { inputs } = optionsOf("autograd.backward", options);
-  if (inputs) return backwardInto(edges, listOf(inputs), options);
+  if (options.inputs) {
+    return backwardInto(edges, checkedTensors(options.inputs, "inputs of backward"), options);
+  }
   new Pass(edges, {
     createGraph: options.createGraph ?? false,
     retainGraph: keeps(options),
@@ -84,39 +64,14 @@ function addGradient(
   return before === null;
 }
 
-/**
- * Gradients of outputs with respect to inputs, as `torch.autograd.grad`; leaves' `.grad` is not touched. Throws
- * DynError for an input that does not contribute, unless `allowUnused`.
- */
-export function grad(
-  outputs: Tensor | readonly Tensor[],
-  inputs: Tensor | readonly Tensor[],
-  gradOutputs?: Tensor | readonly (Tensor | null)[] | null | GradOptions,
-  trailing: GradOptions = {},
+/** The gradients that arrive at some inputs; null at those that do not contribute. Leaves' `.grad` is not touched. */
+export function gradientsAt(
+  inputs: readonly Tensor[],
+  outputs: readonly Tensor[],
+  { tangents, ...options }: BackwardOptions & { readonly tangents: readonly (Tensor | null)[] },
 ): (Tensor | null)[] {
-  const roots = listOf(outputs), wanted = listOf(inputs);
-  const options = isOptions(gradOutputs) ? gradOutputs : trailing;
-  for (const name of Object.keys(options)) {
-    if (GRAD_OPTIONS.has(name)) continue;
-    throw new DynError(
-      `Expected options of autograd.grad out of ${[...GRAD_OPTIONS].join(", ")} but found ${name}`,
-    );
-  }
-  const tangents = isOptions(gradOutputs) ? options.gradOutputs : gradOutputs ?? options.gradOutputs;
-  const given = tangents ? listOf(tangents) : [], { materializeGrads = false } = options;
-  const captures = edgesOf(wanted);
-  const edges = rootEdges(roots, roots.map((_, k) => given[k] ?? null));
-  const arrived = capture(edges, captures, { ...options, hooks: "all" });
-  return wanted.map((input, k) => {
-    const found = arrived[k] ?? null;
-    if (found === null && materializeGrads) return ops.zerosLike(input.detach());
-    if (found === null && !options.allowUnused) {
-      throw new DynError(
-        `Expected every input to contribute to the outputs but input ${k} does not; pass allowUnused: true for null`,
-      );
-    }
-    return found;
-  });
+  const captures = edgesOf(inputs);
+  return capture(rootEdges(outputs, tangents), captures, { ...options, hooks: "all" });
 }
 
 /**
@@ -167,18 +122,6 @@ function edgesOf(inputs: readonly Tensor[]): Edge[] {
 }
 
 const keeps = ({ retainGraph, createGraph }: BackwardOptions): boolean => retainGraph ?? createGraph ?? false;
-
-function listOf<T extends Tensor | null>(value: Tensor | readonly T[]): readonly (Tensor | T)[] {
-  return isList(value) ? value : [value];
-}
-
-function isList<T>(value: Tensor | readonly T[]): value is readonly T[] {
-  return Array.isArray(value);
-}
-
-function isOptions(value: object | null | undefined): value is GradOptions {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Tensor);
-}
 
 interface Root {
   readonly edge: Edge;
@@ -413,11 +356,10 @@ class Pass {
         const grad = grads[output];
         if (!grad) break;
         this.#given.add(grad.storage);
-        const replaced = hook(grad);
-        if (replaced) {
-          grads[output] = replaced;
-          this.#given.add(replaced.storage);
-        }
+        const replaced = replacedBy(hook(grad), grad);
+        if (replaced === grad) continue;
+        grads[output] = replaced;
+        this.#given.add(replaced.storage);
       }
     }
   }
@@ -510,6 +452,14 @@ class Pass {
 /** Holes of a sparse list as null. */
 function fill(grads: readonly (Tensor | null)[]): readonly (Tensor | null)[] {
   return Array.from(grads, (grad) => grad ?? null);
+}
+
+/** A gradient after a hook has seen it. Throws DynError where the hook gave what cannot stand for it. */
+function replacedBy(given: unknown, grad: Tensor): Tensor {
+  if (given === undefined || given === null) return grad;
+  checkTensor(given, "a gradient that a hook returns");
+  checkGradient(given, grad, "a gradient from a hook");
+  return given;
 }
 
 function fitTo(node: Node, k: number, grad: Tensor): Tensor {

@@ -11,7 +11,7 @@ import { requiresGradBeneath, wholeBeneath } from "../tensor/levels.ts";
 import { ambient, enableGrad, noGrad } from "../tensor/modes.ts";
 import { carryTangents, hasTangents, type TangentLevel } from "../tensor/tangents.ts";
 import { isTensor, modes, recordsGrad, type Tensor } from "../tensor/tensor.ts";
-import { grad } from "./engine.ts";
+import { grad } from "./asked.ts";
 import { ForwardMode } from "./forward/mode.ts";
 import { pushedThrough } from "./forward/rules.ts";
 import { type ApplyOptions, gradientEdge, Node, setHistory } from "./node.ts";

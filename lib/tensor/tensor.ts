@@ -32,6 +32,7 @@ import {
   readStored,
   storedElement,
 } from "./host.ts";
+import { checkGradient } from "./gradient_checks.ts";
 import type { IndexArgument } from "./index_syntax.ts";
 import type { Layout } from "./layout.ts";
 import { layoutOf } from "./layout.ts";
@@ -236,9 +237,7 @@ export class Tensor {
   }
 
   set grad(value: Tensor | null) {
-    if (value !== null && `${value.shape}` !== `${this.shape}`) {
-      throw new DynError(`Expected a gradient of shape [${this.shape}] but found [${value.shape}]`);
-    }
+    if (value !== null) checkGradient(value, this, "a gradient");
     if (value !== null || this.state !== null) autogradStateOf(this).grad = value;
   }
 

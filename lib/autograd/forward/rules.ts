@@ -14,7 +14,7 @@ import { callResolved, ops } from "../../tensor/eager.ts";
 import { ambient, enableGrad } from "../../tensor/modes.ts";
 import { entryOf, mapTensors, type TensorArgs, tensorsOf } from "../../tensor/plan.ts";
 import { isTensor, recordsGrad, type Tensor } from "../../tensor/tensor.ts";
-import { grad } from "../engine.ts";
+import { grad } from "../asked.ts";
 import { fitGradient } from "../node.ts";
 
 /** A call whose tangents are wanted. */

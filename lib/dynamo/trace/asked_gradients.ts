@@ -82,9 +82,13 @@ function askedOf(m: Interpreter, args: readonly Value[]): Asked {
   const given = !tangents || isAbsent(tangents) ? [] : listOf(m, tangents);
   const flag = (name: string) => flagOf(m, options, name);
   if (flag("materializeGrads")) return breakGraph("gradientState", "zeros are asked for what is not used");
-  const createGraph = flag("createGraph") ?? false;
+  if (flag("isGradsBatched")) return breakGraph("gradientState", "one pass for each of several gradients");
+  const createGraph = flag("createGraph") ?? false, roots = tensorsOf(m, outputs);
+  if (given.length > 0 && given.length !== roots.length) {
+    return breakGraph("throws", "not one gradient for each output");
+  }
   return {
-    outputs: tensorsOf(m, outputs),
+    outputs: roots,
     inputs: tensorsOf(m, inputs),
     tangents: given,
     createGraph,
@@ -115,8 +119,8 @@ function tensorsOf(m: Interpreter, value: Value | undefined): readonly TensorVal
   );
 }
 
-/** The gradient that arrives at an output; null: ones. */
-function tangentOf(m: Interpreter, output: TensorValue, given: Value): Node | null {
+/** The gradient that a program gives for an output; null: ones. */
+export function tangentOf(m: Interpreter, output: TensorValue, given: Value): Node | null {
   if (given.kind === "tensor") {
     return `${given.meta.shape}` === `${output.meta.shape}`
       ? m.output.nodeOf(given)
@@ -125,7 +129,7 @@ function tangentOf(m: Interpreter, output: TensorValue, given: Value): Node | nu
   if (!isAbsent(given)) return breakGraph("throws", "a gradient that is not a tensor");
   return hintOf(elementCount(output.meta)) === 1
     ? null
-    : breakGraph("throws", "autograd.grad of several elements");
+    : breakGraph("throws", "a gradient of several elements is needed");
 }
 
 /** Gradients of one tensor in two places are added up, and it is used if it is in either: places are different tensors. */

@@ -3,13 +3,13 @@
  * into `.grad` becomes part of the trace. Invariant: guards check that leaves have no history and exactly these
  * hooks; a pass that only the tape can make breaks the graph.
  */
-import { elementCount, isContiguous } from "../../graph/meta.ts";
+import { isContiguous } from "../../graph/meta.ts";
 import type { Node } from "../../graph/node.ts";
-import { hintOf } from "../../sym/decide.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { type LeafHooks, NO_HOOKS } from "../guards/leaf_hooks.ts";
 import { isLeaf } from "../guards/runtime.ts";
-import { type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
+import { NULL, type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
+import { tangentOf } from "./asked_gradients.ts";
 import { appendGradients } from "./gradient_nodes.ts";
 import { callAfterHooks, callHooks } from "./gradient_hooks.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "./interpreter.ts";
@@ -25,15 +25,7 @@ export function backward(
   if (!loss.requiresGrad) return breakGraph("throws", "backward of a tensor that does not require grad");
   if (loss.real) return breakGraph("backward", "the tensor was made outside of the graph");
   const { gradient, retainGraph, createGraph } = named(m, args);
-  const tangent = gradient?.kind === "tensor" ? m.output.nodeOf(gradient) : null;
-  if (tangent === null) {
-    if (
-      gradient && !(gradient.kind === "constant" && (gradient.value === null || gradient.value === undefined))
-    ) {
-      return breakGraph("throws", "a gradient that is not a tensor");
-    }
-    if (hintOf(elementCount(loss.meta)) !== 1) return breakGraph("throws", "backward of several elements");
-  }
+  const tangent = tangentOf(m, loss, gradient ?? NULL);
   const outputs = [m.output.nodeOf(loss)], tangents = [tangent];
   const plan = m.output.history.plan({ outputs, tangents, retainGraph, createGraph });
   if (plan.kind === "refused") return breakGraph("backward", plan.because);

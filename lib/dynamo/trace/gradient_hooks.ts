@@ -9,6 +9,7 @@ import { isCallable, type TensorValue, UNDEFINED, type Value } from "../variable
 import { functionLabel } from "../variables/wrap.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { callOp } from "./tensor_ops.ts";
+import { fitsGradient } from "./tensor_properties.ts";
 import { modesOf } from "./region_modes.ts";
 import { mayShareMemory } from "./shown_nodes.ts";
 
@@ -74,12 +75,11 @@ function refuseWrites(m: Interpreter, { node }: TensorValue, begun: number): voi
 }
 
 function replacedBy(m: Interpreter, grad: TensorValue, result: Value): TensorValue {
-  if (result.kind === "constant" && !result.value) return grad;
+  if (result.kind === "constant" && (result.value === null || result.value === undefined)) return grad;
   if (result.kind !== "tensor") return breakGraph("backward", "a hook gives what is not a tensor");
-  const { shape, dtype, device } = result.meta;
-  const fits = `${shape}` === `${grad.meta.shape}` && dtype === grad.meta.dtype &&
-    device === grad.meta.device;
-  if (!fits) return breakGraph("backward", "a hook gives a gradient of another shape or type");
+  if (!fitsGradient(result, grad)) {
+    return breakGraph("backward", "a hook gives a gradient of another shape or type");
+  }
   m.output.nodeOf(result);
   return result;
 }

@@ -214,6 +214,12 @@ function gradOf(m: Interpreter, tensor: TensorValue): Value {
   return m.wrapper.wrap(tensor.real.grad, propertySource(tensor.source, "grad"));
 }
 
+/** Returns whether a tensor can stand for the gradient of another. */
+export function fitsGradient({ meta: found }: TensorValue, { meta: expected }: TensorValue): boolean {
+  return `${found.shape}` === `${expected.shape}` && found.dtype === expected.dtype &&
+    found.device === expected.device;
+}
+
 /** tensor[key] = value; gives the setter of the class that has to run for it, null where there is none. */
 export function writeTensorProperty(
   m: Interpreter,
@@ -225,8 +231,8 @@ export function writeTensorProperty(
     if (!isLeaf || (value.kind !== "tensor" && !(value.kind === "constant" && value.value === null))) {
       return breakGraph("gradientState", "an assignment to grad");
     }
-    if (value.kind === "tensor" && `${value.meta.shape}` !== `${tensor.meta.shape}`) {
-      return breakGraph("throws", "a gradient of another shape");
+    if (value.kind === "tensor" && !fitsGradient(value, tensor)) {
+      return breakGraph("throws", "a gradient of another shape, type or device");
     }
     tensor.assigned.set(key, value);
     return null;

@@ -1,0 +1,144 @@
+/**
+ * `backward` and `grad` of `torch.autograd`: their forms of arguments, checked, in front of the engine. Invariant: an
+ * option that is not known is an error.
+ */
+import { optionsOf } from "../base/checked_input.ts";
+import { DynError } from "../base/errors.ts";
+import type { BackwardOptions } from "../tensor/autograd_state.ts";
+import { checkedTensors } from "../tensor/checked.ts";
+import { ops } from "../tensor/eager.ts";
+import { Tensor } from "../tensor/tensor.ts";
+import { backward as run, gradientsAt } from "./engine.ts";
+
+/** Gradients by position, null for ones; or that of a single tensor. */
+export type Gradients = Tensor | readonly (Tensor | null)[] | null | undefined;
+
+/** Options of `autograd.backward`. */
+export interface BackwardIntoOptions extends BackwardOptions {
+  /** The gradients of the tensors, where they are not given by position. */
+  readonly gradTensors?: Gradients;
+  /** The tensors whose `.grad` is added to, in place of all leaves. */
+  readonly inputs?: Tensor | readonly Tensor[] | null | undefined;
+}
+
+/** Options of `autograd.grad`. */
+export interface GradOptions extends BackwardOptions {
+  /** The gradients of the outputs, where they are not given by position. */
+  readonly gradOutputs?: Gradients;
+  /** Inputs that do not contribute give zeros. */
+  readonly materializeGrads?: boolean | undefined;
+  /** Inputs that do not contribute give null instead of an error. */
+  readonly allowUnused?: boolean | undefined;
+  /** The gradients of the outputs have one dimension more, in front: one pass for each of its elements. */
+  readonly isGradsBatched?: boolean | undefined;
+}
+
+const BACKWARD_OPTIONS = [
+  "gradTensors",
+  "retainGraph",
+  "createGraph",
+  "inputs",
+] satisfies (keyof BackwardIntoOptions)[];
+
+const GRAD_OPTIONS = [
+  "gradOutputs",
+  "retainGraph",
+  "createGraph",
+  "allowUnused",
+  "materializeGrads",
+  "isGradsBatched",
+] satisfies (keyof GradOptions)[];
+
+/**
+ * Adds gradients of tensors into the `.grad` of the leaves, or of `inputs` alone, as `torch.autograd.backward`. Those
+ * of the tensors themselves may be left out for scalars.
+ */
+export function backward(
+  tensors: Tensor | readonly Tensor[],
+  gradTensors?: Gradients | BackwardIntoOptions,
+  trailing: BackwardIntoOptions = {},
+): void {
+  const roots = checkedTensors(tensors, "autograd.backward");
+  const options = isOptions(gradTensors) ? gradTensors : trailing;
+  checkNames(options, BACKWARD_OPTIONS, "autograd.backward");
+  const given = isOptions(gradTensors) ? options.gradTensors : gradTensors ?? options.gradTensors;
+  run(roots, listed(given, roots.length), options);
+}
+
+/**
+ * Gradients of outputs with respect to inputs, as `torch.autograd.grad`; leaves' `.grad` is not touched. Throws
+ * DynError for an input that does not contribute, unless `allowUnused`.
+ */
+export function grad(
+  outputs: Tensor | readonly Tensor[],
+  inputs: Tensor | readonly Tensor[],
+  gradOutputs?: Gradients | GradOptions,
+  trailing: GradOptions = {},
+): (Tensor | null)[] {
+  const roots = checkedTensors(outputs, "outputs of autograd.grad");
+  const wanted = checkedTensors(inputs, "inputs of autograd.grad");
+  const options = isOptions(gradOutputs) ? gradOutputs : trailing;
+  checkNames(options, GRAD_OPTIONS, "autograd.grad");
+  const given = isOptions(gradOutputs) ? options.gradOutputs : gradOutputs ?? options.gradOutputs;
+  const tangents = listed(given, roots.length), { materializeGrads = false } = options;
+  if (options.isGradsBatched) return batched(roots, wanted, { ...options, tangents });
+  const arrived = gradientsAt(wanted, roots, { ...options, tangents });
+  return wanted.map((input, k) => {
+    const found = arrived[k] ?? null;
+    if (found === null && materializeGrads) return ops.zerosLike(input.detach());
+    if (found === null && !options.allowUnused) {
+      throw new DynError(
+        `Expected every input to contribute to the outputs but input ${k} does not; pass allowUnused: true for null`,
+      );
+    }
+    return found;
+  });
+}
+
+/** Gradients for each element of a leading dimension of the gradients of the outputs. */
+function batched(
+  roots: readonly Tensor[],
+  wanted: readonly Tensor[],
+  { tangents, ...options }: GradOptions & { readonly tangents: readonly (Tensor | null)[] },
+): (Tensor | null)[] {
+  const sizes = new Set(tangents.map((tangent) => tangent?.shape[0])), [count] = sizes;
+  if (sizes.size !== 1 || !count) {
+    throw new DynError(
+      `Expected gradients of all outputs with as many elements, at least one, in front but found ${
+        [...sizes].map((size) => size ?? "none").join(" and ")
+      }`,
+    );
+  }
+  const each = Array.from(
+    { length: count },
+    (_, k) =>
+      grad(roots, wanted, tangents.map((tangent) => tangent && ops.select(tangent, 0, k)), {
+        ...options,
+        gradOutputs: undefined,
+        isGradsBatched: false,
+        retainGraph: k < count - 1 || (options.retainGraph ?? options.createGraph),
+      }),
+  );
+  return wanted.map((_, input) => {
+    const found = each.flatMap((grads) => grads[input] ?? []);
+    return found.length === count ? ops.stack(found) : null;
+  });
+}
+
+function checkNames(options: object, known: readonly string[], owner: string): void {
+  const wrong = Object.keys(optionsOf(owner, options)).find((name) => !known.includes(name));
+  if (wrong === undefined) return;
+  throw new DynError(`Expected options of ${owner} out of ${known.join(", ")} but found ${wrong}`);
+}
+
+/** One gradient for each of `count` tensors. Throws DynError for another number of them. */
+function listed(given: Gradients, count: number): readonly (Tensor | null)[] {
+  if (given === null || given === undefined) return Array<null>(count).fill(null);
+  const list = given instanceof Tensor ? [given] : given;
+  if (list.length === count) return list;
+  throw new DynError(`Expected ${count} gradients, one for each tensor, but found ${list.length}`);
+}
+
+function isOptions<T extends object>(value: Gradients | T): value is T {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Tensor);
+}

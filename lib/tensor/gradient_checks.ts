@@ -1,0 +1,20 @@
+/** Checks that a gradient fits what it is the gradient of. */
+import type { DType } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
+
+/** What gradients have in common with their tensors. */
+interface Described {
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  readonly device: string;
+}
+
+/** Throws DynError unless `found`, which `owner` gives, has the type, the shape and the device of `expected`. */
+export function checkGradient(found: Described, expected: Described, owner: string): void {
+  const [given, wanted] = [textOf(found), textOf(expected)];
+  if (given !== wanted) throw new DynError(`Expected ${owner} of ${wanted} but found ${given}`);
+}
+
+function textOf({ dtype, shape, device }: Described): string {
+  return `type ${dtype}, shape [${shape}] and device ${device}`;
+}
