@@ -42,6 +42,62 @@ class Tied extends nn.Module {
   }
 }
 
+Deno.test("members of modules are listed as arguments by position or by name say, each once unless asked otherwise", () => {
+  const tied = new Tied(), list = new nn.ModuleList([tied, tied]);
+  const names = (entries: readonly (readonly [string, unknown])[]) => entries.map(([name]) => name);
+  assertEquals(names(list.namedParameters("m")), ["m.0.embedding.weight"]);
+  assertEquals(names(list.namedParameters({ prefix: "m", recurse: true })), ["m.0.embedding.weight"]);
+  assertEquals(names(tied.head.namedParameters({ prefix: "h", recurse: false })), ["h.weight"]);
+  assertEquals(
+    names(list.namedParameters("", true, false)),
+    [0, 1].flatMap((k) => ["embedding", "head"].map((part) => `${k}.${part}.weight`)),
+  );
+  assertEquals(names(list.namedBuffers({ prefix: "m" })), ["m.0.table", "m.0.row"]);
+  assertEquals(names(list.namedBuffers({ removeDuplicate: false })).length, 4);
+  const below = ["embedding", "head"];
+  assertEquals(names(tied.namedModules({ prefix: "t" })), ["t", ...below.map((name) => `t.${name}`)]);
+  assertEquals(names(list.namedModules({ removeDuplicate: false })).length, 7);
+  assertEquals(Object.keys(tied.head.stateDict({ prefix: "head." })), ["head.weight"]);
+  assertEquals([tied.parameters({ recurse: false }), tied.buffers({ recurse: false }).length], [[], 2]);
+  assertThrows(() => tied.namedParameters({ prefx: "m" } as object), DynError, "found prefx");
+  assertThrows(() => tied.parameters({ recursive: false } as object), DynError, "found recursive");
+});
+
+Deno.test("flags of modules, tensors and optimizers may be named", () => {
+  const layer = new nn.Linear(2, 1), optimizer = new optim.SGD(layer.parameters(), { lr: 0.1 });
+  for (
+    const zero of [
+      (keep: boolean) => layer.zeroGrad(keep),
+      (keep: boolean) => optimizer.zeroGrad({ setToNone: keep }),
+    ]
+  ) {
+    layer.call(ones([1, 2])).sum().backward();
+    zero(false);
+    assertEquals(layer.weight.grad?.tolist(), [[0, 0]]);
+    zero(true);
+    assertEquals(layer.weight.grad, null);
+  }
+  assertEquals(layer.train({ mode: false }).training, false);
+  assertEquals(layer.requiresGrad_({ requiresGrad: false }).weight.requiresGrad, false);
+  const f = compile((x: Tensor) => x.mul(2).detach().requiresGrad_({ requiresGrad: true }), {
+    backend: "eager",
+  });
+  assertEquals(f(ones([2])).requiresGrad, true);
+});
+
+Deno.test("what would break a module is refused: names of methods and with dots, and types without gradients", () => {
+  const layer = new nn.Linear(2, 1), { weight } = layer;
+  for (const name of ["forward", "a.b", "", "weight"]) {
+    assertThrows(() => layer.registerBuffer(name, ones([1])), DynError, "for a buffer but found");
+  }
+  assertThrows(() => layer.addModule("weight", new nn.ReLU()), DynError, "found weight, a Parameter");
+  assertThrows(() => new nn.ModuleDict({ "a.b": layer }), DynError, "without dots");
+  assertThrows(() => layer.registerParameter("train", weight), DynError, "found train, a function");
+  assertThrows(() => layer.to("int64"), DynError, "Expected a floating or complex type");
+  assertEquals(weight.dtype, "float32");
+  assertEquals([new nn.ModuleDict({ a: layer }).length, new nn.ParameterDict({ a: weight }).length], [1, 1]);
+});
+
 Deno.test("a cloned module shares nothing with the original, and inside what was shared there", () => {
   const model = new Tied(), calls: string[] = [];
   model.registerForwardHook(() => void calls.push("hook"));

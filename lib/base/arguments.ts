@@ -2,6 +2,7 @@
  * Arguments of constructors, like those of ops: any by position in PyTorch's order, then the rest by name in one last
  * object. Invariant: an unknown argument is an error, never dropped.
  */
+import { checkOptions } from "./checked_input.ts";
 import { DynError } from "./errors.ts";
 import { isPlainObject } from "./tree.ts";
 
@@ -68,6 +69,16 @@ export function trailing<O extends object>(
 ): Partial<O> {
   const { positional, named } = "positional" in names ? names : { positional: names, named: [] };
   return collect(owner, { required: [], optional: positional, named }, given);
+}
+
+/** A boolean that is given by position or, as `N`, by name; it is true by default. */
+export type Flag<N extends string> = boolean | { readonly [K in N]?: boolean | undefined };
+
+/** The value of the flag `name` of `owner`. Throws DynError for other names, and for what is not a boolean. */
+export function flagOf<N extends string>(owner: string, name: N, given: Flag<N>): boolean {
+  if (typeof given === "boolean") return given;
+  checkOptions(owner, { [name]: ["boolean"] }, given);
+  return given[name] ?? true;
 }
 
 /** Names of all arguments of a call. */

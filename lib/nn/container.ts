@@ -139,6 +139,11 @@ export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Re
     for (const [name, module] of Object.entries(modules)) this.addModule(name, module);
   }
 
+  /** The number of modules. */
+  get length(): number {
+    return this.keys().length;
+  }
+
   get<K extends string & keyof M>(name: K): M[K];
   get(name: string): Module;
   get(name: string): Module {
@@ -237,6 +242,11 @@ export class ParameterDict extends Module {
     super();
     checkKind(parameters, "an object", "ParameterDict");
     for (const [name, parameter] of Object.entries(parameters)) this.set(name, parameter);
+  }
+
+  /** The number of parameters. */
+  get length(): number {
+    return this.keys().length;
   }
 
   get(name: string): Parameter {

@@ -4,12 +4,13 @@
  * which they were assigned, so a Module is an ordinary object for users and tracers alike.
  */
 import { checkFunction, checkInstance, checkKind, optionsOf, refuseValue } from "../base/checked_input.ts";
-import type { AnyFunction } from "../base/arguments.ts";
+import { type AnyFunction, type Flag, flagOf, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
-import { type DType, isDType, isFloat } from "../base/dtype.ts";
+import { type DType, isDifferentiable, isDType, isFloat } from "../base/dtype.ts";
 import { oneLine, showAsText } from "../base/shown.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
 import { emptyLike } from "../tensor/generated_functions.ts";
+import { dropGradients } from "../tensor/dropped_gradients.ts";
 import { noGrad } from "../tensor/modes.ts";
 import type { HookHandle } from "../tensor/autograd_state.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
@@ -47,6 +48,8 @@ import {
   type StateDict,
   writeState,
 } from "./module_state.ts";
+import { checkMemberName, modulesBelow } from "./module_tree.ts";
+import { type NameArguments, type NameOptions, nameOptions, type Names } from "./name_options.ts";
 
 export type { LoadOptions, LoadResult, StateDict } from "./module_state.ts";
 
@@ -172,16 +175,17 @@ export class Module {
     return found;
   }
 
-  /** This module and all below, each once, with dotted names ("" for this one). */
-  namedModules(prefix = "", seen: Set<Module> = new Set()): [string, Module][] {
+  /**
+   * This module and all below with dotted names ("" for this one), each once unless `removeDuplicate` is false. Those
+   * in `seen` are left out.
+   */
+  namedModules(
+    prefix: string | Pick<NameOptions, "prefix" | "removeDuplicate"> = "",
+    seen: Set<Module> = new Set(),
+  ): [string, Module][] {
     checkInstance(seen, Set, "the modules that namedModules has seen");
-    if (seen.has(this)) return [];
-    seen.add(this);
-    const found: [string, Module][] = [[prefix, this]];
-    for (const [name, child] of this.namedChildren()) {
-      for (const entry of child.namedModules(prefix ? `${prefix}.${name}` : name, seen)) found.push(entry);
-    }
-    return found;
+    const options = nameOptions("namedModules", [prefix]);
+    return modulesBelow(this, options.prefix, options.removeDuplicate ? seen : null);
   }
 
   /** This module and all below, each once. */
@@ -189,14 +193,14 @@ export class Module {
     return this.namedModules().map(([, module]) => module);
   }
 
-  /** Parameters with dotted names, each once. */
-  namedParameters(prefix = "", recurse = true): [string, Parameter][] {
-    const found: [string, Parameter][] = [];
-    const seen = new Set<Parameter>();
-    for (const [path, module] of recurse ? this.namedModules(prefix) : [[prefix, this] as [string, Module]]) {
+  /** Parameters with dotted names: `namedParameters(prefix, recurse, removeDuplicate)`. */
+  namedParameters(...args: NameArguments): [string, Parameter][] {
+    const found: [string, Parameter][] = [], seen = new Set<Parameter>();
+    const options = nameOptions("namedParameters", args);
+    for (const [path, module] of holders(this, options)) {
       for (const [field, value] of Object.entries(module)) {
         if (!(value instanceof Parameter) || seen.has(value)) continue;
-        seen.add(value);
+        if (options.removeDuplicate) seen.add(value);
         const key = keyOf(module, field);
         found.push([path ? `${path}.${key}` : key, value]);
       }
@@ -205,25 +209,30 @@ export class Module {
   }
 
   /** Parameters, each once. */
-  parameters(recurse = true): Parameter[] {
-    return this.namedParameters("", recurse).map(([, parameter]) => parameter);
+  parameters(recurse: Flag<"recurse"> = true): Parameter[] {
+    return this.namedParameters("", flagOf("parameters", "recurse", recurse)).map(([, parameter]) =>
+      parameter
+    );
   }
 
-  /** Buffers with dotted names. */
-  namedBuffers(prefix = "", recurse = true): [string, Tensor][] {
-    const found: [string, Tensor][] = [];
-    for (const [path, module] of recurse ? this.namedModules(prefix) : [[prefix, this] as [string, Module]]) {
+  /** Buffers with dotted names: `namedBuffers(prefix, recurse, removeDuplicate)`. */
+  namedBuffers(...args: NameArguments): [string, Tensor][] {
+    const found: [string, Tensor][] = [], seen = new Set<Tensor>();
+    const options = nameOptions("namedBuffers", args);
+    for (const [path, module] of holders(this, options)) {
       for (const { field, key } of buffersOf(module)) {
         const value: unknown = Reflect.get(module, field);
-        if (value instanceof Tensor) found.push([path ? `${path}.${key}` : key, value]);
+        if (!(value instanceof Tensor) || seen.has(value)) continue;
+        if (options.removeDuplicate) seen.add(value);
+        found.push([path ? `${path}.${key}` : key, value]);
       }
     }
     return found;
   }
 
-  /** The buffers, by default those of submodules too. */
-  buffers(recurse = true): Tensor[] {
-    return this.namedBuffers("", recurse).map(([, buffer]) => buffer);
+  /** The buffers, each once, by default those of submodules too. */
+  buffers(recurse: Flag<"recurse"> = true): Tensor[] {
+    return this.namedBuffers("", flagOf("buffers", "recurse", recurse)).map(([, buffer]) => buffer);
   }
 
   /** Makes the field `name` a buffer: part of the state, not trained. `key` is its name in state dicts. */
@@ -233,12 +242,10 @@ export class Module {
     options: { persistent?: boolean; key?: string } = {},
   ): void {
     optionsOf("registerBuffer", options);
-    const held: unknown = Reflect.get(this, name);
-    if (held instanceof Module || held instanceof Parameter) {
-      throw new DynError(
-        `Expected a free name for a buffer but found ${name}, a ${held.constructor.name} of the module`,
-      );
-    }
+    checkMemberName(this, name, {
+      what: "a buffer",
+      fits: (held) => isTensor(held) && !(held instanceof Parameter),
+    });
     if (value !== null) checkTensor(value, `the buffer ${name}`);
     Reflect.set(this, name, value);
     const at = this.bufferEntries.findIndex((entry) => entry.field === name);
@@ -256,18 +263,21 @@ export class Module {
       const found = isTensor(value) ? "a tensor; wrap it in nn.Parameter" : oneLine(value);
       throw new DynError(`Expected an nn.Parameter or null for the parameter ${name} but found ${found}`);
     }
+    checkMemberName(this, name, { what: "a parameter", fits: (held) => held instanceof Parameter });
     Reflect.set(this, name, value);
   }
 
   /** Assigns a submodule to the field `name`. */
   addModule(name: string, module: Module): void {
     checkModule(module, name);
+    checkMemberName(this, name, { what: "a module", fits: (held) => held instanceof Module });
     Reflect.set(this, name, module);
   }
 
   /** Parameters and persistent buffers by PyTorch's key, detached, sharing storage. */
-  stateDict(prefix = ""): StateDict {
-    const state: StateDict = {};
+  stateDict(...args: Trailing<{ readonly prefix?: string | undefined }, readonly ["prefix"]>): StateDict {
+    const { prefix = "" } = trailing<{ prefix: string }>("stateDict", ["prefix"], args),
+      state: StateDict = {};
     return writeState<Module>(this, prefix, state);
   }
 
@@ -284,8 +294,9 @@ export class Module {
   }
 
   /** Training mode for this module and all below. */
-  train(mode = true): this {
-    for (const module of this.modules()) module.training = mode;
+  train(mode: Flag<"mode"> = true): this {
+    const training = flagOf("train", "mode", mode);
+    for (const module of this.modules()) module.training = training;
     return this;
   }
 
@@ -295,19 +306,22 @@ export class Module {
   }
 
   /** Sets whether gradients flow into the parameters. */
-  requiresGrad_(requiresGrad = true): this {
+  requiresGrad_(requiresGrad: Flag<"requiresGrad"> = true): this {
     for (const parameter of this.parameters()) parameter.requiresGrad_(requiresGrad);
     return this;
   }
 
-  /** Drops all gradients. */
-  zeroGrad(): void {
-    for (const parameter of this.parameters()) parameter.grad = null;
+  /** Drops all gradients, or makes them zeros where `setToNone` is false. */
+  zeroGrad(setToNone: Flag<"setToNone"> = true): void {
+    dropGradients(this.parameters(), setToNone);
   }
 
   /** Moves parameters and buffers to a device or to an element type (floats only), in place. */
   to<T extends string>(place: TypeOrDevice<T>): this {
     const target: string = place;
+    if (isDType(target) && !isDifferentiable(target)) {
+      throw new DynError(`Expected a floating or complex type for a module but found ${target}`);
+    }
     return movedTo(this, target, isDType(target) ? (tensor) => isFloat(tensor.dtype) : () => true);
   }
 
@@ -491,6 +505,12 @@ function ownTensorsOf(module: Module): Tensor[] {
     ...Object.values(module).filter((each) => each instanceof Parameter),
     ...buffers.filter((each) => each instanceof Tensor),
   ];
+}
+
+/** The modules whose members are listed, with their paths. */
+function holders(module: Module, options: Names): readonly (readonly [string, Module])[] {
+  const { prefix, recurse, removeDuplicate } = options;
+  return recurse ? modulesBelow(module, prefix, removeDuplicate ? new Set() : null) : [[prefix, module]];
 }
 
 /** The module that a dotted path leads to, without its last name. */

@@ -4,10 +4,11 @@
  */
 import { checkKind, optionsOf, refuseValue } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
-import { trailing } from "../base/arguments.ts";
+import { type Flag, trailing } from "../base/arguments.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText } from "../base/shown.ts";
+import { dropGradients } from "../tensor/dropped_gradients.ts";
 import { zeros } from "../tensor/generated_functions.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import type { HookHandle } from "../tensor/autograd_state.ts";
@@ -144,15 +145,9 @@ export abstract class Optimizer<H extends object = WithRate> {
    */
   abstract step<L>(closure?: () => L): L | undefined;
 
-  /** Drops the gradients (or zeroes them in place). */
-  zeroGrad(options: { setToNone?: boolean } = {}): void {
-    const drop = optionsOf("zeroGrad", options).setToNone ?? true;
-    for (const group of this.paramGroups) {
-      for (const param of group.params) {
-        if (drop) param.grad = null;
-        else if (param.grad) param.grad = param.grad.detach().zero_();
-      }
-    }
+  /** Drops the gradients, or makes them zeros in place where `setToNone` is false. */
+  zeroGrad(setToNone: Flag<"setToNone"> = true): void {
+    for (const { params } of this.paramGroups) dropGradients(params, setToNone);
   }
 
   /** The groups with their hyperparameters, as PyTorch prints them. */

@@ -3,6 +3,7 @@
  * from the table when this module loads. Invariant: shape, strides and type are those of `layout`; two tensors share
  * elements only if they share storage.
  */
+import { type Flag, flagOf } from "../base/arguments.ts";
 import { checkFunction, checkInstance } from "../base/checked_input.ts";
 import { type DType, type HostArray, isComplex, isDifferentiable, isFloat, itemSize } from "../base/dtype.ts";
 import { showAsText } from "../base/shown.ts";
@@ -256,7 +257,8 @@ export class Tensor {
   }
 
   /** Asks for gradients (or no longer), in place. Throws where it is not a leaf or its type is not a floating type. */
-  requiresGrad_(value = true): this {
+  requiresGrad_(requiresGrad: Flag<"requiresGrad"> = true): this {
+    const value = flagOf("requiresGrad_", "requiresGrad", requiresGrad);
     if (value && !isDifferentiable(this.dtype)) {
       throw new DynError(
         `Expected a floating type for a tensor that requires grad but found ${this.dtype}; make it with dtype: "float32"`,

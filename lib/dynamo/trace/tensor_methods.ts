@@ -57,8 +57,9 @@ const METHODS: Readonly<Record<string, Method>> = {
     const plain = list.map((each) => plainIndex(m, each));
     return refusing(() => setAt(indexing(m), self, { index: plain, value }));
   },
-  requiresGrad_: (m, self, args) => {
-    const wanted = args[0] === undefined || (args[0].kind === "constant" && args[0].value !== false);
+  requiresGrad_: (m, self, [given]) => {
+    if (given && given.kind !== "constant") return breakGraph("gradientState", "requiresGrad_ by name");
+    const wanted = given?.value !== false;
     if (wanted === self.requiresGrad) return self;
     return wanted ? beginHistory(m, self) : breakGraph("gradientState", "requiresGrad_ changes a tensor");
   },

@@ -1,0 +1,35 @@
+/** Modules below one another, and the names of what they hold. Invariant: a name is one part of a dotted path. */
+import { DynError } from "../base/errors.ts";
+
+/** An object with more of its kind below. */
+interface Tree<M> {
+  namedChildren(): [string, M][];
+}
+
+/** A module and all below that are not in `seen`, to which they are added; null: wherever they occur. */
+export function modulesBelow<M extends Tree<M>>(module: M, path: string, seen: Set<M> | null): [string, M][] {
+  if (seen?.has(module)) return [];
+  seen?.add(module);
+  const found: [string, M][] = [[path, module]];
+  for (const [name, child] of module.namedChildren()) {
+    for (const entry of modulesBelow(child, path ? `${path}.${name}` : name, seen)) found.push(entry);
+  }
+  return found;
+}
+
+/** A kind of member of a module, and a test of what may have its name before. */
+interface Member {
+  readonly what: string;
+  readonly fits: (held: unknown) => boolean;
+}
+
+/** Throws DynError for a name that cannot be part of a path, or that holds something else. */
+export function checkMemberName(module: object, name: string, { what, fits }: Member): void {
+  if (name === "" || name.includes(".")) {
+    throw new DynError(`Expected a name without dots for ${what} but found "${name}"`);
+  }
+  const held: unknown = Reflect.get(module, name);
+  if (held === undefined || held === null || fits(held)) return;
+  const kind = typeof held === "object" ? held.constructor.name : typeof held;
+  throw new DynError(`Expected a free name for ${what} but found ${name}, a ${kind} of the module`);
+}
