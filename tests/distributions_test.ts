@@ -106,6 +106,22 @@ Deno.test("parameters may be whole numbers, are looked at, and grow with a batch
   assertThrows(() => new Normal(0, tensor([1, -2])), DynError, "scale of Normal to be positive but found -2");
   assertThrows(() => new Normal(NaN, 1), DynError, "loc of Normal to be no NaN but found NaN");
   assertThrows(() => new Bernoulli(1.5), DynError, "probs of Bernoulli to be in [0, 1] but found 1.5");
+  const both = { probs: tensor([0.5]), logits: tensor([0.5]) };
+  assertThrows(
+    () => new Bernoulli(both),
+    DynError,
+    "probs or logits of Bernoulli but found probs and logits",
+  );
+  assertThrows(() => new Categorical(both), DynError, "found probs and logits");
+  assertThrows(() => new Categorical(tensor(0.5)), DynError, "probs of one dimension at least");
+  assertThrows(() => new distributions.Dirichlet(tensor(1.5)), DynError, "one dimension at least");
+  assertThrows(
+    () => new distributions.Geometric(0),
+    DynError,
+    "probs of Geometric to be in (0, 1] but found 0",
+  );
+  assertThrows(() => new distributions.Uniform(2, tensor([3, 2])), DynError, "above low but found 2");
+  assertEquals(new Bernoulli(tensor([0.2, 0.5])).enumerateSupport({ expand: false }).shape, [2, 1]);
   const step = compile((scale: Tensor) => new Normal(0, scale).logProb(tensor([1.5])), {
     fullgraph: true,
     backend: "eager",
@@ -191,6 +207,17 @@ Deno.test("divergences and densities of images are PyTorch's", () => {
       near(klDivergence(a, b), [divergence.reduce((s, x) => s + x, 0)], `${name}, one event`);
     }
   }
+  const { Bernoulli, Categorical } = distributions,
+    never = new Categorical({ logits: tensor([0.5, -Infinity]) });
+  const fair = new Categorical(tensor([1, 1])), kl = [klDivergence(fair, never), klDivergence(never, fair)];
+  assertEquals([...kl.map((each) => each.item()), never.entropy().item()], [
+    Infinity,
+    Math.fround(Math.log(2)),
+    -0,
+  ]);
+  const [sometimes, sure] = [new Bernoulli(double([0.5])), new Bernoulli(double([0, 1]))];
+  assertEquals(klDivergence(sometimes, sure).tolist(), [Infinity, Infinity]);
+  near(klDivergence(sure, sometimes), [Math.log(2), Math.log(2)], "what is sure from what is not");
   const base = made("Normal", [[0.4, -1, 0.7], [0.7, 1.5, 2.2]]), unit = double([0.2, 0.5, 0.9]);
   const image = new TransformedDistribution(base, [new AffineTransform(0.5, 2), new SigmoidTransform()]);
   near(image.logProb(unit), data.transformed.sigmoid, "affine, sigmoid");

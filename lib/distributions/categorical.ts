@@ -1,4 +1,5 @@
 /** Distributions over the outcomes of a list. */
+import type { Flag } from "../base/arguments.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type ArgConstraints, type Constraint, integerInterval, multinomial, oneHot } from "./constraints.ts";
@@ -37,7 +38,7 @@ export class Categorical extends Distribution {
     return true;
   }
 
-  override enumerateSupport(expand: boolean = true): Tensor {
+  override enumerateSupport(expand: Flag<"expand"> = true): Tensor {
     return enumerated(ops.arange(this.probs.size(-1), null, 1, { device: this.probs.device }), this, expand);
   }
 
@@ -59,7 +60,8 @@ export class Categorical extends Distribution {
   }
 
   override entropy(): Tensor {
-    return this.logits.mul(this.probs).sum(-1).neg();
+    // An outcome that cannot be has no part in it, though its logit may be infinite
+    return ops.where(this.probs.eq(0), 0, this.logits.mul(this.probs)).sum(-1).neg();
   }
 }
 
@@ -98,7 +100,7 @@ export class OneHotCategorical extends Distribution {
     return true;
   }
 
-  override enumerateSupport(expand: boolean = true): Tensor {
+  override enumerateSupport(expand: Flag<"expand"> = true): Tensor {
     return enumerated(
       ops.eye(this.probs.size(-1), null, { dtype: this.probs.dtype, device: this.probs.device }),
       this,

@@ -8,6 +8,7 @@ import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import {
   type ArgConstraints,
+  type Constraint,
   nonnegative,
   nonnegativeInteger,
   real,
@@ -16,7 +17,7 @@ import {
   unitInterval,
 } from "./constraints.ts";
 import { checkParameters } from "./checked_parameters.ts";
-import { broadcastAll, Distribution, floating, type Parameter, parameterText } from "./distribution.ts";
+import { broadcastAll, Distribution, type Parameter, parameterText, vectors } from "./distribution.ts";
 
 /** Probabilities, by position or by name, or their logits. */
 export type Chances =
@@ -29,16 +30,17 @@ export class TwoChances {
   readonly #probs: Tensor | null;
   readonly #logits: Tensor | null;
 
-  /** `owner`: whose they are, for messages. */
-  constructor(given: Chances, owner = "a distribution") {
+  /** `owner`: whose they are, for messages; `probs`: what they have to be. */
+  constructor(given: Chances, owner = "a distribution", wanted: Constraint = unitInterval) {
     if (given === null) throw new DynError(`Expected probs or logits of ${owner} but found null`);
     const isNamed = typeof given === "object" && !isTensor(given);
+    if (isNamed) checkOneForm(given, owner);
     const [probs, logits] = isNamed
       ? "probs" in given ? [given.probs, null] : [null, given.logits]
       : [given, null];
     this.#probs = probs === null ? null : broadcastAll(probs)[0];
     this.#logits = logits === null ? null : broadcastAll(logits)[0];
-    if (this.#probs) checkParameters(this, { probs: unitInterval }, owner);
+    if (this.#probs) checkParameters(this, { probs: wanted }, owner);
     else checkParameters(this, { logits: real }, owner);
   }
 
@@ -75,8 +77,8 @@ export abstract class OfChances extends Distribution {
   override readonly argConstraints: ArgConstraints = { probs: unitInterval, logits: real };
   protected readonly chances: TwoChances;
 
-  constructor(chances: Chances | TwoChances) {
-    const made = chances instanceof TwoChances ? chances : new TwoChances(chances, new.target.name);
+  constructor(chances: Chances | TwoChances, wanted: Constraint = unitInterval) {
+    const made = chances instanceof TwoChances ? chances : new TwoChances(chances, new.target.name, wanted);
     super(made.batchShape);
     this.chances = made;
   }
@@ -122,17 +124,27 @@ export class ManyChances {
     if (typeof given !== "object" || given === null) {
       refuseValue("probs or logits of outcomes", given);
     }
+    if (!isTensor(given)) checkOneForm(given, "outcomes");
     if (!isTensor(given) && "logits" in given) {
-      const logits = floating(given.logits);
+      const logits = vectors(given.logits, "logits");
       this.logits = logits.sub(logits.logsumexp(-1, true));
       this.probs = this.logits.softmax(-1);
     } else {
-      const probs = floating(isTensor(given) ? given : given.probs);
+      const probs = vectors(isTensor(given) ? given : given.probs, "probs");
       this.probs = probs.div(probs.sum(-1, true));
       this.logits = clamped(this.probs).log();
     }
     checkParameters(this, { probs: nonnegative, logits: real }, "outcomes");
   }
+}
+
+/** Throws DynError unless either probabilities or logits are given. */
+function checkOneForm(given: object, owner: string): void {
+  const found = ["probs", "logits"].filter((name) => Reflect.get(given, name) ?? null);
+  if (found.length === 1) return;
+  throw new DynError(
+    `Expected either probs or logits of ${owner} but found ${found.join(" and ") || "neither"}`,
+  );
 }
 
 /** Probabilities whose logarithms are finite. */

@@ -1,6 +1,7 @@
 /** Distributions of numbers that are counted: of one trial or several. */
 import { checkTensor } from "../tensor/checked.ts";
 import { optionsOf } from "../base/checked_input.ts";
+import type { Flag } from "../base/arguments.ts";
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
@@ -10,12 +11,12 @@ import type { Tensor } from "../tensor/tensor.ts";
 import {
   type ArgConstraints,
   boolean,
-  type Constraint,
+  Constraint,
   integerInterval,
   nonnegative,
   nonnegativeInteger,
 } from "./constraints.ts";
-import { CountOfChances, OfChances } from "./chances.ts";
+import { type Chances, CountOfChances, OfChances } from "./chances.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import {
   broadcastAll,
@@ -46,7 +47,7 @@ export class Bernoulli extends OfChances {
     return true;
   }
 
-  override enumerateSupport(expand: boolean = true): Tensor {
+  override enumerateSupport(expand: Flag<"expand"> = true): Tensor {
     return enumerated(
       ops.arange(2, null, 1, { dtype: this.probs.dtype, device: this.probs.device }),
       this,
@@ -73,6 +74,10 @@ export class Bernoulli extends OfChances {
 
 /** The count of failures before a success, as `torch.distributions.Geometric`. */
 export class Geometric extends OfChances {
+  constructor(chances: Chances) {
+    super(chances, new Constraint("in (0, 1]", (x) => x.gt(0).logicalAnd(x.le(1))));
+  }
+
   get mean(): Tensor {
     return this.probs.reciprocal().sub(1);
   }
@@ -129,7 +134,7 @@ export class Binomial extends CountOfChances {
     return true;
   }
 
-  override enumerateSupport(expand: boolean = true): Tensor {
+  override enumerateSupport(expand: Flag<"expand"> = true): Tensor {
     return enumerated(
       ops.arange(sameCount(this.totalCount) + 1, null, 1, {
         dtype: this.probs.dtype,

@@ -5,6 +5,7 @@
 import { checkTensor } from "../tensor/checked.ts";
 import { getDefaultDtype, isFloat } from "../base/dtype.ts";
 import { checkKind, refuseValue } from "../base/checked_input.ts";
+import { type Flag, flagOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText } from "../base/shown.ts";
 import { broadcastShapes, sameShape } from "../ops/shapes.ts";
@@ -27,6 +28,13 @@ export type Class<D extends Distribution> = abstract new (...args: never[]) => D
 export function floating(given: Tensor): Tensor {
   checkTensor(given, "a parameter of a distribution");
   return isFloat(given.dtype) ? given : given.to(getDefaultDtype());
+}
+
+/** A parameter whose last dimension counts outcomes. Throws DynError where there is none. */
+export function vectors(given: Tensor, name: string): Tensor {
+  const found = floating(given);
+  if (found.ndim > 0) return found;
+  throw new DynError(`Expected ${name} of one dimension at least but found a tensor without dimensions`);
 }
 
 /** Parameters as floating tensors of one shape. */
@@ -76,7 +84,7 @@ export abstract class Distribution {
    * All values that can be drawn, along a new first dimension; the dimensions of the batch have size 1 unless they are to be
    * expanded. Throws DynError where they are not known or too many.
    */
-  enumerateSupport(_expand: boolean = true): Tensor {
+  enumerateSupport(_expand: Flag<"expand"> = true): Tensor {
     return this.unknown("support");
   }
 
@@ -221,11 +229,13 @@ export function uniform01(shape: SampleShape, { dtype, device }: Tensor): Tensor
 export function enumerated(
   values: Tensor,
   { batchShape, eventShape }: Pick<Distribution, "batchShape" | "eventShape">,
-  expand: boolean,
+  expand: Flag<"expand">,
 ): Tensor {
   const count = values.shape[0] ?? 0;
   const laid = values.reshape([count, ...batchShape.map(() => 1), ...eventShape]);
-  return expand ? laid.expand([count, ...batchShape, ...eventShape]) : laid;
+  return flagOf("enumerateSupport", "expand", expand)
+    ? laid.expand([count, ...batchShape, ...eventShape])
+    : laid;
 }
 
 /** Sums over the last dimensions. */

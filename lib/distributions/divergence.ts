@@ -67,6 +67,9 @@ const normals = (p: { loc: Tensor; scale: Tensor }, q: { loc: Tensor; scale: Ten
   return ratio.add(apart).sub(1).sub(ratio.log()).mul(0.5);
 };
 
+/** Probabilities of outcomes, in the last dimension. */
+type Outcomes = Pick<Categorical, "probs" | "logits">;
+
 registerKl(Normal, Normal, normals);
 registerKl(LogNormal, LogNormal, normals);
 registerKl(HalfNormal, HalfNormal, (p, q) => {
@@ -97,10 +100,17 @@ registerKl(Uniform, Uniform, (p, q) => {
 });
 registerKl(Bernoulli, Bernoulli, (p, q) => {
   const [a, b] = [p.logits, q.logits];
-  return p.probs.mul(a.sub(b)).sub(softplus(a)).add(softplus(b));
+  const inside = p.probs.mul(a.sub(b)).sub(softplus(a)).add(softplus(b));
+  // What the first draws the second may never draw
+  const outside = q.probs.eq(0).logicalAnd(p.probs.gt(0)).logicalOr(q.probs.eq(1).logicalAnd(p.probs.lt(1)));
+  return ops.where(outside, Infinity, inside);
 });
-registerKl(Categorical, Categorical, (p, q) => p.probs.mul(p.logits.sub(q.logits)).sum(-1));
-registerKl(OneHotCategorical, OneHotCategorical, (p, q) => p.probs.mul(p.logits.sub(q.logits)).sum(-1));
+const outcomes = (p: Outcomes, q: Outcomes) => {
+  const each = ops.where(q.probs.eq(0), Infinity, p.probs.mul(p.logits.sub(q.logits)));
+  return ops.where(p.probs.eq(0), 0, each).sum(-1);
+};
+registerKl(Categorical, Categorical, outcomes);
+registerKl(OneHotCategorical, OneHotCategorical, outcomes);
 registerKl(Binomial, Binomial, (p, q) => {
   const { totalCount: n, probs } = p;
   const same = n.mul(

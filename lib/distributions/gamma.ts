@@ -20,6 +20,7 @@ import {
   type Parameter,
   type SampleShape,
   standardNormal,
+  vectors,
 } from "./distribution.ts";
 import { standardGamma } from "./standard_gamma.ts";
 
@@ -142,7 +143,7 @@ export class Dirichlet extends Distribution {
 
   /** `concentration` of shape [..., n]. */
   constructor(concentration: Tensor) {
-    const given = floating(concentration);
+    const given = vectors(concentration, "concentration");
     super(given.shape.slice(0, -1), given.shape.slice(-1));
     this.concentration = given;
     checkParameters(this, { concentration: positive });

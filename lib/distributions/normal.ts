@@ -4,7 +4,7 @@ import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import {
   type ArgConstraints,
-  type Constraint,
+  Constraint,
   interval,
   lowerCholesky,
   nonnegative,
@@ -282,7 +282,7 @@ export class Uniform extends Distribution {
     const [l, h] = broadcastAll(low, high);
     super(l.shape);
     [this.low, this.high] = [l, h];
-    checkParameters(this, this.argConstraints);
+    checkParameters(this, { low: real, high: new Constraint("above low", (x) => x.gt(l)) });
   }
 
   get mean(): Tensor {

@@ -2,7 +2,7 @@
  * The base of all optimizers: parameter groups, per-parameter state, state dicts. Invariant: `step` is ordinary
  * tensor code without reading a value back, so that it can be captured into a graph together with the model.
  */
-import { checkKind, optionsOf, refuseValue } from "../base/checked_input.ts";
+import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { type Flag, trailing } from "../base/arguments.ts";
 import { getDefaultDtype } from "../base/dtype.ts";

@@ -2,7 +2,7 @@
 import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 
-/** What gradients have in common with their tensors. */
+/** The properties that a gradient shares with its tensor. */
 interface Described {
   readonly dtype: DType;
   readonly shape: readonly number[];
