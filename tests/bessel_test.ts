@@ -112,6 +112,8 @@ const TWO: Readonly<Record<string, readonly (readonly [a: number, b: number, val
     [3, 7, 0.007198198563125445],
     [5, -0.001, 1.1999999999999998e20],
     [4, 100, -6.120999930011997e-8],
+    [1, Infinity, 0],
+    [3, Infinity, 0],
   ],
 };
 

@@ -32,6 +32,11 @@ Deno.test("a loader takes arrays and options by position and name", () => {
   assertEquals([...joined], ["0-1-2", "3-4"]);
   assertThrows(() => new data.DataLoader(numbers, 0), DynError, "batchSize");
   assertThrows(() => new data.DataLoader(numbers, { shuffle: true, sampler: [0] }), DynError, "both");
+  assertThrows(
+    () => new data.DataLoader(numbers, { batchSize: null, dropLast: true }),
+    DynError,
+    "not batched",
+  );
   assertThrows(() => Reflect.construct(data.DataLoader, [numbers, { batch: 2 }]), DynError, "found batch");
 });
 

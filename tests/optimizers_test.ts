@@ -350,6 +350,16 @@ Deno.test("hyperparameters that do not exist or make no sense are errors", () =>
   assertThrows(() => new optim.SGD(params, { nesterov: true }), DynError, "momentum");
   assertThrows(() => new L.OneCycleLR(new optim.SGD(params), 1), DynError, "totalSteps");
   assertEquals(new optim.SGD(params, 0.5, 0.9).defaults.momentum, 0.9);
+  const optimizer = new optim.SGD(params, { momentum: 0.9 });
+  const wrong: readonly (() => unknown)[] = [
+    () => Reflect.construct(L.ReduceLROnPlateau, [optimizer, "mean"]),
+    () => Reflect.construct(L.ReduceLROnPlateau, [optimizer, { thresholdMode: "percent" }]),
+    () => Reflect.construct(L.CyclicLR, [optimizer, 0.01, 0.1, { mode: "sawtooth" }]),
+    () => new L.ConstantLR(optimizer, 1.5),
+    () => new L.LinearLR(optimizer, { startFactor: 0 }),
+    () => new L.LinearLR(optimizer, { endFactor: 2 }),
+  ];
+  for (const call of wrong) assertThrows(call, DynError, "Expected ");
 });
 
 Deno.test("schedules take a function or a rate a group, and required arguments by name", () => {

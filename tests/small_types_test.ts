@@ -244,8 +244,8 @@ Deno.test("integers of 8 and 16 bits wrap at every op, fused ones too", () => {
     ];
   };
   for (const dtype of ["int8", "int16", "uint8"] as const) {
-    const a = tensor([100, -100, 127, 30000, -128, 7], { dtype }),
-      b = tensor([100, -100, 1, 30000, -1, 3], { dtype });
+    const a = tensor([100, -100, 127, 30000, -128, 7]).to(dtype),
+      b = tensor([100, -100, 1, 30000, -1, 3]).to(dtype);
     const want = run(a, b).map((x) => [x.dtype, x.tolist()]);
     if (dtype === "int8") assertEquals(want[0], ["bool", [true, false, true, false, false, false]]);
     for (const tier of TIERS) {

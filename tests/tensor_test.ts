@@ -101,6 +101,34 @@ Deno.test("whole numbers that are to require grad are floats; other types say wh
   assertThrows(() => ops.zerosLike(tensor([1]), { requiresGrad: true }), DynError, "found int64");
 });
 
+Deno.test("numbers that int64 does not hold are floats, and those that a type does not hold are refused", () => {
+  const x = tensor([1, 2]);
+  assertEquals([tensor(1e20).dtype, tensor([2 ** 63, 1]).dtype, tensor(-(2 ** 63)).dtype], [
+    "float32",
+    "float32",
+    "int64",
+  ]);
+  assertEquals(x.add(1e20).tolist(), [Math.fround(1e20), Math.fround(1e20)]);
+  assertEquals(x.lt(1e20).tolist(), [true, true]);
+  assertEquals(ops.full([1], 1e30).dtype, "float32");
+  const bytes = x.to("uint8"), mask = tensor([true, false]), at = tensor([0]);
+  const wrong: readonly (() => unknown)[] = [
+    () => tensor([1, 300], { dtype: "uint8" }),
+    () => tensor(2n ** 63n),
+    () => tensor(2 ** 63, { dtype: "int64" }),
+    () => tensor(NaN, { dtype: "int32" }),
+    () => bytes.clone().fill_(300),
+    () => ops.full([2], 128, { dtype: "int8" }),
+    () => ops.fullLike(bytes, Infinity),
+    () => bytes.maskedFill(mask, 256),
+    () => bytes.indexFill(0, at, 256),
+    () => bytes.scatter(0, at, 256),
+    () => ops.constantPadNd(bytes, [1, 1], 256),
+  ];
+  for (const call of wrong) assertThrows(call, DynError, " holds but found ");
+  assertEquals(tensor([-1, 255], { dtype: "uint8" }).tolist(), [255, 255]);
+});
+
 Deno.test("memory that cannot be had is an error that says how much was asked for", () => {
   const asked = "Expected room for float32 [1000000000000] (4000000000000 bytes) on cpu";
   assertThrows(() => ops.zeros([1e12]), DynError, asked);

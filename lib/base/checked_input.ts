@@ -21,6 +21,12 @@ export function checkFunction(value: unknown, purpose: string): void {
   if (typeof value !== "function") refuseValue(`a function ${purpose}`, value);
 }
 
+/** Throws DynError unless a value is one of some; `what` it is, is said. */
+export function checkOneOf(what: string, value: unknown, known: readonly string[]): void {
+  if (known.some((each) => each === value)) return;
+  throw new DynError(`Expected ${known.join(" or ")} for ${what} but found ${Deno.inspect(value)}`);
+}
+
 /**
  * Throws DynError unless `options` is an object with these names alone, each of one of its types or undefined. `owner`
  * is whose options they are.

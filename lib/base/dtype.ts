@@ -90,6 +90,24 @@ export function highest(dtype: DType): number | bigint | boolean {
   return LIMITS[realOnly(dtype)][1];
 }
 
+/** Returns whether a number is written as integers are and int64 holds it: beyond, numbers are floats. */
+export function isWhole(value: number): boolean {
+  return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
+}
+
+/**
+ * Returns whether a number can be an element of a type: integer types hold those between their limits, without a
+ * fraction. Negative ones of unsigned types are counted from the end, as in PyTorch.
+ */
+export function holds(dtype: DType, value: number | bigint | boolean): boolean {
+  if (typeof value === "boolean" || categoryOf(dtype) !== "integer") return true;
+  const low = dtype === "uint8" ? -255 : Number(lowest(dtype)), high = Number(highest(dtype));
+  if (typeof value === "bigint") return BigInt.asIntN(64, value) === value && value >= low && value <= high;
+  // The greatest int64 as a number is one too much
+  const whole = Math.trunc(value);
+  return whole >= low && whole <= high && whole < 2 ** 63;
+}
+
 /** Bytes of one element. */
 export function itemSize(dtype: DType): number {
   return INFO[dtype].bytes;

@@ -106,6 +106,9 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     if (batchSampler && (options.batchSize !== undefined || shuffle || sampler || options.dropLast)) {
       throw new DynError("Expected no batchSize, shuffle, sampler or dropLast beside a batchSampler");
     }
+    if (this.batchSize === null && !batchSampler && options.dropLast) {
+      throw new DynError("Expected no dropLast where samples are not batched");
+    }
     if (this.#stream && (sampler || batchSampler || shuffle)) {
       throw new DynError("Expected no sampler and no shuffle for samples in an order of their own");
     }

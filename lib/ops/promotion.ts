@@ -7,11 +7,14 @@ import {
   complexType,
   type DType,
   getDefaultDtype,
+  holds,
   isComplex,
   isDifferentiable,
   isFloat,
+  isWhole,
   promoteTypes,
 } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
 import { type Dim, Sym } from "../sym/expr.ts";
 import type { Body, Operand } from "../loops/body.ts";
 import type { ScalarOps } from "../loops/scalar.ts";
@@ -32,10 +35,16 @@ export function isScalar(value: unknown): value is Scalar | Dim {
     value instanceof Sym;
 }
 
+/** Throws DynError for a number that elements of a type cannot be. */
+export function checkHeld(value: unknown, dtype: DType): void {
+  if ((typeof value !== "number" && typeof value !== "bigint") || holds(dtype, value)) return;
+  throw new DynError(`Expected a number that ${dtype} holds but found ${value}`);
+}
+
 /** The type that a number brings into promotion. */
 export function typeOfNumber(value: Scalar | Dim): DType {
   if (typeof value === "boolean") return "bool";
-  if (typeof value === "number" && !Number.isInteger(value)) return getDefaultDtype();
+  if (typeof value === "number" && !isWhole(value)) return getDefaultDtype();
   return "int64";
 }
 

@@ -3,6 +3,7 @@
  * they set `lr` of an optimizer's groups, and `momentum` or the first of `betas`. Invariant: both are functions of
  * the number of steps.
  */
+import { checkOneOf } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import type { Optimizer } from "./optimizer.ts";
@@ -115,6 +116,8 @@ export class CyclicLR extends Cycle {
     this.baseLrs = eachGroup(baseLr, optimizer, "base rates");
     this.maxLrs = eachGroup(maxLr, optimizer, "greatest rates");
     this.options = options;
+    const { mode = "triangular", scaleFn = null } = options;
+    if (scaleFn === null) checkOneOf("mode of CyclicLR", mode, ["triangular", "triangular2", "exp_range"]);
     if (options.cycleMomentum ?? true) {
       this.checkMomenta();
       const high = eachGroup(options.maxMomentum ?? 0.9, optimizer, "greatest momenta");

@@ -285,6 +285,9 @@ export class ConstantLR extends LRScheduler {
     const options = trailing<ConstantOptions>("ConstantLR", ["factor", "totalIters"], given);
     this.factor = options.factor ?? 1 / 3;
     this.totalIters = options.totalIters ?? 5;
+    if (!(this.factor >= 0 && this.factor <= 1)) {
+      throw new DynError(`Expected a factor of ConstantLR in [0, 1] but found ${this.factor}`);
+    }
     this.apply();
   }
 
@@ -320,6 +323,12 @@ export class LinearLR extends LRScheduler {
     this.startFactor = options.startFactor ?? 1 / 3;
     this.endFactor = options.endFactor ?? 1;
     this.totalIters = options.totalIters ?? 5;
+    if (!(this.startFactor > 0 && this.startFactor <= 1)) {
+      throw new DynError(`Expected a startFactor of LinearLR in (0, 1] but found ${this.startFactor}`);
+    }
+    if (!(this.endFactor >= 0 && this.endFactor <= 1)) {
+      throw new DynError(`Expected an endFactor of LinearLR in [0, 1] but found ${this.endFactor}`);
+    }
     this.apply();
   }
 

@@ -4,6 +4,7 @@
  */
 import { refuseValue } from "../base/checked_input.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
+import { checkOneOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/shown.ts";
 import type { Optimizer } from "./optimizer.ts";
@@ -47,9 +48,10 @@ export class ReduceLROnPlateau {
       eps: 1e-8,
       ...trailing<PlateauOptions>("ReduceLROnPlateau", { positional: names, named: ["minLr", "eps"] }, given),
     };
-    if (this.options.factor >= 1) {
-      throw new DynError(`Expected a factor below 1 but found ${this.options.factor}`);
-    }
+    const { factor, mode, thresholdMode } = this.options;
+    if (!(factor < 1)) throw new DynError(`Expected a factor below 1 but found ${factor}`);
+    checkOneOf("mode of ReduceLROnPlateau", mode, ["min", "max"]);
+    checkOneOf("thresholdMode of ReduceLROnPlateau", thresholdMode, ["rel", "abs"]);
     this.best = this.options.mode === "min" ? Infinity : -Infinity;
   }
 

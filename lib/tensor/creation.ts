@@ -16,9 +16,11 @@ import {
   type DTypeCategory,
   dtypeOfArray,
   getDefaultDtype,
+  holds,
   type HostArray,
   isComplex,
   isDType,
+  isWhole,
   partType,
   type RealType,
 } from "../base/dtype.ts";
@@ -59,7 +61,9 @@ function made(data: TensorData, options: TensorOptions): Tensor {
     any = true;
     flat.push(value);
     if (typeof value === "object") rise("complex");
-    else if (typeof value !== "boolean") rise(Number.isInteger(Number(value)) ? "integer" : "float");
+    else if (typeof value !== "boolean") {
+      rise(typeof value === "bigint" || isWhole(value) ? "integer" : "float");
+    }
   });
   const inferred = typeOfArrays(data) ?? (any ? pick(kind, options.requiresGrad) : getDefaultDtype());
   return fromElements(flat, shape, { ...options, dtype: options.dtype ?? inferred });
@@ -126,6 +130,7 @@ function elementArray(flat: readonly Element[], dtype: RealType): HostArray {
     if (typeof value === "object") {
       throw new DynError(`Expected real numbers for ${dtype} but found the complex ${complexText(value)}`);
     }
+    if (!holds(dtype, value)) throw new DynError(`Expected numbers that ${dtype} holds but found ${value}`);
     if (array instanceof BigInt64Array) array[k] = BigInt(normalizeConstant(value, dtype));
     else if (dtype === "float32" || dtype === "float64") array[k] = Number(value);
     else array[k] = Number(normalizeConstant(value, dtype));

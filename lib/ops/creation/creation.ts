@@ -10,7 +10,7 @@ import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered } from "../../loops/body.ts";
 import { composeOp, lowerOp } from "../definition.ts";
 import { nullable, optional, required, type Scalar } from "../params.ts";
-import { castTo, elementOf, isTensor, numberValue, typeOfNumber } from "../promotion.ts";
+import { castTo, checkHeld, elementOf, isTensor, numberValue, typeOfNumber } from "../promotion.ts";
 import { reduceTo, t } from "../pointwise.ts";
 import { broadcastsTo, checkSizes, shapeText } from "../shapes.ts";
 
@@ -33,6 +33,12 @@ function fromIndex(
 
 function fill(result: TensorMeta | undefined, value: Scalar | Dim): Lowered[] {
   return fromIndex(result, (o) => numberValue(o, value, result?.dtype ?? "float32"));
+}
+
+/** The metadata of a tensor that a number fills. Throws DynError where its type does not hold that. */
+function filled(value: unknown, result: TensorMeta): TensorMeta {
+  checkHeld(value, result.dtype);
+  return result;
 }
 
 function freshMeta(size: readonly Dim[], dtype: DType | null, device: string | null): TensorMeta {
@@ -93,7 +99,8 @@ const full = lowerOp({
   doc: "A tensor of one value; its type is that of the number where not given. As `torch.full`.",
   params: { size: required("sizes"), fillValue: required("scalar", { complex: true }), ...options },
   exposure: { method: false },
-  infer: ({ size, fillValue, dtype, device }) => freshMeta(size, dtype ?? typeOfNumber(fillValue), device),
+  infer: ({ size, fillValue, dtype, device }) =>
+    filled(fillValue, freshMeta(size, dtype ?? typeOfNumber(fillValue), device)),
   lower: ({ fillValue }, [result]) => fill(result, fillValue),
   gradient: { kind: "none", because: NO_INPUT },
   samples: [{ args: [[2, 3], 1.5] }, { args: [[2], 3] }, { args: [[2], true] }],
@@ -104,7 +111,8 @@ const fullLike = lowerOp({
   doc: "As full, of the shape, type and device of `self`.",
   params: { self: required("tensor"), fillValue: required("scalar", { complex: true }), ...options },
   exposure: { method: false },
-  infer: ({ self, dtype, device }) => contiguousMeta(self.shape, dtype ?? self.dtype, device ?? self.device),
+  infer: ({ self, fillValue, dtype, device }) =>
+    filled(fillValue, contiguousMeta(self.shape, dtype ?? self.dtype, device ?? self.device)),
   lower: ({ fillValue }, [result]) => fill(result, fillValue),
   gradient: { kind: "none", because: NO_INPUT },
   samples: [{ args: [t(2, 3), 1.5] }],
@@ -120,7 +128,8 @@ const newFull = lowerOp({
     ...options,
   },
   exposure: { free: false },
-  infer: ({ self, size, dtype, device }) => freshMeta(size, dtype ?? self.dtype, device ?? self.device),
+  infer: ({ self, size, fillValue, dtype, device }) =>
+    filled(fillValue, freshMeta(size, dtype ?? self.dtype, device ?? self.device)),
   lower: ({ fillValue }, [result]) => fill(result, fillValue),
   gradient: { kind: "none", because: NO_INPUT },
   samples: [{ args: [t(2), [3], 1.5] }],
@@ -135,7 +144,7 @@ const fillOp = lowerOp({
     if (isTensor(value) && value.shape.length > 0) {
       throw new DynError(`Expected a 0-d value but found shape ${shapeText(value.shape)}`);
     }
-    return contiguousMeta(self.shape, self.dtype, self.device);
+    return filled(value, contiguousMeta(self.shape, self.dtype, self.device));
   },
   lower: ({ value }, [result]) =>
     fromIndex(result, (o, index) => elementOf(o, value, { index, dtype: result?.dtype ?? "float32" })),

@@ -8,7 +8,7 @@ import type { TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../../loops/body.ts";
 import { lowerOp } from "../definition.ts";
 import { required } from "../params.ts";
-import { castTo, elementOf, isTensor } from "../promotion.ts";
+import { castTo, checkHeld, elementOf, isTensor } from "../promotion.ts";
 import {
   binary,
   elements,
@@ -197,6 +197,7 @@ const maskedFill = lowerOp({
     if (isTensor(value) && value.shape.length > 0) {
       throw new DynError(`Expected a 0-d value but found one with ${value.shape.length} dimensions`);
     }
+    checkHeld(value, self.dtype);
     return pointwiseMeta([self, mask], self.dtype);
   },
   lower({ self, mask, value }, [result]) {

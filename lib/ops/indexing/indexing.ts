@@ -10,7 +10,7 @@ import type { Body, Lowered, Operand } from "../../loops/body.ts";
 import { composeOp, type ElementRange, lowerOp, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
-import { castTo, isTensor, numberValue } from "../promotion.ts";
+import { castTo, checkHeld, isTensor, numberValue } from "../promotion.ts";
 import { deviceOf, elements, type OperandOf, t } from "../pointwise.ts";
 import { broadcastShapes, flatIndex, normalizeDim, shapeText, unravel, withSize } from "../shapes.ts";
 
@@ -145,7 +145,7 @@ function checkScatter(
       throw new DynError(`Expected src of ${name} of type ${self.dtype} but found ${src.dtype}`);
     }
     checkFits(name, index, { shape: src.shape, except: null, what: "src" });
-  }
+  } else checkHeld(src, self.dtype);
   return contiguousMeta(self.shape, self.dtype, deviceOf([self, index]));
 }
 

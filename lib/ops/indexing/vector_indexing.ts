@@ -9,7 +9,7 @@ import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../../loops/body.ts";
 import { lowerOp } from "../definition.ts";
 import { optional, required } from "../params.ts";
-import { elementOf, isTensor, numberValue } from "../promotion.ts";
+import { checkHeld, elementOf, isTensor, numberValue } from "../promotion.ts";
 import { checkIndex, indexRange, indirectIndex, sizeAt } from "./indexing.ts";
 import { deviceOf, elements, t } from "../pointwise.ts";
 import { normalizeDim, shapeText, withSize } from "../shapes.ts";
@@ -188,6 +188,7 @@ const indexFill = lowerOp({
     if (isTensor(value) && value.shape.length > 0) {
       throw new DynError(`Expected a 0-d value but found shape ${shapeText(value.shape)}`);
     }
+    checkHeld(value, self.dtype);
     return contiguousMeta(self.shape, self.dtype, deviceOf([self, index]));
   },
   ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],

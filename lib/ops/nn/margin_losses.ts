@@ -100,6 +100,13 @@ const cosineEmbeddingLoss = composeWideOp({
   exposure: FUNCTIONAL,
   infer({ input1, input2, target, reduction }) {
     const shape = broadcastShapes(input1.shape, input2.shape);
+    if (input1.shape.length !== input2.shape.length) {
+      throw new DynError(
+        `Expected inputs of as many dimensions but found ${shapeText(input1.shape)} and ${
+          shapeText(input2.shape)
+        }`,
+      );
+    }
     if (target.shape.length + 1 !== shape.length || target.shape.length > 1) {
       throw new DynError(
         `Expected a target of one dimension less than inputs but found ${shapeText(target.shape)}`,
@@ -120,6 +127,7 @@ const cosineEmbeddingLoss = composeWideOp({
     return reduce(o, o.add(near, apart), reduction);
   },
   samples: [{ args: [t(4, 3), t(4, 3), t(4)] }],
+  errors: [{ args: [t(4, 3), t(3), t(4)], message: "Expected inputs of as many dimensions" }],
 });
 
 const floating = (x: TensorMeta): TensorMeta["dtype"] => isFloat(x.dtype) ? x.dtype : "float32";

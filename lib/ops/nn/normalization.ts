@@ -206,9 +206,14 @@ const instanceNorm = composeWideOp({
     eps: optional("float", 1e-5),
   },
   exposure: FUNCTIONAL,
-  infer({ self }) {
+  infer({ self, useInputStats }) {
     if (self.shape.length < 3) {
       throw new DynError(`Expected an input [N, C, ...] but found ${shapeText(self.shape)}`);
+    }
+    if (useInputStats && self.shape.slice(2).every((size) => size === 1)) {
+      throw new DynError(
+        `Expected more than 1 spatial element when training but found shape ${shapeText(self.shape)}`,
+      );
     }
     return same(self);
   },
@@ -221,6 +226,7 @@ const instanceNorm = composeWideOp({
     return affine(o, standardize(o, self, { dims: spatialDims(self), eps }).normal, scale, shift);
   },
   samples: [{ args: [t(2, 3, 4)] }, { args: [t(2, 3, 4), null, null, t(3), t(3)] }],
+  errors: [{ args: [t(2, 3, 1)], message: "Expected more than 1 spatial element when training" }],
 });
 
 const batchNormTraining = composeWideOp({

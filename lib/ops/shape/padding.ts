@@ -9,7 +9,7 @@ import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../../loops/body.ts";
 import { composeOp, lowerOp } from "../definition.ts";
 import { nullable, optional, required, type Scalar } from "../params.ts";
-import { castTo, numberValue } from "../promotion.ts";
+import { castTo, checkHeld, numberValue } from "../promotion.ts";
 import { elements, t } from "../pointwise.ts";
 import { within } from "./scatter_views.ts";
 import { shapeText } from "../shapes.ts";
@@ -44,8 +44,10 @@ const constantPadNd = lowerOp({
   doc: "Padded with one value, as `torch.constant_pad_nd`.",
   params: { self: required("tensor"), pad: required("sizes"), value: optional("scalar", 0) },
   exposure: { method: false },
-  infer: ({ self, pad }) =>
-    contiguousMeta(paddedShape(self.shape, padsOf(self.shape, pad)), self.dtype, self.device),
+  infer({ self, pad, value }) {
+    checkHeld(value, self.dtype);
+    return contiguousMeta(paddedShape(self.shape, padsOf(self.shape, pad)), self.dtype, self.device);
+  },
   lower({ self, pad, value }, [result]) {
     const pads = padsOf(self.shape, pad);
     return elements(result, (o, index) => padded(o, self, { index, pads, value }));

@@ -46,8 +46,9 @@ function positive<V>(o: Body<V>, { x, power }: Order<V>, q: V): V {
     factor = o.mul(factor, o.mul(next, o.mul(inverse, inverse)));
   });
   const rest = o.add(o.add(o.div(a, o.sub(x, one)), k(o, x, 0.5)), corrections);
-  // An infinite sum has no remainder
-  return o.select(o.lt(sum, k(o, x, Infinity)), o.fma(term, rest, sum), sum);
+  // Neither an infinite sum nor one of zeros, as from an infinite q on, has a remainder
+  const continues = o.and(o.lt(sum, k(o, x, Infinity)), o.gt(term, k(o, x, 0)));
+  return o.select(continues, o.fma(term, rest, sum), sum);
 }
 
 /** q's distances from the poles beside it, for the sums from there on. */
