@@ -291,10 +291,11 @@ const CATALOGUE = {
   },
   changingText: {
     id: "GB0045",
-    category: "text of a number that changes",
+    category: "text or keys that change",
     explanation:
-      "Each value of the number, as text or as the name of a property, would need a version of its own",
-    hint: "Write such texts outside of the compiled function",
+      "Each value of the text as the name of a property or a key, or of the number that it is made of, and each " +
+      "list of keys would need a version of its own",
+    hint: "Write what depends on such texts outside of the compiled function",
   },
 } as const satisfies Record<string, CatalogueEntry>;
 

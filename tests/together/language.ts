@@ -12,6 +12,7 @@ import "../begun_iterators_test.ts";
 import "../generators_test.ts";
 import "../suspension_test.ts";
 import "../changing_calls_test.ts";
+import "../changing_texts_test.ts";
 import "../ported_calls_test.ts";
 import "../refused_calls_test.ts";
 import "../wrong_kinds_test.ts";

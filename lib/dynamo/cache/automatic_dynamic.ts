@@ -11,15 +11,24 @@ import type { SizeSource } from "../../sym/size_guards.ts";
 /** Treatment of sizes and numbers: automatic, all as symbols, none. */
 export type DynamicMode = "automatic" | "always" | "never";
 
-/** A number as it was last seen. */
+/** Primitives whose changes are noted. */
+export type Changing = number | string | symbol;
+
+/** Returns whether changes of a value are noted. */
+export function isChanging(value: unknown): value is Changing {
+  const type = typeof value;
+  return type === "number" || type === "string" || type === "symbol";
+}
+
+/** A number, or another primitive, as it was last seen. */
 interface NumberHistory {
-  readonly last: number;
+  readonly last: Changing;
   readonly changed: boolean;
 }
 
 /** A question about a place, with what was found there now. */
 export type Asked =
-  | { readonly kind: "number"; readonly place: string; readonly value: number }
+  | { readonly kind: "number"; readonly place: string; readonly value: Changing }
   | { readonly kind: "object"; readonly place: string; readonly value: object }
   /** Of a prototype, among those whose constructors have the same text. */
   | { readonly kind: "prototype"; readonly place: string; readonly value: object }
@@ -63,22 +72,22 @@ export class ChangeHistory {
   >();
 
   /** Values that versions have been made for, where something needs to know one, by the computation that gives it. */
-  readonly #needed = new Map<string, Set<number>>();
+  readonly #needed = new Map<string, Set<Changing>>();
   #failedAssumptions = 0;
   /** Recorded questions with their answers; null: not recorded. */
   asked: (Asked & { readonly changed: Answer })[] | null = null;
 
   constructor(private readonly profile: DynamicProfile) {}
 
-  /** Notes a number; gives whether it has had another value before. */
-  numberChanges(source: string, value: number): boolean {
+  /** Notes a number or another primitive; gives whether it has had another value before. */
+  numberChanges(source: string, value: Changing): boolean {
     const known = this.#numbers.get(source);
     const changed = known === undefined
       ? this.profile.changed(source, null)
       : known.changed || !Object.is(known.last, value);
     if (changed && known && !known.changed) {
       this.profile.note(source, null);
-      logs.emit("dynamic", () => `automatic dynamic ${source}: ${known.last} -> ${value}`);
+      logs.emit("dynamic", () => `automatic dynamic ${source}: ${String(known.last)} -> ${String(value)}`);
     }
     this.#numbers.set(source, { last: value, changed });
     this.asked?.push({ kind: "number", place: source, value, changed });
@@ -140,8 +149,8 @@ export class ChangeHistory {
     return true;
   }
 
-  /** Notes that a version is for one value of a number alone; gives whether there are so many that it had better not be. */
-  needsOne(computation: string, value: number): boolean {
+  /** Notes that a version is for one value of a number or text alone; gives whether there are so many that it had better not be. */
+  needsOne(computation: string, value: Changing): boolean {
     const known = this.#needed.get(computation) ?? new Set();
     this.#needed.set(computation, known);
     if (known.size >= MOST_NEEDED) return !known.has(value);

@@ -3,7 +3,14 @@
  * implicitly, and their references.
  */
 import { programDescriptor } from "../../base/own_builtins.ts";
-import { type Element, type ObjectValue, type Slot, UNDEFINED, type Value } from "../variables/value.ts";
+import {
+  type Element,
+  isPassed,
+  type ObjectValue,
+  type Slot,
+  UNDEFINED,
+  type Value,
+} from "../variables/value.ts";
 
 /** An element that is there. */
 export function asValue(element: Element): Value {
@@ -131,7 +138,7 @@ export function argumentSlots(object: ObjectValue): Slot[] {
 }
 
 function sameConstants(a: Value | undefined, b: Value): boolean {
-  return a?.kind === "constant" && sameConstant(b, a.value);
+  return a === b || (a?.kind === "constant" && !isPassed(a) && !isPassed(b) && sameConstant(b, a.value));
 }
 
 function sameConstant(value: Value, constant: unknown): boolean {

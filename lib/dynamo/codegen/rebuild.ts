@@ -8,6 +8,7 @@ import type { Node } from "../../graph/node.ts";
 import type { Constants, SourceReader } from "../guards/reader.ts";
 import { generatorMethods, GENERATORS } from "../trace/contents.ts";
 import { Restart } from "../trace/restart.ts";
+import type { HostText, TextPart } from "../variables/constants.ts";
 import { numberText } from "../variables/host_number.ts";
 import {
   type CellValue,
@@ -15,6 +16,7 @@ import {
   type Element,
   type EnumeratorValue,
   HOLE,
+  isPassed,
   type ItemValue,
   LAZY,
   type ObjectValue,
@@ -129,7 +131,7 @@ export class Rebuilder {
   value(value: Value): string {
     switch (value.kind) {
       case "constant":
-        return this.#constant(value);
+        return isPassed(value) ? this.#text(value.text) : this.#constant(value);
       case "number":
         return this.reader.host(value.expression);
       case "item":
@@ -160,6 +162,21 @@ export class Rebuilder {
       this.creations.push(`const ${name} = ${keys};`);
     }
     return name;
+  }
+
+  #text(text: HostText): string {
+    if ("kind" in text) return this.reader.host(text);
+    const parts = text.map((part) => `\${${this.#textPart(part)}}`);
+    return `\`${parts.join("")}\``;
+  }
+
+  #textPart(part: TextPart): string {
+    if (typeof part === "string") return JSON.stringify(part);
+    if (part.kind !== "method") return this.reader.host(part);
+    const args = part.args.map((arg) => this.#constant(arg)).join(", ");
+    return `${this.helper("callFunction")}(${this.constants.name(part.method)}, ${
+      this.#text(part.self)
+    }, [${args}])`;
   }
 
   #constant({ value }: ConstantValue): string {

@@ -8,7 +8,7 @@ import type { SizeGuard, SizeSource } from "../../sym/size_guards.ts";
 import type { Box } from "../resume/cells.ts";
 import type { Source } from "../source.ts";
 import type { CellPlace, Primitive } from "../variables/value.ts";
-import { ANY_OBJECT, type Fact, type TensorExpectation } from "./guard.ts";
+import type { Fact, TensorExpectation } from "./guard.ts";
 import type { Constants, SourceReader } from "./reader.ts";
 import * as runtime from "./runtime.ts";
 
@@ -79,12 +79,10 @@ export class ConditionWriter {
         return `${this.helper("hasAccessor")}(${reader.inside(fact.source)}, ${this.key(fact.key)}, ${
           constants.name({ get: fact.get, set: fact.set })
         })`;
-      case "entries": {
-        const keys = fact.keys.map((k) => k === ANY_OBJECT ? runtime.ANY : k);
+      case "entries":
         return `${this.helper(fact.what === "Map" ? "mapHasKeys" : "setHasMembers")}(${
           reader.inside(fact.source)
-        }, ${constants.name(keys)})`;
-      }
+        }, ${constants.name(fact.keys)})`;
       case "code":
         return `${constants.name(this.context.hasCode)}(${reader.inside(fact.source)}, ${
           constants.name(fact.code)
@@ -114,8 +112,8 @@ export class ConditionWriter {
       case "integer": {
         return `${this.helper("isInteger")}(${reader.read(fact.source)})`;
       }
-      case "number":
-        return `typeof ${reader.read(fact.source)} === "number"`;
+      case "type":
+        return `typeof ${reader.read(fact.source)} === "${fact.type}"`;
       case "expression": {
         const text = reader.host(fact.expression);
         return typeof fact.expected === "boolean"

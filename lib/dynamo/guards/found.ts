@@ -121,8 +121,8 @@ function expectedText(fact: Fact): string | null {
       return `[${[...fact.keys, ...fact.symbols.map(String)].join(", ")}]`;
     case "integer":
       return "an integer";
-    case "number":
-      return "a number";
+    case "type":
+      return `a ${fact.type}`;
     case "madeBy":
       return fact.constructorText ?? "an object without a constructor";
     case "generator":

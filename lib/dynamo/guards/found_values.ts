@@ -64,7 +64,7 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
       return "two objects";
     case "constant":
     case "integer":
-    case "number":
+    case "type":
     case "object":
     case "generator":
     case "madeBy":

@@ -33,6 +33,9 @@ export interface TensorExpectation {
   readonly methods: ReadonlyMap<string | symbol, object>;
 }
 
+/** Types whose values may be others in each call. */
+export type PrimitiveType = "number" | "string" | "symbol";
+
 /** One fact. */
 export type Fact =
   | { readonly kind: "constant"; readonly source: Source; readonly value: Primitive }
@@ -87,12 +90,12 @@ export type Fact =
     readonly get: unknown;
     readonly set: unknown;
   }
-  /** Size and primitive keys of a Map or Set; null for keys that are guarded by their own sources. */
+  /** Size and primitive keys of a Map or Set. */
   | {
     readonly kind: "entries";
     readonly source: Source;
     readonly what: "Map" | "Set";
-    readonly keys: readonly (Primitive | typeof ANY_OBJECT)[];
+    readonly keys: readonly (Primitive | typeof ANY_KEY)[];
   }
   | { readonly kind: "code"; readonly source: Source; readonly code: CodeObject }
   | { readonly kind: "same"; readonly source: Source; readonly other: Source }
@@ -107,7 +110,7 @@ export type Fact =
   /** A tensor that an operation made, and no view of a leaf that requires grad. */
   | { readonly kind: "made"; readonly source: Source }
   | { readonly kind: "integer"; readonly source: Source }
-  | { readonly kind: "number"; readonly source: Source }
+  | { readonly kind: "type"; readonly source: Source; readonly type: PrimitiveType }
   | { readonly kind: "expression"; readonly expression: HostExpression; readonly expected: boolean | number }
   | { readonly kind: "size"; readonly guard: SizeGuard; readonly env: ShapeEnv }
   /** Whether two captured variables are one. */
@@ -140,8 +143,8 @@ export interface MethodExpectation {
   readonly method: object | undefined;
 }
 
-/** Stands for an object among the keys of a Map. */
-export const ANY_OBJECT: unique symbol = Symbol("object");
+/** Stands for a key of a Map that is guarded by its own source. */
+export const ANY_KEY: unique symbol = Symbol("any key");
 
 /** A fact and the line that needed it. */
 export interface Guard {
@@ -190,7 +193,7 @@ export function factText(fact: Fact): string {
     case "accessor":
       return `___check_accessor(${sourceText(fact.source)}, ${keyText(fact.key)})`;
     case "entries": {
-      const keys = fact.keys.map((k) => k === ANY_OBJECT ? "…" : primitiveText(k));
+      const keys = fact.keys.map((k) => k === ANY_KEY ? "…" : primitiveText(k));
       return `[...${sourceText(fact.source)}.keys()] === [${keys.join(", ")}]`;
     }
     case "code":
@@ -217,8 +220,8 @@ export function factText(fact: Fact): string {
       return `___check_made(${sourceText(fact.source)})`;
     case "integer":
       return `Number.isInteger(${sourceText(fact.source)})`;
-    case "number":
-      return `typeof ${sourceText(fact.source)} === "number"`;
+    case "type":
+      return `typeof ${sourceText(fact.source)} === "${fact.type}"`;
     case "expression":
       return `${hostText(fact.expression, hostLeafText)} === ${fact.expected}`;
     case "size":

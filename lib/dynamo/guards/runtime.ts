@@ -12,6 +12,7 @@ import { defaultDevice } from "../../tensor/default_device.ts";
 import { isViewOfLeaf } from "../../tensor/inplace.ts";
 import { ambient } from "../../tensor/modes.ts";
 import type { AmbientState } from "./ambient_state.ts";
+import { ANY_KEY } from "./guard.ts";
 import type { LeafHooks } from "./leaf_hooks.ts";
 import type { PropertyFlags } from "./flags.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
@@ -19,10 +20,7 @@ import type { Tensor } from "../../tensor/tensor.ts";
 export { hasProperty } from "./data_reads.ts";
 export { knowsMarks } from "../cache/dimension_marks.ts";
 
-/** Any object, among the keys of a Map. */
-export const ANY: unique symbol = Symbol("any object");
-
-const getPrototypeOf = Object.getPrototypeOf;
+const { getPrototypeOf, is } = Object;
 const ownKeys = Reflect.ownKeys;
 const enumerableKeys = Object.keys;
 const ownSymbols = Object.getOwnPropertySymbols;
@@ -121,10 +119,8 @@ export function hasAccessor(
 
 function sameKeys(found: readonly unknown[], keys: readonly unknown[]): boolean {
   for (let at = 0; at < keys.length; at++) {
-    const key = found[at], expected = keys[at];
-    if (expected === ANY) {
-      if ((typeof key !== "object" || key === null) && typeof key !== "function") return false;
-    } else if (!Object.is(key, expected)) return false;
+    const expected = keys[at];
+    if (expected !== ANY_KEY && !is(found[at], expected)) return false;
   }
   return true;
 }

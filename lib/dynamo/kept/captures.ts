@@ -30,7 +30,7 @@ import { graphRunner } from "../../tensor/graph_runner.ts";
 import { ambient } from "../../tensor/modes.ts";
 import { deviceNamed } from "../../tensor/storage.ts";
 import { ambientState } from "../ambient.ts";
-import type { Answer, Asked, ChangeHistory } from "../cache/automatic_dynamic.ts";
+import { type Answer, type Asked, type ChangeHistory, isChanging } from "../cache/automatic_dynamic.ts";
 import { functionOf, type Modified, type ModifiedParts } from "../codegen/modified.ts";
 import { compileCaptured } from "../cache/captured_graph.ts";
 import { madeInfo } from "../functions/functions.ts";
@@ -245,7 +245,7 @@ function freeNumbersOf(guards: readonly Guard[]): FreeNumbers {
       : [];
   const known = new Set(guards.flatMap((guard) => argument(guard, "constant")));
   return new Set(
-    guards.flatMap((guard) => argument(guard, "number", "integer")).filter((i) => !known.has(i)),
+    guards.flatMap((guard) => argument(guard, "type", "integer")).filter((i) => !known.has(i)),
   );
 }
 
@@ -393,8 +393,8 @@ function readAsked(form: Plain, { args }: TracedCall, by: ByNumber): Asked & { r
   if (kind === "object" || kind === "prototype") return { kind, value: by.at(numberIn(given)), ...asked };
   if (kind === "shape") return { kind, value: listIn(given).map(Number), ...asked };
   const now = place.kind === "argument" ? args[place.index] : readPrimitive(given);
-  if (kind === "number" && typeof now === "number") return { kind, value: now, ...asked };
-  throw new DamagedForm(`Expected a size or number but found ${JSON.stringify(kind)}`);
+  if (kind === "number" && isChanging(now)) return { kind, value: now, ...asked };
+  throw new DamagedForm(`Expected a size, number or text but found ${JSON.stringify(kind)}`);
 }
 
 function answerIn(form: Plain | undefined): Answer {

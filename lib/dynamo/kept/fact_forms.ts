@@ -10,7 +10,7 @@ import { DamagedForm, listIn, numberIn, textIn } from "../../sym/stored/forms.ts
 import { layoutOf } from "../../tensor/layout.ts";
 import { ambientState } from "../ambient.ts";
 import {
-  ANY_OBJECT,
+  ANY_KEY,
   type Fact,
   type Guard,
   type MethodExpectation,
@@ -53,10 +53,10 @@ const method = fields<MethodExpectation>({
 });
 
 const entryKey: Form<Extract<Fact, { kind: "entries" }>["keys"][number]> = {
-  write: (value) => value === ANY_OBJECT ? ["any"] : ["is", writePrimitive(value)],
+  write: (value) => value === ANY_KEY ? ["any"] : ["is", writePrimitive(value)],
   read(form) {
     const [kind, value = null] = listIn(form);
-    return kind === "any" ? ANY_OBJECT : readPrimitive(value);
+    return kind === "any" ? ANY_KEY : readPrimitive(value);
   },
 };
 
@@ -156,7 +156,7 @@ const fact = variants<Fact>({
   leaf: fields({ source, hooks: fields({ before: list(object), after: list(object) }) }),
   made: fields({ source }),
   integer: fields({ source }),
-  number: fields({ source }),
+  type: fields({ source, type: oneOf("number", "string", "symbol") }),
   expression: fields({ expression: hostExpression, expected: outcome }),
   size,
   cells: fields({ place: cellPlace, other: cellPlace, same: flag }),

@@ -13,6 +13,7 @@
  * Invariant: an object that cannot be found again from the call, from builtins or from what is found there is
  * refused.
  */
+import { isChanging } from "../cache/automatic_dynamic.ts";
 import type { Plain } from "../../base/recording.ts";
 import { isOfIdentity } from "../../base/own_sources.ts";
 import { types } from "node:util";
@@ -228,8 +229,8 @@ function needsShape(way: Plain | undefined): boolean {
 /** The running functions, the receiver and the arguments as the trace can see them. */
 function callForm({ running, self, args }: TracedCall, free: FreeNumbers, numbering: Numbering): Plain {
   const of = (value: unknown) => describeValue(value, numbering);
-  const isFree = (value: unknown, i: number) => typeof value === "number" && free.has(i);
-  return [[...running, self].map(of), args.map((value, i) => isFree(value, i) ? "number" : of(value))];
+  const isFree = (value: unknown, i: number) => isChanging(value) && free.has(i);
+  return [[...running, self].map(of), args.map((value, i) => isFree(value, i) ? typeof value : of(value))];
 }
 
 /** A way from one object to another: what follows is the number of the first. */

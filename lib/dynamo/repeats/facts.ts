@@ -139,7 +139,7 @@ export function relyOnMoved(
     case "leaf":
     case "made":
     case "integer":
-    case "number":
+    case "type":
     case "proxy":
     case "generator":
     case "unrevoked":

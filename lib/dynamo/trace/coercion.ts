@@ -3,24 +3,13 @@
  * Invariant: conversions happen in the language's order; a conversion that cannot be traced breaks the graph.
  */
 import { breakGraph } from "../break_reasons.ts";
-import { specializeNumber } from "../variables/numbers.ts";
-import {
-  constant,
-  type ConstantValue,
-  isCallable,
-  type ItemValue,
-  type NumberValue,
-  type ObjectValue,
-  type Value,
-} from "../variables/value.ts";
+import { constant, isCallable, isPassed, type ObjectValue, type Value } from "../variables/value.ts";
 import { itemOf } from "./graph_numbers.ts";
 import { callOp } from "./tensor_ops.ts";
 import { findProperty } from "./objects.ts";
 import type { Interpreter } from "./interpreter.ts";
+import { type PrimitiveValue, settleKey, textOf } from "./texts.ts";
 import { elementCount } from "../../graph/meta.ts";
-
-/** A value that is not an object. */
-export type PrimitiveValue = ConstantValue | NumberValue | ItemValue;
 
 export type Hint = "default" | "number" | "string";
 
@@ -107,37 +96,11 @@ function isNullish(value: Value): boolean {
   return value.kind === "constant" && (value.value === undefined || value.value === null);
 }
 
-/** A number as a constant of this version; the graph ends where there are several versions for one of its values each. */
-export function settledNumber(m: Interpreter, value: NumberValue): ConstantValue {
-  return m.wrapper.hasMany(value) ? breakGraph("changingText") : specializeNumber(m.output, value);
-}
-
-/** ToString; numbers that may change become constants. */
-export function toText(m: Interpreter, value: Value, then: (text: string) => void): void {
-  toPrimitive(m, value, "string", (primitive) => then(textOf(m, primitive)));
-}
-
-/** The text of a primitive. */
-export function textOf(m: Interpreter, primitive: PrimitiveValue): string {
-  switch (primitive.kind) {
-    case "constant":
-      if (typeof primitive.value === "symbol") {
-        return breakGraph("throws", "Cannot convert a Symbol value to a string");
-      }
-      return String(primitive.value);
-    case "number":
-      return String(settledNumber(m, primitive).value);
-    case "item":
-      return breakGraph("tensorItem", "an element is converted to text");
-    default:
-      return primitive satisfies never;
-  }
-}
-
-/** ToPropertyKey. */
+/** ToPropertyKey. There are few versions for one key each. */
 export function toKey(m: Interpreter, value: Value, then: (key: string | symbol) => void): void {
   toPrimitive(m, value, "string", (primitive) => {
-    if (primitive.kind === "constant" && typeof primitive.value === "symbol") then(primitive.value);
-    else then(textOf(m, primitive));
+    if (isPassed(primitive)) settleKey(m, primitive);
+    const symbol = primitive.kind === "constant" && primitive.type === "symbol" ? primitive.value : null;
+    then(typeof symbol === "symbol" ? symbol : textOf(m, primitive));
   });
 }

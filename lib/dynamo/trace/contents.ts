@@ -3,22 +3,25 @@
  * real objects are loaded on first access. Invariant: loaded contents are guarded.
  */
 import { types } from "node:util";
+import { settleKey } from "./texts.ts";
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { CodeObject } from "../bytecode/code.ts";
-import { ANY_OBJECT } from "../guards/guard.ts";
-import { entrySource, propertySource } from "../source.ts";
+import { ANY_KEY } from "../guards/guard.ts";
+import { entrySource, isPassedIn, propertySource, type Source } from "../source.ts";
 import { specializeNumber } from "../variables/numbers.ts";
 import {
+  constant,
   dataSlot,
   type Element,
   type Entry,
   HOLE,
+  isPassed,
   isPrimitive,
   type KeyIdentity,
   LAZY,
   ObjectValue,
-  primitive,
+  PassedValue,
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";
@@ -175,6 +178,36 @@ export function keyIdentity(key: Value): KeyIdentity {
   }
 }
 
+/** A key of a real Map or Set; one where calls have brought another one is only known by its place. */
+function keyAt(m: Interpreter, key: unknown, place: Source): Value {
+  if (!isPrimitive(key)) return m.wrapper.object(key, place);
+  const isText = typeof key === "string" && isPassedIn(place);
+  return isText ? m.wrapper.passed(key, place) ?? constant(key) : constant(key);
+}
+
+/** The entry of a key, before which all keys are looked at. */
+export function entryOf(m: Interpreter, object: ObjectValue, key: Value): Entry | undefined {
+  if (isPassed(key)) settleKey(m, key);
+  const identity = keyIdentity(key), entries = entriesOf(m, object), { exotic } = object;
+  if ((exotic.kind === "map" || exotic.kind === "set") && [...entries.keys()].some(isPassedKey)) {
+    for (const key of entries.keys()) if (key instanceof PassedValue) settleKey(m, key);
+    settleKeys(exotic.entries);
+    settleKeys(exotic.originals);
+    settleKeys(exotic.deleted);
+  }
+  return entries.get(identity);
+}
+
+const isPassedKey = (identity: KeyIdentity): boolean => identity instanceof PassedValue;
+
+function settleKeys<V>(map: Map<KeyIdentity, V>): void {
+  const all = [...map];
+  map.clear();
+  for (const [identity, value] of all) {
+    map.set(identity instanceof PassedValue ? identity.value : identity, value);
+  }
+}
+
 /** The entries of a Map or Set value, loaded from the real one at the first look. */
 export function entriesOf(m: Interpreter, object: ObjectValue): Map<KeyIdentity, Entry> {
   const { exotic } = object;
@@ -189,21 +222,17 @@ export function entriesOf(m: Interpreter, object: ObjectValue): Map<KeyIdentity,
     : types.isSet(real)
     ? [...Set.prototype.entries.call(real)]
     : [];
-  const isReference = (v: unknown): v is object =>
-    (typeof v === "object" && v !== null) || typeof v === "function";
-  m.output.guard({
-    kind: "entries",
-    source,
-    what,
-    keys: pairs.map(([key]) => isPrimitive(key) ? key : ANY_OBJECT),
-  });
-  pairs.forEach(([realKey, realValue], index) => {
-    const key = isReference(realKey)
-      ? m.wrapper.object(realKey, entrySource(source, what === "Map" ? "key" : "member", index))
-      : primitive(realKey);
+  const keys = pairs.map(([key], index) =>
+    keyAt(m, key, entrySource(source, what === "Map" ? "key" : "member", index))
+  );
+  const known = keys.map((key) => key.kind === "constant" && !isPassed(key) ? key.value : ANY_KEY);
+  if (m.wrapper.needsMany(`keys of ${source.name}`, known.map(String).join())) breakGraph("changingText");
+  m.output.guard({ kind: "entries", source, what, keys: known });
+  pairs.forEach(([, realValue], index) => {
+    const key = keys[index] ?? UNDEFINED, identity = isPassed(key) ? key : keyIdentity(key);
     const value = what === "Map" ? m.wrapper.wrap(realValue, entrySource(source, "value", index)) : key;
-    exotic.entries.set(keyIdentity(key), { key, value });
-    exotic.originals.set(keyIdentity(key), value);
+    exotic.entries.set(identity, { key, value });
+    exotic.originals.set(identity, value);
   });
   return exotic.entries;
 }

@@ -9,7 +9,8 @@ import { templateIndex } from "../bytecode/print_instruction.ts";
 import { runtime, SUPPRESSED } from "../bytecode/runtime.ts";
 import { CellValue, constant, isCallable, isObject, UNDEFINED, UNINITIALIZED } from "../variables/value.ts";
 import { readCell, writeCell } from "./bindings.ts";
-import { textOf, toKey, toPrimitive, toText } from "./coercion.ts";
+import { toKey, toPrimitive } from "./coercion.ts";
+import { joinedText, type PrimitiveValue } from "./texts.ts";
 import { suppressedError } from "./builtins/errors.ts";
 import { refuseMatch } from "./engine_errors.ts";
 import { executeCall, executeInitFields, executeNew, executeSuperCall } from "./execute_calls.ts";
@@ -140,20 +141,22 @@ export function execute(
     case "toPropertyKey":
       return toKey(m, step.get(instruction.src), (key) => step.set(instruction.dst, constant(key)));
     case "toString":
-      return toText(m, step.get(instruction.src), (text) => step.set(instruction.dst, constant(text)));
+      return toPrimitive(
+        m,
+        step.get(instruction.src),
+        "string",
+        (primitive) => step.set(instruction.dst, joinedText(m, [primitive])),
+      );
     case "template": {
       const { quasis, values } = instruction;
-      const part = (index: number, text: string): void => {
-        const register = values[index];
-        if (register === undefined) return step.set(instruction.dst, constant(text));
-        toPrimitive(
-          m,
-          step.get(register),
-          "string",
-          (primitive) => part(index + 1, text + textOf(m, primitive) + (quasis[index + 1] ?? "")),
-        );
+      const texts = quasis.map(constant);
+      const part = (index: number, parts: readonly PrimitiveValue[]): void => {
+        const register = values[index], before = texts[index];
+        const known = before ? [...parts, before] : parts;
+        if (register === undefined) return step.set(instruction.dst, joinedText(m, known));
+        toPrimitive(m, step.get(register), "string", (text) => part(index + 1, [...known, text]));
       };
-      return part(0, quasis[0] ?? "");
+      return part(0, []);
     }
     case "templateObject": {
       const strings = runtime.templateObject(templateIndex(instruction));

@@ -4,6 +4,7 @@
  */
 import { types } from "node:util";
 import { programDescriptor, programKeys } from "../../base/own_builtins.ts";
+import { breakGraph } from "../break_reasons.ts";
 import { HOLE, LAZY, type ObjectValue } from "../variables/value.ts";
 import { elementAt, elementsOf, refuseOpaque } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -36,6 +37,9 @@ export function ownKeys(m: Interpreter, object: ObjectValue, which: "enumerable"
     const { real, source } = object;
     const own = programKeys(real);
     if (source && !types.isModuleNamespaceObject(real)) {
+      if (m.wrapper.needsMany(`${which} keys of ${source.name}`, own.map(String).join())) {
+        breakGraph("changingText");
+      }
       m.output.guard({
         kind: "keys",
         source,

@@ -44,6 +44,7 @@ export {
   elementAt,
   elementsOf,
   entriesOf,
+  entryOf,
   keyIdentity,
   MOST_ELEMENTS,
   newArray,

@@ -14,6 +14,7 @@ import {
   type ConstantValue,
   isCallable,
   isObject,
+  isPassed,
   ItemValue,
   type NumberValue,
   type ObjectValue,
@@ -24,7 +25,8 @@ import {
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";
-import { type PrimitiveValue, settledNumber, toKey, toPrimitive } from "./coercion.ts";
+import { toKey, toPrimitive } from "./coercion.ts";
+import { isTruthyText, joinedText, type PrimitiveValue, settledNumber } from "./texts.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { findProperty, refuseOpaque } from "./objects.ts";
 import { hasKey, proxyOf, targetWithout } from "./proxies.ts";
@@ -110,6 +112,9 @@ function arithmetic(
   b: PrimitiveValue,
 ): Value {
   if (a.kind === "item" || b.kind === "item") return itemArithmetic(m, operator, a, b);
+  if (operator === "+" && [a, b].some((each) => each.kind === "constant" && each.type === "string")) {
+    return joinedText(m, [a, b]);
+  }
   if (a.kind === "number" || b.kind === "number") {
     const left = numeric(a), right = numeric(b);
     if (left && right && isHostBinary(operator)) return binaryNumbers(m.output, operator, [left, right]);
@@ -238,7 +243,10 @@ export function strictlyEqual(m: Interpreter, left: Value, right: Value): boolea
     const result = binaryNumbers(m.output, "===", [a, b]);
     return result.kind === "constant" && result.value === true;
   }
-  if (left.kind === "constant" && right.kind === "constant") return left.value === right.value;
+  if (left.kind === "constant" && right.kind === "constant") {
+    if (left === right && isPassed(left)) return true;
+    return left.type === right.type && left.value === right.value;
+  }
   if (left === right) return true;
   if (isObject(left) && isObject(right)) guardDistinct(m, left, right);
   return false;
@@ -259,7 +267,7 @@ function looselyEqual(
   right: Value,
   then: (equal: boolean | ItemValue) => void,
 ): void {
-  const nullish = (v: Value) => v.kind === "constant" && (v.value === null || v.value === undefined);
+  const nullish = (v: Value) => v.kind === "constant" && v.isNullish;
   if (nullish(left) || nullish(right)) return then(nullish(left) && nullish(right));
   if (isObject(left) && isObject(right)) return then(strictlyEqual(m, left, right));
   const type = typeOf(left);
@@ -411,7 +419,7 @@ function computeUnary(operator: "-" | "+" | "~", value: Primitive): Primitive {
 export function truthOf(m: Interpreter, value: Value): boolean | ItemValue {
   switch (value.kind) {
     case "constant":
-      return Boolean(value.value);
+      return isPassed(value) ? isTruthyText(m, value) : Boolean(value.value);
     case "number":
       return numberIsTruthy(m.output, value);
     case "item":
@@ -430,7 +438,8 @@ export function truthOf(m: Interpreter, value: Value): boolean | ItemValue {
 
 /** Returns whether a jump is taken; if only the graph knows, an element of a tensor with its required value. */
 export function jumps(m: Interpreter, condition: JumpCondition, value: Value): boolean | ItemValue {
-  const primitive = value.kind === "constant" ? value.value : "not nullish";
+  const isNullish = value.kind === "constant" && value.isNullish;
+  const isUndefined = value.kind === "constant" && value.type === "undefined";
   switch (condition) {
     case "truthy":
       return truthOf(m, value);
@@ -439,13 +448,13 @@ export function jumps(m: Interpreter, condition: JumpCondition, value: Value): b
       return typeof truth === "boolean" ? !truth : truth;
     }
     case "nullish":
-      return primitive === null || primitive === undefined;
+      return isNullish;
     case "notNullish":
-      return primitive !== null && primitive !== undefined;
+      return !isNullish;
     case "undefined":
-      return primitive === undefined;
+      return isUndefined;
     case "notUndefined":
-      return primitive !== undefined;
+      return !isUndefined;
     default:
       return condition satisfies never;
   }

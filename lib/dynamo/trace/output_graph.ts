@@ -359,7 +359,7 @@ function keyOf(fact: Fact): string {
     case "leaf":
     case "made":
     case "integer":
-    case "number":
+    case "type":
     case "argumentCount":
     case "timeZone":
     case "proxy":

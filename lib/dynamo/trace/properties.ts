@@ -4,10 +4,10 @@
  */
 import { breakGraph } from "../break_reasons.ts";
 import { programDescriptor } from "../../base/own_builtins.ts";
-import { constant, UNDEFINED, type Value } from "../variables/value.ts";
+import { constant, isPassed, UNDEFINED, type Value } from "../variables/value.ts";
 import type { Completion, Interpreter } from "./interpreter.ts";
 import { refuseChange, refuseOfPrimitive } from "./engine_errors.ts";
-import { assignProperty, builtinPrototype, findProperty, type Key } from "./objects.ts";
+import { assignProperty, builtinPrototype, findProperty, indexOfKey, type Key } from "./objects.ts";
 import { proxyOf, readAs, writeAs } from "./proxies.ts";
 import { findTensorProperty, writeTensorProperty } from "./tensor_properties.ts";
 
@@ -43,7 +43,9 @@ function readOfPrimitive(
   if (value.kind === "item" && value.type !== "number") {
     return breakGraph("tensorItem", "a property of an element");
   }
-  const primitive = value.kind === "constant" ? value.value : 0;
+  // Only its type says which methods a text has
+  const isMethod = isPassed(value) && key !== "length" && indexOfKey(key) === null;
+  const primitive = isMethod ? value.hint : value.kind === "constant" ? value.value : 0;
   switch (typeof primitive) {
     case "undefined":
     case "object":

@@ -42,7 +42,7 @@ export class Step {
 
   /** Goes on with the key of a property, once it is converted: what has no properties fails before that. */
   withMember(object: Value, key: KeyOperand, then: (key: Key) => void): void {
-    const isWithout = object.kind === "constant" && (object.value ?? null) === null;
+    const isWithout = object.kind === "constant" && object.isNullish;
     if (isWithout && key.kind === "register" && isObject(this.get(key.register))) {
       return breakGraph("throws", `a property of ${String(object.value)}`);
     }

@@ -4,7 +4,6 @@
  * stay untouched until generated code replays the changes.
  */
 import type { DType } from "../../base/dtype.ts";
-import { invariant } from "../../base/errors.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Node } from "../../graph/node.ts";
 import type { DeviceName } from "../../loops/device.ts";
@@ -15,10 +14,23 @@ import type { CodeObject } from "../bytecode/code.ts";
 import type { BreakCause } from "../break_reasons.ts";
 import type { PrivateAccess } from "../frame/info.ts";
 import type { LiveCell, Source } from "../source.ts";
+import type { ConstantValue, PassedValue, Primitive } from "./constants.ts";
 import type { HostExpression } from "./host_number.ts";
 
-/** Values that are no objects. */
-export type Primitive = undefined | null | boolean | number | string | bigint | symbol;
+export {
+  constant,
+  ConstantValue,
+  FALSE,
+  isPassed,
+  isPrimitive,
+  NULL,
+  type Passed,
+  PassedValue,
+  type Primitive,
+  primitive,
+  TRUE,
+  UNDEFINED,
+} from "./constants.ts";
 
 /** Any value a register can hold. */
 export type Value =
@@ -30,44 +42,6 @@ export type Value =
   | ObjectValue
   | CellValue
   | EnumeratorValue;
-
-/** A primitive that is the same in every call the guards admit. */
-export class ConstantValue {
-  readonly kind = "constant";
-  constructor(readonly value: Primitive) {}
-}
-
-export const UNDEFINED: ConstantValue = new ConstantValue(undefined);
-export const NULL: ConstantValue = new ConstantValue(null);
-export const TRUE: ConstantValue = new ConstantValue(true);
-export const FALSE: ConstantValue = new ConstantValue(false);
-
-/** A constant. */
-export function constant(value: Primitive): ConstantValue {
-  switch (value) {
-    case undefined:
-      return UNDEFINED;
-    case null:
-      return NULL;
-    case true:
-      return TRUE;
-    case false:
-      return FALSE;
-    default:
-      return new ConstantValue(value);
-  }
-}
-
-/** Returns whether a value is not an object. */
-export function isPrimitive(value: unknown): value is Primitive {
-  return value === null || (typeof value !== "object" && typeof value !== "function");
-}
-
-/** A constant that is known to be no object. */
-export function primitive(value: unknown): ConstantValue {
-  invariant(isPrimitive(value), "Expected a value that is not an object");
-  return constant(value);
-}
 
 /** The "not yet initialised" marker of variables. */
 export class UninitializedValue {
@@ -242,8 +216,11 @@ export const HOLE: unique symbol = Symbol("hole");
 /** Unchanged element of a real array that nothing has looked at. */
 export const LAZY: unique symbol = Symbol("lazy");
 
-/** The identity of a Map key or Set member: primitives by value, everything else by its value object. */
-export type KeyIdentity = Primitive | TensorValue | ObjectValue;
+/**
+ * The identity of a Map key or Set member: primitives by value, everything else by its value object; so are primitives that
+ * calls bring others of, until one is looked for.
+ */
+export type KeyIdentity = Primitive | PassedValue | TensorValue | ObjectValue;
 
 /** An entry of a Map or (with value = key) of a Set. */
 export interface Entry {
@@ -504,7 +481,7 @@ export class EnumeratorValue {
 export function typeOf(value: Value): string | null {
   switch (value.kind) {
     case "constant":
-      return typeof value.value;
+      return value.type;
     case "number":
       return "number";
     case "item":

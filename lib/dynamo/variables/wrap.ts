@@ -8,7 +8,7 @@ import { Tensor } from "../../tensor/tensor.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Dim } from "../../sym/expr.ts";
-import type { ChangeHistory, DynamicMode } from "../cache/automatic_dynamic.ts";
+import { type ChangeHistory, type Changing, type DynamicMode } from "../cache/automatic_dynamic.ts";
 import { type DimensionMark, dimensionsMarked, markOf } from "../cache/dimension_marks.ts";
 import type { ShapeMarks } from "../cache/shapes_spec.ts";
 import { isSaidUnbacked, saidOf } from "../cache/dynamic_sources.ts";
@@ -31,6 +31,8 @@ import {
   type Exotic,
   NumberValue,
   ObjectValue,
+  type Passed,
+  PassedValue,
   type Primitive,
   TensorValue,
   type Value,
@@ -80,10 +82,11 @@ export class Wrapper {
         return this.object(real, source);
       case "undefined":
       case "boolean":
-      case "string":
       case "bigint":
-      case "symbol":
         return this.#constant(real, source);
+      case "string":
+      case "symbol":
+        return this.#passed(real, source);
       default:
         throw new TypeError(`Expected a JavaScript value but found ${typeof real}`);
     }
@@ -149,11 +152,10 @@ export class Wrapper {
     return value.kind === "number" ? value : null;
   }
 
-  /** Returns whether there are so many versions for one value of a number each that the graph ends instead. */
+  /** The same of a number. */
   hasMany({ expression, hint }: NumberValue): boolean {
-    const { mayBreak, history } = this.settings;
-    const computation = () => hostText(expression, (leaf) => leaf.kind === "called" ? "" : leaf.source.name);
-    return mayBreak && history.needsOne(computation(), hint);
+    const computation = hostText(expression, (leaf) => leaf.kind === "called" ? "" : leaf.source.name);
+    return this.needsMany(computation, hint);
   }
 
   #number(value: number, source: Source): Value {
@@ -180,8 +182,31 @@ export class Wrapper {
       return new NumberValue({ kind: "source", source }, value, dim);
     }
     if (!changes || Number.isNaN(value)) return this.#constant(value, source);
-    this.output.guard({ kind: "number", source });
+    this.output.guard({ kind: "type", source, type: "number" });
     return new NumberValue({ kind: "source", source }, value, null);
+  }
+
+  /** A text or symbol: a constant until calls have brought another one. */
+  #passed(value: Passed, source: Source): Value {
+    return this.passed(value, source) ?? this.#constant(value, source);
+  }
+
+  /** A text or symbol where calls have brought another one; null: it is the same so far. */
+  passed(value: Passed, source: Source): PassedValue | null {
+    const { dynamic, history } = this.settings;
+    if (isKnown(source) || dynamic === "never") return null;
+    // Whoever keeps the answer looks for the place
+    this.output.rememberSource(source);
+    if (!history.numberChanges(source.name, value)) return null;
+    const made = new PassedValue(value, { kind: "source", source }, () => this.#constant(value, source));
+    this.output.guard({ kind: "type", source, type: made.type });
+    return made;
+  }
+
+  /** Returns whether there are so many versions for one value of a computation each that the graph ends instead. */
+  needsMany(computation: string, value: Changing): boolean {
+    const { mayBreak, history } = this.settings;
+    return mayBreak && history.needsOne(computation, value);
   }
 
   #make(real: object, source: Source): TensorValue | ObjectValue {

@@ -26,7 +26,7 @@ import {
   resumeGenerator,
 } from "../iteration.ts";
 import { GENERATORS } from "../contents.ts";
-import { allElements, entriesOf, keyIdentity } from "../objects.ts";
+import { allElements, entriesOf, entryOf, keyIdentity } from "../objects.ts";
 import { guardDistinct } from "../operators.ts";
 import type { ModelTable } from "./table.ts";
 
@@ -39,10 +39,9 @@ type Method = (
 
 /** An entry by key. A key that is not found must not become equal to one that is there. */
 function lookUp(m: Interpreter, object: ObjectValue, key: Value): Entry | undefined {
-  const entries = entriesOf(m, object);
-  const found = entries.get(keyIdentity(key));
+  const found = entryOf(m, object, key);
   if (!found && (key.kind === "object" || key.kind === "tensor")) {
-    for (const entry of entries.values()) {
+    for (const entry of entriesOf(m, object).values()) {
       if (isObject(entry.key) && entry.key.kind === key.kind) guardDistinct(m, key, entry.key);
     }
   }

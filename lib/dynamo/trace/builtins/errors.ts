@@ -5,7 +5,7 @@
 import { breakGraph } from "../../break_reasons.ts";
 import { constant, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
 import { builtinPrototype } from "../contents.ts";
-import { textOf } from "../coercion.ts";
+import { joinedText } from "../texts.ts";
 import { type CallResult, type Completion, type Interpreter, PUSHED } from "../interpreter.ts";
 import { collect } from "../iteration.ts";
 import { newArray, newObject } from "../objects.ts";
@@ -33,14 +33,14 @@ export function newError(
     ? [UNDEFINED, UNDEFINED]
     : [];
   const made = new ObjectValue({ kind: "constructed", constructor: known, args }, prototype, null, null);
-  if (message && !(message.kind === "constant" && message.value === undefined)) {
+  if (message && !(message.kind === "constant" && message.type === "undefined")) {
     const text = message.kind === "object" || message.kind === "tensor"
       ? breakGraph("coercion", "the message of an error")
       : message.kind === "constant" || message.kind === "number" || message.kind === "item"
-      ? textOf(m, message)
-      : "";
-    made.slots.set("message", { value: constant(text), ...hidden });
-    args.push(constant(text));
+      ? joinedText(m, [message])
+      : constant("");
+    made.slots.set("message", { value: text, ...hidden });
+    args.push(text);
   } else args.push(UNDEFINED);
   if (options?.kind === "object") {
     const cause = m.plainProperty(options, "cause");

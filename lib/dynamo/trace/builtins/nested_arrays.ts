@@ -4,7 +4,8 @@
  */
 import { breakGraph } from "../../break_reasons.ts";
 import { constant, type Element, HOLE, type ObjectValue, type Value } from "../../variables/value.ts";
-import { textOf, toPrimitive } from "../coercion.ts";
+import { toPrimitive } from "../coercion.ts";
+import { joinedText, type PrimitiveValue } from "../texts.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import { allElements, settledElements } from "../objects.ts";
@@ -51,24 +52,28 @@ export function join(
 ): CallResult {
   refuseCycle(m, array);
   const values = allElements(m, array);
-  const texts: string[] = [];
+  const texts: PrimitiveValue[] = [];
   let pushed = false;
   let result: Value | null = null;
   inTurn(
     (index, next) => {
       const value = values[index];
       if (!value) return false;
-      if (value.kind === "constant" && (value.value === undefined || value.value === null)) {
-        texts.push("");
+      const put = (primitive: PrimitiveValue) => {
+        if (texts.length > 0) texts.push(constant(separator));
+        texts.push(primitive);
+      };
+      if (value.kind === "constant" && value.isNullish) {
+        put(constant(""));
         return next();
       }
       toPrimitive(m, value, "string", (primitive) => {
-        texts.push(textOf(m, primitive));
+        put(primitive);
         next();
       });
     },
     () => {
-      result = constant(texts.join(separator));
+      result = joinedText(m, texts);
       if (pushed) m.complete(completion, result);
     },
   );

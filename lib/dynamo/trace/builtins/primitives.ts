@@ -13,7 +13,8 @@ import {
   UNDEFINED,
   type Value,
 } from "../../variables/value.ts";
-import { type PrimitiveValue, textOf, toPrimitive } from "../coercion.ts";
+import { toPrimitive } from "../coercion.ts";
+import { joinedText, type PrimitiveValue, textByMethod, textOf } from "../texts.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import { applyMath, applyOperator } from "../graph_numbers.ts";
@@ -29,6 +30,8 @@ function pure(table: ModelTable, owner: object, names: readonly string[]): void 
     const fn: unknown = Reflect.get(owner, name);
     if (typeof fn !== "function") continue;
     table.method(owner, name, (m, { self, args }) => {
+      const text = TEXTUAL.has(name) ? textByMethod(m, fn, { self, args }) : null;
+      if (text) return text;
       // Functions of a class do not look at it
       const receiver = typeof owner === "function" || owner === globalThis
         ? undefined
@@ -44,6 +47,23 @@ function pure(table: ModelTable, owner: object, names: readonly string[]): void 
     });
   }
 }
+
+/** Methods that make a text of any text or number, if their arguments allow it of one. */
+const TEXTUAL: ReadonlySet<string> = new Set([
+  "charAt",
+  "concat",
+  "padEnd",
+  "padStart",
+  "slice",
+  "substring",
+  "toFixed",
+  "toLowerCase",
+  "toString",
+  "toUpperCase",
+  "trim",
+  "trimEnd",
+  "trimStart",
+]);
 
 const STRING = [
   "at",
@@ -213,8 +233,8 @@ export function addPrimitives(table: ModelTable): void {
   table.call(String, (m, request) => {
     const [value] = request.args;
     if (!value) return constant("");
-    if (value.kind === "constant") return constant(String(value.value));
-    return converting(m, request, "string", (p) => constant(textOf(m, p)));
+    if (value.kind === "constant" && value.type === "symbol") return constant(String(value.value));
+    return converting(m, request, "string", (p) => joinedText(m, [p]));
   });
   table.call(Boolean, (m, { args: [value = UNDEFINED] }) => {
     const truth = truthOf(m, value);

@@ -3,7 +3,7 @@
  * known during tracing are not plain data.
  */
 import { breakGraph } from "../../break_reasons.ts";
-import { settledNumber } from "../coercion.ts";
+import { settledNumber } from "../texts.ts";
 import { type Primitive, primitive, type Value } from "../../variables/value.ts";
 import { newArray } from "../contents.ts";
 import type { Interpreter } from "../interpreter.ts";

@@ -1,0 +1,131 @@
+/**
+ * Texts of the traced program: what primitives are as texts, joined and made by methods. Invariant: a text that calls bring
+ * others of stays one that may change until the program looks at it.
+ */
+import { breakGraph } from "../break_reasons.ts";
+import { hostLeafText } from "../guards/guard.ts";
+import { type HostText, partsOf, type TextPart } from "../variables/constants.ts";
+import { callIn, type HostExpression, hostText } from "../variables/host_number.ts";
+import { specializeNumber } from "../variables/numbers.ts";
+import { functionLabel } from "../variables/wrap.ts";
+import {
+  constant,
+  type ConstantValue,
+  isPassed,
+  type ItemValue,
+  type NumberValue,
+  PassedValue,
+  type Value,
+} from "../variables/value.ts";
+import type { Interpreter } from "./interpreter.ts";
+
+/** A value that is not an object. */
+export type PrimitiveValue = ConstantValue | NumberValue | ItemValue;
+
+/** A number as a constant of this version; the graph ends where there are several versions for one of its values each. */
+export function settledNumber(m: Interpreter, value: NumberValue): ConstantValue {
+  return m.wrapper.hasMany(value) ? breakGraph("changingText") : specializeNumber(m.output, value);
+}
+
+/** The text of a primitive. */
+export function textOf(m: Interpreter, primitive: PrimitiveValue): string {
+  switch (primitive.kind) {
+    case "constant":
+      if (typeof primitive.value === "symbol") {
+        return breakGraph("throws", "Cannot convert a Symbol value to a string");
+      }
+      return String(primitive.value);
+    case "number":
+      return String(settledNumber(m, primitive).value);
+    case "item":
+      return breakGraph("tensorItem", "an element is converted to text");
+    default:
+      return primitive satisfies never;
+  }
+}
+
+/** Longer texts are made for one version alone. */
+const MOST_PARTS = 64;
+
+/** The text of a number that calls bring; null where generated code would have to ask for it twice. */
+function numberText({ expression }: NumberValue): HostExpression | null {
+  return callIn(expression) === null ? expression : null;
+}
+
+/** A text that may be another one in other calls, and is made of these. */
+function passedText(m: Interpreter, hint: string, { text, of }: {
+  readonly text: HostText;
+  readonly of: readonly PrimitiveValue[];
+}): Value {
+  const made = new PassedValue(hint, text, (mayEnd) => {
+    for (const each of of) {
+      if (isPassed(each)) each.look(mayEnd);
+      else if (each.kind === "number" && !mayEnd) specializeNumber(m.output, each);
+      else textOf(m, each);
+    }
+  });
+  return partsOf(text).length > MOST_PARTS ? constant(made.value) : made;
+}
+
+/** The text that primitives make together, without a look at those that may be others in other calls. */
+export function joinedText(m: Interpreter, operands: readonly PrimitiveValue[]): Value {
+  const parts: TextPart[] = [];
+  let hint = "";
+  for (const each of operands) {
+    const number = each.kind === "number" && numberText(each);
+    if (number) parts.push(number);
+    else if (isPassed(each) && each.type === "string") parts.push(...partsOf(each.text));
+    else parts.push(textOf(m, each));
+    const last = parts.at(-1);
+    hint += number && each.kind === "number" ? each.hint : isPassed(each) ? String(each.hint) : last;
+  }
+  return parts.every((part) => typeof part === "string")
+    ? constant(hint)
+    : passedText(m, hint, { text: parts, of: operands });
+}
+
+/** The text that a builtin method makes of a changing text or number and of constants; null for other values. */
+export function textByMethod(
+  m: Interpreter,
+  method: object,
+  { self, args }: { readonly self: Value; readonly args: readonly Value[] },
+): Value | null {
+  if (typeof method !== "function" || (self.kind !== "number" && !isPassed(self))) return null;
+  const text = self.kind === "number" ? numberText(self) : self.text;
+  const known = args.flatMap((arg) => arg.kind === "constant" && !isPassed(arg) ? [arg] : []);
+  if (text === null || known.length < args.length) return null;
+  let result: unknown;
+  try {
+    result = Reflect.apply(method, self.hint, known.map(({ value }) => value));
+  } catch {
+    // The arguments are none for it, which is left to the caller
+    return null;
+  }
+  if (typeof result !== "string") return null;
+  return passedText(m, result, { text: [{ kind: "method", method, self: text, args: known }], of: [self] });
+}
+
+/** Returns whether a text is not empty. */
+export function isTruthyText(m: Interpreter, value: PassedValue): boolean {
+  const { text, type, hint } = value;
+  if (type === "symbol" || partsOf(text).some((part) => typeof part === "string" && part !== "")) return true;
+  if (!("kind" in text) || text.kind !== "source") return value.look(false) !== "";
+  m.output.guard({ kind: "ownKey", source: text.source, key: "0", present: hint !== "" });
+  return hint !== "";
+}
+
+/** Decides for a version of one key, or that the graph ends. */
+export function settleKey(m: Interpreter, { text, hint }: PassedValue): void {
+  if (m.wrapper.needsMany(`key ${computationOf(text)}`, String(hint))) breakGraph("changingText");
+}
+
+/** A text by the places and methods that make it. */
+function computationOf(text: HostText): string {
+  return partsOf(text).map((part) =>
+    typeof part === "string"
+      ? part
+      : part.kind === "method"
+      ? `${functionLabel(part.method)}(${computationOf(part.self)})`
+      : hostText(part, hostLeafText)
+  ).join();
+}

@@ -1,0 +1,133 @@
+/**
+ * Primitives of the traced program: those that are the same in all calls of a version, and texts that are only passed on.
+ * Invariant: whatever depends on a text looks at its `value`, which adds the guard of it.
+ */
+import { invariant } from "../../base/errors.ts";
+import type { HostExpression } from "./host_number.ts";
+
+/** Values that are no objects. */
+export type Primitive = undefined | null | boolean | number | string | bigint | symbol;
+
+/** A primitive that is the same in every call the guards admit. */
+export class ConstantValue {
+  readonly kind = "constant";
+  readonly #value: Primitive;
+
+  constructor(value: Primitive) {
+    this.#value = value;
+  }
+
+  /** typeof of it, which is known without a look at it. */
+  get type(): string {
+    return typeof this.#value;
+  }
+
+  /** Whether it is null or undefined, which texts are not. */
+  get isNullish(): boolean {
+    return this.#value === null || this.#value === undefined;
+  }
+
+  get value(): Primitive {
+    return this.#value;
+  }
+}
+
+/** The text of a text's builtin method, whose arguments are known, or of a number's. */
+export interface TextCall {
+  readonly kind: "method";
+  readonly method: object;
+  readonly self: HostText;
+  readonly args: readonly ConstantValue[];
+}
+
+/** A piece of a text. */
+export type TextPart = string | HostExpression | TextCall;
+
+/** The value at a place, or what its text is joined of. */
+export type HostText = HostExpression | readonly TextPart[];
+
+/** The pieces of a text. */
+export function partsOf(text: HostText): readonly TextPart[] {
+  return "kind" in text ? [text] : text;
+}
+
+/** A primitive that programs mostly pass on. */
+export type Passed = string | symbol;
+
+/**
+ * A text or symbol where calls bring another one each, or a text made of such and of numbers: only its type is known as
+ * long as nobody looks at it. Whoever does makes it a constant of this version.
+ */
+export class PassedValue extends ConstantValue {
+  #isSettled = false;
+
+  constructor(
+    value: Passed,
+    readonly text: HostText,
+    /** Adds the guards of its value, or ends the graph where there are many versions for one value each. */
+    readonly settle: (mayEnd: boolean) => void,
+  ) {
+    super(value);
+  }
+
+  override get type(): "string" | "symbol" {
+    return typeof super.value === "symbol" ? "symbol" : "string";
+  }
+
+  override get value(): Primitive {
+    return this.look(true);
+  }
+
+  /** Its value, which is a constant from now on; `mayEnd`: the graph may end here instead. */
+  look(mayEnd: boolean): Primitive {
+    if (!this.#isSettled) this.settle(mayEnd);
+    this.#isSettled = true;
+    return super.value;
+  }
+
+  /** The value in the call that is traced, for the hints of what follows from it. */
+  get hint(): Primitive {
+    return super.value;
+  }
+
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+}
+
+/** Returns whether a value is a primitive that may be another one in other calls of this version. */
+export function isPassed(value: unknown): value is PassedValue {
+  return value instanceof PassedValue && !value.isSettled;
+}
+
+export const UNDEFINED: ConstantValue = new ConstantValue(undefined);
+export const NULL: ConstantValue = new ConstantValue(null);
+export const TRUE: ConstantValue = new ConstantValue(true);
+export const FALSE: ConstantValue = new ConstantValue(false);
+
+/** A constant. */
+export function constant(value: Primitive): ConstantValue {
+  switch (value) {
+    case undefined:
+      return UNDEFINED;
+    case null:
+      return NULL;
+    case true:
+      return TRUE;
+    case false:
+      return FALSE;
+    default:
+      return new ConstantValue(value);
+  }
+}
+
+/** Returns whether a value is not an object. */
+export function isPrimitive(value: unknown): value is Primitive {
+  return value === null || (typeof value !== "object" && typeof value !== "function");
+}
+
+/** A constant that is known to be no object. */
+export function primitive(value: unknown): ConstantValue {
+  invariant(isPrimitive(value), "Expected a value that is not an object");
+  return constant(value);
+}
