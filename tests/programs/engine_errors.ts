@@ -89,6 +89,18 @@ export const engineErrors: Corpus = {
         const { layers: [first] } = config.none as unknown as { layers: number[] };
         return first;
       }),
+      caught(() => {
+        for (const each of config.none as unknown as number[]) return each;
+      }),
+      caught(() => {
+        const [first] = config.model as unknown as number[];
+        return first;
+      }),
+      caught(() => (([first]) => first)(5 as unknown as number[])),
+      caught(() => (({ dim }) => dim)(config.none as unknown as { dim: number })),
+      caught(() => {
+        for (const { dim } of [config.model!]) return dim;
+      }),
       caught(() => (config as unknown as { build(x: Tensor): Tensor }).build(x)),
       caught(() => new (config as unknown as { Model: new () => object }).Model()),
       caught(() => ("text" as unknown as Loose)["extra"] = 1 as never),

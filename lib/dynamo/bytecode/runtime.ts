@@ -312,7 +312,7 @@ export const runtime = {
   /** The value that a pattern takes apart, whose first property is read next. */
   matched(value: unknown, words: string, key: string): unknown {
     if (value !== undefined && value !== null) return value;
-    throw new TypeError(refusal(`property '${key}' of '${words || value}'`, value));
+    throw new TypeError(refusal(`property '${key}' of '${words || kindOf(value)}'`, value));
   },
   /** The items of what is spread in an array. */
   items(source: unknown, words: string): unknown[] {
@@ -433,7 +433,7 @@ export const runtime = {
   },
   checkCoercible(value: unknown, words: string): void {
     if (value === undefined || value === null) {
-      throw new TypeError(refusal(`'${words || value}'`, value));
+      throw new TypeError(refusal(`'${words || kindOf(value)}'`, value));
     }
   },
   checkObject(value: unknown, what: string): void {

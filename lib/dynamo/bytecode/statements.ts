@@ -231,6 +231,9 @@ function tryStatement(ctx: FunctionContext, node: ast.TryStatement): void {
   ctx.resumeLeave(context, finalizer);
 }
 
+/** The engine's name for what is caught. */
+const CAUGHT = { object: ".catch", list: "" };
+
 function tryCatch(ctx: FunctionContext, node: ast.TryStatement): void {
   const handler = node.handler;
   if (!handler) return ctx.unsupported("try without catch", node);
@@ -241,7 +244,7 @@ function tryCatch(ctx: FunctionContext, node: ast.TryStatement): void {
   b.jump(end, node);
   b.place(caught, true);
   enterScope(ctx, handler, []);
-  if (handler.param) bindPattern(ctx, handler.param, error, { mode: "initialize" });
+  if (handler.param) bindPattern(ctx, handler.param, error, { mode: "initialize", named: CAUGHT });
   ctx.statement(handler.body);
   b.place(end);
 }

@@ -100,3 +100,11 @@ export function refuseMatch(value: Value, words: string, key: Key): void {
   if (value.kind !== "constant" || (value.value ?? null) !== null) return;
   thrownBy(() => runtime.matched(value.value, words, String(key)), WORDS.read);
 }
+
+/** Refuses to iterate a primitive that has no iterator: `words` is what the engine calls it. */
+export function refuseIteration(source: Value, words: string): void {
+  if (source.kind !== "constant" || typeof source.value === "string") return;
+  const { value } = source;
+  if (value !== undefined && value !== null && Symbol.iterator in Object(value)) return;
+  thrownBy(() => void runtime.iterator(value, words), "a value that is not iterable");
+}

@@ -6,6 +6,7 @@ import { breakGraph } from "../break_reasons.ts";
 import { isOfLoop, nextOfBegun } from "./begun_iteration.ts";
 import type { InstructionOf } from "../bytecode/code.ts";
 import { constant, EnumeratorValue, isCallable, UNDEFINED, type Value } from "../variables/value.ts";
+import { refuseIteration } from "./engine_errors.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
 import { drain, getIterator, isListNext, nextMethod, nextOfList, takeApart } from "./iteration.ts";
 import { forInKeys } from "./members.ts";
@@ -17,6 +18,7 @@ import type { Step } from "./step.ts";
 export function executeGetIterator(step: Step, instruction: InstructionOf<"getIterator">): void {
   const { m } = step;
   if (instruction.async) return breakGraph("generator", "for await");
+  refuseIteration(step.get(instruction.source), instruction.text);
   const { iterator, next: nextRegister } = instruction;
   const found = getIterator(m, step.get(instruction.source), {
     kind: "iterator",
