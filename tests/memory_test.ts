@@ -25,6 +25,8 @@ import {
   resetPeakMemoryStats,
   setMemoryLimit,
   type Tensor,
+  zeros,
+  zerosLike,
 } from "../mod.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
@@ -61,6 +63,42 @@ Deno.test("large memory lies where WebAssembly reaches it, and its pages come ba
   assertEquals(pool.reserved, 0);
   // Bytes of pages that are gone are 0; at the ends there may be part of a page
   if (Deno.build.os === "linux") assert(uint8.subarray(2 ** 16, -(2 ** 16)).every((byte) => byte === 0));
+});
+
+Deno.test("memory that nobody has had is 0, and is known to be so until it is given back", () => {
+  const pool = new MemoryPool("cpu"), held: HostBlock[] = [];
+  // Pieces that others gave back come first
+  while (!held.at(-1)?.isUntouched && held.length < 64) held.push(pool.allocate(64 * MIB).block);
+  const memory = pool.allocate(MIB), { block } = memory;
+  assertEquals([block.isUntouched, block.uint8.every((byte) => byte === 0)], [true, true]);
+  pool.free(memory);
+  const again = pool.allocate(MIB).block;
+  assertEquals([again === block, again.isUntouched], [true, false]);
+});
+
+Deno.test("zeros of every type are 0 where others have had the memory, and where nobody has", () => {
+  const makers = [zeros, (size: number[], options: object) => zerosLike(ones(size), options)];
+  for (
+    const dtype of [
+      "float32",
+      "float64",
+      "float16",
+      "bfloat16",
+      "int8",
+      "int64",
+      "bool",
+      "complex64",
+    ] as const
+  ) {
+    for (const make of makers) {
+      emptyCache("cpu");
+      for (let k = 0; k < 3; k++) {
+        using x = make([64, 1024], { dtype });
+        assert(!x.ne(0).any().item(), dtype);
+        x.fill_(1);
+      }
+    }
+  }
 });
 
 Deno.test("a live set finds what is alive, in the middle of a job", () => {

@@ -30,6 +30,7 @@ export const cpu: Device = {
   hostReadable: true,
   synchronousReads: true,
   allocate,
+  isClear: (memory) => hostOf(memory).block.isUntouched,
   free: (memory) => hostPool.free(hostOf(memory)),
   adopt: (buffer) => new HostMemory("cpu", new HostBlock(new Uint8Array(buffer))),
   memoryUse: hostPool,

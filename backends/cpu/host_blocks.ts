@@ -17,9 +17,11 @@ let heap: TensorHeap | undefined;
 export function makeBlock(bytes: number): HostBlock {
   if (bytes >= COPIED_BYTES) {
     heap ??= new TensorHeap(wasmPool().memory, adviseHugePages);
-    const address = heap.allocate(bytes), { memory } = heap;
+    const { memory, used } = heap, address = heap.allocate(bytes);
     if (address !== undefined) {
-      return new HostBlock(new Uint8Array(memory.memory.buffer, address, bytes), { memory, address });
+      const block = new HostBlock(new Uint8Array(memory.memory.buffer, address, bytes), { memory, address });
+      block.isUntouched = address >= used;
+      return block;
     }
   }
   return new HostBlock(new Uint8Array(hostPages(bytes)));

@@ -26,6 +26,8 @@ export class Block {
   leftAt = 0;
   /** Bytes that it handed out between then and when it handed this one out. */
   away = 0;
+  /** Whether its bytes were all 0 when it was made, and nobody else has had it since. */
+  isUntouched = false;
 }
 
 /** A memory over a block. */
@@ -219,7 +221,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
 
   #keep(block: B, memory?: M): void {
     const { size } = block;
-    block.isInUse = false;
+    block.isInUse = block.isUntouched = false;
     this.#allocated.add(-size);
     if (!this.#source.isGood(block)) {
       this.#reserved.add(-size);

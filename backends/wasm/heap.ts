@@ -20,15 +20,21 @@ export class TensorHeap {
   #gaps: Gap[];
   /** Up to where the memory reaches. */
   #end: number;
+  /** Up to where pieces have been handed out; what lies beyond was never written, so that its bytes are 0. */
+  #used: number;
   readonly #grown: (part: Uint8Array) => void;
 
   /** `grown` is told of what the memory has grown by, before anything of it is touched. */
   constructor(readonly memory: WasmMemory, grown: (part: Uint8Array) => void = () => {}) {
     const { from, to } = memory.tensors;
-    this.#end = from;
+    this.#end = this.#used = from;
     this.#grown = grown;
     // Loads may go a little beyond the last piece
     this.#gaps = to - LOAD_SLACK > from ? [{ address: from, bytes: to - LOAD_SLACK - from }] : [];
+  }
+
+  get used(): number {
+    return this.#used;
   }
 
   /** The address of so many bytes, a multiple of 64; undefined where there is no room. */
@@ -37,6 +43,7 @@ export class TensorHeap {
     if (!gap || !this.#reach(gap.address + bytes + LOAD_SLACK)) return undefined;
     const rest = { address: gap.address + bytes, bytes: gap.bytes - bytes };
     this.#gaps.splice(at, 1, ...rest.bytes > 0 ? [rest] : []);
+    this.#used = Math.max(this.#used, rest.address);
     return gap.address;
   }
 

@@ -170,6 +170,8 @@ export interface Device {
   readonly name: DeviceName;
   /** Uninitialised memory of at least `byteLength` bytes, from a pool where one fits. Throws `OutOfMemory`. */
   allocate(byteLength: number): Memory;
+  /** Returns whether all bytes of memory that has just been allocated are 0. Absent: that is not known. */
+  isClear?(memory: Memory): boolean;
   /** Gives memory back for reuse. The caller promises that nothing refers to it any more. */
   free(memory: Memory): void;
   /** Memory over a buffer of a multiple of 64 bytes, which it keeps. Absent: the device has only memory of its own. */

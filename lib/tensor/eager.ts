@@ -334,7 +334,7 @@ function planOf(entry: OpEntry, args: TensorArgs): Plan {
 function runKernels(entry: OpEntry, args: TensorArgs, inputs: readonly Tensor[]): readonly Tensor[] {
   const plan = planOf(entry, args);
   if (entry.definition.ranges) checkRanges(entry.definition, args);
-  return runInto(plan, { inputs, args });
+  return runInto(plan, { inputs, args }, entry.definition.fills === 0);
 }
 
 function runView(

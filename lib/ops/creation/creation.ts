@@ -57,6 +57,7 @@ function constant(name: "zeros" | "ones" | "empty", value: number) {
     exposure: { method: false },
     infer: ({ size, dtype, device }) => freshMeta(size, dtype, device),
     lower: (_args, [result]) => fill(result, value),
+    fills: value,
     gradient: { kind: "none", because: NO_INPUT },
     samples: [{ args: [[2, 3]] }, { args: [[]] }, { args: [[0, 2]], options: { dtype: "int64" } }],
     errors: [{ args: [[-1]], message: "not negative" }],
