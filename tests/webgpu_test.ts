@@ -14,7 +14,7 @@ import { initWebGpu } from "../backends/webgpu/device.ts";
 import { webGpuTarget } from "../backends/webgpu/target.ts";
 import { compare, toHost } from "./support/compare.ts";
 import { sampleBySeed } from "./support/sampling.ts";
-import { singleOp } from "./support/single_op.ts";
+import { singleOp, type TestOperand, vectorised } from "./support/single_op.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 import { runOnWebGpu, webGpu } from "./support/webgpu_run.ts";
 
@@ -418,6 +418,30 @@ test("kernels of single elements on both sides of a decision stay apart", () => 
     webGpuTarget({ kernelBuffers: 8, workgroupBytes: 1 << 14, bindingBytes: 1 << 27 }, true),
   );
   assertEquals([after.kernels.map(({ given }) => given), after.guard?.after], [[[0], [1, 2, 3, 4]], 1]);
+});
+
+test("neighbours of a grid go along what most reads and writes have side by side", () => {
+  const target = webGpuTarget({ kernelBuffers: 8, workgroupBytes: 1 << 14, bindingBytes: 1 << 27 }, false);
+  const shape = [64, 48], dtype = "float32", turned = { shape, dtype, strides: [1, 64] } as const;
+  const made = (second: TestOperand, out: TestOperand) =>
+    vectorised(
+      singleOp([{ shape, dtype }, second], [out], (x, y) => ({
+        kind: "pointwise",
+        shape,
+        dtype,
+        element: (o, index) => o.sub(o.load(x!, index), o.load(y!, index)),
+      })),
+      "innermost",
+    );
+  const fast = (program: Program) => {
+    const [kernel] = generate(program, target).kernels;
+    const [outer] = kernel?.kind === "loops" ? kernel.body : [],
+      inner = outer?.kind === "loop" ? outer.body[0] : outer;
+    return inner?.kind === "loop" ? inner.axis.size : undefined;
+  };
+  assertEquals([fast(made(turned, turned)), fast(made(turned, { shape, dtype }))], [64, 48]);
+  const values = Float32Array.from({ length: 64 * 48 }, (_, i) => i);
+  check(made(turned, turned), [values, values.toReversed()]);
 });
 
 test("reads in parts and at odd places", () => {
