@@ -2,6 +2,7 @@
  * Custom ops: the namespace `library`, like `torch.library`. Transforms, the tape and compiled graphs treat a custom
  * op as one step. Invariant: registering by name and by op are equivalent.
  */
+import { refuseValue } from "./base/checked_input.ts";
 import { gradcheck } from "./autograd/gradcheck.ts";
 import {
   type AutogradOptions,
@@ -33,7 +34,7 @@ export type OpOrName = CustomOp | string;
 function opOf(op: OpOrName): CustomOp {
   if (typeof op === "string") return customOpNamed(op);
   if (isCustomOp(op)) return op;
-  throw new DynError("Expected an op made by library.customOp, or its name");
+  refuseValue("an op made by library.customOp, or its name,", op);
 }
 
 /** Says what an op gives for tensors without elements, as `torch.library.register_fake`. Gives the function back. */

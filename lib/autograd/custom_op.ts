@@ -3,7 +3,7 @@
  * an op, which transforms, the tape and compiled graphs treat as one step. Invariant: an op writes only to the
  * arguments that it names, and its results share memory with none of them.
  */
-import { checkFunction, checkOptions } from "../base/checked_input.ts";
+import { checkFunction, checkOptions, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { reportFallback } from "../base/fallback.ts";
 import { flatten, unflatten } from "../base/tree.ts";
@@ -163,7 +163,7 @@ function isOp<F extends OpFunction>(op: unknown): op is CustomOp<F> {
 function entryOf(op: object): Known {
   const entry = known.get(op);
   if (entry) return entry;
-  throw new DynError("Expected an op made by library.customOp");
+  refuseValue("an op made by library.customOp", op);
 }
 
 /** A Function that runs the kernel of an op, with the gradient that was registered for it. */

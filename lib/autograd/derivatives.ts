@@ -3,7 +3,7 @@
  * are products with derivatives, or all of them, in the structure of the arguments. Invariant: results are
  * differentiable only with `createGraph`.
  */
-import { checkFunction, optionsOf } from "../base/checked_input.ts";
+import { checkFunction, optionsOf, refuseValue } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
@@ -48,7 +48,7 @@ function at(owner: string, f: TensorFunction, { given, createGraph }: {
   );
   checkFunction(f, "of tensors to differentiate");
   const value = f(...inputs), outputs = listOf(value);
-  if (!outputs.every(isTensor)) throw new DynError(`Expected a function that gives tensors in ${owner}`);
+  if (!outputs.every(isTensor)) refuseValue(`a function that gives tensors in ${owner}`, value);
   return { inputs, outputs, value };
 }
 
@@ -92,7 +92,7 @@ function tangentsOf(
     if (like.length === 1 && like.every((x) => x.numel() === 1)) {
       return like.map((x) => ops.onesLike(x.detach()));
     }
-    throw new DynError(`Expected v for ${owner}: it may be left out for one element only`);
+    throw new DynError(`Expected v for ${owner} but found none; only for one element may it be left out`);
   }
   const list = listOf(given);
   if (list.length === like.length && list.every((v, k) => `${v.shape}` === `${like[k]?.shape}`)) return list;

@@ -3,6 +3,7 @@
  * `apply`. Invariant: `forward` runs unrecorded; `backward` is recorded when the pass creates a graph, so it is
  * differentiable itself.
  */
+import { refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { isDifferentiable } from "../base/dtype.ts";
 import { aliasOf, ops } from "../tensor/eager.ts";
@@ -144,7 +145,7 @@ export class Function {
   /** Runs forward and records backward. */
   static apply<C extends FunctionClass>(this: C, ...args: readonly unknown[]): ReturnType<C["forward"]> {
     const result = applyFunction(this, args);
-    if (!isResult<C>(result)) throw new DynError("Expected forward to return a value");
+    if (!isResult<C>(result)) refuseValue(`forward of ${this.name} to return a value`, result);
     return result;
   }
 }
@@ -330,7 +331,7 @@ class FunctionNode extends Node {
     return this.edges.map((edge, k) => {
       const grad = list[k] ?? null;
       if (grad === null) return null;
-      if (!isTensor(grad)) throw new DynError(`Expected tensors or null from ${this.of.name}.backward`);
+      if (!isTensor(grad)) refuseValue(`tensors or null from ${this.of.name}.backward`, grad);
       return edge === null ? null : grad;
     });
   }

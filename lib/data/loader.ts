@@ -104,13 +104,17 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     this.batchSize = batchSampler || options.batchSize === null ? null : options.batchSize ?? 1;
     if (sampler && shuffle) throw new DynError("Expected either a sampler or shuffle but found both");
     if (batchSampler && (options.batchSize !== undefined || shuffle || sampler || options.dropLast)) {
-      throw new DynError("Expected no batchSize, shuffle, sampler or dropLast beside a batchSampler");
+      throw new DynError(
+        "Expected a batchSampler alone but found it beside batchSize, shuffle, sampler or dropLast",
+      );
     }
     if (this.batchSize === null && !batchSampler && options.dropLast) {
       throw new DynError("Expected no dropLast where samples are not batched");
     }
     if (this.#stream && (sampler || batchSampler || shuffle)) {
-      throw new DynError("Expected no sampler and no shuffle for samples in an order of their own");
+      throw new DynError(
+        "Expected samples in an order of their own to be taken in it but found a sampler or shuffle",
+      );
     }
     if (this.batchSize !== null && (!Number.isInteger(this.batchSize) || this.batchSize < 1)) {
       throw new DynError(`Expected a batchSize of at least 1 but found ${this.batchSize}`);

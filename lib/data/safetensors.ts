@@ -151,7 +151,7 @@ export function serialize(
     checkTensor(each, `${JSON.stringify(name)} of safetensors.save`);
   }
   if (Object.hasOwn(tensors, "__metadata__")) {
-    throw new DynError("Expected names of tensors other than __metadata__, which the format reserves");
+    throw new DynError("Expected names that the format does not reserve but found __metadata__");
   }
   const header: Record<string, unknown> = {};
   if (Object.keys(metadata).length > 0) header["__metadata__"] = metadata;

@@ -175,8 +175,9 @@ export class WeightedRandomSampler implements Sampler {
     };
     if (!isTensor(weights)) checkKind(weights, "a list", "weights of WeightedRandomSampler");
     const given = isTensor(weights) ? Array.from(weights.toTypedArray(), Number) : [...weights];
-    if (given.some((weight) => !(weight >= 0))) {
-      throw new DynError("Expected weights that are not negative");
+    const wrong = given.findIndex((weight) => !(weight >= 0));
+    if (wrong >= 0) {
+      throw new DynError(`Expected weights that are not negative but found ${given[wrong]} at ${wrong}`);
     }
     const count = options.numSamples;
     if (!Number.isInteger(count) || count < 1) {

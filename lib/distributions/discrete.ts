@@ -166,7 +166,7 @@ export class Binomial extends CountOfChances {
   override entropy(): Tensor {
     const most = Number(this.totalCount.max().item());
     if (Number(this.totalCount.min().item()) !== most) {
-      throw new DynError("Expected one totalCount for entropies of Binomial");
+      throw new DynError("Expected one totalCount for entropies of Binomial but found several");
     }
     const values = ops.reshape(ops.arange(most + 1), [most + 1, ...this.batchShape.map(() => 1)]).to(
       this.probs.dtype,

@@ -2,6 +2,7 @@
  * Prepares the arguments that a function is differentiated by: replaces the selected ones by tensors that are
  * tracked. Invariant: gradients of an outer transform flow through; the caller's arguments are not changed.
  */
+import { refuseValue } from "../base/checked_input.ts";
 import { isDifferentiable } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, leafCount, type TreeSpec, unflatten } from "../base/tree.ts";
@@ -86,5 +87,5 @@ export interface WithAuxiliary {
 export function auxiliaryOf(owner: string, result: unknown, hasAux: boolean): WithAuxiliary {
   if (!hasAux) return { value: result, auxiliary: undefined };
   if (Array.isArray(result) && result.length === 2) return { value: result[0], auxiliary: result[1] };
-  throw new DynError(`Expected a function that gives [value, auxiliary] in ${owner}, as hasAux says`);
+  refuseValue(`a function that gives [value, auxiliary] in ${owner}, as hasAux says,`, result);
 }

@@ -3,7 +3,7 @@
  * results. Invariant: transforms nest; captured values are constants to them, but outer passes, and those of the
  * tape, reach them.
  */
-import { checkFunction, checkKind } from "../base/checked_input.ts";
+import { checkFunction, checkKind, refuseValue } from "../base/checked_input.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, isPlainObject, mapTree, unflatten } from "../base/tree.ts";
@@ -139,7 +139,7 @@ function outputsOf(
 ): { readonly tensors: readonly Tensor[]; readonly arranged: (values: readonly unknown[]) => unknown } {
   const { leaves, spec } = flatten(result, isTensor), tensors = leaves.filter(isTensor);
   if (tensors.length < leaves.length || tensors.length === 0) {
-    throw new DynError(`Expected a function that gives tensors in ${owner}`);
+    refuseValue(`a function that gives tensors in ${owner}`, result);
   }
   return { tensors, arranged: (values) => unflatten(spec, values) };
 }

@@ -69,7 +69,7 @@ function sides(
   { fixed, extra, attended }: { fixed: Tensor | null; extra: Tensor | null; attended: Attended },
 ): { readonly heads: Tensor; readonly added: number } {
   const { numHeads, addZero } = attended, batch = x.shape[0] ?? 1;
-  if (fixed && extra) throw new DynError("Expected no bias of keys or values beside static ones");
+  if (fixed && extra) throw new DynError("Expected a bias of keys and values or static ones but found both");
   const wide = extra ? cat([x, extra.expand(batch, 1, x.shape[2] ?? 1)], 1) : x;
   const heads = fixed
     ? fixed.reshape(batch, numHeads, fixed.shape[1] ?? 1, fixed.shape[2] ?? 1)
@@ -190,10 +190,12 @@ function inWeights(given: AttentionForward & AttentionForwardOptions): [Tensor, 
   if (useSeparateProjWeight) {
     if (qProjWeight && kProjWeight && vProjWeight) return [qProjWeight, kProjWeight, vProjWeight];
     throw new DynError(
-      "Expected qProjWeight, kProjWeight and vProjWeight where useSeparateProjWeight is true",
+      "Expected qProjWeight, kProjWeight and vProjWeight where useSeparateProjWeight is true but found not all",
     );
   }
-  if (!inProjWeight) throw new DynError("Expected inProjWeight where useSeparateProjWeight is false");
+  if (!inProjWeight) {
+    throw new DynError("Expected inProjWeight where useSeparateProjWeight is false but found none");
+  }
   const part = (k: number) => inProjWeight.narrow(0, k * width, width);
   return [part(0), part(1), part(2)];
 }

@@ -2,6 +2,7 @@
  * Averages of a model's parameters over training, even (Izmailov et al. 2018) or exponential, and the learning rates
  * that go with them: the namespace `optim.swaUtils`.
  */
+import { refuseValue } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { BatchNorm1d, BatchNorm2d, BatchNorm3d } from "../nn/normalization.ts";
@@ -135,7 +136,7 @@ export function updateBn(loader: Iterable<unknown>, model: Module): void {
     const call: unknown = Reflect.get(model, "call");
     for (const batch of loader) {
       const input: unknown = Array.isArray(batch) ? batch[0] : batch;
-      if (!isTensor(input)) throw new DynError("Expected batches of tensors, or arrays that begin with one");
+      if (!isTensor(input)) refuseValue("batches of tensors, or arrays that begin with one,", input);
       if (typeof call === "function") noGrad(() => void Reflect.apply(call, model, [input]));
     }
   } finally {

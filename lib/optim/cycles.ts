@@ -47,7 +47,9 @@ abstract class Cycle extends LRScheduler {
   protected checkMomenta(): void {
     for (const group of this.optimizer.paramGroups) {
       if (!Reflect.has(group, "momentum") && !Reflect.has(group, "betas")) {
-        throw new DynError("Expected an optimizer with momentum or betas where cycleMomentum is true");
+        throw new DynError(
+          "Expected an optimizer with momentum or betas where cycleMomentum is true but found one with neither",
+        );
       }
     }
   }

@@ -4,7 +4,7 @@
  * nested in arrays and objects. Invariant: results are row-major and share memory with nothing; gradients flow
  * through the branches and iterations that ran.
  */
-import { checkFunction, checkKind, optionsOf } from "../base/checked_input.ts";
+import { checkFunction, checkKind, optionsOf, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, isPlainObject, type TreeSpec, unflatten } from "../base/tree.ts";
 import { runCond, runScan, runWhile } from "../graph/higher_order.ts";
@@ -53,7 +53,7 @@ export function whileLoop<C extends readonly Tensor[]>(
     body: (...values) => {
       const next: unknown = Reflect.apply(bodyFn, undefined, values);
       if (Array.isArray(next)) return next;
-      throw new DynError("Expected a list of carried tensors from the body of a loop");
+      return refuseValue("a list of carried tensors from the body of a loop", next);
     },
   });
   return arranged<C>({ kind: "array", items: carried.map(() => ({ kind: "leaf" })) }, leaves);
@@ -97,7 +97,7 @@ export function scanRows<C extends Tensors, X extends Tensors, Y extends Tensors
     const x = arranged<X>(over.spec, values.slice(start.leaves.length));
     const result: unknown = combineFn(carry, x);
     if (!Array.isArray(result) || result.length !== 2) {
-      throw new DynError("Expected a carry and a result from the function of a scan");
+      return refuseValue("a carry and a result from the function of a scan", result);
     }
     const next = flattened(result[0]), y = flattened(result[1]);
     if (next.leaves.length !== start.leaves.length) {

@@ -11,7 +11,9 @@ import type { Tensor } from "./tensor.ts";
 
 /** Gives a tensor another shape. Throws where it requires grad. */
 export function resize(tensor: Tensor, shape: readonly number[]): void {
-  if (tensor.requiresGrad) throw new DynError("Expected a tensor that does not require grad for resize_");
+  if (tensor.requiresGrad) {
+    throw new DynError("Expected a tensor that does not require grad for resize_ but found one that does");
+  }
   const bad = shape.find((size) => !Number.isInteger(size) || size < 0);
   if (bad !== undefined) throw new DynError(`Expected sizes that are not negative but found ${bad}`);
   const { dtype, device, storage, offset } = tensor;

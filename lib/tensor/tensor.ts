@@ -276,7 +276,9 @@ export class Tensor {
 
   /** Keeps the gradient of a tensor that is not a leaf, as `torch.Tensor.retain_grad`. */
   retainGrad(): void {
-    if (!this.requiresGrad) throw new DynError("Expected a tensor that requires grad for retainGrad");
+    if (!this.requiresGrad) {
+      throw new DynError("Expected a tensor that requires grad for retainGrad but found one that does not");
+    }
     this.gradFn?.retained.set(this.state?.output ?? 0, this);
   }
 
@@ -291,7 +293,9 @@ export class Tensor {
 
   /** Calls `hook` with each gradient of this tensor; what it returns replaces the gradient. */
   registerHook(hook: TensorHook<Tensor>): HookHandle {
-    if (!this.requiresGrad) throw new DynError("Expected a tensor that requires grad for a hook");
+    if (!this.requiresGrad) {
+      throw new DynError("Expected a tensor that requires grad for a hook but found one that does not");
+    }
     checkFunction(hook, "as a hook");
     return autograd().registerHook(this, hook);
   }
@@ -302,7 +306,9 @@ export class Tensor {
    */
   registerPostAccumulateGradHook(hook: (tensor: Tensor) => void): HookHandle {
     if (this.gradFn !== null || !this.requiresGrad) {
-      throw new DynError("Expected a leaf that requires grad for a hook after its gradient was added");
+      throw new DynError(
+        "Expected a leaf that requires grad for a hook after its gradient was added but found another tensor",
+      );
     }
     return autograd().registerAccumulationHook(this, hook);
   }
@@ -310,7 +316,9 @@ export class Tensor {
   /** Makes it a leaf without history, in place. Views cannot be detached so. */
   detach_(): this {
     if (this.viewState !== null && !this.viewState.succeeds) {
-      throw new DynError("Expected a tensor that is no view for detach_; use detach()");
+      throw new DynError(
+        "Expected a tensor with memory of its own for detach_ but found a view; use detach()",
+      );
     }
     this.viewState = null;
     if (this.state !== null) {

@@ -164,7 +164,9 @@ class Orthogonal extends Module {
       original = ones(n, tall).narrow(-1, 0, k).neg().expand(tall.shape).contiguous();
     } else {
       if (this.map !== "householder") {
-        throw new DynError("Expected useTrivialization for a map that has no right inverse");
+        throw new DynError(
+          `Expected useTrivialization for a map without right inverse but found it false for ${this.map}`,
+        );
       }
       const [A, tau] = geqrf(tall), diagonal = A.diagonal(0, -2, -1), sign = diagonal.sign();
       const signs = sign.mul(tau.eq(0).to(sign.dtype).mul(-2).add(1));

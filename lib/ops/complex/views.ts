@@ -35,13 +35,18 @@ export function complexMeta(self: TensorMeta): TensorMeta {
     throw new DynError(`Expected a last dimension of size 2 for viewAsComplex but found ${shapeText(shape)}`);
   }
   if (!isEqual(strides.at(-1) ?? 1, 1)) {
-    throw new DynError("Expected a last dimension of stride 1 for viewAsComplex; make it contiguous() first");
+    throw new DynError(
+      `Expected a last dimension of stride 1 for viewAsComplex but found ${
+        strides.at(-1)
+      }; make it contiguous() first`,
+    );
   }
   const isEven = (d: Dim) => isEqual(mod(d, 2), 0);
   const outer = shape.slice(0, -1), steps = strides.slice(0, -1);
   if (!steps.every((step, d) => outer[d] === 1 || isEven(step)) || !isEven(offset)) {
     throw new DynError(
-      "Expected even strides and an even offset for viewAsComplex; make it contiguous() first",
+      `Expected even strides and an even offset for viewAsComplex but found [${strides}] and ${offset}; make it ` +
+        "contiguous() first",
     );
   }
   return {

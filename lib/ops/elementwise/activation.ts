@@ -216,7 +216,7 @@ const celu = composeWideOp({
   inplace: true,
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer({ self, alpha }) {
-    if (alpha === 0) throw new DynError("Expected alpha of celu that is not 0");
+    if (alpha === 0) throw new DynError("Expected an alpha of celu other than 0 but found 0");
     return acceptedMeta("celu", self);
   },
   compose: (o, { self, alpha }) => exponential(o, self, { alpha, scale: 1, rate: 1 / alpha }),

@@ -111,7 +111,9 @@ const stft = composeOp({
   compose(o, { self, window, center, padMode, normalized, onesided, returnComplex, ...given }) {
     const frames = framesOf(given, window), { nFft, hopLength } = frames;
     const half = isHalf(onesided, self, window);
-    if (half && isComplex(self.dtype)) throw new DynError("Expected a real signal for onesided stft");
+    if (half && isComplex(self.dtype)) {
+      throw new DynError(`Expected a real signal for onesided stft but found ${self.dtype}`);
+    }
     const signals = batched(o, self, 2, "stft"), around = Math.floor(nFft / 2);
     const padded = center && isPadMode(padMode) ? padSignal(o, signals, around, padMode) : signals;
     const cut = o.unfold(padded, -1, nFft, hopLength), weights = framed(o, window, frames, self);
@@ -176,7 +178,7 @@ const istft = composeOp({
   compose(o, { self, window, center, normalized, onesided, length, returnComplex, ...given }) {
     const frames = framesOf(given, window), { nFft, hopLength } = frames;
     if (returnComplex && onesided) {
-      throw new DynError("Expected all frequencies for a complex signal of istft");
+      throw new DynError("Expected all frequencies for a complex signal of istft but found onesided true");
     }
     const spectra = o.transpose(batched(o, self, 3, "istft"), -1, -2),
       count = knownSize(spectra.shape[1] ?? 1);

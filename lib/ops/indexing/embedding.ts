@@ -71,7 +71,11 @@ const embedding = composeOp({
   infer({ input, weight, paddingIdx, maxNorm }) {
     const { table, indices } = checkedTable(input, weight);
     paddingRow(paddingIdx, table.shape[0] ?? 1);
-    if (maxNorm !== null) throw new DynError("Expected no maxNorm: embeddings are not renormalized in place");
+    if (maxNorm !== null) {
+      throw new DynError(
+        `Expected no maxNorm but found ${maxNorm}: embeddings are not renormalized in place`,
+      );
+    }
     return contiguousMeta([...indices.shape, table.shape[1] ?? 1], table.dtype, table.device);
   },
   ranges({ input, weight }) {
@@ -229,9 +233,14 @@ const oneHotOfAll = hostOp({
     if (self.dtype !== "int64" && self.dtype !== "int32") {
       throw new DynError(`Expected classes of type int64 but found ${self.dtype}`);
     }
-    if (self.data.length === 0) throw new DynError("Expected a number of classes for an empty tensor");
+    if (self.data.length === 0) {
+      throw new DynError("Expected a number of classes for a tensor without elements but found none");
+    }
     const classes = Array.from(self.data, Number), count = Math.max(...classes) + 1;
-    if (classes.some((c) => c < 0)) throw new DynError("Expected classes that are not negative");
+    const negative = classes.find((c) => c < 0);
+    if (negative !== undefined) {
+      throw new DynError(`Expected classes that are not negative but found ${negative}`);
+    }
     const data = new BigInt64Array(classes.length * count);
     classes.forEach((c, i) => data[i * count + c] = 1n);
     return [{ shape: [...self.shape, count], dtype: "int64", data }];

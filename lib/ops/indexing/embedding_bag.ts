@@ -98,7 +98,11 @@ const embeddingBag = composeWideOp({
     checkIndex("embeddingBag", indices);
     checkTable(table);
     paddingRow(paddingIdx, table.shape[0] ?? 1);
-    if (maxNorm !== null) throw new DynError("Expected no maxNorm: embeddings are not renormalized in place");
+    if (maxNorm !== null) {
+      throw new DynError(
+        `Expected no maxNorm but found ${maxNorm}: embeddings are not renormalized in place`,
+      );
+    }
     if (perSampleWeights) {
       if (mode !== "sum") throw new DynError(`Expected mode sum with perSampleWeights but found ${mode}`);
       if (!sameShape(perSampleWeights.shape, indices.shape)) {
@@ -111,14 +115,19 @@ const embeddingBag = composeWideOp({
     }
     const [first = 1] = indices.shape, dim = table.shape[1] ?? 1;
     if (indices.shape.length === 2) {
-      if (offsets) throw new DynError("Expected no offsets where rows of indices are bags");
+      if (offsets) {
+        throw new DynError(
+          "Expected no offsets beside indices of 2 dimensions, whose rows are bags, but found some",
+        );
+      }
       return contiguousMeta([first, dim], table.dtype, table.device);
     }
     if (indices.shape.length !== 1) {
       throw new DynError(`Expected indices of 1 or 2 dimensions but found ${shapeText(indices.shape)}`);
     }
     if (!offsets || offsets.shape.length !== 1 || !isInteger(offsets.dtype)) {
-      throw new DynError("Expected a vector of integers as offsets of bags");
+      const found = offsets ? `${offsets.dtype} of shape ${shapeText(offsets.shape)}` : "none";
+      throw new DynError(`Expected a vector of integers as offsets of bags but found ${found}`);
     }
     const starts = offsets.shape[0] ?? 0;
     if (starts === 0) throw new DynError("Expected offsets of bags, of which the first is 0, but found none");

@@ -27,7 +27,11 @@ interface Equation {
 
 function parseTerm(term: string, rank: number): { labels: string[]; ellipsis: number } {
   const [before = "", after, ...more] = term.split("...");
-  if (more.length > 0) throw new DynError(`Expected at most one ellipsis in ${JSON.stringify(term)}`);
+  if (more.length > 0) {
+    throw new DynError(
+      `Expected at most one ellipsis but found ${more.length + 1} in ${JSON.stringify(term)}`,
+    );
+  }
   const letters = [...before, ...after ?? ""];
   for (const letter of letters) {
     if (!/[A-Za-z]/.test(letter)) {
@@ -46,7 +50,9 @@ function parseTerm(term: string, rank: number): { labels: string[]; ellipsis: nu
 
 function parse(equation: string, operands: readonly TensorLike[]): Equation {
   const [left = "", right, ...more] = equation.replaceAll(" ", "").split("->");
-  if (more.length > 0) throw new DynError(`Expected one arrow in ${JSON.stringify(equation)}`);
+  if (more.length > 0) {
+    throw new DynError(`Expected one arrow but found ${more.length + 1} in ${JSON.stringify(equation)}`);
+  }
   const terms = left.split(",");
   if (terms.length !== operands.length) {
     throw new DynError(
@@ -84,8 +90,12 @@ function outputLabels(
   const [before = "", after] = right.split("...");
   const labels = [...before, ...after === undefined ? [] : under, ...after ?? ""];
   labels.forEach((label, i) => {
-    if (!all.includes(label)) throw new DynError(`Expected dimension ${label} of the result in an operand`);
-    if (labels.indexOf(label) !== i) throw new DynError(`Expected dimension ${label} once in the result`);
+    if (!all.includes(label)) {
+      throw new DynError(`Expected dimension ${label} of the result in an operand but found it in none`);
+    }
+    if (labels.indexOf(label) !== i) {
+      throw new DynError(`Expected dimension ${label} once in the result but found it twice`);
+    }
   });
   return labels;
 }

@@ -99,7 +99,7 @@ const linearCrossEntropy = composeOp({
   infer({ input, linearWeight, target, reduction, ignoreIndex }) {
     const { features, probable } = linearTargets({ input, weight: linearWeight, target });
     if (probable && ignoreIndex !== null) {
-      throw new DynError("Expected no ignoreIndex where targets are probabilities");
+      throw new DynError(`Expected no ignoreIndex where targets are probabilities but found ${ignoreIndex}`);
     }
     if (probable !== isFloat(target.dtype)) {
       throw new DynError(

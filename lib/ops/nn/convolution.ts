@@ -39,7 +39,10 @@ function outputSize(size: Dim, kernel: Dim, at: { stride: number; padding: numbe
 function geometryMeta(name: string, g: Geometry): void {
   const positive = [...g.stride, ...g.dilation, g.groups].every((v) => v > 0);
   if (!positive || g.padding.some((p) => p < 0)) {
-    throw new DynError(`Expected a positive stride, dilation and groups and no negative padding in ${name}`);
+    throw new DynError(
+      `Expected a positive stride, dilation and groups and no negative padding in ${name} but found stride ` +
+        `[${g.stride}], dilation [${g.dilation}], groups ${g.groups} and padding [${g.padding}]`,
+    );
   }
 }
 

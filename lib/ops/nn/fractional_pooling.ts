@@ -27,7 +27,8 @@ function fractionalSizes(
     throw new DynError(`Expected ${rank + 1} or ${rank + 2} dimensions but found ${shapeText(self.shape)}`);
   }
   if ((outputSize === null) === (outputRatio === null)) {
-    throw new DynError("Expected either outputSize or outputRatio");
+    const found = outputSize === null ? "neither" : "both";
+    throw new DynError(`Expected either outputSize or outputRatio but found ${found}`);
   }
   const spatial = self.shape.slice(-rank).map((s) => knownSize(s));
   const ratios = outputRatio === null ? [] : spread(outputRatio, rank, "outputRatio");
@@ -41,7 +42,9 @@ function fractionalSizes(
   sizes.forEach((size, d) => {
     const own = spatial[d] ?? 1, window = kernel[d] ?? 1;
     if (size < 1 || window < 1 || size + window - 1 > own) {
-      throw new DynError(`Expected ${size} windows of ${window} that fit into ${own}`);
+      throw new DynError(
+        `Expected windows that fit but found ${size} of ${window} for a dimension of ${own}`,
+      );
     }
   });
   return sizes;

@@ -144,7 +144,7 @@ const interpolate = composeWideOp({
       throw new DynError(`Expected ${rank} spatial dimension(s) for ${mode} but found ${sizes.length}`);
     }
     if (alignCorners !== null && rank === undefined) {
-      throw new DynError(`Expected no alignCorners for mode ${mode}`);
+      throw new DynError(`Expected no alignCorners for mode ${mode} but found ${alignCorners}`);
     }
     if (antialias && (rank !== 2 || !isFloat(self.dtype))) {
       throw new DynError(
@@ -223,7 +223,11 @@ function windowsOver(spatial: readonly Dim[], args: FoldArgs): Dim[] {
   return spatial.map((size, d) => {
     const reach = ((kernel?.[d] ?? 1) - 1) * (dilation?.[d] ?? 1) + 1;
     const wide = knownSize(size) + 2 * (padding?.[d] ?? 0);
-    if (wide < reach) throw new DynError(`Expected windows that fit into ${shapeText(spatial)}`);
+    if (wide < reach) {
+      throw new DynError(
+        `Expected windows that fit into ${shapeText(spatial)} but found one of ${reach} for ${wide}`,
+      );
+    }
     return sliceLength({ start: 0, end: wide - reach + 1 }, stride?.[d] ?? 1);
   });
 }

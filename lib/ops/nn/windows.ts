@@ -35,7 +35,11 @@ function windowCount(size: Dim, w: Windows, d: number): Dim {
 export function pooledSizes(shape: readonly Dim[], w: Windows): Dim[] {
   const rank = w.kernel.length, lead = shape.length - rank;
   const positive = [...w.kernel, ...w.stride, ...w.dilation].every((v) => v > 0);
-  if (!positive) throw new DynError("Expected a positive kernel size, stride and dilation");
+  if (!positive) {
+    throw new DynError(
+      `Expected a positive kernel size, stride and dilation but found [${w.kernel}], [${w.stride}] and [${w.dilation}]`,
+    );
+  }
   w.padding.forEach((p, d) => {
     const reach = ((w.kernel[d] ?? 1) - 1) * (w.dilation[d] ?? 1) + 1;
     if (p < 0 || p > reach / 2) {

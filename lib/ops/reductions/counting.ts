@@ -97,7 +97,7 @@ const histc = hostOp({
     let [low, high] = [min, max];
     if (low === high && values.length > 0) [low, high] = [Math.min(...values), Math.max(...values)];
     if (!Number.isFinite(low) || !Number.isFinite(high)) {
-      throw new DynError("Expected finite elements to count");
+      throw new DynError(`Expected finite elements to count but found a range from ${low} to ${high}`);
     }
     if (low === high) [low, high] = [low - 1, high + 1];
     const counts = new Array<number>(bins).fill(0);

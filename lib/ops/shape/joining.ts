@@ -136,7 +136,11 @@ const meshgrid = composeOp({
       if (x.shape.length > 1) {
         throw new DynError(`Expected vectors for meshgrid but found ${shapeText(x.shape)}`);
       }
-      if (x.dtype !== tensors[0]?.dtype) throw new DynError("Expected vectors of one type for meshgrid");
+      if (x.dtype !== tensors[0]?.dtype) {
+        throw new DynError(
+          `Expected vectors of one type for meshgrid but found ${tensors[0]?.dtype} and ${x.dtype}`,
+        );
+      }
     }
     const sizes = tensors.map((x) => x.shape[0] ?? 1);
     const shape = indexing === "xy" ? swapped(sizes) : sizes;
@@ -169,7 +173,8 @@ const cartesianProd = composeOp({
   infer({ tensors }) {
     const [first] = tensors;
     if (!first || tensors.some((x) => x.shape.length !== 1)) {
-      throw new DynError("Expected vectors for cartesianProd");
+      const found = tensors.map((x) => shapeText(x.shape)).join(", ") || "none";
+      throw new DynError(`Expected vectors for cartesianProd but found ${found}`);
     }
     if (tensors.length === 1) return first;
     const count = product(tensors.map((x) => x.shape[0] ?? 1));
