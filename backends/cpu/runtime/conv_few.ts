@@ -300,8 +300,9 @@ static void depthwise_weight(const ConvCall& c, const Conv& p, L threads) {
           for (L x = p.ow; x < vectors * VL; x++) row[x] = 0;
         }
         L k = 0;
-        for (; k + 8 <= depth; k += 8) sums_of_taps<8>(padded, q.columns, taps + k, gradient, p.oh, vectors, mask, sums + k);
-        for (; k < depth; k++) sums_of_taps<1>(padded, q.columns, taps + k, gradient, p.oh, vectors, mask, sums + k);
+        #define TAPS(n) for (; k + n <= depth; k += n) sums_of_taps<n>(padded, q.columns, taps + k, gradient, p.oh, vectors, mask, sums + k);
+        TAPS(9) TAPS(3) TAPS(1)
+        #undef TAPS
       }
       for (L y = 0; y < p.r; y++) for (L x = 0; x < p.s; x++) ((T*) c.weight)[g * ws[0] + y * ws[2] + x * ws[3]] = sums[y * p.s + x];
     }
