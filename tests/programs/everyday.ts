@@ -702,6 +702,14 @@ export const everyday: Corpus = {
     });
     for (const key of ["shape", "requiresGrad", "shape"] as const) see(f(v(1, 2), key));
   },
+  "an element far beyond the end of an array"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const list: number[] = [];
+      list[2 ** 32 - 2] = 3;
+      return [x.mul(list.length), list.lastIndexOf(3)];
+    });
+    see(f(v(1)));
+  },
   "counts and depths below zero are none"({ compile, see }) {
     const f = compile((x: Tensor) => {
       const list = [1, 2, 3, 4];

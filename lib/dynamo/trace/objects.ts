@@ -474,6 +474,7 @@ function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): 
     const index = indexOfKey(key);
     if (index !== null) {
       const elements = elementsOf(m, object);
+      if (index >= MOST_ELEMENTS) return breakGraph("builtin", "an array of so many elements");
       while (elements.length < index) elements.push(HOLE);
       elements[index] = value;
       return;
