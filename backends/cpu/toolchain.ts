@@ -96,7 +96,15 @@ interface Answers {
 
 const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
+/** Files of compilers by name, while one is asked: looking through all folders takes as long as a small kernel. */
+const located = new Map<string, string | undefined>();
+
 function locate(name: string): string | undefined {
+  if (!located.has(name)) located.set(name, findFile(name));
+  return located.get(name);
+}
+
+function findFile(name: string): string | undefined {
   const folders = name.includes("/") ? [""] : (Deno.env.get("PATH") ?? "").split(":").map((f) => `${f}/`);
   for (const folder of folders) {
     try {
@@ -272,9 +280,8 @@ function askMeanwhile(compiler: string): Answers | undefined {
     asked = { trial, run: runInBackground(commands, { seconds, folder }), looked: -Infinity };
     globalThis.addEventListener("unload", () => asked?.run.stop());
   }
-  const { trial, run, looked } = asked, now = performance.now();
-  if (now - looked < LOOK_EVERY) return undefined;
-  asked.looked = now;
+  const { trial, run } = asked;
+  asked.looked = performance.now();
   const endings = run.poll();
   if (!endings) return undefined;
   asked = undefined;
@@ -385,13 +392,16 @@ export function toolchainStatus(): ToolchainStatus {
 
 /** The same for who goes on without it: undefined while a compiler is asked for the first time. */
 export function toolchainMeanwhile(): ToolchainStatus | undefined {
-  return status ?? noted(find(askMeanwhile));
+  if (status !== undefined) return status;
+  if (asked !== undefined && performance.now() - asked.looked < LOOK_EVERY) return undefined;
+  return noted(find(askMeanwhile));
 }
 
 function noted(found: ToolchainStatus | undefined): ToolchainStatus | undefined {
   if (found) {
     status = found;
     trials++;
+    located.clear();
   }
   return found;
 }
