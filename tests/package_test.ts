@@ -299,9 +299,9 @@ Deno.test("what does not fit is refused before it runs", async () => {
     );
     await assertRejects(() => loadPackage(other(() => {})), Error, "Expected library.so with the hash none");
     await assertRejects(
-      () => loadPackage(other((each) => each["version"] = 2)),
+      () => loadPackage(other((each) => each["version"] = 1)),
       Error,
-      "Expected dyn.package 1",
+      "Expected dyn.package 2",
     );
     await assertRejects(() => loadPackage(new Uint8Array(3)), Error, "Expected an archive of a package");
     const dropping = compiler.export(new nn.Dropout(0.5), [ones([3])]);

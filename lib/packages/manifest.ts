@@ -19,7 +19,8 @@ import type { CallSpec, InputSpec, ResultSpec } from "./call_spec.ts";
 /** Files of a package. */
 export const MANIFEST = "manifest.json", WEIGHTS = "weights.safetensors";
 
-const FORMAT = "dyn.package", VERSION = 1;
+/** Raised where packages hold what readers of another version cannot run. */
+const FORMAT = "dyn.package", VERSION = 2;
 
 /** A memory that a program fills. */
 export interface PackagedBuffer {
