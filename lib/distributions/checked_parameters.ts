@@ -3,6 +3,7 @@
  * elements are read only where that causes no graph break and cannot mislead a mode: neither in compiled functions
  * nor under `vmap`.
  */
+import { checkFunction } from "../base/checked_input.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { canReadElements, isTensor } from "../tensor/tensor.ts";
@@ -23,6 +24,7 @@ export function checkParameters(
 ): void {
   if (!checks.areOn || !canReadElements()) return;
   for (const [parameter, constraint] of Object.entries(wanted)) {
+    checkFunction(constraint?.check, `that checks ${parameter} of ${name}`);
     const value: unknown = Reflect.get(distribution, parameter);
     if (!isTensor(value)) throw new InternalError(`Expected a tensor for ${parameter}`);
     if (value.device === "meta") continue;

@@ -1,4 +1,5 @@
 /** Modules below one another, and the names of what they hold. Invariant: a name is one part of a dotted path. */
+import { checkKind } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 
 /** An object with more of its kind below. */
@@ -25,6 +26,7 @@ interface Member {
 
 /** Throws DynError for a name that cannot be part of a path, or that holds something else. */
 export function checkMemberName(module: object, name: string, { what, fits }: Member): void {
+  checkKind(name, "a string", `the name of ${what}`);
   if (name === "" || name.includes(".")) {
     throw new DynError(`Expected a name without dots for ${what} but found "${name}"`);
   }
