@@ -7,6 +7,7 @@ import { withRuntimeBuiltins } from "../../base/own_builtins.ts";
 import { Module } from "../../nn/module.ts";
 import { Optimizer } from "../../optim/optimizer.ts";
 import { Tensor } from "../../tensor/tensor.ts";
+import { Box, LiveView } from "../bytecode/runtime.ts";
 import type { Source } from "../source.ts";
 import { inherits } from "../functions/modules.ts";
 import { BUILTIN_OBJECTS } from "../functions/builtin_objects.ts";
@@ -58,11 +59,13 @@ const SETTLED: ReadonlySet<object> = new Set<object>([
   Module.prototype,
   Optimizer.prototype,
   RegExp.prototype,
+  Box.prototype,
+  LiveView.prototype,
 ]);
 
 /**
- * Returns whether properties of instances of a class are read as always: tensors and patterns have getters that are
- * dyn's own or builtin, and large models have thousands of properties, of which each would cost fifteen times as much.
+ * Returns whether properties of instances of a class are read as always: tensors, variables and patterns have getters that
+ * are dyn's own or builtin, and large models have thousands of properties, of which each would cost fifteen times as much.
  */
 export function isSettledClass(prototype: object | null): boolean {
   for (let at = prototype; at !== null && !isProxy(at); at = getPrototypeOf(at)) {
