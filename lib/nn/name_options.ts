@@ -17,7 +17,7 @@ const ORDER = ["prefix", "recurse", "removeDuplicate"] as const;
 export type Names = { readonly [K in keyof NameOptions]-?: NonNullable<NameOptions[K]> };
 
 /** The arguments by position, or from one on by name. */
-export type NameArguments = Trailing<NameOptions, typeof ORDER>;
+export type NameArguments = Trailing<NameOptions, ["prefix", "recurse", "removeDuplicate"]>;
 
 const ALL: Names = { prefix: "", recurse: true, removeDuplicate: true };
 

@@ -27,6 +27,7 @@ export function enterLaboratory(): void {
   registerDevice({
     ...cpu,
     allocate: (byteLength) => poison(cpu.allocate(byteLength)),
+    isClear: () => false,
     free: (memory) => cpu.free(poison(memory)),
     compileEager: (program) => observed(program, cpu.compileEager(program)),
     ...(compileClass ? { compileClass: (source) => observed(source.program(), compileClass(source)) } : {}),
