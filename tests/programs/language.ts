@@ -21,6 +21,24 @@ export const language: Corpus = {
       for (const list of [[0], [1, 2], [3, -1, 2]]) attempt(() => f(v(1), list));
     }
   },
+  "callbacks that share a variable with the function, behind a break"({ compile, attempt }) {
+    let outer = 2;
+    const log: unknown[] = [], opaque = (value: unknown) => (console.log(value), value);
+    const f = compile((x: Tensor, list: number[], n: number, k: number) => {
+      list.unshift(n, k);
+      try {
+        (null as unknown as { a: number }).a;
+      } catch (error) {
+        const { name, ...rest } = error as Error;
+        log.push(name, Object.keys(rest));
+        log.push(list.map((e) => opaque(e + outer)), list.flatMap((e) => [e, n]));
+      }
+      return [x.mul(outer), log.length];
+    });
+    for (const k of [1, 1, 3]) attempt(() => f(v(1), [], 1, k));
+    outer = 3;
+    attempt(() => f(v(1), [], 1, 1));
+  },
   "a generator that has not begun, before a way out through finally"({ compile, attempt, see }) {
     const log: unknown[] = [];
     function* numbers(n: number) {
