@@ -78,7 +78,7 @@ Deno.test({
       const graphs = modes.slice(0, -1).map((mode, i) => [mode, i + 2, native(i), mode === "works" ? 0 : 1]);
       assertEquals(lines, [...graphs, ["eager", 64 ** 3, 3, 1]]);
       const told = stderr.replaceAll(/^\[fallback\] /gm, "").trim().split(
-        /\n(?=the inference graph |matmul of )/,
+        /\n(?=the inference graph |mm of |matmul of )/,
       );
       assertEquals(told.length, FAULTS.length + 2, stderr);
       FAULTS.forEach(([, text], i) => {
@@ -88,7 +88,7 @@ Deno.test({
         );
         assertMatch(told[i] ?? "", text);
       });
-      assertMatch(told.at(-1) ?? "", /^matmul of eager tensors runs as WebAssembly SIMD/);
+      assertMatch(told.at(-1) ?? "", /^(?:mm|matmul) of eager tensors runs as WebAssembly SIMD/);
     }),
 });
 
