@@ -242,6 +242,20 @@ export const brokenProxies: Corpus = {
       for (let i = 0; i < 2; i++) attempt(() => f(v(i)));
     }
   },
+  "a proxy behind the primitives of a type"({ compile, see }) {
+    let writes = 0;
+    const spy = new Proxy({}, { set: () => (writes++, true) });
+    const f = compile((x: Tensor, n: number) => {
+      (n as unknown as Fields).absent = 1;
+      return x.add(writes);
+    });
+    Object.setPrototypeOf(Number.prototype, spy);
+    try {
+      see(f(v(1), 2), f(v(1), 3), writes);
+    } finally {
+      Object.setPrototypeOf(Number.prototype, Object.prototype);
+    }
+  },
   "a trap that reads elements"({ compile, see }) {
     const proxy = new Proxy(fields({ a: 3 }), {
       get: (of, key) => (limit.item<number>() > 2 ? of[String(key)] : 0),

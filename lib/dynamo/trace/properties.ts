@@ -2,6 +2,7 @@
  * Property access of the program: reads and writes on any value. Invariant: answers of a tensor come from its
  * metadata in the graph.
  */
+import { types } from "node:util";
 import { breakGraph } from "../break_reasons.ts";
 import { programDescriptor } from "../../base/own_builtins.ts";
 import { constant, isPassed, UNDEFINED, type Value } from "../variables/value.ts";
@@ -106,13 +107,14 @@ export function writeProperty(
   }
 }
 
-/** Refused, in strict code with an error, unless a setter for the primitives of a type takes it. */
+/** Refused, in strict code with an error, unless a setter for the primitives of a type, or a trap, takes it. */
 function writeToPrimitive(
   m: Interpreter,
   primitive: string | number | bigint | boolean | symbol,
   { key, strict }: { readonly key: Key; readonly strict: boolean },
 ): void {
   for (let at: unknown = Object(primitive); typeof at === "object" && at; at = Object.getPrototypeOf(at)) {
+    if (types.isProxy(at)) return breakGraph("builtin", "a proxy behind primitives");
     const set = programDescriptor(at, key)?.set;
     if (set) return breakGraph("builtin", "a setter of primitives");
   }
