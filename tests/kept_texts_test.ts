@@ -75,6 +75,27 @@ test("runs capture the same without the debugger and without looking for scripts
   assertEquals(second, { ...captured, inspector: {}, texts: { hits: 1 }, modules: {} });
 });
 
+const TRAINING = `import { nn, optim, type Tensor, tensor } from "${import.meta.resolve("../mod.ts")}";
+const model = new nn.Sequential(new nn.Linear(2, 3), new nn.ReLU(), new nn.Dropout(0.5), new nn.Linear(3, 2));
+const optimizer = new optim.Adam(model.parameters()), target = tensor([1]);
+const scheduler = new optim.lrScheduler.StepLR(optimizer, 2);
+export function f(x: Tensor): Tensor {
+  model.train();
+  optimizer.zeroGrad();
+  const loss = nn.functional.crossEntropy(model.call(x.float().reshape([1, 2])), target);
+  loss.backward();
+  nn.utils.clipGradNorm_(model.parameters(), 1);
+  optimizer.step();
+  scheduler.step();
+  return loss.detach().reshape([1]);
+}
+`;
+
+test("the functions of a training step are found without looking for scripts", async (folder) => {
+  write(folder, "model.ts", TRAINING, 100);
+  for (const _ of ["traced", "kept"]) assertEquals((await run(folder)).inspector, {});
+});
+
 test("a module that has changed is read anew, also where the compiled function stays as it was", async (folder) => {
   write(folder, "model.ts", MODEL, 100);
   write(folder, "factor.ts", CONSTANT, 100);

@@ -32,15 +32,17 @@ const TELLING = 40;
 
 /** Parts of the house that programs' functions go through: folders, and modules in others. */
 export const GONE_THROUGH = {
-  folders: ["nn", "nn/utils", "optim", "autograd"],
+  folders: ["nn", "nn/utils", "optim", "autograd", "base", "distributions", "func"],
   modules: [
     "dynamo/functions/polyfills.ts",
     "dynamo/functions/iterator_polyfills.ts",
     "dynamo/functions/sorting_polyfills.ts",
     "dynamo/functions/marks.ts",
     "ops/api.ts",
+    "tensor/checked.ts",
     "tensor/tensor.ts",
     "tensor/creation.ts",
+    "tensor/dropped_gradients.ts",
   ],
 } as const;
 
