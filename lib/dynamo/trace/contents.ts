@@ -189,16 +189,19 @@ function keyAt(m: Interpreter, key: unknown, place: Source): Value {
 export function entryOf(m: Interpreter, object: ObjectValue, key: Value): Entry | undefined {
   if (isPassed(key)) settleKey(m, key);
   const identity = keyIdentity(key), entries = entriesOf(m, object), { exotic } = object;
-  if ((exotic.kind === "map" || exotic.kind === "set") && [...entries.keys()].some(isPassedKey)) {
-    for (const key of entries.keys()) if (key instanceof PassedValue) settleKey(m, key);
-    settleKeys(exotic.entries);
-    settleKeys(exotic.originals);
-    settleKeys(exotic.deleted);
+  if ((exotic.kind === "map" || exotic.kind === "set") && exotic.passes) {
+    const passed = [...entries.keys()].filter((key) => key instanceof PassedValue);
+    for (const key of passed) settleKey(m, key);
+    exotic.passes = false;
+    // None is left of those that were cleared
+    if (passed.length > 0) {
+      settleKeys(exotic.entries);
+      settleKeys(exotic.originals);
+      settleKeys(exotic.deleted);
+    }
   }
   return entries.get(identity);
 }
-
-const isPassedKey = (identity: KeyIdentity): boolean => identity instanceof PassedValue;
 
 function settleKeys<V>(map: Map<KeyIdentity, V>): void {
   const all = [...map];
@@ -226,6 +229,7 @@ export function entriesOf(m: Interpreter, object: ObjectValue): Map<KeyIdentity,
     keyAt(m, key, entrySource(source, what === "Map" ? "key" : "member", index))
   );
   const known = keys.map((key) => key.kind === "constant" && !isPassed(key) ? key.value : ANY_KEY);
+  exotic.passes = keys.some(isPassed);
   if (m.wrapper.needsMany(`keys of ${source.name}`, known.map(String).join())) breakGraph("changingText");
   m.output.guard({ kind: "entries", source, what, keys: known });
   pairs.forEach(([, realValue], index) => {

@@ -262,6 +262,8 @@ export type Exotic =
     /** Keys of real entries that were deleted, perhaps to be added again. */
     readonly deleted: Map<KeyIdentity, Value>;
     loaded: boolean;
+    /** Whether keys of the real one may be others in other calls, as long as none is looked for. */
+    passes: boolean;
     changed: boolean;
   }
   /** A typed array made in the trace, which has its elements to itself. */

@@ -457,6 +457,7 @@ function exoticOf(real: object): Exotic {
       originals: new Map(),
       deleted: new Map(),
       loaded: false,
+      passes: false,
       changed: false,
     };
   }
@@ -467,6 +468,7 @@ function exoticOf(real: object): Exotic {
       originals: new Map(),
       deleted: new Map(),
       loaded: false,
+      passes: false,
       changed: false,
     };
   }

@@ -160,7 +160,15 @@ export function newSet(
   const known = m.wrapper.known(Set.prototype, "Set.prototype");
   const proto = prototype ?? (known.kind === "object" ? known : null);
   return new ObjectValue(
-    { kind: "set", entries, originals: new Map(), deleted: new Map(), loaded: true, changed: true },
+    {
+      kind: "set",
+      entries,
+      originals: new Map(),
+      deleted: new Map(),
+      loaded: true,
+      passes: false,
+      changed: true,
+    },
     proto,
     null,
     null,
@@ -182,6 +190,7 @@ export function newMap(
       originals: new Map(),
       deleted: new Map(),
       loaded: true,
+      passes: false,
       changed: true,
     },
     proto,
