@@ -3,8 +3,7 @@
  * moves. Invariant: everything the backward reads follows from saved values, without a node that must not run twice.
  */
 import { checkInstance } from "../base/checked_input.ts";
-import { type Argument, Graph, type Node } from "../graph/node.ts";
-import { mapNodes } from "../graph/node.ts";
+import { type Argument, Graph, mapNodes, type Node } from "../graph/node.ts";
 import { mayFail } from "../ops/rewrite/passes.ts";
 import type { JointGraph } from "./joint.ts";
 import { FlowNetwork } from "./max_flow.ts";

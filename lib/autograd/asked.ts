@@ -2,6 +2,7 @@
  * `backward` and `grad` of `torch.autograd`: their forms of arguments, checked, in front of the engine. Invariant: an
  * option that is not known is an error.
  */
+import { refuseOption } from "../base/arguments.ts";
 import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { BackwardOptions } from "../tensor/autograd_state.ts";
@@ -127,8 +128,7 @@ function batched(
 
 function checkNames(options: object, known: readonly string[], owner: string): void {
   const wrong = Object.keys(optionsOf(owner, options)).find((name) => !known.includes(name));
-  if (wrong === undefined) return;
-  throw new DynError(`Expected options of ${owner} out of ${known.join(", ")} but found ${wrong}`);
+  if (wrong !== undefined) refuseOption(owner, known, wrong);
 }
 
 /** One gradient for each of `count` tensors. Throws DynError for another number of them. */

@@ -81,6 +81,11 @@ export function flagOf<N extends string>(owner: string, name: N, given: Flag<N>)
   return given[name] ?? true;
 }
 
+/** Throws DynError: `owner` has no option of that name. */
+export function refuseOption(owner: string, known: readonly string[], name: string): never {
+  throw new DynError(`Expected options of ${owner} out of ${known.join(", ")} but found ${name}`);
+}
+
 /** Names of all arguments of a call. */
 interface AllNames {
   readonly required: readonly string[];
@@ -100,9 +105,7 @@ function collect<O extends object>(
     // PyTorch's T_max is TMax by the rule, and tMax as names of arguments are
     const name = known.find((each) => each === given) ??
       known.find((each) => each === `${given.charAt(0).toLowerCase()}${given.slice(1)}`);
-    if (name === undefined) {
-      throw new DynError(`Expected options of ${owner} out of ${known.join(", ")} but found ${given}`);
-    }
+    if (name === undefined) refuseOption(owner, known, given);
     if (Object.hasOwn(found, name)) {
       throw new DynError(`Expected one value for ${name} of ${owner} but found two`);
     }

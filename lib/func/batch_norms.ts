@@ -1,7 +1,6 @@
 /** Batch norms that keep no statistics, so that they can be mapped over. */
-import { checkModule } from "../nn/module.ts";
+import { checkModule, type Module } from "../nn/module.ts";
 import { noGrad } from "../tensor/modes.ts";
-import type { Module } from "../nn/module.ts";
 import { BatchNorm1d, BatchNorm2d, BatchNorm3d } from "../nn/normalization.ts";
 
 /** Makes all batch norms of a module compute with the statistics of each batch alone, as `torch.func.replace_all_batch_norm_modules_`. */

@@ -3,10 +3,9 @@
  * afterwards the module has its own again.
  */
 import { checkKind } from "../base/checked_input.ts";
-import { checkModule } from "../nn/module.ts";
+import { checkModule, type Module } from "../nn/module.ts";
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
-import type { Module } from "../nn/module.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
 /** Tensors by dotted names, as `stateDict` has them. */

@@ -45,7 +45,7 @@ function fromAccessor(object: object, key: string | symbol): unknown {
   return withRuntimeBuiltins(() => isSettled(object)) ? getProperty(object, key) : OTHERWISE;
 }
 
-/** Returns whether an object has a property, without asking proxies. */
+/** Returns whether an object has a property, without asking proxies: prototypes have guards of their own. */
 export function hasProperty(object: object, key: string | symbol): boolean {
   for (let holder: object | null = object; holder !== null; holder = getPrototypeOf(holder)) {
     if (isProxy(holder)) return false;

@@ -4,13 +4,12 @@
  * (`weight_orig`, `weight_mask`), and pruned elements stay pruned when more are pruned later.
  */
 import { checkFunction, checkKind, optionsOf } from "../../base/checked_input.ts";
-import { checkModule } from "../module.ts";
+import { checkModule, type Module } from "../module.ts";
 import { DynError } from "../../base/errors.ts";
 import { cat, norm, onesLike, rand, randLike, topk } from "../../tensor/generated_functions.ts";
 import { noGrad } from "../../tensor/modes.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import type { NamedForwardPreHook } from "../hooks.ts";
-import type { Module } from "../module.ts";
 import { Parameter } from "../parameter.ts";
 
 /** The kind of choice: single elements, whole slices of a dimension, or the elements of a mask. */

@@ -4,6 +4,7 @@
  */
 import { breakGraph } from "../../break_reasons.ts";
 import {
+  constant,
   type Element,
   HOLE,
   isCallable,
@@ -12,7 +13,6 @@ import {
   UNDEFINED,
   type Value,
 } from "../../variables/value.ts";
-import { constant } from "../../variables/value.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import { findProperty, newArray } from "../objects.ts";
 
