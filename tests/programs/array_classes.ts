@@ -83,6 +83,18 @@ export const arrayClasses: Corpus = {
     });
     see(f(v(1)), f(v(2)));
   },
+  "a class that a list names of its own, from a later call on"({ compile, see }) {
+    const numbers = [1, 2, 3];
+    const f = compile((x: Tensor, list: number[]) => {
+      const made = [list.map((n) => n + 1), list.slice(1), list.concat(4), list.filter((n) => n > 1)];
+      return [x.mul(made[0]?.[0] ?? 0), made];
+    });
+    see(f(v(1), numbers), f(v(2), numbers));
+    for (const own of [List, undefined, { [Symbol.species]: List }]) {
+      Object.assign(numbers, { constructor: own });
+      see(f(v(1), numbers), f(v(2), [3, 2, 1]));
+    }
+  },
   "assignments to properties of super"({ compile, see }) {
     class Base {
       stored = 0;

@@ -59,9 +59,12 @@ function constructed(
 /** Returns whether an array is of no class but its own, and names none. */
 export function isPlainList(m: Interpreter, array: ObjectValue): boolean {
   m.wrapper.relyOnPrototype(array);
-  const { prototype, slots, real } = array;
-  return prototype?.real === Array.prototype && !slots.has("constructor") &&
-    (real === null || !Object.hasOwn(real, "constructor"));
+  const { prototype, slots, real, source } = array;
+  if (prototype?.real !== Array.prototype || slots.has("constructor")) return false;
+  if (real === null || !source) return true;
+  const present = Object.hasOwn(real, "constructor");
+  m.output.guard({ kind: "ownKey", source, key: "constructor", present });
+  return !present;
 }
 
 /** Hands on the list that a method of an array fills: of the class that its receiver names. */
