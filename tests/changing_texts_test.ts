@@ -1,6 +1,7 @@
 /** Texts that are others in each call: where programs pass them on, one version serves all; where they are looked at, it is exact. */
 import { assert, assertEquals } from "@std/assert";
 import { type Tensor, tensor } from "../mod.ts";
+import { errorOnGraphBreak } from "../lib/dynamo/functions/error_on_break.ts";
 import { resumedEntries, statusOf } from "../lib/dynamo/mod.ts";
 import { capture, list } from "./support/dynamo.ts";
 
@@ -60,6 +61,21 @@ const PROGRAMS: Readonly<
     (call) => `m${call % 6}`,
     6,
   ],
+  "one of several cases, or none": [
+    (x, text) => {
+      switch (text) {
+        case "double":
+          return x.mul(2);
+        case "negate":
+          return x.neg();
+        default:
+          return [x.add(1), text];
+      }
+    },
+    (call) => ["double", "negate"][call % 5] ?? named(call),
+    4,
+  ],
+  "measured, of many lengths": [(x, text) => x.mul(text.length).add(1), (call) => "k".repeat(call), 9],
   "measured": [(x, text) => x.mul(text.length), (call) => "k".repeat(call % 6), 6],
   "spelled": [
     (x, text) => {
@@ -147,6 +163,47 @@ Deno.test("symbols that change from call to call are passed on", () => {
     assertEquals([found, list(y), type], [key, [2], "symbol"]);
   }
   assertEquals(c.entries(), 2);
+});
+
+Deno.test("texts that calls bring are compared without a version for each", () => {
+  const c = capture((x: Tensor, a: string, b: string) => a === b ? x.mul(2) : [a !== b, x.mul(3)]);
+  for (let call = 0; call < 12; call++) {
+    const isSame = call % 3 === 0, found = c.run(tensor([1]), named(call), isSame ? named(call) : "other");
+    assertEquals(told(found), isSame ? [2] : [true, [3]]);
+  }
+  assert(c.entries() <= 4, `${c.entries()} versions`);
+});
+
+Deno.test("where a break is an error, texts that are measured do not make one", () => {
+  const c = capture((x: Tensor, text: string) => x.mul(text.length));
+  errorOnGraphBreak(true, () => {
+    for (let call = 0; call < 12; call++) assertEquals(list(c.run(tensor([1]), "k".repeat(call))), [call]);
+  });
+  assertEquals(c.entries(), 8);
+});
+
+Deno.test("symbols that each call makes, and functions of many kinds, end the graph where they are used", () => {
+  const keyed = capture((x: Tensor, key: symbol, o: Record<symbol, number>) => x.mul(o[key] ?? 0).add(1));
+  const applied = capture((x: Tensor, by: (x: Tensor) => Tensor) => by(x.mul(2)).add(1));
+  const kinds = [
+    (x: Tensor) => x.add(0),
+    (x: Tensor) => x.add(1),
+    (x: Tensor) => x.add(2),
+    (x: Tensor) => x.add(3),
+    (x: Tensor) => x.add(4),
+    (x: Tensor) => x.add(5),
+    (x: Tensor) => x.add(6),
+    (x: Tensor) => x.add(7),
+    (x: Tensor) => x.add(8),
+    (x: Tensor) => x.add(9),
+    (x: Tensor) => x.add(10),
+  ];
+  kinds.forEach((by, call) => {
+    const key = Symbol("key");
+    assertEquals(list(keyed.run(tensor([1]), key, { [key]: call })), [call + 1]);
+    assertEquals(list(applied.run(tensor([1]), by)), [call + 3]);
+  });
+  assertEquals([keyed, applied].map(({ run }) => statusOf(run)?.uncompiled), [[], []]);
 });
 
 Deno.test("maps with other keys in each call are one version where no key is looked for, else exact", () => {

@@ -237,15 +237,15 @@ const SCRIPT = `import { compile, config, ones, type Tensor } from "jsr:@x/dyn";
 config.cacheSizeLimit = 2;
 const whole = compile((x: Tensor) => { eval("1"); return x; });
 whole(ones([2]));
-const loop = compile((x: Tensor, s: string) => {
-  if (s === "") return x;
+const loop = compile((x: Tensor, n: bigint) => {
+  if (n === 0n) return x;
   for (let i = 0; i < 3; i++) {
     console.log(i);
-    x = x.add(s.length);
+    x = x.add(Number(n));
   }
   return x;
 }, { name: "loop" });
-for (const s of ["a", "bb", "ccc", "dddd"]) loop(ones([2]), s);
+for (const n of [1n, 2n, 3n, 4n]) loop(ones([2]), n);
 `;
 
 Deno.test("dyn explain tells apart breaks, what runs uncompiled, and limits, each once", async () => {

@@ -51,7 +51,7 @@ function noteObject(known: ObjectHistory | undefined, object: object): ObjectHis
 /** Maximum number of classes distinguished at a place. */
 const MOST_CLASSES = 4;
 
-/** So many versions may be for one value of a number alone. */
+/** So many versions may be for one value of a number, a key or a list of keys alone. */
 const MOST_NEEDED = 3;
 
 /** Number of calls that may run twice because an assumption failed. */
@@ -72,7 +72,8 @@ export class ChangeHistory {
   >();
 
   /** Values that versions have been made for, where something needs to know one, by the computation that gives it. */
-  readonly #needed = new Map<string, Set<Changing>>();
+  readonly #needed = new Map<string, Set<unknown>>();
+  readonly #told = new Set<string>();
   #failedAssumptions = 0;
   /** Recorded questions with their answers; null: not recorded. */
   asked: (Asked & { readonly changed: Answer })[] | null = null;
@@ -149,13 +150,20 @@ export class ChangeHistory {
     return true;
   }
 
-  /** Notes that a version is for one value of a number or text alone; gives whether there are so many that it had better not be. */
-  needsOne(computation: string, value: Changing): boolean {
+  /** Notes that a version is for one value alone; gives whether there are so many, more than `most`, that it had better not be. */
+  needsOne(computation: string, value: unknown, most = MOST_NEEDED): boolean {
     const known = this.#needed.get(computation) ?? new Set();
     this.#needed.set(computation, known);
-    if (known.size >= MOST_NEEDED) return !known.has(value);
+    if (known.size >= most) return !known.has(value);
     known.add(value);
     return false;
+  }
+
+  /** Warns of a place, once. */
+  tellOnce(text: string): void {
+    if (this.#told.has(text)) return;
+    this.#told.add(text);
+    logs.emit("recompiles", text, "warning");
   }
 
   /** Notes that a call was another one than what was assumed of sizes that elements say. */

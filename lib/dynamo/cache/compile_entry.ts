@@ -25,6 +25,7 @@ import { sourceReads } from "../guards/guard_reader.ts";
 import { filterGuards } from "../guards/filters.ts";
 import { factText, type Guard, guardText } from "../guards/guard.ts";
 import { checked, readCaptured, tracedCodeOf, wayOut } from "./entry_parts.ts";
+import { isErrorAt } from "../functions/error_on_break.ts";
 import { proxyParts } from "../functions/functions.ts";
 import { captureKey, keepCapture } from "../kept/captures.ts";
 import { type Call, callOf, keptEntry } from "../kept/kept_entry.ts";
@@ -150,7 +151,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions, repeats, keep }: 
   });
   output.sizes.mayAssume = unit.history.mayAssume;
   const wrapper = new Wrapper(output, {
-    mayBreak: !program.options.fullgraph,
+    mayBreak: () => !program.options.fullgraph && !isErrorAt(machineHolder.machine?.frames ?? []),
     dynamic: config.dynamicShapes ? program.options.dynamic : "never",
     history: unit.history,
     shapes: program.shapes(() => body.parameters, parametersOf),

@@ -38,7 +38,7 @@ function read(form: Plain, by: ByNumber): HostExpression {
       return { kind, source: source.read(first, by) };
     case "literal": {
       const value = readPrimitive(first);
-      if (typeof value === "number") return { kind, value };
+      if (typeof value === "number" || typeof value === "string") return { kind, value };
       break;
     }
     case "tensorSize":

@@ -111,5 +111,6 @@ function placeIn(index: HostExpression): { readonly at: Source; readonly offset:
   if (index.kind !== "binary" || (index.operator !== "+" && index.operator !== "-")) return null;
   const { left, right } = index, base = placeIn(left);
   if (!base || right.kind !== "literal" || !Number.isInteger(right.value)) return null;
-  return { at: base.at, offset: base.offset + (index.operator === "+" ? right.value : -right.value) };
+  const more = Number(right.value);
+  return { at: base.at, offset: base.offset + (index.operator === "+" ? more : -more) };
 }

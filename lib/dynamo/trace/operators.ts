@@ -26,7 +26,7 @@ import {
   type Value,
 } from "../variables/value.ts";
 import { toKey, toPrimitive } from "./coercion.ts";
-import { isTruthyText, joinedText, type PrimitiveValue, settledNumber } from "./texts.ts";
+import { equalPrimitives, isTruthyText, joinedText, type PrimitiveValue, settledNumber } from "./texts.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { findProperty, refuseOpaque } from "./objects.ts";
 import { hasKey, proxyOf, targetWithout } from "./proxies.ts";
@@ -244,8 +244,7 @@ export function strictlyEqual(m: Interpreter, left: Value, right: Value): boolea
     return result.kind === "constant" && result.value === true;
   }
   if (left.kind === "constant" && right.kind === "constant") {
-    if (left === right && isPassed(left)) return true;
-    return left.type === right.type && left.value === right.value;
+    return equalPrimitives(m, left, right);
   }
   if (left === right) return true;
   if (isObject(left) && isObject(right)) guardDistinct(m, left, right);

@@ -114,9 +114,36 @@ export function isTruthyText(m: Interpreter, value: PassedValue): boolean {
   return hint !== "";
 }
 
+/** Returns the text in guards; null for one that is at no place, and for other values. */
+function comparedAs(value: ConstantValue): HostExpression | null {
+  if (!isPassed(value)) {
+    return typeof value.value === "string" ? { kind: "literal", value: value.value } : null;
+  }
+  return "kind" in value.text && value.text.kind === "source" ? value.text : null;
+}
+
+/** `===` of primitives: one version serves all texts that differ from the one they are compared with. */
+export function equalPrimitives(m: Interpreter, left: ConstantValue, right: ConstantValue): boolean {
+  const passed = [left, right].filter(isPassed);
+  if (left === right && passed.length > 0) return true;
+  if (left.type !== right.type) return false;
+  const [a, b] = passed.length > 0 ? [comparedAs(left), comparedAs(right)] : [];
+  if (!a || !b) return left.value === right.value;
+  const [first, ...others] = [left, right].map((each) => isPassed(each) ? each.hint : each.value);
+  const expected = others[0] === first;
+  // What equals a known text is known
+  if (expected && passed.length === 1) return passed[0]?.value === first;
+  m.output.guard({
+    kind: "expression",
+    expression: { kind: "binary", operator: "===", left: a, right: b },
+    expected,
+  });
+  return expected;
+}
+
 /** Decides for a version of one key, or that the graph ends. */
 export function settleKey(m: Interpreter, { text, hint }: PassedValue): void {
-  if (m.wrapper.needsMany(`key ${computationOf(text)}`, String(hint))) breakGraph("changingText");
+  if (m.wrapper.needsMany(`key ${computationOf(text)}`, hint)) breakGraph("changingText");
 }
 
 /** A text by the places and methods that make it. */

@@ -21,7 +21,7 @@ export type HostLeaf = Extract<HostExpression, { readonly kind: "source" | "tens
 export type HostExpression =
   | { readonly kind: "called"; readonly call: HostCall; readonly index: number }
   | { readonly kind: "source"; readonly source: Source }
-  | { readonly kind: "literal"; readonly value: number }
+  | { readonly kind: "literal"; readonly value: number | string }
   /** A size or stride of a tensor at a source. */
   | {
     readonly kind: "tensorSize";
@@ -171,7 +171,9 @@ export function hostText(
     case "called":
       return leaf(expression);
     case "literal":
-      return numberText(expression.value);
+      return typeof expression.value === "string"
+        ? JSON.stringify(expression.value)
+        : numberText(expression.value);
     case "binary":
       return `(${again(expression.left)} ${expression.operator} ${again(expression.right)})`;
     case "unary":

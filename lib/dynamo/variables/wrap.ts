@@ -4,11 +4,13 @@
  */
 import { begunAt } from "../functions/begun_iterators.ts";
 import { types } from "node:util";
+import { config } from "../../base/config.ts";
+import { breakGraph } from "../break_reasons.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Dim } from "../../sym/expr.ts";
-import { type ChangeHistory, type Changing, type DynamicMode } from "../cache/automatic_dynamic.ts";
+import { type ChangeHistory, type DynamicMode } from "../cache/automatic_dynamic.ts";
 import { type DimensionMark, dimensionsMarked, markOf } from "../cache/dimension_marks.ts";
 import type { ShapeMarks } from "../cache/shapes_spec.ts";
 import { isSaidUnbacked, saidOf } from "../cache/dynamic_sources.ts";
@@ -40,8 +42,8 @@ import {
 
 /** The services that wrapping needs of functions and of the trace. */
 export interface WrapSettings {
-  /** Whether the graph may end before the function does. */
-  readonly mayBreak: boolean;
+  /** Returns whether the graph may end here, before the function does. */
+  readonly mayBreak: () => boolean;
   readonly dynamic: DynamicMode;
   readonly history: ChangeHistory;
   /** The user's specification of parameter sizes. */
@@ -198,15 +200,36 @@ export class Wrapper {
     // Whoever keeps the answer looks for the place
     this.output.rememberSource(source);
     if (!history.numberChanges(source.name, value)) return null;
-    const made = new PassedValue(value, { kind: "source", source }, () => this.#constant(value, source));
+    const made = new PassedValue(value, { kind: "source", source }, (mayEnd) => {
+      if (mayEnd && this.#hasKinds("texts", source, value)) {
+        breakGraph("changingText", sourceText(source));
+      }
+      this.#constant(value, source);
+    });
     this.output.guard({ kind: "type", source, type: made.type });
     return made;
   }
 
   /** Returns whether there are so many versions for one value of a computation each that the graph ends instead. */
-  needsMany(computation: string, value: Changing): boolean {
+  needsMany(computation: string, value: unknown, most?: number): boolean {
     const { mayBreak, history } = this.settings;
-    return mayBreak && history.needsOne(computation, value);
+    return mayBreak() && history.needsOne(computation, value, most);
+  }
+
+  /**
+   * The same of texts that programs look at and of functions that they are given. A version for each serves these best,
+   * but at the limit of versions the function would run uncompiled: the last ones are left for all further values alike.
+   */
+  #hasKinds(what: "texts" | "functions", source: Source, value: unknown): boolean {
+    const { cacheSizeLimit } = config, most = Math.max(1, cacheSizeLimit - 3);
+    if (!this.needsMany(`${what} at ${source.name}`, value, most)) return false;
+    this.settings.history.tellOnce(
+      `${
+        sourceText(source)
+      }: ${most} ${what} have a version each. For further ones the graph ends where the program ` +
+        `uses them; for versions of these, too, raise config.cacheSizeLimit above ${cacheSizeLimit}`,
+    );
+    return true;
   }
 
   #make(real: object, source: Source): TensorValue | ObjectValue {
@@ -319,8 +342,9 @@ export class Wrapper {
     const code = source.kind === "known" || !isPassedIn(source) || isFoundOnPrototype(source)
       ? null
       : this.settings.codeOf(real);
-    const label = functionLabel(real);
-    if ((code === null || isClass(real)) && this.isExchanged(real, source)) {
+    const label = functionLabel(real), hasCode = code !== null && !isClass(real);
+    const isAny = hasCode ? this.#hasKinds("functions", source, code) : this.isExchanged(real, source);
+    if (isAny) {
       this.output.guard({ kind: "function", source });
       return new ObjectValue(
         { kind: "opaque", what: `${label}, a function that is another one in each call` },
@@ -330,7 +354,7 @@ export class Wrapper {
       );
     }
     let at = source;
-    if (code !== null && !isClass(real)) this.output.guard({ kind: "code", source, code });
+    if (hasCode) this.output.guard({ kind: "code", source, code });
     else if (source.kind !== "known") {
       this.output.guard({ kind: "identity", source, object: real, label });
       at = knownSource(label, real);
