@@ -11,7 +11,7 @@ import { runProgram, withFolder } from "./support/process.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-type Worlds = Readonly<Record<string, Told>>;
+type Worlds = Record<string, Told>;
 
 /** Modules of the program and what they are in the other world. */
 const MODULES: Readonly<Record<string, readonly [string, string]>> = {
@@ -80,6 +80,9 @@ const REFUSED: readonly string[] = [
   "the rules of a language",
 ];
 
+/** A world of so many calls of one key that not all of them are looked up. */
+const MANY = "many closures of one function";
+
 /** A world of which nothing is looked up, nor kept. */
 const PASSED_OVER = "a module that is in its address";
 
@@ -134,6 +137,8 @@ Deno.test("captures are taken in the same world, and in no other", () =>
     await writeModules(folder, true);
     const other = await run(folder, "other");
     for (const worlds of [cold, warm, other]) assertEquals(namesWhere(worlds, ({ same }) => !same), []);
+    assertEquals([cold, warm, other].map((worlds) => worlds[MANY]?.taken), [28, 32, 28]);
+    for (const worlds of [cold, warm, other]) delete worlds[MANY];
     assertEquals(namesWhere(cold, ({ taken }) => taken > 0), []);
     const results = (worlds: Worlds) => Object.entries(worlds).map(([name, { result }]) => [name, result]);
     assertEquals(results(warm), results(cold));

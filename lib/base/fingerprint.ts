@@ -9,9 +9,38 @@ const PRIMES = [0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f] as const;
 const rotate = (x: number, by: number): number => (x << by) | (x >>> (32 - by));
 
 /**
- * Additions, rotations and exclusive ors of four lanes, which take in one word each as in a quarter round of ChaCha;
- * mixed at the end. Written out and without multiplications: it is called when nothing is optimised yet.
+ * Words taken in by one run of the loop below. An engine that enters optimised code in the middle of a longer one does
+ * so before anything behind the loop has ever run, and leaves that code again there, in each later call.
  */
+const RUN = 256;
+
+/**
+ * Takes in words, four at a time: additions, rotations and exclusive ors of four lanes, as in a quarter round of
+ * ChaCha. Written out and without multiplications: it is called when nothing is optimised yet.
+ */
+function takeIn(lanes: Int32Array, words: Uint32Array, from: number, to: number): void {
+  let [a = 0, b = 0, c = 0, d = 0] = lanes;
+  for (let at = from; at < to; at += 4) {
+    a = (a + b + (words[at] ?? 0)) | 0;
+    d ^= a;
+    d = (d << 16) | (d >>> 16);
+    c = (c + d + (words[at + 1] ?? 0)) | 0;
+    b ^= c;
+    b = (b << 12) | (b >>> 20);
+    a = (a + b + (words[at + 2] ?? 0)) | 0;
+    d ^= a;
+    d = (d << 8) | (d >>> 24);
+    c = (c + d + (words[at + 3] ?? 0)) | 0;
+    b ^= c;
+    b = (b << 7) | (b >>> 25);
+  }
+  lanes[0] = a;
+  lanes[1] = b;
+  lanes[2] = c;
+  lanes[3] = d;
+}
+
+/** The fingerprint of bytes, whose lanes are mixed at the end. */
 export function fingerprint(bytes: Uint8Array): string {
   const rest = bytes.length & 15, whole = (bytes.length - rest) >>> 2;
   const words = bytes.byteOffset % 4 === 0
@@ -19,23 +48,10 @@ export function fingerprint(bytes: Uint8Array): string {
     : new Uint32Array(bytes.slice(0, whole * 4).buffer);
   const tail = new Uint8Array(16);
   tail.set(bytes.subarray(whole * 4));
-  const last = new Uint32Array(tail.buffer);
-  let a = bytes.length | 0, b: number = PRIMES[1], c: number = PRIMES[2], d: number = PRIMES[3];
-  for (let i = 0; i <= whole; i += 4) {
-    const from = i < whole ? words : last, at = i < whole ? i : 0;
-    a = (a + b + (from[at] ?? 0)) | 0;
-    d ^= a;
-    d = (d << 16) | (d >>> 16);
-    c = (c + d + (from[at + 1] ?? 0)) | 0;
-    b ^= c;
-    b = (b << 12) | (b >>> 20);
-    a = (a + b + (from[at + 2] ?? 0)) | 0;
-    d ^= a;
-    d = (d << 8) | (d >>> 24);
-    c = (c + d + (from[at + 3] ?? 0)) | 0;
-    b ^= c;
-    b = (b << 7) | (b >>> 25);
-  }
+  const lanes = Int32Array.of(bytes.length, PRIMES[1], PRIMES[2], PRIMES[3]);
+  for (let at = 0; at < whole; at += RUN) takeIn(lanes, words, at, Math.min(at + RUN, whole));
+  takeIn(lanes, new Uint32Array(tail.buffer), 0, 4);
+  const [a = 0, b = 0, c = 0, d = 0] = lanes;
   const mixed = [a ^ rotate(d, 9), b ^ rotate(a, 14), c ^ rotate(b, 5), d ^ rotate(c, 21)];
   return mixed.map((lane) => {
     let x = lane ^ (lane >>> 16);

@@ -201,7 +201,7 @@ export function originalBuiltins(): readonly Original[] {
 
 /** Returns whether every builtin is unchanged. */
 export function hasOwnBuiltins(): boolean {
-  return setAside === null ? findDifferences().length === 0 : setAside.length === 0;
+  return untouched || (setAside === null ? findDifferences().length === 0 : setAside.length === 0);
 }
 
 /** Takes what dyn itself has put in a builtin's place for the builtin. */

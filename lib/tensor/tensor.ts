@@ -105,6 +105,18 @@ export class Tensor {
     public offset: number = 0,
   ) {}
 
+  /** Proxies of tensors have no private field: asking for it runs none of their traps. */
+  readonly #isInstance = true;
+
+  /**
+   * Returns whether a value was made by this class, and is not a proxy.
+   *
+   * @internal
+   */
+  static isInstance(value: unknown): value is Tensor {
+    return typeof value === "object" && value !== null && #isInstance in value;
+  }
+
   /**
    * A tensor with metadata and no elements.
    *

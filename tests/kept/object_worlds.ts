@@ -24,6 +24,10 @@ export const OBJECT_WORLDS: Readonly<Record<string, World>> = {
     const passed = wrap((scaled: Scaled, x: Tensor, more?: Tensor) => scaled.by(x, more));
     return [run(input()), run(input(), input()), passed(scaled, input()), passed(scaled, input(), input())];
   },
+  "many closures of one function"(other, wrap) {
+    const by = other ? 3 : 2;
+    return Array.from({ length: 40 }, () => wrap((x: Tensor) => x.mul(by))(input()));
+  },
   "super of a method"(other, wrap) {
     class Base {
       scale(x: Tensor): Tensor {

@@ -11,15 +11,15 @@ export type DimensionMark =
   | { readonly kind: "static" };
 
 const marks = new WeakMap<object, Map<number, DimensionMark>>();
-/** Guards need not look before there is a mark. */
-let isAnyMarked = false;
+/** Whether there is a mark: guards need not look before. */
+export const marked = { any: false };
 
 /** Says how a dimension of a tensor is to be treated when the tensor is an input of a compiled function. */
 export function markDimension(tensor: object, dim: number, mark: DimensionMark): void {
   let known = marks.get(tensor);
   if (!known) marks.set(tensor, known = new Map());
   known.set(dim, mark);
-  isAnyMarked = true;
+  marked.any = true;
 }
 
 /** Returns the mark of a dimension. */
@@ -38,8 +38,7 @@ export function dimensionsMarked(tensor: object): readonly number[] {
  * marked when it was compiled; like PyTorch's guards on dynamic indices.
  */
 export function knowsMarks(tensor: object, dims: readonly number[]): boolean {
-  if (!isAnyMarked) return true;
-  const marked = dimensionsMarked(tensor);
-  for (let i = 0; i < marked.length; i++) if (!dims.includes(marked[i] ?? -1)) return false;
+  const found = dimensionsMarked(tensor);
+  for (let i = 0; i < found.length; i++) if (!dims.includes(found[i] ?? -1)) return false;
   return true;
 }

@@ -5,6 +5,7 @@
 import { invariant } from "../../base/errors.ts";
 import { type Dim, type Sym } from "../../sym/expr.ts";
 import type { SizeGuard, SizeSource } from "../../sym/size_guards.ts";
+import { marked } from "../cache/dimension_marks.ts";
 import type { Box } from "../resume/cells.ts";
 import type { Source } from "../source.ts";
 import type { CellPlace, Primitive } from "../variables/value.ts";
@@ -104,7 +105,7 @@ export class ConditionWriter {
           fact.others.map((o) => reader.read(o)).join(", ")
         }])`;
       case "tensor":
-        return this.tensor(reader.inside(fact.source), fact.expected);
+        return this.tensor(reader.inside(fact.source, "tensor"), fact.expected);
       case "leaf":
         return `${this.helper("isLeaf")}(${reader.read(fact.source)}, ${constants.name(fact.hooks)})`;
       case "made":
@@ -199,14 +200,18 @@ export class ConditionWriter {
       );
     }
     if (expected.prototype) {
-      parts.push(`${this.helper("prototypeIs")}(${value}, ${this.constants.name(expected.prototype)})`);
+      parts.push(`${this.helper("getPrototypeOf")}(${value}) === ${this.constants.name(expected.prototype)}`);
     }
     parts.push(
       expected.requiresGrad
         ? `${value}.requiresGrad`
         : `(${value}.state === null && ${value}.viewState === null || !${value}.requiresGrad)`,
     );
-    parts.push(`${this.helper("knowsMarks")}(${value}, ${this.constants.name(expected.marked)})`);
+    parts.push(
+      `(!${this.constants.name(marked)}.any || ${this.helper("knowsMarks")}(${value}, ${
+        this.constants.name(expected.marked)
+      }))`,
+    );
     for (const [key, method] of expected.methods) {
       parts.push(`${value}[${this.key(key)}] === ${this.constants.name(method)}`);
     }

@@ -20,7 +20,8 @@ import type { Tensor } from "../../tensor/tensor.ts";
 export { hasProperty } from "./data_reads.ts";
 export { knowsMarks } from "../cache/dimension_marks.ts";
 
-const { getPrototypeOf, is } = Object;
+export const { getPrototypeOf } = Object;
+const { is } = Object;
 const ownKeys = Reflect.ownKeys;
 const enumerableKeys = Object.keys;
 const ownSymbols = Object.getOwnPropertySymbols;

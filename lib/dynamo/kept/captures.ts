@@ -64,10 +64,17 @@ const STAGE_TEXTS: readonly Artifact[] = ["dynamo", "guards", "bytecode", "graph
 /** Captures of one key: the first call of a step, its second one, and what callers pass besides. */
 const MOST_CAPTURES = 8;
 
-/** Calls of one key that are traced in one process before no more of them are looked up and kept: each is another one. */
-const MOST_MISSES = 8;
+/**
+ * Efforts for calls of one key in one process before no more of them are looked up and kept: each is of another
+ * closure, and reading all captures of the key takes longer than tracing what is that small.
+ */
+const MOST_EFFORTS = 32, LOOK = 1, MISS = 3;
 
-const misses = new Map<string, number>();
+const efforts = new Map<string, number>();
+
+function countEffort(key: string, effort: number): void {
+  efforts.set(key, (efforts.get(key) ?? 0) + effort);
+}
 
 /** A trace that ended with one graph, or none, and what follows it. */
 export interface TracedEntry {
@@ -131,7 +138,7 @@ export function captureKey(
       isPrimitive(value) || !isPlainTensor(value) ? typeof value : `${value.dtype} ${value.shape}`
     ),
   });
-  return (misses.get(key) ?? 0) < MOST_MISSES ? key : null;
+  return (efforts.get(key) ?? 0) < MOST_EFFORTS ? key : null;
 }
 
 /** Settings as data; null where one of them is none. */
@@ -152,6 +159,7 @@ function plainSettings(settings: object): Plain {
 /** Returns the cached capture of a call like this one; null if it must be traced. */
 export function takeCapture(unit: Unit, key: string, call: TracedCall): TakenCapture | null {
   if (STAGE_TEXTS.some((name) => logs.enabled(name)) || recording.wants(STAGE_TEXTS)) return null;
+  countEffort(key, LOOK);
   const text = keptEntry("captures", key);
   let why: string | null = null;
   try {
@@ -175,7 +183,7 @@ export function takeCapture(unit: Unit, key: string, call: TracedCall): TakenCap
     return null;
   }
   counters.add("kept_captures", "misses");
-  misses.set(key, (misses.get(key) ?? 0) + 1);
+  countEffort(key, MISS);
   const reason = () => why ?? nearestDifference("captures", key) ?? "none is kept for this function";
   logs.emit("cache", () => `captures: ${unit.title} traced: ${reason()}`);
   return null;
