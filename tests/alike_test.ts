@@ -5,6 +5,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { compile, compiler, manualSeed, nn, randn, type Tensor } from "../mod.ts";
 import { aotAutograd, interpretGraph } from "../lib/aot/backend.ts";
+import { equalStretches } from "../lib/aot/equal_stretches.ts";
 import { generate } from "../lib/codegen/generate.ts";
 import type { GraphCompiler } from "../lib/graph/interpose.ts";
 import { compileGraph } from "../lib/inductor/compile_graph.ts";
@@ -123,4 +124,33 @@ Deno.test("memory of a long program is laid out as if each temporary had been co
     assertEquals(offsets[at], from);
   }
   assertEquals(arenaBytes, Math.max(...taken.map(({ to }) => to)));
+});
+
+Deno.test("the longest stretch of equal pieces is found as if each place had been compared with all others", () => {
+  let seed = 11;
+  const below = (n: number): number => (seed = (seed * 48271) % 2147483647) % n;
+  for (let round = 0; round < 200; round++) {
+    const kinds = 2 + below(4), list: number[] = [];
+    while (list.length < 40 + below(80)) {
+      const piece = Array.from({ length: 1 + below(9) }, () => below(kinds));
+      for (let count = 1 + below(7); count > 0; count--) list.push(...piece);
+    }
+    const saved = 1 + below(12), longest = 1 + below(30);
+    let most = saved - 1, expected: { readonly start: number; readonly period: number } | null = null;
+    for (let period = 1; period <= Math.min(longest, list.length >> 1); period++) {
+      for (let start = 0; start + period < list.length; start++) {
+        if (start > 0 && list[start - 1] === list[start - 1 + period]) continue;
+        let run = 0;
+        while (start + run + period < list.length && list[start + run] === list[start + run + period]) run++;
+        if (run >= period && run > most) [most, expected] = [run, { start, period }];
+      }
+    }
+    const alive = (from: number, to: number) => new Array<number>(to - from).fill(1);
+    const found = equalStretches(list, { least: 1, together: 1, saved, longest, alive });
+    if (!expected) assertEquals(found, []);
+    else {
+      const { start, period } = expected;
+      assert(found.some((each) => each.start === start && each.period === period), `round ${round}`);
+    }
+  }
 });

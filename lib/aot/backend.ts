@@ -185,8 +185,8 @@ function compilePair(
     if (regions) noticeUnrolling(captured.graph, built.graph);
     return built;
   });
-  const { plan } = joint;
-  for (const { input } of plan.mutations) refuseFolded(joint.graph.placeholders[input]);
+  const { plan } = joint, { placeholders } = joint.graph;
+  for (const { input } of plan.mutations) refuseFolded(placeholders[input]);
   // Where a gradient flows through a write, the tape must see it: the runtime copies.
   const mutatedInputs = plan.mutations.filter(({ differentiable }) => !differentiable);
   const compile = (compiler: GraphCompiler, gm: GraphModule, given: readonly unknown[]) => {

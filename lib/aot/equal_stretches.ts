@@ -48,16 +48,18 @@ function longestRun(
   const longest = Math.min(worth.longest, (to - from) >> 1);
   // Of longer pieces there are none that save more than all that follows the first
   for (let period = 1; period <= longest && to - from - period > most; period++) {
-    for (let run = 0, at = from; at + period <= to; at++) {
-      if (at + period < to && list[at] === list[at + period]) {
-        run++;
-        continue;
-      }
-      if (run >= period && run > most) {
-        most = run;
-        best = { start: at - run, period, count: Math.floor(run / period) + 1 };
-      }
-      run = 0;
+    const end = to - period, least = Math.max(period, most + 1);
+    // A run that is long enough passes one of these places
+    for (let probe = from + least - 1; probe < end; probe += least) {
+      if (list[probe] !== list[probe + period]) continue;
+      let start = probe, after = probe + 1;
+      while (start > from && list[start - 1] === list[start - 1 + period]) start--;
+      while (after < end && list[after] === list[after + period]) after++;
+      const run = after - start;
+      probe += least * Math.floor((after - probe) / least);
+      if (run < least || run <= most) continue;
+      most = run;
+      best = { start, period, count: Math.floor(run / period) + 1 };
     }
   }
   return best && cut(best, worth);

@@ -105,24 +105,33 @@ interface Packed {
 /** The buffers alive at each time, in stretches, so that a search in a long program skips most of it. */
 class Calendar {
   readonly #stretches: Packed[][] = [];
+  /** All of them, sorted by offset: a lifetime of many stretches meets most. */
+  readonly #all: Packed[] = [];
 
   add(packed: Packed): void {
     const { first, last } = packed.lifetime;
     for (let at = stretchOf(first); at <= stretchOf(last); at++) (this.#stretches[at] ??= []).push(packed);
+    let from = 0, to = this.#all.length;
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((this.#all[middle]?.offset ?? 0) <= packed.offset) from = middle + 1;
+      else to = middle;
+    }
+    this.#all.splice(from, 0, packed);
   }
 
-  /** Returns the buffers that are alive during a lifetime, sorted by offset. */
-  busyDuring(lifetime: Lifetime): readonly Packed[] {
-    const found = new Set<Packed>();
-    for (let at = stretchOf(lifetime.first); at <= stretchOf(lifetime.last); at++) {
-      for (const each of this.#stretches[at] ?? []) if (overlaps(each.lifetime, lifetime)) found.add(each);
-    }
-    return [...found].sort((a, b) => a.offset - b.offset);
+  /** Yields the buffers that are alive during a lifetime, sorted by offset. */
+  *busyDuring(lifetime: Lifetime): Generator<Packed> {
+    const from = stretchOf(lifetime.first), to = stretchOf(lifetime.last) + 1;
+    const near = to - from > FEW_STRETCHES
+      ? this.#all
+      : [...new Set(this.#stretches.slice(from, to).flat())].sort((a, b) => a.offset - b.offset);
+    for (const each of near) if (overlaps(each.lifetime, lifetime)) yield each;
   }
 }
 
-/** Kernels of a stretch. */
-const STRETCH = 32;
+/** Kernels of a stretch, and how many stretches are searched one by one. */
+const STRETCH = 32, FEW_STRETCHES = 4;
 
 const stretchOf = (time: number): number => Math.floor(time / STRETCH);
 

@@ -311,7 +311,14 @@ export class OutputGraph {
 
   /** Placeholders come before everything else, whenever they are made. */
   #place(): { before?: Node } {
-    const before = this.graph.nodes.find((n) => n.op !== "placeholder");
+    const { nodes } = this.graph;
+    let from = 0, to = nodes.length;
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (nodes[middle]?.op === "placeholder") from = middle + 1;
+      else to = middle;
+    }
+    const before = nodes[from];
     return before ? { before } : {};
   }
 }
