@@ -1,9 +1,10 @@
 /**
- * Equal layers of a model are stepped through once: the others take over what the first has appended. Layers that differ
- * in anything that a layer can see give what they give plainly, whether they differ when they are compiled or later.
+ * Equal layers of a model, and updates of its parameters, are stepped through once: the others take over what the first
+ * has appended. Layers and updates that differ in anything that they can see give what they give plainly, whether they
+ * differ when they are compiled or later.
  */
 import { assertEquals } from "@std/assert";
-import { compile, manualSeed, nn, ones, randn, type Tensor } from "../mod.ts";
+import { compile, manualSeed, nn, noGrad, ones, optim, randn, type Tensor } from "../mod.ts";
 import { counters } from "../lib/base/logs.ts";
 import { randomNumbers, sampleBySeed, testSeed } from "./support/sampling.ts";
 
@@ -106,10 +107,10 @@ class Stack extends nn.Module {
 }
 
 /** Returns the number of calls of layers that were not stepped through during `body`. */
-function repeatedIn(body: () => void): number {
-  const before = counters.get("repeated_calls", "callTraced");
+function repeatedIn(name: string, body: () => void): number {
+  const before = counters.get("repeated_calls", name);
   body();
-  return counters.get("repeated_calls", "callTraced") - before;
+  return counters.get("repeated_calls", name) - before;
 }
 
 /** The result and the gradients of a call. */
@@ -229,7 +230,7 @@ function compare(before: Change, after: Change, seed: number): number {
   const net = new Stack(), x = randn([2, WIDTH]);
   before([...net.layers]);
   const compiled = compile((x: Tensor) => net.call(x), { backend: "eager" });
-  const count = repeatedIn(() => assertSame(net, compiled, x));
+  const count = repeatedIn("callTraced", () => assertSame(net, compiled, x));
   after([...net.layers]);
   assertSame(net, compiled, x);
   return count;
@@ -280,4 +281,91 @@ Deno.test("layers that differ in two things, one of them later", () => {
       throw new Error(`${first}, later ${second}, seed ${k}`, { cause: error });
     }
   }
+});
+
+type Params = readonly nn.Parameter[];
+
+/** An optimizer of the parameters of four layers, and how many of its eight updates stand for others. */
+const OPTIMIZERS: readonly (readonly [(params: Params) => optim.Optimizer<object>, number])[] = [
+  [(p) => new optim.SGD(p, { lr: 0.1 }), 0],
+  [(p) => new optim.SGD(p, { lr: 0.1, momentum: 0.9, nesterov: true, weightDecay: 0.1 }), 6],
+  // Its first updates begin the states, those of the second version stand for others
+  [(p) => new optim.SGD(p, { lr: 0.1, momentum: 0.9, dampening: 0.1 }), 6],
+  [(p) => new optim.Adam(p), 6],
+  [(p) => new optim.AdamW(p, { amsgrad: true, maximize: true }), 6],
+  [(p) => new optim.NAdam(p), 6],
+  [(p) => new optim.RAdam(p), 6],
+  [(p) => new optim.Adamax(p), 6],
+  [(p) => new optim.RMSprop(p, { centered: true, momentum: 0.5 }), 6],
+  [(p) => new optim.Adagrad(p), 6],
+  [(p) => new optim.Adadelta(p), 6],
+  [(p) => new optim.Adafactor(p), 6],
+  [(p) => new optim.ASGD(p), 6],
+  [(p) => new optim.Rprop(p), 6],
+  // Two groups, whose numbers differ
+  [(p) => new optim.AdamW([{ params: p.slice(0, 4) }, { params: p.slice(4), lr: 0.5 }]), 4],
+  [(p) => new optim.AdamW(p.map((each) => ({ params: [each] }))), 0],
+  [(p) => new Counting(p), 0],
+  [decoupling, 0],
+];
+
+/** Its own updates are functions of the program. */
+class Counting extends optim.Adam {
+  count = 0;
+
+  protected override update(...[param, grad, context]: Parameters<optim.Adam["update"]>): void {
+    this.count++;
+    super.update(param, grad.mul(this.count), context);
+  }
+}
+
+/** A getter of the program runs in the midst of updates. */
+function decoupling(params: Params): optim.Optimizer<object> {
+  let count = 0;
+  return Object.defineProperty(new optim.Adam(params, { weightDecay: 0.1 }), "decoupled", {
+    get: () => count++ % 2 === 0,
+  });
+}
+
+/** A change between the gradients and the step. */
+type Between = (params: Params, optimizer: optim.Optimizer<object>) => void;
+const BETWEEN: readonly Between[] = [
+  (params) => void nn.utils.clipGradNorm_(params, 0.5),
+  (params) => void noGrad(() => params[5]?.mul_(2)),
+  (params) => void (params[3] && (params[3].grad = null)),
+  ([, , one, , other]) => void (one && other && (other.grad = one.grad)),
+  (params, { state }) => void noGrad(() => state.get(params[4] ?? ones([1]))?.exp_avg?.add_(1)),
+  (_, { paramGroups: [group] }) => void (group && Object.assign(group, { lr: 0.25 })),
+];
+
+/** The parameters after three steps, and how many updates stood for others. */
+function stepped(
+  make: (params: Params) => optim.Optimizer<object>,
+  between: Between,
+  run: (step: (x: Tensor) => void) => (x: Tensor) => void,
+) {
+  manualSeed(6);
+  const layers = Array.from({ length: 4 }, () => new nn.Linear(WIDTH, WIDTH));
+  const params = layers.flatMap((layer) => [...layer.parameters()]), optimizer = make(params);
+  const step = run((x) => {
+    optimizer.zeroGrad();
+    layers.reduce((y, layer) => layer.call(y).tanh(), x).pow(2).sum().backward();
+    between(params, optimizer);
+    optimizer.step();
+  });
+  const repeated = repeatedIn("update", () => {
+    for (let k = 0; k < 3; k++) step(ones([2, WIDTH]).mul(k + 1));
+  });
+  return { values: params.map((each) => each.tolist()), repeated };
+}
+
+Deno.test("equal updates of parameters are stepped through once, and are what they are plainly", () => {
+  const check = (make: (params: Params) => optim.Optimizer<object>, between: Between): number => {
+    const plain = stepped(make, between, (step) => step);
+    const { values, repeated } = stepped(make, between, (step) => compile(step, { backend: "eager" }));
+    assertEquals(values, plain.values, `${make}, ${between}`);
+    return repeated;
+  };
+  for (const [make, expected] of OPTIMIZERS) assertEquals(check(make, () => {}), expected, `${make}`);
+  for (const between of BETWEEN) check((params) => new optim.AdamW(params), between);
 });

@@ -1,9 +1,11 @@
 /**
- * Records calls of module methods that may be reused for others: arguments, appended operations and result, or null
- * if a call cannot be reproduced. Invariant: a recorded call has changed nothing that existed before, read no
- * elements, and appended only operations that kernels compute from its arguments, from objects reachable from the
- * module, and from each other.
+ * Records calls of module methods, and updates of optimizers, that may be reused for others: arguments, appended
+ * operations and result, or null if a call cannot be reproduced. Invariant: a recorded call has read no elements, and
+ * appended only operations that kernels compute from its arguments, from objects reachable from what it is about, and
+ * from each other. A call of a module has changed nothing that existed before; an update has written to the tensors
+ * that it is about, and changed nothing else.
  */
+import { isOwnModule } from "../../base/errors.ts";
 import { sameList } from "../../base/lists.ts";
 import { hasEffect, type Node, type NodeMeta, type SourcePosition } from "../../graph/node.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
@@ -11,13 +13,32 @@ import { type RegionModes, sameModes } from "../../tensor/modes.ts";
 import { isChanged } from "../codegen/effects.ts";
 import { NO_RULES } from "../functions/frame_rules.ts";
 import { isModule } from "../functions/modules.ts";
+import { PerParameter } from "../../optim/per_parameter.ts";
+import type { Source } from "../source.ts";
+import { objectsFrom } from "./forms.ts";
 import type { Frame, Interpreter } from "../trace/interpreter.ts";
 import { modesOf } from "../trace/region_modes.ts";
 import { type ConstantValue, type ObjectValue, TensorValue, type Value } from "../variables/value.ts";
 
+/** An object or tensor of the program in whose place another call has another one. */
+export type Movable = (ObjectValue | TensorValue) & { readonly real: object; readonly source: Source };
+
+/** The matter of a call: objects that others have others of, and what is the same for all of them. */
+export interface Subject {
+  readonly self: ObjectValue & { readonly real: object };
+  /** The module, or a parameter, its gradient and its state. */
+  readonly moved: readonly Movable[];
+  /** The arguments; of an object that an update is given, the properties. */
+  readonly args: readonly Value[];
+  /** Whether it updates a parameter, which writes to what it is about. */
+  readonly updates: boolean;
+}
+
 /** An argument of a call. */
 export type Given =
   | { readonly kind: "constant"; readonly value: ConstantValue }
+  /** Something that the call is about, by its place among `moved`. */
+  | { readonly kind: "moved"; readonly at: number }
   /** An object or tensor of the program. */
   | { readonly kind: "same"; readonly value: ObjectValue | TensorValue }
   /** A tensor that the trace has made. */
@@ -37,13 +58,13 @@ export interface Appended {
   readonly kwargs: Node["kwargs"];
   readonly meta: NodeMeta;
   /** Null where it is not a tensor. */
-  readonly tensor: { readonly meta: TensorMeta; readonly requiresGrad: boolean } | null;
+  readonly tensor: Pick<TensorValue, "meta" | "requiresGrad" | "written"> | null;
 }
 
 /** A call that may stand for others. */
 export interface RecordedCall {
   readonly callee: object;
-  readonly self: ObjectValue & { readonly real: object };
+  readonly subject: Subject;
   readonly given: readonly Given[];
   readonly modes: RegionModes;
   readonly appended: readonly Appended[];
@@ -68,12 +89,15 @@ export function sameMeta(a: TensorMeta, b: TensorMeta): boolean {
 /** A call under way. */
 export interface OpenCall {
   readonly frame: Frame;
+  readonly subject: Subject;
   readonly given: readonly Given[] | null;
   readonly modes: RegionModes;
   readonly counts: readonly number[];
   readonly last: Node | undefined;
   readonly step: number;
   readonly stack: readonly SourcePosition[];
+  /** Number of objects that the trace has changed. */
+  readonly changed: number;
   readonly roots: Set<object>;
   /** Whether it has read what nobody can look up for another module. */
   refused: boolean;
@@ -82,30 +106,60 @@ export interface OpenCall {
 /** Shorter calls are stepped through as fast as they are compared. */
 const LEAST_STEPS = 40;
 
-/** The module of a call, where it is one that may stand for others, or others for it; null: it is not. */
-export function moduleOf(m: Interpreter, frame: Frame): RecordedCall["self"] | null {
-  const { self, callee, code, generator } = frame;
-  if (self.kind !== "object" || !hasReal(self) || !self.source || !callee?.real) return null;
+/** The matter of a call that may stand for others, or others for it; null: it may not. */
+export function subjectOf(m: Interpreter, frame: Frame): Subject | null {
+  const { self, callee, code, generator, args } = frame;
+  if (self.kind !== "object" || !hasReal(self) || !callee?.real) return null;
   if (m.callers.length === 0 || m.steps === 0 || m.batch !== null || m.regionDepths.length > 0) return null;
   if (code.async || code.generator || generator !== null || frame.pc !== 0) return null;
-  return isModule(self.real) ? self : null;
+  if (isModule(self.real)) return isMovable(self) ? { self, moved: [self], args, updates: false } : null;
+  if (!(self.real instanceof PerParameter) || code.name !== "update" || !isOwnModule(code.module.url)) {
+    return null;
+  }
+  // Some begin states themselves
+  const states = m.wrapper.find(self.real.state);
+  return states?.kind === "object" && isChanged(states) ? null : updateOf(m, self, args);
 }
 
-function hasReal(value: ObjectValue): value is RecordedCall["self"] {
+/** An update of a parameter of the program, where it records no gradients and all is as it was found. */
+function updateOf(m: Interpreter, self: Subject["self"], args: readonly Value[]): Subject | null {
+  const [param, grad, context] = args, { output } = m;
+  if (m.gradEnabled || m.inference || output.begun.length > 0 || output.readLater.length > 0) return null;
+  if (output.items.size > 0 || output.hostCalls.size > 0 || isChanged(self)) return null;
+  if (param?.kind !== "tensor" || grad?.kind !== "tensor" || context?.kind !== "object") return null;
+  if (!isMovable(param) || context.real !== null) return null;
+  const parts = [...context.slots.values()].map((slot) => slot.kind === "data" ? slot.value : null);
+  const [group, state] = parts;
+  if (parts.length !== 2 || group?.kind !== "object" || state?.kind !== "object") return null;
+  if (!group.real || isChanged(group)) return null;
+  const isEmpty = state.real === null && state.slots.size === 0;
+  if (!isEmpty && !isMovable(state)) return null;
+  const moved = [param, grad, state].filter(isMovable);
+  return { self, moved, args: isEmpty ? [param, grad, group] : [param, grad, group, state], updates: true };
+}
+
+const isMovable = (value: ObjectValue | TensorValue): value is Movable =>
+  value.real !== null && value.source !== null && !(value.kind === "object" && value.variable);
+
+function hasReal(value: ObjectValue): value is Subject["self"] {
   return value.real !== null;
 }
 
 /** A call that begins. */
-export function begun(m: Interpreter, frame: Frame): OpenCall {
-  const given = frame.args.map((value) => givenOf(m, value)).filter((each) => each !== null);
+export function begun(m: Interpreter, frame: Frame, subject: Subject): OpenCall {
+  const { args, moved, updates } = subject;
+  const given = args.map((value) => givenOf(m, subject, value)).filter((each) => each !== null);
+  const objects = updates ? objectsFrom(moved.map(({ real }) => real)) : [];
   return {
     frame,
-    given: given.length === frame.args.length ? given : null,
+    subject,
+    given: given.length === args.length && objects && areFresh(m, objects) ? given : null,
     modes: modesOf(m),
     counts: countsOf(m),
     last: m.output.graph.nodes.at(-1),
     step: m.steps,
     stack: m.output.whereabouts.stack(),
+    changed: updates ? changedCount(m) : 0,
     roots: new Set(),
     refused: false,
   };
@@ -113,11 +167,11 @@ export function begun(m: Interpreter, frame: Frame): OpenCall {
 
 /** A call that has ended; null where it may not stand for others. */
 export function recorded(m: Interpreter, call: OpenCall, value: Value): RecordedCall | null {
-  const { frame, given, modes, roots, stack } = call, self = frame.self, callee = frame.callee?.real;
+  const { frame, subject, given, modes, roots, stack } = call, callee = frame.callee?.real;
   if (call.refused || given === null || !callee || m.steps - call.step < LEAST_STEPS) return null;
-  if (self.kind !== "object" || !hasReal(self)) return null;
   if (frame.regionCall !== null || frame.recomputed !== null || frame.rules !== NO_RULES) return null;
-  if (!sameModes(modes, modesOf(m)) || !sameList(call.counts, countsOf(m)) || !isUntouched(m)) return null;
+  if (!sameModes(modes, modesOf(m)) || !sameList(call.counts, countsOf(m))) return null;
+  if (subject.updates ? changedCount(m) !== call.changed : !isUntouched(m)) return null;
   const appended = appendedSince(m, call);
   // Looking for parts of a module takes no longer than comparing it with another
   if (appended === null || appended.length === 0 || !readsOnly(m, appended, given)) return null;
@@ -125,7 +179,7 @@ export function recorded(m: Interpreter, call: OpenCall, value: Value): Recorded
   const gave = gaveOf(m, value, (node) => own.has(node) || isGiven(node, given));
   return gave && {
     callee,
-    self,
+    subject,
     given,
     modes,
     appended,
@@ -136,6 +190,9 @@ export function recorded(m: Interpreter, call: OpenCall, value: Value): Recorded
     guards: m.output.guards.length,
   };
 }
+
+const changedCount = (m: Interpreter): number =>
+  m.wrapper.objects.reduce((count, object) => count + (isChanged(object) ? 1 : 0), 0);
 
 /** Counters that grow if a call leaves more behind than operations. */
 function countsOf(m: Interpreter): readonly number[] {
@@ -171,9 +228,11 @@ export function isUntouched(m: Interpreter): boolean {
     [...m.cells.values()].every(({ changed }) => !changed);
 }
 
-function isAsFound({ written, assigned, layoutChanges, begunAt }: TensorValue): boolean {
-  return !written && assigned.size === 0 && layoutChanges.length === 0 && begunAt === null;
-}
+const isAsFound = (tensor: TensorValue): boolean => !tensor.written && isAsMade(tensor);
+
+/** Returns whether nothing but elements of a tensor has changed. */
+const isAsMade = ({ assigned, layoutChanges, begunAt }: TensorValue): boolean =>
+  assigned.size === 0 && layoutChanges.length === 0 && begunAt === null;
 
 /** Returns whether the only change of a tensor is that its gradient was cleared. */
 function hasNoGradient({ written, assigned, layoutChanges, begunAt }: TensorValue): boolean {
@@ -187,35 +246,53 @@ export function putAway(m: Interpreter): number {
   return m.wrapper.tensors.reduce((count, { assigned }) => count + assigned.size, 0);
 }
 
+/** Returns whether objects and tensors are as the program has passed them in, but for their gradients. */
+export function areFresh(m: Interpreter, objects: readonly object[]): boolean {
+  return objects.every((object) => {
+    const value = m.wrapper.find(object);
+    if (value?.kind === "object") return !isChanged(value);
+    if (value?.kind !== "tensor") return true;
+    const { written, assigned, layoutChanges, begunAt } = value;
+    return !written && layoutChanges.length === 0 && begunAt === null && assigned.size <= 1 &&
+      [...assigned.keys()].every((key) => key === "grad");
+  });
+}
+
 /** An argument, as far as it can be compared with that of another call; null: not at all. */
-export function givenOf(m: Interpreter, value: Value): Given | null {
+export function givenOf(m: Interpreter, { moved, updates }: Subject, value: Value): Given | null {
   if (value.kind === "constant") return { kind: "constant", value };
+  const at = updates ? moved.findIndex((each) => each === value) : -1;
+  if (at >= 0) return { kind: "moved", at };
   if (value.kind === "object") return value.real && !value.variable ? { kind: "same", value } : null;
   if (value.kind !== "tensor") return null;
   if (value.real) return { kind: "same", value };
   const { node, made, meta, requiresGrad } = value;
-  const isPlain = node && made === null && isAsFound(value) && m.output.tensors.get(node) === value;
-  return isPlain ? { kind: "made", node, meta, requiresGrad } : null;
+  const isLike = made === null && (updates ? isAsMade(value) : isAsFound(value));
+  return node && isLike && m.output.tensors.get(node) === value
+    ? { kind: "made", node, meta, requiresGrad }
+    : null;
 }
 
 const isGiven = (node: Node, given: readonly Given[]): boolean =>
   given.some((each) => each.kind === "made" && each.node === node);
 
 /** Returns the nodes appended since a call began; null if there is anything but operations. */
-function appendedSince(m: Interpreter, { last }: OpenCall): Appended[] | null {
+function appendedSince(m: Interpreter, { last, subject: { updates } }: OpenCall): Appended[] | null {
   const { nodes } = m.output.graph, found: Appended[] = [];
   let at = nodes.length - 1;
   for (; at >= 0 && nodes[at] !== last; at--) {
     const node = nodes[at];
     if (!node || node.op === "placeholder") continue;
     const { args, kwargs, meta } = node, value = m.output.tensors.get(node) ?? null;
-    if (!isPlain(m, node) || (value && !isResult(value))) return null;
+    if (!isPlain(m, node) || (!updates && hasEffect(node)) || (value && !isResult(value, updates))) {
+      return null;
+    }
     found.push({
       node,
       args,
       kwargs,
       meta,
-      tensor: value && { meta: value.meta, requiresGrad: value.requiresGrad },
+      tensor: value && { meta: value.meta, requiresGrad: value.requiresGrad, written: value.written },
     });
   }
   return at < 0 && last !== undefined ? null : found.reverse();
@@ -226,22 +303,24 @@ const PLAIN_META: ReadonlySet<string> = new Set(["value", "stack", "noGrad", "re
 
 function isPlain({ output }: Interpreter, node: Node): boolean {
   const { op, target, meta } = node;
-  return (op === "call_function" || op === "call_method") && !hasEffect(node) &&
+  return (op === "call_function" || op === "call_method") &&
     !Object.hasOwn(output.attributes, target) && Object.keys(meta).every((key) => PLAIN_META.has(key)) &&
     (meta.value.kind === "tensor" || meta.value.kind === "tensors") && output.madeAt(node) !== undefined;
 }
 
 /** Returns whether a tensor is exactly the result of its operation. */
-function isResult(value: TensorValue): boolean {
-  return isAsFound(value) && value.made === null && value.real === null && value.source === null;
+function isResult(value: TensorValue, written: boolean): boolean {
+  return (written ? isAsMade(value) : isAsFound(value)) && value.made === null && value.real === null &&
+    value.source === null;
 }
 
-/** Returns whether operations read only each other, arguments and tensors of the program. */
+/** Returns whether operations read only each other, arguments, and tensors and numbers of the program. */
 function readsOnly(m: Interpreter, appended: readonly Appended[], given: readonly Given[]): boolean {
   const own = new Set<Node>();
   for (const { node } of appended) {
     for (const input of node.inputs()) {
-      if (!own.has(input) && !isGiven(input, given) && !m.output.tensors.get(input)?.real) return false;
+      const isKnown = own.has(input) || isGiven(input, given) || m.output.scalars.has(input);
+      if (!isKnown && !m.output.tensors.get(input)?.real) return false;
     }
     own.add(node);
   }

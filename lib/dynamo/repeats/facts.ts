@@ -12,25 +12,28 @@ import { classLabel } from "../variables/wrap.ts";
 /** A fact about one place, besides what it says of others. */
 export type PlacedFact = Extract<Fact, { readonly source: Source }>;
 
-/** Returns whether a source leads through an object, of those from `root` on. */
-export function leadsThrough(source: Source, root: Source, objects: ReadonlySet<object>): boolean {
+/** Returns whether a source leads through an object, of those from the places of names `starts` on. */
+export function leadsThrough(
+  source: Source,
+  starts: ReadonlySet<string>,
+  objects: ReadonlySet<object>,
+): boolean {
   for (let at = source;; at = at.base) {
-    if (at.name === root.name || (at.kind === "known" && objects.has(at.object))) return true;
+    if (starts.has(at.name) || (at.kind === "known" && objects.has(at.object))) return true;
     if (!("base" in at)) return false;
   }
 }
 
-/** Places of one module as places of another. */
+/** Places of what one call is about as places of what another is. */
 export class MovedPlaces {
   readonly #moved = new Map<string, Source>();
 
   constructor(
-    from: Source,
-    to: Source,
-    /** The counterpart in the other module of each object of the one. */
+    starts: readonly (readonly [from: Source, to: Source])[],
+    /** The counterpart of each object of the one. */
     readonly counterparts: ReadonlyMap<object, object>,
   ) {
-    this.#moved.set(from.name, to);
+    for (const [from, to] of starts) this.#moved.set(from.name, to);
   }
 
   /** The place that corresponds to a source; the same where it is a place of neither; null: nobody knows. */
@@ -131,12 +134,13 @@ export function relyOnMoved(
     case "integrity":
       m.output.guard({ ...fact, source });
       return true;
+    case "leaf":
+      return m.output.reliesOn({ ...fact, source });
     case "function":
     case "list":
     case "distinct":
     case "apart":
     case "elsewhere":
-    case "leaf":
     case "made":
     case "integer":
     case "type":

@@ -46,9 +46,9 @@ function symbolForm(symbol: symbol): Plain {
   return [number];
 }
 
-/** The objects that one leads to, itself first; null where nobody can say, or there are too many. */
-export function objectsFrom(root: object): readonly object[] | null {
-  const found = new Set([root]);
+/** The objects that some lead to, themselves first; null where nobody can say, or there are too many. */
+export function objectsFrom(roots: readonly object[]): readonly object[] | null {
+  const found = new Set(roots);
   return orNull(NotStorable, () => {
     // A set that grows is walked to its end
     for (const object of found) {

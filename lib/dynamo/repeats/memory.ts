@@ -1,19 +1,21 @@
 /**
- * Equal calls of a trace: the layers of a model. The first is stepped through; its operations are appended again for
- * another, on the other's parameters, and the facts about the one module are transferred to the other.
+ * Equal calls of a trace: the layers of a model, the updates of parameters by an optimizer. The first is stepped
+ * through; its operations are appended again for another, on the other's tensors, and the facts about what the one is
+ * about are transferred to the other.
  *
  * Why that is correct: a trace is a function of what it reads. A call reads its arguments, the state of the trace,
  * its module with everything reachable from it, and the variables of its functions with everything reachable from
  * those. So it repeats a former one if arguments are alike, if the trace shows the program's state unchanged (both
  * times), if the two modules have equal structure, object by object, and if nothing reachable from variables is part
  * of either of them. A call that does anything besides appending operations, or reads anything else, is never reused
- * (calls.ts).
+ * (calls.ts). An update reads its parameter, the gradient, the state and the numbers of its group: it is a function of
+ * dyn that calls none of the program.
  *
  * Invariant: a failed attempt to reuse a call leaves only guards that hold.
  */
-import { invariant } from "../../base/errors.ts";
+import { invariant, isOwnModule } from "../../base/errors.ts";
 import { counters, logs } from "../../base/logs.ts";
-import { type Argument, mapNodes, type Node } from "../../graph/node.ts";
+import { type Argument, hasEffect, mapNodes, type Node } from "../../graph/node.ts";
 import { sameModes } from "../../tensor/modes.ts";
 import type { Source } from "../source.ts";
 import type { CallMemory, Frame, Interpreter } from "../trace/interpreter.ts";
@@ -21,17 +23,18 @@ import { newArray } from "../trace/objects.ts";
 import { modesOf } from "../trace/region_modes.ts";
 import { TensorValue, type Value } from "../variables/value.ts";
 import {
+  areFresh,
   begun,
   type Gave,
-  type Given,
   givenOf,
   isUntouched,
-  moduleOf,
   type OpenCall,
   putAway,
   recorded,
   type RecordedCall,
   sameMeta,
+  type Subject,
+  subjectOf,
 } from "./calls.ts";
 import { leadsThrough, MovedPlaces, type PlacedFact, relyOnMoved } from "./facts.ts";
 import { counterparts, formOf, type IsRead, type ObjectForm, objectsFrom } from "./forms.ts";
@@ -45,8 +48,8 @@ export interface RepeatPlan {
   made: number;
 }
 
-/** Number of former calls of a function that a new one is compared with. */
-const MOST_KNOWN = 3;
+/** Number of former calls of a function that a new one is compared with; of updates one for each shape. */
+const MOST_KNOWN = 3, MOST_UPDATES = 32;
 
 /** Data of a recorded call, computed when others are compared with it. */
 interface Prepared {
@@ -76,28 +79,32 @@ export class RepeatedCalls implements CallMemory {
   constructor(readonly plan: RepeatPlan) {}
 
   recall(m: Interpreter, frame: Frame): Value | null {
-    const self = this.plan.allowed ? moduleOf(m, frame) : null, callee = frame.callee?.real;
-    const known = self && callee && this.#known.get(Object.getPrototypeOf(self.real))?.get(callee);
-    if (!known || !isUntouched(m)) return null;
+    const subject = this.plan.allowed ? subjectOf(m, frame) : null, callee = frame.callee?.real;
+    const known = subject && callee &&
+      this.#known.get(Object.getPrototypeOf(subject.self.real))?.get(callee);
+    if (!known || (!subject.updates && !isUntouched(m))) return null;
     for (const each of known) {
-      const value = this.#repeat(m, each, { frame, self });
+      const value = this.#repeat(m, each, { frame, subject });
       if (value) return value;
     }
     return null;
   }
 
   begin(m: Interpreter, frame: Frame): void {
-    if (this.plan.allowed && moduleOf(m, frame)) this.#open.push(begun(m, frame));
+    const subject = this.plan.allowed ? subjectOf(m, frame) : null, around = this.#open.at(-1);
+    if (around?.subject.updates && !isOwnModule(frame.code.module.url)) around.refused = true;
+    if (subject) this.#open.push(begun(m, frame, subject));
   }
 
   end(m: Interpreter, frame: Frame, value: Value): void {
     const call = this.#close(frame), made = call && recorded(m, call, value);
     if (!made) return;
-    const prototype: object = Object.getPrototypeOf(made.self.real);
+    const { callee, subject: { self, updates } } = made;
+    const prototype: object = Object.getPrototypeOf(self.real);
     const known = this.#known.get(prototype) ?? new Map<object, readonly Known[]>();
     this.#known.set(prototype, known);
-    const former = known.get(made.callee) ?? [];
-    known.set(made.callee, [{ call: made, prepared: undefined }, ...former].slice(0, MOST_KNOWN));
+    const former = known.get(callee) ?? [], most = updates ? MOST_UPDATES : MOST_KNOWN;
+    known.set(callee, [{ call: made, prepared: undefined }, ...former].slice(0, most));
   }
 
   abandon(frame: Frame): void {
@@ -130,14 +137,15 @@ export class RepeatedCalls implements CallMemory {
   #repeat(
     m: Interpreter,
     known: Known,
-    { frame, self }: { readonly frame: Frame; readonly self: RecordedCall["self"] },
+    { frame, subject }: { readonly frame: Frame; readonly subject: Subject },
   ): Value | null {
-    const { call } = known;
-    if (!sameModes(call.modes, modesOf(m)) || call.putAway !== putAway(m)) return null;
-    const nodes = fitting(m, call.given, frame.args);
-    if (!nodes || !self.source || !call.self.source) return null;
+    const { call } = known, { moved, updates } = subject;
+    if (!sameModes(call.modes, modesOf(m)) || call.subject.moved.length !== moved.length) return null;
+    if (updates ? call.subject.self !== subject.self : call.putAway !== putAway(m)) return null;
+    const nodes = fitting(m, call, subject);
+    if (!nodes) return null;
     if (known.prepared === undefined) known.prepared = prepare(m, call);
-    const { prepared } = known, objects = prepared && objectsFrom(self.real);
+    const { prepared } = known, objects = prepared && objectsFrom(moved.map(({ real }) => real));
     const form = objects && formOf(objects, prepared.isRead);
     const pairs = form && counterparts(prepared.form, form);
     if (!prepared || !pairs) return null;
@@ -145,7 +153,11 @@ export class RepeatedCalls implements CallMemory {
     for (const [one, other] of pairs) {
       if (one !== other && (outside.has(one) || outside.has(other) || strays.has(one))) return null;
     }
-    const places = new MovedPlaces(call.self.source, self.source, pairs);
+    if (updates && !areFresh(m, form.objects)) return null;
+    const places = new MovedPlaces(
+      call.subject.moved.flatMap(({ source }, at) => moved[at] ? [[source, moved[at].source] as const] : []),
+      pairs,
+    );
     if (!prepared.facts.every((fact) => relyOnMoved(m, fact, places, prepared.realAt))) return null;
     if (!takeInputs(m, call, places, nodes) || !isThere(m, call.gave, places)) return null;
     const around = this.#open.at(-1);
@@ -159,11 +171,11 @@ export class RepeatedCalls implements CallMemory {
 }
 
 /** Returns the replacements of a recorded call's argument nodes; null if the new arguments do not match. */
-function fitting(m: Interpreter, given: readonly Given[], args: readonly Value[]): Map<Node, Node> | null {
+function fitting(m: Interpreter, { given }: RecordedCall, subject: Subject): Map<Node, Node> | null {
   const nodes = new Map<Node, Node>();
-  if (given.length !== args.length) return null;
-  for (const [at, value] of args.entries()) {
-    const one = given[at], other = givenOf(m, value);
+  if (given.length !== subject.args.length) return null;
+  for (const [at, value] of subject.args.entries()) {
+    const one = given[at], other = givenOf(m, subject, value);
     if (one?.kind !== other?.kind || !one || !other) return null;
     if (one.kind === "made" && other.kind === "made") {
       const former = nodes.get(one.node);
@@ -172,6 +184,8 @@ function fitting(m: Interpreter, given: readonly Given[], args: readonly Value[]
       nodes.set(one.node, other.node);
     } else if (one.kind === "constant" && other.kind === "constant") {
       if (!Object.is(one.value.value, other.value.value)) return null;
+    } else if (one.kind === "moved" && other.kind === "moved") {
+      if (one.at !== other.at) return null;
     } else if (one.kind !== "same" || other.kind !== "same" || one.value !== other.value) return null;
   }
   return nodes;
@@ -179,14 +193,17 @@ function fitting(m: Interpreter, given: readonly Given[], args: readonly Value[]
 
 /** Finds out what the trace relied on of a call's module, and what else the call may have read. */
 function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
-  const { self, roots, given } = call, root = self.source, objects = objectsFrom(self.real);
+  const { subject: { moved, updates }, roots, given } = call,
+    objects = objectsFrom(moved.map(({ real }) => real));
   const isRead = objects && readsOf(m, objects, call.guards), form = isRead && formOf(objects, isRead);
-  if (!form || !root) return null;
-  const own = new Set(form.objects);
+  if (!form) return null;
+  const own = new Set(form.objects), starts = new Set(moved.map(({ source }) => source.name));
   const passed = given.flatMap((each) => each.kind === "same" && each.value.real ? [each.value.real] : []);
-  const outside = reachable([...roots, ...passed, ...form.identities], m.wrapper);
+  const outside = updates
+    ? new Set<object>()
+    : reachable([...roots, ...passed, ...form.identities], m.wrapper);
   if (!outside) return null;
-  const isOwn = (source: Source | null) => source !== null && leadsThrough(source, root, own);
+  const isOwn = (source: Source | null) => source !== null && leadsThrough(source, starts, own);
   const met = form.objects.flatMap((object) => m.wrapper.find(object) ?? []);
   const strays = new Set(met.flatMap(({ source, real }) => real && !isOwn(source) ? [real] : []));
   if (
@@ -233,7 +250,7 @@ function takeInputs(
   const own = new Set(appended.map(({ node }) => node));
   const inputs = new Set(appended.flatMap(({ node }) => [...node.inputs()]));
   for (const input of inputs) {
-    if (own.has(input) || nodes.has(input)) continue;
+    if (own.has(input) || nodes.has(input) || m.output.scalars.has(input)) continue;
     const former = m.output.tensors.get(input),
       found = former?.real && m.wrapper.find(places.objectFor(former.real));
     if (!former || found?.kind !== "tensor" || found.requiresGrad !== former.requiresGrad) return false;
@@ -257,7 +274,12 @@ function append({ output }: Interpreter, { appended, depth }: RecordedCall, node
     });
     output.noteOperation(made);
     nodes.set(node, made);
-    if (tensor) output.tensors.set(made, new TensorValue(tensor.meta, tensor.requiresGrad, made, null, null));
+    const [target] = hasEffect(made) ? made.inputs() : [], written = target && output.tensors.get(target);
+    if (written) written.written = true;
+    if (!tensor) continue;
+    const result = new TensorValue(tensor.meta, tensor.requiresGrad, made, null, null);
+    result.written = tensor.written;
+    output.tensors.set(made, result);
   }
 }
 

@@ -122,6 +122,11 @@ export class OutputGraph {
     this.guards.push({ fact, user: userPlace(this.whereabouts.stack()) ?? null });
   }
 
+  /** Returns whether a fact of this kind about the same place is relied on already. */
+  reliesOn(fact: Fact): boolean {
+    return this.#guarded.has(keyOf(fact));
+  }
+
   /** Relies on a method or getter of a class of dyn. */
   relyOnMethod(expected: MethodExpectation): void {
     const { prototype, key } = expected;
