@@ -39,6 +39,7 @@ function statements(tie: Tie, kind: FunctionKind): Text {
     ...objects(tie),
     ...functions(tie),
     ...corners(tie),
+    ...handedIn(tie),
     ...(kind.inplace ? inplace(tie) : []),
     ...(kind.suspends === "generator" ? yields(tie) : []),
     ...(kind.suspends === "async" ? awaits(tie) : []),
@@ -98,6 +99,7 @@ function loops(tie: Tie): Weighted[] {
     [2, list],
     [1, code`it(${list})`],
     [1, code`gen(${number})`],
+    [1, word("o.items", "o.values")],
     [1, word("s", "m", "st", "t0", "[s, s]", "[list, [1]]")],
   );
   const head = word("v", "p", "i", "[v]", "{ length: v }");
@@ -381,6 +383,57 @@ function corners(tie: Tie): Weighted[] {
   ];
 }
 
+/** Uses of words, promises and iterators that calls bring. */
+function handedIn(tie: Tie): Weighted[] {
+  const { number } = partsOf(tie);
+  const block = blockOf(tie), constant = closed(number);
+  const combined = [
+    "all([o.later, n])",
+    "race([n, o.later])",
+    "any(new Set([o.later]))",
+    "allSettled([o.later, s])",
+  ];
+  return [
+    [2, code`o.later?.then((e) => { log.push('then', e, p, ${constant}); }); ${block}`],
+    [
+      1,
+      code`{ const made = Promise.${
+        word(...combined)
+      }; ${block} made.then((e) => log.push(e)); log.push(typeof made, made === o.later); }`,
+    ],
+    [
+      1,
+      code`Promise.${word("reject", "resolve")}(${number}).${
+        word("catch((e) => log.push('caught', e))", "finally(() => log.push('done', p))")
+      }.then(() => p++, (e) => log.push(e));`,
+    ],
+    [
+      1,
+      code`switch (o.word) { case 'a': ${block} case s: ${block} break; case 'bb': p++; default: ${block} }`,
+    ],
+    [
+      1,
+      code`log.push(o.word === ${
+        word("'a'", "s", "list[0]", "'ccc'")
+      }, o.word !== 'b', ['a', 'b'].indexOf(o.word));`,
+    ],
+    [1, code`p += o.word.length; log.push(o.word < 'c', o.word + s, { [o.word]: 1 });`],
+    [
+      1,
+      code`log.push(o.${word("items", "values")}.next(), ${
+        word("[...o.values]", "o.items.return(k)", "o.items.next(2)")
+      });`,
+    ],
+    [1, code`log.push(o.items.map((e) => e).take(2).toArray());`],
+    [
+      1,
+      code`list.constructor = ${
+        word("undefined", "class extends Array {}", "Array")
+      }; ${block} log.push(list.map((e) => e), list.slice(1));`,
+    ],
+  ];
+}
+
 function inplace(tie: Tie): Weighted[] {
   const { tensor } = partsOf(tie);
   return [
@@ -415,6 +468,7 @@ function awaits(tie: Tie): Weighted[] {
       ),
     ],
     [1, code`log.push(await (async () => { ${block.map(withoutJumps)} await null; return ${number}; })());`],
+    [1, word("log.push(await Promise.race([later(k), n]), await Promise.allSettled([o.later, fails(n)]));")],
     [1, word("log.push(await Promise.all(list.map(async (e) => e + (await later(1)))));")],
   ];
 }

@@ -348,6 +348,9 @@ function made(size: number, seed: number): Tensor {
   return tensor(elements, { dtype: "float32" });
 }
 
+/** So many jobs follow each other in what statements make of promises. */
+const MOST_JOBS = 6;
+
 /** A program as a scenario. */
 export function scenarioOf(program: LanguageProgram): Program {
   const text = textOf(program);
@@ -367,7 +370,8 @@ export function scenarioOf(program: LanguageProgram): Program {
       shared: made(2, 3),
     });
     register(text, module);
-    const run = compile(module.f);
+    const run = compile(module.f), begin = module.variables["gen"]?.get();
+    const generator = (n: number): unknown => typeof begin === "function" ? begin(n) : null;
     let args: unknown[] = [];
     for (const { size, seed, n, k, list, same } of program.calls) {
       if (!same || args.length === 0) {
@@ -375,6 +379,10 @@ export function scenarioOf(program: LanguageProgram): Program {
           a: n,
           b: k,
           t: made(size, seed + 2),
+          word: "abcdef".charAt(seed).repeat(k),
+          later: Promise.resolve(n),
+          values: [k, n, seed].values(),
+          items: generator(n),
         }];
       } else args = [args[0], args[1], n, k, args[4], args[5]];
       const putBack = program.replaced === null ? null : replaceBuiltin(program.replaced, (name) => {
@@ -388,6 +396,8 @@ export function scenarioOf(program: LanguageProgram): Program {
         thrown = { error };
       }
       putBack?.();
+      // What the call has left to later jobs
+      for (let job = 0; job < MOST_JOBS; job++) await null;
       attempt(() => {
         if (thrown) throw thrown.error;
         return result;

@@ -335,6 +335,7 @@ function assemble(
     printer: closurePrinter,
     readCaptured,
     failed: wayOut(unit, { graph: () => output.graph, made, isAsyncCall }),
+    first: machine.promises,
     needed: [...needed, ...machine.deferred.flatMap((r) => [r.callee, r.self, ...r.args])],
     tail: (code) => [...machine.deferred.map((request) => deferredCall(code, request)), ...tail(code)],
     compile: (results) => {
@@ -355,7 +356,11 @@ function assemble(
   unit.program.options.hooks.onTraced?.({
     sizes: output.sizes,
     valueNamed: (base) => sourceReads(readCaptured)(output.sourceNamed(base), { self, args }),
-    effects: [...modified.effects, ...machine.deferred.map(() => "a call of the console")],
+    effects: [
+      ...modified.effects,
+      ...machine.promises.map(() => "a call of a method of promises"),
+      ...machine.deferred.map(() => "a call of the console"),
+    ],
   });
   const run = isAsyncCall ? inAsyncCall(modified.run) : modified.run;
   const captured = graph as CapturedGraph | null, gm = captured?.gm ?? null;

@@ -25,6 +25,8 @@ export interface ModifiedParts {
   readonly readCaptured: (fn: unknown, index: number) => unknown;
   /** Handles a call whose graph throws: no effect of the program has happened by then. */
   readonly failed: (self: unknown, args: ArrayLike<unknown>, error: unknown) => unknown;
+  /** Objects whose making is an effect, in this order. */
+  readonly first: readonly Value[];
   /** Values the tail refers to. */
   readonly needed: readonly Value[];
   /** Writes the last statements. */
@@ -81,7 +83,8 @@ export function buildModified(parts: ModifiedParts): Modified {
   const rebuild = new Rebuilder(reader, constants, names, parts.printer);
   const code: ModifiedCode = { rebuild, constants, names };
   countEffects(state, (value) => rebuild.count(value));
-  for (const value of parts.needed) rebuild.count(value);
+  for (const value of [...parts.first, ...parts.needed]) rebuild.count(value);
+  for (const value of parts.first) rebuild.value(value);
   const effects = effectStatements(state, rebuild);
   const tail = parts.tail(code);
   const compiled = parts.compile(rebuild.outputs);

@@ -26,6 +26,7 @@ export function nameOf(object: ObjectValue): string {
     case "set":
     case "generator":
     case "date":
+    case "promise":
       return object.exotic.kind;
     case "function": {
       const name = object.exotic.closure?.functionName;
@@ -163,6 +164,10 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
       break;
     case "constructed":
     case "formatter":
+      yield* exotic.args;
+      break;
+    case "promise":
+      yield exotic.self;
       yield* exotic.args;
       break;
     case "function":

@@ -402,6 +402,11 @@ export class Rebuilder {
         return `${this.helper("bindFunction")}(${
           [exotic.target, exotic.self, ...exotic.args].map((v) => this.value(v)).join(", ")
         })`;
+      case "promise": {
+        const [self, ...args] = [exotic.self, ...exotic.args].map((each) => this.value(each));
+        const call = `(${this.constants.name(exotic.method)}, ${self}, [${args.join(", ")}])`;
+        return this.#collection(`${this.helper("callFunction")}${call}`, prototype, Promise.prototype);
+      }
       case "generator":
         return this.#collection(
           this.printer.generator(object, (v) => this.value(v), this.constants),

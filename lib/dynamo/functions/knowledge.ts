@@ -41,6 +41,7 @@ import { addJson } from "../trace/builtins/json.ts";
 import { addErrors } from "../trace/builtins/errors.ts";
 import { addDates } from "../trace/builtins/dates.ts";
 import { addClones } from "../trace/builtins/clones.ts";
+import { addPromises } from "../trace/builtins/promises.ts";
 import { addWeak } from "../trace/builtins/weak.ts";
 import { addObjects } from "../trace/builtins/objects.ts";
 import { addInternationalization, formattingModelOf } from "../trace/builtins/internationalization.ts";
@@ -94,6 +95,7 @@ function models(): ModelTable {
   addCollections(made);
   addIterators(made);
   addTypedArrays(made);
+  addPromises(made);
   addWeak(made);
   addClones(made);
   addDates(made);

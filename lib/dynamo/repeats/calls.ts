@@ -196,11 +196,12 @@ const changedCount = (m: Interpreter): number =>
 
 /** Counters that grow if a call leaves more behind than operations. */
 function countsOf(m: Interpreter): readonly number[] {
-  const { output, deferred, backwards, firstWrite } = m;
+  const { output, deferred, promises, backwards, firstWrite } = m;
   const { calls, readLater, readCopies, scalars, begun, sizes, attributes, regionCalls, checkpoints } =
     output;
   return [
     deferred.length,
+    promises.length,
     backwards.length,
     firstWrite,
     calls.length,

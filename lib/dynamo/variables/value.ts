@@ -283,6 +283,13 @@ export type Exotic =
     readonly constructor: ObjectValue;
     readonly args: readonly Value[];
   }
+  /** A promise that the trace has made by a method of promises: generated code makes it by the same call, in its turn. */
+  | {
+    readonly kind: "promise";
+    readonly method: object;
+    readonly self: Value;
+    readonly args: readonly Value[];
+  }
   | FunctionExotic
   | { readonly kind: "bound"; readonly target: Value; readonly self: Value; readonly args: readonly Value[] }
   | GeneratorExotic

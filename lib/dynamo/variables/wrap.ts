@@ -503,17 +503,20 @@ function exoticOf(real: object): Exotic {
   }
   return native === null
     ? { kind: "plain" }
-    : { kind: "opaque", what: native, isOrdinary: types.isDate(real) || native === WEAK_REFERENCE };
+    : { kind: "opaque", what: native, isOrdinary: ORDINARY.has(native) };
 }
 
-const WEAK_REFERENCE = "a weak reference";
+const WEAK_REFERENCE = "a weak reference", DATE = "a Date", PROMISE = "a promise";
+
+/** Kinds of native objects whose properties are read as those of any object. */
+const ORDINARY: ReadonlySet<string> = new Set([WEAK_REFERENCE, DATE, PROMISE]);
 
 /** Returns the kind of a native object whose behaviour is not in its properties; null for ordinary ones. */
 function nativeKind(real: object): string | null {
   if (types.isTypedArray(real) || types.isDataView(real)) return "a typed array";
   if (types.isAnyArrayBuffer(real)) return "a buffer";
-  if (types.isDate(real)) return "a Date";
-  if (types.isPromise(real)) return "a promise";
+  if (types.isDate(real)) return DATE;
+  if (types.isPromise(real)) return PROMISE;
   if (types.isGeneratorObject(real)) return "a generator";
   if (types.isMapIterator(real) || types.isSetIterator(real)) return "an iterator";
   if (types.isBoxedPrimitive(real)) return "a boxed primitive";
