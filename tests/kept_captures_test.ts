@@ -140,7 +140,8 @@ Deno.test("captures are taken in the same world, and in no other", () =>
     assertEquals([cold, warm, other].map((worlds) => worlds[MANY]?.taken), [28, 32, 28]);
     for (const worlds of [cold, warm, other]) delete worlds[MANY];
     assertEquals(namesWhere(cold, ({ taken }) => taken > 0), []);
-    const results = (worlds: Worlds) => Object.entries(worlds).map(([name, { result }]) => [name, result]);
+    const results = (worlds: Worlds) =>
+      Object.entries(worlds).map(([name, { result, titles }]) => [name, result, titles]);
     assertEquals(results(warm), results(cold));
     for (const worlds of [cold, warm]) {
       assertEquals(namesWhere(worlds, ({ refused }) => refused > 0), REFUSED);

@@ -2,6 +2,7 @@
  * The common part of programs for tests of cached captures: worlds, each of them run compiled and plainly. It prints
  * a JSON line with the reused captures and results of each.
  */
+import { clearCompileTimes, compileTimes } from "../../lib/base/compile_times.ts";
 import { counters } from "../../lib/base/logs.ts";
 import { compile, Tensor } from "../../mod.ts";
 
@@ -19,6 +20,8 @@ export interface Told {
   /** Whether the compiled function gave what it gives as it is. */
   readonly same: boolean;
   readonly result: string;
+  /** Functions as messages name them: those without a name by their place. */
+  readonly titles: readonly string[];
 }
 
 function shown(value: unknown): unknown {
@@ -35,6 +38,7 @@ const count = (what: string) => counters.get("kept_captures", what);
 export async function tell(worlds: Readonly<Record<string, World>>, other: boolean): Promise<void> {
   const told: Record<string, Told> = {};
   for (const [name, world] of Object.entries(worlds)) {
+    clearCompileTimes();
     const before = { hits: count("hits"), misses: count("misses"), refused: count("refused") };
     const result = await textOf(world(other, (fn) => compile(fn, { backend: "eager" })));
     told[name] = {
@@ -43,6 +47,7 @@ export async function tell(worlds: Readonly<Record<string, World>>, other: boole
       refused: count("refused") - before.refused,
       same: result === await textOf(world(other, (fn) => fn)),
       result,
+      titles: compileTimes().functions.map(({ name }) => name),
     };
   }
   console.log(JSON.stringify(told));

@@ -371,7 +371,8 @@ function assemble(
     if (entry.check(self, args) !== -1) {
       reads.refused ??= "its guards refuse the call that they were made for";
     }
-    const way = { guards, modified, isAsyncCall, broke };
+    const place = body.resumed ? null : body.place();
+    const way = { guards, modified, isAsyncCall, broke, place };
     keepCapture(unit, key, { call, reads, met, asked, output, graph: captured, ...way });
   }
   return made.entry = entry;

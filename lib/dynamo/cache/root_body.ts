@@ -3,6 +3,7 @@
  * else is guarded.
  */
 import { apply } from "../../base/own_builtins.ts";
+import type { SourcePosition } from "../../graph/node.ts";
 import { liveRegisters } from "../bytecode/liveness.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { infoOf } from "../functions/functions.ts";
@@ -23,7 +24,7 @@ export function rootBody(
   name: string,
   rules: FrameRules = NO_RULES,
 ): UnitBody {
-  let code: CodeObject | null = null;
+  let code: CodeObject | null = null, known: SourcePosition | null = null;
   const codeOfRoot = (): CodeObject | string => {
     if (code) return code;
     if (isClass(fn)) return "a class is called";
@@ -41,7 +42,11 @@ export function rootBody(
       return found.parameters.map((_, i, all) => argumentLabel(all, i));
     },
     scalars: new Set(),
+    beAt(place) {
+      known = place;
+    },
     place() {
+      if (known) return known;
       const found = codeOfRoot();
       if (typeof found !== "string") return positionOf(found, -1);
       const info = infoOf(fn);

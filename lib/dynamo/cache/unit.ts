@@ -77,6 +77,8 @@ export interface UnitBody {
   readonly parameters: readonly string[];
   /** Returns the source position for guards on its parameters. */
   place(): SourcePosition | null;
+  /** Learns that position, so that its module need not be parsed for it. */
+  beAt?(place: SourcePosition): void;
   /** Frames to trace a call with. A text says why there are none. */
   begin(m: Interpreter, self: unknown, args: readonly unknown[]): readonly Frame[] | string;
   /** Runs a call without compiling anything. */

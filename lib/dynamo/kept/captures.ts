@@ -79,6 +79,8 @@ function countEffort(key: string, effort: number): void {
 /** A trace that ended with one graph, or none, and what follows it. */
 export interface TracedEntry {
   readonly call: TracedCall;
+  /** Where the function is; null: what goes on behind a break says itself where. */
+  readonly place: SourcePosition | null;
   readonly reads: NotedReads;
   readonly met: Iterable<object>;
   readonly asked: ChangeHistory["asked"];
@@ -95,6 +97,7 @@ export interface TracedEntry {
 export interface TakenCapture {
   readonly guards: readonly Guard[];
   readonly graph: GraphModule | null;
+  readonly place: SourcePosition | null;
   readonly text: string;
   /** Whether calls give a promise. */
   readonly isAsyncCall: boolean;
@@ -211,7 +214,7 @@ const nothingToRead = (): never => {
 };
 
 function write(traced: TracedEntry): Plain {
-  const { call, reads, met, output, guards, modified, graph, asked, isAsyncCall, broke } = traced;
+  const { call, place, reads, met, output, guards, modified, graph, asked, isAsyncCall, broke } = traced;
   if (reads.refused !== null) throw new NotStorable(reads.refused);
   const { sizes } = output, symbols = new Symbols();
   numberSizes(sizes, symbols);
@@ -226,6 +229,7 @@ function write(traced: TracedEntry): Plain {
     constants: [...modified.constants].map(([name, value]) => [name, writeConstant(value, graph?.run, by)]),
     graph: graph && writeCaptured(graph, output, by),
     isAsyncCall,
+    place: place && position.write(place, by),
     broke: broke && reasonForm.write(broke, by),
   });
   // Objects that the form refers to must be found again too
@@ -377,6 +381,7 @@ function restore(unit: Unit, form: { readonly [key: string]: Plain }, call: Trac
     guards,
     graph: compiled?.gm ?? null,
     isAsyncCall: form.isAsyncCall === true,
+    place: form.place === null ? null : position.read(form.place ?? null, by),
     broke: form.broke === null ? null : reasonForm.read(form.broke ?? null, by),
     text,
     tests,

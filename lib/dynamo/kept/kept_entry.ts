@@ -27,6 +27,7 @@ export function keptEntry(unit: Unit, key: string, { self, args }: Call): Entry 
   const taken = takeCapture(unit, key, callOf(unit, { self, args }));
   if (!taken) return null;
   const { guards, tests, graph, text, isAsyncCall } = taken;
+  if (taken.place) unit.body.beAt?.(taken.place);
   const made: { entry: Entry | null } = { entry: null };
   if (taken.broke) {
     refuseBreak(unit.program, taken.broke);
