@@ -2,10 +2,16 @@
  * Installs ops as methods on the prototype of the tensor class, including in-place forms, and an error for brackets.
  * Invariant: members that the class defines itself are not replaced.
  */
+import { ownWeakMap } from "../base/collections.ts";
 import { withRuntimeBuiltins } from "../base/own_builtins.ts";
 import { DynError } from "../base/errors.ts";
 import { isMethod } from "../ops/api.ts";
 import { ALL_OPS, type CallTarget } from "../ops/table.ts";
+
+const names = ownWeakMap<object, string>();
+
+/** The name under which a function was installed as the method of an op; undefined for all others. */
+export const installedName = (fn: object): string | undefined => names.get(fn);
 
 /** Gives the prototype its methods. */
 export function installMethods(
@@ -14,13 +20,13 @@ export function installMethods(
 ): void {
   const define = (name: string, target: CallTarget) => {
     if (Object.hasOwn(prototype, name)) return;
-    Object.defineProperty(prototype, name, {
+    const { value } = {
       value(this: unknown, ...given: readonly unknown[]) {
         return withRuntimeBuiltins(() => call(target, [this, ...given]));
       },
-      writable: true,
-      configurable: true,
-    });
+    };
+    names.set(value, name);
+    Object.defineProperty(prototype, name, { value, writable: true, configurable: true });
   };
   for (const definition of ALL_OPS) {
     for (const name of [definition.name, ...(definition.exposure?.aliases ?? [])]) {

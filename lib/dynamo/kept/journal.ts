@@ -59,6 +59,7 @@ class Numbers implements Numbering {
   readonly #numbers = new Map<object, number>();
   readonly #memory = new Map<object, number>();
   readonly #symbols = new Map<symbol, number>();
+  readonly #read = new Set<number>();
 
   numberOf(object: object): number | undefined {
     return this.#numbers.get(standIn(object));
@@ -74,6 +75,14 @@ class Numbers implements Numbering {
     const known = this.#memory.get(storage);
     if (known === undefined) this.#memory.set(storage, tensor);
     return known ?? tensor;
+  }
+
+  noteRead(number: number): void {
+    this.#read.add(number);
+  }
+
+  isRead(number: number): boolean {
+    return this.#read.has(number);
   }
 
   /** Symbols that only a process knows are numbered as they come: those of one description are as many as they are. */
@@ -147,15 +156,19 @@ export function writeJournal(call: TracedCall, { reads, met, freeNumbers }: {
   const lost = [...wanted].find((object) => numbers.numberOf(object) === undefined);
   if (lost) throw new NotStorable(`${labelOf(lost)}, which is found nowhere`);
   const texts = new Texts(), callers = callForm(call, freeNumbers, numbers);
-  const objects = numbers.objects.map((object, i): Plain => ({
-    from: from[i] ?? null,
-    ...cells.has(object)
-      ? { content: contentForm(object, numbers) }
-      : needsShape(from[i])
-      ? { shape: shapeText(object, i, numbers) }
-      : {},
-    ...functionForm(object, { reads, numbers, texts }),
-  }));
+  const objects = numbers.objects.map((object, i): Plain => {
+    const code = functionForm(object, { reads, numbers, texts });
+    if (Array.isArray(code.site)) numbers.noteRead(i);
+    return {
+      from: from[i] ?? null,
+      ...cells.has(object)
+        ? { content: contentForm(object, numbers) }
+        : needsShape(from[i])
+        ? { shape: shapeText(object, i, numbers) }
+        : {},
+      ...code,
+    };
+  });
   for (const url of [...call.modules, ...consultedModules()]) if (!isOfIdentity(url)) texts.numberOf(url);
   return {
     form: {
@@ -316,6 +329,7 @@ export function readJournal(
   entries.forEach(({ from, shape, content, bound, site, variables }, i) => {
     const object = objects[i];
     if (!object) throw new DamagedForm("Expected as many objects as descriptions");
+    if (Array.isArray(site)) numbers.noteRead(i);
     if (content !== undefined) {
       const now = JSON.stringify(contentForm(object, numbers));
       if (now !== JSON.stringify(content)) throw new Differs("a variable holds something else");

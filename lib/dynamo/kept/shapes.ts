@@ -9,6 +9,7 @@ import { types } from "node:util";
 import { apply } from "../../base/own_builtins.ts";
 import type { Plain } from "../../base/recording.ts";
 import { NotStorable } from "../../sym/stored/forms.ts";
+import { installedName } from "../../tensor/methods.ts";
 import { isTensor, Tensor } from "../../tensor/tensor.ts";
 import { Parameter } from "../../nn/parameter.ts";
 import { isCustomOp } from "../../autograd/custom_op.ts";
@@ -30,6 +31,8 @@ export interface Numbering {
   readonly keyOf?: ((key: string | symbol) => Plain) | undefined;
   /** Whether a property may hold any primitive in the place of the one that it holds. */
   isFree?(object: object, key: string | symbol): boolean;
+  /** Whether the code of a function was read, so that a trace had no other knowledge of it. */
+  isRead?(number: number): boolean;
 }
 
 /** Fields of every tensor, which are described separately. */
@@ -125,7 +128,8 @@ function kindOf(object: object, number: number, numbering: Numbering): Plain {
     return [
       "function",
       isClass(object),
-      modelNumber(object),
+      // To ask has all that is known of builtins put together, which takes as long as all else here
+      numbering.isRead?.(number) ? null : installedName(object) ?? modelNumber(object),
       markForm(markOfFunction(object), numbering),
       isCustomOp(object),
     ];
