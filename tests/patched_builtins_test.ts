@@ -247,7 +247,9 @@ Deno.test("replaced builtins do not hinder the parser, and capture runs none of 
 /** Returns the output of a program that runs by itself, and its warnings; `compile` and others are imported. */
 async function printed(program: string): Promise<readonly [output: unknown, warnings: string]> {
   const script = `
-    import { compile, compiler, ones } from ${JSON.stringify(new URL("../mod.ts", import.meta.url).href)};
+    import { compile, compiler, nn, ones, Tensor } from ${
+    JSON.stringify(new URL("../mod.ts", import.meta.url).href)
+  };
     ${program}`;
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["eval", "--no-check", "--config", new URL("../deno.json", import.meta.url).pathname, script],
@@ -264,6 +266,26 @@ Deno.test("builtins that are replaced for good leave functions as they are, and 
     console.log(JSON.stringify([f(ones([1])), compiler.status(f).uncompiled.map(({ reason }) => reason.id)]));`);
   assertEquals(output, [[[2], "replaced"], ["GB0027"]]);
   assert(warnings.includes("copyWithin of a builtin was replaced for good"), warnings);
+});
+
+Deno.test("methods that are replaced before the first capture are the program's", async () => {
+  const [output] = await printed(`
+    const replace = (owner, name, by) => {
+      const former = owner[name];
+      owner[name] = function (...given) { return by(former.apply(this, given)); };
+    };
+    for (const name of ["add", "detach", "at", "numel", "toString"]) {
+      replace(Tensor.prototype, name, (found) => typeof found === "string" ? "text" : found * 10);
+    }
+    replace(nn.Module.prototype, "call", () => "called");
+    Object.defineProperty(Tensor.prototype, "ndim", { get: () => 77 });
+    const layer = new nn.ReLU(), x = ones([1]);
+    const programs = [(x) => x.add(2), (x) => x.detach(), (x) => x.at(0), (x) => x.numel(), (x) => String(x),
+      (x) => layer.call(x), (x) => x.ndim];
+    const shown = (wrap) => programs.map((program) => wrap(program)(x));
+    console.log(JSON.stringify([shown((program) => compile(program, { backend: "eager" })), shown((program) => program)]));`);
+  const expected = [30, 10, 10, 10, "text", "called", 77];
+  assertEquals(output, [expected, expected]);
 });
 
 Deno.test("capture works beside global variables that were replaced for good", async () => {

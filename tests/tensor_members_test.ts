@@ -116,9 +116,9 @@ const USES: readonly (readonly [name: string, member: Member, id?: string])[] = 
     x.mul(2).requiresGrad_().registerPostAccumulateGradHook(() => {});
   }, "GB0007"],
   [Symbol.dispose.toString(), (x) => x.mul(2)[Symbol.dispose](), "GB0007"],
-  ...["Deno.customInspect", "Jupyter.display"].map((name) => {
+  ...([["Deno.customInspect", "GB0007"], ["Jupyter.display", "GB0003"]] as const).map(([name, id]) => {
     const key = Symbol.for(name);
-    return [key.toString(), (x: Tensor) => JSON.stringify(Reflect.get(x, key).call(x)), "GB0007"] as const;
+    return [key.toString(), (x: Tensor) => JSON.stringify(Reflect.get(x, key).call(x)), id] as const;
   }),
 ];
 

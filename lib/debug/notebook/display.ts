@@ -8,6 +8,7 @@ import { checkTensor } from "../../tensor/checked.ts";
 import { isComplex } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import { showAsText } from "../../base/shown.ts";
+import { markFunction } from "../../dynamo/functions/marks.ts";
 import { Module } from "../../nn/module.ts";
 import { readElements } from "../../tensor/host.ts";
 import { Tensor } from "../../tensor/tensor.ts";
@@ -155,15 +156,16 @@ function displayOf(value: object): MediaBundle {
   return { "text/html": `<pre>${escapeHtml(value.toString())}</pre>`, ...text(value) };
 }
 
+function display(this: object): MediaBundle {
+  return displayOf(this);
+}
+
+markFunction(display, { kind: "disabled", reason: "what notebooks show is made of elements" });
+
 /** Makes tensors, modules and profiles show in notebooks. */
 export function installDisplays(): void {
+  const value = { value: display, writable: true, configurable: true };
   for (const { prototype } of [Tensor, Module, Profile, KeyAverages]) {
-    Object.defineProperty(prototype, Symbol.for("Jupyter.display"), {
-      value: function (this: object): MediaBundle {
-        return displayOf(this);
-      },
-      writable: true,
-      configurable: true,
-    });
+    Object.defineProperty(prototype, Symbol.for("Jupyter.display"), value);
   }
 }

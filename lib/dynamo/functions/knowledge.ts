@@ -85,6 +85,9 @@ markFunction(nextMemory, {
   reason: "LBFGS finds its direction with numbers that it reads",
 });
 
+/** Methods as dyn defines them: programs may replace them before anything is captured. */
+const { call: callModule, callTraced } = Module.prototype, { prepare } = PerParameter.prototype;
+
 let table: ModelTable | null = null;
 
 /** The table of models. */
@@ -134,8 +137,8 @@ function models(): ModelTable {
   // Errors that are made while tracing are made again, where they are thrown.
   made.call(traceProgram, () => UNDEFINED);
   made.call(refuseValue, () => breakGraph("throws", "a value of a wrong kind"));
-  made.call(Module.prototype.call, tracedAs(Module.prototype.callTraced));
-  made.call(PerParameter.prototype.prepare, prepareState);
+  made.call(callModule, tracedAs(callTraced));
+  made.call(prepare, prepareState);
   made.constructs(Parameter, constructParameter);
   made.call(
     erfOf,

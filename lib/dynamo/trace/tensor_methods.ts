@@ -11,7 +11,7 @@ import { noGrad } from "../../tensor/modes.ts";
 import { convertTo } from "../../tensor/transfer.ts";
 import { hintOf } from "../../sym/decide.ts";
 import { Sym } from "../../sym/expr.ts";
-import { modes, Tensor } from "../../tensor/tensor.ts";
+import { modes } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { numberOfDim } from "../variables/numbers.ts";
 import { constant, NULL, type ObjectValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
@@ -19,7 +19,7 @@ import type { BuiltinModel, CallRequest, CallResult, Interpreter } from "./inter
 import { allElements, findProperty, newArray } from "./objects.ts";
 import { enumerableKeys } from "./object_keys.ts";
 import { specializeNumber } from "../variables/numbers.ts";
-import { ofLayout, readTensorProperty } from "./tensor_properties.ts";
+import { DEFINED, ofLayout, readTensorProperty } from "./tensor_properties.ts";
 import { refusing, tracedOps } from "./traced_ops.ts";
 import { constantTensor } from "./creation.ts";
 import { beginHistory } from "./begun_histories.ts";
@@ -210,8 +210,7 @@ const WRITTEN_OUT: ReadonlySet<string | symbol> = new Set([
 /** Models of the other methods of the tensor class, by function. */
 export function tensorMethodModels(): Map<object, BuiltinModel> {
   const models = new Map<object, BuiltinModel>();
-  for (const key of Reflect.ownKeys(Tensor.prototype)) {
-    const value: unknown = Reflect.getOwnPropertyDescriptor(Tensor.prototype, key)?.value;
+  for (const [key, { value }] of DEFINED) {
     if (typeof value !== "function" || key === "constructor" || WRITTEN_OUT.has(key)) continue;
     const name = String(key);
     const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;

@@ -3,6 +3,8 @@
  * properties as state. Invariant: metadata of a result is inferred; a property that only an eager tensor has breaks
  * the graph.
  */
+// For its effect: the class is complete then
+import "../../tensor/install.ts";
 import { elementCount, isContiguous } from "../../graph/meta.ts";
 import { type Dim, Sym } from "../../sym/expr.ts";
 import { Tensor } from "../../tensor/tensor.ts";
@@ -102,6 +104,14 @@ function knownProperty(m: Interpreter, tensor: TensorValue, key: Key): Value | n
   }
 }
 
+/** Members of the class as dyn defines them: programs may replace them before anything is captured. */
+export const DEFINED: ReadonlyMap<Key, PropertyDescriptor> = new Map(
+  Reflect.ownKeys(Tensor.prototype).map((key) => [
+    key,
+    Reflect.getOwnPropertyDescriptor(Tensor.prototype, key) ?? {},
+  ]),
+);
+
 /** A member that the class answers from the layout alone, a method with the arguments given, of a traced tensor. */
 export function ofLayout(
   m: Interpreter,
@@ -120,8 +130,8 @@ export function ofLayout(
   };
   const bare: object = Object.create(Tensor.prototype, { layout: { value: layout } });
   const found: unknown = refusing(() => {
-    const member: unknown = Reflect.get(bare, key);
-    return typeof member === "function" ? Reflect.apply(member, bare, args) : member;
+    const { get, value } = DEFINED.get(key) ?? {};
+    return get ? Reflect.apply(get, bare, []) : Reflect.apply(value, bare, args);
   });
   return found instanceof Sym ? numberOfDim(m.output, found) : primitive(found);
 }
@@ -143,7 +153,7 @@ const STATE_FIELDS: ReadonlySet<string> = new Set(["state", "viewState", "storag
 const GETTERS: ReadonlyMap<Key, unknown> = new Map(
   ["shape", "strides", "dtype", "device", "ndim", "requiresGrad", "length", "isLeaf", "gradFn"].map((key) => [
     key,
-    Reflect.getOwnPropertyDescriptor(Tensor.prototype, key)?.get,
+    DEFINED.get(key)?.get,
   ]),
 );
 
