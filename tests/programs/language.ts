@@ -1127,19 +1127,30 @@ export const language: Corpus = {
   },
 };
 
-/** A function from text, for what the linter would have written differently. */
-function script(parameters: string, body: string, strict = true): (...args: unknown[]) => unknown {
-  const make: unknown = new Function(
-    "log",
-    `${strict ? '"use strict";' : ""} return function (${parameters}) { ${body} };`,
-  );
-  if (typeof make !== "function") throw new TypeError("Expected a function");
+type Script = (...args: unknown[]) => unknown;
+
+/** Evaluated texts: each is one script for all runs, since the debugger tells of all scripts whenever one is new. */
+const evaluated = new Map<string, (log: unknown[]) => Script[]>();
+
+/** Functions from the texts of their bodies, for what the linter would have written differently. */
+function scripts(parameters: string, bodies: readonly string[], strict = true): Script[] {
+  const functions = bodies.map((body) => `function (${parameters}) { ${body} }`);
+  const text = `${strict ? '"use strict";' : ""} return [${functions.join()}];`;
+  const make = evaluated.get(text) ?? new Function("log", text) as (log: unknown[]) => Script[];
+  evaluated.set(text, make);
   return make(script.log);
+}
+
+/** One such function. */
+function script(parameters: string, body: string, strict = true): Script {
+  const [made] = scripts(parameters, [body], strict);
+  if (!made) throw new TypeError("Expected a function");
+  return made;
 }
 script.log = [] as unknown[];
 
 /** Programs in a style of their own: falling through, overriding results, sloppy mode. */
-export const scripts: Corpus = {
+export const scriptPrograms: Corpus = {
   "callers, what async generators inherit, and names in the engine's errors"({ compile, attempt }) {
     const bodies = [
       "let told = false; function f(again) { if (!again) g(); else told = true; } function g() { arguments.callee.caller(true); } x = x.add(1); f(); return [told, x.add(2)];",
@@ -1149,8 +1160,8 @@ export const scripts: Corpus = {
       "let list; x = x.add(1); (0, eval)('1'); x = x.add(1); list(); return x;",
       "{ let NaN = 3; x = x.add(NaN); } (0, eval)('1'); let undefined = 4, one = 0 / 0; { let one = 1; (0, eval)('1'); x = x.add(one); } return [one, typeof undefined, x.add(1)];",
     ];
-    for (const body of bodies) {
-      const f = compile(script("x", body));
+    for (const body of scripts("x", bodies)) {
+      const f = compile(body);
       for (let i = 0; i < 2; i++) attempt(() => f(v(1)));
     }
   },
@@ -1162,8 +1173,8 @@ export const scripts: Corpus = {
       "const o = { ['__proto__']: () => 3 }; return [x.add(1), o.__proto__.name];",
       "const __proto__ = () => 3, o = { __proto__ }; return [x.add(1), Object.keys(o).join(), o.__proto__.name];",
     ];
-    for (const body of bodies) {
-      const f = compile(script("x", body));
+    for (const body of scripts("x", bodies)) {
+      const f = compile(body);
       for (let i = 0; i < 2; i++) attempt(() => f(v(1)));
     }
   },
@@ -1182,8 +1193,8 @@ export const scripts: Corpus = {
       "class C extends (function () { return arguments.callee; }) {} return [x.add(1), new C()];",
       "class C extends (() => function () { this.self = this === undefined; })() {} return [x.add(1), new C().self];",
     ];
-    for (const body of bodies) {
-      const f = compile(script("x", body));
+    for (const body of scripts("x", bodies, false)) {
+      const f = compile(body);
       for (let i = 0; i < 2; i++) attempt(() => f(v(1)));
     }
   },
@@ -1193,8 +1204,8 @@ export const scripts: Corpus = {
       "function own() { let y = x; for (const n of arguments) { y = y.add(n); if (n === 2) arguments.length = 3; } return y; } return own(1, 2, 3, 4);",
       "function own() { let y = x; for (const n of arguments) { console.log(y.sum().item()); y = y.add(n); arguments[2] = 7; } return y; } return own(1, 2, 3);",
     ];
-    for (const body of bodies) {
-      const f = compile(script("x", body));
+    for (const body of scripts("x", bodies)) {
+      const f = compile(body);
       for (let i = 0; i < 2; i++) attempt(() => f(v(1)));
     }
   },
@@ -1206,8 +1217,8 @@ export const scripts: Corpus = {
       "{ using a = {}; } return x.add(1);",
       "{ using a = null, b = { [Symbol.dispose]() { x = x.add(2); } }; } return x.add(1);",
     ];
-    for (const body of bodies) {
-      const f = compile(script("x", body));
+    for (const body of scripts("x", bodies)) {
+      const f = compile(body);
       for (let i = 0; i < 2; i++) attempt(() => f(v(1)));
     }
   },
@@ -1219,8 +1230,8 @@ export const scripts: Corpus = {
       "function own() { return [x.add(1), arguments++, arguments]; } return own(1);",
       "function* own() { ({ arguments = 4 } = {}); yield [x.add(1), arguments]; } return own(1).next().value;",
     ];
-    for (const body of bodies) {
-      const f = compile(script("x", body));
+    for (const body of scripts("x", bodies, false)) {
+      const f = compile(body);
       for (let i = 0; i < 2; i++) attempt(() => f(v(1)));
     }
   },
@@ -1231,8 +1242,8 @@ export const scripts: Corpus = {
       "let k = class k extends k {}; return x.add(1);",
       "let k = class k extends (() => k, Object) { n = 2; }; return x.add(new k().n);",
     ];
-    for (const body of bodies) {
-      const f = compile(script("x", body));
+    for (const body of scripts("x", bodies)) {
+      const f = compile(body);
       for (let i = 0; i < 2; i++) attempt(() => f(v(1)));
     }
   },
@@ -1243,8 +1254,8 @@ export const scripts: Corpus = {
       "const y = x.add(1); delete Array.prototype[Symbol.iterator]; try { const [n] = [y]; } catch (e) { log.push(e.name); } return y.mul(2);",
     ];
     const { [Symbol.iterator]: iterate } = Array.prototype;
-    for (const body of bodies) {
-      const f = compile(script("x, log", body));
+    for (const body of scripts("x, log", bodies)) {
+      const f = compile(body);
       for (let i = 0; i < 2; i++) {
         const log: unknown[] = [];
         const run = () => {
@@ -1398,8 +1409,8 @@ export const scripts: Corpus = {
       "function F(y) { this.y = eval('y'); } return x.add(new F(3).y);",
       "const o = { m() { with ({ a: 5 }) { return a; } } }; return x.add(o.m());",
     ];
-    for (const text of texts) {
-      const f = compile(script("x", text, false));
+    for (const body of scripts("x", texts, false)) {
+      const f = compile(body);
       attempt(() => f(v(1)));
       attempt(() => f(v(1, 2)));
     }

@@ -22,6 +22,7 @@ async function agree(
     return await run();
   };
   const plain = await seeded(() => observe(program, (fn) => fn));
+  assert(plain.length > 3, `Expected a program that shows values, but found ${plain.join(" ") || "nothing"}`);
   const check = async (label: string, run: () => ReturnType<typeof observe>) => {
     const before = faults();
     const found = difference(plain, await seeded(run));
