@@ -25,7 +25,8 @@ import { toolchainMeanwhile } from "./toolchain.ts";
 const HOT = 1;
 
 type State =
-  | { readonly kind: "cool"; readonly spent: number }
+  /** Milliseconds of work so far; null until the first call has loaded the code. */
+  | { readonly kind: "cool"; readonly spent: number | null }
   | { readonly kind: "compiling"; readonly prepared: PreparedProgram; readonly ticket: Ticket }
   /** Final state. */
   | { readonly kind: "settled" };
@@ -53,7 +54,7 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
     return tier === "wasm" ? made : roomy(program, made);
   };
   let current: CompiledProgram | undefined;
-  let state: State = { kind: "cool", spent: 0 };
+  let state: State = { kind: "cool", spent: null };
   const settle = (native: CompiledProgram | null): State => {
     if (native) {
       current = native;
@@ -117,11 +118,11 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
     prepare: () => void prepared(),
     run(call) {
       if (state.kind === "compiling") state = looked(state.prepared, state.ticket);
-      else if (state.kind === "cool" && state.spent >= HOT) state = heated({ builds: true });
+      else if (state.kind === "cool" && (state.spent ?? 0) >= HOT) state = heated({ builds: true });
       const program = prepared();
       if (state.kind !== "cool") return program.run(call);
-      const start = performance.now(), passed = program.run(call);
-      state = { kind: "cool", spent: state.spent + performance.now() - start };
+      const { spent } = state, start = performance.now(), passed = program.run(call);
+      state = { kind: "cool", spent: spent === null ? 0 : spent + performance.now() - start };
       return passed;
     },
   };
