@@ -4,6 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { atleast1d, compile, manualSeed, nn, ones, optim, type Tensor, tensor, zeros } from "../mod.ts";
+import "./support/turns/ops.ts";
 import { capture } from "./support/dynamo.ts";
 import { makeSample, resultsOf } from "./support/samples.ts";
 import { sampleBySeed } from "./support/sampling.ts";

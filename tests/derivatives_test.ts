@@ -13,6 +13,7 @@ import {
   tensor,
 } from "../mod.ts";
 import { DynError } from "../lib/base/errors.ts";
+import "./support/turns/gradients.ts";
 
 const { functional } = autograd;
 const near = (found: unknown, expected: Tensor, where: string) =>

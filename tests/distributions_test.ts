@@ -14,6 +14,7 @@ import {
 } from "../mod.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { slopeAt } from "../lib/distributions/standard_gamma.ts";
+import "./support/turns/gradients.ts";
 import data from "./data/distributions.json" with { type: "json" };
 
 const {

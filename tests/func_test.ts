@@ -14,6 +14,7 @@ import {
   tensor,
   vmap,
 } from "../mod.ts";
+import "./support/turns/gradients.ts";
 
 const vector = (list: readonly number[]): Tensor => tensor(list, { dtype: "float64" });
 

@@ -3,6 +3,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as dyn from "../mod.ts";
 import { compile, distributions, nn, noGrad, ones, optim, sin, type Tensor, tensor } from "../mod.ts";
 import { DynError } from "../lib/base/errors.ts";
+import "./support/turns/models.ts";
 import data from "./data/pytorch_names.json" with { type: "json" };
 
 const { constraints, transforms } = distributions;

@@ -5,6 +5,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { arange, compile, DynError, type Tensor } from "../mod.ts";
+import "./support/turns/gradients.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
 type ViewOf = (x: Tensor) => Tensor;

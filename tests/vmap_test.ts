@@ -12,6 +12,7 @@ import { ALL_OPS } from "../lib/ops/table.ts";
 import { callOp, ops } from "../lib/tensor/eager.ts";
 import { getRngState } from "../lib/tensor/random.ts";
 import { isTensor } from "../lib/tensor/tensor.ts";
+import "./support/turns/gradients.ts";
 import { makeSample, resultsOf } from "./support/samples.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 

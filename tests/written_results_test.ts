@@ -10,6 +10,7 @@ import { mapTree } from "../lib/base/tree.ts";
 import type { OpDefinition, Sample } from "../lib/ops/definition.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
 import { isTensor } from "../lib/tensor/tensor.ts";
+import "./support/turns/gradients.ts";
 import { makeSample, resultsOf } from "./support/samples.ts";
 import { sampleBySeed, TAKES_ALL } from "./support/sampling.ts";
 

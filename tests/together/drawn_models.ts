@@ -9,3 +9,4 @@ import "../decompositions_test.ts";
 import "../further_decompositions_test.ts";
 import "../freezing_test.ts";
 import "../higher_order_test.ts";
+import "../pytorch_names_test.ts";

@@ -9,3 +9,4 @@ import "../index_checks_test.ts";
 import "../library_numbers_test.ts";
 import "../narrow_tensors_test.ts";
 import "../complex_test.ts";
+import "../absent_arguments_test.ts";

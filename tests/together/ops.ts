@@ -1,19 +1,13 @@
 /** Ops and what they compute, with one import of dyn for all of these files. */
-import "../absent_arguments_test.ts";
 import "../reference_ops_test.ts";
 import "../special_functions_test.ts";
 import "../math_test.ts";
 import "../bessel_test.ts";
 import "../base_test.ts";
-import "../derivatives_test.ts";
-import "../distributions_test.ts";
 import "../fills_test.ts";
 import "../first_of_ties_test.ts";
 import "../index_arithmetic_test.ts";
 import "../turned_operands_test.ts";
 import "../torch_choices_test.ts";
-import "../pytorch_names_test.ts";
 import "../tensor_test.ts";
-import "../vmap_test.ts";
-import "../func_test.ts";
 import "../flex_attention_test.ts";
