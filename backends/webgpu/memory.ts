@@ -40,8 +40,10 @@ export interface BufferOwner {
   readonly failed: (bytes: number) => void;
 }
 
-/** New buffers from this size on are looked at before they are used. */
+/** New buffers from this size on are made where there is known to be room, or looked at before they are used. */
 const LARGE_BYTES = 1 << 20;
+/** Room that is looked for at once: each look waits until the device has done everything. */
+const AHEAD_BYTES = 1 << 27;
 
 /**
  * Bytes and blocks of young memory at which dropped results are searched for: a search takes as long as several
@@ -64,6 +66,8 @@ export class Buffers implements BlockSource<BufferBlock, WebGpuMemory> {
   readonly #owner: BufferOwner;
   readonly #invalid = new WeakSet<GPUBuffer>();
   #nextId = 0;
+  /** Bytes that there was room for at the last look, less those of buffers made since. */
+  #room = 0;
   /** Buffers made since the device was last known to have done everything. */
   #recent: GPUBuffer[] = [];
 
@@ -83,19 +87,36 @@ export class Buffers implements BlockSource<BufferBlock, WebGpuMemory> {
   }
 
   make(size: number): BufferBlock | undefined {
-    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-    this.#device.pushErrorScope("out-of-memory");
-    const buffer = this.#device.createBuffer({ label: `${size} bytes`, size, usage });
-    const told = this.#device.popErrorScope();
-    if (size >= LARGE_BYTES && this.#owner.isValid(buffer) === false) {
+    const isRoomy = size < LARGE_BYTES || this.#hasRoom(size), { buffer, told } = this.#create(size);
+    if (!isRoomy && this.#owner.isValid(buffer) === false) {
       this.#invalid.add(buffer);
       return undefined;
     }
+    this.#room -= size;
     this.#recent.push(buffer);
     void told.then((error) => {
       if (error && this.#exclude(buffer)) this.#owner.failed(size);
     });
     return new BufferBlock(buffer, this.#nextId++);
+  }
+
+  #create(size: number): { readonly buffer: GPUBuffer; readonly told: Promise<GPUError | null> } {
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+    this.#device.pushErrorScope("out-of-memory");
+    const buffer = this.#device.createBuffer({ label: `${size} bytes`, size, usage });
+    return { buffer, told: this.#device.popErrorScope() };
+  }
+
+  /** Returns whether there is known to be room; looks for as much as several buffers need, which one look is then for. */
+  #hasRoom(size: number): boolean {
+    if (size > this.#room && size < AHEAD_BYTES) {
+      const { buffer } = this.#create(this.sizeFor(AHEAD_BYTES));
+      this.#room = this.#owner.isValid(buffer) ? buffer.size : 0;
+      buffer.destroy();
+      // What is destroyed goes with the next submission
+      this.#device.queue.submit([]);
+    }
+    return size <= this.#room;
   }
 
   over(block: BufferBlock, bytes: number): WebGpuMemory {

@@ -77,8 +77,14 @@ export class Readback {
    * read.
    */
   canRead(buffer: GPUBuffer): boolean {
-    if (!this.#readWhole(buffer, 0, NOTHING)) this.#hasRefused = true;
-    return this.#readWhole(buffer, 0, new Uint8Array(4));
+    const first = this.#readPart(buffer, 0, new Uint8Array(4));
+    if (first.found === first.expected) return true;
+    // The copy was refused, or work before it, or both
+    const all = this.#readPart(buffer, 0, NOTHING), refused = (all.expected - all.found) >>> 0;
+    this.receipts.settle(all);
+    const isReadable = this.#readWhole(buffer, 0, new Uint8Array(4));
+    if (refused > (isReadable ? 0 : 1)) this.#hasRefused = true;
+    return isReadable;
   }
 
   #refuse(): never {
