@@ -3,9 +3,10 @@
  * gradients and what is done to results included, against float64.
  */
 import { assert, assertEquals } from "@std/assert";
-import { webGpuTarget } from "../backends/webgpu/target.ts";
+import { tilesOf, tileThreads, webGpuTarget } from "../backends/webgpu/target.ts";
 import { generate } from "../lib/codegen/generate.ts";
-import type { ConvGeometry, ExternOp } from "../lib/loops/ir.ts";
+import type { ConvGeometry, ExternKernel, ExternOp } from "../lib/loops/ir.ts";
+import { type Dim, symbol } from "../lib/sym/expr.ts";
 import { autograd, compile, init, manualSeed, nn, randn, type Tensor } from "../mod.ts";
 import { randomNumbers, sampleBySeed, testSeed } from "./support/sampling.ts";
 import { singleOp } from "./support/single_op.ts";
@@ -36,6 +37,28 @@ function kernelsOf(
 
 const PATCHED = ["loops", "convForward"], TRANSFORMED = ["loops", "transformed convForward"];
 const FILTERS = ["transformed convBackwardWeight", "loops"];
+
+Deno.test("tiles of products are those of the sizes that they are made for, also where these change", () => {
+  const threads = (rows: Dim) => {
+    const view = (...shape: Dim[]) => ({ buffer: 0, offset: 0, shape, strides: [shape[1] ?? 1, 1] });
+    const kernel: ExternKernel = {
+      kind: "extern",
+      name: "mm",
+      call: { op: "matmul", accumulate: false },
+      inputs: [view(rows, 64), view(64, 256)],
+      outputs: [view(rows, 256)],
+      origins: [],
+    };
+    return tileThreads(tilesOf(kernel));
+  };
+  const changing = (hint: number) => {
+    const decider = { hintOf: () => hint, assume: () => assert(false, "Expected no assumption") };
+    return symbol("rows", { kind: "size", decider }, [2, Infinity]);
+  };
+  for (const [rows, many] of [[256, 256], [1 << 13, 64]] as const) {
+    assertEquals([threads(rows), threads(changing(rows))], [many, many]);
+  }
+});
 
 Deno.test("large convolutions by one have their filters laid out by taps, images' gradients as convolutions", () => {
   const image: Shape = [64, 64, 55, 55], filter: Shape = [64, 64, 2, 4], result: Shape = [64, 64, 56, 54];

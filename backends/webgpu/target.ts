@@ -1,6 +1,6 @@
 /** WebGPU as a target: loops mapped to a grid of workgroups; matrix products and convolutions as shaders of their own. */
 import { ALONE, type CallSupport, type Target } from "../../lib/codegen/target.ts";
-import { productSizes } from "../../lib/codegen/product_sizes.ts";
+import { likelySizes, productSizes } from "../../lib/codegen/product_sizes.ts";
 import type { ExternKernel } from "../../lib/loops/ir.ts";
 import type { Dim } from "../../lib/sym/expr.ts";
 
@@ -78,15 +78,18 @@ const ENOUGH = {
  * long parts of sums, for there to be enough of them.
  */
 export function tilesOf(kernel: ExternKernel): Tile {
-  const sizes = productSizes(kernel),
+  const known = productSizes(kernel),
+    sizes = known ?? likelySizes(kernel),
     large = { rows: SIDE, columns: SIDE, each: { rows: 8, columns: 8 } } as const,
     small = { rows: SIDE, columns: SIDE, each: { rows: 4, columns: 4 } } as const;
   // What computes an operand is written down for each element that an invocation fetches
   if (!sizes) return kernel.prologues ? small : large;
-  const { rows, columns, batch, depth } = sizes, parts = kernel.prologues ? 1 : depth / (2 * ENOUGH[8].depth);
+  const { rows, columns, batch, depth } = sizes;
+  // Sums are cut where all sizes are known
+  const parts = kernel.prologues || !known ? 1 : depth / (2 * ENOUGH[8].depth);
   const count = Math.ceil(rows / SIDE) * Math.ceil(columns / SIDE) * batch;
   const isEven = [rows, columns].every((size) => Math.ceil(size / SIDE) % 2 === 0);
-  if (kernel.call.op === "matmul" && isEven && count >= MOST_TILES && !kernel.prologues) {
+  if (kernel.call.op === "matmul" && known && isEven && count >= MOST_TILES && !kernel.prologues) {
     return { rows: 2 * SIDE, columns: 2 * SIDE, each: { rows: 8, columns: 16 } };
   }
   return count >= MANY || count * parts >= MANY / 2 ? large : small;

@@ -1,4 +1,5 @@
 /** Sizes of the matrix product that a library call amounts to, where they are known. */
+import { hintOf, isUnbacked } from "../sym/decide.ts";
 import { ceilDiv, type Dim, floorDiv, mul, product } from "../sym/expr.ts";
 import type { BufferView, ConvGeometry, ExternKernel } from "../loops/ir.ts";
 
@@ -30,6 +31,17 @@ export function phasesOf({ stride, dilation }: ConvGeometry): readonly [number, 
 
 /** Of so many positions or taps, the most that are in one phase. */
 export const ofPhase = (size: Dim, phases: number): Dim => ceilDiv(size, phases);
+
+/**
+ * The product that a call computes in the call that its program is made for, where its sizes change: for choices that are
+ * right for any sizes. Undefined where elements of tensors say them.
+ */
+export function likelySizes(kernel: ExternKernel): ProductSizes | undefined {
+  const dims = dimsOf(kernel);
+  if (!dims || Object.values(dims).some(isUnbacked)) return undefined;
+  const { batch, rows, columns, depth } = dims;
+  return { batch: hintOf(batch), rows: hintOf(rows), columns: hintOf(columns), depth: hintOf(depth) };
+}
 
 type Dims = { readonly [K in keyof ProductSizes]: Dim };
 
