@@ -15,7 +15,7 @@ def timed(run, calls=1):
     return (time.perf_counter() - t) * 1e3 / calls
 def steady(name, run):
     once = min(timed(run), timed(run), timed(run))
-    calls = max(1, min(100, round(200 / once)))
+    calls = max(1, min(10000, round(200 / once)))
     result[name] = statistics.median(timed(run, calls) for _ in range(5))
 `;
 
