@@ -4,7 +4,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { CompileThreads } from "../backends/webgpu/compile_threads.ts";
 import { findAdapter } from "../backends/webgpu/device.ts";
 import { Pipelines } from "../backends/webgpu/pipelines.ts";
-import { sourceOf, WORD } from "../backends/webgpu/pipeline_worker.ts";
+import { compileJob, sourceOf, WORD } from "../backends/webgpu/pipeline_worker.ts";
 import type { Shader } from "../backends/webgpu/print/entry.ts";
 import { logs } from "../lib/base/logs.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
@@ -62,9 +62,10 @@ Deno.test({
     const threads = new CompileThreads({});
     for (const first of [3000, 3010]) {
       const sources = Array.from({ length: 10 }, (_, k) => sourceOf(shader(first + k)));
-      const words = new SharedArrayBuffer(8), counts = new Int32Array(words);
-      threads.start({ sources, words }, 1);
+      const job = compileJob(sources), counts = new Int32Array(job.words);
+      threads.start(job, 3);
       while (Atomics.load(counts, WORD.done) < sources.length) await delay(5);
+      assert(counts.subarray(WORD.each).every((done) => done === 1));
     }
   },
 });

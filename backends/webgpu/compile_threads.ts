@@ -10,24 +10,21 @@ import { type CompileJob, type DeviceLimits, workerSource } from "./pipeline_wor
 
 /** Threads whose devices are alike. */
 export class CompileThreads {
-  readonly #workers: Worker[] = [];
+  /** The first, which starts the others; null: not started. */
+  #first: Worker | null = null;
 
   constructor(readonly limits: DeviceLimits) {}
 
-  /** Hands a job to so many threads; where no more can be started, to those that there are. */
-  start(job: CompileJob, count: number): void {
-    while (this.#workers.length < count) {
-      const worker = startWorker(this.limits);
-      if (!worker) break;
-      this.#workers.push(worker);
-    }
-    for (const worker of this.#workers.slice(0, count)) worker.postMessage(job);
+  /** Hands a job to so many threads, or to as many as can be started. */
+  start(job: Omit<CompileJob, "threads">, threads: number): void {
+    this.#first ??= startWorker(this.limits);
+    this.#first?.postMessage({ ...job, threads });
   }
 }
 
-function startWorker(workerData: DeviceLimits): Worker | null {
+function startWorker(limits: DeviceLimits): Worker | null {
   try {
-    const worker = new Worker(workerSource, { eval: true, workerData });
+    const worker = new Worker(workerSource, { eval: true, workerData: { script: workerSource, limits } });
     const stopped = (because: unknown) =>
       logs.emit("perf_hints", `A thread that compiles shaders stopped: ${because}`);
     worker.on("error", stopped);

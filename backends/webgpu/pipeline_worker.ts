@@ -1,9 +1,9 @@
 /**
- * The script of a thread that compiles shaders in the background, which works wherever the modules of this program
- * are. `workerData` is `DeviceLimits`, and messages are `CompileJob`s: the thread takes shaders off their lists and
- * compiles them with its own device; a message reports why it could not continue. The pipelines are dropped; they
- * remain in the driver's cache, where the program's device finds them. Invariant: the thread stays, and its device
- * with it.
+ * The script of a thread that compiles shaders in the background, which works wherever the modules of this program are.
+ * `workerData` is the script and `DeviceLimits`, and messages are `CompileJob`s: the thread hands them on to others, takes
+ * shaders off their lists and compiles them with its own device; a message reports why one could not continue. The
+ * pipelines are dropped; they remain in the driver's cache, where the program's device finds them. Invariant: the thread
+ * stays, and its device with it.
  */
 import type { Shader } from "./print/entry.ts";
 
@@ -21,6 +21,8 @@ export interface CompileJob {
   readonly sources: readonly ShaderSource[];
   /** State words, indexed by `WORD`. */
   readonly words: SharedArrayBuffer;
+  /** The threads that are at work on it: the one that it is handed to, and others that this one hands it to. */
+  readonly threads: number;
 }
 
 /** Words that the threads share. */
@@ -29,7 +31,15 @@ export const WORD = {
   next: 0,
   /** Shaders that threads have compiled, or could not. */
   done: 1,
+  /** From here on: for each shader, whether it is one of them. */
+  each: 2,
 } as const;
+
+/** A job of which nothing is done. */
+export const compileJob = (sources: readonly ShaderSource[]): Omit<CompileJob, "threads"> => ({
+  sources,
+  words: new SharedArrayBuffer(4 * (WORD.each + sources.length)),
+});
 
 /** The parameter words come first. */
 export const sourceOf = ({ code, memories }: Shader): ShaderSource => ({
@@ -58,10 +68,29 @@ export function pipelineDescriptor(
   return { label, layout, compute: { module, entryPoint: "main" } };
 }
 
-/** The script. */
+/**
+ * The script. A thread that starts another one stands still for as long as that takes, so that each starts two at most, which
+ * start the rest.
+ */
 export const workerSource = `
-const { parentPort, workerData: limits } = require("node:worker_threads");
+const { parentPort, Worker, workerData } = require("node:worker_threads");
+const { script, limits } = workerData, others = [];
 const pipelineDescriptor = ${pipelineDescriptor};
+
+function start() {
+  const worker = new Worker(script, { eval: true, workerData });
+  const stopped = (because) => parentPort.postMessage(String(because));
+  worker.on("error", stopped);
+  worker.on("message", stopped);
+  return worker;
+}
+
+async function handOn({ threads, ...job }) {
+  const rest = threads - 1, half = rest >> 1;
+  [rest - half, half].forEach((threads, at) => {
+    if (threads > 0) (others[at] ??= start()).postMessage({ ...job, threads });
+  });
+}
 
 async function open() {
   const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
@@ -78,11 +107,14 @@ async function work({ sources, words }) {
     try {
       device.createComputePipeline(pipelineDescriptor(device, sources[at], "compiled beside"));
     } finally {
+      Atomics.store(counts, ${WORD.each} + at, 1);
       Atomics.add(counts, ${WORD.done}, 1);
       Atomics.notify(counts, ${WORD.done});
     }
   }
 }
 
-parentPort.on("message", (job) => work(job).catch((error) => parentPort.postMessage(String(error))));
+parentPort.on("message", (job) => {
+  for (const act of [handOn, work]) act(job).catch((error) => parentPort.postMessage(String(error)));
+});
 `;

@@ -9,7 +9,7 @@ import { logs } from "../../lib/base/logs.ts";
 import type { Shader } from "./print/entry.ts";
 import { CompileThreads } from "./compile_threads.ts";
 import {
-  type CompileJob,
+  compileJob,
   type DeviceLimits,
   pipelineDescriptor,
   type ShaderSource,
@@ -23,8 +23,15 @@ const MANY = 12, EACH = 4;
 const MOST_THREADS = 8;
 /** Milliseconds without a finished shader after which threads are not waited for any more. */
 const PATIENCE = 10_000;
-/** A pipeline that a thread has compiled takes less than this part of the time of one that is compiled here. */
+/** A thread is of use where its shaders take less than this part of the time of others here, for as much text. */
 const WORTH_IT = 0.5;
+
+/** Shaders, the length of their texts, and the milliseconds that their pipelines took here. */
+interface Share {
+  count: number;
+  length: number;
+  time: number;
+}
 
 /** How pipelines are created. */
 export interface PipelineOptions {
@@ -64,43 +71,44 @@ export class Pipelines {
   prepare(shaders: readonly Shader[]): number {
     const missing = new Map<string, Shader>();
     for (const shader of shaders) if (!this.#made.has(shader.code)) missing.set(shader.code, shader);
-    const list = [...missing.values()];
-    const threads = Math.min(MOST_THREADS, this.options.cores >> 1, Math.floor(list.length / EACH));
-    if (list.length < MANY || threads < 2 || !this.#shares) return 0;
-    const { theirs, ownTime } = this.#compileTogether(list, threads), start = performance.now();
-    for (const shader of theirs) this.of(shader);
-    const each = (performance.now() - start) / Math.max(1, theirs.length);
-    if (ownTime > 0 && each > WORTH_IT * ownTime) {
+    const threads = Math.min(MOST_THREADS, this.options.cores >> 1, Math.floor(missing.size / EACH));
+    if (missing.size < MANY || threads < 2 || !this.#shares) return 0;
+    // What takes longest begins first
+    const list = [...missing.values()].toSorted((a, b) => b.code.length - a.code.length);
+    const { own, theirs } = this.#makeTogether(list, threads);
+    if (own.length > 0 && theirs.time / theirs.length > WORTH_IT * own.time / own.length) {
       this.#shares = false;
       logs.emit("perf_hints", "The driver compiles anew what threads have compiled: there will be none");
     }
-    return theirs.length;
+    return theirs.count;
   }
 
-  /** Compiles shaders here and on threads: those of the threads, and milliseconds for one of the others. */
-  #compileTogether(
-    list: readonly Shader[],
-    threads: number,
-  ): { readonly theirs: readonly Shader[]; readonly ownTime: number } {
-    const words = new SharedArrayBuffer(8), counts = new Int32Array(words);
-    const job: CompileJob = { sources: list.map(sourceOf), words };
+  /** Makes the pipelines of shaders: those that a thread has compiled as soon as it has, and others meanwhile. */
+  #makeTogether(list: readonly Shader[], threads: number): { readonly own: Share; readonly theirs: Share } {
+    const job = compileJob(list.map(sourceOf)), words = new Int32Array(job.words);
     this.#threads.start(job, threads);
-    const own = new Set<number>(), start = performance.now();
-    for (
-      let at = Atomics.add(counts, WORD.next, 1);
-      at < list.length;
-      at = Atomics.add(counts, WORD.next, 1)
-    ) {
-      const shader = list[at];
-      if (shader) this.of(shader);
-      own.add(at);
+    const own = { count: 0, length: 0, time: 0 }, theirs = { ...own };
+    const make = (at: number, share: Share) => {
+      const shader = list[at], start = performance.now();
+      if (!shader) return;
+      this.of(shader);
+      share.count++;
+      share.length += shader.code.length;
+      share.time += performance.now() - start;
+    };
+    /** Those that threads have taken. */
+    const awaited = new Set<number>();
+    for (let seen = 0;;) {
+      const done = Atomics.load(words, WORD.done);
+      for (const at of awaited) {
+        if (Atomics.load(words, WORD.each + at) === 1 && awaited.delete(at)) make(at, theirs);
+      }
+      const at = Math.min(Atomics.add(words, WORD.next, 1), list.length);
+      while (seen < at) awaited.add(seen++);
+      if (at < list.length) make(seen++, own);
+      else if (awaited.size === 0 || Atomics.wait(words, WORD.done, done, PATIENCE) === "timed-out") break;
     }
-    const ownTime = own.size > 0 ? (performance.now() - start) / own.size : 0;
-    const awaited = list.length - own.size;
-    for (let done = Atomics.load(counts, WORD.done); done < awaited; done = Atomics.load(counts, WORD.done)) {
-      if (Atomics.wait(counts, WORD.done, done, PATIENCE) === "timed-out") break;
-    }
-    return { theirs: list.filter((_, at) => !own.has(at)), ownTime };
+    return { own, theirs };
   }
 
   #make(source: ShaderSource, label: string): GPUComputePipeline {
