@@ -60,50 +60,49 @@ Deno.test("several results show each once, and have their names, in graphs too",
   }
 });
 
-Deno.test("activations show their settings, pads their sides", () => {
-  const layers = [
-    new nn.ReLU(),
-    new nn.ReLU6(true),
-    new nn.LeakyReLU(),
-    new nn.ELU(2, true),
-    new nn.GELU(),
-    new nn.Softmax(1),
-    new nn.Hardshrink(),
-    new nn.Hardtanh(-2, 2),
-    new nn.Threshold(0.5, 1),
-    new nn.ZeroPad2d(1),
-  ];
-  assertEquals(layers.map(String), [
-    "ReLU()",
-    "ReLU6(inplace=true)",
-    "LeakyReLU(negativeSlope=0.01)",
-    "ELU(alpha=2, inplace=true)",
-    "GELU(approximate=none)",
-    "Softmax(dim=1)",
-    "Hardshrink(lambd=0.5)",
-    "Hardtanh(minVal=-2, maxVal=2)",
-    "Threshold(threshold=0.5, value=1)",
-    "ZeroPad2d(padding=[1,1,1,1])",
-  ]);
-});
+type Printed = string | number | boolean | null | readonly Printed[] | { readonly [name: string]: Printed };
 
-Deno.test("layers show what is not usual, lists of parameters their parameters", () => {
-  const shown = (...layers: readonly nn.Module[]) => layers.map((each) => Deno.inspect(each));
+/** A value of the table: an object of one member whose name is that of a layer is that layer with those arguments. */
+function built(value: Printed): unknown {
+  if (Array.isArray(value)) return value.map(built);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([name, each]) => [name, built(each)] as const),
+    [first] = entries;
+  const Layer: unknown = Reflect.get(nn, first?.[0] ?? "");
+  if (typeof Layer !== "function" || !Array.isArray(first?.[1])) return Object.fromEntries(entries);
+  return Reflect.construct(Layer, first[1]);
+}
+
+/**
+ * Each line of the table is a layer and what PyTorch 2.15 prints for it, with names in camelCase and the constants and
+ * whole numbers of JavaScript.
+ */
+Deno.test("layers print as PyTorch's do", () => {
+  const table = Deno.readTextFileSync(new URL("data/printed_modules.txt", import.meta.url));
+  const seen = new Set<string>(), differing: string[] = [];
+  for (const line of table.trimEnd().split("\n")) {
+    const [written = "", printed = ""] = line.split("\t"), layer = built(JSON.parse(written));
+    const found = String(layer), wanted = printed.replaceAll("\\n", "\n");
+    if (found !== wanted) differing.push(`${written} prints ${found}, not ${wanted}`);
+    if (layer instanceof nn.Module) seen.add(layer.constructor.name);
+  }
+  assertEquals(differing, []);
+  const bases = new Set([
+    "Module",
+    "Buffer",
+    "Parameter",
+    "UninitializedParameter",
+    "RNNBase",
+    "RNNCellBase",
+  ]);
+  const others = new Set([...bases, "ParameterList", "ParameterDict"]);
   assertEquals(
-    shown(
-      new nn.Conv2d(4, 8, 3, { padding: 1, groups: 2, bias: false }),
-      new nn.LayerNorm(3, { elementwiseAffine: false }),
-      new nn.BatchNorm1d(3),
-      new nn.LSTM(2, 3, { batchFirst: true, bidirectional: true }),
-      new nn.ParameterList([new nn.Parameter(zeros(2))]),
-    ),
-    [
-      "Conv2d(4, 8, kernelSize=[3,3], stride=[1,1], padding=[1,1], groups=2, bias=false)",
-      "LayerNorm([3], eps=0.00001, elementwiseAffine=false)",
-      "BatchNorm1d(3, eps=0.00001, momentum=0.1, affine=true, trackRunningStats=true)",
-      "LSTM(2, 3, numLayers=1, batchFirst=true, bidirectional=true)",
-      "ParameterList(\n  (0): Parameter of float32[2]\n)",
-    ],
+    Object.keys(nn).filter((name) => /^[A-Z]/.test(name) && !seen.has(name) && !others.has(name)),
+    [],
+  );
+  assertEquals(
+    Deno.inspect(new nn.ParameterList([new nn.Parameter(zeros(2))])),
+    "ParameterList(\n  (0): Parameter of float32[2]\n)",
   );
 });
 

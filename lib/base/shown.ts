@@ -32,3 +32,23 @@ export function withSettings(name: string, settings: object): string {
 export function oneLine(value: unknown): string {
   return Deno.inspect(value, { breakLength: Infinity, compact: true });
 }
+
+/** A setting as PyTorch prints it, with the constants of JavaScript: "(3, 3)", "(3,)", "1e-05", "true". */
+function setting(value: unknown): string {
+  if (Array.isArray(value)) {
+    return value.length === 1 ? `(${setting(value[0])},)` : `(${value.map(setting).join(", ")})`;
+  }
+  if (typeof value !== "number" || value === 0 || Math.abs(value) >= 1e-4) return String(value);
+  return value.toExponential().replace(/e-(\d)$/, "e-0$1");
+}
+
+/** What stands between the parentheses of a layer: "4, 6, kernelSize=(3, 3)". Named settings that are undefined are left out. */
+export function settings(plain: readonly unknown[], named: Readonly<Record<string, unknown>> = {}): string {
+  const parts = Object.entries(named).filter(([, value]) => value !== undefined);
+  return [...plain.map(setting), ...parts.map(([name, value]) => `${name}=${setting(value)}`)].join(", ");
+}
+
+/** A setting that is shown only where it, or one of its list, is not the usual one. */
+export function unusual(usual: unknown, value: unknown): unknown {
+  return (Array.isArray(value) ? value : [value]).every((each) => each === usual) ? undefined : value;
+}

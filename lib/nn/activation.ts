@@ -1,5 +1,6 @@
 /** Activation layers: each calls the op of its name. */
 import { optionsOf, refuseValue } from "../base/checked_input.ts";
+import { settings, unusual } from "../base/shown.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import {
@@ -46,9 +47,8 @@ function one<K extends string>(layer: string, name: K, given: readonly unknown[]
 
 /** Settings of a layer as it shows them, and whether it overwrites its input where it does. */
 function settingsOf<L extends object>(layer: L, ...names: readonly (keyof L & string)[]): string {
-  const parts = names.map((name) => `${name}=${String(layer[name])}`);
-  if ("inplace" in layer && layer.inplace === true) parts.push("inplace=true");
-  return parts.join(", ");
+  const named = Object.fromEntries(names.map((name) => [name, layer[name]]));
+  return settings([], { ...named, inplace: "inplace" in layer ? unusual(false, layer.inplace) : undefined });
 }
 
 /** A layer that may write its result into its input. */
@@ -164,7 +164,7 @@ export class GELU extends Module {
 
   /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
-    return settingsOf(this, "approximate");
+    return `approximate='${this.approximate}'`;
   }
 
   /** The output of the layer. */
@@ -329,7 +329,7 @@ abstract class Shrink extends Module {
 
   /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
-    return settingsOf(this, "lambd");
+    return settings([this.lambd]);
   }
 }
 
@@ -465,6 +465,11 @@ export class PReLU extends Module {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return prelu(x, this.weight);
+  }
+
+  /** The settings between the parentheses of its printed form. */
+  override extraRepr(): string {
+    return settings([], { numParameters: this.weight.numel() });
   }
 }
 

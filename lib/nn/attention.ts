@@ -9,7 +9,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { attend, checkAttention } from "./attention_forward.ts";
 import { xavierNormal_, xavierUniform_, zeros_ } from "./init.ts";
-import { Linear } from "./linear.ts";
+import { type Linear, NonDynamicallyQuantizableLinear } from "./linear.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
 import type { Placement } from "./placement.ts";
@@ -146,7 +146,7 @@ export class MultiheadAttention extends Module {
       this.vProjWeight = weight(embedDim, this.vdim);
     }
     this.inProjBias = bias ? new Parameter(zeros([3 * embedDim], place)) : null;
-    this.outProj = new Linear(embedDim, embedDim, { bias, ...place });
+    this.outProj = new NonDynamicallyQuantizableLinear(embedDim, embedDim, { bias, ...place });
     if (options.addBiasKv) {
       this.biasK = new Parameter(empty([1, 1, embedDim], place));
       this.biasV = new Parameter(empty([1, 1, embedDim], place));
@@ -214,10 +214,5 @@ export class MultiheadAttention extends Module {
     const mixed = this.outProj.call(joined);
     if (single) return [mixed.squeeze(0), weights && weights.squeeze(0)];
     return [this.batchFirst ? mixed : mixed.transpose(0, 1), weights];
-  }
-
-  /** The settings between the parentheses of its printed form. */
-  override extraRepr(): string {
-    return `${this.embedDim}, ${this.numHeads}`;
   }
 }

@@ -5,6 +5,7 @@ import { oneLine } from "../base/shown.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { checkModule, Module } from "./module.ts";
+import { treeText } from "./module_tree.ts";
 import { Parameter } from "./parameter.ts";
 
 /** A module from tensor to tensor. */
@@ -122,6 +123,22 @@ export class ModuleList<M extends Module = Module> extends Module {
 
   at(index: number): M {
     return member(this, index);
+  }
+
+  /** PyTorch's tree form: neighbours that print alike are one entry, "(0-11): 12 x Block(…)". */
+  override toString(): string {
+    const runs: { readonly start: number; readonly text: string; count: number }[] = [];
+    for (const [start, module] of members<M>(this).entries()) {
+      const text = String(module), last = runs.at(-1);
+      if (last?.text === text) last.count++;
+      else runs.push({ start, text, count: 1 });
+    }
+    return treeText(
+      this,
+      runs.map(({ start, text, count }) =>
+        count === 1 ? `(${start}): ${text}` : `(${start}-${start + count - 1}): ${count} x ${text}`
+      ),
+    );
   }
 
   [Symbol.iterator](): ArrayIterator<M> {

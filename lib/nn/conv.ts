@@ -1,4 +1,5 @@
 /** Convolution layers over [N, C, ...] inputs, or [C, ...] without a batch. */
+import { settings, unusual } from "../base/shown.ts";
 import { DynError } from "../base/errors.ts";
 import {
   conv1d,
@@ -105,10 +106,29 @@ const CONV = {
 } as const;
 type ConvArguments = Arguments<KernelSizes, ConvOptions, typeof CONV>;
 
-/** Settings that the printed form shows where they are not the usual ones. */
-function settingsOf({ dilation, groups, bias }: KernelLayer): string {
-  return (dilation.every((each) => each === 1) ? "" : `, dilation=[${dilation}]`) +
-    (groups === 1 ? "" : `, groups=${groups}`) + (bias === null ? ", bias=false" : "");
+/** Settings that one kind of convolution has. */
+interface OwnSettings {
+  readonly padding: readonly number[] | string;
+  readonly outputPadding?: readonly number[];
+  readonly paddingMode?: string;
+}
+
+/** The settings of a convolution: those of its own and those of all. */
+function settingsOf(
+  layer: KernelLayer,
+  { padding, outputPadding = [], paddingMode = "zeros" }: OwnSettings,
+): string {
+  const { inChannels, outChannels, kernelSize, stride, dilation, groups, bias } = layer;
+  return settings([inChannels, outChannels], {
+    kernelSize,
+    stride,
+    padding: unusual(0, padding),
+    dilation: unusual(1, dilation),
+    outputPadding: unusual(0, outputPadding),
+    groups: unusual(1, groups),
+    bias: unusual(true, bias !== null),
+    paddingMode: unusual("zeros", paddingMode),
+  });
 }
 
 abstract class Conv extends KernelLayer {
@@ -139,11 +159,7 @@ abstract class Conv extends KernelLayer {
   }
 
   override extraRepr(): string {
-    const sizes =
-      `${this.inChannels}, ${this.outChannels}, kernelSize=[${this.kernelSize}], stride=[${this.stride}]`;
-    const padding = typeof this.padding === "string" ? this.padding : `[${this.padding}]`;
-    const mode = this.paddingMode === "zeros" ? "" : `, paddingMode=${this.paddingMode}`;
-    return `${sizes}, padding=${padding}${settingsOf(this)}${mode}`;
+    return settingsOf(this, this);
   }
 }
 
@@ -223,9 +239,7 @@ abstract class ConvTranspose extends KernelLayer {
   }
 
   override extraRepr(): string {
-    const sizes =
-      `${this.inChannels}, ${this.outChannels}, kernelSize=[${this.kernelSize}], stride=[${this.stride}]`;
-    return `${sizes}, padding=[${this.padding}]${settingsOf(this)}`;
+    return settingsOf(this, this);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Dropout: random zeros while training, nothing otherwise. */
 import { DynError } from "../base/errors.ts";
+import { settings } from "../base/shown.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { dropout, dropout1d, dropout2d, dropout3d } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -28,7 +29,7 @@ export abstract class RandomZeros extends Module {
   }
 
   override extraRepr(): string {
-    return `p=${this.p}, inplace=${this.inplace}`;
+    return settings([], { p: this.p, inplace: this.inplace });
   }
 }
 

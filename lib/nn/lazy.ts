@@ -3,6 +3,7 @@
  * call, or after a state is loaded, the layer is an instance of the complete class. Invariant: parameters keep their
  * identity, so that an optimizer may be given them before.
  */
+import { trailing } from "../base/arguments.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { empty } from "../tensor/generated_functions.ts";
@@ -15,9 +16,11 @@ import {
   BatchNorm1d,
   BatchNorm2d,
   BatchNorm3d,
+  type BatchNormOptions,
   InstanceNorm1d,
   InstanceNorm2d,
   InstanceNorm3d,
+  STATISTICS,
 } from "./normalization.ts";
 import { Parameter } from "./parameter.ts";
 
@@ -179,6 +182,15 @@ const statistics = (
   given,
 });
 
+/** Arguments of instance norms, which are affine and keep statistics by default where they are lazy, as PyTorch's are. */
+const followed = (given: readonly unknown[]): readonly unknown[] => [
+  {
+    affine: true,
+    trackRunningStats: true,
+    ...trailing<BatchNormOptions>("a lazy InstanceNorm", STATISTICS, given),
+  },
+];
+
 /** Linear whose first input tells how many features go in, as torch.nn.LazyLinear. */
 export class LazyLinear extends LazyLayer {
   /** Takes what Linear takes without the first argument. */
@@ -283,7 +295,7 @@ export interface LazyBatchNorm3d extends Omit<BatchNorm3d, keyof Module> {}
 export class LazyInstanceNorm1d extends LazyLayer {
   /** Takes what InstanceNorm1d takes without the first argument. */
   constructor(...given: WithoutInputs<ConstructorParameters<typeof InstanceNorm1d>>) {
-    super(statistics(InstanceNorm1d, [2, 3], given, -2));
+    super(statistics(InstanceNorm1d, [2, 3], followed(given), -2));
   }
 }
 /** The class of the layer after its first input. */
@@ -293,7 +305,7 @@ export interface LazyInstanceNorm1d extends Omit<InstanceNorm1d, keyof Module> {
 export class LazyInstanceNorm2d extends LazyLayer {
   /** Takes what InstanceNorm2d takes without the first argument. */
   constructor(...given: WithoutInputs<ConstructorParameters<typeof InstanceNorm2d>>) {
-    super(statistics(InstanceNorm2d, [3, 4], given, -3));
+    super(statistics(InstanceNorm2d, [3, 4], followed(given), -3));
   }
 }
 /** The class of the layer after its first input. */
@@ -303,7 +315,7 @@ export interface LazyInstanceNorm2d extends Omit<InstanceNorm2d, keyof Module> {
 export class LazyInstanceNorm3d extends LazyLayer {
   /** Takes what InstanceNorm3d takes without the first argument. */
   constructor(...given: WithoutInputs<ConstructorParameters<typeof InstanceNorm3d>>) {
-    super(statistics(InstanceNorm3d, [4, 5], given, -4));
+    super(statistics(InstanceNorm3d, [4, 5], followed(given), -4));
   }
 }
 /** The class of the layer after its first input. */

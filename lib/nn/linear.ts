@@ -2,6 +2,7 @@
 import { bilinear, empty, linear } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { kaimingUniform_, uniform_ } from "./init.ts";
+import { settings } from "../base/shown.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
@@ -54,9 +55,13 @@ export class Linear extends Module {
   }
 
   override extraRepr(): string {
-    return `inFeatures=${this.inFeatures}, outFeatures=${this.outFeatures}, bias=${this.bias !== null}`;
+    const { inFeatures, outFeatures, bias } = this;
+    return settings([], { inFeatures, outFeatures, bias: bias !== null });
   }
 }
+
+/** The last layer of attention, which prints under the name that PyTorch gives it. */
+export class NonDynamicallyQuantizableLinear extends Linear {}
 
 /** Sizes of a bilinear layer. */
 export interface BilinearSizes {
@@ -89,13 +94,23 @@ export class Bilinear extends Module {
     this.outFeatures = outFeatures;
     this.weight = new Parameter(empty([outFeatures, in1Features, in2Features], placement));
     this.bias = bias ? new Parameter(empty([outFeatures], placement)) : null;
-    const bound = 1 / Math.sqrt(in1Features);
+    this.resetParameters();
+  }
+
+  /** Initialises the parameters again, as a new layer does. */
+  resetParameters(): void {
+    const bound = 1 / Math.sqrt(this.in1Features);
     uniform_(this.weight, -bound, bound);
     if (this.bias) uniform_(this.bias, -bound, bound);
   }
 
   override forward(x1: Tensor, x2: Tensor): Tensor {
     return bilinear(x1, x2, this.weight, this.bias);
+  }
+
+  override extraRepr(): string {
+    const { in1Features, in2Features, outFeatures, bias } = this;
+    return settings([], { in1Features, in2Features, outFeatures, bias: bias !== null });
   }
 }
 
@@ -125,6 +140,6 @@ export class Flatten extends Module {
   }
 
   override extraRepr(): string {
-    return `startDim=${this.startDim}, endDim=${this.endDim}`;
+    return settings([], { startDim: this.startDim, endDim: this.endDim });
   }
 }

@@ -114,11 +114,26 @@ export class TripletMarginLoss extends Module {
   }
 }
 
+type Distance = NonNullable<TripletDistanceOptions["distanceFunction"]>;
+
+const TRIPLET_DISTANCE = {
+  positional: [],
+  named: ["distanceFunction", "margin", "swap", "reduction"],
+} as const;
+
 /** The same of any distance, as torch.nn.TripletMarginWithDistanceLoss. */
 export class TripletMarginWithDistanceLoss extends Module {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(readonly options: TripletDistanceOptions = {}) {
+  /** The arguments by name. */
+  readonly options: TripletDistanceOptions;
+  /** The distance of two batches of vectors. */
+  readonly distanceFunction: PairwiseDistance | Distance;
+
+  /** Takes its arguments by name. */
+  constructor(...given: Trailing<TripletDistanceOptions, []>) {
     super();
+    this.options = trailing<TripletDistanceOptions>("TripletMarginWithDistanceLoss", TRIPLET_DISTANCE, given);
+    this.distanceFunction = this.options.distanceFunction ?? new PairwiseDistance();
+    this.stateKeys["distanceFunction"] = "distance_function";
   }
 
   /** The output of the layer. */

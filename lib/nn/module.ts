@@ -48,7 +48,7 @@ import {
   type StateDict,
   writeState,
 } from "./module_state.ts";
-import { checkMemberName, modulesBelow } from "./module_tree.ts";
+import { checkMemberName, modulesBelow, treeText } from "./module_tree.ts";
 import { type NameArguments, type NameOptions, nameOptions, type Names } from "./name_options.ts";
 
 export type { LoadOptions, LoadResult, StateDict } from "./module_state.ts";
@@ -476,11 +476,7 @@ export class Module {
 
   /** PyTorch's tree form. */
   toString(): string {
-    const lines = this.namedChildren().map(([name, child]) =>
-      `  (${name}): ${child.toString().replaceAll("\n", "\n  ")}`
-    );
-    const head = `${this.constructor.name}(${this.extraRepr()}`;
-    return lines.length === 0 ? `${head})` : `${head}\n${lines.join("\n")}\n)`;
+    return treeText(this, this.namedChildren().map(([name, child]) => `(${name}): ${child}`));
   }
 }
 

@@ -35,3 +35,16 @@ export function checkMemberName(module: object, name: string, { what, fits }: Me
   const kind = typeof held === "object" ? held.constructor.name : typeof held;
   throw new DynError(`Expected a free name for ${what} but found ${name}, a ${kind} of the module`);
 }
+
+/** The printed form of a module: its settings, and below them what `below` says of its children. */
+export function treeText(
+  module: { readonly constructor: { readonly name: string }; extraRepr(): string },
+  below: readonly string[],
+): string {
+  const { constructor: { name } } = module, extra = module.extraRepr();
+  if (below.length === 0) return `${name}(${extra})`;
+  const lines = (extra === "" ? below : [extra, ...below]).map((each) =>
+    `\n${each}`.replaceAll("\n", "\n  ")
+  );
+  return `${name}(${lines.join("")}\n)`;
+}

@@ -2,6 +2,7 @@
 import { alphaDropout, featureAlphaDropout, rrelu } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
+import { settings, unusual } from "../base/shown.ts";
 import { RandomZeros } from "./dropout.ts";
 import type { InplaceOptions } from "./inplace.ts";
 import { Module } from "./module.ts";
@@ -55,6 +56,6 @@ export class RReLU extends Module {
 
   /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
-    return `lower=${this.lower}, upper=${this.upper}${this.inplace ? ", inplace=true" : ""}`;
+    return settings([], { lower: this.lower, upper: this.upper, inplace: unusual(false, this.inplace) });
   }
 }

@@ -1,5 +1,6 @@
 /** Normalising layers. Batch norm keeps running statistics as buffers under PyTorch's key names. */
 import { checkKind } from "../base/checked_input.ts";
+import { settings } from "../base/shown.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import {
   groupNorm,
@@ -34,16 +35,13 @@ interface Features {
   readonly numFeatures: number;
 }
 
-const STATISTICS = {
+/** Arguments of layers with statistics by channel. */
+export const STATISTICS = {
   required: ["numFeatures"],
   positional: ["eps", "momentum", "affine", "trackRunningStats", "device", "dtype"],
   named: ["bias"],
 } as const;
 type StatisticsArguments = Arguments<Features, BatchNormOptions, typeof STATISTICS>;
-
-/** The affine part of a layer as it is printed. */
-const affineText = ({ weight, bias }: { weight: Parameter | null; bias: Parameter | null }): string =>
-  `affine=${weight !== null}${weight && !bias ? ", bias=false" : ""}`;
 
 /** Defaults that batch and instance normalisation do not share. */
 interface Defaults {
@@ -98,9 +96,14 @@ abstract class StatisticsLayer extends Module {
   }
 
   override extraRepr(): string {
-    const { numFeatures, eps, momentum, runningMean } = this;
-    return `${numFeatures}, eps=${eps}, momentum=${momentum}, ${affineText(this)}, ` +
-      `trackRunningStats=${runningMean !== null}`;
+    const { numFeatures, eps, momentum, weight, bias } = this, trackRunningStats = this.runningMean !== null;
+    return settings([numFeatures], {
+      eps,
+      momentum,
+      affine: weight !== null,
+      bias: bias !== null,
+      trackRunningStats,
+    });
   }
 }
 
@@ -246,7 +249,7 @@ export class LocalResponseNorm extends Module {
   }
 
   override extraRepr(): string {
-    return `${this.size}, alpha=${this.alpha}, beta=${this.beta}, k=${this.k}`;
+    return settings([this.size], { alpha: this.alpha, beta: this.beta, k: this.k });
   }
 }
 
@@ -296,7 +299,8 @@ export class LayerNorm extends Module {
   }
 
   override extraRepr(): string {
-    return `[${this.normalizedShape}], eps=${this.eps}, elementwiseAffine=${this.weight !== null}`;
+    const { normalizedShape, eps, weight, bias } = this;
+    return settings([normalizedShape], { eps, elementwiseAffine: weight !== null, bias: bias !== null });
   }
 }
 
@@ -332,7 +336,7 @@ export class RMSNorm extends Module {
   }
 
   override extraRepr(): string {
-    return `[${this.normalizedShape}], eps=${this.eps}, elementwiseAffine=${this.weight !== null}`;
+    return settings([this.normalizedShape], { eps: this.eps, elementwiseAffine: this.weight !== null });
   }
 }
 
@@ -385,6 +389,7 @@ export class GroupNorm extends Module {
   }
 
   override extraRepr(): string {
-    return `${this.numGroups}, ${this.numChannels}, eps=${this.eps}, ${affineText(this)}`;
+    const { numGroups, numChannels, eps, weight, bias } = this;
+    return settings([numGroups, numChannels], { eps, affine: weight !== null, bias: bias !== null });
   }
 }

@@ -2,6 +2,7 @@
 import { pad } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf, spread } from "../base/arguments.ts";
+import { settings } from "../base/shown.ts";
 import { Module } from "./module.ts";
 
 type Mode = "constant" | "reflect" | "replicate" | "circular";
@@ -39,7 +40,7 @@ abstract class Pad extends Module {
   }
 
   override extraRepr(): string {
-    return `padding=[${this.padding}]${this.value ? `, value=${this.value}` : ""}`;
+    return settings([this.padding]);
   }
 }
 
@@ -50,6 +51,10 @@ abstract class ConstantPad extends Pad {
   constructor(...given: FilledArguments) {
     const { padding, value } = argumentsOf<Filled, object>(new.target.name, FILLED, given);
     super(padding, value);
+  }
+
+  override extraRepr(): string {
+    return settings([], { padding: this.padding, value: this.value });
   }
 }
 

@@ -14,7 +14,8 @@ import {
   maxPool3d,
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Arguments, argumentsOf } from "../base/arguments.ts";
+import { type Arguments, argumentsOf, spread } from "../base/arguments.ts";
+import { settings } from "../base/shown.ts";
 import { Module } from "./module.ts";
 
 /** One number for all spatial dimensions, or one for each. */
@@ -63,7 +64,7 @@ const LARGEST = {
 
 abstract class MaxPool<I extends boolean> extends Module {
   readonly kernelSize: Sizes;
-  readonly stride: Sizes | null;
+  readonly stride: Sizes;
   readonly padding: Sizes;
   readonly dilation: Sizes;
   readonly returnIndices: boolean;
@@ -73,7 +74,7 @@ abstract class MaxPool<I extends boolean> extends Module {
     super();
     const options = argumentsOf<Window, MaxPoolOptions>(new.target.name, LARGEST, given);
     this.kernelSize = options.kernelSize;
-    this.stride = options.stride ?? null;
+    this.stride = options.stride ?? this.kernelSize;
     this.padding = options.padding ?? 0;
     this.dilation = options.dilation ?? 1;
     this.returnIndices = options.returnIndices ?? false;
@@ -83,10 +84,8 @@ abstract class MaxPool<I extends boolean> extends Module {
   abstract override forward(x: Tensor): WithIndices<I>;
 
   override extraRepr(): string {
-    return `kernelSize=${this.kernelSize}, stride=${
-      this.stride ?? this.kernelSize
-    }, padding=${this.padding}, ` +
-      `dilation=${this.dilation}, ceilMode=${this.ceilMode}`;
+    const { kernelSize, stride, padding, dilation, ceilMode } = this;
+    return settings([], { kernelSize, stride, padding, dilation, ceilMode });
   }
 }
 
@@ -131,9 +130,15 @@ const AVERAGED = {
   positional: ["stride", "padding", "ceilMode", "countIncludePad", "divisorOverride"],
 } as const;
 
+/** Sizes as a layer keeps them: a list where PyTorch's layer makes one of a number. */
+export const spreadOver = (rank: number | null, value: Sizes): Sizes =>
+  rank === null ? value : spread(value, rank);
+
 abstract class AvgPool extends Module {
+  /** Number of spatial dimensions where sizes are kept as lists. */
+  protected static readonly rank: number | null = null;
   readonly kernelSize: Sizes;
-  readonly stride: Sizes | null;
+  readonly stride: Sizes;
   readonly padding: Sizes;
   readonly ceilMode: boolean;
   readonly countIncludePad: boolean;
@@ -142,21 +147,25 @@ abstract class AvgPool extends Module {
   constructor(...given: Arguments<Window, AvgPoolOptions, typeof AVERAGED>) {
     super();
     const options = argumentsOf<Window, AvgPoolOptions>(new.target.name, AVERAGED, given);
-    this.kernelSize = options.kernelSize;
-    this.stride = options.stride ?? null;
-    this.padding = options.padding ?? 0;
+    const sizes = (value: Sizes) => spreadOver(new.target.rank, value);
+    this.kernelSize = sizes(options.kernelSize);
+    this.stride = sizes(options.stride ?? this.kernelSize);
+    this.padding = sizes(options.padding ?? 0);
     this.ceilMode = options.ceilMode ?? false;
     this.countIncludePad = options.countIncludePad ?? true;
     this.divisorOverride = options.divisorOverride ?? null;
   }
 
   override extraRepr(): string {
-    return `kernelSize=${this.kernelSize}, stride=${this.stride ?? this.kernelSize}, padding=${this.padding}`;
+    const { kernelSize, stride, padding } = this;
+    return settings([], { kernelSize, stride, padding });
   }
 }
 
 /** Mean of each window of [N, C, L], as torch.nn.AvgPool1d. */
 export class AvgPool1d extends AvgPool {
+  protected static override readonly rank = 1;
+
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return avgPool1d(x, this.kernelSize, this.stride, this.padding, this.ceilMode, this.countIncludePad);
@@ -197,7 +206,7 @@ abstract class AdaptivePool extends Module {
   }
 
   override extraRepr(): string {
-    return `outputSize=${this.outputSize}`;
+    return settings([], { outputSize: this.outputSize });
   }
 }
 
@@ -245,7 +254,7 @@ abstract class AdaptiveMaxPool<I extends boolean> extends Module {
   abstract override forward(x: Tensor): WithIndices<I>;
 
   override extraRepr(): string {
-    return `outputSize=${this.outputSize}`;
+    return settings([], { outputSize: this.outputSize });
   }
 }
 

@@ -14,9 +14,10 @@ import {
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
+import { settings } from "../base/shown.ts";
 import { Module } from "./module.ts";
 import { outputSizeOf, type SizedArguments } from "./sized_call.ts";
-import type { Sizes, WithIndices } from "./pooling.ts";
+import { type Sizes, spreadOver, type WithIndices } from "./pooling.ts";
 
 interface PowerWindow {
   readonly normType: number;
@@ -50,7 +51,7 @@ abstract class LPPool extends Module {
 
   override extraRepr(): string {
     const { normType, kernelSize, stride, ceilMode } = this;
-    return `normType=${normType}, kernelSize=${kernelSize}, stride=${stride}, ceilMode=${ceilMode}`;
+    return settings([], { normType, kernelSize, stride, ceilMode });
   }
 }
 
@@ -150,25 +151,31 @@ export interface MaxUnpoolOptions {
 const UNPOOLED = { required: ["kernelSize"], positional: ["stride", "padding"] } as const;
 
 abstract class MaxUnpool extends Module {
+  /** Number of spatial dimensions. */
+  protected static readonly rank: number;
   readonly kernelSize: Sizes;
-  readonly stride: Sizes | null;
+  readonly stride: Sizes;
   readonly padding: Sizes;
 
   constructor(...given: Arguments<Window, MaxUnpoolOptions, typeof UNPOOLED>) {
     super();
     const options = argumentsOf<Window, MaxUnpoolOptions>(new.target.name, UNPOOLED, given);
-    this.kernelSize = options.kernelSize;
-    this.stride = options.stride ?? null;
-    this.padding = options.padding ?? 0;
+    const sizes = (value: Sizes) => spreadOver(new.target.rank, value);
+    this.kernelSize = sizes(options.kernelSize);
+    this.stride = sizes(options.stride ?? this.kernelSize);
+    this.padding = sizes(options.padding ?? 0);
   }
 
   override extraRepr(): string {
-    return `kernelSize=${this.kernelSize}, stride=${this.stride ?? this.kernelSize}, padding=${this.padding}`;
+    const { kernelSize, stride, padding } = this;
+    return settings([], { kernelSize, stride, padding });
   }
 }
 
 /** Puts maxima of [N, C, L] back to where MaxPool1d found them, zeros elsewhere, as torch.nn.MaxUnpool1d. */
 export class MaxUnpool1d extends MaxUnpool {
+  protected static override readonly rank = 1;
+
   /** The output of the layer. */
   override forward(x: Tensor, indices: Tensor, ...given: SizedArguments): Tensor {
     const { kernelSize, stride, padding } = this;
@@ -178,6 +185,8 @@ export class MaxUnpool1d extends MaxUnpool {
 
 /** Puts maxima of [N, C, H, W] back to where MaxPool2d found them, zeros elsewhere, as torch.nn.MaxUnpool2d. */
 export class MaxUnpool2d extends MaxUnpool {
+  protected static override readonly rank = 2;
+
   /** The output of the layer. */
   override forward(x: Tensor, indices: Tensor, ...given: SizedArguments): Tensor {
     const { kernelSize, stride, padding } = this;
@@ -187,6 +196,8 @@ export class MaxUnpool2d extends MaxUnpool {
 
 /** Puts maxima of [N, C, D, H, W] back to where MaxPool3d found them, zeros elsewhere, as torch.nn.MaxUnpool3d. */
 export class MaxUnpool3d extends MaxUnpool {
+  protected static override readonly rank = 3;
+
   /** The output of the layer. */
   override forward(x: Tensor, indices: Tensor, ...given: SizedArguments): Tensor {
     const { kernelSize, stride, padding } = this;

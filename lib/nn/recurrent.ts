@@ -4,6 +4,7 @@
  * PyTorch's names, shapes and order of gates; the inputs of all steps are multiplied by their weight in one product
  * for each layer and direction, so that a step computes only the product of its state.
  */
+import { settings, unusual } from "../base/shown.ts";
 import { checkKind } from "../base/checked_input.ts";
 import { checkedTensors, checkTensor } from "../tensor/checked.ts";
 import { type AnyFunction, type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
@@ -330,11 +331,14 @@ export abstract class RNNBase extends Module {
   }
 
   override extraRepr(): string {
-    const { inputSize, hiddenSize, numLayers, bias, batchFirst, dropout, bidirectional } = this;
-    return `${inputSize}, ${hiddenSize}, numLayers=${numLayers}` + (bias ? "" : ", bias=false") +
-      (batchFirst ? ", batchFirst=true" : "") + (dropout === 0 ? "" : `, dropout=${dropout}`) +
-      (bidirectional ? ", bidirectional=true" : "") +
-      (this.projSize > 0 ? `, projSize=${this.projSize}` : "");
+    return settings([this.inputSize, this.hiddenSize], {
+      projSize: unusual(0, this.projSize),
+      numLayers: unusual(1, this.numLayers),
+      bias: unusual(true, this.bias),
+      batchFirst: unusual(false, this.batchFirst),
+      dropout: unusual(0, this.dropout),
+      bidirectional: unusual(false, this.bidirectional),
+    });
   }
 }
 

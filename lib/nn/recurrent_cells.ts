@@ -3,6 +3,7 @@
  * names, shapes and order of gates.
  */
 import { checkKind } from "../base/checked_input.ts";
+import { settings, unusual } from "../base/shown.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { empty, linear } from "../tensor/generated_functions.ts";
@@ -36,16 +37,28 @@ export abstract class RNNCellBase extends Module {
     const { inputSize, hiddenSize, bias = true } = options;
     this.inputSize = inputSize;
     this.hiddenSize = hiddenSize;
-    const rows = gates.count * hiddenSize, bound = 1 / Math.sqrt(hiddenSize);
-    const filled = (...shape: number[]) => {
-      const parameter = new Parameter(empty(shape, placementOf(options)));
-      uniform_(parameter, -bound, bound);
-      return parameter;
-    };
-    this.weight_ih = filled(rows, inputSize);
-    this.weight_hh = filled(rows, hiddenSize);
-    this.bias_ih = bias ? filled(rows) : null;
-    this.bias_hh = bias ? filled(rows) : null;
+    const rows = gates.count * hiddenSize;
+    const made = (...shape: number[]) => new Parameter(empty(shape, placementOf(options)));
+    this.weight_ih = made(rows, inputSize);
+    this.weight_hh = made(rows, hiddenSize);
+    this.bias_ih = bias ? made(rows) : null;
+    this.bias_hh = bias ? made(rows) : null;
+    this.resetParameters();
+  }
+
+  /** Initialises the parameters again, as a new layer does. */
+  resetParameters(): void {
+    const bound = 1 / Math.sqrt(this.hiddenSize);
+    for (const parameter of this.parameters()) uniform_(parameter, -bound, bound);
+  }
+
+  /** The settings between the parentheses of its printed form. */
+  override extraRepr(): string {
+    const nonlinearity = this instanceof RNNCell ? unusual("tanh", this.nonlinearity) : undefined;
+    return settings([this.inputSize, this.hiddenSize], {
+      bias: unusual(true, this.bias_ih !== null),
+      nonlinearity,
+    });
   }
 
   /** The states after an input [N, inputSize] or [inputSize]. */
@@ -79,10 +92,14 @@ type CellArguments = Arguments<RecurrentSizes, CellOptions, typeof CELL>;
 
 /** One step of an RNN, as torch.nn.RNNCell. */
 export class RNNCell extends RNNCellBase {
+  /** What the sum of the products goes through. */
+  readonly nonlinearity: Nonlinearity;
+
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<RecurrentSizes, ElmanCellOptions, typeof ELMAN_CELL>) {
     const options = argumentsOf<RecurrentSizes, ElmanCellOptions>("RNNCell", ELMAN_CELL, given);
     super(gatesOfElman(options.nonlinearity), options);
+    this.nonlinearity = options.nonlinearity ?? "tanh";
   }
 
   /** The output of the layer. */

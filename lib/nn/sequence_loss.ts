@@ -1,4 +1,5 @@
 /** Losses of sequences and of linear layers, as modules: each calls the function of its name. */
+import { settings } from "../base/shown.ts";
 import { linearCrossEntropy } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
@@ -132,6 +133,8 @@ export class LinearCrossEntropyLoss extends WeightedLoss {
 
   /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
-    return `inFeatures=${this.linear.inFeatures}, numClasses=${this.numClasses}, outFeatures=[${this.outFeatures}]`;
+    const { linear, numClasses, outFeatures, reduction, ignoreIndex, labelSmoothing } = this;
+    const sizes = { inFeatures: linear.inFeatures, numClasses, outFeatures, bias: linear.bias !== null };
+    return settings([], { ...sizes, reduction, ignoreIndex, labelSmoothing });
   }
 }

@@ -9,6 +9,7 @@ import {
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
+import { settings } from "../base/shown.ts";
 import { Module } from "./module.ts";
 
 type Sizes = number | readonly number[];
@@ -39,6 +40,11 @@ export class Unflatten extends Module {
   override forward(x: Tensor): Tensor {
     return x.unflatten(this.dim, [...this.unflattenedSize]);
   }
+
+  /** The settings between the parentheses of its printed form. */
+  override extraRepr(): string {
+    return settings([], { dim: this.dim, unflattenedSize: this.unflattenedSize });
+  }
 }
 
 interface Upscale {
@@ -61,6 +67,11 @@ export class PixelShuffle extends Module {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return pixelShuffle(x, this.upscaleFactor);
+  }
+
+  /** The settings between the parentheses of its printed form. */
+  override extraRepr(): string {
+    return settings([], { upscaleFactor: this.upscaleFactor });
   }
 }
 
@@ -85,6 +96,11 @@ export class PixelUnshuffle extends Module {
   override forward(x: Tensor): Tensor {
     return pixelUnshuffle(x, this.downscaleFactor);
   }
+
+  /** The settings between the parentheses of its printed form. */
+  override extraRepr(): string {
+    return settings([], { downscaleFactor: this.downscaleFactor });
+  }
 }
 
 interface Groups {
@@ -107,6 +123,11 @@ export class ChannelShuffle extends Module {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     return channelShuffle(x, this.groups);
+  }
+
+  /** The settings between the parentheses of its printed form. */
+  override extraRepr(): string {
+    return settings([], { groups: this.groups });
   }
 }
 
@@ -146,6 +167,16 @@ export class Unfold extends Module {
     const { dilation = 1, padding = 0, stride = 1 } = this.options;
     return im2col(x, this.kernelSize, dilation, padding, stride);
   }
+
+  /** The settings between the parentheses of its printed form. */
+  override extraRepr(): string {
+    return windows(this);
+  }
+}
+
+/** The settings of sliding windows. */
+function windows({ kernelSize, options: { dilation = 1, padding = 0, stride = 1 } }: Unfold | Fold): string {
+  return settings([], { kernelSize, dilation, padding, stride });
 }
 
 interface Folded extends Kernel {
@@ -180,6 +211,11 @@ export class Fold extends Module {
     const { dilation = 1, padding = 0, stride = 1 } = this.options;
     return col2im(x, this.outputSize, this.kernelSize, dilation, padding, stride);
   }
+
+  /** The settings between the parentheses of its printed form. */
+  override extraRepr(): string {
+    return `${settings([], { outputSize: this.outputSize })}, ${windows(this)}`;
+  }
 }
 
 /** Options of Upsample. */
@@ -213,6 +249,12 @@ export class Upsample extends Module {
   override forward(x: Tensor): Tensor {
     const { size = null, scaleFactor = null, mode = "nearest", alignCorners = null } = this.options;
     return interpolate(x, size, scaleFactor, mode, alignCorners, this.options.recomputeScaleFactor ?? null);
+  }
+
+  /** The settings between the parentheses of its printed form. */
+  override extraRepr(): string {
+    const { size, scaleFactor, mode = "nearest" } = this.options;
+    return settings([], { ...scaleFactor == null ? { size } : { scaleFactor }, mode: `'${mode}'` });
   }
 }
 

@@ -1,4 +1,5 @@
 /** Look-up tables: rows at integers, and their sums, means and maxima in bags. */
+import { settings, unusual } from "../base/shown.ts";
 import { DynError } from "../base/errors.ts";
 import { embedding, embeddingBag, empty, where, zeros } from "../tensor/generated_functions.ts";
 import { vectorNorm } from "../tensor/generated_linalg.ts";
@@ -104,8 +105,19 @@ abstract class Table extends Module {
   }
 
   override extraRepr(): string {
-    const padding = this.paddingIdx === null ? "" : `, paddingIdx=${this.paddingIdx}`;
-    return `${this.numEmbeddings}, ${this.embeddingDim}${padding}`;
+    return settings([this.numEmbeddings, this.embeddingDim], {
+      paddingIdx: this.paddingIdx ?? undefined,
+      ...this.scaling(),
+    });
+  }
+
+  /** What is not usual about the scale of rows and of their gradients. */
+  protected scaling(): Readonly<Record<string, unknown>> {
+    return {
+      maxNorm: this.maxNorm ?? undefined,
+      normType: unusual(2, this.normType),
+      scaleGradByFreq: unusual(false, this.scaleGradByFreq),
+    };
   }
 }
 
@@ -204,6 +216,8 @@ export class EmbeddingBag extends Table {
   }
 
   override extraRepr(): string {
-    return `${super.extraRepr()}, mode=${this.mode}`;
+    const { numEmbeddings, embeddingDim, mode, paddingIdx } = this;
+    const bag = { mode: `'${mode}'`, paddingIdx: paddingIdx ?? undefined };
+    return settings([numEmbeddings, embeddingDim], { ...this.scaling(), ...bag });
   }
 }
