@@ -517,6 +517,89 @@ Deno.test("what these names cannot take is refused with what was found", () => {
   for (const [call, message] of wrong) assertThrows(call, DynError, message);
 });
 
+Deno.test("options in Python's spelling, and those that nobody knows, are refused", () => {
+  const params = () => [new nn.Parameter(ones([1]))], x = ones([2, 2]), layer = new nn.Linear(1, 1);
+  const snake = { weight_decay: 0.1 }, unknown = { size_average: false };
+  const wrong: readonly (readonly [call: () => unknown, found: string])[] = [
+    [
+      () => Reflect.construct(optim.SGD, [[{ params: params(), ...snake }]]),
+      "weight_decay; write weightDecay",
+    ],
+    [() => Reflect.construct(optim.AdamW, [params(), snake]), "weight_decay; write weightDecay"],
+    [() => Reflect.construct(dyn.GradScaler, [{ init_scale: 2 }]), "init_scale; write initScale"],
+    [() => Reflect.apply(layer.toEmpty, layer, [{ device: "cpu", recursive: true }]), "found recursive"],
+    [() => Reflect.apply(layer.registerForwardHook, layer, [() => {}, { always_call: true }]), "alwaysCall"],
+    [() => Reflect.apply(dyn.gradient, null, [x, { edge_order: 2 }]), "edge_order; write edgeOrder"],
+    [
+      () => Reflect.construct(optim.swaUtils.AveragedModel, [layer, { use_buffers: true }]),
+      "write useBuffers",
+    ],
+    ...[nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss, nn.KLDivLoss, nn.SoftMarginLoss].map((Loss) =>
+      [() => Reflect.construct(Loss, [unknown]), "found size_average"] as const
+    ),
+    [
+      () => Reflect.construct(nn.TripletMarginWithDistanceLoss, [{ distance_function: null }]),
+      "distanceFunction",
+    ],
+  ];
+  for (const [call, found] of wrong) assertThrows(call, DynError, found);
+});
+
+Deno.test("layers begin anew, and a schedule that follows a metric resumes", () => {
+  const norm = new nn.BatchNorm1d(2), batch = double([[1, 2], [3, 5]]).float();
+  norm.call(batch);
+  noGrad(() => norm.weight?.fill_(3));
+  norm.resetRunningStats();
+  assertEquals([norm.runningMean?.tolist(), norm.runningVar?.tolist()], [[0, 0], [1, 1]]);
+  assertEquals([norm.numBatchesTracked?.item(), norm.weight?.tolist()], [0, [3, 3]]);
+  norm.resetParameters();
+  assertEquals(norm.weight?.tolist(), [1, 1]);
+  for (
+    const [make, Layer] of [[() => new nn.LSTM(2, 3), nn.LSTM], [
+      () => new nn.GRUCell(2, 3),
+      nn.GRUCell,
+    ]] as const
+  ) {
+    dyn.manualSeed(3);
+    const layer = make(), first = layer.parameters().map((each) => each.tolist());
+    noGrad(() => layer.parameters().forEach((each) => each.zero_()));
+    dyn.manualSeed(3);
+    layer.resetParameters();
+    assertEquals(layer.parameters().map((each) => each.tolist()), first, Layer.name);
+  }
+  const { ReduceLROnPlateau } = optim.lrScheduler, parameter = new nn.Parameter(ones([1]));
+  const losses = [1, 0.9, 0.95, 0.93, 0.94, 0.5, 0.6, 0.6, 0.6];
+  const made = () => new optim.SGD([parameter], { lr: 1 }),
+    options = { patience: 1, cooldown: 1, minLr: [0.05] };
+  const whole = made(), schedule = new ReduceLROnPlateau(whole, options), rates: number[] = [];
+  for (const loss of losses) {
+    schedule.step(loss);
+    rates.push(whole.paramGroups[0]?.lr ?? 0);
+  }
+  // torch.optim.lr_scheduler.ReduceLROnPlateau of the same losses
+  assertEquals(rates.map((rate) => Number(rate.toFixed(12))), [
+    1.0,
+    1.0,
+    1.0,
+    0.1,
+    0.1,
+    0.1,
+    0.1,
+    0.05,
+    0.05,
+  ]);
+  const first = made(), before = new ReduceLROnPlateau(first, options);
+  losses.slice(0, 3).forEach((loss) => before.step(loss));
+  const second = made(), after = new ReduceLROnPlateau(second, options);
+  second.loadStateDict(first.stateDict());
+  after.loadStateDict(before.stateDict());
+  losses.slice(3).forEach((loss) => after.step(loss));
+  assertEquals([second.paramGroups[0]?.lr, after.stateDict()], [
+    whole.paramGroups[0]?.lr,
+    schedule.stateDict(),
+  ]);
+});
+
 Deno.test("names under which PyTorch's programs look for what is elsewhere too", () => {
   assertEquals(nn.parallel.DistributedDataParallel, dyn.distributed.DistributedDataParallel);
   assert(new nn.GRU(2, 3) instanceof nn.RNNBase && new nn.GRUCell(2, 3) instanceof nn.RNNCellBase);

@@ -21,7 +21,7 @@ const state = { enabled: false, checksNan: true };
 
 /** Switches the mode on or off, as `torch.autograd.set_detect_anomaly`. */
 export function setDetectAnomaly(enabled: boolean, options: AnomalyOptions = {}): void {
-  const { checkNan = true } = optionsOf("setDetectAnomaly", options);
+  const { checkNan = true } = optionsOf("setDetectAnomaly", options, ["checkNan"]);
   state.enabled = enabled;
   state.checksNan = checkNan;
 }

@@ -2,7 +2,6 @@
  * `backward` and `grad` of `torch.autograd`: their forms of arguments, checked, in front of the engine. Invariant: an
  * option that is not known is an error.
  */
-import { refuseOption } from "../base/arguments.ts";
 import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { BackwardOptions } from "../tensor/autograd_state.ts";
@@ -61,7 +60,7 @@ export function backward(
 ): void {
   const roots = checkedTensors(tensors, "autograd.backward");
   const options = isOptions(gradTensors) ? gradTensors : trailing;
-  checkNames(options, BACKWARD_OPTIONS, "autograd.backward");
+  optionsOf("autograd.backward", options, BACKWARD_OPTIONS);
   const given = isOptions(gradTensors) ? options.gradTensors : gradTensors ?? options.gradTensors;
   run(roots, listed(given, roots.length), options);
 }
@@ -79,7 +78,7 @@ export function grad(
   const roots = checkedTensors(outputs, "outputs of autograd.grad");
   const wanted = checkedTensors(inputs, "inputs of autograd.grad");
   const options = isOptions(gradOutputs) ? gradOutputs : trailing;
-  checkNames(options, GRAD_OPTIONS, "autograd.grad");
+  optionsOf("autograd.grad", options, GRAD_OPTIONS);
   const given = isOptions(gradOutputs) ? options.gradOutputs : gradOutputs ?? options.gradOutputs;
   const tangents = listed(given, roots.length), { materializeGrads = false } = options;
   if (options.isGradsBatched) return batched(roots, wanted, { ...options, tangents });
@@ -124,11 +123,6 @@ function batched(
     const found = each.flatMap((grads) => grads[input] ?? []);
     return found.length === count ? ops.stack(found) : null;
   });
-}
-
-function checkNames(options: object, known: readonly string[], owner: string): void {
-  const wrong = Object.keys(optionsOf(owner, options)).find((name) => !known.includes(name));
-  if (wrong !== undefined) refuseOption(owner, known, wrong);
 }
 
 /** One gradient for each of `count` tensors. Throws DynError for another number of them. */

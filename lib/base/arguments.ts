@@ -2,7 +2,7 @@
  * Arguments of constructors, like those of ops: any by position in PyTorch's order, then the rest by name in one last
  * object. Invariant: an unknown argument is an error, never dropped.
  */
-import { checkOptions } from "./checked_input.ts";
+import { checkOptions, refuseOption } from "./checked_input.ts";
 import { DynError } from "./errors.ts";
 import { isPlainObject } from "./tree.ts";
 
@@ -81,11 +81,6 @@ export function flagOf<N extends string>(owner: string, name: N, given: Flag<N>)
   return given[name] ?? true;
 }
 
-/** Throws DynError: `owner` has no option of that name. */
-export function refuseOption(owner: string, known: readonly string[], name: string): never {
-  throw new DynError(`Expected options of ${owner} out of ${known.join(", ")} but found ${name}`);
-}
-
 /** Names of all arguments of a call. */
 interface AllNames {
   readonly required: readonly string[];
@@ -135,4 +130,12 @@ export function spread(value: number | readonly number[], rank: number): readonl
     throw new DynError(`Expected ${rank} numbers, one a spatial dimension, but found [${value}]`);
   }
   return value;
+}
+
+/** The same where a rank is given; null leaves a number a number. */
+export function spreadOver(
+  rank: number | null,
+  value: number | readonly number[],
+): number | readonly number[] {
+  return rank === null ? value : spread(value, rank);
 }

@@ -42,8 +42,9 @@ export function checkOptions(
   for (const [name, value] of Object.entries(options)) {
     const allowed = Object.hasOwn(types, name) ? types[name] : undefined;
     if (!allowed) {
+      const known = Object.keys(types), hint = spelling(known, name);
       throw new DynError(
-        `Expected an option of ${owner} out of ${Object.keys(types).join(", ")} but found ${name}`,
+        `Expected an option of ${owner} out of ${known.join(", ")} but found ${name}${hint}`,
       );
     }
     if (value === undefined || allowed.some((type) => type === typeof value && !Array.isArray(value))) {
@@ -87,10 +88,33 @@ export function checkKind(value: unknown, kind: Kind, owner: string): void {
   if (!isOfKind(value, kind)) refuseValue(`${kind} for ${owner}`, value);
 }
 
-/** The options of a call that takes them last. Throws DynError unless they are an object; `owner` is what takes them. */
-export function optionsOf<O extends object>(owner: string, options: O): O {
+/**
+ * The options of a call that takes them last. Throws DynError unless they are an object, and for a name that is not among
+ * the known ones where these are told; `owner` is what takes them.
+ */
+export function optionsOf<O extends object>(
+  owner: string,
+  options: O,
+  known?: readonly (O extends unknown ? keyof O & string : never)[],
+): O {
   checkKind(options, "an object", `the options of ${owner}`);
+  const names: readonly string[] | undefined = known;
+  const wrong = names && Object.keys(options).find((name) => !names.includes(name));
+  if (names && wrong !== undefined) refuseOption(owner, names, wrong);
   return options;
+}
+
+/** "; write weightDecay" for weight_decay; nothing for what is not the spelling of Python for a known name. */
+export function spelling(known: readonly string[], name: string): string {
+  const wanted = name.replace(/_+([a-z0-9])/gi, (_, letter: string) => letter.toUpperCase());
+  return wanted !== name && known.includes(wanted) ? `; write ${wanted}` : "";
+}
+
+/** Throws DynError: `owner` has no option of that name. */
+export function refuseOption(owner: string, known: readonly string[], name: string): never {
+  throw new DynError(
+    `Expected options of ${owner} out of ${known.join(", ")} but found ${name}${spelling(known, name)}`,
+  );
 }
 
 /** Throws DynError unless a value is an instance of a class; `owner` is what it was passed to. */

@@ -42,7 +42,7 @@ function setting(value: unknown): string {
   return value.toExponential().replace(/e-(\d)$/, "e-0$1");
 }
 
-/** What stands between the parentheses of a layer: "4, 6, kernelSize=(3, 3)". Named settings that are undefined are left out. */
+/** The text between the parentheses of a layer: "4, 6, kernelSize=(3, 3)". Named settings that are undefined are left out. */
 export function settings(plain: readonly unknown[], named: Readonly<Record<string, unknown>> = {}): string {
   const parts = Object.entries(named).filter(([, value]) => value !== undefined);
   return [...plain.map(setting), ...parts.map(([name, value]) => `${name}=${setting(value)}`)].join(", ");

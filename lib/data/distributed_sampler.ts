@@ -34,7 +34,9 @@ export class DistributedSampler implements Sampler {
   /** Takes the dataset. Throws DynError for an invalid rank, or without a process group to query. */
   constructor(readonly dataSource: Sized, options: DistributedSamplerOptions = {}) {
     checkSized(dataSource, "DistributedSampler");
-    this.#replicas = optionsOf("DistributedSampler", options).numReplicas ?? getWorldSize();
+    this.#replicas =
+      optionsOf("DistributedSampler", options, ["numReplicas", "rank", "shuffle", "seed", "dropLast"])
+        .numReplicas ?? getWorldSize();
     this.#rank = options.rank ?? getRank();
     this.#options = options;
     if (!Number.isInteger(this.#rank) || this.#rank < 0 || this.#rank >= this.#replicas) {

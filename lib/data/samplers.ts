@@ -38,7 +38,7 @@ export interface RandomOptions {
 
 /** A random order of 0 … n − 1. */
 export function permutation(n: number, options: RandomOptions = {}): number[] {
-  const { generator = null } = optionsOf("permutation", options);
+  const { generator = null } = optionsOf("permutation", options, ["generator"]);
   return drawnFrom(generator, () => Array.from(randperm(n, { device: "cpu" }).toTypedArray(), Number));
 }
 
@@ -82,7 +82,9 @@ export class RandomSampler implements Sampler {
   /** Takes what is sampled. Throws DynError for a number of samples that is not positive. */
   constructor(readonly dataSource: Sized, options: RandomSamplerOptions = {}) {
     checkSized(dataSource, "RandomSampler");
-    this.length = optionsOf("RandomSampler", options).numSamples ?? dataSource.length;
+    this.length =
+      optionsOf("RandomSampler", options, ["replacement", "numSamples", "generator"]).numSamples ??
+        dataSource.length;
     this.#options = options;
     if (!Number.isInteger(this.length) || this.length < (options.numSamples == null ? 0 : 1)) {
       throw new DynError(`Expected a positive number of samples but found ${this.length}`);

@@ -118,7 +118,7 @@ export function centerCrop(size: ImageSize): ImageTransform {
 
 /** A part at a random place, of the picture with so much around it. */
 export function randomCrop(size: ImageSize, options: { readonly padding?: number } = {}): ImageTransform {
-  const wanted = both(size), { padding = 0 } = optionsOf("randomCrop", options);
+  const wanted = both(size), { padding = 0 } = optionsOf("randomCrop", options, ["padding"]);
   return made("randomCrop", { size, padding }, (image) => {
     const whole = padding > 0 ? pad(image, [padding, padding, padding, padding]) : image;
     const [height, width] = sizeOf(whole);

@@ -253,7 +253,7 @@ export function cat(
   options: { readonly lengths?: readonly number[] } = {},
 ): Constraint {
   checkInstances(constraints, Constraint, "cat");
-  const { lengths = constraints.map(() => 1) } = optionsOf("cat", options);
+  const { lengths = constraints.map(() => 1) } = optionsOf("cat", options, ["lengths"]);
   if (lengths.length !== constraints.length) {
     throw new DynError(
       `Expected as many lengths as there are constraints, ${constraints.length}, but found ${lengths.length}`,

@@ -226,7 +226,7 @@ export function binomial(
   prob: Tensor,
   options: { readonly generator?: Generator | null } = {},
 ): Tensor {
-  const { generator = null } = optionsOf("binomial", options);
+  const { generator = null } = optionsOf("binomial", options, ["generator"]);
   return drawnFrom(generator, () => new Binomial(count, prob).sample());
 }
 
@@ -239,7 +239,7 @@ export function poisson(
   options: { readonly generator?: Generator | null } = {},
 ): Tensor {
   checkTensor(rates, "poisson");
-  const { generator = null } = optionsOf("poisson", options);
+  const { generator = null } = optionsOf("poisson", options, ["generator"]);
   if (!isFloat(rates.dtype)) {
     throw new DynError(`Expected floats as rates of poisson but found ${rates.dtype}`);
   }

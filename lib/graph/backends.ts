@@ -85,7 +85,7 @@ export function lookupBackend(name: string): GraphBackend {
 
 /** Names of all backends, sorted; as `torch._dynamo.list_backends`, debug ones only with `{ debug: true }`. */
 export function listBackends(options: { readonly debug?: boolean } = {}): string[] {
-  const { debug = false } = optionsOf("listBackends", options);
+  const { debug = false } = optionsOf("listBackends", options, ["debug"]);
   return [...backends].filter(([, entry]) => debug || !entry.debug).map(([name]) => name).sort();
 }
 

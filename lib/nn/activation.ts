@@ -35,6 +35,7 @@ import {
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import type { AlphaOptions, BoundsOptions, InplaceOptions, LeakyOptions } from "./inplace.ts";
+import { constant_ } from "./init.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
 
@@ -159,7 +160,7 @@ export class GELU extends Module {
     super();
     this.approximate = typeof options === "string"
       ? options
-      : optionsOf("GELU", options).approximate ?? "none";
+      : optionsOf("GELU", options, ["approximate"]).approximate ?? "none";
   }
 
   /** The settings between the parentheses of its printed form. */
@@ -443,6 +444,8 @@ export class Threshold extends Module {
 export class PReLU extends Module {
   /** [numParameters] */
   weight: Parameter;
+  /** The slope that each begins with. */
+  readonly init: number;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(
@@ -457,9 +460,13 @@ export class PReLU extends Module {
       ["numParameters", "init"],
       given,
     );
-    this.weight = new Parameter(
-      full([options.numParameters ?? 1], options.init ?? 0.25, { dtype: getDefaultDtype() }),
-    );
+    this.init = options.init ?? 0.25;
+    this.weight = new Parameter(full([options.numParameters ?? 1], this.init, { dtype: getDefaultDtype() }));
+  }
+
+  /** Initialises the slopes again, as a new layer does. */
+  resetParameters(): void {
+    constant_(this.weight, this.init);
   }
 
   /** The output of the layer. */

@@ -92,6 +92,11 @@ export class AdaptiveLogSoftmaxWithLoss extends Module {
     }));
   }
 
+  /** Initialises the parameters again, as a new layer does. */
+  resetParameters(): void {
+    for (const layer of this.modules()) if (layer instanceof Linear) layer.resetParameters();
+  }
+
   /** The output of the layer. */
   override forward(input: Tensor, target: Tensor): AdaptiveResult {
     const batched = input.ndim === 2, rows = batched ? input : input.unsqueeze(0);

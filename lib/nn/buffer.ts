@@ -21,7 +21,7 @@ export class Buffer extends Tensor {
     Object.defineProperty(plain, PERSISTENCE, {
       value: typeof persistent === "boolean"
         ? persistent
-        : optionsOf("Buffer", persistent).persistent ?? true,
+        : optionsOf("Buffer", persistent, ["persistent"]).persistent ?? true,
       configurable: true,
       writable: true,
     });

@@ -1,5 +1,6 @@
 /** Stateless functions of neural networks: the namespace `nn.functional`. */
 import { checkTensor } from "../tensor/checked.ts";
+import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { noGrad } from "../tensor/modes.ts";
@@ -135,6 +136,7 @@ export function tripletMarginWithDistanceLoss(
   negative: Tensor,
   options: TripletDistanceOptions = {},
 ): Tensor {
+  optionsOf("tripletMarginWithDistanceLoss", options, ["distanceFunction", "margin", "swap", "reduction"]);
   const { distanceFunction, margin = 1, swap = false, reduction = "mean" } = options;
   if (!distanceFunction) return tripletMarginLoss(anchor, positive, negative, { margin, swap, reduction });
   if (!(margin > 0)) throw new DynError(`Expected a positive margin but found ${margin}`);

@@ -117,6 +117,8 @@ export function noHooks<M>(): RegisteredHooks<M> {
 
 let nextHook = 0;
 
+const HOOK_OPTIONS = ["prepend", "alwaysCall", "withKwargs"] as const;
+
 /** Adds a hook to others. */
 export function register<H>(
   hooks: Hooks<H>,
@@ -124,7 +126,7 @@ export function register<H>(
   options: ForwardHookOptions = {},
 ): HookHandle {
   checkFunction(hook, "as a hook");
-  const { prepend = false, alwaysCall = false } = optionsOf("a hook", options);
+  const { prepend = false, alwaysCall = false } = optionsOf("a hook", options, HOOK_OPTIONS);
   const id = nextHook++, others = prepend ? [...hooks] : [];
   if (prepend) hooks.clear();
   hooks.set(id, { hook, always: alwaysCall });
@@ -138,7 +140,7 @@ export function namedHook<M>(
   options: ForwardHookOptions,
 ): NamedForwardHook<M> {
   checkFunction(hook, "as a hook");
-  if (optionsOf("a hook", options).withKwargs) return hook as NamedForwardHook<M>;
+  if (optionsOf("a hook", options, HOOK_OPTIONS).withKwargs) return hook as NamedForwardHook<M>;
   return (module, args, kwargs, output) => (hook as ForwardHook<M>)(module, joined(args, kwargs), output);
 }
 
@@ -148,7 +150,7 @@ export function namedPreHook<M>(
   options: ForwardHookOptions,
 ): NamedForwardPreHook<M> {
   checkFunction(hook, "as a hook");
-  if (optionsOf("a hook", options).withKwargs) return hook as NamedForwardPreHook<M>;
+  if (optionsOf("a hook", options, HOOK_OPTIONS).withKwargs) return hook as NamedForwardPreHook<M>;
   return (module, args, kwargs) => {
     const replaced = (hook as ForwardPreHook<M>)(module, joined(args, kwargs));
     return replaced === undefined || replaced === null ? undefined : apart(replaced);

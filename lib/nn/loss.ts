@@ -10,6 +10,7 @@ import {
   nllLoss,
   smoothL1Loss,
 } from "../tensor/generated_functions.ts";
+import { optionsOf } from "../base/checked_input.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { Module } from "./module.ts";
@@ -43,6 +44,7 @@ export abstract class WeightedLoss extends Module {
 export class MSELoss extends Module {
   constructor(readonly options: ReductionOptions = {}) {
     super();
+    optionsOf("MSELoss", options, ["reduction"]);
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
@@ -54,6 +56,7 @@ export class MSELoss extends Module {
 export class L1Loss extends Module {
   constructor(readonly options: ReductionOptions = {}) {
     super();
+    optionsOf("L1Loss", options, ["reduction"]);
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
@@ -65,6 +68,7 @@ export class L1Loss extends Module {
 export class SmoothL1Loss extends Module {
   constructor(readonly options: ReductionOptions & { readonly beta?: number } = {}) {
     super();
+    optionsOf("SmoothL1Loss", options, ["reduction", "beta"]);
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
@@ -77,6 +81,7 @@ export class SmoothL1Loss extends Module {
 export class HuberLoss extends Module {
   constructor(readonly options: ReductionOptions & { readonly delta?: number } = {}) {
     super();
+    optionsOf("HuberLoss", options, ["reduction", "delta"]);
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
@@ -196,6 +201,7 @@ export class KLDivLoss extends Module {
     readonly options: { readonly reduction?: Reduction | "batchmean"; readonly logTarget?: boolean } = {},
   ) {
     super();
+    optionsOf("KLDivLoss", options, ["reduction", "logTarget"]);
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {

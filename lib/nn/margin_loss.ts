@@ -13,6 +13,7 @@ import {
   softMarginLoss,
   tripletMarginLoss,
 } from "../tensor/generated_functions.ts";
+import { optionsOf } from "../base/checked_input.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { type TripletDistanceOptions, tripletMarginWithDistanceLoss } from "./functional.ts";
@@ -114,25 +115,16 @@ export class TripletMarginLoss extends Module {
   }
 }
 
-type Distance = NonNullable<TripletDistanceOptions["distanceFunction"]>;
-
-const TRIPLET_DISTANCE = {
-  positional: [],
-  named: ["distanceFunction", "margin", "swap", "reduction"],
-} as const;
-
 /** The same of any distance, as torch.nn.TripletMarginWithDistanceLoss. */
 export class TripletMarginWithDistanceLoss extends Module {
-  /** The arguments by name. */
-  readonly options: TripletDistanceOptions;
   /** The distance of two batches of vectors. */
-  readonly distanceFunction: PairwiseDistance | Distance;
+  readonly distanceFunction: PairwiseDistance | NonNullable<TripletDistanceOptions["distanceFunction"]>;
 
   /** Takes its arguments by name. */
-  constructor(...given: Trailing<TripletDistanceOptions, []>) {
+  constructor(readonly options: TripletDistanceOptions = {}) {
     super();
-    this.options = trailing<TripletDistanceOptions>("TripletMarginWithDistanceLoss", TRIPLET_DISTANCE, given);
-    this.distanceFunction = this.options.distanceFunction ?? new PairwiseDistance();
+    optionsOf("TripletMarginWithDistanceLoss", options, ["distanceFunction", "margin", "swap", "reduction"]);
+    this.distanceFunction = options.distanceFunction ?? new PairwiseDistance();
     this.stateKeys["distanceFunction"] = "distance_function";
   }
 
@@ -187,6 +179,7 @@ export class SoftMarginLoss extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(readonly options: ReductionOptions = {}) {
     super();
+    optionsOf("SoftMarginLoss", options, ["reduction"]);
   }
 
   /** The loss of the arguments, reduced as `reduction` says. */
@@ -220,6 +213,7 @@ export class MultiLabelMarginLoss extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(readonly options: ReductionOptions = {}) {
     super();
+    optionsOf("MultiLabelMarginLoss", options, ["reduction"]);
   }
 
   /** The output of the layer. */
@@ -241,6 +235,7 @@ export class GaussianNLLLoss extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(readonly options: GaussianOptions = {}) {
     super();
+    optionsOf("GaussianNLLLoss", options, ["full", "eps", "reduction"]);
   }
 
   /** The loss of the arguments, reduced as `reduction` says. */

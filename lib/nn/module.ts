@@ -241,7 +241,7 @@ export class Module {
     value: Tensor | null,
     options: { persistent?: boolean; key?: string } = {},
   ): void {
-    optionsOf("registerBuffer", options);
+    optionsOf("registerBuffer", options, ["persistent", "key"]);
     checkMemberName(this, name, {
       what: "a buffer",
       fits: (held) => isTensor(held) && !(held instanceof Parameter),
@@ -335,7 +335,7 @@ export class Module {
    * device "meta". Their values follow by `loadStateDict` or by initialising them.
    */
   toEmpty(options: { readonly device: string; readonly recurse?: boolean }): this {
-    const { device, recurse = true } = optionsOf("toEmpty", options);
+    const { device, recurse = true } = optionsOf("toEmpty", options, ["device", "recurse"]);
     const below = recurse ? this.modules() : [this];
     const tensors = new Set(below.flatMap((each) => ownTensorsOf(each)));
     noGrad(() => {

@@ -93,7 +93,7 @@ export function readState<M extends Stateful<M>>(
   if (typeof given !== "object" || given === null) {
     refuseValue(`the state of ${module.constructor.name}, tensors by name,`, given);
   }
-  const { strict = true, assign = false } = optionsOf("loadStateDict", options),
+  const { strict = true, assign = false } = optionsOf("loadStateDict", options, ["strict", "assign"]),
     state: StateDict = { ...given },
     below = module.namedModules();
   for (const [path, each] of below) {

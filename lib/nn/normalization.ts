@@ -16,6 +16,7 @@ import { noGrad } from "../tensor/modes.ts";
 import { DynError } from "../base/errors.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
+import { ones_, zeros_ } from "./init.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
 import { type Placement, placementOf } from "./placement.ts";
@@ -42,6 +43,14 @@ export const STATISTICS = {
   named: ["bias"],
 } as const;
 type StatisticsArguments = Arguments<Features, BatchNormOptions, typeof STATISTICS>;
+
+/** Makes the affine part of a layer the identity again. */
+function affineAgain(
+  { weight, bias }: { readonly weight: Parameter | null; readonly bias?: Parameter | null },
+): void {
+  if (weight) ones_(weight);
+  if (bias) zeros_(bias);
+}
 
 /** Defaults that batch and instance normalisation do not share. */
 interface Defaults {
@@ -77,6 +86,21 @@ abstract class StatisticsLayer extends Module {
       const none = zeros([], { dtype: "int64", device: place.device });
       this.registerBuffer("numBatchesTracked", none, { key: "num_batches_tracked" });
     }
+  }
+
+  /** Makes the running statistics those of no batch again. */
+  resetRunningStats(): void {
+    noGrad(() => {
+      this.runningMean?.zero_();
+      this.runningVar?.fill_(1);
+      this.numBatchesTracked?.zero_();
+    });
+  }
+
+  /** Initialises the parameters and the running statistics again, as a new layer does. */
+  resetParameters(): void {
+    this.resetRunningStats();
+    affineAgain(this);
   }
 
   /** Dimensions that the input may have. */
@@ -294,6 +318,11 @@ export class LayerNorm extends Module {
       : null;
   }
 
+  /** Initialises the parameters again, as a new layer does. */
+  resetParameters(): void {
+    affineAgain(this);
+  }
+
   override forward(x: Tensor): Tensor {
     return layerNorm(x, this.normalizedShape, this.weight, this.bias, this.eps);
   }
@@ -329,6 +358,11 @@ export class RMSNorm extends Module {
     this.weight = options.elementwiseAffine ?? true
       ? new Parameter(ones([...this.normalizedShape], placementOf(options)))
       : null;
+  }
+
+  /** Initialises the parameters again, as a new layer does. */
+  resetParameters(): void {
+    affineAgain(this);
   }
 
   override forward(x: Tensor): Tensor {
@@ -382,6 +416,11 @@ export class GroupNorm extends Module {
     this.bias = affine && (options.bias ?? true)
       ? new Parameter(zeros([numChannels], placementOf(options)))
       : null;
+  }
+
+  /** Initialises the parameters again, as a new layer does. */
+  resetParameters(): void {
+    affineAgain(this);
   }
 
   override forward(x: Tensor): Tensor {

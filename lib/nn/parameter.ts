@@ -13,7 +13,7 @@ export class Parameter extends Tensor {
     super(data.storage, data.layout, data.offset);
     const wanted = typeof requiresGrad === "boolean"
       ? requiresGrad
-      : optionsOf("Parameter", requiresGrad).requiresGrad ?? true;
+      : optionsOf("Parameter", requiresGrad, ["requiresGrad"]).requiresGrad ?? true;
     this.requiresGrad_(wanted);
   }
 

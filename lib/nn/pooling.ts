@@ -14,7 +14,7 @@ import {
   maxPool3d,
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Arguments, argumentsOf, spread } from "../base/arguments.ts";
+import { type Arguments, argumentsOf, spreadOver } from "../base/arguments.ts";
 import { settings } from "../base/shown.ts";
 import { Module } from "./module.ts";
 
@@ -130,10 +130,6 @@ const AVERAGED = {
   positional: ["stride", "padding", "ceilMode", "countIncludePad", "divisorOverride"],
 } as const;
 
-/** Sizes as a layer keeps them: a list where PyTorch's layer makes one of a number. */
-export const spreadOver = (rank: number | null, value: Sizes): Sizes =>
-  rank === null ? value : spread(value, rank);
-
 abstract class AvgPool extends Module {
   /** Number of spatial dimensions where sizes are kept as lists. */
   protected static readonly rank: number | null = null;
@@ -164,6 +160,7 @@ abstract class AvgPool extends Module {
 
 /** Mean of each window of [N, C, L], as torch.nn.AvgPool1d. */
 export class AvgPool1d extends AvgPool {
+  /** Number of spatial dimensions. */
   protected static override readonly rank = 1;
 
   /** The output of the layer. */

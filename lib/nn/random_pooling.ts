@@ -13,11 +13,11 @@ import {
   maxUnpool3d,
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Arguments, argumentsOf } from "../base/arguments.ts";
+import { type Arguments, argumentsOf, spread } from "../base/arguments.ts";
 import { settings } from "../base/shown.ts";
 import { Module } from "./module.ts";
 import { outputSizeOf, type SizedArguments } from "./sized_call.ts";
-import { type Sizes, spreadOver, type WithIndices } from "./pooling.ts";
+import type { Sizes, WithIndices } from "./pooling.ts";
 
 interface PowerWindow {
   readonly normType: number;
@@ -160,7 +160,7 @@ abstract class MaxUnpool extends Module {
   constructor(...given: Arguments<Window, MaxUnpoolOptions, typeof UNPOOLED>) {
     super();
     const options = argumentsOf<Window, MaxUnpoolOptions>(new.target.name, UNPOOLED, given);
-    const sizes = (value: Sizes) => spreadOver(new.target.rank, value);
+    const sizes = (value: Sizes) => spread(value, new.target.rank);
     this.kernelSize = sizes(options.kernelSize);
     this.stride = sizes(options.stride ?? this.kernelSize);
     this.padding = sizes(options.padding ?? 0);
@@ -174,6 +174,7 @@ abstract class MaxUnpool extends Module {
 
 /** Puts maxima of [N, C, L] back to where MaxPool1d found them, zeros elsewhere, as torch.nn.MaxUnpool1d. */
 export class MaxUnpool1d extends MaxUnpool {
+  /** Number of spatial dimensions. */
   protected static override readonly rank = 1;
 
   /** The output of the layer. */
@@ -185,6 +186,7 @@ export class MaxUnpool1d extends MaxUnpool {
 
 /** Puts maxima of [N, C, H, W] back to where MaxPool2d found them, zeros elsewhere, as torch.nn.MaxUnpool2d. */
 export class MaxUnpool2d extends MaxUnpool {
+  /** Number of spatial dimensions. */
   protected static override readonly rank = 2;
 
   /** The output of the layer. */
@@ -196,6 +198,7 @@ export class MaxUnpool2d extends MaxUnpool {
 
 /** Puts maxima of [N, C, D, H, W] back to where MaxPool3d found them, zeros elsewhere, as torch.nn.MaxUnpool3d. */
 export class MaxUnpool3d extends MaxUnpool {
+  /** Number of spatial dimensions. */
   protected static override readonly rank = 3;
 
   /** The output of the layer. */

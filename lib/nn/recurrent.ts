@@ -132,12 +132,9 @@ export abstract class RNNBase extends Module {
         `Expected projSize in [0, ${this.hiddenSize}), less than hiddenSize, but found ${this.projSize}`,
       );
     }
-    const rows = gates.count * this.hiddenSize, bound = 1 / Math.sqrt(this.hiddenSize);
-    const add = (name: string, shape: readonly number[]) => {
-      const parameter = new Parameter(empty([...shape], placementOf(options)));
-      uniform_(parameter, -bound, bound);
-      this.registerParameter(name, parameter);
-    };
+    const rows = gates.count * this.hiddenSize;
+    const add = (name: string, shape: readonly number[]) =>
+      this.registerParameter(name, new Parameter(empty([...shape], placementOf(options))));
     for (let layer = 0; layer < this.numLayers; layer++) {
       const width = layer === 0 ? this.inputSize : this.outputSize * (this.bidirectional ? 2 : 1);
       for (const { suffix } of this.passes(layer)) {
@@ -150,6 +147,13 @@ export abstract class RNNBase extends Module {
         if (this.projSize > 0) add(`weight_hr_${suffix}`, [this.projSize, this.hiddenSize]);
       }
     }
+    this.resetParameters();
+  }
+
+  /** Initialises the parameters again, as a new layer does. */
+  resetParameters(): void {
+    const bound = 1 / Math.sqrt(this.hiddenSize);
+    for (const parameter of this.parameters()) uniform_(parameter, -bound, bound);
   }
 
   /** Features of the output of one direction. */

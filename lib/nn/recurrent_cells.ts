@@ -92,7 +92,7 @@ type CellArguments = Arguments<RecurrentSizes, CellOptions, typeof CELL>;
 
 /** One step of an RNN, as torch.nn.RNNCell. */
 export class RNNCell extends RNNCellBase {
-  /** What the sum of the products goes through. */
+  /** The function of the sum of the products. */
   readonly nonlinearity: Nonlinearity;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */

@@ -111,7 +111,7 @@ abstract class Table extends Module {
     });
   }
 
-  /** What is not usual about the scale of rows and of their gradients. */
+  /** The unusual settings of the scale of rows and of their gradients. */
   protected scaling(): Readonly<Record<string, unknown>> {
     return {
       maxNorm: this.maxNorm ?? undefined,

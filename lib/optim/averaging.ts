@@ -4,6 +4,7 @@
  */
 import { refuseValue } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
+import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { BatchNorm1d, BatchNorm2d, BatchNorm3d } from "../nn/normalization.ts";
 import { checkModule, Module } from "../nn/module.ts";
@@ -71,6 +72,7 @@ export class AveragedModel<M extends Module = Module> extends Module {
   constructor(model: M, options: AveragedOptions = {}) {
     super();
     checkModule(model, "AveragedModel");
+    optionsOf("AveragedModel", options, ["avgFn", "multiAvgFn", "useBuffers"]);
     this.module = model.clone();
     this.registerBuffer("nAveraged", this.nAveraged, { key: "n_averaged" });
     this.useBuffers = options.useBuffers ?? false;

@@ -70,6 +70,7 @@ export class GradScaler {
     const { initScale = 2 ** 16, growthFactor = 2, backoffFactor = 0.5, growthInterval = 2000 } = optionsOf(
       "GradScaler",
       given,
+      ["initScale", "growthFactor", "backoffFactor", "growthInterval", "enabled"],
     );
     if (!(growthFactor > 1)) throw new DynError(`Expected a growthFactor above 1 but found ${growthFactor}`);
     if (!(backoffFactor < 1)) {

@@ -45,7 +45,7 @@ export class OptimizerHooks<O, S> {
 /** Adds a hook to a list. */
 export function addHook<H>(hooks: H[], hook: H, options: PlaceOfHook = {}): HookHandle {
   checkFunction(hook, "as a hook of an optimizer");
-  if (optionsOf("a hook", options).prepend) hooks.unshift(hook);
+  if (optionsOf("a hook", options, ["prepend"]).prepend) hooks.unshift(hook);
   else hooks.push(hook);
   let isThere = true;
   return {

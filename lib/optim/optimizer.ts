@@ -2,7 +2,7 @@
  * The base of all optimizers: parameter groups, per-parameter state, state dicts. Invariant: `step` is ordinary
  * tensor code without reading a value back, so that it can be captured into a graph together with the model.
  */
-import { checkKind, refuseValue } from "../base/checked_input.ts";
+import { checkKind, refuseOption, refuseValue, spelling } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { type Flag, trailing } from "../base/arguments.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
@@ -136,6 +136,10 @@ export abstract class Optimizer<H extends object = WithRate> {
         throw new DynError("Expected each parameter in one group but found one in two groups");
       }
     }
+    // Groups may carry what schedules and programs keep in them, so that other names are no errors
+    const known = Object.keys(this.defaults),
+      misspelt = Object.keys(group).find((name) => spelling(known, name));
+    if (misspelt !== undefined) refuseOption(`a group of ${this.constructor.name}`, known, misspelt);
     this.paramGroups.push({ ...this.defaults, ...group, params });
   }
 

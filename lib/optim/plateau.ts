@@ -2,9 +2,8 @@
  * A schedule that follows a metric, like torch.optim.lr_scheduler.ReduceLROnPlateau: the metric after each epoch
  * determines the rates of the optimizer's groups.
  */
-import { refuseValue } from "../base/checked_input.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
-import { checkOneOf } from "../base/checked_input.ts";
+import { checkKind, checkOneOf, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/shown.ts";
 import type { Optimizer } from "./optimizer.ts";
@@ -17,8 +16,21 @@ export interface PlateauOptions {
   readonly threshold?: number;
   readonly thresholdMode?: "rel" | "abs";
   readonly cooldown?: number;
-  readonly minLr?: number;
+  /** The least rate, one for all groups or one a group; default 0. */
+  readonly minLr?: number | readonly number[];
   readonly eps?: number;
+}
+
+/** The state of a schedule that follows a metric. */
+export interface PlateauState {
+  /** The best number so far. */
+  readonly best: number;
+  /** Steps since it got better. */
+  readonly badEpochs: number;
+  /** Steps until further ones count again. */
+  readonly cooldownLeft: number;
+  /** Number of steps. */
+  readonly lastEpoch: number;
 }
 
 /** Multiplies the rate by `factor` once a number has not got better for more than `patience` steps. */
@@ -48,7 +60,13 @@ export class ReduceLROnPlateau {
       eps: 1e-8,
       ...trailing<PlateauOptions>("ReduceLROnPlateau", { positional: names, named: ["minLr", "eps"] }, given),
     };
-    const { factor, mode, thresholdMode } = this.options;
+    const { factor, mode, thresholdMode, minLr } = this.options;
+    checkKind(optimizer?.paramGroups, "a list", "paramGroups of the optimizer of ReduceLROnPlateau");
+    if (typeof minLr !== "number" && minLr.length !== optimizer.paramGroups.length) {
+      throw new DynError(
+        `Expected ${optimizer.paramGroups.length} least rates, one a group, but found ${minLr.length}`,
+      );
+    }
     if (!(factor < 1)) throw new DynError(`Expected a factor below 1 but found ${factor}`);
     checkOneOf("mode of ReduceLROnPlateau", mode, ["min", "max"]);
     checkOneOf("thresholdMode of ReduceLROnPlateau", thresholdMode, ["rel", "abs"]);
@@ -75,10 +93,10 @@ export class ReduceLROnPlateau {
       this.badEpochs = 0;
     }
     if (this.badEpochs <= patience) return;
-    for (const group of this.optimizer.paramGroups) {
-      const next = Math.max(group.lr * factor, minLr);
+    this.optimizer.paramGroups.forEach((group, i) => {
+      const next = Math.max(group.lr * factor, typeof minLr === "number" ? minLr : minLr[i] ?? 0);
       if (group.lr - next > eps) group.lr = next;
-    }
+    });
     this.cooldownLeft = cooldown;
     this.badEpochs = 0;
   }
@@ -89,6 +107,25 @@ export class ReduceLROnPlateau {
       return value < (thresholdMode === "rel" ? this.best * (1 - threshold) : this.best - threshold);
     }
     return value > (thresholdMode === "rel" ? this.best * (1 + threshold) : this.best + threshold);
+  }
+
+  /** Returns whether numbers that are not better do not count yet, since the rate has just changed. */
+  get inCooldown(): boolean {
+    return this.cooldownLeft > 0;
+  }
+
+  /** The state from which a schedule resumes; the rates are in the optimizer's. */
+  stateDict(): PlateauState {
+    const { best, badEpochs, cooldownLeft, lastEpoch } = this;
+    return { best, badEpochs, cooldownLeft, lastEpoch };
+  }
+
+  /** Takes a state in. Throws DynError for one that lacks a number. */
+  loadStateDict(state: PlateauState): void {
+    for (const name of ["best", "badEpochs", "cooldownLeft", "lastEpoch"] as const) {
+      checkKind(state?.[name], "a number", `${name} of loadStateDict`);
+      this[name] = state[name];
+    }
   }
 
   getLastLr(): number[] {

@@ -40,7 +40,9 @@ interface Converted {
 /** The options of a region, checked. Throws DynError for a type that is none of 16 bits. */
 export function autocastSettings(options: AutocastOptions | string): Required<AutocastOptions> {
   const { deviceType = "cpu", dtype = "bfloat16", enabled = true, cacheEnabled = true } =
-    typeof options === "string" ? { deviceType: options } : optionsOf("autocast", options);
+    typeof options === "string"
+      ? { deviceType: options }
+      : optionsOf("autocast", options, ["deviceType", "dtype", "enabled", "cacheEnabled"]);
   if (dtype !== "bfloat16" && dtype !== "float16") {
     throw new DynError(`Expected autocast to bfloat16 or float16 but found ${String(dtype)}`);
   }

@@ -85,7 +85,12 @@ function unevenly(
  */
 export function gradient(input: Tensor, options: GradientOptions = {}): Tensor[] {
   checkTensor(input, "gradient");
-  const { spacing = null, dim = null, edgeOrder = 1 } = optionsOf("gradient", options), rank = input.ndim;
+  const { spacing = null, dim = null, edgeOrder = 1 } = optionsOf("gradient", options, [
+      "spacing",
+      "dim",
+      "edgeOrder",
+    ]),
+    rank = input.ndim;
   const x = isFloat(input.dtype) ? input : input.to("float32");
   if (dim !== null && typeof dim !== "number") checkKind(dim, "a list", "dim of gradient");
   const dims = dim === null

@@ -121,7 +121,7 @@ export function associativeScan<X extends Tensors>(
   options: { readonly reverse?: boolean } = {},
 ): X {
   checkFunction(combineFn, "that combines two rows");
-  const { reverse = false } = optionsOf("associativeScan", options);
+  const { reverse = false } = optionsOf("associativeScan", options, ["reverse"]);
   const toFront = (x: Tensor) => reverse ? ops.flip(ops.movedim(x, dim, 0), [0]) : ops.movedim(x, dim, 0);
   const rows = mapTensors(xs, toFront), first = mapTensors(rows, (x) => ops.select(x, 0, 0));
   if (firstTensor(rows).shape[0] === 1) return mapTensors(xs, (x) => ops.clone(x));

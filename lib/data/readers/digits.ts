@@ -47,7 +47,7 @@ function fileIn(folder: string, names: readonly string[]): string {
 
 /** MNIST, or a set in its format, from a folder with its four files: uint8 [N, 28, 28] and int64 [N]. */
 export function mnist(folder: string, options: PartOptions = {}): TensorDataset<readonly [Tensor, Tensor]> {
-  const part = optionsOf("mnist", options).train ?? true ? "train" : "t10k";
+  const part = optionsOf("mnist", options, ["train"]).train ?? true ? "train" : "t10k";
   const read = (kind: string, ndim: number) => {
     const name = `${part}-${kind}-idx${ndim}-ubyte`;
     return readIdx(fileIn(folder, [name, `${name}.gz`, name.replace("-idx", ".idx")]));
@@ -78,7 +78,7 @@ function cifar(paths: readonly string[], labels: number): TensorDataset<readonly
 
 /** CIFAR-10 from the folder of its binary version: uint8 [N, 3, 32, 32] and int64 [N]. */
 export function cifar10(folder: string, options: PartOptions = {}): TensorDataset<readonly [Tensor, Tensor]> {
-  const names = optionsOf("cifar10", options).train ?? true
+  const names = optionsOf("cifar10", options, ["train"]).train ?? true
     ? [1, 2, 3, 4, 5].map((k) => `data_batch_${k}.bin`)
     : ["test_batch.bin"];
   return cifar(names.map((name) => fileIn(folder, [name])), 1);
@@ -90,7 +90,7 @@ export function cifar100(
   options: PartOptions = {},
 ): TensorDataset<readonly [Tensor, Tensor]> {
   return cifar(
-    [fileIn(folder, [optionsOf("cifar100", options).train ?? true ? "train.bin" : "test.bin"])],
+    [fileIn(folder, [optionsOf("cifar100", options, ["train"]).train ?? true ? "train.bin" : "test.bin"])],
     2,
   );
 }

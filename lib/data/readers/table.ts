@@ -37,7 +37,7 @@ export class Table {
     for (const list of [columns, rows]) checkKind(list, "a list", "Table");
     this.length = rows.length;
     this.#rows = rows;
-    this.#firstLine = optionsOf("Table", options).firstLine ?? 1;
+    this.#firstLine = optionsOf("Table", options, ["firstLine"]).firstLine ?? 1;
   }
 
   /** The texts of a column. Throws DynError for a name that there is none of. */
@@ -83,7 +83,7 @@ export class Table {
 
 /** Reads CSV. Throws DynError for lines with other numbers of cells than the first. */
 export async function readCsv(source: Source, options: CsvOptions = {}): Promise<Table> {
-  const { header = true, delimiter = "" } = optionsOf("readCsv", options),
+  const { header = true, delimiter = "" } = optionsOf("readCsv", options, ["header", "delimiter"]),
     parse = functionOf(await libraryOf(PAPAPARSE), "parse");
   const found: { data?: unknown } = Object(parse(textOf(source), { delimiter, skipEmptyLines: true }));
   const cells = Array.isArray(found.data) ? found.data.map((row) => Array.from(Object(row), String)) : [];

@@ -55,7 +55,7 @@ export interface DisplayImageOptions {
 /** A tensor as an image: floats from 0 to 1, integers from 0 to 255. Throws DynError for what is none. */
 export function image(tensor: Tensor, options: DisplayImageOptions = {}): Displayed {
   checkTensor(tensor, "image");
-  const { dataformats = tensor.ndim === 2 ? "HW" : "CHW" } = optionsOf("image", options);
+  const { dataformats = tensor.ndim === 2 ? "HW" : "CHW" } = optionsOf("image", options, ["dataformats"]);
   const pixels = pixelsOf(tensor, dataformats), { width, height } = pixels;
   return new Displayed({
     "image/png": encodePng(pixels).toBase64(),

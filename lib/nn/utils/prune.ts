@@ -226,7 +226,10 @@ export function globalUnstructured(
     readonly importanceScores?: readonly (Tensor | null)[];
   },
 ): void {
-  const { amount, importanceScores = [] } = optionsOf("globalUnstructured", options);
+  const { amount, importanceScores = [] } = optionsOf("globalUnstructured", options, [
+    "amount",
+    "importanceScores",
+  ]);
   checkFunction(PruningMethod, "that makes a method of pruning");
   checkKind(parameters, "a list", "globalUnstructured");
   const method = new PruningMethod(amount),

@@ -182,7 +182,7 @@ export function unpadSequence(
   options: Pick<PackOptions, "batchFirst"> = {},
 ): Tensor[] {
   checkTensor(padded, "unpadSequence");
-  const { batchFirst = false } = optionsOf("unpadSequence", options);
+  const { batchFirst = false } = optionsOf("unpadSequence", options, ["batchFirst"]);
   const rows = batchFirst ? padded : padded.transpose(0, 1), given = numbersOf(lengths);
   if (given.length !== rows.shape[0]) {
     throw new DynError(`Expected ${rows.shape[0]} lengths but found [${given}]`);
@@ -195,7 +195,7 @@ export function packSequence(
   sequences: readonly Tensor[],
   options: Pick<PackOptions, "enforceSorted"> = {},
 ): PackedSequence {
-  const { enforceSorted = true } = optionsOf("packSequence", options);
+  const { enforceSorted = true } = optionsOf("packSequence", options, ["enforceSorted"]);
   return packPaddedSequence(padSequence(sequences), sequences.map((each) => each.shape[0] ?? 0), {
     enforceSorted,
   });
