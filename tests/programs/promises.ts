@@ -40,6 +40,20 @@ export const promises: Corpus = {
       see(y, same, is, log);
     }
   },
+  async "of objects that get methods later"({ compile, see }) {
+    const log: unknown[] = [];
+    const f = compile((x: Tensor, own: { a: number; then?: unknown }) => {
+      const object: { y: Tensor; then?: unknown } = { y: x.mul(2) }, made = Promise.all([object, own]);
+      object.then = own.then = () => log.push("asked");
+      return [made, x.add(1)] as const;
+    });
+    for (const k of [1, 2]) {
+      const [made, y] = f(v(k), { a: k });
+      made.then(([, { a }]) => log.push(a));
+      for (let job = 0; job < 5; job++) await null;
+      see(y, log);
+    }
+  },
   async "with jobs in the order of the calls, results that nobody takes included"({ compile, see }) {
     const log: unknown[] = [];
     const f = compile((x: Tensor, p: Promise<number>) => {

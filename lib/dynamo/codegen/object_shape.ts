@@ -48,7 +48,8 @@ export function isLiteral(object: ObjectValue): boolean {
   if (object.exotic.kind === "array") {
     return object.slots.size === 0 && object.prototype?.real === Array.prototype;
   }
-  if (object.exotic.kind !== "plain") return false;
+  // A promise of the object may have been made before it got the method
+  if (object.exotic.kind !== "plain" || object.slots.has("then")) return false;
   return [...object.slots.values()].every((s) =>
     s.kind === "data" && s.writable && s.enumerable && s.configurable
   );
