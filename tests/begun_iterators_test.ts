@@ -1,5 +1,6 @@
 /** Positions of iterators that generated code has advanced, compared with the items they yield. */
 import { assertEquals } from "@std/assert";
+import { compile, compiler, type Tensor, tensor } from "../mod.ts";
 import {
   begunIndex,
   itemAt,
@@ -61,4 +62,36 @@ Deno.test("iterators of texts give characters, those of lists elements", () => {
   noteBegun(ofList, list, { what: "values", index: 0 });
   takeBegun(ofList, 1, false);
   assertEquals([itemAt(ofList, 0), itemAt(ofList, 1)], [...ofList]);
+});
+
+Deno.test("iterators and generators from outside are asked for each item, and for nothing else, between graphs", () => {
+  const log: string[] = [];
+  function* items(count: number): Generator<Tensor> {
+    try {
+      for (let i = 0; i < count; i++) {
+        log.push(`item ${i}`);
+        yield tensor([i, 1]);
+      }
+    } finally {
+      log.push("closed");
+    }
+  }
+  const first = (source: Iterable<Tensor>, most: number) => {
+    let sum = tensor([0, 0]);
+    for (const item of source) {
+      sum = sum.add(item);
+      if (--most === 0) break;
+    }
+    return sum.mul(2);
+  };
+  const shown = (run: typeof first) => {
+    const sums = [items(3), items(1), items(3), [tensor([1, 2])].values()].map((source) =>
+      run(source, 2).tolist()
+    );
+    return [sums, log.splice(0)];
+  };
+  const compiled = compile(first, { backend: "eager" }), listed = compile(first, { backend: "eager" });
+  assertEquals(shown(compiled), shown(first));
+  for (const most of [5, 5]) assertEquals(listed([tensor([1, 2])].values(), most).tolist(), [2, 4]);
+  assertEquals(compiler.status(listed).graphBreaks, 1);
 });

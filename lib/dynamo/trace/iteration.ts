@@ -163,7 +163,7 @@ function builtinIterator(m: Interpreter, source: Value): ObjectValue | null {
   if (exotic.kind === "set" && real === Set.prototype[Symbol.iterator]) {
     return listIterator(m, source, "values");
   }
-  return (exotic.kind === "generator" || exotic.kind === "listIterator") && real === ITSELF ? source : null;
+  return real === ITSELF ? source : null;
 }
 
 /** The builtin iterator, or the generator, that iterates a value; null where code of the program does. */
@@ -270,7 +270,7 @@ export function resumeGenerator(
 ): CallResult {
   const generator = request.self;
   if (generator.kind !== "object" || generator.exotic.kind !== "generator") {
-    return breakGraph("opaqueObject", "a generator");
+    return breakGraph("iterator", "a generator that began outside of this function");
   }
   const { exotic } = generator;
   const value = request.args[0] ?? UNDEFINED;

@@ -507,9 +507,10 @@ function exoticOf(real: object): Exotic {
 }
 
 const WEAK_REFERENCE = "a weak reference", DATE = "a Date", PROMISE = "a promise";
+const GENERATOR = "a generator", ITERATOR = "an iterator";
 
 /** Kinds of native objects whose properties are read as those of any object. */
-const ORDINARY: ReadonlySet<string> = new Set([WEAK_REFERENCE, DATE, PROMISE]);
+const ORDINARY: ReadonlySet<string> = new Set([WEAK_REFERENCE, DATE, PROMISE, GENERATOR, ITERATOR]);
 
 /** Returns the kind of a native object whose behaviour is not in its properties; null for ordinary ones. */
 function nativeKind(real: object): string | null {
@@ -517,11 +518,11 @@ function nativeKind(real: object): string | null {
   if (types.isAnyArrayBuffer(real)) return "a buffer";
   if (types.isDate(real)) return DATE;
   if (types.isPromise(real)) return PROMISE;
-  if (types.isGeneratorObject(real)) return "a generator";
-  if (types.isMapIterator(real) || types.isSetIterator(real)) return "an iterator";
+  if (types.isGeneratorObject(real)) return GENERATOR;
+  if (types.isMapIterator(real) || types.isSetIterator(real)) return ITERATOR;
   if (types.isBoxedPrimitive(real)) return "a boxed primitive";
   if (isWeakRef(real)) return WEAK_REFERENCE;
-  return isNativeIterator(real) ? "an iterator" : null;
+  return isNativeIterator(real) ? ITERATOR : null;
 }
 
 /** Returns whether an object inherits from the prototype of array or string iterators. */
