@@ -29,11 +29,13 @@ import { nativeTarget } from "../backends/cpu/native_target.ts";
 import { printProgram } from "../backends/cpu/print/program.ts";
 import { compileNative } from "../backends/cpu/native_program.ts";
 import { HostMemory } from "../backends/cpu/host_memory.ts";
-import { hostPool } from "../backends/cpu/memory_pool.ts";
+import { isFar } from "../backends/cpu/caches.ts";
+import { MemoryPool } from "../backends/cpu/memory_pool.ts";
 import { interpret } from "./reference/interpret.ts";
 import { mergePrograms } from "./support/merge.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { sampleBySeed } from "./support/sampling.ts";
+import { compiled, traced } from "./support/graph_programs.ts";
 import { singleOp, type TestOperand } from "./support/single_op.ts";
 import { floatsOf } from "./support/host_floats.ts";
 
@@ -731,10 +733,12 @@ Deno.test({
       toAnother("uint8", whole),
       toAnother("bfloat16", whole),
       toAnother("float32", rows),
+      compiled(traced([[264, 1024]], (o, [x]) => x ? [o.sub(x, o.amax(x, [1], true))] : [])).program,
     ]);
     const { text } = printProgram(generate(program, nativeTarget));
     for (const bytes of [64, 128]) assertStringIncludes(text, `stream<${bytes}>`);
-    const compiled = compileNative(program);
+    assertEquals(text.match(/ {2}stream</g)?.length, program.kernels.length);
+    const native = compileNative(program), hostPool = new MemoryPool("cpu");
     const memories = (ids: readonly number[]): HostMemory[] =>
       ids.map((id) => {
         const { length, dtype } = program.buffers[id] ?? {};
@@ -745,16 +749,22 @@ Deno.test({
     for (const each of inputs) {
       floatsOf(each).forEach((_, i, all) => all[i] = (i % 509) / 4);
     }
-    const [near, far] = [0, Infinity].map((away) => {
+    // Half of what the cores of any machine can count on
+    const share = navigator.hardwareConcurrency * 2 ** 23;
+    const [near, far] = [0, share].map((away) => {
       const outputs = memories(program.outputs);
       for (const { block, uint8 } of outputs) {
         uint8.fill(0);
+        block.size = away > 0 ? share : 64;
+        block.away = away;
+        assertEquals(isFar(block), away > 0);
         block.away = away;
       }
-      compiled.run({ inputs, outputs, sizes: [] });
-      return outputs.map(({ uint8 }) => uint8);
+      native.run({ inputs, outputs, sizes: [] });
+      // Others may have the memory from here on
+      return outputs.map(({ uint8 }) => uint8.slice());
     });
-    assertEquals(far, near);
+    assert(far?.every((bytes, i) => bytes.every((each, k) => each === near?.[i]?.[k])));
     assert(far?.every((bytes) => bytes.some((each) => each !== 0)));
   },
 });

@@ -13,6 +13,9 @@ const OTHERS = 2;
 /** Part of the cache from which on a block is large: of smaller ones it has kept lines, which are written faster. */
 const LARGE = 4;
 
+/** Most of the last cache that a core can count on: a virtual machine is told of all of it, and shares it with others. */
+const CORE_BYTES = 2 ** 24;
+
 /** Bytes of the cache that all cores share. */
 function lastCacheBytes(): number {
   if (Deno.build.os !== "linux") return USUAL_BYTES;
@@ -34,6 +37,6 @@ let cacheBytes: number | undefined;
 export function isFar(block: HostBlock): boolean {
   const { away, size } = block;
   block.away = 0;
-  cacheBytes ??= lastCacheBytes();
-  return size >= cacheBytes / LARGE && away + size >= cacheBytes / OTHERS;
+  cacheBytes ??= Math.min(lastCacheBytes(), navigator.hardwareConcurrency * CORE_BYTES);
+  return size >= cacheBytes / LARGE && away + size > cacheBytes / OTHERS;
 }
