@@ -80,10 +80,7 @@ interface Piece {
 }
 
 function regionsOf(calls: readonly Node[], attributes: GraphModule["attributes"]): Outline[] {
-  const late: LateNumbers = new Map(calls.flatMap((node) => {
-    const number = isPlain(node, attributes) ? lateNumber(node) : null;
-    return number ? [[node, number]] : [];
-  }));
+  const late: LateNumbers = lateNumbersOf(calls.filter((node) => isPlain(node, attributes)));
   const marked = markedRegions(calls, attributes, late);
   const taken = new Set(marked.flatMap(({ pieces }) => pieces.flatMap(({ nodes }) => nodes)));
   const numbers = new Map<string, number>();
@@ -129,6 +126,22 @@ function regionsOf(calls: readonly Node[], attributes: GraphModule["attributes"]
     return (fitting.length - 1) * period < SAVED ? [] : outlineOf(fitting) ?? [];
   });
   return [...marked, ...stretches];
+}
+
+/** The numbers that calls may be given, which are asked for once for calls that are alike. */
+function lateNumbersOf(calls: readonly Node[]): Map<Node, LateNumber> {
+  const found = new Map<Node, LateNumber>(), known = new Map<string, LateNumber | null>();
+  for (const node of calls) {
+    if (!node.args.some((each) => typeof each === "number")) continue;
+    const operands = [...node.inputs()].map(({ meta: { value } }) =>
+      value.kind === "tensor" ? metaText(value.tensor) : value.kind
+    );
+    const key = `${likeness(node, undefined)} of ${operands}`, former = known.get(key);
+    const number = former === undefined ? lateNumber(node) : former;
+    known.set(key, number);
+    if (number) found.set(node, number);
+  }
+  return found;
 }
 
 /** Calls of functions that the program has marked, where several are alike. */
@@ -185,8 +198,17 @@ function likeness(
   return `${op} ${target}(${shape(given)}, ${shape(kwargs)})${noGrad ? " noGrad" : ""}: ${result}`;
 }
 
-const metaText = ({ shape: sizes, strides, dtype, device }: TensorMeta): string =>
-  `${dtype} ${device} ${shape(sizes)} ${shape(strides)}`;
+/** Texts of metadata, which equal layers share. Sizes may turn out to be numbers while a graph is compiled. */
+const metaTexts = new WeakMap<TensorMeta, string>();
+
+function metaText(meta: TensorMeta): string {
+  const known = metaTexts.get(meta);
+  if (known !== undefined) return known;
+  const { shape: sizes, strides, dtype, device } = meta;
+  const text = `${dtype} ${device} ${shape(sizes)} ${shape(strides)}`;
+  if ([...sizes, ...strides].every((size) => typeof size === "number")) metaTexts.set(meta, text);
+  return text;
+}
 
 /** An argument without the tensors in it. */
 function shape(argument: Argument): string {

@@ -52,9 +52,10 @@ export function noticeUnrolling(captured: Graph, seen: Graph): void {
 
 const isOperation = ({ op }: Node): boolean => op.startsWith("call_");
 
-/** Returns the number of operations that compilers see: those of a region count once. */
+/** Returns the number of operations that compilers see: those of a region count once, and calls of it not at all. */
 function countSeen(graph: Graph): number {
   const graphs = new Set([graph]);
   for (const { meta: { region } } of graph.nodes) if (region) graphs.add(region.graph);
-  return [...graphs].reduce((count, { nodes }) => count + nodes.filter(isOperation).length, 0);
+  const isSeen = (node: Node) => isOperation(node) && !node.meta.region && node.target !== "getitem";
+  return [...graphs].reduce((count, { nodes }) => count + nodes.filter(isSeen).length, 0);
 }

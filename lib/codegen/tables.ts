@@ -52,6 +52,7 @@ class Touched {
   readonly #read = new Set<BufferId>();
   readonly #written = new Set<BufferId>();
   readonly #bytes: Bytes[] = [];
+  readonly #writtenBytes: Bytes[] = [];
 
   constructor(readonly program: Program) {}
 
@@ -68,7 +69,8 @@ class Touched {
       if (role.kind === "temporary") {
         if (typeof role.offset !== "number" || typeof length !== "number") return false;
         const from = role.offset, to = from + length * itemSize(dtype);
-        if (this.#bytes.some((at) => (writes || at.writes) && from < at.to && at.from < to)) return false;
+        const others = writes ? this.#bytes : this.#writtenBytes;
+        if (others.some((at) => from < at.to && at.from < to)) return false;
         bytes.push({ from, to, writes });
         continue;
       }
@@ -76,6 +78,7 @@ class Touched {
       ids.push({ id, writes });
     }
     this.#bytes.push(...bytes);
+    this.#writtenBytes.push(...bytes.filter(({ writes }) => writes));
     for (const { id, writes } of ids) (writes ? this.#written : this.#read).add(id);
     return true;
   }

@@ -207,6 +207,9 @@ const RESERVED: ReadonlySet<string> = new Set(
     "with yield").split(" "),
 );
 
+/** Most names are what they have to be already. */
+const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
+
 /** A list of nodes that ends in one output node. */
 export class Graph {
   #nodes: Node[] = [];
@@ -359,9 +362,8 @@ export class Graph {
    * graph and before their users; `users` mirroring the arguments. Throws InternalError.
    */
   lint(): void {
-    const nodes = this.#nodes, seen = new Map<Node, ReadonlySet<Node>>();
-    const names = new Set<string>();
-    let pastInputs = false;
+    const nodes = this.#nodes, seen = new Set<Node>(), names = new Set<string>();
+    let pastInputs = false, uses = 0;
     // Every pass ends here: messages are made where there is something to say
     for (let at = 0; at < nodes.length; at++) {
       const node = nodes[at];
@@ -380,11 +382,14 @@ export class Graph {
       if ((op === "output") !== (at === nodes.length - 1)) {
         broken(`Expected one output node, the last, but found ${name} at ${at} of ${nodes.length} nodes`);
       }
-      seen.set(node, inputs);
+      seen.add(node);
+      uses += inputs.size;
     }
+    // All that take a node are among its users, so that there are as many where nobody else is
+    if (nodes.reduce((count, { users }) => count + users.size, 0) === uses) return;
     for (const node of nodes) {
       for (const user of node.users.keys()) {
-        if (!seen.get(user)?.has(node)) {
+        if (!seen.has(user) || !user.inputs().has(node)) {
           broken(`Expected ${user.name} to take ${node.name}, whose user it is`);
         }
       }
@@ -407,15 +412,14 @@ export class Graph {
 
   #unique(wanted: string): string {
     checkKind(wanted, "a string", "the target of a node");
-    const base = wanted.replace(/[^A-Za-z0-9_$]/g, "_").replace(/^(?=\d)/, "_");
+    const base = IDENTIFIER.test(wanted)
+      ? wanted
+      : wanted.replace(/[^A-Za-z0-9_$]/g, "_").replace(/^(?=\d)/, "_");
     if (RESERVED.has(base) && !this.#names.has(base)) this.#names.set(base, 1);
-    const seen = this.#names.get(base);
-    this.#names.set(base, (seen ?? 0) + 1);
-    if (seen === undefined) return base;
-    const candidate = `${base}_${seen}`;
-    if (this.#names.has(candidate)) return this.#unique(base);
-    this.#names.set(candidate, 1);
-    return candidate;
+    let next = this.#names.get(base) ?? 0, name = base;
+    while (next > 0 && this.#names.has(name)) name = `${base}_${next++}`;
+    this.#names.set(name, 1).set(base, Math.max(next, 1));
+    return name;
   }
 
   /** A line a node, as PyTorch prints it. */
@@ -434,6 +438,17 @@ export class Graph {
 }
 
 showAsText(Graph.prototype);
+
+/** Returns the first node behind the inputs, which stand before all others; undefined: there is none yet. */
+export function firstOperation({ nodes }: Graph): Node | undefined {
+  let from = 0, to = nodes.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (nodes[middle]?.op === "placeholder") from = middle + 1;
+    else to = middle;
+  }
+  return nodes[from];
+}
 
 /** Returns whether a call changes its first argument: in-place ops end in an underscore by the naming rule of ops. */
 export function hasEffect(node: Node): boolean {

@@ -6,7 +6,7 @@
 import { sameList } from "../base/lists.ts";
 import { type Graph, isList, Node } from "../graph/node.ts";
 import type { GraphSignature } from "../graph/signature.ts";
-import type { BufferId, Statement } from "../loops/ir.ts";
+import type { BufferId, Program, Statement } from "../loops/ir.ts";
 import type { BufferOperand } from "../loops/record.ts";
 import { usesOf } from "../loops/uses.ts";
 import type { Dim } from "../sym/expr.ts";
@@ -32,12 +32,13 @@ export class Overwriting {
   ): Overwriting {
     const [list = null] = graph.output.args, outputs = isList(list) ? list : [list];
     const { placeholders } = graph, results = new Map<Node, Written>(), all = new Set<BufferId>();
+    const last = new Map(outputs.map((result, at) => [result, at]));
+    const twice = new Set(outputs.filter((result, at) => last.get(result) !== at));
     for (const { input: at, output } of mutations) {
       const input = placeholders[at], memory = input && memoryOf(input), result = outputs[output];
       if (!memory) continue;
       all.add(memory.buffer);
-      const isOnly = result instanceof Node && result.users.size === 1 &&
-        outputs.indexOf(result) === outputs.lastIndexOf(result);
+      const isOnly = result instanceof Node && result.users.size === 1 && !twice.has(result);
       if (isOnly) results.set(result, { input, memory });
     }
     return new Overwriting(results, all);
@@ -92,11 +93,26 @@ function mayOverwrite(
   ) return false;
   const written = program.outputs[made.index], read = program.inputs[inputs.indexOf(placeholder)];
   if (written === undefined) return false;
-  const writers = program.kernels.filter((kernel) => usesOf(kernel).written.has(written));
-  const [writer] = writers;
-  if (writers.length !== 1 || writer?.kind !== "loops") return false;
+  return isReadFirst(program, read, written);
+}
+
+/** The answers for a region's program, which is asked for each call. */
+const readFirst = new WeakMap<Program, Map<string, boolean>>();
+
+/** Returns whether the elements of one buffer, if any, are read before those in the same places of another are written. */
+function isReadFirst(program: Program, read: BufferId | undefined, written: BufferId): boolean {
+  const known = readFirst.get(program) ?? new Map<string, boolean>(), key = `${read} ${written}`;
+  readFirst.set(program, known);
+  const found = known.get(key) ?? askReadFirst(program, read, written);
+  known.set(key, found);
+  return found;
+}
+
+function askReadFirst({ kernels }: Program, read: BufferId | undefined, written: BufferId): boolean {
+  const [writer, ...others] = kernels.filter((kernel) => usesOf(kernel).written.has(written));
+  if (others.length > 0 || writer?.kind !== "loops") return false;
   if (read === undefined) return true;
-  const later = program.kernels.slice(program.kernels.indexOf(writer) + 1);
+  const later = kernels.slice(kernels.indexOf(writer) + 1);
   return later.every((kernel) => !usesOf(kernel).all.has(read)) && readsBefore(writer.body, read, written);
 }
 

@@ -71,7 +71,8 @@ export function planMemory(lifetimes: readonly Lifetime[], reuse = true): Memory
     if (!lifetime || typeof lifetime.bytes !== "number") continue;
     const bytes = Math.max(ALIGNMENT, Math.ceil(lifetime.bytes / ALIGNMENT) * ALIGNMENT);
     let offset = reuse ? 0 : end;
-    for (const k of reuse ? known.busyDuring(lifetime) : []) {
+    for (const k of reuse ? known.near(lifetime) : []) {
+      if (!overlaps(k.lifetime, lifetime)) continue;
       if (offset + bytes <= k.offset) break;
       offset = Math.max(offset, k.offset + k.bytes);
     }
@@ -120,13 +121,11 @@ class Calendar {
     this.#all.splice(from, 0, packed);
   }
 
-  /** Yields the buffers that are alive during a lifetime, sorted by offset. */
-  *busyDuring(lifetime: Lifetime): Generator<Packed> {
-    const from = stretchOf(lifetime.first), to = stretchOf(lifetime.last) + 1;
-    const near = to - from > FEW_STRETCHES
-      ? this.#all
-      : [...new Set(this.#stretches.slice(from, to).flat())].sort((a, b) => a.offset - b.offset);
-    for (const each of near) if (overlaps(each.lifetime, lifetime)) yield each;
+  /** Returns the buffers that are alive during a lifetime, and others, sorted by offset. */
+  near({ first, last }: Lifetime): readonly Packed[] {
+    const from = stretchOf(first), to = stretchOf(last) + 1;
+    if (to - from > FEW_STRETCHES) return this.#all;
+    return [...new Set(this.#stretches.slice(from, to).flat())].sort((a, b) => a.offset - b.offset);
   }
 }
 

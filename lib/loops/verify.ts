@@ -106,8 +106,9 @@ function checkWindow(
 
 function checkRoles(program: Program, fail: (message: string) => never): void {
   for (const [kind, ids] of [["input", program.inputs], ["output", program.outputs]] as const) {
-    const declared = program.buffers.flatMap((b, id) => b.role.kind === kind ? [id] : []);
-    if (ids.length !== declared.length || declared.some((id) => !ids.includes(id))) {
+    const declared = program.buffers.flatMap((b, id) => b.role.kind === kind ? [id] : []),
+      named = new Set(ids);
+    if (ids.length !== declared.length || declared.some((id) => !named.has(id))) {
       fail(`Expected ${kind}s ${declared} but found ${ids}`);
     }
   }

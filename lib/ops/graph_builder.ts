@@ -10,6 +10,7 @@ import type { DeviceName } from "../loops/device.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import {
   type Argument,
+  firstOperation,
   type Graph,
   isList,
   Node,
@@ -144,7 +145,7 @@ export class GraphBuilder {
 
   /** An input, after the other inputs. */
   placeholder(name: string, value: NodeValue, meta: Partial<NodeMeta> = {}): Node {
-    const before = this.graph.nodes.find((node) => node.op !== "placeholder");
+    const before = firstOperation(this.graph);
     return this.graph.create("placeholder", name, {
       meta: { ...meta, value },
       ...(before ? { before } : {}),

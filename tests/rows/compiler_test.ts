@@ -14,6 +14,8 @@ import {
   Unsupported,
 } from "../../mod.ts";
 import { aotAutograd, interpretGraph } from "../../lib/aot/backend.ts";
+import { noticeUnrolling } from "../../lib/aot/unrolled.ts";
+import { Graph } from "../../lib/graph/node.ts";
 import { stderrOf } from "../support/stderr.ts";
 
 const eager = { backend: "eager" } as const;
@@ -373,6 +375,21 @@ Deno.test("M14: a loop that is unrolled into thousands of operations is told onc
   );
   assert(/\n\[perf_hints\] {3}x = x\.(pow|mul)\(.*\); \(.*compiler_test\.ts:\d+\)\n/.test(text), text);
   assertEquals(text.match(/is unrolled/g)?.length, 1);
+});
+
+Deno.test("M14: calls of one region, however many, are no unrolled loop", () => {
+  const captured = new Graph(), seen = new Graph(), body = new Graph();
+  const stack = [{ functionName: "deep", code: "layer.call(x)", file: "/model.ts", line: 3, column: 5 }];
+  body.create("output", "output", { args: [[body.placeholder("x")]] });
+  const region = { graph: body, ownResults: 1, mutatedInputs: [] };
+  let [x, y] = [captured.placeholder("x"), seen.placeholder("x")];
+  for (let i = 0; i < 5000; i++) {
+    x = captured.create("call_function", "sin", { args: [x], meta: { stack } });
+    const call = seen.create("call_function", "region_0", { args: [y], meta: { stack, region } });
+    y = seen.callFunction("getitem", [call, 0]);
+  }
+  assertEquals(stderrOf(() => noticeUnrolling(captured, seen)), "");
+  assert(stderrOf(() => noticeUnrolling(captured, captured)).includes("deep is a graph of 5000 operations"));
 });
 
 Deno.test("M17: one compiled block serves all that are alike", () => {

@@ -42,7 +42,7 @@ import { RepeatedCalls, type RepeatPlan } from "../repeats/memory.ts";
 import { OutputGraph } from "../trace/output_graph.ts";
 import { userFrames } from "../trace/positions.ts";
 import { refuseOutliving, refuseUsedHistories } from "../trace/begun_histories.ts";
-import { guardDistinctTensors } from "../trace/distinct_tensors.ts";
+import { guardDistinctTensors, guardedForm } from "../trace/distinct_tensors.ts";
 import { guardWrites } from "../trace/written_memory.ts";
 import { CannotTrace, type Entry, type Unit } from "./unit.ts";
 import { Wrapper } from "../variables/wrap.ts";
@@ -398,9 +398,11 @@ function guardAliases(machine: Machine, output: OutputGraph): void {
     });
     output.guardDistinct(source, others);
   }
+  const alike = Map.groupBy(tensors, guardedForm);
   for (const tensor of tensors) {
     const { assigned, layoutChanges } = tensor;
-    if (assigned.size > 0 || layoutChanges.length > 0) guardDistinctTensors(output, tensor, tensors);
+    if (assigned.size === 0 && layoutChanges.length === 0) continue;
+    guardDistinctTensors(output, tensor, alike.get(guardedForm(tensor)) ?? []);
   }
 }
 

@@ -12,14 +12,15 @@ const RESERVED: ReadonlySet<string> = new Set(
 
 /** Hands out names. */
 export class Names {
-  readonly #taken = new Set<string>();
+  /** Names, with the number that one like it gets next. */
+  readonly #taken = new Map<string, number>();
 
   /** A name like the wished one that is free. */
   fresh(wish: string): string {
     const base = wish.replace(/[^A-Za-z0-9_$]/g, "_").replace(/^(?=\d)/, "_").replace(/^\$/, "_") || "_";
-    let name = base;
-    for (let n = 1; this.#taken.has(name) || RESERVED.has(name); n++) name = `${base}_${n}`;
-    this.#taken.add(name);
+    let name = base, next = this.#taken.get(base) ?? 1;
+    while (this.#taken.has(name) || RESERVED.has(name)) name = `${base}_${next++}`;
+    this.#taken.set(name, 1).set(base, next);
     return name;
   }
 }

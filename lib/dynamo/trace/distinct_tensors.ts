@@ -24,3 +24,7 @@ function mayBeOne({ source, real: a }: TensorValue, { source: other, real: b }: 
   if (!a || !b || (source?.kind === "known" && other?.kind === "known")) return false;
   return a.requiresGrad === b.requiresGrad && a.dtype === b.dtype && a.ndim === b.ndim;
 }
+
+/** Tensors that may be one have one form. */
+export const guardedForm = ({ real }: TensorValue): string =>
+  real ? `${real.requiresGrad} ${real.dtype} ${real.ndim}` : "";

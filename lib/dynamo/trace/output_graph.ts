@@ -4,7 +4,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { userPlace } from "../../graph/place.ts";
-import { Graph, type Node, type SourcePosition } from "../../graph/node.ts";
+import { firstOperation, Graph, type Node, type SourcePosition } from "../../graph/node.ts";
 import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
 import { isUnbacked } from "../../sym/decide.ts";
 import { ShapeEnv } from "../../sym/shape_env.ts";
@@ -316,14 +316,7 @@ export class OutputGraph {
 
   /** Placeholders come before everything else, whenever they are made. */
   #place(): { before?: Node } {
-    const { nodes } = this.graph;
-    let from = 0, to = nodes.length;
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if (nodes[middle]?.op === "placeholder") from = middle + 1;
-      else to = middle;
-    }
-    const before = nodes[from];
+    const before = firstOperation(this.graph);
     return before ? { before } : {};
   }
 }
