@@ -337,3 +337,22 @@ Deno.test("methods of arrays that are replaced by wrong ones are no hindrance to
     assertEquals(faults(), before);
   }
 });
+
+Deno.test("results of array methods have elements of their own, while the program gives all arrays a setter", () => {
+  const program = (x: Tensor) => {
+    Object.defineProperty(Array.prototype, "1", { get: () => "inherited", configurable: true });
+    try {
+      return [
+        x.item(),
+        [1, 2, 3].map((n) => n + 1),
+        [1, 2, 3].filter((n) => n > 1),
+        [1, 2].flatMap((n) => [n, n]),
+      ];
+    } finally {
+      Reflect.deleteProperty(Array.prototype, "1");
+      Array.prototype.length = 0;
+    }
+  };
+  const compiled = compile(program, { backend: "eager" }), x = ones([1]);
+  assertEquals([compiled(x), compiled(x)], [program(x), program(x)]);
+});

@@ -4,13 +4,14 @@ import { compiler, type Tensor, tensor } from "../mod.ts";
 import { everyday, LoudMeter, Meter, PlainHeir, unbroken } from "./programs/everyday.ts";
 import { arrayClasses, circles } from "./programs/array_classes.ts";
 import { engineErrors } from "./programs/engine_errors.ts";
+import { builtins } from "./programs/builtins.ts";
 import { brokenJson, json } from "./programs/json.ts";
 import { brokenPromises, promises } from "./programs/promises.ts";
 import { register, registerUnbroken } from "./support/programs.ts";
 
 register(everyday, ["eager"], [4, 10, 23]);
 const whole = { ...engineErrors, ...json, ...arrayClasses, ...circles, ...promises, ...unbroken };
-register({ ...whole, ...brokenJson, ...brokenPromises }, ["eager"], [4, 11]);
+register({ ...whole, ...brokenJson, ...brokenPromises, ...builtins }, ["eager"], [4, 11]);
 registerUnbroken(whole);
 
 /** Returns the causes of breaks in the second call: the first one may have to provide variables. */

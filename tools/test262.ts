@@ -47,7 +47,7 @@ function table(title: string, counts: ReadonlyMap<string, number>): string {
 }
 
 /** The identifier and category of a cause, without what is special to its place. */
-const classOf = (cause: string): string => cause.split("\n", 1).join().slice(0, 120);
+const classOf = (cause: string): string => String(cause).split("\n", 1).join().slice(0, 120);
 
 const { _: [folder = ""], ...options } = parseArgs(Deno.args, {
   string: ["of", "only", "sample", "seed", "part", "report"],

@@ -65,9 +65,11 @@ const FOOTER_BYTES = 16 + 16 + 32 + MAGIC.length;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+const RULE = "-".repeat(80);
+
 /** Everything that the compiled code depends on. */
 function keyText(toolchain: Toolchain, source: Source): string {
-  return `${toolchain.identity}\n${(source.options ?? []).join(" ")}\n${"-".repeat(80)}\n${source.text}`;
+  return `${toolchain.identity}\n${(source.options ?? []).join(" ")}\n${RULE}\n${source.text}`;
 }
 
 function footer(imageBytes: number, textBytes: number, mark: string): string {

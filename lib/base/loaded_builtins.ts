@@ -34,6 +34,11 @@ const { next: nextEntry } = mapIteratorPrototype, { next: nextMember } = setIter
 const weakMapPrototype = weakMap.prototype;
 const { get: weakGet, set: weakSet, has: weakHas } = weakMapPrototype;
 
+const typedPrototype: Pick<Uint8Array, "set" | "subarray" | "fill" | "slice"> = Object.getPrototypeOf(
+  bytes.prototype,
+);
+const { set: setTyped, subarray, fill: fillTyped, slice: sliceTyped } = typedPrototype;
+
 const { keys, entries: fields, fromEntries, freeze, defineProperty, assign, is, hasOwn } = object;
 const { isInteger, isFinite, isNaN, isSafeInteger } = number, { isArray, from } = array;
 const { floor, ceil, min, max, abs, trunc, round, imul, log2 } = math;
@@ -94,7 +99,9 @@ function collectionsAsLoaded(): boolean {
     setPrototype.has === setHas && setPrototype.add === setAdd && setPrototype.delete === setDelete &&
     setPrototype[symbol.iterator] === iterateSet && mapIteratorPrototype.next === nextEntry &&
     setIteratorPrototype.next === nextMember && weakMapPrototype.get === weakGet &&
-    weakMapPrototype.set === weakSet && weakMapPrototype.has === weakHas;
+    weakMapPrototype.set === weakSet && weakMapPrototype.has === weakHas &&
+    typedPrototype.set === setTyped && typedPrototype.subarray === subarray &&
+    typedPrototype.fill === fillTyped && typedPrototype.slice === sliceTyped;
 }
 
 function functionsAsLoaded(): boolean {

@@ -258,6 +258,20 @@ export function preferringOwnBuiltins<T>(work: () => T): T {
   }
 }
 
+const { error: print } = console;
+let isSaid = false;
+
+/** Runs a report of dyn; one line on stderr takes its place where the program's builtins cannot be set aside. */
+export function orSayOnce(report: () => void): void {
+  try {
+    withOwnBuiltins(report);
+  } catch (error) {
+    if (!(error instanceof ReplacedBuiltins)) throw error;
+    if (!isSaid) print("dyn: compiled functions run uncompiled, as a builtin was replaced for good");
+    isSaid = true;
+  }
+}
+
 /** Like `preferringOwnBuiltins`, for work that must be fast: it first checks only the builtins used at run time. */
 export function withRuntimeBuiltins<T>(work: () => T): T {
   return runsAsLoaded() ? work() : preferringOwnBuiltins(work);

@@ -34,7 +34,7 @@ const ROOTS = [
   "EvalError URIError SuppressedError DisposableStack AsyncDisposableStack Iterator ArrayBuffer SharedArrayBuffer",
   "DataView Atomics Int8Array Uint8Array Uint8ClampedArray Int16Array Uint16Array Int32Array Uint32Array",
   "Float16Array Float32Array Float64Array BigInt64Array BigUint64Array parseInt parseFloat isNaN isFinite",
-  "encodeURI encodeURIComponent decodeURI decodeURIComponent eval",
+  "Temporal Intl encodeURI encodeURIComponent decodeURI decodeURIComponent eval",
 ].join(" ").split(" ");
 
 function snapshotOf(name: string, object: object): Known {

@@ -217,6 +217,18 @@ class Rewriter {
         }
         break;
       }
+      case "NewExpression": {
+        const { callee } = node, before = this.edits.length;
+        this.visit(callee);
+        // `new f(x).v` would construct f
+        if (this.edits.length > before) {
+          this.edits.splice(before, 0, { start: callee.start, end: callee.start, text: "(" });
+          this.insert(callee.end, ")");
+        }
+        return childrenOf(node, (child) => {
+          if (child !== callee) this.visit(child);
+        });
+      }
       case "MemberExpression":
         if (node.property.type === "PrivateIdentifier") {
           const found = this.bindingOf(node.property);

@@ -187,18 +187,19 @@ class AsyncFromSync {
       throw error;
     }
   }
-  next(value?: unknown): Promise<IteratorResult<unknown>> {
+  /** Arguments are passed as they come: the iterator sees how many there are. */
+  next(...given: readonly unknown[]): Promise<IteratorResult<unknown>> {
     try {
-      return this.settle(callMethod(this.step, this.iterator, [value]), { closes: true });
+      return this.settle(callMethod(this.step, this.iterator, given), { closes: true });
     } catch (error) {
       return Promise.reject(error);
     }
   }
-  return(value?: unknown): Promise<IteratorResult<unknown>> {
+  return(...given: readonly unknown[]): Promise<IteratorResult<unknown>> {
     try {
       const method = memberOf(this.iterator, "return");
-      if (method === undefined || method === null) return Promise.resolve({ value, done: true });
-      return this.settle(callMethod(method, this.iterator, [value]), { closes: false });
+      if (method === undefined || method === null) return Promise.resolve({ value: given[0], done: true });
+      return this.settle(callMethod(method, this.iterator, given), { closes: false });
     } catch (error) {
       return Promise.reject(error);
     }

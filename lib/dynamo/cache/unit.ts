@@ -34,6 +34,7 @@ import { iteratesArraysAsLoaded } from "../../base/loaded_builtins.ts";
 import {
   apply,
   asProgram,
+  orSayOnce,
   preferringOwnBuiltins,
   ReplacedBuiltins,
   withOwnBuiltins,
@@ -232,7 +233,7 @@ export class Unit {
       return body.runPlain(self, args);
     }
     if (!iteratesArraysAsLoaded()) {
-      preferringOwnBuiltins(() => this.#countUncompiled("untraceable", ARRAYS_REPLACED)());
+      orSayOnce(() => this.#countUncompiled("untraceable", ARRAYS_REPLACED)());
       return body.runPlain(self, args);
     }
     const serve = preferringOwnBuiltins(() => this.#decide(self, args));

@@ -7,7 +7,9 @@ import { types } from "node:util";
 // Taken when dyn loads: programs may replace them.
 const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const { Array, Object, TypeError, String, Number, isFinite } = globalThis;
-const quote = JSON.stringify;
+const { stringify: quote } = JSON;
+// Not among the types of the language's library
+const { isRawJSON } = JSON as unknown as { isRawJSON(value: unknown): value is { readonly rawJSON: string } };
 const { isBoxedPrimitive } = types;
 const { valueOf: booleanOf } = Boolean.prototype, { valueOf: bigintOf } = BigInt.prototype;
 
@@ -52,7 +54,11 @@ function textOf(holder: Holder, key: string, place: Place): string | undefined {
   }
   const { replacer } = place.form;
   if (replacer) value = apply(replacer, holder, [key, value]);
-  if (isObject(value)) value = unboxed(value);
+  if (isObject(value)) {
+    const raw = rawText(value);
+    if (raw !== null) return raw;
+    value = unboxed(value);
+  }
   if (value === null) return "null";
   switch (typeof value) {
     case "boolean":
@@ -96,6 +102,11 @@ function objectText(object: object, key: string, { form, open, indent }: Place):
 
 function isObject(value: unknown): value is object {
   return (typeof value === "object" && value !== null) || typeof value === "function";
+}
+
+/** The text of an object that JSON.rawJSON has made; null for any other. */
+export function rawText(value: object): string | null {
+  return isRawJSON(value) ? value.rawJSON : null;
 }
 
 /** The value in a boxed primitive; all others as they are. */

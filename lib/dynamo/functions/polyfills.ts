@@ -4,6 +4,8 @@
  * order of calls, holes and arguments are the language's.
  */
 
+import { defineOwn } from "../../base/own_builtins.ts";
+
 export * from "./iterator_polyfills.ts";
 export { revive, stringify } from "./json_polyfills.ts";
 export { sortBy, toSortedBy } from "./sorting_polyfills.ts";
@@ -19,12 +21,17 @@ type Callback = (this: unknown, value: unknown, index: unknown, whole: unknown) 
 type Mapping = (this: unknown, value: unknown, index: number) => unknown;
 type Reducer = (accumulated: unknown, value: unknown, index: number, whole: unknown) => unknown;
 
+/** Gives a result an element of its own: programs may give all arrays setters. */
+export function put(result: unknown[], index: number, value: unknown): void {
+  defineOwn(result, index, { value, writable: true, enumerable: true, configurable: true });
+}
+
 /** Array.prototype.map */
 export function map(this: unknown[], callback: Callback, self?: unknown): unknown[] {
   const result: unknown[] = [];
   const length = this.length;
   for (let i = 0; i < length; i++) {
-    if (i in this) result[i] = apply(callback, self, [this[i], i, this]);
+    if (i in this) put(result, i, apply(callback, self, [this[i], i, this]));
   }
   result.length = length;
   return result;
@@ -38,7 +45,7 @@ export function mapInto(
 ): unknown[] {
   const length = this.length;
   for (let i = 0; i < length; i++) {
-    if (i in this) result[i] = apply(callback, self, [this[i], i, this]);
+    if (i in this) put(result, i, apply(callback, self, [this[i], i, this]));
   }
   return result;
 }
@@ -53,7 +60,7 @@ export function filter(
   for (let i = 0; i < length; i++) {
     if (i in this) {
       const value = this[i];
-      if (apply(callback, self, [value, i, this])) result[result.length] = value;
+      if (apply(callback, self, [value, i, this])) put(result, result.length, value);
     }
   }
   return result;
@@ -177,8 +184,8 @@ export function flatMap(
     const value = apply(callback, self, [this[i], i, this]);
     if (Array.isArray(value)) {
       const inner: unknown[] = value;
-      for (let k = 0; k < inner.length; k++) if (k in inner) result[result.length] = inner[k];
-    } else result[result.length] = value;
+      for (let k = 0; k < inner.length; k++) if (k in inner) put(result, result.length, inner[k]);
+    } else put(result, result.length, value);
   }
   return result;
 }
@@ -190,7 +197,7 @@ export function mapArrayLike(
   ...[callback, self]: readonly [callback: Mapping, self?: unknown]
 ): unknown[] {
   const length = Math.trunc(Number(this.length)) || 0;
-  for (let i = 0; i < length; i++) result[i] = apply(callback, self, [this[i], i]);
+  for (let i = 0; i < length; i++) put(result, i, apply(callback, self, [this[i], i]));
   return result;
 }
 
@@ -200,7 +207,7 @@ export function mapIterable(
   result: unknown[],
   ...[callback, self]: readonly [callback: Mapping, self?: unknown]
 ): unknown[] {
-  for (const item of this) result[result.length] = apply(callback, self, [item, result.length]);
+  for (const item of this) put(result, result.length, apply(callback, self, [item, result.length]));
   return result;
 }
 

@@ -183,7 +183,8 @@ export function construct(m: Interpreter, knowledge: FunctionKnowledge, request:
   if (callee.real) {
     const model = knowledge.constructorOf(callee.real);
     if (model) {
-      const result = model(m, request, prototypeOfNew(m, newTarget));
+      const { prototype }: { readonly prototype?: unknown } = callee.real;
+      const result = model(m, request, prototypeOfNew(m, newTarget, prototype as object));
       if (result !== PUSHED) m.complete(completion, result);
       return;
     }
@@ -442,15 +443,19 @@ function initialize(
   }, then);
 }
 
-/** The prototype of what `new` makes. */
-function prototypeOfNew(m: Interpreter, newTarget: ObjectValue): ObjectValue | null {
+/** The prototype of what `new` makes: the target's, or where that is no object the one of the builtin that makes it. */
+function prototypeOfNew(
+  m: Interpreter,
+  newTarget: ObjectValue,
+  otherwise: object = Object.prototype,
+): ObjectValue | null {
   const proxy = proxyOf(newTarget);
-  if (proxy) return prototypeOfNew(m, targetWithout(m, proxy, "get"));
+  if (proxy) return prototypeOfNew(m, targetWithout(m, proxy, "get"), otherwise);
   const found = findProperty(m, newTarget, "prototype");
   if (found.kind === "getter") return breakGraph("constructor", "a prototype with a getter");
   return found.kind === "value" && found.value.kind === "object"
     ? found.value
-    : builtinPrototype(m, Object.prototype, "Object");
+    : builtinPrototype(m, otherwise, "the constructor");
 }
 
 /** Returns the callback of a builtin, or breaks the graph. */
@@ -458,9 +463,18 @@ export function callbackOf(value: Value | undefined): ObjectValue {
   return value && isCallable(value) ? value : breakGraph("throws", "a callback is not a function");
 }
 
-/** The arguments of a call as a list, from an array value. */
+/** The arguments of a call as a list, from an array or another call's `arguments`. */
 export function argumentsFrom(m: Interpreter, list: Value): Value[] {
-  if (list.kind === "constant" && (list.value === undefined || list.value === null)) return [];
   if (list.kind === "object" && list.exotic.kind === "array") return allElements(m, list);
-  return breakGraph("opaqueObject", "an argument list that is not an array");
+  if (list.kind === "object" && list.arguments) return valuesOfArguments(m, list);
+  return list.kind === "constant"
+    ? breakGraph("throws", "an argument list that is not an object")
+    : breakGraph("opaqueObject", "an argument list that is not an array");
+}
+
+function valuesOfArguments(m: Interpreter, list: ObjectValue): Value[] {
+  const special = () => breakGraph("opaqueObject", "an arguments object with properties of the program");
+  const length = m.plainProperty(list, "length");
+  if (length?.kind !== "constant" || typeof length.value !== "number") return special();
+  return Array.from({ length: length.value }, (_, i) => m.plainProperty(list, `${i}`) ?? special());
 }

@@ -29,7 +29,7 @@ export function ownKeys(m: Interpreter, object: ObjectValue, which: "enumerable"
   }
   const closureKeys: Key[] = exotic.kind === "function" && exotic.closure
     ? ["length", "name", "prototype"].filter((k) =>
-      !object.slots.has(k) && closureSlot(m, object, k) !== null
+      !object.readded.has(k) && object.slots.get(k)?.kind !== "deleted" && closureSlot(m, object, k) !== null
     )
     : [];
   keys.push(...closureKeys);

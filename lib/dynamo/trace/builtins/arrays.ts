@@ -8,6 +8,7 @@ import { callbackOf } from "../calls.ts";
 import {
   constant,
   type ConstantValue,
+  dataSlot,
   type Element,
   HOLE,
   isCallable,
@@ -22,12 +23,15 @@ import {
   type Interpreter,
   PUSHED,
 } from "../interpreter.ts";
+import { put } from "../../functions/polyfills.ts";
 import { SORTED_IN_ONE_RUN } from "../../functions/sorting_polyfills.ts";
 import { elementFromEnd, growingOf, lastElements, lengthOfGrowing } from "../growing_lists.ts";
 import { collect, listIterator } from "../iteration.ts";
 import {
   allElements,
+  assignProperty,
   canGrow,
+  defineOwn,
   elementAt,
   elementsOf,
   isArrayLength,
@@ -38,6 +42,7 @@ import {
   settledElements,
 } from "../objects.ts";
 import { strictlyEqual } from "../operators.ts";
+import { textOf } from "../texts.ts";
 import { flattened, join } from "./nested_arrays.ts";
 import { filled, isPlainList, ofReceiver, ofSpecies } from "./species.ts";
 import type { ModelTable } from "./table.ts";
@@ -227,7 +232,7 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
   join: (m, array, args, request) => {
     const [separator] = args;
     if (separator && separator.kind !== "constant") return breakGraph("coercion", "a separator");
-    const text = separator?.value === undefined ? "," : String(separator.value);
+    const text = separator?.value === undefined ? "," : textOf(m, separator);
     return join(m, array, { separator: text, completion: request.completion });
   },
   toString: ((m, array, _args, request) => {
@@ -417,6 +422,13 @@ export function addArrays(table: ModelTable): void {
     return made;
   });
   table.call(Array, (m, { args }) => arrayOfLength(m, args));
+  table.call(put, (m, { args: [result, index = UNDEFINED, value = UNDEFINED] }) => {
+    const key = index.kind === "constant" ? String(index.value) : breakGraph("symbolicNumber", "an index");
+    if (result?.kind !== "object") return breakGraph("opaqueObject", "an element of a result");
+    if (result.exotic.kind === "typed") assignProperty(m, result, key, value);
+    else defineOwn(m, result, key, dataSlot(value));
+    return UNDEFINED;
+  });
 }
 
 function arrayOfLength(m: Interpreter, args: readonly Value[]): Value {

@@ -147,6 +147,13 @@ function toJson(m: Interpreter, request: CallRequest): CallResult {
   return isNone ? constant(null) : asked(m, "toISOString", { ...request, args: [] });
 }
 
+/** The method that converts a date to a primitive, by hint. */
+const METHODS: ReadonlyMap<unknown, string> = new Map([
+  ["number", "getTime"],
+  ["string", "toString"],
+  ["default", "toString"],
+]);
+
 /** Adds the models of dates. */
 export function addDates(table: ModelTable): void {
   table.constructs(Date, (m, { args }, prototype) => {
@@ -159,11 +166,10 @@ export function addDates(table: ModelTable): void {
   }
   table.method(PROTOTYPE, "toJSON", toJson);
   table.method(PROTOTYPE, Symbol.toPrimitive, (m, request) => {
-    const [hint = UNDEFINED] = request.args;
-    if (hint.kind === "constant" && hint.value === "number") {
-      return asked(m, "getTime", { ...request, args: [] });
-    }
-    return asked(m, "toString", { ...request, args: [] });
+    const [hint = UNDEFINED] = request.args, method = hint.kind === "constant" && METHODS.get(hint.value);
+    return method
+      ? asked(m, method, { ...request, args: [] })
+      : breakGraph("throws", "Date.prototype[Symbol.toPrimitive] without one of its hints");
   });
   for (const name of ["parse", "UTC"] as const) {
     table.method(Date, name, (m, { args }) => {

@@ -9,6 +9,7 @@ import { joinedText } from "../texts.ts";
 import { type CallResult, type Completion, type Interpreter, PUSHED } from "../interpreter.ts";
 import { collect } from "../iteration.ts";
 import { newArray, newObject } from "../objects.ts";
+import { textArgument } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
 
 type ErrorConstructor = typeof ERRORS[number] | AggregateErrorConstructor | SuppressedErrorConstructor;
@@ -97,11 +98,13 @@ export function addErrors(table: ModelTable): void {
   table.method(Error, "captureStackTrace", () => UNDEFINED);
   table.method(Error.prototype, "toString", (m, { self }) => {
     if (self.kind !== "object") return breakGraph("throws", "Error.prototype.toString");
-    const part = (key: string) => {
-      const value = m.plainProperty(self, key);
-      return value?.kind === "constant" && value.value !== undefined ? String(value.value) : "";
+    const part = (key: string, otherwise: string) => {
+      const value = m.plainProperty(self, key) ?? UNDEFINED;
+      if (value.kind === "constant" && value.value === undefined) return otherwise;
+      return textArgument(m, value, "Error.prototype.toString");
     };
-    const name = part("name") || "Error", message = part("message");
+    const name = part("name", "Error"), message = part("message", "");
+    if (name === "") return constant(message);
     return constant(message ? `${name}: ${message}` : name);
   });
 }

@@ -3,11 +3,12 @@
  * called by stand-ins in JavaScript (json_polyfills.ts).
  */
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
-import { refuseCircle, type Sources, unboxed } from "../../functions/json_polyfills.ts";
+import { rawText, refuseCircle, type Sources, unboxed } from "../../functions/json_polyfills.ts";
 import {
   constant,
   dataSlot,
   isCallable,
+  NULL,
   type ObjectValue,
   primitive,
   UNDEFINED,
@@ -16,18 +17,21 @@ import {
 import type { CallRequest, CallResult, Interpreter } from "../interpreter.ts";
 import { allElements, findProperty, newArray, newObject } from "../objects.ts";
 import { enumerableKeys } from "../object_keys.ts";
-import { primitiveOf } from "./pure.ts";
+import { primitiveOf, textArgument } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
 
 /** Thrown where data has code: accessors, `toJSON`, proxies. */
 const HAS_CODE = Symbol("data with code");
+
+/** Whether an object of the program may be one of JSON.rawJSON, which have no prototype. */
+const mayBeRaw = ({ real, prototype }: ObjectValue): boolean => real !== null && prototype === null;
 
 /** Plain data for the engine. */
 function plainData(m: Interpreter, value: Value, seen: Set<ObjectValue>): unknown {
   // Programs give bigints a toJSON
   if (value.kind === "constant" && typeof value.value === "bigint") throw HAS_CODE;
   if (value.kind !== "object") return primitiveOf(m, value, "JSON.stringify");
-  if (seen.has(value) || value.exotic.kind === "opaque") throw HAS_CODE;
+  if (seen.has(value) || value.exotic.kind === "opaque" || mayBeRaw(value)) throw HAS_CODE;
   m.wrapper.relyOnPrototype(value);
   const property = (key: string): Value => {
     const found = findProperty(m, value, key);
@@ -103,7 +107,7 @@ function sourcesOf(text: string): Sources {
 function parse(m: Interpreter, request: CallRequest): CallResult {
   const [value = UNDEFINED, reviver] = request.args;
   try {
-    const text = String(primitiveOf(m, value, "JSON.parse")), data = fromData(m, JSON.parse(text));
+    const text = textArgument(m, value, "JSON.parse"), data = fromData(m, JSON.parse(text));
     if (!reviver || !isCallable(reviver)) return data;
     const args = [constant(""), reviver, fromData(m, sourcesOf(text))];
     return m.callInternal("revive", { ...request, self: newObject(m, [["", data]]), args });
@@ -116,6 +120,13 @@ function parse(m: Interpreter, request: CallRequest): CallResult {
 export function addJson(table: ModelTable): void {
   table.method(JSON, "stringify", stringify);
   table.method(JSON, "parse", parse);
+  table.call(
+    rawText,
+    (_m, { args: [value = UNDEFINED] }) =>
+      value.kind === "object" && mayBeRaw(value)
+        ? breakGraph("builtin", "JSON of an object without prototype")
+        : NULL,
+  );
   table.call(unboxed, (_m, { args: [value = UNDEFINED] }) => {
     const isOther = value.kind === "object" && value.exotic.kind === "opaque" && !value.exotic.proxy;
     return isOther ? breakGraph("opaqueObject", value.exotic.what) : value;

@@ -191,6 +191,7 @@ const OBJECT: Readonly<Record<string, Model>> = {
     if (prototype?.kind === "object" && (prototype === target || inheritsFrom(m, prototype, target))) {
       return breakGraph("throws", "Cyclic prototype");
     }
+    if (target.real === Object.prototype) return breakGraph("throws", "the prototype of Object.prototype");
     if (prototype?.kind === "object") target.prototype = prototype;
     else if (prototype?.kind === "constant" && prototype.value === null) target.prototype = null;
     else return breakGraph("throws", "a prototype that is not an object");
@@ -313,7 +314,8 @@ function tagOf(self: ObjectValue, tag: Value): string {
   if (exotic.kind === "date" || types.isDate(real)) return "Date";
   const isRegexp = exotic.kind === "constructed" && exotic.constructor.real === RegExp;
   if (isRegexp || types.isRegExp(real)) return "RegExp";
-  if (exotic.kind === "constructed" || real instanceof Error) return "Error";
+  // Prototypes of errors are no errors
+  if (exotic.kind === "constructed" || types.isNativeError(real)) return "Error";
   return isCallable(self) ? "Function" : "Object";
 }
 
@@ -369,14 +371,16 @@ const FUNCTION: Readonly<Record<string, Model>> = {
   },
   apply: (m, [self = UNDEFINED, list = UNDEFINED], request) => {
     if (!isCallable(request.self)) return breakGraph("throws", "apply of a value that is not a function");
-    const args = list.kind === "object" && list.arguments ? argumentValues(m, list) : argumentsFrom(m, list);
+    const isMissing = list.kind === "constant" && (list.value === undefined || list.value === null);
+    const args = isMissing ? [] : argumentsFrom(m, list);
     m.call({ callee: request.self, self, args, completion: request.completion });
     return PUSHED;
   },
   bind: (m, [self = UNDEFINED, ...args], { self: target }) => {
     if (!isCallable(target)) return breakGraph("throws", "bind of a value that is not a function");
     const made = new ObjectValue({ kind: "bound", target, self, args }, target.prototype, null, null);
-    const name = m.plainProperty(target, "name"), length = m.plainProperty(target, "length");
+    const name = m.plainProperty(target, "name");
+    const length = hasOwn(m, target, "length") ? m.plainProperty(target, "length") : null;
     const hidden = { writable: false, enumerable: false, configurable: true } as const;
     const text = name?.kind === "constant" && typeof name.value === "string" ? name.value : "";
     const count = length?.kind === "constant" && typeof length.value === "number" ? length.value : 0;
@@ -385,12 +389,6 @@ const FUNCTION: Readonly<Record<string, Model>> = {
     return made;
   },
 };
-
-function argumentValues(m: Interpreter, list: ObjectValue): Value[] {
-  const length = m.plainProperty(list, "length");
-  const count = length?.kind === "constant" && typeof length.value === "number" ? length.value : 0;
-  return Array.from({ length: count }, (_, i) => m.plainProperty(list, `${i}`) ?? UNDEFINED);
-}
 
 /** Adds the models of Object, Reflect and Function. */
 export function addObjects(table: ModelTable): void {

@@ -20,7 +20,7 @@ import { builtinPrototype, newArray, newObject } from "../contents.ts";
 import { type CallRequest, type CallResult, type Interpreter } from "../interpreter.ts";
 import { listIterator } from "../iteration.ts";
 import { assignProperty } from "../objects.ts";
-import { fromPure, primitiveOf } from "./pure.ts";
+import { fromPure, primitiveOf, textArgument } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
 
 /** String methods whose first argument may be a regular expression. */
@@ -76,13 +76,21 @@ function standInOf(m: Interpreter, value: Value | undefined): StandIn | null {
   if (value?.kind !== "object") return null;
   const regexp = value.real === null ? ofMade(value) : ofReal(m, value);
   if (regexp === null) return null;
-  if (isReplaced(RegExp.prototype)) {
-    breakGraph("builtin", "a regular expression whose methods are replaced");
-  }
-  // The guards ensure that these stay unchanged.
-  const prototype = builtinPrototype(m, RegExp.prototype, "RegExp");
-  for (const key of CONSULTED) if (key !== "flags") m.plainProperty(prototype, key);
+  requireOwnMethods(m);
   return { object: value, regexp };
+}
+
+/** Ends the graph where the program has replaced what methods of strings call of regular expressions. */
+function requireOwnMethods(m: Interpreter): void {
+  const prototype = builtinPrototype(m, RegExp.prototype, "RegExp");
+  // The guards ensure that these stay unchanged.
+  const isOwn = (key: typeof CONSULTED[number]): boolean => {
+    if (key === "flags") return !prototype.slots.has(key);
+    const method = m.plainProperty(prototype, key);
+    return method?.kind === "object" && method.real === RegExp.prototype[key];
+  };
+  if (!isReplaced(RegExp.prototype) && CONSULTED.every(isOwn)) return;
+  breakGraph("builtin", "a regular expression whose methods are replaced");
 }
 
 function ofMade({ exotic, slots, prototype }: ObjectValue): RegExp | null {
@@ -143,7 +151,7 @@ function execute(m: Interpreter, { self, args: [text = UNDEFINED] }: CallRequest
   const standIn = standInOf(m, self);
   if (!standIn) return breakGraph("builtin", "RegExp.prototype.exec of another object");
   if (standIn.regexp.hasIndices) return breakGraph("builtin", "a match with indices");
-  const result = standIn.regexp.exec(String(primitiveOf(m, text, "exec")));
+  const result = standIn.regexp.exec(textArgument(m, text, "exec"));
   noteUse(m, standIn);
   return result;
 }
@@ -169,13 +177,14 @@ function stringMethod(
   request: CallRequest,
 ): CallResult {
   const { self, args: [first = UNDEFINED, ...rest] } = request;
-  const text = String(primitiveOf(m, self, name));
-  const standIn = standInOf(m, first);
+  const text = textArgument(m, self, name), standIn = standInOf(m, first);
+  // These make a regular expression of a text
+  if (!standIn && (name === "match" || name === "matchAll" || name === "search")) requireOwnMethods(m);
   const pattern = standIn?.regexp ?? primitiveOf(m, first, "a pattern");
   if (standIn?.regexp.hasIndices) return breakGraph("builtin", "a match with indices");
   const [replacement] = rest;
   if ((name === "replace" || name === "replaceAll") && replacement && isCallable(replacement)) {
-    const searched = pattern instanceof RegExp ? pattern : String(pattern);
+    const searched = standIn?.regexp ?? textArgument(m, first, name);
     const matches = replacements(m, text, searched, name === "replaceAll");
     if (standIn) noteUse(m, standIn);
     return m.callInternal("replaceBy", { ...request, self: constant(text), args: [matches, replacement] });
@@ -232,10 +241,7 @@ export function addPatterns(table: ModelTable): void {
     if (prototype?.real !== RegExp.prototype) return breakGraph("constructor", "a subclass of RegExp");
     const text = primitiveOf(m, source, "RegExp"), letters = primitiveOf(m, flags, "RegExp");
     try {
-      const { source: known, flags } = new RegExp(
-        text === undefined ? "" : String(text),
-        letters === undefined ? "" : String(letters),
-      );
+      const { source: known, flags } = new RegExp(text as string, letters as string);
       return newRegexp(m, known, flags);
     } catch (error) {
       return throwsAsPlain(error, "RegExp");

@@ -14,14 +14,14 @@ import {
   type Value,
 } from "../../variables/value.ts";
 import { toPrimitive } from "../coercion.ts";
-import { joinedText, type PrimitiveValue, textByMethod, textOf } from "../texts.ts";
+import { joinedText, type PrimitiveValue, textByMethod } from "../texts.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import { applyMath, applyOperator } from "../graph_numbers.ts";
 import { allElements } from "../objects.ts";
 import { toNumeric, truthOf } from "../operators.ts";
 import { makeSymbol } from "../made_symbols.ts";
-import { fromPure, primitiveOf } from "./pure.ts";
+import { fromPure, primitiveOf, textArgument } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
 
 /** Models functions by calling them on constants. */
@@ -181,12 +181,8 @@ export function addPrimitives(table: ModelTable): void {
   table.method(String, "raw", (m, { args: [strings = UNDEFINED, ...values] }) => {
     const raw = strings.kind === "object" ? m.plainProperty(strings, "raw") : null;
     if (raw?.kind !== "object" || raw.exotic.kind !== "array") return breakGraph("builtin", "String.raw");
-    const parts = allElements(m, raw).map((part) => String(primitiveOf(m, part, "String.raw")));
-    const texts = values.map((value) =>
-      value.kind === "constant" || value.kind === "number"
-        ? textOf(m, value)
-        : breakGraph("coercion", "an object is an argument of String.raw")
-    );
+    const parts = allElements(m, raw).map((part) => textArgument(m, part, "String.raw"));
+    const texts = values.map((value) => textArgument(m, value, "String.raw"));
     return constant(String.raw({ raw: parts }, ...texts));
   });
   pure(table, Number.prototype, NUMBER);

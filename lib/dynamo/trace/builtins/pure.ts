@@ -3,7 +3,7 @@
  * known during tracing are not plain data.
  */
 import { breakGraph } from "../../break_reasons.ts";
-import { settledNumber } from "../texts.ts";
+import { settledNumber, textOf } from "../texts.ts";
 import { type Primitive, primitive, type Value } from "../../variables/value.ts";
 import { newArray } from "../contents.ts";
 import type { Interpreter } from "../interpreter.ts";
@@ -27,4 +27,11 @@ export function primitiveOf(m: Interpreter, value: Value, what: string): Primiti
   if (value.kind === "number") return settledNumber(m, value).value;
   if (value.kind === "item") return breakGraph("tensorItem", what);
   return breakGraph("coercion", `an object is an argument of ${what}`);
+}
+
+/** The text of a primitive, for builtins that convert what they are given; throws a break where it is none. */
+export function textArgument(m: Interpreter, value: Value, what: string): string {
+  return value.kind === "constant" || value.kind === "number"
+    ? textOf(m, value)
+    : String(primitiveOf(m, value, what));
 }

@@ -1,0 +1,161 @@
+/** Programs that ask builtins for what few programs ask of them. */
+import { type Tensor, tensor } from "../../mod.ts";
+import type { Corpus } from "../support/programs.ts";
+
+const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
+
+/** The name of the error that each function throws. */
+function errors(...runs: readonly (() => unknown)[]): unknown[] {
+  return runs.map((run) => {
+    try {
+      return ["no error", run()];
+    } catch (error) {
+      return error instanceof Error ? error.name : error;
+    }
+  });
+}
+
+/** Values that the types of builtins do not allow. */
+const loose = (value: unknown): never => value as never;
+
+/** Programs that may break the graph, but do what they do uncompiled. */
+export const builtins: Corpus = {
+  "symbols where texts are wanted"({ compile, see }) {
+    const f = compile((x: Tensor) => [
+      x.add(1),
+      errors(
+        () => Reflect.apply(String.prototype.replace, Symbol(), ["a", "b"]),
+        () => ["a", "b"].join(loose(Symbol())),
+        () => /a/.exec(loose(Symbol())),
+        () => new RegExp(loose(Symbol())),
+        () => JSON.parse(loose(Symbol())),
+        () => "abc".replace(loose(Symbol()), () => ""),
+        () => Error.prototype.toString.call({ name: "a", message: loose(Symbol()) }),
+      ),
+    ]);
+    see(f(v(1)), f(v(2)));
+  },
+  "the texts of objects that are like errors"({ compile, see }) {
+    const text = (error: object) => Error.prototype.toString.call(loose(error));
+    const f = compile((x: Tensor) => [
+      x.add(1),
+      text({}),
+      text({ name: "", message: "only this" }),
+      text({ name: null, message: 5 }),
+      text({ message: { toString: () => "made" } }),
+      Object.prototype.toString.call(TypeError.prototype),
+    ]);
+    see(f(v(1)), f(v(2)));
+  },
+  "argument lists that are missing or changed"({ compile, see }) {
+    function changed(..._: unknown[]): unknown {
+      const given = arguments;
+      Object.defineProperty(given, "0", { get: () => "got" });
+      return Reflect.apply((...all: unknown[]) => all, null, given);
+    }
+    const f = compile((x: Tensor) => [
+      x.add(1),
+      errors(
+        () => Reflect.apply(Math.max, null, loose(null)),
+        () => Reflect.construct(Array, loose(undefined)),
+        () => Reflect.apply(Math.max, null, loose(1)),
+      ),
+      Math.max.apply(null, loose(undefined)),
+      changed(1, 2),
+    ]);
+    see(f(v(1)), f(v(2)));
+  },
+  "prototypes of what constructors make for others"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const other = function () {};
+      other.prototype = null;
+      const date: Date = Reflect.construct(Date, [64], other);
+      return [
+        x.add(1),
+        date.getTime(),
+        Object.getPrototypeOf(Reflect.construct(Map, [], other)) === Map.prototype,
+      ];
+    });
+    see(f(v(1)), f(v(2)));
+  },
+  "conversions of dates, lengths of bound functions, order of a function's keys"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const date = new Date(0), convert = (hint: unknown): unknown => date[Symbol.toPrimitive](loose(hint));
+      function inherits() {}
+      Object.setPrototypeOf(inherits, { length: 42 });
+      Reflect.deleteProperty(inherits, "length");
+      const listed = Object.assign(() => {}, { a: 1 });
+      Object.defineProperty(listed, "length", { enumerable: true });
+      return [
+        x.add(1),
+        convert("number"),
+        errors(() => convert(undefined), () => convert("numbers")),
+        Function.prototype.bind.call(inherits, null, 1).length,
+        Object.keys(listed),
+        errors(() => Object.setPrototypeOf(Object.prototype, Object.create(null))),
+      ];
+    });
+    see(f(v(1)), f(v(2)));
+  },
+  "a method of regular expressions that the function replaces"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const original = RegExp.prototype[Symbol.match];
+      RegExp.prototype[Symbol.match] = loose(function (this: RegExp) {
+        return [this.source];
+      });
+      try {
+        return [x.add(1), "target".match("string source")];
+      } finally {
+        RegExp.prototype[Symbol.match] = original;
+      }
+    });
+    see(f(v(1)), f(v(2)));
+  },
+  "raw numbers in JSON"({ compile, see }) {
+    const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
+    const f = compile((x: Tensor, raw: unknown) => [
+      x.add(1),
+      JSON.stringify({ raw }),
+      JSON.stringify(
+        { n: 9007199254740993n },
+        (_, value) => typeof value === "bigint" ? rawJSON(`${value}`) : value,
+      ),
+    ]);
+    see(f(v(1), rawJSON("9007199254740993")), f(v(2), rawJSON("1e400")));
+  },
+  async "arguments that iterators get, and classes made where they may not be ready"({ compile, see }) {
+    class Refusal {
+      constructor(readonly of: number) {}
+    }
+    const counted = { counts: [] as number[] };
+    const given = {
+      [Symbol.iterator]() {
+        return {
+          next(...all: unknown[]) {
+            counted.counts.push(all.length);
+            return { done: true as const, value: undefined };
+          },
+        };
+      },
+    };
+    const f = compile(async (x: Tensor) => {
+      const y = x.add(1);
+      for await (const _ of given);
+      function* refused() {
+        yield Promise.reject(new Later(2));
+      }
+      async function* outer() {
+        yield* refused();
+      }
+      class Later extends Refusal {}
+      const first = outer().next();
+      try {
+        await first;
+      } catch (error) {
+        return [y, (error as Refusal).of, error instanceof Later];
+      }
+      return y;
+    });
+    see(await f(v(1)), await f(v(2)), counted.counts);
+  },
+};
