@@ -7,7 +7,7 @@ import type { HostBlock } from "./host_memory.ts";
 /** Bytes of the last cache where the system does not say. */
 const USUAL_BYTES = 2 ** 25;
 
-/** Part of the cache that others need: what has been touched since moves a block out before the cache is full of it. */
+/** Part of the cache left to other data, whose accesses evict a block before the cache is full of it. */
 const OTHERS = 2;
 
 /** Part of the cache from which on a block is large: of smaller ones it has kept lines, which are written faster. */

@@ -22,7 +22,7 @@ const SYMBOLS = {
 
 type System = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
 
-/** The system's C library; null where it is none that is known. */
+/** The system's C library; null if it is not one that is known. */
 function findSystem(): System | null {
   if (Deno.build.os !== "linux") return null;
   for (const name of ["libc.so.6", "libc.so"]) {

@@ -147,7 +147,7 @@ let saidStatus: ToolchainStatus | undefined;
 /** Whether it was told that the compiler is not asked any more. */
 let saidStopped = false;
 
-/** Says why something is not native; throws again what is no fault of the compiler or the machine. */
+/** Reports why something is not native; rethrows errors that are not faults of the compiler or the machine. */
 function explain(thrown: unknown, what: string): void {
   if (!(thrown instanceof ToolchainError)) throw thrown;
   const { fault, message } = thrown;

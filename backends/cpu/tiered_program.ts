@@ -33,7 +33,7 @@ const LOOK_EVERY = 2;
 
 /** Who is told why there is no native code. */
 export interface Listeners {
-  /** Of what was thrown; throws again what is no fault of the compiler or the machine. */
+  /** Is told what was thrown; rethrows errors that are not faults of the compiler or the machine. */
   readonly failed: (thrown: unknown) => void;
   /** Of a compiler that is not there, where it was not looked for before. */
   readonly absent: (status: AbsentCompiler) => void;

@@ -390,7 +390,7 @@ export function toolchainStatus(): ToolchainStatus {
   return found;
 }
 
-/** The same for who goes on without it: undefined while a compiler is asked for the first time. */
+/** The same for callers that can do without it: undefined while a compiler is being probed for the first time. */
 export function toolchainMeanwhile(): ToolchainStatus | undefined {
   if (status !== undefined) return status;
   if (asked !== undefined && performance.now() - asked.looked < LOOK_EVERY) return undefined;

@@ -210,7 +210,7 @@ class MpiCall implements Pending {
 class MpiConnection implements Connection {
   readonly rank: number;
   readonly size: number;
-  /** Why there are no more calls; null where there may be. */
+  /** Why no more calls are possible; null while they are. */
   broken: string | null = null;
   readonly #words = new Float64Array(9);
 

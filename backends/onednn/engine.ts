@@ -178,7 +178,7 @@ function claimsOf(graph: Graph): Claims {
     } else if (Object.hasOwn(OPS, node.target)) {
       if (isTaken([node, ...node.inputs()])) nodes.add(node);
     } else if (findTarget(node.target)?.definition.implementation.kind === "view") {
-      // Views that nobody else reads are no work
+      // Views that nothing else reads cost nothing
       const users = [...node.users.keys()];
       if (users.length > 0 && users.every((user) => nodes.has(user))) nodes.add(node);
     }

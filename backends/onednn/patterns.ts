@@ -22,7 +22,7 @@ export type Pattern =
     readonly small: number;
   };
 
-/** The pattern that ends in a node; null where there is none. */
+/** The pattern that ends in a node; null if none does. */
 export function patternAt(node: Node): Pattern | null {
   return softmaxAt(node) ?? logSoftmaxAt(node) ?? layerNormAt(node);
 }

@@ -38,7 +38,7 @@ interface Level {
 /** The parts of an index that a loop leaves as they are, and those that it changes. */
 type Parts = readonly [fixed: Dim, changing: Dim];
 
-/** Elements that are further apart are no distance that an instruction can hold. */
+/** The largest distance between elements that fits in an instruction's immediate offset. */
 const LARGEST_STEP = 2 ** 26;
 
 /** The value that a symbol stands for. */

@@ -106,7 +106,7 @@ const int32OfFloat64: Cast = (lanes, value, four) =>
     helper("int32OfDoubles")(lanes);
   });
 
-/** Integers of 31 bits have an instruction; others, and what is none, go the long way. */
+/** Integers of up to 31 bits have an instruction; larger ones, NaN and infinities take the slow path. */
 const int32OfFloat32: Cast = (lanes, value, four) => {
   const { body } = lanes, result = lanes.variable("int32", { four, equal: value.equal });
   body.get(partOf(value, 0)).simd("f32Abs");

@@ -58,7 +58,7 @@ export class WasmMemory {
     return this.#top;
   }
 
-  /** Puts code down for good, for the threads that share the memory; undefined where there is no room. */
+  /** Stores code permanently for the threads that share the memory; undefined if there is no room. */
   keepCode(bytes: Uint8Array): number | undefined {
     const address = this.#code, end = Math.ceil((address + bytes.length) / 64) * 64;
     if (!this.kind.shared || end > CODE_BYTES) return undefined;

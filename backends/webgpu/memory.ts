@@ -54,7 +54,7 @@ const YOUNG_BYTES = 2 ** 28, YOUNG_BLOCKS = 16;
 /** Bytes that a program may hold before everything is searched. */
 const OLD_BYTES = 2 ** 30;
 
-/** Makes buffers and knows which are none. */
+/** Makes buffers and knows which of them the device failed to make. */
 export class Buffers implements BlockSource<BufferBlock, WebGpuMemory> {
   readonly device = "webgpu";
   readonly oldBytes = OLD_BYTES;

@@ -198,7 +198,7 @@ function grouped(results: readonly Result[]): readonly (readonly Result[])[] {
   });
 }
 
-/** The kernel of some results; undefined where their sizes are none for it. */
+/** The kernel of some results; undefined if it cannot handle their sizes. */
 function madeKernel(
   results: readonly Result[],
   { found: { chain, scores }, grid, products, values, matrix, causal }: Setting,

@@ -324,7 +324,7 @@ function lineOf(index: Dim, counter: Sym): ((at: number) => number) | undefined 
   return typeof start === "number" ? (at) => slope * at + start : undefined;
 }
 
-/** The first place from 0 on where a condition is not as at 0, of one that changes at most once; `size` where there is none. */
+/** The first place where a condition that changes at most once differs from place 0; `size` if it never does. */
 function firstChange(holds: (at: number) => boolean, size: number): number {
   const before = holds(0);
   let low = 0, high = size;

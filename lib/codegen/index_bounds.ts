@@ -24,7 +24,7 @@ export function boundsWithin(
   return bounds;
 }
 
-/** Interval arithmetic; what is not known by the symbols is what the expression itself knows. */
+/** Interval arithmetic; for symbols without bounds here, the bounds that the expression itself carries. */
 function rangeOf(d: Dim, known: ReadonlyMap<Sym, Bounds>): Bounds {
   if (typeof d === "number") return [d, d];
   const { node } = d, own = boundsOf(d);

@@ -52,7 +52,7 @@ export interface ByRows {
 /** Returns whether two sizes are known to be equal. */
 export const isSame = (a: Dim, b: Dim): boolean => a === b || provablyEqual(a, b) === true;
 
-/** Loops by rows; undefined where they are none. */
+/** Loops by rows; undefined if the statements do not have that form. */
 export function rowKernel(kernel: LoopKernel, space: RowSpace, known: Widths): ByRows | undefined {
   const nest = outerLoops(kernel.body, space);
   if (!nest) return undefined;

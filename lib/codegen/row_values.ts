@@ -65,7 +65,7 @@ export class RowValues {
     return !this.#elements.has(id);
   }
 
-  /** Takes the statements of a row, whose counters may have other names; false for what is not understood. */
+  /** Takes the statements of a row, whose counters may have other names; false for statements it cannot handle. */
   take(body: readonly Statement[], row: Sym): boolean {
     const names = new Map<ValueId, ValueId>();
     const inRow = (d: Dim): Dim => substitute(d, (s) => s === row ? this.setting.row : s);

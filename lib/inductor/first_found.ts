@@ -26,7 +26,7 @@ export function addsFloats({ computation: { work } }: Member): boolean {
   return work.kind === "reduction" && (work.op === "sum" || work.op === "prod") && isFloat(work.accumulator);
 }
 
-/** The inner axes in the order that members need, as they are where none needs one; undefined: there is no such order. */
+/** The inner axes in the order that members need, or as they are if none needs one; undefined if needs conflict. */
 export function orderedInner(
   { members, inner }: { readonly members: readonly Member[]; readonly inner: readonly Axis[] },
 ): readonly Axis[] | undefined {

@@ -30,7 +30,7 @@ export interface FrozenParts {
 /** The definition of an op by the name that graphs call it by. */
 type Definitions = (target: string) => OpDefinition | undefined;
 
-/** Takes apart what depends on held inputs alone; null where there is no such work. */
+/** Separates the work that depends on held inputs alone; null if there is none. */
 export function frozenParts(module: GraphModule, definitionOf: Definitions): FrozenParts | null {
   const { graph, signature } = module;
   if (signature?.role !== "inference") return null;

@@ -35,7 +35,7 @@ const SOURCES = 16;
 const SMALL = 1 << 14;
 /** Groups further apart in the graph than this keep what is in between in memory when they become one. */
 const FAR = 64;
-/** Memory of fewer bytes is no reason for loops to become one. */
+/** Sharing less memory than this is not worth a fusion. */
 const TINY = 256;
 /** The gain from not passing over an element a second time, in the steps of costOf. */
 const PASS = 0.5;

@@ -295,7 +295,7 @@ export class NestPrinter implements StatementPrinter {
     });
   }
 
-  /** A loop around what is not in its body. */
+  /** A loop around statements that are printed elsewhere. */
   around({ symbol, size }: Axis, body: () => void): void {
     const i = this.axis(symbol);
     this.out.block(`for (long ${i} = 0; ${i} < ${this.index(size)}; ${i}++) {`, body);

@@ -166,7 +166,7 @@ function integerExpression(op: ScalarOpName, dtype: ValueType, { args: [a, b], c
 /** A conversion, as `cast` of the scalar vocabulary. */
 export function castExpression(value: string, from: ValueType, to: ValueType): string {
   if (to === "bool") return from === "bool" ? value : `${value} != 0`;
-  // through long: what has no integer becomes the least one, and narrower types keep its low bits
+  // through long: values out of range become the least integer, and narrower types keep its low bits
   if (isFloat(from) && !isFloat(to)) {
     return to === "int64" ? `to_long(${value})` : `(${VALUE_TYPE[to]}) to_long(${value})`;
   }

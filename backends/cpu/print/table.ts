@@ -17,7 +17,7 @@ export interface TableFunction extends Pick<KernelFunction, "body" | "work"> {
   readonly lengths: readonly number[];
 }
 
-/** Kernels that run together as one function; null where they are no table, or are printed differently. */
+/** Kernels that run together as one function; null if they do not form a table, or if their texts differ. */
 export function printTable(group: readonly Kernel[], context: KernelContext): TableFunction | null {
   const lengths: number[] = [group.length], printed: KernelFunction[] = [];
   for (const kernel of group) {

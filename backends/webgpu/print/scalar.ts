@@ -103,7 +103,7 @@ export interface ScalarContext {
   /** Of the operands. */
   readonly dtype: ValueType;
   readonly helpers: Helpers;
-  /** In functions of the shared mathematics, which say themselves what has to be computed as it is written. */
+  /** In functions of the shared mathematics, which mark the expressions that must not be rearranged. */
   readonly trusted?: boolean;
 }
 

@@ -151,9 +151,9 @@ export type Instruction =
   | { readonly op: "loadFree"; readonly dst: Register; readonly index: number }
   /** Free variable = src; throws ReferenceError if it is not initialised yet. Never used on constants. */
   | { readonly op: "storeFree"; readonly index: number; readonly src: Register }
-  /** dst = the global variable of that name; where there is none: undefined if `forTypeof`, else ReferenceError. */
+  /** dst = the global variable of that name; if there is none, undefined for `forTypeof`, else ReferenceError. */
   | { readonly op: "loadGlobal"; readonly dst: Register; readonly name: string; readonly forTypeof: boolean }
-  /** Global variable = src; where there is none: ReferenceError if `strict`, else it is made. */
+  /** Global variable = src; if there is none, ReferenceError for `strict`, else it is created. */
   | { readonly op: "storeGlobal"; readonly name: string; readonly src: Register; readonly strict: boolean }
   /** dst = a new cell holding src, or not initialised where src is null. */
   | { readonly op: "newCell"; readonly dst: Register; readonly src: Register | null; readonly name: string }
@@ -500,7 +500,7 @@ export type FunctionKind =
 export interface ClassTemplate {
   readonly name: string;
   readonly span: SourceSpan;
-  /** Span of the heritage expression, null where there is none. */
+  /** Span of the heritage expression; null for a class that extends nothing. */
   readonly heritage: SourceSpan | null;
   readonly free: readonly FreeVariable[];
 }

@@ -18,7 +18,7 @@ export function reads(i: Instruction): readonly Register[] {
   return found;
 }
 
-/** The registers of an operand: one, a list, or what has a key or a register. */
+/** The registers of an operand: a register, a list of them, or objects that hold a key or a register. */
 function collect(operand: unknown, found: Register[]): void {
   if (typeof operand === "number") found.push(operand);
   else if (Array.isArray(operand)) { for (const each of operand) collect(each, found); }

@@ -190,7 +190,7 @@ export class Folder {
     return this.use.reads[register] === 1 || this.use.receivers.has(register);
   }
 
-  /** Prints one instruction that is no jump. */
+  /** Prints one instruction other than a jump. */
   add(i: Instruction, offset: Offset): void {
     if (i.op === "const" && this.use.constant[i.dst]) return;
     if (this.addIncrement(i, offset)) return;
@@ -228,7 +228,7 @@ export class Folder {
     if (target !== expression.text) this.text(`${target} = ${expression.text};`);
   }
 
-  /** Operands of a call; a receiver that is part of the callee's text is none. */
+  /** Operands of a call, without a receiver that is already part of the callee's text. */
   private callOperands(i: Extract<Instruction, { readonly op: "call" }>): readonly Register[] {
     const args = i.args.map((a) => a.register);
     const place = this.pending.findIndex((p) => p.register === i.callee && p.apart?.register === i.self);

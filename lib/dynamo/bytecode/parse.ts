@@ -38,7 +38,7 @@ export interface ParseOptions {
   readonly onToken?: (token: acorn.Token) => void;
 }
 
-/** Parses a script as a module, or as a sloppy script where it is none. Throws SyntaxError if it is neither. */
+/** Parses a text as a module or, failing that, as a sloppy script. Throws SyntaxError if it is neither. */
 export function parseModule(options: ParseOptions): ParsedModule {
   const { url, text } = options;
   const { program, parens } = parseText(options), places = new Places(program, parens);

@@ -236,7 +236,7 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
   }
 }
 
-/** An instruction that is no expression, as statements; jumps and the like are not printed here. */
+/** An instruction that is not an expression, as statements; jumps are printed elsewhere, with the control flow. */
 export function instructionStatements(code: CodeObject, i: Instruction, names: Names): readonly string[] {
   const item = (register: Register): string => names.operand(register).text;
   const t = (register: Register): string => names.target(register);

@@ -62,7 +62,7 @@ export class Program {
   nextResume = 1;
   /** Compiled entries of the function and of all that goes on behind its breaks. */
   versions = 0;
-  /** Whether there has been a call, which some stances treat as none of the others. */
+  /** Whether the function has been called before: some stances treat the first call differently. */
   called = false;
   /** Whether a warning has said that there are too many versions altogether. */
   isWarned = false;

@@ -80,7 +80,7 @@ export interface UnitBody {
   place(): SourcePosition | null;
   /** Learns that position, so that its module need not be parsed for it. */
   beAt?(place: SourcePosition): void;
-  /** Frames to trace a call with. A text says why there are none. */
+  /** Frames to trace a call with, or a text that says why it cannot be traced. */
   begin(m: Interpreter, self: unknown, args: readonly unknown[]): readonly Frame[] | string;
   /** Runs a call without compiling anything. */
   runPlain(self: unknown, args: readonly unknown[]): unknown;

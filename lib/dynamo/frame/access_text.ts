@@ -13,7 +13,7 @@ export function accessText(variables: readonly Variable[], tokens?: TokenNames):
   return `[${variables.map((v) => entryText(v, tokens)).join(",")}]`;
 }
 
-/** Text of an array of functions: to read and write the variable, to get its token; null where there is none. */
+/** Text of an array of functions that read the variable, write it and get its token; null if it cannot be reached. */
 export function entryText(variable: Variable, tokens?: TokenNames): string | null {
   const { name } = variable;
   switch (variable.kind) {

@@ -50,7 +50,7 @@ const captured = new WeakMap<object, Captured>();
 /** Code objects that have been looked at, by function. */
 const codes = new WeakMap<FunctionNode, CodeObject>();
 
-/** Returns the code and variables of a callable value, or why there are none. */
+/** Returns the code and variables of a callable value, or the reason why they cannot be found. */
 export function captureFunction(fn: object): Captured {
   const known = captured.get(fn);
   if (known) return known;

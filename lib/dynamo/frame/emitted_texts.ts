@@ -101,7 +101,7 @@ export function emittedText(url: string, kept: KeptFile | null = keptFile(url)):
   }
 }
 
-/** The map that a text gives; null where it is none. Throws where it is no JSON. */
+/** The source map in a text; null if the text holds something else. Throws if it is not JSON. */
 function mapIn(encoded: string): MapPayload | null {
   const map: unknown = JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(encoded)));
   return isMap(map) ? map : null;

@@ -47,7 +47,7 @@ function notedMap(url: string): NotedMap | undefined {
   return maps.get(url);
 }
 
-/** The map from a module to the file that its user wrote; undefined where there is none. */
+/** The source map from a module to the file that its user wrote; undefined if it has none. */
 export function mapOf(url: string): SourceMap | undefined {
   const noted = notedMap(url);
   return noted && (noted.read ??= new SourceMap(noted.payload));

@@ -30,7 +30,7 @@ const handOutSlot = new GlobalSlot("dyn.handOut");
 const open = new Map<number, CallWatch>();
 let nextWatch = 0;
 
-/** Takes the wanted values from here on, until the result is called; where the inspector cannot be used there are none. */
+/** Collects the wanted values until the result is called; collects none where the inspector cannot be used. */
 export function watchCalls(inspector: Inspector, watch: CallWatch): () => void {
   const id = nextWatch++;
   let release = (): void => {};

@@ -52,7 +52,7 @@ export interface Names {
   readonly variables: string;
   /** Begins the names of tokens. */
   readonly token: string;
-  /** Stands before and behind each insertion; behind one that ends a function there is none. */
+  /** Marks the beginning and the end of each insertion; one at the end of a function has no mark behind it. */
   readonly mark: string;
 }
 

@@ -107,7 +107,7 @@ export class Scripts {
   #keptOf(id: string): Script | null {
     if (this.mayAsk && !this.outlines.has(id)) {
       this.#askForOutlines();
-      // Texts that are evaluated have no addresses, and there is no end of them
+      // Evaluated texts have no URLs, and a program may evaluate any number of them
       this.mayAsk = this.urls.has(id);
     }
     const { url, length } = this.outlines.get(id) ?? { url: "", length: -1 };

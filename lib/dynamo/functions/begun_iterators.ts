@@ -111,7 +111,7 @@ function leftOf(known: CollectionPosition): EntryLeft[] {
 }
 
 /**
- * Returns what the iterator yields for the list element so many steps ahead; false: there is none; undefined: unknown
+ * Returns what the iterator yields that many steps ahead: false past the end of the list, undefined if unknown
  * without calling the iterator.
  */
 export function nextKind(iterator: object, steps: number): ListingOf | false | undefined {

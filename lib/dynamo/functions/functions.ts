@@ -254,7 +254,7 @@ function placeOf({ position: { file, line, column, text } }: UnsupportedSyntax, 
   return { file, line, column: column + 1, functionName, code: (text ?? "").trim() };
 }
 
-/** Why there are no instructions: the syntax has none, or making them failed. */
+/** Why a function has no instructions: they do not cover its syntax, or compiling it failed. */
 function whyNoCode(error: unknown): string {
   if (error instanceof UnsupportedSyntax) return `unsupported syntax: ${error.construct}`;
   counters.add("lowering_failures", messageOf(error));

@@ -190,7 +190,7 @@ export function flatMap(
   return result;
 }
 
-/** Array.from with a mapping function, over what has a length and items */
+/** Array.from with a mapping function, over an array-like object */
 export function mapArrayLike(
   this: ArrayLike<unknown>,
   result: unknown[],

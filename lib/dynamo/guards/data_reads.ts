@@ -24,7 +24,7 @@ export const getterOf: (object: object, key: PropertyKey) => unknown = Function.
   Reflect.get(Object.prototype, "__lookupGetter__"),
 );
 
-/** The value of a property of what is no proxy. So short that V8 puts it into checks. */
+/** The value of a property of an object that is not a proxy. Short enough for V8 to inline it into checks. */
 export function valueOf(object: object, key: string | symbol): unknown {
   const own = getOwnPropertyDescriptor(object, key);
   return own !== undefined && hasOwn(own, "value") ? own.value : valueElsewhere(object, key);

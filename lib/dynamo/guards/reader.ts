@@ -249,7 +249,7 @@ const { hasOwn } = Object;
 /** Returns an object's prototype; reading that of a proxy would run its trap. */
 const prototypeOf = (object: object): unknown => types.isProxy(object) ? undefined : getPrototypeOf(object);
 
-/** The accessors of an own property; undefined where there is none. */
+/** The accessors of an own property; undefined if it is not an accessor. */
 const ACCESSOR_READERS = {
   get: (base: object, key: PropertyKey): unknown => getOwnPropertyDescriptor(base, key)?.get,
   set: (base: object, key: PropertyKey): unknown => getOwnPropertyDescriptor(base, key)?.set,

@@ -12,7 +12,7 @@ import { Differs } from "./function_places.ts";
 import type { NotedBeginning } from "./noted_reads.ts";
 import { isPlainTensor } from "./shapes.ts";
 
-/** Begins a state where there is none. Throws Differs where code or getters of the program would run. */
+/** Begins a state if none exists. Throws Differs if that would run code or getters of the program. */
 export function beginAgain({ begunStates }: Unit, { optimizer, param, group }: NotedBeginning): void {
   if (!(optimizer instanceof PerParameter) || !isPlainTensor(param)) throw new Differs("another optimizer");
   const plain = Object.values(Object.getOwnPropertyDescriptors(group)).every((found) => "value" in found);

@@ -144,7 +144,7 @@ export function captureKey(
   return (efforts.get(key) ?? 0) < MOST_EFFORTS ? key : null;
 }
 
-/** Settings as data; null where one of them is none. */
+/** Settings as data; null if one of them cannot be stored. */
 function plainSettings(settings: object): Plain {
   const entries: [string, Plain][] = [];
   for (const [name, value] of Object.entries(settings)) {

@@ -60,7 +60,7 @@ function findCode(functions: Iterable<object>, code: CodeObject): CodePath {
   throw new NotStorable(`${code.name || "a function"}, whose code is found nowhere`);
 }
 
-/** The way from code to that of a function in it; null where there is none. */
+/** The path from code to the code of a function inside it; null if the function is not inside. */
 function childPath(from: CodeObject, to: CodeObject): readonly number[] | null {
   if (from === to) return [];
   if (from.span.start > to.span.start || from.span.end < to.span.end) return null;

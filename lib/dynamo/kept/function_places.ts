@@ -77,7 +77,7 @@ export interface Place {
   lookup(name: string): FreeBinding | ScopeValue | null;
 }
 
-/** The place of a function; of one that generated code has made, that of its code. Null where there is none. */
+/** The place of a function, or of its code if generated code made it; null if it has no place in a file. */
 export function placeOf(fn: object): Place | null {
   const made = madeInfo(fn);
   if (!made) {

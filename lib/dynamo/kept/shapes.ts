@@ -158,7 +158,7 @@ function kindOf(object: object, number: number, numbering: Numbering): Plain {
   return "object";
 }
 
-/** Kinds of objects of whose content a trace sees nothing: what has to do with it, happens outside of graphs. */
+/** Kinds of objects whose content a trace never reads: operations on it happen outside of graphs. */
 const OPAQUE: readonly (readonly [string, (value: object) => boolean])[] = [
   ["promise", types.isPromise],
   ["generator", types.isGeneratorObject],

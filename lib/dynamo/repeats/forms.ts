@@ -20,7 +20,7 @@ export interface ObjectForm {
 /** Returns whether a property is read of the object at a place of the walk; otherwise it may hold any primitive. */
 export type IsRead = (at: number, key: string | symbol) => boolean;
 
-/** Larger structures are no layers. */
+/** Larger structures are not treated as layers. */
 const MOST = 1000;
 
 /** Numbers of objects that are known by being themselves; those of a walk are below. */

@@ -108,7 +108,7 @@ function valuesOf(way: Way | null): Value[] {
 /** Instructions that mean nothing outside of their function. */
 const SUSPENDS: ReadonlySet<Opcode> = new Set<Opcode>(["await", "yield", "yieldDelegate", "return"]);
 
-/** The statements after a break at the instruction of the top frame; null where there is no way on. */
+/** The statements that follow a break at the top frame's instruction; null if the frame cannot be resumed there. */
 export function breakTail(end: End): Tail | null {
   const { frames } = end, frame = frames.at(-1);
   invariant(frame, "Expected a frame");

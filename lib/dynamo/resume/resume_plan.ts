@@ -76,7 +76,7 @@ export interface ResumePlan {
   readonly line: number;
 }
 
-/** A plan, and what a trace goes on with. */
+/** A plan, and the state in which tracing continues. */
 export interface TracedPlan {
   readonly plan: ResumePlan;
   /** The value of each parameter in the trace, null for results of the plain instruction. */

@@ -234,7 +234,7 @@ function runRest(frame: PlainFrame, pc: number): unknown {
   return code.async || code.generator ? waitsOf(result as Generator<Wait, unknown, unknown>) : result;
 }
 
-/** Hands an exception of what a frame waits for to its handler and gives its place. Throws where there is none. */
+/** Hands an error of the awaited value to the frame's handler and returns its place. Throws it if there is none. */
 function handle({ planned: { code, pc }, registers }: PlainFrame, error: unknown): number {
   const handler = code.handlers.find((h) => h.start <= pc && pc < h.end);
   if (!handler) throw error;

@@ -150,7 +150,7 @@ function allSizes(m: Interpreter, sizes: Value): number[] {
   return breakGraph("throws", "sizes of a tensor");
 }
 
-/** A tensor of a type of floats with elements that the graph computes; null: there are none, or in no plain list. */
+/** A floating-point tensor of elements that the graph computes; null if there are none, or not in a plain list. */
 function ofElements(m: Interpreter, data: Value, chosen: TensorOptions): Value | null {
   const { device = null, requiresGrad } = chosen, dtype = chosen.dtype ?? typeOfElements(m, data);
   if (!dtype || !isFloat(dtype)) return null;
@@ -166,7 +166,7 @@ function ofElements(m: Interpreter, data: Value, chosen: TensorOptions): Value |
   return made?.kind === "tensor" && requiresGrad ? beginHistory(m, made) : made;
 }
 
-/** The type of floats that numbers with a fraction have where none is asked for; null: there is none for certain. */
+/** The default type of numbers with a fraction; null if it is not known for certain. */
 function typeOfElements(m: Interpreter, data: Value): DType | null {
   const list = data.kind === "object" && data.exotic.kind === "array" ? allElements(m, data) : [data];
   if (!list.some(({ kind }) => kind === "item") || !list.every(isNumber)) return null;

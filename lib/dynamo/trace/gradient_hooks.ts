@@ -13,7 +13,7 @@ import { fitsGradient } from "./tensor_properties.ts";
 import { modesOf } from "./region_modes.ts";
 import { mayShareMemory } from "./shown_nodes.ts";
 
-/** Calls the hooks of a leaf with its gradient one after the other, then goes on with what they make of it. */
+/** Calls a leaf's hooks in order, each with the gradient that the one before gave, then continues with the last. */
 export function callHooks(
   m: Interpreter,
   { hooks: { before, after }, grad }: { readonly hooks: LeafHooks; readonly grad: TensorValue },

@@ -100,7 +100,7 @@ function argumentOf(output: OutputGraph, value: PrimitiveValue): Argument | null
   }
 }
 
-/** A primitive as a size; null where it is none. */
+/** A primitive as a size; null if it is not one. */
 function dimOf(output: OutputGraph, value: PrimitiveValue): Dim | null {
   switch (value.kind) {
     case "constant":

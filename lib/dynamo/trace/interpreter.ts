@@ -68,9 +68,9 @@ export class Frame {
   /** How the generator was resumed while `yield*` delegates. */
   received: { readonly mode: "next" | "throw" | "return"; readonly value: Value } | null = null;
   rules: FrameRules = NO_RULES;
-  /** Number of the call where the function is a region that the program has marked; null: it is none. */
+  /** Number of the call if the program has marked the function as a region; otherwise null. */
   regionCall: number | null = null;
-  /** Number of the call where the function is a checkpoint's; null: it is none. */
+  /** Number of the call if the function is a checkpoint's; otherwise null. */
   recomputed: number | null = null;
   /** Frames of dyn's own JavaScript stand-ins for builtins are not shown to users. */
   internal = false;
@@ -190,7 +190,7 @@ export interface Interpreter {
   readonly promises: ObjectValue[];
   /** Iterators that are under way, for the sake of deletions. */
   readonly openIterators: ObjectValue[];
-  /** A property that is not an accessor; null where there is none. */
+  /** A property that is not an accessor; null if there is no such property. */
   plainProperty(object: ObjectValue, key: string | symbol): Value | null;
   /** An object of options for an op. */
   options(entries: Readonly<Record<string, Value>>): ObjectValue;

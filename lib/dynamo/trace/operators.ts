@@ -283,7 +283,7 @@ function looselyEqual(
 
 const OWN_TEST: unknown = Function.prototype[Symbol.hasInstance];
 
-/** The program's own test of what is an instance; null where there is none. */
+/** The program's own `Symbol.hasInstance`; null if it has none. */
 function instanceTest(m: Interpreter, right: Value): ObjectValue | null {
   if (right.kind !== "object" || proxyOf(right)) return null;
   const found = findProperty(m, right, Symbol.hasInstance);

@@ -49,9 +49,9 @@ export interface Whereabouts {
   stack(): readonly SourcePosition[];
   /** Number of the instruction under way. */
   step(): number;
-  /** Number of the outermost call under way of a region that the program has marked; null: there is none. */
+  /** Number of the outermost running call of a region that the program has marked; null outside of regions. */
   regionCall(): number | null;
-  /** Number of the outermost call under way of a checkpoint; null: there is none. */
+  /** Number of the outermost running call of a checkpoint; null outside of checkpoints. */
   recomputed(): number | null;
 }
 

@@ -40,7 +40,7 @@ export class Step {
     this.frame.pc++;
   }
 
-  /** Goes on with the key of a property, once it is converted: what has no properties fails before that. */
+  /** Continues with a property's key once it is converted; values without properties fail before that. */
   withMember(object: Value, key: KeyOperand, then: (key: Key) => void): void {
     const isWithout = object.kind === "constant" && object.isNullish;
     if (isWithout && key.kind === "register" && isObject(this.get(key.register))) {

@@ -324,7 +324,7 @@ function append(m: Interpreter, target: CallTarget, args: Resolved, method: bool
   );
   if (!made || !isUntracked(m, target, made)) return value;
   const cut = (each: Value): Value => {
-    // Graphs have no views that know of no tensor, but of what has made them
+    // A view in a graph knows the operation that made it, even where it knows no base tensor
     if (each.kind === "tensor" && each.requiresGrad) {
       breakGraph("gradientState", "a view with a history in a region of inference");
     }

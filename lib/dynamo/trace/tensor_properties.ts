@@ -230,7 +230,7 @@ export function fitsGradient({ meta: found }: TensorValue, { meta: expected }: T
     found.device === expected.device;
 }
 
-/** tensor[key] = value; gives the setter of the class that has to run for it, null where there is none. */
+/** tensor[key] = value; returns the class's setter that has to run for it, or null if it has none. */
 export function writeTensorProperty(
   m: Interpreter,
   tensor: TensorValue,
@@ -256,7 +256,7 @@ export function writeTensorProperty(
   return null;
 }
 
-/** The setter of tensors' class for a key; null where there is none. */
+/** The setter that the class of tensors has for a key; null if it has none. */
 function setterOf(m: Interpreter, tensor: TensorValue, key: Key): ObjectValue | null {
   const { real } = tensor, prototype = m.tensorPrototype, found = programDescriptor(prototype, key);
   if (!found?.set || prototypeOf(m, tensor) !== prototype || (real && Object.hasOwn(real, key))) return null;

@@ -98,7 +98,7 @@ export function textByMethod(
   try {
     result = Reflect.apply(method, self.hint, known.map(({ value }) => value));
   } catch {
-    // The arguments are none for it, which is left to the caller
+    // The method does not take these arguments; the caller decides what to do
     return null;
   }
   if (typeof result !== "string") return null;

@@ -43,7 +43,7 @@ function indexOf(key: string | symbol): number | null {
   return Number.isInteger(index) && index >= 0 ? index : breakGraph("opaqueObject", "such an element");
 }
 
-/** An element; undefined: there is none, and no property either; null: the key names none. */
+/** An element; undefined if the array has neither it nor such a property, null if the key is not an index. */
 export function typedElement(elements: NumberArray, key: string | symbol): Value | undefined | null {
   const index = indexOf(key);
   if (index === null) return null;

@@ -5,7 +5,7 @@
 import { invariant } from "../../base/errors.ts";
 import type { HostExpression } from "./host_number.ts";
 
-/** Values that are no objects. */
+/** Primitive values. */
 export type Primitive = undefined | null | boolean | number | string | bigint | symbol;
 
 /** A primitive that is the same in every call the guards admit. */

@@ -262,7 +262,7 @@ export type Exotic =
     /** Keys of real entries that were deleted, perhaps to be added again. */
     readonly deleted: Map<KeyIdentity, Value>;
     loaded: boolean;
-    /** Whether keys of the real one may be others in other calls, as long as none is looked for. */
+    /** Whether other calls may bring other keys, which does not matter until a key is looked up. */
     passes: boolean;
     changed: boolean;
   }

@@ -52,7 +52,7 @@ export interface WrapSettings {
   codeOf(fn: object): CodeObject | null;
   /** The variable that an object of generated code stands for, or null. */
   variableOf(real: object): { readonly name: string; readonly cell: LiveCell } | null;
-  /** Target and handler of a proxy; null where they are not known, or there are none any more. */
+  /** Target and handler of a proxy; null if they are unknown or the proxy has been revoked. */
   proxyParts(proxy: object): { readonly target: object; readonly handler: object } | null;
   /** Returns whether an object is state that operations themselves depend on: modes, generators of random numbers. */
   isAmbient(real: object): boolean;

@@ -63,7 +63,7 @@ function position(value: Value | undefined, length: number, fallback: number): n
   return number < 0 ? Math.max(0, length + number) : Math.min(number, length);
 }
 
-/** An integer argument that is no position: a count or a depth, where negative ones are none. */
+/** An integer argument that is a count or a depth rather than a position: negative ones count as 0. */
 function countOf(value: Value | undefined, fallback: number): number {
   return value?.kind === "constant" && Number(value.value) < 0 ? 0 : position(value, Infinity, fallback);
 }
@@ -84,7 +84,7 @@ function isMissing(value: Value | undefined): boolean {
   return value === undefined || (value.kind === "constant" && value.value === undefined);
 }
 
-/** Sorts by a comparator in a stand-in, as far as it knows V8's order of comparisons; null where there is none. */
+/** Sorts by a comparator in a stand-in that repeats V8's order of comparisons; null where that order is unknown. */
 function sortedBy(m: Interpreter, array: ObjectValue, request: CallRequest, name: string): CallResult | null {
   const [comparator] = request.args;
   if (isMissing(comparator)) return null;

@@ -40,7 +40,7 @@ export function formattingModelOf(fn: object): BuiltinModel | undefined {
   return formatting.get(fn);
 }
 
-/** A known value as plain data of its own; breaks the graph where it is none. */
+/** A copy of a known value as plain data; breaks the graph if it is not plain data. */
 function dataOf(m: Interpreter, value: Value, what: string): unknown {
   if (value.kind === "constant") return value.value;
   if (value.kind === "number") return specializeNumber(m.output, value).value;
