@@ -80,5 +80,13 @@ export {
 } from "./recurrent.ts";
 export * from "./recurrent_cells.ts";
 export * from "./attention.ts";
+export {
+  type DecoderCall,
+  type EncoderLayerCall,
+  TransformerDecoderLayer,
+  TransformerEncoderLayer,
+  type TransformerLayerOptions,
+  type TransformerSizes,
+} from "./transformer_layer.ts";
 export * from "./transformer.ts";
 export * from "./shape.ts";

@@ -359,16 +359,10 @@ type RecurrentCall<F extends AnyFunction, S> =
   & ((input: Tensor) => [Tensor, S])
   & CallOf<F>;
 
-/** h ← tanh(W x + b + V h + c), or relu, as torch.nn.RNN. */
-export class RNN extends RNNBase {
+/** A recurrent layer with one state. */
+abstract class OneState extends RNNBase {
   /** Runs hooks and `forward`. */
   declare call: RecurrentCall<this["forward"], Tensor>;
-
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: Arguments<RecurrentSizes, ElmanOptions, typeof ELMAN>) {
-    const options = argumentsOf<RecurrentSizes, ElmanOptions>("RNN", ELMAN, given);
-    super(gatesOfElman(options.nonlinearity), options);
-  }
 
   /** The output of the layer. */
   override forward(input: PackedSequence, ...given: StartArguments<Tensor>): [PackedSequence, Tensor];
@@ -387,30 +381,20 @@ export class RNN extends RNNBase {
   }
 }
 
-/** Like torch.nn.GRU. */
-export class GRU extends RNNBase {
-  /** Runs hooks and `forward`. */
-  declare call: RecurrentCall<this["forward"], Tensor>;
+/** h ← tanh(W x + b + V h + c), or relu, as torch.nn.RNN. */
+export class RNN extends OneState {
+  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
+  constructor(...given: Arguments<RecurrentSizes, ElmanOptions, typeof ELMAN>) {
+    const options = argumentsOf<RecurrentSizes, ElmanOptions>("RNN", ELMAN, given);
+    super(gatesOfElman(options.nonlinearity), options);
+  }
+}
 
+/** Like torch.nn.GRU. */
+export class GRU extends OneState {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: GatedArguments) {
     super(GRU_GATES, argumentsOf<RecurrentSizes, RecurrentOptions>("GRU", GATED, given));
-  }
-
-  /** The output of the layer. */
-  override forward(input: PackedSequence, ...given: StartArguments<Tensor>): [PackedSequence, Tensor];
-  /** The outputs of all steps and the last state. */
-  override forward(input: Tensor, ...given: StartArguments<Tensor>): [Tensor, Tensor];
-  /** The outputs of all steps and the last state. */
-  override forward(
-    input: Tensor | PackedSequence,
-    ...start: StartArguments<Tensor>
-  ): [Tensor | PackedSequence, Tensor] {
-    const state = startOf(this, start), given = state ? [state] : [];
-    const { output, states } = input instanceof PackedSequence
-      ? this.runPacked(input, given)
-      : this.run(input, given);
-    return [output, stateOf(states, 0)];
   }
 }
 
