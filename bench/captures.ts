@@ -1,6 +1,6 @@
 /**
  * Captures of functions: the first of a process, those of further modules, a closure that is made anew for each call,
- * beside one that stays.
+ * beside one that stays, and closures that are compiled anew.
  *
  *   deno run -A cli.ts bench captures          # modules are rewritten as they are loaded
  *   deno run -A bench/captures.ts              # the functions of this file come from the inspector
@@ -56,6 +56,20 @@ report(
     },
   }),
   "stays the same",
+);
+report(
+  "A closure of known code, compiled and called once, which",
+  await measure({
+    "captures constants": () => {
+      const by = turn++ % 7;
+      return compile((x: Tensor) => x.mul(by), { backend: "eager" })(x);
+    },
+    "captures variables": () => {
+      let n = turn++ % 7;
+      return compile((x: Tensor) => x.add(n++), { backend: "eager" })(x);
+    },
+  }),
+  "captures constants",
 );
 const counterFrom = (start: number): Step => {
   let n = start;
