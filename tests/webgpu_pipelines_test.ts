@@ -35,6 +35,13 @@ Deno.test({
       assert(theirs > 0 && theirs < shaders.length, `${theirs} by threads`);
       assertEquals(new Set(shaders.map((each) => pipelines.of(each))).size, shaders.length);
       assertEquals(pipelines.prepare(shaders), 0);
+      // What threads have compiled before this one looks is not waited for
+      const { start } = CompileThreads.prototype;
+      CompileThreads.prototype.start = ({ words, sources }) =>
+        new Int32Array(words).fill(1).fill(sources.length, WORD.next, WORD.each);
+      const more = Array.from({ length: 12 }, (_, k) => shader(2000 + k));
+      assertEquals(new Pipelines({ device, limits: {}, cores: 4 }).prepare(more), more.length);
+      CompileThreads.prototype.start = start;
       // No adapter has such a limit: the threads stop, and this one does all the work
       const alone = new Pipelines({ device, limits: { maxBindGroups: 1000 }, cores: 4 });
       const told = Promise.withResolvers<string>(), { emit } = logs;

@@ -98,15 +98,16 @@ export class Pipelines {
     };
     /** Those that threads have taken. */
     const awaited = new Set<number>();
-    for (let seen = 0;;) {
+    for (let seen = 0, isOver = false; !isOver;) {
+      const at = Math.min(Atomics.add(words, WORD.next, 1), list.length);
+      while (seen < at) awaited.add(seen++);
+      if (at < list.length) make(seen++, own);
       const done = Atomics.load(words, WORD.done);
       for (const at of awaited) {
         if (Atomics.load(words, WORD.each + at) === 1 && awaited.delete(at)) make(at, theirs);
       }
-      const at = Math.min(Atomics.add(words, WORD.next, 1), list.length);
-      while (seen < at) awaited.add(seen++);
-      if (at < list.length) make(seen++, own);
-      else if (awaited.size === 0 || Atomics.wait(words, WORD.done, done, PATIENCE) === "timed-out") break;
+      if (at < list.length) continue;
+      isOver = awaited.size === 0 || Atomics.wait(words, WORD.done, done, PATIENCE) === "timed-out";
     }
     return { own, theirs };
   }
