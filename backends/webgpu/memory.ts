@@ -64,6 +64,8 @@ export class Buffers implements BlockSource<BufferBlock, WebGpuMemory> {
   readonly smallBytes = 0;
   readonly #device: GPUDevice;
   readonly #owner: BufferOwner;
+  /** Bytes of a buffer at most. */
+  readonly #most: number;
   readonly #invalid = new WeakSet<GPUBuffer>();
   #nextId = 0;
   /** Bytes that there was room for at the last look, less those of buffers made since. */
@@ -74,12 +76,13 @@ export class Buffers implements BlockSource<BufferBlock, WebGpuMemory> {
   constructor(device: GPUDevice, owner: BufferOwner) {
     this.#device = device;
     this.#owner = owner;
+    const { maxBufferSize, maxStorageBufferBindingSize } = device.limits;
+    this.#most = Math.min(maxBufferSize, maxStorageBufferBindingSize);
   }
 
   /** A size class, of whole vectors and no more than one binding reaches. Throws DynError where that is too little. */
   sizeFor(bytes: number): number {
-    const { maxBufferSize, maxStorageBufferBindingSize } = this.#device.limits;
-    const most = Math.min(maxBufferSize, maxStorageBufferBindingSize);
+    const most = this.#most;
     if (bytes > most) {
       throw new DynError(`Expected at most ${most} bytes in one tensor on webgpu but found ${bytes}`);
     }

@@ -23,6 +23,7 @@ import type { DispatchTimer } from "./timing.ts";
 /** Bind groups that a stage keeps, and parameter words that a program keeps. */
 const KEPT_BIND_GROUPS = 64;
 const MAX_GRID = 65535;
+const NO_ALIASES: ReadonlyMap<BufferId, BufferId> = new Map();
 
 /** Resources shared by programs on one device. */
 export interface ProgramContext {
@@ -55,6 +56,12 @@ interface Words {
   readonly slice: GPUBufferBinding;
 }
 
+/** The stages of calls whose buffers share memory alike, and the words of their parameters by sizes and offsets. */
+interface Staged {
+  readonly stages: readonly Stage[];
+  readonly parameters: Map<string, readonly Words[]>;
+}
+
 /** The memories of one call; `buffers` are those of inputs and outputs, in order. */
 interface Bound {
   readonly memories: readonly WebGpuMemory[];
@@ -76,8 +83,7 @@ export class WebGpuProgram implements CompiledProgram {
   /** Inputs that calls copy into one memory, for adapters that bind few. */
   readonly #packed: ReadonlySet<BufferId>;
   /** One stage for each kernel, by which buffers share memory. */
-  readonly #stages = new Map<string, readonly Stage[]>();
-  readonly #parameters = new Map<string, readonly Words[]>();
+  readonly #stages = new Map<string, Staged>();
   #nextWords = 0;
 
   readonly program: Program;
@@ -93,7 +99,7 @@ export class WebGpuProgram implements CompiledProgram {
     const program = this.program = generate(given, context.target(true));
     const plain = program.kernels.map((kernel) => shaderOf(kernel, program, APART));
     this.#packed = inputsToPack(plain, program, context.device.limits.maxStorageBuffersPerShaderStage - 1);
-    const stages = this.#stagesFor(new Map(), true);
+    const { stages } = this.#stagesFor(NO_ALIASES, true);
     this.source = stages.map(({ shader }) => `// ${shader.name}\n${shader.code}`).join("\n");
     this.kernelCount = stages.length;
   }
@@ -121,8 +127,9 @@ export class WebGpuProgram implements CompiledProgram {
       : context.pool.allocate(evaluate(program.arenaBytes, valueOf));
     const { pack, byteOffsets, copies } = this.#packInputs(call, memories, valueOf);
     const aliases = this.#aliasesOf(memories);
-    const stages = this.#stagesFor(aliases, byteOffsets.every((offset) => offset % 16 === 0));
-    const groups = this.#bindGroupsFor(stages, { memories, arena, pack }, { sizes: call.sizes, byteOffsets });
+    const staged = this.#stagesFor(aliases, byteOffsets.every((offset) => offset % 16 === 0)),
+      { stages } = staged;
+    const groups = this.#bindGroupsFor(staged, { memories, arena, pack }, { sizes: call.sizes, byteOffsets });
     const dispatches = stages.flatMap(({ kernels, shader, pipeline }, at) => {
       const count = Math.ceil(evaluate(shader.workgroups.items, valueOf) / shader.workgroups.each);
       if (count === 0) return [];
@@ -155,8 +162,9 @@ export class WebGpuProgram implements CompiledProgram {
     return passes;
   }
 
-  #stagesFor(aliases: ReadonlyMap<BufferId, BufferId>, aligned: boolean): readonly Stage[] {
-    const key = `${aligned} ${[...aliases].join(";")}`, known = this.#stages.get(key);
+  #stagesFor(aliases: ReadonlyMap<BufferId, BufferId>, aligned: boolean): Staged {
+    const key = aliases.size === 0 ? `${aligned}` : `${aligned} ${[...aliases].join(";")}`;
+    const known = this.#stages.get(key);
     if (known) return known;
     const placement = { aliases, packed: this.#packed, aligned };
     const program = aligned
@@ -166,12 +174,13 @@ export class WebGpuProgram implements CompiledProgram {
     const { pipelines } = this.context;
     pipelines.prepare(shaders);
     const given = givenKernels(program.kernels.map((kernel) => [kernel]));
-    const made = shaders.map((shader, k): Stage => ({
+    const stages = shaders.map((shader, k): Stage => ({
       kernels: given[k] ?? [],
       shader,
       pipeline: pipelines.of(shader),
       bindGroups: new Map(),
     }));
+    const made: Staged = { stages, parameters: new Map() };
     this.#stages.set(key, made);
     return made;
   }
@@ -179,6 +188,7 @@ export class WebGpuProgram implements CompiledProgram {
   /** Buffers that are the memory of a written one in this call: a binding may not be read and written apart. */
   #aliasesOf(memories: readonly WebGpuMemory[]): ReadonlyMap<BufferId, BufferId> {
     const { inputs, outputs, buffers } = this.program;
+    if (new Set(memories.map(({ bufferId }) => bufferId)).size === memories.length) return NO_ALIASES;
     const writers = new Map<number, BufferId>(), aliases = new Map<BufferId, BufferId>();
     const ids = [...inputs, ...outputs];
     ids.forEach((id, i) => {
@@ -230,13 +240,13 @@ export class WebGpuProgram implements CompiledProgram {
 
   /** A bind group for each stage: those of former calls where a stage meets the same memories. */
   #bindGroupsFor(
-    stages: readonly Stage[],
+    staged: Staged,
     { memories, arena, pack }: Bound,
     places: CallPlaces,
   ): readonly GPUBindGroup[] {
-    const parameters = this.#parametersOf(stages, places);
-    return stages.map(({ shader, pipeline, bindGroups }, i) => {
-      const words = present(parameters[i]);
+    const words = this.#wordsOf(staged, places);
+    return staged.stages.map(({ shader, pipeline, bindGroups }, i) => {
+      const { id, slice } = present(words[i]);
       const bound = shader.memories.map((memory) => {
         switch (memory.kind) {
           case "arena":
@@ -249,7 +259,7 @@ export class WebGpuProgram implements CompiledProgram {
             return present(memories[this.program.inputs.length + memory.position]);
         }
       });
-      let key = `${words.id}`;
+      let key = `${id}`;
       for (const { bufferId } of bound) key += `;${bufferId}`;
       const known = bindGroups.get(key);
       if (known) return known;
@@ -257,7 +267,7 @@ export class WebGpuProgram implements CompiledProgram {
       const made = this.context.device.createBindGroup({
         layout: pipeline.getBindGroupLayout(0),
         entries: [
-          { binding: 0, resource: words.slice },
+          { binding: 0, resource: slice },
           ...bound.map(({ buffer }, k) => ({ binding: k + 1, resource: { buffer } })),
         ],
       });
@@ -267,11 +277,14 @@ export class WebGpuProgram implements CompiledProgram {
   }
 
   /** The words of each stage, which lie in one buffer. */
-  #parametersOf(stages: readonly Stage[], places: CallPlaces): readonly Words[] {
-    const key = `${[...this.#stages.values()].indexOf(stages)};${places.sizes};${places.byteOffsets}`;
-    const known = this.#parameters.get(key);
+  #wordsOf({ stages, parameters }: Staged, places: CallPlaces): readonly Words[] {
+    const { sizes, byteOffsets } = places;
+    const key = sizes.length === 0 && byteOffsets.every((offset) => offset === 0)
+      ? ""
+      : `${sizes};${byteOffsets}`;
+    const known = parameters.get(key);
     if (known) return known;
-    if (this.#parameters.size >= KEPT_BIND_GROUPS) this.#parameters.clear();
+    if (parameters.size >= KEPT_BIND_GROUPS) parameters.clear();
     const { device } = this.context, align = device.limits.minStorageBufferOffsetAlignment;
     let end = 0;
     const slices = stages.map(({ shader: { words } }) => {
@@ -292,7 +305,7 @@ export class WebGpuProgram implements CompiledProgram {
     buffer.unmap();
     const id = this.#nextWords++;
     const made = slices.map((slice): Words => ({ id, slice: { buffer, ...slice } }));
-    this.#parameters.set(key, made);
+    parameters.set(key, made);
     return made;
   }
 }
