@@ -70,6 +70,7 @@ async function run(folder: string, world: "first" | "other"): Promise<Worlds> {
 
 /** Worlds whose captures are not kept: what they hold has no description, or is of their process. */
 const REFUSED: readonly string[] = [
+  "the numbers of a typed array",
   "a function of a text that is evaluated",
   "a number that is private",
   "whether an object has a private number",
@@ -121,7 +122,6 @@ const IN_OTHER_WORLD: Readonly<Record<string, number>> = {
   "a generator that is compiled": 1,
   "sizes of a mask": 1,
   "a typed array that is passed on": 1,
-  "the numbers of a typed array": 3,
 };
 
 const takenIn = (worlds: Worlds) =>

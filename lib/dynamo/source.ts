@@ -4,6 +4,8 @@
  * print as PyTorch's do, `L["x"].weight`.
  */
 
+import type { BytesPart } from "./guards/bytes.ts";
+
 /** A place in the state that a call sees. */
 export type Source =
   /** An argument of the function, or a live register of a resumed one. */
@@ -50,7 +52,9 @@ export type Source =
     readonly base: Source;
     readonly part: EntryPart;
     readonly index: number;
-  };
+  }
+  /** A part of an object that shows memory. */
+  | { readonly kind: "bytes"; readonly name: string; readonly base: Source; readonly part: BytesPart };
 
 /** The part of a collection, or of an iterator's item, that an entry source refers to. */
 export type EntryPart =
@@ -193,6 +197,11 @@ export function elementSource(base: Source, at: Source, offset: number): Source 
   return { kind: "element", name: `${base.name}[${at.name}${more}]`, base, at, offset };
 }
 
+/** A part of a typed array, DataView or buffer. */
+export function bytesSource(base: Source, part: BytesPart): Source {
+  return { kind: "bytes", name: `${part}Of(${base.name})`, base, part };
+}
+
 /** Returns whether two sources with one name are the same place. */
 export function isSamePlace(a: Source, b: Source): boolean {
   switch (a.kind) {
@@ -221,6 +230,8 @@ export function isSamePlace(a: Source, b: Source): boolean {
         b.base.name === a.base.name;
     case "entry":
       return b.kind === a.kind && b.part === a.part && b.index === a.index && b.base.name === a.base.name;
+    case "bytes":
+      return b.kind === a.kind && b.part === a.part && b.base.name === a.base.name;
   }
 }
 
@@ -244,6 +255,7 @@ function rootOf(source: Source): Source {
     case "accessor":
     case "prototype":
     case "entry":
+    case "bytes":
       return rootOf(source.base);
     case "element":
       return rootOf(source.at);

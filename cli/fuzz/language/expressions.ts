@@ -2,6 +2,7 @@
  * Random expressions over the variables of a function, as text: numbers, booleans, tensors, lists and other values.
  * Invariant: numbers stay small integers, so that every backend computes them exactly.
  */
+import { numbersInMemory, tensorsInMemory, valuesInMemory } from "./memory.ts";
 import { choose, closed, code, several, type Text, word } from "./text.ts";
 
 /** The parts that texts are made of. */
@@ -80,6 +81,7 @@ function numbers(tie: Tie): Text {
     [1, code`${list}.reduceRight((a, b) => a * 2 + b, ${number})`],
     [1, code`(o.${word("inherited", "own")} ?? ${number})`],
     [1, code`Reflect.${word("get(o, 'a')", "apply(h0, o, list)", "ownKeys(o).length")}`],
+    [3, numbersInMemory(number)],
     [1, code`${tensor}.${word("numel()", "shape.length", "shape.reduce((a, b) => a * b, 1)")}`],
   );
 }
@@ -128,6 +130,7 @@ function tensors(tie: Tie): Text {
     [1, code`${tensor}.${word(...shapes)}`],
     [1, code`(t0 = ${tensor})`],
     [1, code`w.apply(${tensor})`],
+    [2, tensorsInMemory],
   );
 }
 
@@ -202,6 +205,7 @@ function values(tie: Tie): Text {
     [1, code`[...${list}.entries()].map(([at, e]) => at + e)`],
     [1, code`structuredClone({ a: ${number} })`],
     [1, code`(class { static v = ${closed(number)}; }).v`],
+    [2, valuesInMemory],
     [1, code`void ${value}`],
     [
       1,

@@ -168,6 +168,8 @@ class Watcher {
       }
     } else if (value instanceof Set) { for (const each of value) this.#describe(each, open); }
     else if (value instanceof Error) tokens.push(value.name, value.message);
+    else if (value instanceof ArrayBuffer) this.#describe([...new Uint8Array(value)], open);
+    else if (value instanceof DataView) tokens.push(`${value.byteOffset} ${value.byteLength}`);
     for (const key of Reflect.ownKeys(value)) {
       if (value instanceof Error && (key === "stack" || key === "message")) continue;
       const descriptor = Reflect.getOwnPropertyDescriptor(value, key);

@@ -4,6 +4,7 @@
  */
 import fc from "fast-check";
 import { expressions, type Grammar, partsOf, place, small, type Tie } from "./expressions.ts";
+import { statementsInMemory } from "./memory.ts";
 import { choose, closed, code, JUMP, labelled, several, type Text, withoutJumps, word } from "./text.ts";
 
 /** The optional constructs of a function. */
@@ -40,6 +41,7 @@ function statements(tie: Tie, kind: FunctionKind): Text {
     ...functions(tie),
     ...corners(tie),
     ...handedIn(tie),
+    ...statementsInMemory({ ...partsOf(tie), block: tie("statement"), fuel: FUEL }),
     ...(kind.inplace ? inplace(tie) : []),
     ...(kind.suspends === "generator" ? yields(tie) : []),
     ...(kind.suspends === "async" ? awaits(tie) : []),

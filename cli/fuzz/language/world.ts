@@ -16,6 +16,7 @@ import type { FreeBinding, PrivateAccess } from "../../../lib/dynamo/frame/info.
 import { type FunctionInfo, registerMade } from "../../../lib/dynamo/functions/functions.ts";
 import { compiler, noGrad, type Tensor, tensor, where } from "../../../mod.ts";
 import type { Program } from "./observation.ts";
+import { programMemory, writeBetween } from "./memory.ts";
 import { replaceBuiltin } from "./replaced.ts";
 
 /** One call of a program. */
@@ -48,7 +49,7 @@ export interface LanguageProgram {
 
 /** The module that a program is. */
 export function textOf({ body, helper, generator, async }: LanguageProgram): string {
-  return `const { log, opaque, later, fails, noGrad, where } = env;
+  return `const { log, opaque, later, fails, noGrad, where, by } = env;
 const held = [];
 let c0 = 1, c1 = 2, depth = 0;
 const tag = (strings, ...values) => strings.raw.join("|") + values.length;
@@ -181,6 +182,7 @@ const NAMES = [
   "fails",
   "noGrad",
   "where",
+  "by",
   "held",
   "c0",
   "c1",
@@ -360,6 +362,7 @@ export function scenarioOf(program: LanguageProgram): Program {
       log.push("opaque");
       return value;
     });
+    const by = programMemory();
     const module = instantiate(text, {
       log,
       opaque: outside,
@@ -367,6 +370,8 @@ export function scenarioOf(program: LanguageProgram): Program {
       fails: compiler.disable((n: number) => n > 2 ? REJECTING : n),
       noGrad,
       where,
+      tensor,
+      by,
       shared: made(2, 3),
     });
     register(text, module);
@@ -385,6 +390,7 @@ export function scenarioOf(program: LanguageProgram): Program {
           items: generator(n),
         }];
       } else args = [args[0], args[1], n, k, args[4], args[5]];
+      writeBetween(by, seed);
       const putBack = program.replaced === null ? null : replaceBuiltin(program.replaced, (name) => {
         log[log.length] = name;
       });
@@ -402,7 +408,7 @@ export function scenarioOf(program: LanguageProgram): Program {
         if (thrown) throw thrown.error;
         return result;
       });
-      see(args, log.splice(0), module.variables["c0"]?.get(), module.variables["c1"]?.get());
+      see(args, by, log.splice(0), module.variables["c0"]?.get(), module.variables["c1"]?.get());
     }
     // Only functions held now: they may hold others without end
     for (const each of [...module.held]) attempt(each);

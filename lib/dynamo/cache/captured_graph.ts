@@ -41,6 +41,8 @@ export function compileGraph(unit: Unit, output: OutputGraph, results: readonly 
         return hintOf(input.size);
       case "scalar":
         return scalar(input.hint, input.device);
+      case "data":
+        return input.example;
       default:
         return input satisfies never;
     }

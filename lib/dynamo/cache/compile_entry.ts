@@ -42,6 +42,7 @@ import { RepeatedCalls, type RepeatPlan } from "../repeats/memory.ts";
 import { OutputGraph } from "../trace/output_graph.ts";
 import { userFrames } from "../trace/positions.ts";
 import { refuseOutliving, refuseUsedHistories } from "../trace/begun_histories.ts";
+import { guardMemory } from "../trace/memory.ts";
 import { guardDistinctTensors, guardedForm } from "../trace/distinct_tensors.ts";
 import { guardWrites } from "../trace/written_memory.ts";
 import { CannotTrace, type Entry, type Unit } from "./unit.ts";
@@ -387,11 +388,12 @@ function deferredCall({ rebuild }: ModifiedCode, { callee, self, args }: CallReq
 /** Objects and tensors that were changed must not be others that the trace took them to differ from. */
 function guardAliases(machine: Machine, output: OutputGraph): void {
   const { objects, tensors } = machine.wrapper;
+  guardMemory(machine.wrapper);
   const isFixed = (object: ObjectValue) =>
     object.source?.kind === "known" || object.exotic.kind === "function";
   for (const object of objects) {
     const { source } = object;
-    if (!source || !isChanged(object)) continue;
+    if (!source || !isChanged(object) || object.exotic.kind === "bytes") continue;
     const others = objects.flatMap((other): Source[] => {
       const same = other === object || other.source === null || (isFixed(object) && isFixed(other));
       return same || other.source === null || other.exotic.kind !== object.exotic.kind ? [] : [other.source];

@@ -3,7 +3,9 @@
  * differences are written; keys that were deleted and added again end up last, as in the program.
  */
 import { invariant } from "../../base/errors.ts";
+import { BYTES_CLASSES } from "../guards/bytes.ts";
 import {
+  type BytesExotic,
   type CellValue,
   HOLE,
   LAZY,
@@ -29,6 +31,7 @@ export function isChanged(object: ObjectValue): boolean {
     object.slots.size > 0 || object.privates.size > 0 || object.prototypeChanged || object.frozen !== "no"
   ) return true;
   if (exotic.kind === "map" || exotic.kind === "set") return exotic.changed;
+  if (exotic.kind === "bytes") return exotic.memory.cells.size > 0;
   if (exotic.kind === "opaque") {
     return exotic.begun !== undefined && (exotic.begun.taken > 0 || exotic.begun.isOver);
   }
@@ -67,6 +70,9 @@ export function countEffects(state: ChangedState, visit: (value: Value) => void)
         visit(key);
         if (exotic.kind === "map") visit(value);
       }
+    }
+    if (exotic.kind === "bytes") {
+      for (const { given, root } of exotic.memory.cells.values()) if (root === object) visit(given);
     }
     for (const value of object.privates.values()) visit(value);
     if (object.prototypeChanged && object.prototype) visit(object.prototype);
@@ -129,6 +135,7 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
     const added = exotic.growing.added.map((each) => rebuild.value(each));
     lines.push(`${rebuild.helper("append")}(${[name(), ...added].join(", ")});`);
   }
+  if (exotic.kind === "bytes") memoryEffects(object, exotic, { name, rebuild, lines });
   if ((exotic.kind === "map" || exotic.kind === "set") && exotic.changed) {
     collectionEffects(object, rebuild, lines);
   }
@@ -153,6 +160,28 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
   }
   if (object.frozen !== "no") {
     lines.push(rebuild.integrity(name(), object.frozen));
+  }
+}
+
+/** Writes numbers through the object that the program has written them through, or made that one from. */
+function memoryEffects(
+  object: ObjectValue,
+  { type, memory, start }: BytesExotic,
+  { name, rebuild, lines }: {
+    readonly name: () => string;
+    readonly rebuild: Rebuilder;
+    readonly lines: string[];
+  },
+): void {
+  for (const [first, { form, given, root }] of memory.cells) {
+    if (root !== object) continue;
+    const at = first - start, { step } = BYTES_CLASSES[type];
+    if (form.type === type && form.little && at % step === 0) {
+      lines.push(`${name()}[${at / step}] = ${rebuild.value(given)};`);
+    } else {
+      const place = `{ form: ${rebuild.constants.name(form)}, at: ${at} }`;
+      lines.push(`${rebuild.helper("putNumber")}(${name()}, ${place}, ${rebuild.value(given)});`);
+    }
   }
 }
 

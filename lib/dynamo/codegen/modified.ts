@@ -102,6 +102,8 @@ export function buildModified(parts: ModifiedParts): Modified {
           return input.device === "cpu"
             ? `$scalar(${reader.host(input.expression)})`
             : `$scalar(${reader.host(input.expression)}, ${JSON.stringify(input.device)})`;
+        case "data":
+          return input.text(reader);
         default:
           return input satisfies never;
       }

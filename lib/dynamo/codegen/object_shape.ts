@@ -196,13 +196,16 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
     case "listIterator":
       yield exotic.over;
       break;
+    case "bytes":
+      if (exotic.root) yield exotic.root;
+      else for (const { given } of exotic.memory.cells.values()) yield given;
+      break;
     case "opaque":
       if (exotic.proxy) yield* [exotic.proxy.target, exotic.proxy.handler];
       break;
     case "plain":
     case "privateName":
     case "weak":
-    case "typed":
     case "thrown":
       break;
     default:

@@ -22,6 +22,8 @@ const putEntry = Map.prototype.set, deleteEntry = Map.prototype.delete;
 const addMember = Set.prototype.add, deleteMember = Set.prototype.delete;
 
 /** Object.defineProperty and its like. */
+export { copiedElements, newBuffer, newElements, putNumber, viewFrom } from "../guards/bytes.ts";
+
 export const defineProperty: typeof defineOwn = defineOwn;
 export const freeze: (object: object) => object = Object.freeze;
 export const seal: (object: object) => object = Object.seal;

@@ -36,6 +36,7 @@ import * as polyfills from "./polyfills.ts";
 import { addArrays } from "../trace/builtins/arrays.ts";
 import { addCollections } from "../trace/builtins/collections.ts";
 import { addIterators } from "../trace/builtins/iterators.ts";
+import { addBuffers } from "../trace/builtins/buffers.ts";
 import { addTypedArrays } from "../trace/builtins/typed_arrays.ts";
 import { addJson } from "../trace/builtins/json.ts";
 import { addErrors } from "../trace/builtins/errors.ts";
@@ -98,6 +99,7 @@ function models(): ModelTable {
   addCollections(made);
   addIterators(made);
   addTypedArrays(made);
+  addBuffers(made);
   addPromises(made);
   addWeak(made);
   addClones(made);

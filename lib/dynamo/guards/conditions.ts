@@ -145,6 +145,12 @@ export class ConditionWriter {
         return `${this.helper(fact.level === "frozen" ? "isFrozen" : "isSealed")}(${
           reader.inside(fact.source)
         })`;
+      case "bytes":
+        return `${this.helper("bytesClass")}(${reader.inside(fact.source)}) === ${JSON.stringify(fact.type)}`;
+      case "memory":
+        return `${this.helper("showsApart")}(${reader.read(fact.source)}, ${
+          reader.read(fact.other)
+        }, ${fact.apart})`;
       case "globalState": {
         return [
           `${this.helper("ambientIs")}(${constants.name(fact.state)})`,

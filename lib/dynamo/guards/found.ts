@@ -127,6 +127,8 @@ function expectedText(fact: Fact): string | null {
       return fact.constructorText ?? "an object without a constructor";
     case "generator":
       return "a generator";
+    case "bytes":
+      return fact.type;
     case "code":
       return `function ${fact.code.name || "<anonymous>"}`;
     case "identity":

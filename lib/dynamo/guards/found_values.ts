@@ -11,7 +11,8 @@ import { flagsText } from "./flags.ts";
 import { type Fact, hostLeafText } from "./guard.ts";
 import { type GuardReader, type RefusedCall, sizesIn, tensorAt } from "./guard_reader.ts";
 import { dimensionsMarked } from "../cache/dimension_marks.ts";
-import type { HostExpression } from "../variables/host_number.ts";
+import type { HostExpression, HostLeaf } from "../variables/host_number.ts";
+import { bytesClass } from "./bytes.ts";
 import { sourceText } from "../source.ts";
 
 /** Facts about one place, and about several or none. */
@@ -60,6 +61,10 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
       return "memory that they share";
     case "distinct":
       return "one object";
+    case "memory":
+      return "memory that lies otherwise";
+    case "bytes":
+      return bytesClass(value) ?? valueText(value);
     case "same":
       return "two objects";
     case "constant":
@@ -102,6 +107,7 @@ export function elsewhereText(fact: OtherFact, call: RefusedCall, reader: GuardR
     case "expression":
       return leavesOf(fact.expression).map((leaf) => {
         const value = reader.read(leaf.source, call), tensor = tensorAt(value);
+        if (leaf.kind === "element") return `${hostLeafText(leaf)} = another number`;
         const size = leaf.kind === "source" || !tensor
           ? value
           : (leaf.part === "shape" ? tensor.shape : tensor.stride())[leaf.dim];
@@ -126,13 +132,21 @@ export function elsewhereText(fact: OtherFact, call: RefusedCall, reader: GuardR
   }
 }
 
-type Leaf = Extract<HostExpression, { kind: "source" | "tensorSize" }>;
+type Leaf = Exclude<HostLeaf, { kind: "called" | "shared" }>;
 
 /** Returns the places that an expression reads, each once. */
 function leavesOf(expression: HostExpression): Leaf[] {
-  const found = new Map<string, Leaf>();
+  const found = new Map<string, Leaf>(), seen = new Set<HostExpression>();
   const visit = (each: HostExpression): void => {
     switch (each.kind) {
+      case "shared":
+        if (seen.has(each)) return;
+        seen.add(each);
+        return visit(each.of);
+      case "element":
+        visit(each.at);
+        found.set(hostLeafText(each), each);
+        return;
       case "source":
       case "tensorSize":
         found.set(`${sourceText(each.source)} ${hostLeafText(each)}`, each);

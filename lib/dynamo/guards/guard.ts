@@ -12,6 +12,7 @@ import type { LeafHooks } from "./leaf_hooks.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { type Source, sourceText } from "../source.ts";
 import { flagsText, type PropertyFlags } from "./flags.ts";
+import type { BytesClass } from "./bytes.ts";
 import { type HostExpression, type HostLeaf, hostText } from "../variables/host_number.ts";
 import type { CellPlace, Primitive } from "../variables/value.ts";
 
@@ -128,6 +129,15 @@ export type Fact =
   | { readonly kind: "extensible"; readonly source: Source; readonly present: boolean }
   /** An object that is frozen, or sealed. */
   | { readonly kind: "integrity"; readonly source: Source; readonly level: "frozen" | "sealed" }
+  /** An object of this class that shows memory of a fixed size, which no other thread writes. */
+  | { readonly kind: "bytes"; readonly source: Source; readonly type: BytesClass }
+  /** Two objects that show different bytes (`apart`: null), or the same with so many bytes between their beginnings. */
+  | {
+    readonly kind: "memory";
+    readonly source: Source;
+    readonly other: Source;
+    readonly apart: number | null;
+  }
   /** Ambient state, and the methods of tensors that the program uses: they mean what they meant. */
   | {
     readonly kind: "globalState";
@@ -246,6 +256,10 @@ export function factText(fact: Fact): string {
       return `${fact.present ? "" : "!"}Object.isExtensible(${sourceText(fact.source)})`;
     case "integrity":
       return `Object.${fact.level === "frozen" ? "isFrozen" : "isSealed"}(${sourceText(fact.source)})`;
+    case "bytes":
+      return `___shows_bytes(${sourceText(fact.source)}, ${fact.type})`;
+    case "memory":
+      return `___lies_apart(${sourceText(fact.source)}, ${sourceText(fact.other)}, ${fact.apart ?? "any"})`;
     case "globalState":
       return `___check_global_state(grad=${fact.state.gradEnabled}, dtype=${fact.state.defaultDtype}, ` +
         `device=${fact.state.defaultDevice}${fact.state.autocast && `, autocast=${fact.state.autocast}`})`;
@@ -264,9 +278,21 @@ function tensorText(source: Source, expected: TensorExpectation): string {
 /** Returns the place that a host expression reads, as guards print it. */
 export function hostLeafText(leaf: HostLeaf): string {
   if (leaf.kind === "called") return `${leaf.call.text}#${leaf.index}`;
+  if (leaf.kind === "shared") return `(…)#${leaf.number}`;
   const base = sourceText(leaf.source);
   if (leaf.kind === "source") return base;
+  if (leaf.kind === "element") {
+    const at = hostText(leaf.at, hostLeafText);
+    return leaf.form ? `${base}.${leaf.form.type}At(${at}, ${leaf.form.little})` : `${base}[${at}]`;
+  }
   return leaf.part === "shape" ? `${base}.shape[${leaf.dim}]` : `${base}.stride()[${leaf.dim}]`;
+}
+
+/** The same to tell places apart, which may have equal labels. */
+export function leafKey(leaf: HostLeaf): string {
+  if (leaf.kind === "called" || leaf.kind === "shared") return hostLeafText(leaf);
+  const at = leaf.kind === "element" ? hostText(leaf.at, leafKey) : "";
+  return `${leaf.source.name} ${hostLeafText(leaf)} ${at}`;
 }
 
 function cellText(place: CellPlace): string {

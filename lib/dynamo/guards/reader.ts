@@ -8,9 +8,11 @@ import { BUILTIN_VARIABLES } from "../functions/builtin_objects.ts";
 import { keysOf, membersOf, valuesOf } from "../../base/collections.ts";
 import { invariant } from "../../base/errors.ts";
 import type { Source } from "../source.ts";
+import { bytesPart, numberAt, typedElement } from "./bytes.ts";
+import { leafKey } from "./guard.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { getterOf, OTHERWISE, valueOf } from "./data_reads.ts";
-import { type HostCall, type HostExpression, hostText } from "../variables/host_number.ts";
+import { type HostCall, type HostElement, type HostExpression, hostText } from "../variables/host_number.ts";
 
 /** Global variables that generated code uses by name, as they were when dyn was loaded. */
 const OWN_GLOBALS = { Math, Object, Reflect, Array, Map, Set, Number } as const;
@@ -184,6 +186,10 @@ export class SourceReader {
           this.read(at)
         }, ${offset})`;
       }
+      case "bytes": {
+        const { base, part } = source;
+        return `${this.constants.name(bytesPart)}(${this.read(base)}, ${JSON.stringify(part)})`;
+      }
       case "entry": {
         const { base, part, index } = source;
         if (part === "kind" || part === "item" || part === "place" || part === "last") {
@@ -217,10 +223,32 @@ export class SourceReader {
     return name;
   }
 
+  /** A number in memory, read once and before anything is written. */
+  #element({ source, at, form }: HostElement): string {
+    const { constants } = this, base = this.read(source), index = this.host(at);
+    const text = form
+      ? `${constants.name(numberAt)}(${base}, ${constants.name(form)}, ${index})`
+      : `${constants.name(typedElement)}(${base}, ${index})`;
+    return this.#once("element", text, () => text);
+  }
+
+  /** A variable for what a text stands for. */
+  #once(wish: string, key: string, text: () => string): string {
+    let name = this.#known.get(key);
+    if (name === undefined) {
+      const value = text();
+      this.#known.set(key, name = this.fresh(wish));
+      this.emit(`const ${name} = ${value};`);
+    }
+    return name;
+  }
+
   /** A host expression over sources. */
   host(expression: HostExpression): string {
     return hostText(expression, (leaf) => {
       if (leaf.kind === "called") return this.#called(leaf.call);
+      if (leaf.kind === "element") return this.#element(leaf);
+      if (leaf.kind === "shared") return this.#once("number", leafKey(leaf), () => this.host(leaf.of));
       const base = this.read(leaf.source);
       if (leaf.kind === "source") return base;
       return leaf.part === "shape" ? `${base}.shape[${leaf.dim}]` : `${base}.stride()[${leaf.dim}]`;
@@ -238,6 +266,9 @@ export const LIST_READERS: Readonly<Record<string, unknown>> = {
   placeAt,
   fromEnd,
   elementAt,
+  bytesPart,
+  numberAt,
+  typedElement,
   kindsLeft,
   keysLeft,
   valuesLeft,

@@ -311,6 +311,8 @@ function writeInput(input: GraphInput, by: ByNumber): Plain {
       return [input.kind, by.numberOf(input.value.real)];
     case "size":
       return [input.kind, hintOf(input.size)];
+    case "data":
+      throw new NotStorable("a tensor of numbers in memory");
     case "scalar":
       return [input.kind, writePrimitive(input.hint), input.device];
     default:

@@ -16,6 +16,7 @@ import {
   type MethodExpectation,
   type TensorExpectation,
 } from "../guards/guard.ts";
+import { BYTES_CLASSES, isBytesClass } from "../guards/bytes.ts";
 import { codeAt } from "./code_forms.ts";
 import type { CellPlace } from "../variables/value.ts";
 import { hostExpression } from "./host_numbers.ts";
@@ -115,6 +116,8 @@ const cellPlace = variants<CellPlace>({
   captured: fields({ cell, source, base: source, index: count }),
 });
 
+const BYTES = Object.keys(BYTES_CLASSES).filter((name) => isBytesClass(name));
+
 const fact = variants<Fact>({
   constant: fields({ source, value: { write: writePrimitive, read: readPrimitive } }),
   identity: fields({ source, object, label: text }),
@@ -166,6 +169,8 @@ const fact = variants<Fact>({
   madeBy: fields({ source, constructorText: optional(text) }),
   generator: fields({ source }),
   unrevoked: refused("a proxy"),
+  bytes: fields({ source, type: oneOf(...BYTES) }),
+  memory: refused("memory"),
   extensible: fields({ source, present: flag }),
   integrity: fields({ source, level: oneOf("frozen", "sealed") }),
   globalState: fields({ state: { write: () => null, read: () => ambientState() }, methods: list(method) }),

@@ -14,6 +14,11 @@ function write(value: HostExpression, by: ByNumber): Plain {
   switch (value.kind) {
     case "called":
       throw new NotStorable(`what ${value.call.text} says in each call`);
+    case "element":
+      if (value.form) throw new NotStorable("a number in memory of another form");
+      return [value.kind, source.write(value.source, by), again(value.at), value.isWhole];
+    case "shared":
+      throw new NotStorable("a long computation");
     case "source":
       return [value.kind, source.write(value.source, by)];
     case "literal":
@@ -36,6 +41,14 @@ function read(form: Plain, by: ByNumber): HostExpression {
   switch (kind) {
     case "source":
       return { kind, source: source.read(first, by) };
+    case "element":
+      return {
+        kind,
+        source: source.read(first, by),
+        at: read(second, by),
+        form: null,
+        isWhole: third === true,
+      };
     case "literal": {
       const value = readPrimitive(first);
       if (typeof value === "number" || typeof value === "string") return { kind, value };

@@ -7,9 +7,11 @@ import type { SourcePosition } from "../../graph/node.ts";
 import type { ShapeEnv } from "../../sym/shape_env.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, textIn } from "../../sym/stored/forms.ts";
 import type { CodeObject } from "../bytecode/code.ts";
+import type { BytesPart } from "../guards/bytes.ts";
 import type { Symbols } from "../../sym/stored/symbols.ts";
 import {
   argumentSource,
+  bytesSource,
   capturedName,
   capturedSource,
   cellSource,
@@ -196,6 +198,8 @@ export const source: Form<Source> = {
         return [value.kind, again(value.base), again(value.at), value.offset];
       case "captured":
         return [value.kind, again(value.base), capturedName(value), value.index];
+      case "bytes":
+        return [value.kind, again(value.base), value.part];
       case "cell":
         return [value.kind, labelOf(value), cell.write(value.cell, by)];
       case "accessor":
@@ -226,6 +230,8 @@ export const source: Form<Source> = {
         return entrySource(source.read(first, by), part.read(second, by), numberIn(third));
       case "element":
         return elementSource(source.read(first, by), source.read(second, by), numberIn(third));
+      case "bytes":
+        return bytesSource(source.read(first, by), bytesPart.read(second, by));
       case "captured":
         return capturedSource(source.read(first, by), textIn(second), numberIn(third));
       default:
@@ -233,6 +239,8 @@ export const source: Form<Source> = {
     }
   },
 };
+
+const bytesPart = oneOf<BytesPart>("buffer", "byteOffset", "length");
 
 export const part = oneOf<EntryPart>(
   "key",

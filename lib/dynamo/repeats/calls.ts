@@ -197,8 +197,18 @@ const changedCount = (m: Interpreter): number =>
 /** Counters that grow if a call leaves more behind than operations. */
 function countsOf(m: Interpreter): readonly number[] {
   const { output, deferred, promises, backwards, firstWrite } = m;
-  const { calls, readLater, readCopies, scalars, begun, sizes, attributes, regionCalls, checkpoints } =
-    output;
+  const {
+    calls,
+    readLater,
+    readCopies,
+    scalars,
+    begun,
+    sizes,
+    attributes,
+    regionCalls,
+    checkpoints,
+    memories,
+  } = output;
   return [
     deferred.length,
     promises.length,
@@ -210,6 +220,7 @@ function countsOf(m: Interpreter): readonly number[] {
     scalars.size,
     begun.length,
     sizes.unbackedCount,
+    memories.reads,
     Object.keys(attributes).length,
     regionCalls,
     checkpoints,

@@ -68,6 +68,7 @@ export class MovedPlaces {
       case "accessor":
       case "captured":
       case "element":
+      case "bytes":
         return this.#behind(source, () => null);
       case "argument":
       case "this":
@@ -147,6 +148,8 @@ export function relyOnMoved(
     case "proxy":
     case "generator":
     case "unrevoked":
+    case "bytes":
+    case "memory":
       return false;
     default:
       return fact satisfies never;

@@ -13,6 +13,7 @@ import {
   placeAt,
   valuesLeft,
 } from "../functions/begun_iterators.ts";
+import { types } from "node:util";
 import { breakGraph } from "../break_reasons.ts";
 import { isChanged } from "../codegen/effects.ts";
 import { type EntryPart, entrySource, type Source } from "../source.ts";
@@ -39,7 +40,8 @@ export function nextOfBegun(m: Interpreter, iterator: Value, method: Value): Val
   const iterated = typeof over === "object" ? m.wrapper.find(over) : undefined;
   const changed = iterated instanceof ObjectValue && isChanged(iterated) ? iterated : null;
   if (typeof over === "object" && nextKind(real, state.taken) !== undefined) {
-    return changed ? breakGraph("begunIterator") : nextOfList(m, begun);
+    const isShown = types.isTypedArray(over) && m.output.memories.areWritten;
+    return changed || isShown ? breakGraph("begunIterator") : nextOfList(m, begun);
   }
   return nextOfEntries(m, begun, { what, changed });
 }

@@ -2,7 +2,7 @@
  * Traces `tensor(data)` and similar functions: fresh tensors from constants of the program. Invariant: every call of
  * the compiled function makes a new tensor, so that writes to it do not show in later calls.
  */
-import { type DType, getDefaultDtype, isFloat } from "../../base/dtype.ts";
+import { type DType, dtypeOfArray, getDefaultDtype, type HostArray, isFloat } from "../../base/dtype.ts";
 import {
   asTensor,
   copyOf,
@@ -25,12 +25,12 @@ import { enumerableKeys } from "./object_keys.ts";
 import { assumeFraction } from "./graph_numbers.ts";
 import { complexNumberOf } from "./complex_numbers.ts";
 import { heldTensor } from "./held_tensor.ts";
-import { typedElements } from "./typed_elements.ts";
+import { bytesObject, numbersObject } from "./memory.ts";
+import { dataOf, type Maker, ofBytes, ofNumbers } from "./tensor_data.ts";
+import { knownElements } from "./typed_elements.ts";
 import { beginHistory } from "./begun_histories.ts";
 import { callOp } from "./tensor_ops.ts";
 import { refusing, tracedOps } from "./traced_ops.ts";
-
-type Maker = (data: TensorData, options: TensorOptions) => Tensor;
 
 /** Adds the models. */
 export function addCreation(table: ModelTable): void {
@@ -42,12 +42,8 @@ export function addCreation(table: ModelTable): void {
   table.call(
     fromTypedArray,
     (m, { args: [data = UNDEFINED, sizes = UNDEFINED, options] }) => {
-      const elements = typedElements(data), chosen = optionsOf(m, options);
-      if (!elements || elements instanceof Uint8ClampedArray || elements instanceof Uint32Array) {
-        return breakGraph("opaqueObject", "a typed array of the program");
-      }
-      const shape = sizes === UNDEFINED ? [elements.length] : allSizes(m, sizes);
-      return constantOf(m, () => fromTypedArray(elements, shape, chosen));
+      const flat = create(m, flatTensor, { data, options });
+      return sizes === UNDEFINED ? flat : callOp(m, m.opNamed("reshape"), [flat, sizes], false);
     },
   );
   table.call(
@@ -59,6 +55,17 @@ export function addCreation(table: ModelTable): void {
         { data, options },
       ),
   );
+}
+
+/** `fromTypedArray` without a shape. */
+function flatTensor(data: TensorData, options: TensorOptions): Tensor {
+  return hasType(data)
+    ? fromTypedArray(data, undefined, options)
+    : breakGraph("opaqueObject", "data of a tensor");
+}
+
+function hasType(data: TensorData): data is HostArray {
+  return ArrayBuffer.isView(data) && (data instanceof Uint16Array || dtypeOfArray(data) !== undefined);
 }
 
 /** Numbers, booleans and nested arrays of them; anything else breaks the graph. */
@@ -77,20 +84,12 @@ function plain(m: Interpreter, value: Value): TensorData {
     }
     case "object":
       if (value.exotic.kind === "array") return allElements(m, value).map((each) => plain(m, each));
-      return complexNumberOf(m, value) ?? ownedElements(value);
+      return complexNumberOf(m, value) ?? breakGraph("opaqueObject", "data of a tensor");
     case "tensor":
       return breakGraph("tensorMethod", "a tensor is made of tensors");
     default:
       return breakGraph("tensorItem", "data of a tensor");
   }
-}
-
-/** A copy of the elements of a typed array. */
-function ownedElements(value: Value): TensorData {
-  const elements = typedElements(value);
-  const hasType = elements && !(elements instanceof Uint8ClampedArray) &&
-    !(elements instanceof Uint16Array) && !(elements instanceof Uint32Array);
-  return hasType ? elements.slice() : breakGraph("opaqueObject", "data of a tensor");
 }
 
 function optionsOf(m: Interpreter, value: Value | undefined): TensorOptions {
@@ -110,10 +109,15 @@ function create(
   { data, options }: { readonly data: Value; readonly options: Value | undefined },
 ): Value {
   const chosen = optionsOf(m, options);
-  if (maker === asTensor && typedElements(data)) {
-    return breakGraph("opaqueObject", "data that a tensor shares");
-  }
   if (data.kind === "tensor") return ofTensor(m, maker, { data, chosen });
+  const bytes = bytesObject(data), numbers = bytes ? null : ofNumbers(m, data, { chosen, make: maker });
+  if (bytes) {
+    const array = numbersObject(bytes), known = array && knownElements(array);
+    return known
+      ? constantOf(m, () => maker(dataOf(known), chosen))
+      : ofBytes(m, bytes, { chosen, make: maker });
+  }
+  if (numbers) return numbers;
   const elements = ofElements(m, data, chosen);
   if (elements) return elements;
   const known = plain(m, data), filled = data.kind === "constant" && typeof known !== "bigint" ? data : null;
@@ -142,12 +146,6 @@ function ofTensor(
   const ops = tracedOps(m);
   const moved = maker === asTensor ? converted(ops, data, chosen) : copyOf(ops, data, chosen);
   return requiresGrad && maker !== asTensor ? beginHistory(m, moved) : moved;
-}
-
-function allSizes(m: Interpreter, sizes: Value): number[] {
-  const known = plain(m, sizes);
-  if (Array.isArray(known) && known.every((size): size is number => typeof size === "number")) return known;
-  return breakGraph("throws", "sizes of a tensor");
 }
 
 /** A floating-point tensor of elements that the graph computes; null if there are none, or not in a plain list. */

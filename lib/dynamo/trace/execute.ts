@@ -39,6 +39,7 @@ import {
 } from "./execute_objects.ts";
 import { loadGlobal, storeGlobal } from "./globals.ts";
 import { elementAtNumber, putAtEnd } from "./growing_lists.ts";
+import { refuseNumber } from "./memory.ts";
 import { homeOf, loadFree, storeFree } from "./free_variables.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
 import { newArray } from "./objects.ts";
@@ -181,6 +182,9 @@ export function execute(
           value: step.get(instruction.value),
         });
       if (isPut) return step.next();
+      if (instruction.key.kind === "register") {
+        refuseNumber(m, step.get(instruction.object), step.get(instruction.key.register));
+      }
       return step.withMember(
         step.get(instruction.object),
         instruction.key,

@@ -16,6 +16,7 @@ import {
   type Value,
 } from "../variables/value.ts";
 import { refuseIntegrity } from "./contents.ts";
+import { elementAtNumber as numberAtNumber } from "./memory.ts";
 import type { Interpreter } from "./interpreter.ts";
 
 /** Returns a list of which only the end matters so far; null for all others. */
@@ -67,7 +68,9 @@ export function lastElements(m: Interpreter, array: ObjectValue, count: number):
 
 /** Returns the element of a list at a number of the trace; null: it has to be known which number it is. */
 export function elementAtNumber(m: Interpreter, list: Value, key: Value): Value | null {
-  if (key.kind !== "number" || key.dim === null || list.kind !== "object") return null;
+  if (key.kind !== "number" || list.kind !== "object") return null;
+  if (list.exotic.kind === "bytes") return numberAtNumber(m, list, key);
+  if (key.dim === null) return null;
   const length = growingOf(m, list)?.length.dim ?? null;
   if (length !== null && list.exotic.kind === "array") {
     const count = sub(length, key.dim);

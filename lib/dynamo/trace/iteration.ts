@@ -23,6 +23,8 @@ import {
   newArray,
   newObject,
 } from "./objects.ts";
+import { isWithin, numbersObject } from "./memory.ts";
+import { elementOf } from "./typed_elements.ts";
 import { truthOf } from "./operators.ts";
 
 const ARRAY_ITERATOR: object = Object.getPrototypeOf([][Symbol.iterator]());
@@ -47,7 +49,7 @@ export const LIST_NEXTS: ReadonlySet<unknown> = new Set(
 export function listIterator(m: Interpreter, over: Value, what: "keys" | "values" | "entries"): ObjectValue {
   let prototype = STRING_ITERATOR;
   if (over.kind === "object") {
-    if (over.arguments || over.exotic.kind === "typed") prototype = ARRAY_ITERATOR;
+    if (over.arguments || over.exotic.kind === "bytes") prototype = ARRAY_ITERATOR;
     else if (over.exotic.kind === "array") {
       elementsOf(m, over);
       prototype = ARRAY_ITERATOR;
@@ -88,11 +90,12 @@ export function nextOfList(m: Interpreter, iterator: ObjectValue): Value | null 
     if (index >= Number(count.value)) return end(exotic);
     return m.plainProperty(over, `${index}`) ?? UNDEFINED;
   }
-  if (over.exotic.kind === "typed") {
-    const element = over.exotic.elements[index];
-    if (element === undefined) return end(exotic);
+  const typed = numbersObject(over);
+  if (typed) {
+    if (!isWithin(m, typed, index)) return end(exotic);
     if (what === "keys") return constant(index);
-    return what === "values" ? constant(element) : pair(constant(index), constant(element));
+    const element = elementOf(m, typed, index) ?? UNDEFINED;
+    return what === "values" ? element : pair(constant(index), element);
   }
   if (over.exotic.kind === "array") {
     if (index >= elementsOf(m, over).length) return end(exotic);
@@ -156,7 +159,7 @@ function builtinIterator(m: Interpreter, source: Value): ObjectValue | null {
     return listIterator(m, source, "values");
   }
   if (source.arguments && real === Array.prototype[Symbol.iterator]) return listIterator(m, source, "values");
-  if (exotic.kind === "typed" && real === TYPED_VALUES) return listIterator(m, source, "values");
+  if (numbersObject(source) && real === TYPED_VALUES) return listIterator(m, source, "values");
   if (exotic.kind === "map" && real === Map.prototype[Symbol.iterator]) {
     return listIterator(m, source, "entries");
   }

@@ -8,8 +8,8 @@ import { breakGraph } from "../break_reasons.ts";
 import { HOLE, LAZY, type ObjectValue } from "../variables/value.ts";
 import { elementAt, elementsOf, refuseOpaque } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { closureSlot, elementFlags, indexOfKey, type Key, refuseStack, refuseTyped } from "./objects.ts";
-import { typedElement } from "./typed_elements.ts";
+import { closureSlot, elementFlags, indexOfKey, type Key, refuseBytes, refuseStack } from "./objects.ts";
+import { namesElement, typedElement } from "./typed_elements.ts";
 
 /**
  * Own keys in the language's order; those of real objects are guarded, the enumerable ones only where the program
@@ -17,7 +17,7 @@ import { typedElement } from "./typed_elements.ts";
  */
 export function ownKeys(m: Interpreter, object: ObjectValue, which: "enumerable" | "all" = "all"): Key[] {
   refuseOpaque(object);
-  refuseTyped(object);
+  refuseBytes(object);
   if (which === "all") refuseStack(object, "stack");
   const keys: Key[] = [];
   const { exotic } = object;
@@ -75,7 +75,7 @@ export function enumerableKeys(m: Interpreter, object: ObjectValue): string[] {
 export function isEnumerable(m: Interpreter, object: ObjectValue, key: Key): boolean {
   const changed = object.slots.get(key);
   if (changed) return changed.kind !== "deleted" && changed.enumerable;
-  refuseTyped(object);
+  refuseBytes(object);
   if (object.exotic.kind === "array") {
     if (key === "length") return false;
     if (indexOfKey(key) !== null) return elementFlags(object, key).enumerable;
@@ -90,7 +90,7 @@ export function hasOwn(m: Interpreter, object: ObjectValue, key: Key): boolean {
   refuseOpaque(object);
   const changed = object.slots.get(key);
   if (changed) return changed.kind !== "deleted";
-  if (object.exotic.kind === "typed") return Boolean(typedElement(object.exotic.elements, key));
+  if (namesElement(object, key)) return typedElement(m, object, key) !== undefined;
   if (object.exotic.kind === "array") {
     if (key === "length") return true;
     const index = indexOfKey(key);

@@ -35,7 +35,7 @@ import { inheritsAnew } from "../variables/wrap.ts";
 import { growingOf, lengthOfGrowing } from "./growing_lists.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { namespaceSlot } from "./namespaces.ts";
-import { typedElement, writeTyped } from "./typed_elements.ts";
+import { namesElement, typedElement, writeTyped } from "./typed_elements.ts";
 
 export {
   allElements,
@@ -78,8 +78,8 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
   const changed = object.slots.get(key);
   if (changed) return changed.kind === "deleted" ? null : changed;
   const { exotic } = object;
-  if (exotic.kind === "typed") {
-    const element = typedElement(exotic.elements, key);
+  if (namesElement(object, key)) {
+    const element = typedElement(m, object, key);
     return element ? dataSlot(element) : null;
   }
   if (exotic.kind === "array") {
@@ -212,6 +212,10 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
     const value = readCell(m, variable);
     return value.kind === "uninitialized" ? breakGraph("throws", variable.name) : { kind: "value", value };
   }
+  if (namesElement(object, key)) {
+    const element = typedElement(m, object, key);
+    return element ? { kind: "value", value: element } : undefinedFound();
+  }
   const known = object.reads.get(key);
   if (known && !object.slots.has(key) && !object.prototypeChanged) return { kind: "value", value: known };
   let holder: ObjectValue | null = object;
@@ -329,6 +333,10 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
     writeCell(variable, value);
     return { kind: "done" };
   }
+  if (namesElement(object, key)) {
+    writeTyped(m, object, key, value);
+    return { kind: "done" };
+  }
   const grows = canGrow(m, object), own = ownSlotFlags(m, object, key);
   if (own === "data") {
     if (!grows && object.exotic.kind === "array") return breakGraph("frozen");
@@ -344,6 +352,7 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
     holder = holder.prototype
   ) {
     refuseOpaque(holder);
+    if (holder !== object) refuseBytes(holder);
     relyOnChain(m, object, holder);
     const flags = ownSlotFlags(m, holder, key);
     if (flags === null) continue;
@@ -375,6 +384,7 @@ export function assignThrough(
   let holder: ObjectValue | null = from;
   for (; holder; holder = holder.prototype) {
     refuseOpaque(holder);
+    refuseBytes(holder);
     relyOnChain(m, from, holder);
     const flags = ownSlotFlags(m, holder, key);
     if (flags === null) continue;
@@ -390,6 +400,7 @@ export function assignThrough(
   }
   if (!holder) relyOnAbsence(m, from, key);
   refuseOpaque(object);
+  refuseBytes(object);
   refuseIntegrity(m, object);
   const own = ownSlotFlags(m, object, key);
   if (own === "readonly" || own === "accessor") return refusedAt(m, object, key);
@@ -443,7 +454,6 @@ function ownSlotFlags(
     if (changed.kind === "accessor") return "accessor";
     return changed.writable ? "data" : "readonly";
   }
-  if (object.exotic.kind === "typed") return "data";
   if (object.exotic.kind === "array") {
     const index = indexOfKey(key), element = index === null ? null : elementsOf(m, object)[index];
     if (element === undefined || element === HOLE) return null;
@@ -469,7 +479,7 @@ export function isArrayLength(length: number): boolean {
 /** Sets an own data property. */
 function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): void {
   const { exotic } = object;
-  if (exotic.kind === "typed") return writeTyped(exotic.elements, key, value);
+  if (exotic.kind === "bytes" && !object.real) refuseBytes(object);
   if (exotic.kind === "array") {
     const index = indexOfKey(key);
     if (index !== null) {
@@ -513,15 +523,15 @@ function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): 
   }
 }
 
-/** Typed arrays of the trace have elements and nothing else. */
-export function refuseTyped({ exotic }: ObjectValue): void {
-  if (exotic.kind === "typed") breakGraph("opaqueObject", "properties of a typed array");
+/** Objects that show memory have elements and nothing else. */
+export function refuseBytes({ exotic }: ObjectValue): void {
+  if (exotic.kind === "bytes") breakGraph("opaqueObject", "properties of a typed array");
 }
 
 /** Defines an own property, whatever is there. */
 export function defineOwn(m: Interpreter, object: ObjectValue, key: Key, slot: Slot): void {
   refuseOpaque(object);
-  refuseTyped(object);
+  refuseBytes(object);
   refuseIntegrity(m, object);
   if (object.exotic.kind === "array" && (indexOfKey(key) !== null || key === "length")) {
     if (slot.kind !== "data" || !slot.writable || !slot.enumerable || !slot.configurable) {
@@ -540,7 +550,7 @@ export function defineOwn(m: Interpreter, object: ObjectValue, key: Key, slot: S
 /** Deletes an own property; false where it is refused. */
 export function deleteOwn(m: Interpreter, object: ObjectValue, key: Key): boolean {
   refuseOpaque(object);
-  refuseTyped(object);
+  refuseBytes(object);
   const { exotic } = object, grows = canGrow(m, object);
   if (exotic.kind === "array") {
     if (!grows) return breakGraph("frozen");

@@ -19,11 +19,15 @@ import {
   type HostExpression,
   hostText,
 } from "../variables/host_number.ts";
-import { hostLeafText } from "../guards/guard.ts";
-import { type ItemValue, NumberValue, type TensorValue } from "../variables/value.ts";
+import { hostLeafText, leafKey } from "../guards/guard.ts";
+import { type ItemValue, NumberValue, TensorValue } from "../variables/value.ts";
 import type { DeviceName } from "../../loops/device.ts";
 import { breakGraph } from "../break_reasons.ts";
+import type { SourceReader } from "../guards/reader.ts";
+import type { Tensor } from "../../tensor/tensor.ts";
+import { contiguousMeta } from "../../graph/meta.ts";
 import { scalarMeta } from "../scalars.ts";
+import { Memories } from "../variables/memories.ts";
 import { Restart } from "./restart.ts";
 import type { GraphValue } from "../../ops/graph_builder.ts";
 import { addChecks, dropUnreadNumbers } from "./late_sizes.ts";
@@ -41,6 +45,14 @@ export type GraphInput =
     readonly device: DeviceName;
     readonly expression: HostExpression;
     readonly hint: number;
+  }
+  /** A new tensor of numbers of the program. */
+  | {
+    readonly kind: "data";
+    readonly node: Node;
+    readonly example: Tensor;
+    /** The call that makes it. */
+    readonly text: (reader: SourceReader) => string;
   };
 
 /** The position of the trace, for stacks of nodes and guards. */
@@ -89,6 +101,7 @@ export class OutputGraph {
   /** Sizes that are numbers of the graph. */
   readonly sizeNumbers: Map<Sym, Node> = new Map();
   /** The autograd history that the tape would have. */
+  readonly memories: Memories = new Memories();
   readonly history: TraceHistory = new TraceHistory(this);
   operations = 0;
   /** Calls of regions that the program has marked. */
@@ -221,7 +234,8 @@ export class OutputGraph {
 
   /** A placeholder that hands a number in as a 0-dimensional tensor for a device. */
   scalarNode(value: NumberValue, device: DeviceName = "cpu"): Node {
-    const text = hostText(value.expression, hostLeafText), key = `${device} ${text}`;
+    const text = hostText(value.expression, hostLeafText);
+    const key = `${device} ${hostText(value.expression, leafKey)}`;
     const known = this.#scalarNodes.get(key);
     if (known) return known;
     const name = value.expression.kind === "source" ? placeholderName(value.expression.source) : "scalar_";
@@ -241,6 +255,21 @@ export class OutputGraph {
     this.scalars.add(node);
     this.inputs.push({ kind: "scalar", node, device, expression: value.expression, hint: value.hint });
     return node;
+  }
+
+  /** A placeholder for a tensor that each call makes anew before the graph runs. */
+  dataNode(example: Tensor, shape: readonly Dim[], text: (reader: SourceReader) => string): TensorValue {
+    const { dtype, device } = example;
+    const meta = contiguousMeta(shape, dtype, device);
+    const node = this.graph.create("placeholder", "data", {
+      meta: { value: { kind: "tensor", tensor: meta, requiresGrad: false }, stack: [], source: "new Tensor" },
+      ...this.#place(),
+    });
+    const value = new TensorValue(meta, false, node, null, null);
+    this.tensors.set(node, value);
+    this.inputs.push({ kind: "data", node, example, text });
+    this.memories.reads++;
+    return value;
   }
 
   /** Calls of builtins that give another number each time, in order. */
@@ -328,17 +357,15 @@ function keyOf(fact: Fact): string {
   const subject = "source" in fact ? fact.source.name : "";
   switch (fact.kind) {
     case "same":
-      return `same ${subject} ${fact.other.name}`;
+    case "memory":
+      return `${fact.kind} ${subject} ${fact.other.name}`;
     case "apart":
     case "elsewhere":
     case "distinct":
       return `${fact.kind} ${subject} ${fact.others.map((o) => o.name).join()}`;
     case "expression":
       return expressionSize(fact.expression, 200) < 200
-        ? `expression ${
-          hostText(fact.expression, (leaf) =>
-            `${leaf.kind === "called" ? "" : leaf.source.name}${hostLeafText(leaf)}`)
-        }`
+        ? `expression ${hostText(fact.expression, leafKey)}`
         : `expression ${nextUnnamed++}`;
     case "has":
     case "ownKey":
@@ -369,6 +396,7 @@ function keyOf(fact: Fact): string {
     case "timeZone":
     case "proxy":
     case "generator":
+    case "bytes":
     case "madeBy":
     case "unrevoked":
     case "extensible":

@@ -139,8 +139,8 @@ function contentOfObject(object: ObjectValue): readonly unknown[] {
       return own;
     case "opaque":
       return [...own, exotic.begun?.taken, exotic.begun?.isOver];
-    case "typed":
-      return [...own, ...exotic.elements];
+    case "bytes":
+      return [...own, ...[...exotic.memory.cells].flatMap(([at, { given }]) => [at, given])];
     case "weak":
       return [...own, ...[...exotic.entries].flat()];
     default:

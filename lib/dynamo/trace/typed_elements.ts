@@ -1,66 +1,178 @@
 /**
- * Elements of typed arrays that are made during tracing: known numbers, held by a private array of the trace.
- * Invariant: own properties are always elements; any other access ends the graph.
+ * Elements of typed arrays, by the language's rules: an index that is none of theirs is no property at all. Invariant:
+ * of arrays that are made in the trace, own properties are always elements; any other access ends the graph.
  */
 import { breakGraph } from "../break_reasons.ts";
-import { constant, type NumberArray, ObjectValue, type Value } from "../variables/value.ts";
+import {
+  BYTES_CLASSES,
+  copiedElements,
+  newElements,
+  type NumberArray,
+  type NumberType,
+} from "../guards/bytes.ts";
+import type { HostExpression } from "../variables/host_number.ts";
+import { type BytesExotic, constant, ObjectValue, type Value } from "../variables/value.ts";
+import { newMemory } from "../variables/memories.ts";
 import { builtinPrototype } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
-
-/** The classes of typed arrays of numbers. */
-export const NUMBER_ARRAYS = [
-  Int8Array,
-  Uint8Array,
-  Uint8ClampedArray,
-  Int16Array,
-  Uint16Array,
-  Int32Array,
-  Uint32Array,
-  Float32Array,
-  Float64Array,
-] as const;
+import {
+  formOf,
+  isWithin,
+  knownSize,
+  type NumbersObject,
+  numbersObject,
+  originOf,
+  readNumber,
+  writeNumber,
+} from "./memory.ts";
 
 /** Elements that generated code may have to write down. */
-const MOST_WRITTEN = 4096;
+export const MOST_WRITTEN = 4096;
 
-/** A typed array of the trace, which owns the elements that it is given. */
-export function newTyped(m: Interpreter, elements: NumberArray): ObjectValue {
-  if (elements.length > MOST_WRITTEN) return breakGraph("builtin", "a typed array of so many elements");
-  const prototype: object = Object.getPrototypeOf(elements);
-  const value = builtinPrototype(m, prototype, elements.constructor.name);
-  return new ObjectValue({ kind: "typed", elements }, value, null, null);
+/** An object of a builtin class that shows memory. */
+export function newBytes(m: Interpreter, exotic: Omit<BytesExotic, "kind" | "touched">): ObjectValue {
+  const prototype = builtinPrototype(m, BYTES_CLASSES[exotic.type].of.prototype, exotic.type);
+  return new ObjectValue({ ...exotic, kind: "bytes", touched: false }, prototype, null, null);
 }
 
-/** The elements of a typed array of the trace; null for other values. */
-export function typedElements(value: Value | undefined): NumberArray | null {
-  return value?.kind === "object" && value.exotic.kind === "typed" ? value.exotic.elements : null;
+/** A typed array of the trace, with zeros. */
+export function newTyped(m: Interpreter, type: NumberType, length: number): NumbersObject {
+  if (length > MOST_WRITTEN * 16) return breakGraph("builtin", "a typed array of so many elements");
+  const made = newBytes(m, { type, memory: newMemory(null), start: 0, size: constant(length), root: null });
+  return numbersObject(made) ?? breakGraph("constructor", "a typed array");
 }
 
-/** The place that a key names; null for names that are not numbers. */
-function indexOf(key: string | symbol): number | null {
+/** A typed array with these elements, converted as the language does. */
+export function typedOf(m: Interpreter, type: NumberType, items: readonly Value[]): NumbersObject {
+  if (items.length > MOST_WRITTEN) return breakGraph("builtin", "a typed array of so many elements");
+  const made = newTyped(m, type, items.length);
+  items.forEach((item, i) => putElement(m, made, i, item));
+  return made;
+}
+
+/**
+ * A copy of the elements of a typed array from one on, as another one of its class: they are read where they are as
+ * long as the trace has not written them.
+ */
+export function copyOfElements(
+  m: Interpreter,
+  array: NumbersObject,
+  from: number,
+  size: Value,
+): NumbersObject {
+  const { type, memory, start } = array.exotic, { step } = BYTES_CLASSES[type];
+  const origin = originOf(array), skipped = start + from * step;
+  const copy = newMemory(origin && { root: origin.root, first: origin.first - skipped });
+  if (origin) origin.root.exotic.touched = true;
+  for (const [first, written] of memory.cells) {
+    const at = first - skipped, end = at + BYTES_CLASSES[written.form.type].step;
+    const isIn = end > 0 && (size.kind !== "constant" || at < Number(size.value) * step);
+    if (!isIn) continue;
+    if (written.form !== formOf(type) || at % step !== 0 || at < 0) {
+      return breakGraph("opaqueObject", "memory that was written as numbers of another type");
+    }
+    copy.cells.set(at, { ...written, root: null });
+  }
+  const made = newBytes(m, { type, memory: copy, start: 0, size, root: null });
+  return numbersObject(made) ?? breakGraph("constructor", "a typed array");
+}
+
+/** The place that a key names; null for names that are not numbers, undefined for numbers that are never one. */
+export function indexOf(key: string | symbol): number | null | undefined {
   if (typeof key === "symbol" || (key !== "-0" && String(Number(key)) !== key)) return null;
   const index = Number(key);
-  return Number.isInteger(index) && index >= 0 ? index : breakGraph("opaqueObject", "such an element");
+  return Number.isInteger(index) && index >= 0 && key !== "-0" ? index : undefined;
 }
 
-/** An element; undefined if the array has neither it nor such a property, null if the key is not an index. */
-export function typedElement(elements: NumberArray, key: string | symbol): Value | undefined | null {
-  const index = indexOf(key);
-  if (index === null) return null;
-  const element = elements[index];
-  return element === undefined ? undefined : constant(element);
+/** Returns whether a key names an element of a typed array, be it there or not. */
+export function namesElement({ exotic }: ObjectValue, key: string | symbol): boolean {
+  return exotic.kind === "bytes" && exotic.type.endsWith("Array") && indexOf(key) !== null;
 }
 
-/** Writes an element. */
-export function writeTyped(elements: NumberArray, key: string | symbol, value: Value): void {
-  const index = indexOf(key);
-  if (index === null) return breakGraph("opaqueObject", "a property of a typed array");
-  if (value.kind === "object" || value.kind === "tensor") {
-    return breakGraph("coercion", "a number in a typed array");
+/** The element that a key names; undefined: there is none, and no property either. */
+export function typedElement(m: Interpreter, object: ObjectValue, key: string | symbol): Value | undefined {
+  const array = numbersObject(object) ?? breakGraph("opaqueObject", "elements that are no numbers"),
+    index = indexOf(key);
+  return typeof index === "number" ? elementOf(m, array, index) : undefined;
+}
+
+/** The element at an index; undefined: there is none. */
+export function elementOf(m: Interpreter, array: NumbersObject, index: number): Value | undefined {
+  if (!isWithin(m, array, index)) return undefined;
+  const { type } = array.exotic;
+  return readNumber(m, array, index * BYTES_CLASSES[type].step, formOf(type));
+}
+
+/** All elements. */
+export function elementsOf(m: Interpreter, array: NumbersObject): Value[] {
+  const length = knownSize(m, array);
+  if (length > MOST_WRITTEN) return breakGraph("builtin", "a typed array of so many elements");
+  return Array.from({ length }, (_, i) => elementOf(m, array, i) ?? constant(undefined));
+}
+
+/** Writes an element; nothing happens where there is none. */
+export function writeTyped(m: Interpreter, object: ObjectValue, key: string | symbol, value: Value): void {
+  const array = numbersObject(object) ?? breakGraph("opaqueObject", "elements that are no numbers"),
+    index = indexOf(key);
+  if (typeof index === "number" && isWithin(m, array, index)) return putElement(m, array, index, value);
+  // The value is converted all the same
+  if (value.kind !== "number" && (value.kind !== "constant" || typeof value.value !== "number")) {
+    breakGraph("coercion", "a number in a typed array");
   }
-  if (value.kind !== "constant") return breakGraph("symbolicNumber", "a number in a typed array");
-  if (typeof value.value === "bigint" || typeof value.value === "symbol") {
-    return breakGraph("throws", "no number in a typed array");
+}
+
+/** Writes an element that is there. */
+export function putElement(m: Interpreter, array: NumbersObject, index: number, value: Value): void {
+  const { type } = array.exotic;
+  writeNumber(m, array, { at: index * BYTES_CLASSES[type].step, form: formOf(type), value });
+}
+
+/** An array of the program's with the elements that are known to the trace; null: calls bring others. */
+export function knownElements(array: NumbersObject): NumberArray | null {
+  const { memory, size, type } = array.exotic;
+  if (originOf(array) || size?.kind !== "constant") return null;
+  const written: number[] = [], { step } = BYTES_CLASSES[type];
+  for (const [first, { value }] of memory.cells) {
+    if (value?.kind !== "constant") return null;
+    written.push(first / step, Number(value.value));
   }
-  elements[index] = Number(value.value);
+  return newElements(type, Number(size.value), written);
+}
+
+/** Elements that the trace has put in the place of others: where, and what each call finds there. */
+export interface WrittenElements {
+  readonly at: number;
+  readonly expression: HostExpression;
+  readonly hint: number;
+}
+
+/** Numbers that the trace has written to an array of so many elements; breaks where the graph has to run before. */
+export function writtenElements(array: NumbersObject, length: number): WrittenElements[] {
+  const { memory, start, type } = array.exotic, { step } = BYTES_CLASSES[type], found: WrittenElements[] = [];
+  for (const [first, { form, given, value }] of memory.cells) {
+    const at = (first - start) / step, end = first + BYTES_CLASSES[form.type].step;
+    if (end <= start || at >= length) continue;
+    const hint = value?.kind === "number" ? value.hint : value?.kind === "constant" && value.value;
+    if (form !== formOf(type) || !Number.isInteger(at) || at < 0) {
+      return breakGraph("opaqueObject", "memory that was written as numbers of another type");
+    }
+    if (given.kind !== "number" && given.kind !== "constant" || typeof hint !== "number") {
+      return breakGraph("tensorItem", "an element of a typed array");
+    }
+    const expression = given.kind === "number" ? given.expression : { kind: "literal", value: hint } as const;
+    found.push({ at, expression, hint });
+  }
+  return found;
+}
+
+/** An example of what an array of the program's, or a copy of it, holds where the trace has written to it. */
+export function exampleOf(
+  array: NumbersObject,
+  length: number,
+  written: readonly WrittenElements[],
+): NumberArray {
+  const { type, start } = array.exotic, origin = originOf(array);
+  const numbers = written.flatMap(({ at, hint }) => [at, hint]);
+  if (!origin) return newElements(type, length, numbers);
+  return copiedElements(origin.root.real, type, { at: start - origin.first, length, written: numbers });
 }

@@ -3,6 +3,7 @@
  * expression runs no user code.
  */
 import type { BinaryOperator } from "../bytecode/code.ts";
+import type { NumberForm } from "../guards/bytes.ts";
 import type { Source } from "../source.ts";
 
 /** A call of a builtin that gives another number each time: generated code makes it once, in its turn. */
@@ -15,12 +16,46 @@ export interface HostCall {
 }
 
 /** A place that an expression reads. */
-export type HostLeaf = Extract<HostExpression, { readonly kind: "source" | "tensorSize" | "called" }>;
+export type HostLeaf = Extract<
+  HostExpression,
+  { readonly kind: "source" | "tensorSize" | "called" | "element" | "shared" }
+>;
+
+/** A large expression that generated code computes once, before anything is written. */
+export interface SharedExpression {
+  readonly kind: "shared";
+  readonly of: HostExpression;
+  readonly number: number;
+  readonly readsElements: boolean;
+}
+
+let nextShared = 0;
+
+/** An expression as a part of others that is not written down in each of them; null where calls of builtins are in it. */
+export function shared(of: HostExpression): SharedExpression | null {
+  if (callIn(of)) return null;
+  return { kind: "shared", of, number: nextShared++, readsElements: readsElements(of) };
+}
+
+/**
+ * A number in memory as it is when the call begins: the element of a typed array at an index, or a number of another
+ * form at a byte of what the object shows.
+ */
+export interface HostElement {
+  readonly kind: "element";
+  readonly source: Source;
+  readonly at: HostExpression;
+  readonly form: NumberForm | null;
+  /** Whether it is an integer in all calls. */
+  readonly isWhole: boolean;
+}
 
 /** A pure expression over primitive values. */
 export type HostExpression =
   | { readonly kind: "called"; readonly call: HostCall; readonly index: number }
   | { readonly kind: "source"; readonly source: Source }
+  | HostElement
+  | SharedExpression
   | { readonly kind: "literal"; readonly value: number | string }
   /** A size or stride of a tensor at a source. */
   | {
@@ -169,6 +204,8 @@ export function hostText(
     case "source":
     case "tensorSize":
     case "called":
+    case "element":
+    case "shared":
       return leaf(expression);
     case "literal":
       return typeof expression.value === "string"
@@ -190,6 +227,7 @@ export function callIn(expression: HostExpression): HostCall | null {
   switch (expression.kind) {
     case "called":
       return expression.call;
+    case "shared":
     case "source":
     case "tensorSize":
     case "literal":
@@ -198,8 +236,39 @@ export function callIn(expression: HostExpression): HostCall | null {
       return callIn(expression.left) ?? callIn(expression.right);
     case "unary":
       return callIn(expression.operand);
+    case "element":
+      return callIn(expression.at);
     case "math":
       return expression.args.map(callIn).find((call) => call !== null) ?? null;
+    default:
+      return expression satisfies never;
+  }
+}
+
+/** Returns whether an expression is an integer in all calls, for all that its operators say. */
+export function isWholeNumber(expression: HostExpression): boolean {
+  if (expression.kind === "element") return expression.isWhole;
+  return expression.kind === "binary" && /^([&|^]|<<|>>>?)$/.test(expression.operator);
+}
+
+/** Returns whether an expression reads numbers in memory. */
+export function readsElements(expression: HostExpression): boolean {
+  switch (expression.kind) {
+    case "element":
+      return true;
+    case "shared":
+      return expression.readsElements;
+    case "binary":
+      return readsElements(expression.left) || readsElements(expression.right);
+    case "unary":
+      return readsElements(expression.operand);
+    case "math":
+      return expression.args.some(readsElements);
+    case "called":
+    case "source":
+    case "tensorSize":
+    case "literal":
+      return false;
     default:
       return expression satisfies never;
   }
@@ -222,6 +291,8 @@ export function expressionSize(expression: HostExpression, limit: number): numbe
     }
     case "unary":
       return 1 + expressionSize(expression.operand, limit);
+    case "element":
+      return 1 + expressionSize(expression.at, limit);
     case "math":
       return expression.args.reduce((n, a) => n >= limit ? n : n + expressionSize(a, limit - n), 1);
     default:

@@ -14,11 +14,12 @@ import {
   type HostBinary,
   type HostExpression,
   isHostMath,
+  shared,
 } from "./host_number.ts";
 import { constant, type ConstantValue, NumberValue, type Value } from "./value.ts";
 
 const EXACT = 2 ** 53;
-/** Expressions larger than this become constants: generated code would get long. */
+/** Expressions larger than this are written down once; sizes become constants. */
 const LARGEST = 400;
 
 /** A size as a value: a constant where it is known. */
@@ -130,7 +131,9 @@ function make(
   if (typeof kept === "number" && Object.is(kept, hint)) return constant(hint);
   const sound = kept !== null && hintOf(kept) === hint && !Object.is(hint, -0) ? kept : null;
   const value = new NumberValue(expression, hint, sound, quotient);
-  return expressionSize(expression, LARGEST) >= LARGEST ? specializeNumber(output, value) : value;
+  if (expressionSize(expression, LARGEST) < LARGEST) return value;
+  const once = sound === null ? shared(expression) : null;
+  return once ? new NumberValue(once, hint, null, quotient) : specializeNumber(output, value);
 }
 
 /** A binary operator on two numbers of which one at least is not a constant. */

@@ -12,6 +12,7 @@ import type { Dim, Relation } from "../../sym/expr.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { BreakCause } from "../break_reasons.ts";
+import type { BytesClass, NumberForm } from "../guards/bytes.ts";
 import type { PrivateAccess } from "../frame/info.ts";
 import type { LiveCell, Source } from "../source.ts";
 import type { ConstantValue, PassedValue, Primitive } from "./constants.ts";
@@ -231,17 +232,44 @@ export interface Entry {
 /** Captured variable of a function: its final value, or a cell. */
 export type FreeBinding = Value | CellValue;
 
-/** Typed arrays of numbers. */
-export type NumberArray =
-  | Int8Array
-  | Uint8Array
-  | Uint8ClampedArray
-  | Int16Array
-  | Uint16Array
-  | Int32Array
-  | Uint32Array
-  | Float32Array
-  | Float64Array;
+/** A number that the trace has written to memory. */
+export interface WrittenNumber {
+  readonly form: NumberForm;
+  /** The value that was assigned. */
+  readonly given: Value;
+  /** The value that is read there then; null: only the real memory can say. */
+  readonly value: Value | null;
+  /** The object of the program that is written through; null in memory of the trace. */
+  readonly root: BytesObject | null;
+}
+
+/** Bytes of a buffer of the program, or of one that is made in the trace. */
+export interface Memory {
+  /** Numbers that the trace has written, by the first byte. */
+  readonly cells: Map<number, WrittenNumber>;
+  /** Of a copy: the object of the program whose bytes it has, and its own byte at which that one would begin. */
+  readonly from: { readonly root: BytesObject; readonly first: number } | null;
+}
+
+/** A typed array, DataView or buffer. */
+export interface BytesExotic {
+  readonly kind: "bytes";
+  readonly type: BytesClass;
+  readonly memory: Memory;
+  /** Its first byte there. */
+  readonly start: number;
+  /** How many elements it has, or bytes; null: nobody has looked. */
+  size: Value | null;
+  /** The object of the program that a view was made from; null for those themselves, and in memory of the trace. */
+  readonly root: BytesObject | null;
+  /** Of an object of the program: whether the trace has looked into its memory. */
+  touched: boolean;
+}
+
+/** An object that shows memory. */
+export interface BytesObject extends ObjectValue {
+  readonly exotic: BytesExotic;
+}
 
 /** The state of an object beyond its properties. */
 export type Exotic =
@@ -266,8 +294,7 @@ export type Exotic =
     passes: boolean;
     changed: boolean;
   }
-  /** A typed array made in the trace, which has its elements to itself. */
-  | { readonly kind: "typed"; readonly elements: NumberArray }
+  | BytesExotic
   /** A date made in the trace: the number of its time. */
   | { readonly kind: "date"; time: Value }
   /** A WeakMap, or a WeakSet, whose keys have `true`. */

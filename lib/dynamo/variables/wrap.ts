@@ -14,6 +14,8 @@ import { type ChangeHistory, type DynamicMode } from "../cache/automatic_dynamic
 import { type DimensionMark, dimensionsMarked, markOf } from "../cache/dimension_marks.ts";
 import type { ShapeMarks } from "../cache/shapes_spec.ts";
 import { isSaidUnbacked, saidOf } from "../cache/dynamic_sources.ts";
+import { BYTES_CLASSES, bytesClass, bytesPlace } from "../guards/bytes.ts";
+import { leafKey } from "../guards/guard.ts";
 import { constructorText } from "../guards/runtime.ts";
 import { BUILTIN_OBJECTS } from "../functions/builtin_objects.ts";
 import { isModule, ownsParameter } from "../functions/modules.ts";
@@ -156,7 +158,7 @@ export class Wrapper {
 
   /** The same of a number. */
   hasMany({ expression, hint }: NumberValue): boolean {
-    const computation = hostText(expression, (leaf) => leaf.kind === "called" ? "" : leaf.source.name);
+    const computation = hostText(expression, leafKey);
     return this.needsMany(computation, hint);
   }
 
@@ -250,11 +252,16 @@ export class Wrapper {
     }
     if (typeof real === "function") return this.#function(real, source);
     const prototype: object | null = Object.getPrototypeOf(real);
-    const exotic = exoticOf(real);
-    const value = new ObjectValue(exotic, null, real, source);
+    const bytes = bytesOf(real, prototype, this.output);
+    const exotic = bytes ?? exoticOf(real), value = new ObjectValue(exotic, null, real, source);
     value.variable = this.settings.variableOf(real);
-    const made = exotic.kind === "opaque" ? null : this.#madeAnew(prototype, source);
-    if (types.isGeneratorObject(real)) {
+    const made = exotic.kind === "opaque" || exotic.kind === "bytes"
+      ? null
+      : this.#madeAnew(prototype, source);
+    if (exotic.kind === "bytes") {
+      this.relyOnPrototype(value);
+      this.output.guard({ kind: "bytes", source, type: exotic.type });
+    } else if (types.isGeneratorObject(real)) {
       if (source.kind !== "known") this.output.guard({ kind: "generator", source });
     } else if (source.kind === "prototype") {
       this.output.guard({ kind: "madeBy", source, constructorText: constructorText(real) });
@@ -511,6 +518,14 @@ const GENERATOR = "a generator", ITERATOR = "an iterator";
 
 /** Kinds of native objects whose properties are read as those of any object. */
 const ORDINARY: ReadonlySet<string> = new Set([WEAK_REFERENCE, DATE, PROMISE, GENERATOR, ITERATOR]);
+
+/** An object of the engine's own classes that shows memory; null for all others. */
+function bytesOf(real: object, prototype: object | null, { memories }: OutputGraph): Exotic | null {
+  const type = bytesClass(real), place = type && bytesPlace(real, type);
+  if (!type || !place || prototype !== BYTES_CLASSES[type].of.prototype) return null;
+  const memory = memories.of(place.buffer);
+  return { kind: "bytes", type, memory, start: place.start, size: null, root: null, touched: false };
+}
 
 /** Returns the kind of a native object whose behaviour is not in its properties; null for ordinary ones. */
 function nativeKind(real: object): string | null {

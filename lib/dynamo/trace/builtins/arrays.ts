@@ -425,7 +425,7 @@ export function addArrays(table: ModelTable): void {
   table.call(put, (m, { args: [result, index = UNDEFINED, value = UNDEFINED] }) => {
     const key = index.kind === "constant" ? String(index.value) : breakGraph("symbolicNumber", "an index");
     if (result?.kind !== "object") return breakGraph("opaqueObject", "an element of a result");
-    if (result.exotic.kind === "typed") assignProperty(m, result, key, value);
+    if (result.exotic.kind === "bytes") assignProperty(m, result, key, value);
     else defineOwn(m, result, key, dataSlot(value));
     return UNDEFINED;
   });

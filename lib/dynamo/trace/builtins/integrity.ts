@@ -5,7 +5,7 @@
 import { breakGraph } from "../../break_reasons.ts";
 import { isObject, type ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
 import type { Interpreter } from "../interpreter.ts";
-import { ownSlot, refuseOpaque } from "../objects.ts";
+import { ownSlot, refuseBytes, refuseOpaque } from "../objects.ts";
 import { ownKeys } from "../object_keys.ts";
 
 type Integrity = ObjectValue["frozen"];
@@ -21,6 +21,7 @@ export function setIntegrity(
   if (value?.kind === "tensor") return breakGraph("opaqueObject", "a tensor that is frozen");
   if (value?.kind !== "object") return value ?? UNDEFINED;
   refuseOpaque(value);
+  refuseBytes(value);
   if (level === "frozen" && value.frozen === "no" && isReally(m, value, "frozen")) return value;
   if (level !== "inextensible" && !value.real && value.exotic.kind !== "array") {
     // The flags of every property are part of what changes.

@@ -4,7 +4,8 @@
  */
 import { breakGraph } from "../../break_reasons.ts";
 import { settledNumber, textOf } from "../texts.ts";
-import { type Primitive, primitive, type Value } from "../../variables/value.ts";
+import { readsElements } from "../../variables/host_number.ts";
+import { isPassed, type Primitive, primitive, type Value } from "../../variables/value.ts";
 import { newArray } from "../contents.ts";
 import type { Interpreter } from "../interpreter.ts";
 
@@ -34,4 +35,25 @@ export function textArgument(m: Interpreter, value: Value, what: string): string
   return value.kind === "constant" || value.kind === "number"
     ? textOf(m, value)
     : String(primitiveOf(m, value, what));
+}
+
+/** An argument that is a whole number, cut off as the language does; `length` bounds what is beyond every number. */
+export function positionOf(
+  m: Interpreter,
+  value: Value | undefined,
+  { length, fallback }: { readonly length: number; readonly fallback: number },
+): number {
+  if (value === undefined || (value.kind === "constant" && value.value === undefined)) return fallback;
+  if (value.kind === "number") {
+    if (readsElements(value.expression)) return breakGraph("symbolicNumber", "a position in memory");
+    const known = settledNumber(m, value);
+    return positionOf(m, known, { length, fallback });
+  }
+  if (
+    value.kind !== "constant" || isPassed(value) || typeof value.value === "bigint" ||
+    typeof value.value === "symbol"
+  ) {
+    return breakGraph("coercion", "a position in memory");
+  }
+  return Math.min(Math.trunc(Number(value.value)) || 0, length);
 }

@@ -1,35 +1,34 @@
 /**
- * Models of typed arrays that the program makes from known numbers. Invariant: an array does not share its elements:
- * an operation that would share them with another, or with a buffer, ends the graph.
+ * Models of typed arrays, whose elements are read from memory of the program or made in the trace. Invariant: elements
+ * that calls bring others of are never looked at; where a method has to, the graph ends.
  */
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
+import { BYTES_CLASSES, NUMBER_ARRAYS, type NumberType } from "../../guards/bytes.ts";
 import { callbackOf } from "../calls.ts";
-import { constant, type NumberArray, type Value } from "../../variables/value.ts";
+import { constant, type ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
 import { allElements } from "../contents.ts";
 import { type CallRequest, type CallResult, type Interpreter } from "../interpreter.ts";
 import { listIterator } from "../iteration.ts";
-import { newTyped, NUMBER_ARRAYS, typedElements, writeTyped } from "../typed_elements.ts";
-import { primitiveOf } from "./pure.ts";
+import { knownSize, type NumbersObject, numbersObject, sizeOf } from "../memory.ts";
+import { findProperty } from "../objects.ts";
+import {
+  copyOfElements,
+  elementOf,
+  elementsOf,
+  knownElements,
+  newBytes,
+  newTyped,
+  putElement,
+  typedOf,
+} from "../typed_elements.ts";
+import { viewOfBuffer } from "./buffers.ts";
+import { positionOf, primitiveOf } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
-
-type Constructor = typeof NUMBER_ARRAYS[number];
 
 const PROTOTYPE: object = Object.getPrototypeOf(Int8Array.prototype);
 
-/** Methods that only read or write elements, with arguments that are primitives. */
-const PLAIN = [
-  "at",
-  "copyWithin",
-  "fill",
-  "includes",
-  "indexOf",
-  "join",
-  "lastIndexOf",
-  "reverse",
-  "slice",
-  "toReversed",
-  "with",
-] as const;
+/** Methods that look at elements, with arguments that are primitives. */
+const LOOKING = ["includes", "indexOf", "join", "lastIndexOf"] as const;
 
 /** Methods that call back, by the name of their stand-in. */
 const CALLING = [
@@ -42,75 +41,138 @@ const CALLING = [
   "findLastIndex",
 ] as const;
 
-function receiverOf({ self }: CallRequest, name: string): NumberArray {
-  return typedElements(self) ?? breakGraph("builtin", `${name} of a typed array of the program`);
+/** Methods on elements as they are. */
+const METHODS: Readonly<
+  Record<string, (m: Interpreter, array: NumbersObject, args: readonly Value[]) => CallResult>
+> = {
+  at: (m, array, [index]) => {
+    const length = knownSize(m, array), given = positionOf(m, index, { length: Infinity, fallback: 0 });
+    return elementOf(m, array, given < 0 ? length + given : given) ?? UNDEFINED;
+  },
+  copyWithin: (m, array, args) => {
+    const length = knownSize(m, array), [to] = rangeOf(m, args, length);
+    const [from, end] = rangeOf(m, args.slice(1), length);
+    const count = Math.min(end - from, length - to), elements = elementsOf(m, array);
+    for (let i = 0; i < count; i++) putElement(m, array, to + i, elements[from + i] ?? UNDEFINED);
+    return array;
+  },
+  fill: (m, array, args) => {
+    const [from, end] = rangeOf(m, args.slice(1), knownSize(m, array));
+    // It is converted even where there is nothing to fill
+    const [value = UNDEFINED] = elementsOf(m, typedOf(m, array.exotic.type, [args[0] ?? UNDEFINED]));
+    for (let i = from; i < end; i++) putElement(m, array, i, value);
+    return array;
+  },
+  reverse: (m, array) => {
+    const elements = elementsOf(m, array).toReversed();
+    elements.forEach((element, i) => putElement(m, array, i, element));
+    return array;
+  },
+  slice: (m, array, args) => {
+    refuseSpecies(m, array);
+    const size = sizeOf(m, array), isWhole = args.length === 0;
+    if (isWhole && size.kind === "number") return copyOfElements(m, array, 0, size);
+    const [from, end] = rangeOf(m, args, knownSize(m, array));
+    return copyOfElements(m, array, from, constant(Math.max(0, end - from)));
+  },
+  subarray: (m, array, args) => {
+    refuseSpecies(m, array);
+    const { type, memory, start, root } = array.exotic, { step } = BYTES_CLASSES[type];
+    const shown = root ?? (array.real ? array : breakGraph("builtin", "subarray of an array of the trace"));
+    const [from, end] = rangeOf(m, args, knownSize(m, array));
+    const size = constant(Math.max(0, end - from));
+    return newBytes(m, { type, memory, start: start + from * step, size, root: shown });
+  },
+  toReversed: (m, array) => typedOf(m, array.exotic.type, elementsOf(m, array).reverse()),
+};
+
+/** Where a range of elements begins and ends. */
+function rangeOf(m: Interpreter, [start, end]: readonly Value[], length: number): [number, number] {
+  const at = (value: Value | undefined, fallback: number) => {
+    const given = positionOf(m, value, { length, fallback });
+    return given < 0 ? Math.max(0, length + given) : given;
+  };
+  return [at(start, 0), at(end, length)];
 }
 
-/** Items of a list as elements, converted as the language does. */
-function fromItems(constructor: Constructor, items: readonly Value[]): NumberArray {
-  const elements = new constructor(items.length);
-  items.forEach((item, i) => writeTyped(elements, `${i}`, item));
-  return elements;
+/** Methods that make another array ask the object, and its class, for a class. */
+function refuseSpecies(m: Interpreter, array: NumbersObject): void {
+  const found = findProperty(m, array, "constructor");
+  const maker = found.kind === "value" && found.value.kind === "object" ? found.value.real : null;
+  if (maker !== BYTES_CLASSES[array.exotic.type].of) breakGraph("builtin", "a typed array of another class");
+}
+
+function receiverOf({ self }: CallRequest, name: string): NumbersObject {
+  return numbersObject(self) ?? breakGraph("builtin", `${name} of what is no array of numbers`);
 }
 
 function itemsOf(m: Interpreter, source: Value): readonly Value[] {
-  const typed = typedElements(source);
-  if (typed) return Array.from(typed, (each) => constant(each));
+  const typed = numbersObject(source);
+  if (typed) return elementsOf(m, typed);
   return source.kind === "object" && source.exotic.kind === "array"
     ? allElements(m, source)
     : breakGraph("constructor", "a typed array of what is not a list");
 }
 
-function construct(m: Interpreter, constructor: Constructor, args: readonly Value[]): Value {
-  const [source] = args;
-  if (!source || (source.kind === "constant" && source.value === undefined)) {
-    return newTyped(m, new constructor(0));
-  }
-  if (source.kind === "object") return newTyped(m, fromItems(constructor, itemsOf(m, source)));
-  if (source.kind !== "constant" || typeof source.value !== "number") {
-    return breakGraph("constructor", "a typed array of such a length");
-  }
-  if (!Number.isInteger(source.value) || source.value < 0) return breakGraph("throws", "an invalid length");
-  if (source.value > 2 ** 16) return breakGraph("builtin", "a typed array of so many elements");
-  return newTyped(m, new constructor(source.value));
+/** A typed array of the elements of a list, or of another one. */
+function copied(m: Interpreter, type: NumberType, source: Value): Value {
+  const typed = numbersObject(source);
+  if (typed?.exotic.type === type) return copyOfElements(m, typed, 0, sizeOf(m, typed));
+  return typedOf(m, type, itemsOf(m, source));
 }
 
-function plainCall(m: Interpreter, name: string, request: CallRequest): CallResult {
-  const elements = receiverOf(request, name);
+function construct(m: Interpreter, type: NumberType, args: readonly Value[]): Value {
+  const [source] = args;
+  if (!source || (source.kind === "constant" && source.value === undefined)) return newTyped(m, type, 0);
+  if (source.kind === "object") return viewOfBuffer(m, type, args) ?? copied(m, type, source);
+  const length = source.kind === "number" ? positionOf(m, source, { length: Infinity, fallback: 0 }) : null;
+  const known = length ?? (source.kind === "constant" ? source.value : null);
+  if (typeof known !== "number") return breakGraph("constructor", "a typed array of such a length");
+  if (!Number.isInteger(known) || known < 0) {
+    return breakGraph("constructor", "a typed array of such a length");
+  }
+  return newTyped(m, type, known);
+}
+
+function lookInto(m: Interpreter, name: string, request: CallRequest): CallResult {
+  const elements = knownElements(receiverOf(request, name));
   const method: unknown = Reflect.get(PROTOTYPE, name);
-  if (typeof method !== "function") return breakGraph("builtin", name);
+  if (!elements || typeof method !== "function") {
+    return breakGraph("opaqueObject", `${name} of elements that other calls bring others of`);
+  }
   const args = request.args.map((value) => primitiveOf(m, value, name));
-  let result: unknown;
   try {
-    result = Reflect.apply(method, elements, args);
+    return constant(Reflect.apply(method, elements, args));
   } catch (error) {
     return throwsAsPlain(error, name);
   }
-  if (result === elements) return request.self;
-  if (typeof result === "object" && result !== null) return newTyped(m, result as NumberArray);
-  if (typeof result === "function" || typeof result === "symbol") return breakGraph("builtin", name);
-  return constant(result as string | number | boolean | undefined | bigint);
 }
 
 /** Adds the models of typed arrays. */
 export function addTypedArrays(table: ModelTable): void {
-  for (const constructor of NUMBER_ARRAYS) {
+  const types = new Map<object, NumberType>();
+  for (const type of Object.keys(NUMBER_ARRAYS) as NumberType[]) {
+    const constructor = NUMBER_ARRAYS[type];
+    types.set(constructor, type);
     table.constructs(constructor, (m, { args }, prototype) => {
       if (prototype?.real !== constructor.prototype) return breakGraph("constructor", "a subclass");
-      return construct(m, constructor, args);
+      return construct(m, type, args);
     });
   }
-  const classOf = ({ self }: CallRequest): Constructor =>
-    NUMBER_ARRAYS.find((each) => self.kind === "object" && self.real === each) ??
-      breakGraph("builtin", "a typed array of another class");
+  const typeOf = ({ self }: CallRequest): NumberType =>
+    (self.kind === "object" && self.real && types.get(self.real)) ||
+    breakGraph("builtin", "a typed array of another class");
   const all: object = Object.getPrototypeOf(Int8Array);
-  table.method(all, "of", (m, request) => newTyped(m, fromItems(classOf(request), request.args)));
+  table.method(all, "of", (m, request) => typedOf(m, typeOf(request), request.args));
   table.method(all, "from", (m, request) => {
     const [source, callback] = request.args;
     if (!source || callback) return breakGraph("builtin", "from with a function");
-    return newTyped(m, fromItems(classOf(request), itemsOf(m, source)));
+    return copied(m, typeOf(request), source);
   });
-  for (const name of PLAIN) table.method(PROTOTYPE, name, (m, request) => plainCall(m, name, request));
+  for (const name of LOOKING) table.method(PROTOTYPE, name, (m, request) => lookInto(m, name, request));
+  for (const [name, method] of Object.entries(METHODS)) {
+    table.method(PROTOTYPE, name, (m, request) => method(m, receiverOf(request, name), request.args));
+  }
   for (const name of CALLING) {
     table.method(PROTOTYPE, name, (m, request) => {
       receiverOf(request, name);
@@ -126,22 +188,24 @@ export function addTypedArrays(table: ModelTable): void {
     });
   }
   table.method(PROTOTYPE, "map", (m, request) => {
-    const elements = receiverOf(request, "map");
+    const array = receiverOf(request, "map");
     callbackOf(request.args[0]);
-    const result = newTyped(m, new (elements.constructor as Constructor)(elements.length));
+    refuseSpecies(m, array);
+    const result: ObjectValue = newTyped(m, array.exotic.type, knownSize(m, array));
     return m.callInternal("mapInto", { ...request, args: [result, ...request.args] });
   });
   table.method(PROTOTYPE, "set", (m, request) => {
-    const elements = receiverOf(request, "set");
-    const [source, offset = constant(0)] = request.args;
-    const from = offset.kind === "constant" && typeof offset.value === "number" ? offset.value : -1;
+    const array = receiverOf(request, "set");
+    const [source, offset] = request.args;
+    const from = positionOf(m, offset, { length: Infinity, fallback: 0 });
     const items = source ? itemsOf(m, source) : breakGraph("throws", "set of nothing");
-    if (!Number.isInteger(from) || from < 0 || from + items.length > elements.length) {
+    if (from < 0 || from + items.length > knownSize(m, array)) {
       return breakGraph("throws", "Offset is out of bounds");
     }
-    const checked = fromItems(elements.constructor as Constructor, items);
-    checked.forEach((element, i) => elements[from + i] = element);
-    return constant(undefined);
+    // All are converted, or end the graph, before the first is written
+    const converted = elementsOf(m, typedOf(m, array.exotic.type, items));
+    converted.forEach((element, i) => putElement(m, array, from + i, element));
+    return UNDEFINED;
   });
   for (const what of ["keys", "values", "entries"] as const) {
     table.method(PROTOTYPE, what, (m, request) => {
@@ -149,10 +213,7 @@ export function addTypedArrays(table: ModelTable): void {
       return listIterator(m, request.self, what);
     });
   }
-  for (const name of ["length", "byteLength", "byteOffset"] as const) {
-    table.getter(PROTOTYPE, name, (_m, request) => constant(receiverOf(request, name)[name]));
-  }
   table.getter(PROTOTYPE, Symbol.toStringTag, (_m, request) => {
-    return constant(receiverOf(request, "the class")[Symbol.toStringTag]);
+    return constant(receiverOf(request, "the class").exotic.type);
   });
 }

@@ -1,0 +1,305 @@
+/**
+ * Memory that typed arrays, DataViews and buffers show: what the program's hold is read when the call begins, what the
+ * trace writes is kept here, by bytes, and written when the graph has run. Invariant: a number is known to the trace by
+ * its place alone, never by its value, and views of one buffer see each other's writes; where only bytes of a number of
+ * another form were written, the graph ends.
+ */
+import { breakGraph } from "../break_reasons.ts";
+import {
+  asElement,
+  BYTES_CLASSES,
+  bytesPart,
+  NUMBER_ARRAYS,
+  numberAt,
+  type NumberForm,
+  type NumberType,
+} from "../guards/bytes.ts";
+import { bytesSource } from "../source.ts";
+import { callIn, type HostElement, type HostExpression, readsElements } from "../variables/host_number.ts";
+import { binaryNumbers, mathNumbers, specializeNumber } from "../variables/numbers.ts";
+import {
+  type BytesExotic,
+  type BytesObject,
+  constant,
+  isPassed,
+  type Memory,
+  NumberValue,
+  type ObjectValue,
+  type Value,
+} from "../variables/value.ts";
+import type { Wrapper } from "../variables/wrap.ts";
+import type { Interpreter } from "./interpreter.ts";
+
+/** A trace reads so many numbers of memory: each is a variable of generated code. */
+const MOST_READ = 2048;
+
+/** A typed array whose elements are numbers. */
+export interface NumbersObject extends ObjectValue {
+  readonly exotic: BytesExotic & { readonly type: NumberType };
+}
+
+/** A value as an object that shows memory; null for all others. */
+export function bytesObject(value: Value | null | undefined): BytesObject | null {
+  return value?.kind === "object" && isBytes(value) ? value : null;
+}
+
+function isBytes(object: ObjectValue): object is BytesObject {
+  return object.exotic.kind === "bytes";
+}
+
+/** A value as a typed array of numbers; null for all others. */
+export function numbersObject(value: Value | null | undefined): NumbersObject | null {
+  return value?.kind === "object" && isNumbers(value) ? value : null;
+}
+
+function isNumbers(object: ObjectValue): object is NumbersObject {
+  return object.exotic.kind === "bytes" && object.exotic.type in NUMBER_ARRAYS;
+}
+
+/** The form in which a typed array has its elements. */
+export const formOf = (type: NumberType): NumberForm => FORMS[type].little;
+
+/** One object for each form, by which generated code knows it. */
+export const FORMS: Readonly<Record<NumberType, { readonly little: NumberForm; readonly big: NumberForm }>> =
+  {
+    Int8Array: forms("Int8Array"),
+    Uint8Array: forms("Uint8Array"),
+    Uint8ClampedArray: forms("Uint8ClampedArray"),
+    Int16Array: forms("Int16Array"),
+    Uint16Array: forms("Uint16Array"),
+    Int32Array: forms("Int32Array"),
+    Uint32Array: forms("Uint32Array"),
+    Float32Array: forms("Float32Array"),
+    Float64Array: forms("Float64Array"),
+  };
+
+function forms(type: NumberType) {
+  return { little: { type, little: true }, big: { type, little: false } } as const;
+}
+
+/** The number of elements, or bytes, of an object, which may be another one in other calls. */
+export function sizeOf(m: Interpreter, { exotic, real, source }: BytesObject): Value {
+  if (exotic.size === null) {
+    if (!real || !source) return breakGraph("opaqueObject", "memory");
+    exotic.size = m.wrapper.wrap(bytesPart(real, "length"), bytesSource(source, "length"));
+  }
+  return exotic.size;
+}
+
+/** The same where the trace depends on it. */
+export function knownSize(m: Interpreter, object: BytesObject): number {
+  const size = sizeOf(m, object);
+  return Number(
+    size.kind === "number" ? specializeNumber(m.output, size).value : size.kind === "constant" && size.value,
+  );
+}
+
+/** Returns whether an object has an element, or a byte, at an index. */
+export function isWithin(m: Interpreter, object: BytesObject, index: number): boolean {
+  const size = sizeOf(m, object);
+  if (size.kind !== "number") return index < knownSize(m, object);
+  const isLess = binaryNumbers(m.output, "<", [constant(index), size]);
+  return isLess.kind === "constant" && isLess.value === true;
+}
+
+/** Where the bytes of an object come from that the trace has not written; null: they are 0. */
+export function originOf(object: BytesObject): Memory["from"] {
+  const root = rootOf(object);
+  return object.exotic.memory.from ?? (root && { root, first: root.exotic.start });
+}
+
+/** The object of the program that an object's memory is found through: itself, or one that it was made from. */
+export function rootOf(object: BytesObject): BytesObject | null {
+  const root = object.exotic.root ?? object;
+  return root.real ? root : null;
+}
+
+/** The number at a byte of an object. */
+export function readNumber(m: Interpreter, object: BytesObject, at: number, ...[form]: [NumberForm]): Value {
+  const { memory, start } = object.exotic, first = start + at;
+  const written = memory.cells.get(first);
+  if (written && isSameForm(written.form, form)) {
+    return written.value ?? breakGraph("tensorItem", "an element is written and read as another type");
+  }
+  if (isWritten(memory, first, BYTES_CLASSES[form.type].step)) {
+    return breakGraph("opaqueObject", "memory that was written as numbers of another type");
+  }
+  const origin = originOf(object);
+  if (!origin) return constant(0);
+  return numberFrom(m, origin.root, { at: first - origin.first, form });
+}
+
+const isSameForm = (a: NumberForm, b: NumberForm): boolean =>
+  a.type === b.type && (a.little === b.little || BYTES_CLASSES[a.type].step === 1);
+
+/** Returns whether something was written to any of so many bytes. */
+function isWritten(memory: Memory, first: number, count: number): boolean {
+  for (let at = first - 7; at < first + count; at++) {
+    const written = memory.cells.get(at);
+    if (written && at + BYTES_CLASSES[written.form.type].step > first) return true;
+  }
+  return false;
+}
+
+/** A number that an object of the program shows when the call begins. */
+function numberFrom(
+  m: Interpreter,
+  root: BytesObject,
+  { at, form }: { readonly at: number; readonly form: NumberForm },
+): NumberValue {
+  const { step } = BYTES_CLASSES[form.type];
+  const isElement = root.exotic.type === form.type && form.little && at % step === 0;
+  const place: HostExpression = { kind: "literal", value: isElement ? at / step : at };
+  return elementValue(m, root, {
+    at: place,
+    form: isElement ? null : form,
+    hint: numberAt(root.real, form, at),
+  });
+}
+
+function elementValue(
+  m: Interpreter,
+  root: BytesObject,
+  { at, form, hint }: Pick<HostElement, "at" | "form"> & { readonly hint: number },
+): NumberValue {
+  if (!root.source) return breakGraph("opaqueObject", "memory");
+  if (m.output.memories.reads++ >= MOST_READ) {
+    return breakGraph("opaqueObject", "so many elements of typed arrays");
+  }
+  root.exotic.touched = true;
+  const isWhole = !(form?.type ?? root.exotic.type).startsWith("Float");
+  return new NumberValue({ kind: "element", source: root.source, at, form, isWhole }, hint, null);
+}
+
+/** The element of a typed array at a number of the trace; null: it has to be known which number it is. */
+export function elementAtNumber(m: Interpreter, list: Value, key: NumberValue): Value | null {
+  const array = numbersObject(list), origin = array && originOf(array);
+  if (!array) return null;
+  if (!origin || array.exotic.memory.cells.size > 0 || callIn(key.expression)) {
+    refuseNumber(m, list, key);
+    return null;
+  }
+  const { type, start } = array.exotic, { step } = BYTES_CLASSES[type], { root } = origin;
+  const size = sizeOf(m, array), length = size.kind === "number" ? size.hint : knownSize(m, array);
+  const { hint, expression } = key, skipped = (start - origin.first) / step;
+  if (root.exotic.type !== type || !Number.isInteger(skipped)) return null;
+  if (!Number.isInteger(hint) || hint < 0 || hint >= length) return null;
+  const end: HostExpression = size.kind === "number" ? size.expression : { kind: "literal", value: length };
+  const index: HostExpression = {
+    kind: "binary",
+    operator: ">>>",
+    left: expression,
+    right: { kind: "literal", value: 0 },
+  };
+  const isThere = [
+    { kind: "binary", operator: "===", left: index, right: expression },
+    { kind: "binary", operator: "<", left: expression, right: end },
+  ] as const;
+  for (const each of isThere) m.output.guard({ kind: "expression", expression: each, expected: true });
+  const at: HostExpression = skipped === 0
+    ? expression
+    : { kind: "binary", operator: "+", left: expression, right: { kind: "literal", value: skipped } };
+  const found = numberAt(root.real, formOf(type), (hint + skipped) * step);
+  return elementValue(m, root, { at, form: null, hint: found });
+}
+
+/** Ends the graph where there would be a version for each index that calls bring. */
+export function refuseNumber(m: Interpreter, list: Value, key: Value): void {
+  if (key.kind !== "number" || !bytesObject(list)) return;
+  if (readsElements(key.expression) || m.wrapper.hasMany(key)) {
+    breakGraph("symbolicNumber", "an index that other calls bring another one of");
+  }
+}
+
+/** Writes a number at a byte of an object, as an assignment to an element does. */
+export function writeNumber(
+  m: Interpreter,
+  object: BytesObject,
+  { at, form, value }: { readonly at: number; readonly form: NumberForm; readonly value: Value },
+): void {
+  const { memory, start } = object.exotic, first = start + at, { step } = BYTES_CLASSES[form.type];
+  const converted = asNumber(m, form.type, value);
+  const former = memory.cells.get(first);
+  const replaces = former && BYTES_CLASSES[former.form.type].step === step;
+  if (!replaces && isWritten(memory, first, step)) {
+    return breakGraph("opaqueObject", "memory that was written as numbers of another type");
+  }
+  memory.cells.set(first, { form, given: value, value: converted, root: rootOf(object) });
+}
+
+/** A value as an element of this type gives it back; null: only the real one can say. */
+function asNumber(m: Interpreter, type: NumberType, value: Value): Value | null {
+  switch (value.kind) {
+    case "constant":
+      if (isPassed(value)) return breakGraph("coercion", "a number in a typed array");
+      if (typeof value.value === "bigint" || typeof value.value === "symbol") {
+        return breakGraph("throws", "no number in a typed array");
+      }
+      return constant(asElement(type, Number(value.value)));
+    case "number":
+      return convertedNumber(m, type, value);
+    case "item":
+      if (value.type !== "number") return breakGraph("tensorItem", "a number in a typed array");
+      return type === "Float64Array" ? value : null;
+    default:
+      return breakGraph("coercion", "a number in a typed array");
+  }
+}
+
+const INTEGER_BITS = {
+  Int8Array: [24, ">>"],
+  Int16Array: [16, ">>"],
+  Uint8Array: [24, ">>>"],
+  Uint16Array: [16, ">>>"],
+} as const;
+
+function convertedNumber(m: Interpreter, type: NumberType, value: NumberValue): Value | null {
+  const { output } = m,
+    apply = (operator: "<<" | ">>" | ">>>", of: Value, by: number): Value =>
+      of.kind === "number" ? binaryNumbers(output, operator, [of, constant(by)]) : of;
+  switch (type) {
+    case "Float64Array":
+      return value;
+    case "Float32Array":
+      return mathNumbers(output, "fround", [value]);
+    case "Int32Array":
+      return apply(">>", value, 0);
+    case "Uint32Array":
+      return apply(">>>", value, 0);
+    case "Uint8ClampedArray":
+      return null;
+    default: {
+      const [by, operator] = INTEGER_BITS[type];
+      return apply(operator, apply("<<", value, by), by);
+    }
+  }
+}
+
+/**
+ * The program's objects that show written memory must lie to each other as the trace has found them, and no other one
+ * that was looked into may show any of it.
+ */
+export function guardMemory({ objects, output }: Wrapper): void {
+  const roots = objects.filter(isBytes);
+  for (const root of roots) {
+    const { memory, start } = root.exotic;
+    if (![...memory.cells.values()].some((written) => written.root === root)) continue;
+    for (const other of roots) {
+      const isLooked = other.exotic.touched || other.exotic.memory.cells.size > 0;
+      if (other === root || !isLooked || !root.source || !other.source) continue;
+      const isOne = other.exotic.memory === memory && overlaps(root, other);
+      output.guard({
+        kind: "memory",
+        source: root.source,
+        other: other.source,
+        apart: isOne ? other.exotic.start - start : null,
+      });
+    }
+  }
+}
+
+function overlaps(a: BytesObject, b: BytesObject): boolean {
+  const end = ({ exotic, real }: BytesObject) =>
+    exotic.start + Number(bytesPart(real, "length")) * BYTES_CLASSES[exotic.type].step;
+  return a.exotic.start < end(b) && b.exotic.start < end(a);
+}
