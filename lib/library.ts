@@ -2,7 +2,7 @@
  * Custom ops: the namespace `library`, like `torch.library`. Transforms, the tape and compiled graphs treat a custom
  * op as one step. Invariant: registering by name and by op are equivalent.
  */
-import { refuseValue } from "./base/checked_input.ts";
+import { optionsOf, refuseValue } from "./base/checked_input.ts";
 import { gradcheck } from "./autograd/gradcheck.ts";
 import {
   type AutogradOptions,
@@ -73,6 +73,8 @@ export interface OpCheckOptions {
   readonly raiseException?: boolean;
 }
 
+const OP_CHECK = ["testUtils", "raiseException"] as const;
+
 /**
  * Checks an op on arguments, as `torch.library.opcheck`: what it writes to, what its fake says, and that compiled calls
  * and gradients agree with plain ones. Throws DynError for the first fault, unless `raiseException` is false.
@@ -80,8 +82,9 @@ export interface OpCheckOptions {
 export function opCheck(
   op: OpOrName,
   args: readonly unknown[],
-  { testUtils = CHECKS, raiseException = true }: OpCheckOptions = {},
+  options: OpCheckOptions = {},
 ): OpCheckResults {
+  const { testUtils = CHECKS, raiseException = true } = optionsOf("opCheck", options, OP_CHECK);
   const checked = opOf(op), results: Partial<Record<OpCheckName, string>> = {};
   for (const name of [testUtils].flat()) {
     const fault = FAULTS[name](checked, args);

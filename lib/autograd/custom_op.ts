@@ -3,7 +3,7 @@
  * an op, which transforms, the tape and compiled graphs treat as one step. Invariant: an op writes only to the
  * arguments that it names, and its results share memory with none of them.
  */
-import { checkFunction, checkOptions, refuseValue } from "../base/checked_input.ts";
+import { checkFunction, checkOptions, optionsOf, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { reportFallback } from "../base/fallback.ts";
 import { flatten, unflatten } from "../base/tree.ts";
@@ -102,8 +102,9 @@ export function customOpNamed(name: string): CustomOp {
 export function customOp<F extends OpFunction>(
   name: string,
   fn: F,
-  { mutatesArgs = [], schema, deviceTypes, isDeferrable = false }: CustomOpOptions = {},
+  options: CustomOpOptions = {},
 ): CustomOp<F> {
+  const { mutatesArgs = [], schema, deviceTypes, isDeferrable = false } = optionsOf("customOp", options);
   if (!/^\w+::\w+(\.\w+)?$/.test(name)) {
     throw new DynError(`Expected the name of an op with its namespace, as mylib::relu, but found ${name}`);
   }

@@ -5,7 +5,9 @@
  * nothing is written.
  */
 import { type DType, isComplex, isFloat } from "../base/dtype.ts";
+import { checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
+import { checkTensor } from "../tensor/checked.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { getGroupRank, type ProcessGroup, worldGroup } from "./group.ts";
 import { checkList, joined as joinedList, parts, placeOf, type Received, received, sent } from "./staging.ts";
@@ -140,9 +142,14 @@ function run(call: Collective): Work {
   return work;
 }
 
+/** The group of a call. Throws DynError unless its options are an object. */
+const groupOf = (name: string, options: CollectiveOptions): Joined =>
+  joinedGroup(optionsOf(name, options).group);
+
 /** Reduces a tensor over all ranks, in place: all get the same bits, as torch.distributed.all_reduce. */
 export function allReduce(tensor: Tensor, options: ReduceOptions = {}): Work {
-  const { op = "sum" } = options, joined = joinedGroup(options.group);
+  const joined = groupOf("allReduce", options), { op = "sum" } = options;
+  checkTensor(tensor, "allReduce");
   checkOp(op, tensor.dtype);
   const receive = received(tensor, true);
   return run({ kind: "allReduce", name: "allReduce", options, joined, op, part: tensor, receive });
@@ -150,7 +157,7 @@ export function allReduce(tensor: Tensor, options: ReduceOptions = {}): Work {
 
 /** Copies the tensor of rank `src` of all processes to the others, in place, as torch.distributed.broadcast. */
 export function broadcast(tensor: Tensor, src: number, options: CollectiveOptions = {}): Work {
-  const joined = joinedGroup(options.group), root = getGroupRank(joined.group, src);
+  const joined = groupOf("broadcast", options), root = getGroupRank(joined.group, src);
   const isRoot = root === joined.connection.rank;
   const receive = isRoot ? { tensor: sent(tensor), after: null } : received(tensor, false);
   return run({ kind: "broadcast", name: "broadcast", options, joined, root, part: tensor, receive });
@@ -158,7 +165,7 @@ export function broadcast(tensor: Tensor, src: number, options: CollectiveOption
 
 /** Reduces over all ranks into the tensor of rank `dst`; those of others stay, as torch.distributed.reduce. */
 export function reduce(tensor: Tensor, dst: number, options: ReduceOptions = {}): Work {
-  const { op = "sum" } = options, joined = joinedGroup(options.group), root = getGroupRank(joined.group, dst);
+  const joined = groupOf("reduce", options), { op = "sum" } = options, root = getGroupRank(joined.group, dst);
   checkOp(op, tensor.dtype);
   const isRoot = root === joined.connection.rank;
   const receive = isRoot ? received(tensor, true) : { tensor: sent(tensor), after: null };
@@ -171,7 +178,7 @@ export function allGather(
   tensor: Tensor,
   options: CollectiveOptions = {},
 ): Work {
-  const joined = joinedGroup(options.group);
+  const joined = groupOf("allGather", options);
   checkList(tensorList, joined.group.size, tensor);
   const receive = parts(tensorList, tensor);
   return run({
@@ -187,6 +194,7 @@ export function allGather(
 
 /** Throws DynError unless a tensor holds one part for each rank. */
 function checkWhole(whole: Tensor, part: Tensor, size: number): void {
+  for (const each of [whole, part]) checkTensor(each, "a message between processes");
   if (whole.dtype === part.dtype && whole.numel() === size * part.numel()) return;
   throw new DynError(
     `Expected ${size} times the elements of ${described(part)}, one part for each rank, but found ${
@@ -200,7 +208,7 @@ function checkWhole(whole: Tensor, part: Tensor, size: number): void {
  * torch.distributed.all_gather_into_tensor.
  */
 export function allGatherIntoTensor(output: Tensor, input: Tensor, options: CollectiveOptions = {}): Work {
-  const joined = joinedGroup(options.group);
+  const joined = groupOf("allGatherIntoTensor", options);
   checkWhole(output, input, joined.group.size);
   const receive = received(output, false);
   return run({
@@ -240,7 +248,8 @@ function reduceParts(
   { output, options }: { readonly output: Tensor; readonly options: ReduceOptions },
   parts: (size: number) => Tensor,
 ): Work {
-  const { op = "sum" } = options, joined = joinedGroup(options.group);
+  const joined = groupOf(name, options), { op = "sum" } = options;
+  checkTensor(output, name);
   checkOp(op, output.dtype);
   const send = parts(joined.group.size), receive = received(output, false);
   return run({ kind: "reduceScatter", name, options, joined, op, part: output, send, receive });
@@ -255,7 +264,9 @@ export function allToAll(
   inputList: readonly Tensor[],
   options: CollectiveOptions = {},
 ): Work {
-  const joined = joinedGroup(options.group), [part] = inputList;
+  const joined = groupOf("allToAll", options);
+  checkKind(inputList, "a list", "inputs of allToAll");
+  const [part] = inputList;
   if (!part) throw new DynError("Expected one tensor for each rank but found none");
   for (const list of [inputList, outputList]) checkList(list, joined.group.size, part);
   const send = joinedList(inputList), receive = parts(outputList, part);
@@ -264,7 +275,7 @@ export function allToAll(
 
 /** The same with the parts for all ranks behind each other in one tensor, as torch.distributed.all_to_all_single. */
 export function allToAllSingle(output: Tensor, input: Tensor, options: CollectiveOptions = {}): Work {
-  const joined = joinedGroup(options.group), { size } = joined.group;
+  const joined = groupOf("allToAllSingle", options), { size } = joined.group;
   if (described(output) !== described(input) || (input.shape[0] ?? 1) % size !== 0) {
     throw new DynError(
       `Expected two tensors of one shape, whose first size is a multiple of ${size}, but found ${
@@ -301,7 +312,7 @@ export function scatter(
   scatterList: readonly Tensor[] | null = null,
   options: ScatterOptions = {},
 ): Work {
-  const joined = joinedGroup(options.group), root = getGroupRank(joined.group, options.src ?? 0);
+  const joined = groupOf("scatter", options), root = getGroupRank(joined.group, options.src ?? 0);
   checkRootList(scatterList, root === joined.connection.rank);
   if (scatterList) checkList(scatterList, joined.group.size, tensor);
   const send = scatterList ? joinedList(scatterList) : null, receive = received(tensor, false);
@@ -314,7 +325,7 @@ export function gather(
   gatherList: readonly Tensor[] | null = null,
   options: GatherOptions = {},
 ): Work {
-  const joined = joinedGroup(options.group), root = getGroupRank(joined.group, options.dst ?? 0);
+  const joined = groupOf("gather", options), root = getGroupRank(joined.group, options.dst ?? 0);
   checkRootList(gatherList, root === joined.connection.rank);
   if (gatherList) checkList(gatherList, joined.group.size, tensor);
   const receive = gatherList ? parts(gatherList, tensor) : null;
@@ -332,7 +343,7 @@ export function gather(
 
 /** Waits until all ranks are there, as torch.distributed.barrier. */
 export function barrier(options: CollectiveOptions = {}): Work {
-  const joined = joinedGroup(options.group), inBackground = options.asyncOp === true;
+  const joined = groupOf("barrier", options), inBackground = options.asyncOp === true;
   const call = emptyCall("barrier", { signature: "barrier()", inBackground });
   const { work } = started(joined.connection, { name: "barrier", bytes: 0, call }, null);
   if (!inBackground) work.wait();

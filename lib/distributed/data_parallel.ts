@@ -4,9 +4,10 @@
  * the same bits in the gradients, whatever each of them has computed.
  */
 import { leavesBehind } from "../autograd/beyond.ts";
+import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten } from "../base/tree.ts";
-import { Module } from "../nn/module.ts";
+import { checkModule, Module } from "../nn/module.ts";
 import { tensor } from "../tensor/creation.ts";
 import { isGradEnabled, noGrad } from "../tensor/modes.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
@@ -206,7 +207,8 @@ export class DistributedDataParallel<M extends Module = Module> extends Module {
     options: DataParallelOptions = {},
   ) {
     super();
-    const { group } = joinedGroup(options.processGroup),
+    checkModule(module, "DistributedDataParallel");
+    const { group } = joinedGroup(optionsOf("DistributedDataParallel", options).processGroup),
       { bucketCapMb = 25, findUnusedParameters = false } = options;
     if (!(bucketCapMb > 0)) throw new DynError(`Expected a positive bucketCapMb but found ${bucketCapMb}`);
     const parameters = module.namedParameters().filter(([, each]) => each.requiresGrad);

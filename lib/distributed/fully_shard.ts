@@ -5,8 +5,9 @@
  */
 import { savedTensorsHooks } from "../autograd/saved_hooks.ts";
 import { itemSize } from "../base/dtype.ts";
+import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
-import { Module, type StateDict } from "../nn/module.ts";
+import { checkModule, Module, type StateDict } from "../nn/module.ts";
 import { Parameter } from "../nn/parameter.ts";
 import { cat, zeros } from "../tensor/generated_functions.ts";
 import { noGrad } from "../tensor/modes.ts";
@@ -194,8 +195,10 @@ function divide(parameter: Parameter, places: readonly Place[], group: ProcessGr
  */
 export function fullyShard<M extends Module>(
   module: M,
-  { group: given, reshardAfterForward = true }: FullyShardOptions = {},
+  options: FullyShardOptions = {},
 ): M {
+  checkModule(module, "fullyShard");
+  const { group: given, reshardAfterForward = true } = optionsOf("fullyShard", options);
   const { group } = joinedGroup(given), whole = wholeParameters(module);
   const kinds = [...new Set([...whole.keys()].map(({ dtype, device }) => `${dtype} on ${device}`))];
   if (kinds.length !== 1) {
@@ -219,6 +222,7 @@ export function fullyShard<M extends Module>(
 
 /** The state of a model with whole tensors, on all ranks, which all of them ask for. */
 export function fullStateDict(model: Module): StateDict {
+  checkModule(model, "fullStateDict");
   const divided = new Map(model.parameters().map((parameter) => [parameter.storage, parameter]));
   const entries = Object.entries(model.stateDict()).map(([key, value]): [string, Tensor] => {
     const parameter = divided.get(value.storage);

@@ -8,7 +8,9 @@ import { customOp } from "../autograd/custom_op.ts";
 import { type Constant, isConstant, type SharedOp, type SharedRun } from "../autograd/shared_ops.ts";
 import { transposing } from "../autograd/transposing.ts";
 import { isGathering, noteBegun } from "../base/begun_work.ts";
+import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
+import { checkTensor } from "../tensor/checked.ts";
 import { ops } from "../tensor/eager.ts";
 import { cat } from "../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -265,7 +267,8 @@ export function averageOfBucket(x: Tensor, group: ProcessGroup, bucket: number):
 }
 
 /** The reduction of a tensor over all ranks, on all of them, as torch.distributed.nn.functional.all_reduce. */
-export function allReduce(x: Tensor, { op = "sum", group }: FunctionalReduceOptions = {}): Tensor {
+export function allReduce(x: Tensor, options: FunctionalReduceOptions = {}): Tensor {
+  const { op = "sum", group } = optionsOf("allReduce", options);
   return allReduceOp(x, op, nameOf(group));
 }
 
@@ -273,7 +276,8 @@ export function allReduce(x: Tensor, { op = "sum", group }: FunctionalReduceOpti
  * The tensors of all ranks, of one shape, joined along `dim`, on all of them; as
  * torch.distributed._functional_collectives.all_gather_tensor.
  */
-export function allGather(x: Tensor, { dim = 0, group }: FunctionalOptions & DimensionOptions = {}): Tensor {
+export function allGather(x: Tensor, options: FunctionalOptions & DimensionOptions = {}): Tensor {
+  const { dim = 0, group } = optionsOf("allGather", options);
   const all = allGatherOp(x, "sum", nameOf(group));
   return dim === 0 ? all : cat(all.split(x.size(0)), dim);
 }
@@ -284,22 +288,24 @@ export function allGather(x: Tensor, { dim = 0, group }: FunctionalOptions & Dim
  */
 export function reduceScatter(
   x: Tensor,
-  { op = "sum", dim = 0, group }: FunctionalReduceOptions & DimensionOptions = {},
+  options: FunctionalReduceOptions & DimensionOptions = {},
 ): Tensor {
+  checkTensor(x, "reduceScatter");
+  const { op = "sum", dim = 0, group } = optionsOf("reduceScatter", options);
   return dim === 0
     ? reduceScatterOp(x, op, nameOf(group))
     : reduceScatterOp(x.transpose(0, dim).contiguous(), op, nameOf(group)).transpose(0, dim);
 }
 
 /** The tensor of rank `src` of all processes, on all ranks, as torch.distributed.nn.functional.broadcast. */
-export function broadcast(x: Tensor, src: number, { group }: FunctionalOptions = {}): Tensor {
-  return broadcastOp(x, src, nameOf(group));
+export function broadcast(x: Tensor, src: number, options: FunctionalOptions = {}): Tensor {
+  return broadcastOp(x, src, nameOf(optionsOf("broadcast", options).group));
 }
 
 /**
  * Part r of the first dimension goes to rank r, and stands there at the place of its sender; as
  * torch.distributed._functional_collectives.all_to_all_single. Throws DynError for a size that does not divide.
  */
-export function allToAll(x: Tensor, { group }: FunctionalOptions = {}): Tensor {
-  return allToAllOp(x, nameOf(group));
+export function allToAll(x: Tensor, options: FunctionalOptions = {}): Tensor {
+  return allToAllOp(x, nameOf(optionsOf("allToAll", options).group));
 }

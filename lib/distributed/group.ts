@@ -2,6 +2,7 @@
  * Process groups: that of all processes, and subgroups. Invariant: `initProcessGroup`, `newGroup` and
  * `destroyProcessGroup` are called by all processes, in the same order.
  */
+import { checkInstance, checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { ALONE } from "./alone.ts";
 import { DistributedError } from "./errors.ts";
@@ -75,6 +76,8 @@ export function meet(group: ProcessGroup, signature: string): void {
   if (group.connection) agree(group.connection, signature);
 }
 
+const INIT = ["timeout", "program"] as const;
+
 /**
  * Connects this process with those that were started together with it: by `mpirun -n 4 deno run -A train.ts` or
  * `dyn launch -n 4 train.ts`. A process that was started alone is a group of one, for which no library is needed; where
@@ -84,8 +87,9 @@ export function meet(group: ProcessGroup, signature: string): void {
  */
 export function initProcessGroup(
   backend: "mpi" | null = null,
-  { timeout = TIMEOUT, program = runningProgram() }: InitOptions = {},
+  options: InitOptions = {},
 ): void {
+  const { timeout = TIMEOUT, program = runningProgram() } = optionsOf("initProcessGroup", options, INIT);
   if (world) throw new DynError("Expected no process group but found one; call destroyProcessGroup first");
   if (!(timeout > 0)) throw new DynError(`Expected a positive timeout but found ${timeout}`);
   const library = transport(), isWanted = backend === "mpi" || library?.isLaunched() === true;
@@ -141,6 +145,7 @@ export function getWorldSize(group: ProcessGroup | null = null): number {
 
 /** The rank among all processes of a rank of a group. Throws DynError where there is none. */
 export function getGlobalRank(group: ProcessGroup, groupRank: number): number {
+  checkInstance(group, ProcessGroup, "getGlobalRank");
   const rank = group.ranks[groupRank];
   if (rank !== undefined) return rank;
   throw new DynError(`Expected a rank in [0, ${group.size - 1}] but found ${groupRank}`);
@@ -148,6 +153,7 @@ export function getGlobalRank(group: ProcessGroup, groupRank: number): number {
 
 /** The rank in a group of a rank among all processes. Throws DynError where it is none of them. */
 export function getGroupRank(group: ProcessGroup, globalRank: number): number {
+  checkInstance(group, ProcessGroup, "getGroupRank");
   const at = group.ranks.indexOf(globalRank);
   if (at >= 0) return at;
   throw new DynError(`Expected one of the ranks ${group.ranks.join(", ")} but found ${globalRank}`);
@@ -158,6 +164,7 @@ export function getGroupRank(group: ProcessGroup, globalRank: number): number {
  * ranks that are not there or twice, DistributedError where processes ask for different groups.
  */
 export function newGroup(ranks: readonly number[] | null = null): ProcessGroup {
+  if (ranks) checkKind(ranks, "a list", "ranks of newGroup");
   const { connection, size } = worldGroup(), chosen = [...ranks ?? worldGroup().ranks].sort((a, b) => a - b);
   if (!connection) throw new DynError("Expected a connection of the group of all processes but found none");
   const isRank = (rank: number) => Number.isInteger(rank) && rank >= 0 && rank < size;

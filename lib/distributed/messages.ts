@@ -2,6 +2,7 @@
  * Messages between two ranks, with the names of torch.distributed. Invariant: a message is transferred once both
  * sides have called and agree on its shape and type; otherwise both throw.
  */
+import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { described, joinedGroup } from "./collectives.ts";
@@ -33,9 +34,9 @@ interface Side {
 
 function start(
   { kind, tensor, other, inBackground }: Side,
-  { group: given, tag = 0 }: MessageOptions,
+  options: MessageOptions,
 ): { readonly pending: Pending; readonly work: Work; readonly group: ProcessGroup } {
-  const { group, connection } = joinedGroup(given);
+  const { group: given, tag = 0 } = optionsOf(kind, options), { group, connection } = joinedGroup(given);
   if (!Number.isInteger(tag) || tag < 0 || tag > MOST_TAG) {
     throw new DynError(`Expected a tag in [0, ${MOST_TAG}] but found ${tag}`);
   }

@@ -4,11 +4,13 @@
  * processes.
  */
 import { itemSize } from "../base/dtype.ts";
+import { checkInstances } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { empty, stack } from "../tensor/generated_functions.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { deviceNamed } from "../tensor/storage.ts";
-import type { Tensor } from "../tensor/tensor.ts";
+import { checkTensor } from "../tensor/checked.ts";
+import { Tensor } from "../tensor/tensor.ts";
 import type { Place } from "./transport.ts";
 
 /** The memory of the device whose memory calls read. */
@@ -19,8 +21,11 @@ export function placeOf({ layout: { numel, dtype }, storage, offset }: Tensor): 
   return numel === 0 ? null : { memory: storage.memory, byteOffset: offset * itemSize(dtype) };
 }
 
-const isDirect = ({ device, layout }: Tensor): boolean =>
-  deviceNamed(device).hostReadable === true && layout.contiguous;
+function isDirect(tensor: Tensor): boolean {
+  checkTensor(tensor, "a message between processes");
+  const { device, layout } = tensor;
+  return deviceNamed(device).hostReadable === true && layout.contiguous;
+}
 
 /** Returns the tensor to send: the tensor itself or a copy. */
 export function sent(tensor: Tensor): Tensor {
@@ -52,7 +57,10 @@ export function received(tensor: Tensor, isRead: boolean): Received {
 }
 
 /** Throws DynError unless there are so many tensors, all of the shape and type of one. */
-export function checkList(list: readonly Tensor[], size: number, { shape, dtype }: Tensor): void {
+export function checkList(list: readonly Tensor[], size: number, like: Tensor): void {
+  checkInstances(list, Tensor, "tensors of ranks");
+  checkTensor(like, "a message between processes");
+  const { shape, dtype } = like;
   if (list.length !== size) {
     throw new DynError(`Expected ${size} tensors, one for each rank, but found ${list.length}`);
   }

@@ -3,10 +3,11 @@
  * model's layers. Invariants: inputs of column-wise layers and outputs of row-wise ones are the same on all ranks; so
  * are their gradients, without division by the number of ranks, since all of them compute one loss.
  */
+import { checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { MultiheadAttention } from "../nn/attention.ts";
 import { Linear } from "../nn/linear.ts";
-import type { Module } from "../nn/module.ts";
+import { checkModule, type Module } from "../nn/module.ts";
 import { Embedding } from "../nn/sparse.ts";
 import { type AttentionStyle, divideAttention, divideMultihead } from "./attention_parts.ts";
 import { joinedGroup } from "./collectives.ts";
@@ -72,9 +73,13 @@ function divide(layer: Module, style: ParallelStyle, place: Place): void {
 export function parallelizeModule<M extends Module>(
   module: M,
   plan: ParallelPlan,
-  { group: given }: ParallelOptions = {},
+  options: ParallelOptions = {},
 ): M {
-  const { group } = joinedGroup(given), division = new Division(group), all = module.namedModules();
+  checkModule(module, "parallelizeModule");
+  checkKind(plan, "an object", "the plan of parallelizeModule");
+  const { group } = joinedGroup(optionsOf("parallelizeModule", options).group),
+    division = new Division(group),
+    all = module.namedModules();
   division.begin(module);
   for (const [pattern, style] of Object.entries(plan)) {
     const names = pattern.split(".");

@@ -3,6 +3,7 @@
  * ends of long dimensions only. Invariant: the output equals PyTorch's with its default print options.
  */
 import type { Complex } from "../base/complex.ts";
+import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { type DType, isComplex, isFloat, partType } from "../base/dtype.ts";
 
@@ -37,8 +38,9 @@ export function getPrintoptions(): PrintOptions {
 
 /** Changes how tensors are printed from now on: some options, or all by the name of a profile. Throws DynError for others. */
 export function setPrintoptions(
-  { profile, ...options }: Partial<PrintOptions> & { readonly profile?: "default" | "short" | "full" },
+  given: Partial<PrintOptions> & { readonly profile?: "default" | "short" | "full" },
 ): void {
+  const { profile, ...options } = optionsOf("setPrintoptions", given);
   if (profile !== undefined && !Object.hasOwn(PROFILES, profile)) {
     throw new DynError(`Expected a profile out of default, short, full but found ${profile}`);
   }
