@@ -206,7 +206,7 @@ Deno.test("M6: a warning names the texts and functions that graphs end at before
   const rest =
     "have a version each. For further ones the graph ends where the program uses them; for versions of " +
     "these, too, raise config.cacheSizeLimit above 4\n";
-  assertEquals(told, [`L["key"]: 1 texts ${rest}L["by"]: 1 functions ${rest}`]);
+  assertEquals(told, [`L["key"]: 2 texts ${rest}L["by"]: 2 functions ${rest}`]);
 });
 
 Deno.test("M6: the warning names the setting that keeps sizes and numbers constants", () => {

@@ -159,6 +159,11 @@ export class ChangeHistory {
     return false;
   }
 
+  /** The number of places that it has warned of, where the last versions serve all further values. */
+  get toldPlaces(): number {
+    return this.#told.size;
+  }
+
   /** Warns of a place, once. */
   tellOnce(text: string): void {
     if (this.#told.has(text)) return;

@@ -203,7 +203,11 @@ function makeEntry(traced: Traced, outcome: Outcome): Entry {
       return throwingEntry(traced, outcome);
     case "break": {
       const { frames, cause } = outcome, end = endOf(traced, frames);
-      return broken(traced, { frames, cause }, () => waitTail(end) ?? breakTail(end));
+      return broken(
+        traced,
+        { frames, cause },
+        () => waitTail(end) ?? breakTail(end, cause.kind === "changingText"),
+      );
     }
     case "branch": {
       const { frames, test } = outcome, cause = { kind: "genericJump", detail: "" } as const;

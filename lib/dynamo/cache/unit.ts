@@ -320,7 +320,10 @@ export class Unit {
   #reachedLimit(): Limit | null {
     const { versions, options: { cacheSizeLimit } } = this.program, { length } = this.entries;
     const most = cacheSizeLimit ?? config.cacheSizeLimit;
-    if (length >= most && length > 0) return { setting: "cacheSizeLimit", most };
+    // A program looks at a text in more places than one: versions that end there are for all texts
+    if (length >= most + 2 * this.history.toldPlaces && length > 0) {
+      return { setting: "cacheSizeLimit", most };
+    }
     const { accumulatedCacheSizeLimit } = config;
     if (versions < accumulatedCacheSizeLimit) return null;
     return { setting: "accumulatedCacheSizeLimit", most: accumulatedCacheSizeLimit };

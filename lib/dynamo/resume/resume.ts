@@ -101,6 +101,13 @@ function callText(
   return `return ${name}(${args.join(", ")})${under};`;
 }
 
+/** The first version behind the break takes a number that plain code gives as one that has changed. */
+function expectOthers({ unit: { history, body }, values }: Way): void {
+  values.forEach((value, i) => {
+    if (value === null) history.numberChanges(`L[${JSON.stringify(body.parameters[i])}]`, NaN);
+  });
+}
+
 function valuesOf(way: Way | null): Value[] {
   return way ? way.values.filter((v) => v !== null) : [];
 }
@@ -108,8 +115,11 @@ function valuesOf(way: Way | null): Value[] {
 /** Instructions that mean nothing outside of their function. */
 const SUSPENDS: ReadonlySet<Opcode> = new Set<Opcode>(["await", "yield", "yieldDelegate", "return"]);
 
-/** The statements that follow a break at the top frame's instruction; null if the frame cannot be resumed there. */
-export function breakTail(end: End): Tail | null {
+/**
+ * The statements that follow a break at the top frame's instruction; null if the frame cannot be resumed there.
+ * `changes`: the instruction gives another value in each call.
+ */
+export function breakTail(end: End, changes: boolean): Tail | null {
   const { frames } = end, frame = frames.at(-1);
   invariant(frame, "Expected a frame");
   const { code, pc } = frame;
@@ -120,6 +130,7 @@ export function breakTail(end: End): Tail | null {
   const goesOn = successors(code, pc).length > 0;
   const way = goesOn ? wayOn(end, { depth: frames.length, pc: pc + 1, given: step.writes }) : null;
   if (goesOn && !way) return null;
+  if (changes && way) expectOthers(way);
   const thrown = handlerWay(end);
   if (thrown === "none") return null;
   const modes = modesIn(end, frames.length);

@@ -223,7 +223,7 @@ export class Wrapper {
    * but at the limit of versions the function would run uncompiled: the last ones are left for all further values alike.
    */
   #hasKinds(what: "texts" | "functions", source: Source, value: unknown): boolean {
-    const { cacheSizeLimit } = config, most = Math.max(1, cacheSizeLimit - 3);
+    const { cacheSizeLimit } = config, most = Math.max(1, cacheSizeLimit - 2);
     if (!this.needsMany(`${what} at ${source.name}`, value, most)) return false;
     this.settings.history.tellOnce(
       `${
