@@ -1,12 +1,14 @@
 /**
  * Cold compile times: chains of 40 to 400 sines with their backward pass, and transformers of 2 to 24 equal layers
  * with the phases of their compilation, each in a fresh process with an empty cache (CPU seconds of the C++ compiler
- * included); and the first result of a new small function in a process that has compiled others.
+ * included); the cost of a further equal layer in a whole training step with AdamW; and the first result of a new small
+ * function in a process that has compiled others.
  *
  *   deno run -A cli.ts bench compile
  */
-import { compile, compiler, config, nn, randn, type Tensor } from "../mod.ts";
+import { compile, compiler, config, nn, optim, randn, type Tensor } from "../mod.ts";
 import { describeMachine, medianOf } from "./support/measure.ts";
+import { threadTime } from "./support/thread_time.ts";
 
 const ELEMENTS = 1 << 16;
 
@@ -62,6 +64,26 @@ if (Deno.args[0] === "layers") {
   Deno.exit(0);
 }
 
+if (Deno.args[0] === "steps") {
+  for (const count of Deno.args.slice(1).map(Number)) {
+    const layers = Array.from({ length: count }, () => new Layer());
+    const optimizer = new optim.AdamW(layers.flatMap((layer) => [...layer.parameters()]));
+    const step = compile((x: Tensor) => {
+      optimizer.zeroGrad();
+      layers.reduce((y, layer) => layer.call(y), x).pow(2).mean().backward();
+      optimizer.step();
+    });
+    const x = randn([4, 32, WIDTH]);
+    const [first = 0, , later = 0] = [0, 1, 2].map(() => {
+      const start = threadTime();
+      step(x);
+      return threadTime() - start;
+    });
+    console.log(first - later);
+  }
+  Deno.exit(0);
+}
+
 /** Runs this file in a separate process and returns its output and CPU seconds. */
 function freshly(...args: readonly string[]): { readonly lines: readonly string[]; readonly cpu: string } {
   const cache = Deno.makeTempDirSync();
@@ -104,6 +126,16 @@ for (const count of [2, 6, 24]) {
   const { lines: [wall, phases], cpu } = freshly("layers", `${count}`);
   const first = `first call ${Number(wall).toFixed(0)} ms`;
   console.log(`  ${String(count).padStart(3)} layers: ${first} (${phases}); whole process ${cpu} CPU s`);
+}
+
+console.log("\ncompiling a training step of equal layers with AdamW, CPU ms of dyn itself");
+const counts = [1, 2, 24, 48], { lines: times } = freshly("steps", ...counts.map(String));
+for (const [at, count] of counts.entries()) {
+  const ms = Number(times[at]), more = ms - Number(times[at - 1]);
+  const each = at > 1
+    ? `, ${(more / (count - (counts[at - 1] ?? 0))).toFixed(1)} ms for each further one`
+    : "";
+  console.log(`  ${String(count).padStart(3)} layers: ${ms.toFixed(0)} ms${each}`);
 }
 
 console.log("\nfirst result of a new small function, process warm");
