@@ -30,8 +30,8 @@ function timed(run: () => unknown): number {
 }
 
 /**
- * Median milliseconds of a call among calls that are waited for together. Rounds take 0.2 s: a device that had nothing to do for a
- * moment runs at a fraction of its clock at first.
+ * Median milliseconds of a call among calls that are waited for together. Rounds take 0.2 s: on an H100 small kernels take several
+ * times as long in the moments after their first call, which PyTorch's do not.
  */
 function steady(run: () => unknown): number {
   const once = Math.min(timed(run), timed(run)),
