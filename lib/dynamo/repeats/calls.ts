@@ -12,7 +12,7 @@ import type { TensorMeta } from "../../graph/meta.ts";
 import { type RegionModes, sameModes } from "../../tensor/modes.ts";
 import { isChanged } from "../codegen/effects.ts";
 import { NO_RULES } from "../functions/frame_rules.ts";
-import { isModule } from "../functions/modules.ts";
+import { inherits, isModule } from "../functions/modules.ts";
 import { PerParameter } from "../../optim/per_parameter.ts";
 import type { Source } from "../source.ts";
 import { objectsFrom } from "./forms.ts";
@@ -113,9 +113,9 @@ export function subjectOf(m: Interpreter, frame: Frame): Subject | null {
   if (m.callers.length === 0 || m.steps === 0 || m.batch !== null || m.regionDepths.length > 0) return null;
   if (code.async || code.generator || generator !== null || frame.pc !== 0) return null;
   if (isModule(self.real)) return isMovable(self) ? { self, moved: [self], args, updates: false } : null;
-  if (!(self.real instanceof PerParameter) || code.name !== "update" || !isOwnModule(code.module.url)) {
-    return null;
-  }
+  if (code.name !== "update" || !isOwnModule(code.module.url)) return null;
+  // To ask for an instance alone would run the traps of a proxy
+  if (!inherits(self.real, PerParameter.prototype) || !(self.real instanceof PerParameter)) return null;
   // Some begin states themselves
   const states = m.wrapper.find(self.real.state);
   return states?.kind === "object" && isChanged(states) ? null : updateOf(m, self, args);
