@@ -142,8 +142,8 @@ export const whole: Corpus = {
   "a history in a part without gradients"({ compile, see }) {
     const f = compile((x: Tensor) => {
       const y = x.detach().requiresGrad_();
-      const z = enableGrad(() => y.mul(y));
-      return [autograd.grad(z.sum(), [y])[0]!, y.mul(2).requiresGrad];
+      const z = enableGrad(() => y.mul(y).sum());
+      return [autograd.grad(z, [y])[0]!, y.mul(2).requiresGrad];
     });
     noGrad(() => see(f(f64([1, -2]))));
   },

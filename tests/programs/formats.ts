@@ -45,7 +45,7 @@ export const formats: Corpus = {
     const kept = new Intl.DateTimeFormat("en-GB", options);
     const f = compile((x: Tensor) => {
       const date = new Date(86_400_000 * 365);
-      return [x.add(1), kept.format(date), kept.formatRange(0, date), date.toLocaleDateString("ja", options)];
+      return [x.add(1), kept.format(date), kept.formatRange(0, date), date.toLocaleString("ja", options)];
     });
     see(f(v(1)), f(v(2)));
   },
