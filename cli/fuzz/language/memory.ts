@@ -9,22 +9,30 @@ export interface ProgramMemory {
   [name: string]: ArrayBufferView | ArrayBuffer;
 }
 
-/** New memory: `f`, `u`, `h` and `v` show parts of one buffer. */
+/** New memory: `u`, `h` and `v` show the same bytes, `f` others of the buffer: which NaN it holds is the engine's choice. */
 export function programMemory(): ProgramMemory {
-  const buffer = new ArrayBuffer(24), f = new Float32Array(buffer, 0, 4);
+  const buffer = new ArrayBuffer(40), f = new Float32Array(buffer, 0, 4);
   f.set([1, -2, 3, 0.5]);
   return {
     f,
     w: f,
     buffer,
-    u: new Uint8Array(buffer, 10, 8),
-    h: new Int16Array(buffer, 16, 4),
-    v: new DataView(buffer, 1, 22),
+    u: new Uint8Array(buffer, 18, 8),
+    h: new Int16Array(buffer, 24, 4),
+    v: new DataView(buffer, 17, 22),
     d: Float64Array.of(2, 0, -1),
     c: Uint8ClampedArray.of(1, 250, 3),
     i: Int32Array.of(4, -3, 2, 1),
     z: BigInt64Array.of(1n, 2n),
   };
+}
+
+/** Makes every NaN the same one, before bytes are compared. */
+export function settleNaN({ f }: ProgramMemory): void {
+  if (!(f instanceof Float32Array)) return;
+  f.forEach((each, i) => {
+    if (Number.isNaN(each)) f[i] = NaN;
+  });
 }
 
 /** Others write there between calls. */

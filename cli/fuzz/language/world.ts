@@ -16,7 +16,7 @@ import type { FreeBinding, PrivateAccess } from "../../../lib/dynamo/frame/info.
 import { type FunctionInfo, registerMade } from "../../../lib/dynamo/functions/functions.ts";
 import { compiler, noGrad, type Tensor, tensor, where } from "../../../mod.ts";
 import type { Program } from "./observation.ts";
-import { programMemory, writeBetween } from "./memory.ts";
+import { programMemory, settleNaN, writeBetween } from "./memory.ts";
 import { replaceBuiltin } from "./replaced.ts";
 
 /** One call of a program. */
@@ -362,7 +362,7 @@ export function scenarioOf(program: LanguageProgram): Program {
       log.push("opaque");
       return value;
     });
-    const by = programMemory();
+    const by = programMemory(), initial = { ...by };
     const module = instantiate(text, {
       log,
       opaque: outside,
@@ -408,6 +408,7 @@ export function scenarioOf(program: LanguageProgram): Program {
         if (thrown) throw thrown.error;
         return result;
       });
+      settleNaN(initial);
       see(args, by, log.splice(0), module.variables["c0"]?.get(), module.variables["c1"]?.get());
     }
     // Only functions held now: they may hold others without end
