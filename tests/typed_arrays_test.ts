@@ -236,3 +236,22 @@ Deno.test("guards on typed arrays are on their class and length, never on conten
     'lengthOf(L["b"]) === 4',
   ]);
 });
+
+Deno.test("a loop goes on with the element whose bytes ended the graph", async () => {
+  const program: Program = ({ compile, see }) => {
+    const run = compile((x: Tensor, floats: Float32Array, bytes: Uint8Array) => {
+      const log: number[] = [];
+      for (const each of floats) {
+        bytes[5] = 7;
+        log.push(each);
+      }
+      return [x.add(log.length), log];
+    });
+    for (let k = 0; k < 2; k++) {
+      const buffer = new ArrayBuffer(12);
+      see(run(row(), new Float32Array(buffer), new Uint8Array(buffer)));
+    }
+  };
+  const plain = await observe(program, (fn) => fn);
+  assertEquals(difference(plain, await observe(program, (fn) => compile(fn, { backend: "eager" }))), null);
+});

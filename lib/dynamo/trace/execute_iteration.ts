@@ -123,10 +123,12 @@ export function executeForInNext(step: Step, instruction: InstructionOf<"forInNe
   const { m, frame } = step;
   const enumerator = step.get(instruction.enumerator);
   if (enumerator.kind !== "enumerator") return breakGraph("iterator", "for-in after a graph break");
-  let key: string | undefined;
-  do key = enumerator.keys[enumerator.index++]; while (
+  let key: string | undefined, { index } = enumerator;
+  do key = enumerator.keys[index++]; while (
     key !== undefined && enumerator.object && findProperty(m, enumerator.object, key).kind === "absent"
   );
+  // Only now: looking for the property may have ended the graph
+  enumerator.index = index;
   frame.registers[instruction.done] = constant(key === undefined);
   frame.registers[instruction.key] = constant(key);
   return step.next();

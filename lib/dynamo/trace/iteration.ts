@@ -5,7 +5,15 @@
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { isReplaced } from "../../base/own_builtins.ts";
-import { constant, isCallable, ObjectValue, UNDEFINED, type Value } from "../variables/value.ts";
+import {
+  constant,
+  type ConstantValue,
+  isCallable,
+  type ListIteratorExotic,
+  ObjectValue,
+  UNDEFINED,
+  type Value,
+} from "../variables/value.ts";
 import {
   type CallRequest,
   type CallResult,
@@ -73,46 +81,47 @@ export function nextOfList(m: Interpreter, iterator: ObjectValue): Value | null 
   const { exotic } = iterator;
   invariant(exotic.kind === "listIterator", "Expected an iterator over a list");
   if (exotic.done) return null;
-  const { over, what } = exotic;
-  const index = exotic.index++;
+  // It goes on only now: where reading an item ends the graph, the program asks for the same one behind it
+  const item = itemAt(m, exotic);
+  if (item === null) exotic.done = true;
+  else exotic.index += isText(exotic.over) && item.kind === "constant" ? String(item.value).length : 1;
+  return item;
+}
+
+const isText = (over: Value): over is ConstantValue =>
+  over.kind === "constant" && typeof over.value === "string";
+
+/** The item that a builtin iterator has come to; null behind the last one. */
+function itemAt(m: Interpreter, { over, what, index }: ListIteratorExotic): Value | null {
   const pair = (a: Value, b: Value) => newArray(m, [a, b]);
-  if (over.kind === "constant" && typeof over.value === "string") {
-    const text = over.value.slice(index);
-    const [character] = text;
-    if (character === undefined) return end(exotic);
-    exotic.index = index + character.length;
-    return constant(character);
+  if (isText(over)) {
+    const [character] = String(over.value).slice(index);
+    return character === undefined ? null : constant(character);
   }
   invariant(over.kind === "object", "Expected a collection");
   if (over.arguments) {
     const count = m.plainProperty(over, "length");
     if (count?.kind !== "constant") return breakGraph("symbolicNumber", "the length of arguments");
-    if (index >= Number(count.value)) return end(exotic);
-    return m.plainProperty(over, `${index}`) ?? UNDEFINED;
+    return index < Number(count.value) ? m.plainProperty(over, `${index}`) ?? UNDEFINED : null;
   }
   const typed = numbersObject(over);
   if (typed) {
-    if (!isWithin(m, typed, index)) return end(exotic);
+    if (!isWithin(m, typed, index)) return null;
     if (what === "keys") return constant(index);
     const element = elementOf(m, typed, index) ?? UNDEFINED;
     return what === "values" ? element : pair(constant(index), element);
   }
   if (over.exotic.kind === "array") {
-    if (index >= elementsOf(m, over).length) return end(exotic);
+    if (index >= elementsOf(m, over).length) return null;
     if (what === "keys") return constant(index);
     const value = elementAt(m, over, index);
     return what === "values" ? value : pair(constant(index), value);
   }
   // Deleting entries while iterating would shift positions; a deleted entry leaves a gap instead.
   const entry = [...entriesOf(m, over).values()][index];
-  if (!entry) return end(exotic);
+  if (!entry) return null;
   if (what === "entries") return pair(entry.key, entry.value);
   return what === "keys" ? entry.key : entry.value;
-}
-
-function end(exotic: { done: boolean }): null {
-  exotic.done = true;
-  return null;
 }
 
 /** Notes that an entry was deleted: iterators that are past it step back. */
