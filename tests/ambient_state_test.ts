@@ -243,6 +243,7 @@ const STATE: Readonly<Record<string, string>> = {
   "lib/base/kept_texts.ts store": "set once, when the library is put together",
   "lib/base/logs.ts levels": "what is printed",
   "lib/base/logs.ts sink": "what is printed",
+  "lib/base/own_builtins.ts isSaid": "what is printed",
   "lib/base/own_builtins.ts replacements": "dyn's own builtins, while it works",
   "lib/base/own_builtins.ts setAside": "dyn's own builtins, while it works",
   "lib/base/own_builtins.ts untouched": "dyn's own builtins, while it works",

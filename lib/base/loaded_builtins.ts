@@ -99,9 +99,22 @@ function collectionsAsLoaded(): boolean {
     setPrototype.has === setHas && setPrototype.add === setAdd && setPrototype.delete === setDelete &&
     setPrototype[symbol.iterator] === iterateSet && mapIteratorPrototype.next === nextEntry &&
     setIteratorPrototype.next === nextMember && weakMapPrototype.get === weakGet &&
-    weakMapPrototype.set === weakSet && weakMapPrototype.has === weakHas &&
-    typedPrototype.set === setTyped && typedPrototype.subarray === subarray &&
-    typedPrototype.fill === fillTyped && typedPrototype.slice === sliceTyped;
+    weakMapPrototype.set === weakSet && weakMapPrototype.has === weakHas;
+}
+
+const aFloat = new floats(1), aDouble = new doubles(1), anInt = new ints(1), aByte = new bytes(1);
+const aLong = new longs(1);
+
+/** Reading what typed arrays say of themselves is quicker than asking for the getters, which may be the program's. */
+function typedArraysAsLoaded(): boolean {
+  try {
+    return aFloat.length === 1 && aDouble.length === 1 && anInt.length === 1 && aLong.length === 1 &&
+      aByte.length === 1 && aByte.byteLength === 1 && aByte.byteOffset === 0 &&
+      typedPrototype.set === setTyped && typedPrototype.subarray === subarray &&
+      typedPrototype.fill === fillTyped && typedPrototype.slice === sliceTyped;
+  } catch {
+    return false;
+  }
 }
 
 function functionsAsLoaded(): boolean {
@@ -123,5 +136,5 @@ function functionsAsLoaded(): boolean {
 /** Returns whether all that tensors, guards and graphs use at run time is unchanged. */
 export function runsAsLoaded(): boolean {
   return iteratesArraysAsLoaded() && variablesAsLoaded() && listsAsLoaded() && collectionsAsLoaded() &&
-    functionsAsLoaded();
+    typedArraysAsLoaded() && functionsAsLoaded();
 }
