@@ -255,3 +255,17 @@ Deno.test("a loop goes on with the element whose bytes ended the graph", async (
   const plain = await observe(program, (fn) => fn);
   assertEquals(difference(plain, await observe(program, (fn) => compile(fn, { backend: "eager" }))), null);
 });
+
+Deno.test("what is no number is converted as the language does, also where the graph ends before it is read", async () => {
+  const values: readonly unknown[] = [undefined, null, true, "3", "x", "", -0];
+  await agree((x: Tensor) => {
+    const written = values.map((value) => {
+      const made = new Float64Array([value] as number[]), bytes = new Uint8ClampedArray(2);
+      const view = new DataView(new ArrayBuffer(8));
+      bytes.fill(value as number, 1);
+      view.setFloat32(4, value as number);
+      return [made, bytes, view];
+    });
+    return [x.add(1), written];
+  }, (k) => [tensor([k])]);
+});

@@ -224,7 +224,9 @@ export function writeNumber(
   if (!replaces && isWritten(memory, first, step)) {
     return breakGraph("opaqueObject", "memory that was written as numbers of another type");
   }
-  memory.cells.set(first, { form, given: value, value: converted, root: rootOf(object) });
+  // What is no number is converted here: generated code writes numbers
+  const given = value.kind === "constant" ? constant(Number(value.value)) : value;
+  memory.cells.set(first, { form, given, value: converted, root: rootOf(object) });
 }
 
 /** A value as an element of this type gives it back; null: only the real one can say. */
