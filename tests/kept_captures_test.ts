@@ -117,7 +117,7 @@ const IN_OTHER_WORLD: Readonly<Record<string, number>> = {
   "a module that breaks": 1,
   "what is awaited": 2,
   "a number that is awaited": 1,
-  "an async function that is called": 3,
+  "an async function that is called": 2,
   "a rejection that is handled": 2,
   "a generator that is compiled": 1,
   "sizes of a mask": 1,

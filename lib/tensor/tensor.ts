@@ -518,7 +518,9 @@ function alongDim(list: readonly number[], dim: number): number {
   const found = list[dim < 0 ? dim + list.length : dim];
   if (found === undefined) {
     throw new DynError(
-      `Expected dim in [${-Math.max(1, list.length)}, ${Math.max(0, list.length - 1)}] but found ${dim}`,
+      list.length === 0
+        ? `Expected a tensor with dimensions but found a scalar, asked for dimension ${dim}`
+        : `Expected dim in [${-list.length}, ${list.length - 1}] but found ${dim}`,
     );
   }
   return found;

@@ -551,7 +551,7 @@ export const tensors: Corpus = {
       x.ndim,
       x.dim(),
       x.numel(),
-      x.size(-1),
+      x.ndim > 0 ? x.size(-1) : null,
       x.size(),
       x.stride(),
       x.isContiguous(),
