@@ -111,6 +111,43 @@ export const builtins: Corpus = {
     });
     see(f(v(1)), f(v(2)));
   },
+  "positions, lengths and callbacks that are none, and objects with numbers for keys"({ compile, see }) {
+    const f = compile((x: Tensor) => [
+      x.add(1),
+      errors(
+        () => [1, 2].at(loose(Symbol())),
+        () => [1, 2].includes(1, loose(Symbol())),
+        () => [1, 2].copyWithin(loose(1n), 0),
+        () => [1, 2].flat(loose(Symbol())),
+        () => new Map().forEach(loose({})),
+        () => new Set().forEach(loose(1)),
+        () => Array.from({ length: 2 ** 53 }),
+      ),
+      Reflect.apply(Array.prototype.toSpliced, { length: { valueOf: () => 2 }, 0: 0, 1: 1 }, [0, 0]),
+    ]);
+    see(f(v(1)), f(v(2)));
+  },
+  async "results of promises while lists have a method then"({ compile, see }) {
+    const f = compile(async (x: Tensor) => {
+      const y = x.add(1);
+      Object.defineProperty(Array.prototype, "then", {
+        value: (done: (value: unknown) => void) => done("then"),
+        configurable: true,
+      });
+      let all: unknown;
+      try {
+        const made = Promise.allSettled([1]);
+        all = made;
+      } finally {
+        await null;
+        await null;
+        await null;
+        Reflect.deleteProperty(Array.prototype, "then");
+      }
+      return [y, await all];
+    });
+    see(await f(v(1)), await f(v(2)));
+  },
   "raw numbers in JSON"({ compile, see }) {
     const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
     const f = compile((x: Tensor, raw: unknown) => [

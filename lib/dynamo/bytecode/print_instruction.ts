@@ -423,12 +423,15 @@ function objectText(
   return bare(text);
 }
 
+/** Expressions that look like names of variables. */
+const KEYWORDS: ReadonlySet<string> = new Set(["this", "null", "true", "false"]);
+
 function memberEntry(m: ObjectMember, names: Names, keyValue: (key: KeyOperand) => string): string {
   const value = names.operand(m.register).text;
   if (m.kind === "spread") return `...${wrap(names.operand(m.register))}`;
   if (m.kind === "proto") return `__proto__: ${value}`;
   if (m.key.kind === "register" || m.key.name === "__proto__") return `[${keyValue(m.key)}]: ${value}`;
-  if (m.key.name === value) return value;
+  if (m.key.name === value && IDENTIFIER.test(value) && !KEYWORDS.has(value)) return value;
   return `${IDENTIFIER.test(m.key.name) ? m.key.name : constantText(m.key.name)}: ${value}`;
 }
 

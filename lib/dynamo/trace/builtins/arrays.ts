@@ -54,18 +54,26 @@ type ArrayMethod = (
   request: CallRequest,
 ) => CallResult;
 
+/** A constant as an integer. */
+function integerOf({ value }: ConstantValue): number {
+  if (typeof value === "symbol" || typeof value === "bigint") {
+    return breakGraph("throws", `a ${typeof value} as a position in an array`);
+  }
+  return Math.trunc(Number(value)) || 0;
+}
+
 /** An integer argument, clamped as slice and its like do. */
 function position(value: Value | undefined, length: number, fallback: number): number {
   if (value === undefined || (value.kind === "constant" && value.value === undefined)) return fallback;
   if (value.kind === "number") return breakGraph("symbolicNumber", "a position in an array");
   if (value.kind !== "constant") return breakGraph("coercion", "a position in an array");
-  const number = Math.trunc(Number(value.value)) || 0;
+  const number = integerOf(value);
   return number < 0 ? Math.max(0, length + number) : Math.min(number, length);
 }
 
 /** An integer argument that is a count or a depth rather than a position: negative ones count as 0. */
 function countOf(value: Value | undefined, fallback: number): number {
-  return value?.kind === "constant" && Number(value.value) < 0 ? 0 : position(value, Infinity, fallback);
+  return value?.kind === "constant" && integerOf(value) < 0 ? 0 : position(value, Infinity, fallback);
 }
 
 /** Returns start, deleted count and inserted items of splice and similar methods. */
@@ -194,9 +202,7 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
   },
   at: (m, array, args) => {
     const [index] = args;
-    const number = index?.kind === "constant"
-      ? Math.trunc(Number(index.value)) || 0
-      : breakGraph("symbolicNumber", "an index");
+    const number = index?.kind === "constant" ? integerOf(index) : breakGraph("symbolicNumber", "an index");
     const last = elementFromEnd(m, array, -number);
     if (last) return last;
     const { length } = elementsOf(m, array);
@@ -249,7 +255,7 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     const values = allElements(m, array);
     const [at] = args;
     if (at?.kind !== "constant") return breakGraph("symbolicNumber", "an index");
-    const number = Math.trunc(Number(at.value)) || 0;
+    const number = integerOf(at);
     const index = number < 0 ? number + values.length : number;
     if (index < 0 || index >= values.length) return breakGraph("throws", "an index out of range");
     values[index] = args[1] ?? UNDEFINED;
@@ -471,6 +477,8 @@ function arrayFrom(m: Interpreter, request: CallRequest): CallResult {
 function lengthOfArrayLike(m: Interpreter, source: ObjectValue): ConstantValue {
   const length = m.plainProperty(source, "length") ?? UNDEFINED;
   if (length.kind !== "constant") return breakGraph("symbolicNumber", "the length of an array");
-  const number = typeof length.value === "symbol" ? NaN : Math.trunc(Number(length.value)) || 0;
-  return constant(Math.max(0, number));
+  const number = integerOf(length);
+  return number > MOST_ELEMENTS
+    ? breakGraph("builtin", "a list of so many elements")
+    : constant(Math.max(0, number));
 }

@@ -102,7 +102,10 @@ const MAP: Readonly<Record<string, Method>> = {
   keys: (m, object) => listIterator(m, object, "keys"),
   values: (m, object) => listIterator(m, object, "values"),
   entries: (m, object) => listIterator(m, object, "entries"),
-  forEach: (m, _object, _args, request) => m.callInternal("mapForEach", request),
+  forEach: (m, _object, [callback], request) => {
+    callbackOf(callback);
+    return m.callInternal("mapForEach", request);
+  },
 };
 
 const SET: Readonly<Record<string, Method>> = {
@@ -117,7 +120,10 @@ const SET: Readonly<Record<string, Method>> = {
   },
   values: (m, object) => listIterator(m, object, "values"),
   entries: (m, object) => listIterator(m, object, "entries"),
-  forEach: (m, _object, _args, request) => m.callInternal("setForEach", request),
+  forEach: (m, _object, [callback], request) => {
+    callbackOf(callback);
+    return m.callInternal("setForEach", request);
+  },
   union: (m, a, [b = UNDEFINED]) => newSet(m, [...members(m, a), ...members(m, setOf(b))]),
   intersection: (m, a, [b = UNDEFINED]) => {
     const left = members(m, a), right = members(m, setOf(b));

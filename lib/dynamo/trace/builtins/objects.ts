@@ -384,7 +384,8 @@ const FUNCTION: Readonly<Record<string, Model>> = {
     const hidden = { writable: false, enumerable: false, configurable: true } as const;
     const text = name?.kind === "constant" && typeof name.value === "string" ? name.value : "";
     const count = length?.kind === "constant" && typeof length.value === "number" ? length.value : 0;
-    made.slots.set("length", { kind: "data", value: constant(Math.max(0, count - args.length)), ...hidden });
+    const left = Math.max(0, (Math.trunc(count) || 0) - args.length);
+    made.slots.set("length", { kind: "data", value: constant(left), ...hidden });
     made.slots.set("name", { kind: "data", value: constant(`bound ${text}`), ...hidden });
     return made;
   },

@@ -9,7 +9,7 @@ import { ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
 import type { BuiltinModel, CallRequest, Interpreter } from "../interpreter.ts";
 import { PUSHED } from "../interpreter.ts";
 import { collect, listIteratorOf } from "../iteration.ts";
-import { builtinPrototype, findProperty, newArray } from "../objects.ts";
+import { builtinPrototype, findProperty, newArray, newObject } from "../objects.ts";
 import type { ModelTable } from "./table.ts";
 
 const CLASS = Promise, PROTOTYPE = Promise.prototype, { resolve } = Promise, { then } = PROTOTYPE;
@@ -63,6 +63,12 @@ function refuseThenable(m: Interpreter, value: Value): void {
   }
 }
 
+/** Results of several promises come in lists and objects, which are asked for a method `then` as everything is. */
+function refuseThenableResults(m: Interpreter): void {
+  refuseThenable(m, newArray(m, []));
+  refuseThenable(m, newObject(m));
+}
+
 /** A promise that a method makes of values whose code is not asked. */
 function made(
   m: Interpreter,
@@ -98,6 +104,7 @@ export function addPromises(table: ModelTable): void {
       if (!isList) return breakGraph("builtin", `Promise.${name} of another value than an array`);
       collect(m, source, (items) => {
         for (const item of items) refuseThenable(m, item);
+        refuseThenableResults(m);
         m.complete(completion, made(m, method, { self, args: [newArray(m, items)] }));
       });
       return PUSHED;
