@@ -6,18 +6,15 @@ import vm from "node:vm";
 import { ownWeakSet } from "../../lib/base/collections.ts";
 import { entriesOf, Visible } from "./weak_entries.ts";
 
-/** More bytes of young array buffers than V8 lets stand; they have addresses only, since nobody touches their pages. */
+/** More bytes of young array buffers than V8 lets stand. */
 const PRESSURE = 65 * 2 ** 20;
-let pressure: ArrayBuffer | undefined;
-const { apply } = Reflect, { transfer } = ArrayBuffer.prototype;
 /** Bytes of young objects that are made at once, and in all. */
 const PART = 2 ** 18, MOST = 2 ** 26;
 
 /**
  * Has V8 collect what was made lately and dropped since; what is left of a set then: undefined where V8 collected nothing,
  * as while it marks everything. It looks whether that is due when an array buffer is allocated, and a large young one makes
- * it due: bytes that a new buffer takes over are young again, and asking the system for others would take a quarter of the
- * time. This costs 0.05 ms, and 0.3 and more where kernels have just used the caches.
+ * it due, since nobody touches the buffer's pages. This costs 0.05 ms, and 0.3 where kernels have just used the caches.
  */
 export function pressForYoung(set: WeakSet<Visible>): Visible[] | undefined {
   plant(set);
@@ -30,7 +27,7 @@ function press(): void {
   // The young generation is so small that V8's helper threads would only take cores from kernels
   v8.setFlagsFromString("--no-parallel-scavenge");
   try {
-    pressure = pressure ? apply(transfer, pressure, []) : new ArrayBuffer(PRESSURE);
+    void new ArrayBuffer(PRESSURE);
     void new ArrayBuffer(128);
   } catch (thrown) {
     // A system that promises no memory before somebody touches it

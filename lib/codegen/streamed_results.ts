@@ -39,7 +39,8 @@ function marked(kernel: LoopKernel, buffers: readonly BufferDecl[]): LoopKernel 
   const all = [...allOf(kernel.body)],
     read = new Set(all.flatMap((s) => s.kind === "load" ? [s.buffer] : []));
   const isFit = (id: BufferId): boolean => !read.has(id) && isLargeResult(buffers[id]);
-  if (!all.some((s) => s.kind === "loop" && streams(s, isFit))) return kernel;
+  // Between parts of a row that store nothing, memory would wait, and then be waited for
+  if (all.some(reduces) || !all.some((s) => s.kind === "loop" && streams(s, isFit))) return kernel;
   const visit = (body: readonly Statement[]): readonly Statement[] =>
     body.map((s) => {
       if (s.kind !== "loop") return s;
@@ -48,8 +49,8 @@ function marked(kernel: LoopKernel, buffers: readonly BufferDecl[]): LoopKernel 
   return { ...kernel, body: visit(kernel.body) };
 }
 
-const reduces = ({ reductions, carried, folds = [] }: Loop): boolean =>
-  reductions.length + carried.length + folds.length > 0;
+const reduces = (s: Statement): boolean =>
+  s.kind === "loop" && s.reductions.length + s.carried.length + (s.folds?.length ?? 0) > 0;
 
 function isLargeResult(buffer: BufferDecl | undefined): boolean {
   if (buffer?.role.kind !== "output") return false;
@@ -58,9 +59,8 @@ function isLargeResult(buffer: BufferDecl | undefined): boolean {
 }
 
 /** Returns whether a loop's body is short, runs in lanes, reads from known places, and stores adjacent results. */
-function streams(loop: Loop, isFit: (id: BufferId) => boolean): boolean {
-  const { vector, body, axis } = loop;
-  if (!vector || reduces(loop) || boundsOf(axis.size)[1] < LEAST_LENGTH) return false;
+function streams({ vector, body, axis }: Loop, isFit: (id: BufferId) => boolean): boolean {
+  if (!vector || boundsOf(axis.size)[1] < LEAST_LENGTH) return false;
   if (body.length > MOST_STATEMENTS || body.reduce((sum, s) => sum + workOf(s), 0) > MOST_WORK) return false;
   const stores = body.filter((s) => s.kind === "store");
   const isPlain = (s: Statement) =>
