@@ -221,17 +221,10 @@ export function putNumber(
   apply(WRITE[type], allBytes(target), [startOf(target) + at, asElement(type, value), little]);
 }
 
-const scratch: Readonly<Record<NumberType, NumberArray>> = {
-  Int8Array: new Int8Array(1),
-  Uint8Array: new Uint8Array(1),
-  Uint8ClampedArray: new Uint8ClampedArray(1),
-  Int16Array: new Int16Array(1),
-  Uint16Array: new Uint16Array(1),
-  Int32Array: new Int32Array(1),
-  Uint32Array: new Uint32Array(1),
-  Float32Array: new Float32Array(1),
-  Float64Array: new Float64Array(1),
-};
+/** An array of each type, to convert numbers in. */
+const scratch = Object.fromEntries(
+  Object.entries(NUMBER_ARRAYS).map(([type, of]) => [type, new of(1)]),
+) as Readonly<Record<NumberType, NumberArray>>;
 
 /** A number as an element of this type gives it back. */
 export function asElement(type: NumberType, value: number): number {

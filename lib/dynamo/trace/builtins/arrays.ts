@@ -44,6 +44,7 @@ import {
 import { strictlyEqual } from "../operators.ts";
 import { textOf } from "../texts.ts";
 import { flattened, join } from "./nested_arrays.ts";
+import { wholeNumberOf } from "./pure.ts";
 import { filled, isPlainList, ofReceiver, ofSpecies } from "./species.ts";
 import type { ModelTable } from "./table.ts";
 
@@ -56,10 +57,7 @@ type ArrayMethod = (
 
 /** A constant as an integer. */
 function integerOf({ value }: ConstantValue): number {
-  if (typeof value === "symbol" || typeof value === "bigint") {
-    return breakGraph("throws", `a ${typeof value} as a position in an array`);
-  }
-  return Math.trunc(Number(value)) || 0;
+  return wholeNumberOf(value) ?? breakGraph("throws", `a ${typeof value} as a position in an array`);
 }
 
 /** An integer argument, clamped as slice and its like do. */

@@ -37,6 +37,12 @@ export function textArgument(m: Interpreter, value: Value, what: string): string
     : String(primitiveOf(m, value, what));
 }
 
+/** A primitive as the whole number that it stands for as a position; null: it cannot be converted to a number. */
+export function wholeNumberOf(value: Primitive): number | null {
+  if (typeof value === "symbol" || typeof value === "bigint") return null;
+  return Math.trunc(Number(value)) || 0;
+}
+
 /** An argument that is a whole number, cut off as the language does; `length` bounds what is beyond every number. */
 export function positionOf(
   m: Interpreter,
@@ -49,11 +55,6 @@ export function positionOf(
     const known = settledNumber(m, value);
     return positionOf(m, known, { length, fallback });
   }
-  if (
-    value.kind !== "constant" || isPassed(value) || typeof value.value === "bigint" ||
-    typeof value.value === "symbol"
-  ) {
-    return breakGraph("coercion", "a position in memory");
-  }
-  return Math.min(Math.trunc(Number(value.value)) || 0, length);
+  const number = value.kind === "constant" && !isPassed(value) ? wholeNumberOf(value.value) : null;
+  return number === null ? breakGraph("coercion", "a position in memory") : Math.min(number, length);
 }
