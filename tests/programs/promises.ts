@@ -76,6 +76,67 @@ export const promises: Corpus = {
       see(log);
     }
   },
+  async "made by constructors, settled here or by others later"({ compile, see }) {
+    const log: unknown[] = [], waiting: ((value: unknown) => void)[] = [];
+    const f = compile((x: Tensor, p: Promise<number>) => {
+      const y = x.mul(2), settled: unknown[] = [];
+      const made: Record<string, Promise<unknown>> = {
+        now: new Promise((resolve) => resolve(y.add(1))),
+        twice: new Promise((resolve, reject) => (resolve(1), resolve(2), reject(3))),
+        thrown: new Promise(() => {
+          throw new RangeError("in the executor");
+        }),
+        lateThrow: new Promise((resolve) => {
+          resolve(4);
+          throw new RangeError("that nobody hears");
+        }),
+        ofOther: new Promise((resolve) => resolve(p)),
+        later: new Promise((resolve) => waiting.push(resolve)),
+        tried: Promise.try((a: number, b: Tensor) => b.mul(a), 3, y),
+        failed: Promise.try(() => {
+          throw "no";
+        }),
+      };
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      const itself = Promise.withResolvers<unknown>();
+      itself.resolve(itself.promise);
+      promise.then((value) => settled.push(value));
+      Promise.resolve(0).then(() => settled.push("between"));
+      resolve.bind(null, "bound")();
+      reject.call(null, "never");
+      const shown = [typeof resolve, resolve.name, resolve.length, Object.keys(resolve), `${promise}`];
+      return { y: y.sum(), made, settled, promise, shown, itself: itself.promise, reject };
+    });
+    for (const k of [1, 2]) {
+      const { y, made, settled, promise, shown, itself, reject } = f(v(k, 3), Promise.resolve(k));
+      waiting.pop()?.(`later ${k}`);
+      reject(new Error("too late"));
+      const all = { ...made, promise, itself };
+      await Promise.all(Object.entries(all).map(([name, each]) => noted(log, name, each)));
+      see(y, shown, settled, log);
+    }
+  },
+  async "settled by timers and jobs"({ compile, see }) {
+    const log: unknown[] = [];
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const f = compile((x: Tensor, ms: number) => {
+      const y = x.mul(2);
+      clearTimeout(timer);
+      timer = setTimeout((name: string) => log.push(name, y.sum().item()), ms, "timer");
+      Promise.resolve(1).then(() => log.push("first job"));
+      queueMicrotask(() => log.push("second job"));
+      const slept = new Promise<string>((resolve) => setTimeout(resolve, 1, "slept"));
+      const stopped = setInterval(() => log.push("never"), 1);
+      clearInterval(stopped);
+      return [y.add(ms), slept] as const;
+    });
+    for (const [k, ms] of [[1, 500], [2, 500], [3, 2]] as const) {
+      const [y, slept] = f(v(k), ms);
+      see(y, await slept);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    see(log, typeof timer);
+  },
 };
 
 /** Programs whose promises have code of their own, so that graphs end at it. */
@@ -137,6 +198,44 @@ export const brokenPromises: Corpus = {
       ];
     });
     for (const list of [[1, 2], [2, 3], [4]]) see(await f(v(1), list));
+  },
+  async "made by constructors that graphs end in"({ compile, see, attempt }) {
+    const log: unknown[] = [];
+    class Late<T> extends Promise<T> {}
+    const f = compile((x: Tensor, way: number) => {
+      const y = x.mul(2);
+      const made = new Promise<unknown>((resolve, reject) => {
+        console.log("in the executor");
+        if (way === 1) throw new Error("behind the break");
+        if (way === 2) reject("rejected");
+        resolve(y.add(1));
+      });
+      return [y.sum(), made, Promise.try(() => (console.log("tried"), y.neg())), new Late(() => {})] as const;
+    });
+    for (const way of [0, 1, 2, 0]) {
+      const [y, made, tried, late] = f(v(way), way);
+      await noted(log, "made", made);
+      see(y, log, await tried, late instanceof Late);
+    }
+    const g = compile((x: Tensor, executor: unknown) => [x.mul(2), new Promise(executor as () => void)]);
+    for (const executor of [undefined, {}, 5]) attempt(() => g(v(1), executor));
+    attempt(() => compile((x: Tensor) => [x.mul(2), setTimeout(5 as never, 1)])(v(1)));
+    attempt(() => compile((x: Tensor) => [x.mul(2), queueMicrotask(null as never)])(v(1)));
+    // What the trace takes away is there when the call is made
+    const h = compile((x: Tensor, own: { then?: unknown }) => {
+      delete own.then;
+      return [x.mul(2), new Promise((resolve) => resolve(own)), Promise.resolve(own)];
+    });
+    for (const k of [1, 2]) {
+      const [y, ...both] = h(v(k), { then: () => log.push("asked") }) as [Tensor, ...Promise<unknown>[]];
+      for (let job = 0; job < 5; job++) await null;
+      see(y, both.length, log);
+    }
+    const own = compile((x: Tensor, p: Promise<number>) => {
+      Object.assign(p, { then: (done: (value: number) => void) => (log.push("own"), done(7)) });
+      return [x.mul(2), Promise.all([p])] as const;
+    });
+    see(await own(v(1), Promise.resolve(1))[1], log);
   },
   async "of methods that the program replaces"({ compile, see }) {
     const log: unknown[] = [], { then } = Promise.prototype;

@@ -51,7 +51,7 @@ import { Parameter } from "../../nn/parameter.ts";
 import { Box, LiveView } from "../bytecode/runtime.ts";
 import { type LiveCell, type Source } from "../source.ts";
 import type { ObjectValue, Value } from "../variables/value.ts";
-import type { CallRequest, Frame } from "../trace/interpreter.ts";
+import type { Frame } from "../trace/interpreter.ts";
 import { modesOf } from "../trace/region_modes.ts";
 
 /** Maximum number of restarts of a trace. */
@@ -340,9 +340,12 @@ function assemble(
     printer: closurePrinter,
     readCaptured,
     failed: wayOut(unit, { graph: () => output.graph, made, isAsyncCall }),
-    first: machine.promises,
+    first: machine.laterCalls,
     needed: [...needed, ...machine.deferred.flatMap((r) => [r.callee, r.self, ...r.args])],
-    tail: (code) => [...machine.deferred.map((request) => deferredCall(code, request)), ...tail(code)],
+    tail: (code) => {
+      const deferred = machine.deferred.map((r) => `${code.rebuild.call(r.callee, r.self, r.args)};`);
+      return [...deferred, ...tail(code)];
+    },
     compile: (results) => {
       if (output.operations === 0 && results.every((node) => node.op === "placeholder")) {
         if (results.length === 0) return null;
@@ -363,7 +366,7 @@ function assemble(
     valueNamed: (base) => sourceReads(readCaptured)(output.sourceNamed(base), { self, args }),
     effects: [
       ...modified.effects,
-      ...machine.promises.map(() => "a call of a method of promises"),
+      ...machine.laterCalls.map(() => "a call of the runtime that comes later"),
       ...machine.deferred.map(() => "a call of the console"),
     ],
   });
@@ -381,12 +384,6 @@ function assemble(
     keepCapture(unit, key, { call, reads, met, asked, output, graph: captured, ...way });
   }
   return made.entry = entry;
-}
-
-/** A logging call, after everything that came before it in the program. */
-function deferredCall({ rebuild }: ModifiedCode, { callee, self, args }: CallRequest): string {
-  const [fn, receiver, ...list] = [callee, self, ...args].map((value) => rebuild.value(value));
-  return `${rebuild.helper("callFunction")}(${fn}, ${receiver}, [${list.join(", ")}]);`;
 }
 
 /** Objects and tensors that were changed must not be others that the trace took them to differ from. */

@@ -26,8 +26,9 @@ export function nameOf(object: ObjectValue): string {
     case "set":
     case "generator":
     case "date":
-    case "promise":
       return object.exotic.kind;
+    case "called":
+      return object.exotic.gives === "function" ? "settle" : object.exotic.gives;
     case "function": {
       const name = object.exotic.closure?.functionName;
       return typeof name === "string" && name !== "" ? name : "fn";
@@ -90,6 +91,10 @@ export function isGivenByConstructor(object: ObjectValue, key: string | symbol, 
     }
     return slot.enumerable && given.includes(slot);
   }
+  if (exotic.kind === "called") {
+    if (exotic.gives !== "function" || slot.kind !== "data" || slot.writable) return false;
+    return key === "length" ? sameConstant(slot.value, 1) : key === "name" && sameConstant(slot.value, "");
+  }
   if (exotic.kind !== "constructed") return false;
   if (exotic.constructor.real === RegExp) {
     return key === "lastIndex" && slot.kind === "data" && slot.writable && sameConstant(slot.value, 0);
@@ -111,6 +116,7 @@ export function givenKeys(object: ObjectValue): readonly (string | symbol)[] {
     const hasMessage = message !== undefined && !sameConstant(message, undefined);
     return [...others, ...hasMessage ? ["message"] : [], ...options ? ["cause"] : []];
   }
+  if (exotic.kind === "called" && exotic.gives === "function") return ["length", "name"];
   if (object.prototypeOf) return isGenerator(object.prototypeOf) ? [] : ["constructor"];
   return object.arguments ? ["length", Symbol.iterator, "callee"] : [];
 }
@@ -167,7 +173,8 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
     case "formatter":
       yield* exotic.args;
       break;
-    case "promise":
+    case "called":
+      yield exotic.callee;
       yield exotic.self;
       yield* exotic.args;
       break;

@@ -406,10 +406,10 @@ export class Rebuilder {
         return `${this.helper("bindFunction")}(${
           [exotic.target, exotic.self, ...exotic.args].map((v) => this.value(v)).join(", ")
         })`;
-      case "promise": {
-        const [self, ...args] = [exotic.self, ...exotic.args].map((each) => this.value(each));
-        const call = `(${this.constants.name(exotic.method)}, ${self}, [${args.join(", ")}])`;
-        return this.#collection(`${this.helper("callFunction")}${call}`, prototype, Promise.prototype);
+      case "called": {
+        const { gives, callee, self, args } = exotic, made = this.call(callee, self, args);
+        if (gives === "object") return made;
+        return this.#collection(made, prototype, (gives === "promise" ? Promise : Function).prototype);
       }
       case "generator":
         return this.#collection(
@@ -573,6 +573,12 @@ export class Rebuilder {
     const texts = [name, ...args.map((arg) => this.value(arg))].join(", ");
     const kind = exotic.kind === "map" ? "map" : "set";
     return `${this.helper(COLLECTION_CALLS[kind][method])}(${texts});`;
+  }
+
+  /** The call of a function. */
+  call(callee: Value, self: Value, args: readonly Value[]): string {
+    const [fn, receiver, ...list] = [callee, self, ...args].map((value) => this.value(value));
+    return `${this.helper("callFunction")}(${fn}, ${receiver}, [${list.join(", ")}])`;
   }
 
   /** The name of a helper. */

@@ -36,6 +36,7 @@ export const GONE_THROUGH = {
   modules: [
     "dynamo/functions/polyfills.ts",
     "dynamo/functions/iterator_polyfills.ts",
+    "dynamo/functions/promise_polyfills.ts",
     "dynamo/functions/sorting_polyfills.ts",
     "dynamo/functions/marks.ts",
     "ops/api.ts",

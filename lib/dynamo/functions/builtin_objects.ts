@@ -6,6 +6,22 @@ export const BUILTIN_OBJECTS: ReadonlySet<object> = collectBuiltins();
 /** Names of the variables that the global object had. */
 export const BUILTIN_VARIABLES: ReadonlySet<PropertyKey> = new Set(Reflect.ownKeys(globalThis));
 
+const { apply, getOwnPropertyDescriptor } = Reflect;
+
+/** Getters of the variables that the runtime loads when they are first read; the others give what programs have set. */
+const LOADING: ReadonlyMap<PropertyKey, () => unknown> = new Map(
+  Reflect.ownKeys(globalThis).flatMap((key) => {
+    const get = getOwnPropertyDescriptor(globalThis, key)?.get;
+    return get && !/^on/.test(String(key)) ? [[key, get]] : [];
+  }),
+);
+
+/** The function, or the global object, that a variable's getter gives; undefined for other variables. */
+export function loadedBuiltin(name: string, get = LOADING.get(name)): object | undefined {
+  const value: unknown = get && get === LOADING.get(name) ? apply(get, globalThis, []) : undefined;
+  return typeof value === "function" || value === globalThis ? value : undefined;
+}
+
 function collectBuiltins(): Set<object> {
   const found = new Set<object>([globalThis]);
   for (const key of Reflect.ownKeys(globalThis)) {

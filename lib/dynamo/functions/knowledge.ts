@@ -43,6 +43,7 @@ import { addErrors } from "../trace/builtins/errors.ts";
 import { addDates } from "../trace/builtins/dates.ts";
 import { addClones } from "../trace/builtins/clones.ts";
 import { addPromises } from "../trace/builtins/promises.ts";
+import { addTimers } from "../trace/builtins/timers.ts";
 import { addWeak } from "../trace/builtins/weak.ts";
 import { addObjects } from "../trace/builtins/objects.ts";
 import { addInternationalization, formattingModelOf } from "../trace/builtins/internationalization.ts";
@@ -101,6 +102,7 @@ function models(): ModelTable {
   addTypedArrays(made);
   addBuffers(made);
   addPromises(made);
+  addTimers(made);
   addWeak(made);
   addClones(made);
   addDates(made);

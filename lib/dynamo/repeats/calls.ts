@@ -196,7 +196,7 @@ const changedCount = (m: Interpreter): number =>
 
 /** Counters that grow if a call leaves more behind than operations. */
 function countsOf(m: Interpreter): readonly number[] {
-  const { output, deferred, promises, backwards, firstWrite } = m;
+  const { output, deferred, laterCalls, backwards, firstWrite } = m;
   const {
     calls,
     readLater,
@@ -211,7 +211,7 @@ function countsOf(m: Interpreter): readonly number[] {
   } = output;
   return [
     deferred.length,
-    promises.length,
+    laterCalls.length,
     backwards.length,
     firstWrite,
     calls.length,

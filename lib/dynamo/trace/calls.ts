@@ -28,6 +28,7 @@ import { functionLabel, isClass } from "../variables/wrap.ts";
 import { GENERATORS } from "./contents.ts";
 import { isConstructor } from "./constructors.ts";
 import { inTurn } from "./in_turn.ts";
+import { settle } from "./later_calls.ts";
 import { addPrivate, noteOwner } from "./private_members.ts";
 import { callProxy, constructProxy, proxyOf, targetWithout } from "./proxies.ts";
 import { allElements, builtinPrototype, defineOwn, findProperty, refuseOpaque } from "./objects.ts";
@@ -63,6 +64,7 @@ export function callFunction(m: Interpreter, knowledge: FunctionKnowledge, reque
   const { callee, completion } = request, proxy = proxyOf(callee);
   if (proxy) return callProxy(m, proxy, request);
   refuseOpaque(callee);
+  if (callee.exotic.kind === "called") return m.complete(completion, settle(m, request));
   if (callee.exotic.kind === "bound") {
     const { target, self, args } = callee.exotic;
     if (!isCallable(target)) return breakGraph("throws", "a bound function without target");

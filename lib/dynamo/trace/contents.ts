@@ -79,6 +79,9 @@ export function refuseHidden(object: ObjectValue): void {
 /** Refuses objects whose behaviour is unknown. */
 export function refuseOpaque({ exotic }: ObjectValue): void {
   if (exotic.kind === "opaque") breakGraph("opaqueObject", exotic.what);
+  if (exotic.kind === "called" && exotic.gives === "object") {
+    breakGraph("opaqueObject", "what a call of the runtime gives");
+  }
   // The real error comes from plain JavaScript, to which the instruction is left.
   if (exotic.kind === "thrown") throw new Restart(exotic.step, { kind: "break", cause: exotic.cause });
 }

@@ -8,6 +8,7 @@ import { types } from "node:util";
 import { invariant } from "../../base/errors.ts";
 import { programDescriptor } from "../../base/own_builtins.ts";
 import { breakGraph } from "../break_reasons.ts";
+import { loadedBuiltin } from "../functions/builtin_objects.ts";
 import { globalSource } from "../source.ts";
 import { type ObjectValue, primitive, UNDEFINED, type Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -62,8 +63,10 @@ function realGlobal(m: Interpreter, name: string, forTypeof: boolean): Value {
     }
     return breakGraph("throws", `${name} is not defined`);
   }
-  if (!("value" in descriptor)) return breakGraph("globalVariable", `${name} has a getter`);
-  const value: unknown = descriptor.value;
+  const value: unknown = descriptor.get ? loadedBuiltin(name, descriptor.get) : descriptor.value;
+  if (value === undefined && !("value" in descriptor)) {
+    return breakGraph("globalVariable", `${name} has a getter`);
+  }
   if (name === "undefined" || name === "NaN" || name === "Infinity") {
     return primitive(value);
   }

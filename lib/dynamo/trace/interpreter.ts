@@ -186,8 +186,8 @@ export interface Interpreter {
   readonly steps: number;
   /** Calls of logging functions that may come after the graph. */
   readonly deferred: CallRequest[];
-  /** The promises that the trace has made, in the program's order. */
-  readonly promises: ObjectValue[];
+  /** The results of calls that generated code makes behind the graph, in the program's order. */
+  readonly laterCalls: ObjectValue[];
   /** Iterators that are under way, for the sake of deletions. */
   readonly openIterators: ObjectValue[];
   /** A property that is not an accessor; null if there is no such property. */

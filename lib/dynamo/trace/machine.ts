@@ -122,7 +122,7 @@ export class Machine implements Interpreter {
   readonly frames: Frame[] = [];
   readonly openIterators: ObjectValue[] = [];
   readonly deferred: CallRequest[] = [];
-  readonly promises: ObjectValue[] = [];
+  readonly laterCalls: ObjectValue[] = [];
   readonly backwards: number[] = [];
   readonly regionDepths: number[] = [];
   #batch: OpenBatch | null = null;

@@ -11,7 +11,7 @@ export class StepStart {
   #operations = 0;
   #calls = 0;
   #deferred = 0;
-  #promises = 0;
+  #laterCalls = 0;
   #backwards = 0;
   #modes: RegionModes = { gradEnabled: true, inference: false, autocast: "" };
 
@@ -20,7 +20,7 @@ export class StepStart {
     this.#operations = m.output.operations;
     this.#calls = m.output.calls.length;
     this.#deferred = m.deferred.length;
-    this.#promises = m.promises.length;
+    this.#laterCalls = m.laterCalls.length;
     this.#backwards = m.backwards.length;
     if (!sameModes(m, this.#modes)) this.#modes = modesOf(m);
   }
@@ -33,7 +33,7 @@ export class StepStart {
   /** Returns whether it has recorded anything, or changed modes. */
   hasChanged(m: Interpreter): boolean {
     return this.hasRecorded(m) || m.output.calls.length !== this.#calls ||
-      m.deferred.length !== this.#deferred || m.promises.length !== this.#promises ||
+      m.deferred.length !== this.#deferred || m.laterCalls.length !== this.#laterCalls ||
       m.backwards.length !== this.#backwards || !sameModes(m, this.#modes);
   }
 }

@@ -30,12 +30,12 @@ export function stateOf(m: Interpreter, frames: readonly Frame[]): TraceState {
   for (const frame of frames) if (frame.info.kind === "made") roots.push(...frame.info.free);
   roots.forEach(visit);
   for (let value = pending.pop(); value; value = pending.pop()) contents.get(value)?.forEach(visit);
-  const deferred = m.deferred.length, promises = m.promises.length, backwards = m.backwards.length;
+  const deferred = m.deferred.length, laterCalls = m.laterCalls.length, backwards = m.backwards.length;
   const modes = modesOf(m), calls = m.output.calls.length;
   return {
     changed({ backwards: allowsBackwards } = { backwards: false }) {
       if (m.deferred.length !== deferred) return "a call that comes later";
-      if (m.promises.length !== promises) return "a promise";
+      if (m.laterCalls.length !== laterCalls) return "a promise, or another call that is made later";
       if (m.output.calls.length !== calls) return "a call that gives another number each time";
       if (!allowsBackwards && m.backwards.length !== backwards) return "a backward pass";
       if (!sameModes(modesOf(m), modes)) return "a mode";
@@ -132,7 +132,7 @@ function contentOfObject(object: ObjectValue): readonly unknown[] {
       return [...own, ...exotic.closure?.free ?? []];
     case "plain":
     case "constructed":
-    case "promise":
+    case "called":
     case "formatter":
     case "thrown":
     case "privateName":

@@ -310,13 +310,11 @@ export type Exotic =
     readonly constructor: ObjectValue;
     readonly args: readonly Value[];
   }
-  /** A promise that the trace has made by a method of promises: generated code makes it by the same call, in its turn. */
-  | {
-    readonly kind: "promise";
-    readonly method: object;
-    readonly self: Value;
-    readonly args: readonly Value[];
-  }
+  /**
+   * The result of a call that generated code makes behind the graph, in its turn: a promise, a function that settles one,
+   * or an object into which nobody looks.
+   */
+  | LaterCall
   | FunctionExotic
   | { readonly kind: "bound"; readonly target: Value; readonly self: Value; readonly args: readonly Value[] }
   | GeneratorExotic
@@ -338,6 +336,14 @@ export type Exotic =
     /** Of a proxy whose traps can be run. */
     readonly proxy?: ProxyParts;
   };
+
+export interface LaterCall {
+  readonly kind: "called";
+  readonly gives: "promise" | "function" | "object";
+  readonly callee: Value;
+  readonly self: Value;
+  readonly args: readonly Value[];
+}
 
 /** A list from outside whose length is another one in each call: what the trace has put behind it. */
 export interface GrowingList {
@@ -540,6 +546,7 @@ export function isCallable(value: Value): value is ObjectValue {
   if (value.kind !== "object") return false;
   const { exotic, real } = value;
   if (exotic.kind === "opaque" && exotic.proxy) return isCallable(exotic.proxy.target);
+  if (exotic.kind === "called") return exotic.gives === "function";
   return exotic.kind === "function" || exotic.kind === "bound" || typeof real === "function";
 }
 

@@ -2,13 +2,13 @@
  * Models of methods of promises. A promise exists when the graph has run: generated code makes it by the same call, in
  * the program's order, so that jobs come in that order too. Invariant: making it runs no code of the program.
  */
-import { types } from "node:util";
 import { invariant } from "../../../base/errors.ts";
 import { breakGraph } from "../../break_reasons.ts";
-import { ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
+import { isCallable, type ObjectValue, UNDEFINED } from "../../variables/value.ts";
 import type { BuiltinModel, CallRequest, Interpreter } from "../interpreter.ts";
 import { PUSHED } from "../interpreter.ts";
 import { collect, listIteratorOf } from "../iteration.ts";
+import { callLater, capabilityParts, isPlainPromise, refuseThenable } from "../later_calls.ts";
 import { builtinPrototype, findProperty, newArray, newObject } from "../objects.ts";
 import type { ModelTable } from "./table.ts";
 
@@ -35,34 +35,6 @@ function relyOnMethods(m: Interpreter): void {
   }
 }
 
-/** Returns whether a value is a promise of the engine's class that has no methods of its own; guarded. */
-function isPlainPromise(m: Interpreter, value: Value): value is ObjectValue {
-  if (value.kind !== "object") return false;
-  const { real, source, exotic, prototype, slots } = value;
-  if (exotic.kind === "promise") return prototype?.real === PROTOTYPE && slots.size === 0;
-  if (!real || !source || !types.isPromise(real) || prototype?.real !== PROTOTYPE) return false;
-  m.wrapper.relyOnPrototype(value);
-  return ["then", "constructor"].every((key) => {
-    const present = Object.hasOwn(real, key);
-    m.output.guard({ kind: "ownKey", source, key, present });
-    return !present;
-  });
-}
-
-/** Ends the graph at a value that promises would ask for its method `then`. */
-function refuseThenable(m: Interpreter, value: Value): void {
-  if (value.kind === "tensor" && (value.real || value.assigned.size > 0)) {
-    if (value.assigned.has("then") || (value.real && Object.hasOwn(value.real, "then"))) {
-      breakGraph("builtin", "then");
-    }
-    if (value.source) m.output.guard({ kind: "ownKey", source: value.source, key: "then", present: false });
-  }
-  if (value.kind !== "object" || isPlainPromise(m, value)) return;
-  if (findProperty(m, value, "then").kind !== "absent") {
-    breakGraph("builtin", "a promise of what has a method then");
-  }
-}
-
 /** Results of several promises come in lists and objects, which are asked for a method `then` as everything is. */
 function refuseThenableResults(m: Interpreter): void {
   refuseThenable(m, newArray(m, []));
@@ -70,16 +42,9 @@ function refuseThenableResults(m: Interpreter): void {
 }
 
 /** A promise that a method makes of values whose code is not asked. */
-function made(
-  m: Interpreter,
-  method: object,
-  { self, args }: Pick<CallRequest, "self" | "args">,
-): ObjectValue {
+function made(m: Interpreter, request: CallRequest): ObjectValue {
   relyOnMethods(m);
-  const prototype = builtinPrototype(m, PROTOTYPE, "Promise");
-  const promise = new ObjectValue({ kind: "promise", method, self, args }, prototype, null, null);
-  m.promises.push(promise);
-  return promise;
+  return callLater(m, "promise", request);
 }
 
 /** A method of the class itself; classes that extend it construct what they like. */
@@ -96,8 +61,8 @@ function ofClass(name: string, model: BuiltinModel): BuiltinModel {
 /** Adds the models of methods of promises. */
 export function addPromises(table: ModelTable): void {
   for (const name of ["all", "allSettled", "any", "race"] as const) {
-    const method = CLASS[name];
-    const combine: BuiltinModel = (m, { self, args: [source], completion }) => {
+    const combine: BuiltinModel = (m, request) => {
+      const { args: [source], completion } = request;
       // Whatever goes wrong while it is iterated over rejects the promise
       const isList = source?.kind === "object" && source.exotic.kind === "array" &&
         listIteratorOf(m, source)?.exotic.kind === "listIterator";
@@ -105,30 +70,44 @@ export function addPromises(table: ModelTable): void {
       collect(m, source, (items) => {
         for (const item of items) refuseThenable(m, item);
         refuseThenableResults(m);
-        m.complete(completion, made(m, method, { self, args: [newArray(m, items)] }));
+        m.complete(completion, made(m, { ...request, args: [newArray(m, items)] }));
       });
       return PUSHED;
     };
     table.method(CLASS, name, ofClass(name, combine));
   }
-  const settle: BuiltinModel = (m, { self, args: [value = UNDEFINED] }) => {
+  const resolved: BuiltinModel = (m, request) => {
+    const { args: [value = UNDEFINED] } = request;
     if (isPlainPromise(m, value)) {
       relyOnMethods(m);
       return value;
     }
     refuseThenable(m, value);
-    return made(m, resolve, { self, args: [value] });
+    return made(m, { ...request, args: [value] });
   };
-  table.method(CLASS, "resolve", ofClass("resolve", settle));
-  const { reject } = CLASS;
-  table.method(CLASS, "reject", ofClass("reject", (m, request) => made(m, reject, request)));
+  table.method(CLASS, "resolve", ofClass("resolve", resolved));
+  table.method(CLASS, "reject", ofClass("reject", made));
+  const capability: BuiltinModel = (m, request) => newObject(m, capabilityParts(m, request));
+  table.method(CLASS, "withResolvers", ofClass("withResolvers", capability));
+  const tried: BuiltinModel = (m, request) => {
+    if (!request.args[0] || !isCallable(request.args[0])) {
+      return breakGraph("builtin", "Promise.try of no function");
+    }
+    return m.callInternal("tryPromise", request);
+  };
+  table.method(CLASS, "try", ofClass("try", tried));
+  table.constructs(CLASS, (m, request) => {
+    const { callee, newTarget, args: [executor] } = request;
+    if (newTarget !== callee) return breakGraph("constructor", "a class that extends Promise");
+    if (!executor || !isCallable(executor)) return breakGraph("throws", "Promise resolver is not a function");
+    return m.callInternal("newPromise", { ...request, self: UNDEFINED });
+  });
   for (const name of ["then", "catch", "finally"] as const) {
-    const method = PROTOTYPE[name];
     table.method(PROTOTYPE, name, (m, request) => {
       if (!isPlainPromise(m, request.self)) {
         return breakGraph("builtin", `${name} of a promise of another class`);
       }
-      return made(m, method, request);
+      return made(m, request);
     });
   }
 }

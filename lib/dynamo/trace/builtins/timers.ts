@@ -1,0 +1,64 @@
+/**
+ * Models of timers and of jobs that programs queue: generated code sets and clears them behind the graph, in the
+ * program's order. Invariant: setting and clearing runs no code of the program.
+ */
+import { breakGraph } from "../../break_reasons.ts";
+import { loadedBuiltin } from "../../functions/builtin_objects.ts";
+import { isCallable, UNDEFINED, type Value } from "../../variables/value.ts";
+import type { BuiltinModel, Interpreter } from "../interpreter.ts";
+import { callLater } from "../later_calls.ts";
+import type { ModelTable } from "./table.ts";
+
+/** The prototype of what sets a timer. */
+let timers: object | null = null;
+
+function prototypeOfTimers(): object {
+  if (timers) return timers;
+  const timer: unknown = setTimeout(() => {}, 0);
+  clearTimeout(timer as number);
+  return timers = Object.getPrototypeOf(timer);
+}
+
+/** A delay that is not converted by code of the program. */
+function isDelay(value: Value | undefined): boolean {
+  if (value === undefined || value.kind === "number") return true;
+  return value.kind === "constant" && (value.value === undefined || typeof value.value === "number");
+}
+
+/** Returns whether a value is a timer, or nothing: what may be cleared. */
+function isTimer(m: Interpreter, value: Value | undefined): boolean {
+  if (value?.kind !== "object") return value?.kind === "constant" && (value.value ?? null) === null;
+  if (value.exotic.kind === "called") return value.exotic.gives === "object";
+  if (value.prototype?.real !== prototypeOfTimers() || value.slots.size > 0) return false;
+  m.wrapper.relyOnPrototype(value);
+  return true;
+}
+
+/** Adds the models of timers. */
+export function addTimers(table: ModelTable): void {
+  const add = (name: string, model: BuiltinModel): void => {
+    const fn = loadedBuiltin(name);
+    if (fn) table.call(fn, model);
+  };
+  for (const name of ["setTimeout", "setInterval", "setImmediate"]) {
+    add(name, (m, request) => {
+      const [callback, delay] = request.args;
+      if (!callback || !isCallable(callback)) return breakGraph("throws", `${name} of no function`);
+      if (name !== "setImmediate" && !isDelay(delay)) return breakGraph("coercion", "a delay");
+      return callLater(m, "object", request);
+    });
+  }
+  for (const name of ["clearTimeout", "clearInterval", "clearImmediate"]) {
+    add(name, (m, request) => {
+      if (!isTimer(m, request.args[0])) return breakGraph("builtin", `${name} of no timer of the runtime`);
+      callLater(m, "object", request);
+      return UNDEFINED;
+    });
+  }
+  table.method(globalThis, "queueMicrotask", (m, request) => {
+    const [callback] = request.args;
+    if (!callback || !isCallable(callback)) return breakGraph("throws", "queueMicrotask of no function");
+    callLater(m, "object", request);
+    return UNDEFINED;
+  });
+}

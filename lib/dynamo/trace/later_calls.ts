@@ -1,0 +1,103 @@
+/**
+ * Calls of the runtime that the trace leaves to generated code, which makes them when the graph has run, in the
+ * program's order: they make promises, settle them, set timers. Invariant: such a call runs no code of the program
+ * before the job is over.
+ */
+import { types } from "node:util";
+import { invariant } from "../../base/errors.ts";
+import { breakGraph } from "../break_reasons.ts";
+import {
+  constant,
+  dataSlot,
+  isCallable,
+  type LaterCall,
+  ObjectValue,
+  type Slot,
+  UNDEFINED,
+  type Value,
+} from "../variables/value.ts";
+import { builtinPrototype, findProperty } from "./objects.ts";
+import type { CallRequest, Interpreter } from "./interpreter.ts";
+
+const PROTOTYPE = Promise.prototype, { get: readProperty } = Reflect;
+const HIDDEN = { writable: false, enumerable: false } as const;
+
+/** Makes a call later. */
+export function callLater(
+  m: Interpreter,
+  gives: LaterCall["gives"],
+  { callee, self, args }: Pick<CallRequest, "callee" | "self" | "args">,
+): ObjectValue {
+  const prototype = gives === "promise"
+    ? builtinPrototype(m, PROTOTYPE, "Promise")
+    : gives === "function"
+    ? builtinPrototype(m, Function.prototype, "Function")
+    : null;
+  const result = new ObjectValue({ kind: "called", gives, callee, self, args }, prototype, null, null);
+  m.laterCalls.push(result);
+  return result;
+}
+
+const hidden = (value: string | number): Slot => ({ ...dataSlot(constant(value)), ...HIDDEN });
+
+/** The parts of a promise that others settle, in the order in which the engine lists them. */
+export function capabilityParts(
+  m: Interpreter,
+  request: CallRequest,
+): readonly (readonly [name: string, part: ObjectValue])[] {
+  const whole = callLater(m, "object", request);
+  const callee = m.wrapper.known(readProperty, "Reflect.get");
+  invariant(isCallable(callee), "Expected a function");
+  return (["promise", "resolve", "reject"] as const).map((name) => {
+    const args = [whole, constant(name)], gives = name === "promise" ? name : "function";
+    const part = callLater(m, gives, { callee, self: UNDEFINED, args });
+    if (gives === "function") part.slots.set("length", hidden(1)).set("name", hidden(""));
+    return [name, part] as const;
+  });
+}
+
+/** Settles a promise, unless it is settled already. */
+export function settle(m: Interpreter, request: CallRequest): Value {
+  const { callee: { exotic }, args: [value = UNDEFINED] } = request;
+  const name = exotic.kind === "called" ? exotic.args[1] : undefined;
+  if (name?.kind === "constant" && name.value === "resolve") refuseThenable(m, value);
+  callLater(m, "object", request);
+  return UNDEFINED;
+}
+
+/** Returns whether a value is a promise of the engine's class that has no methods of its own; guarded. */
+export function isPlainPromise(m: Interpreter, value: Value): boolean {
+  if (value.kind !== "object") return false;
+  const { real, source, exotic, prototype, slots } = value;
+  if (exotic.kind === "called") {
+    return exotic.gives === "promise" && prototype?.real === PROTOTYPE && slots.size === 0;
+  }
+  if (!real || !source || !types.isPromise(real) || prototype?.real !== PROTOTYPE) return false;
+  if (slots.has("then") || slots.has("constructor")) return false;
+  m.wrapper.relyOnPrototype(value);
+  return ["then", "constructor"].every((key) => {
+    const present = Object.hasOwn(real, key);
+    m.output.guard({ kind: "ownKey", source, key, present });
+    return !present;
+  });
+}
+
+/** Ends the graph at a value that promises would ask for its method `then`. */
+export function refuseThenable(m: Interpreter, value: Value): void {
+  if (value.kind === "tensor" && (value.real || value.assigned.size > 0)) {
+    if (value.assigned.has("then") || (value.real && Object.hasOwn(value.real, "then"))) {
+      breakGraph("builtin", "then");
+    }
+    if (value.source) m.output.guard({ kind: "ownKey", source: value.source, key: "then", present: false });
+  }
+  if (value.kind !== "object" || isPlainPromise(m, value)) return;
+  for (let at: ObjectValue | null = value; at; at = at.prototype) {
+    // Changes of what is there already come behind the call
+    if (at.real && (at.prototypeChanged || at.slots.has("then"))) {
+      breakGraph("builtin", "then, which has changed");
+    }
+  }
+  if (findProperty(m, value, "then").kind !== "absent") {
+    breakGraph("builtin", "a promise of what has a method then");
+  }
+}
