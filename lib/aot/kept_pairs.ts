@@ -16,7 +16,7 @@ import type { CompiledFunction } from "../graph/backend.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import type { GraphCompiler } from "../graph/interpose.ts";
 import type { GraphSignature } from "../graph/signature.ts";
-import { readGraph, type Stacks, stacksOf, writeGraph } from "../graph/stored/graph.ts";
+import { readGraph, type Stacks, writeGraph } from "../graph/stored/graph.ts";
 import { tensorMeta } from "../graph/stored/values.ts";
 import { keepableOf, type KeepableRun } from "../graph/stored/kept_runs.ts";
 import { ask, type Question } from "../sym/decide.ts";
@@ -97,7 +97,9 @@ export class KeptPair {
       const tensors = describe(held, symbols);
       const key = JSON.stringify({ identity, state, sizes: symbols.describe(), tensors, graph });
       symbols.isOpen = false;
-      return new KeptPair(key, symbols, stacksOf(captured.graph), captured);
+      // By node: which nodes have one list in common may differ from process to process
+      const stacks = captured.graph.nodes.map(({ meta }) => meta.stack);
+      return new KeptPair(key, symbols, stacks, captured);
     } catch (error) {
       if (!(error instanceof NotStorable)) throw error;
       refused(error);

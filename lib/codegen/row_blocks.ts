@@ -16,7 +16,15 @@ import { laidOut } from "./arena.ts";
 import { axisOf } from "./cut_loop.ts";
 import { hidesColumns, withoutHidden } from "./hidden_columns.ts";
 import type { MakeTemporary } from "./kernels.ts";
-import { type Chain, chainFrom, type Found, type Scores, type Search, withChain } from "./row_chain.ts";
+import {
+  type Chain,
+  chainFrom,
+  type Found,
+  REACH,
+  type Scores,
+  type Search,
+  withChain,
+} from "./row_chain.ts";
 import { matrixOf, type RowBlock } from "./row_form.ts";
 import { groupsOf, sumsOf } from "./row_sums.ts";
 import type { Target } from "./target.ts";
@@ -34,11 +42,20 @@ export function blocksOfRows(program: Program, target: Target): Program {
   let found = program;
   const mentions = new Mentions(program.kernels);
   for (let at = 0; at < found.kernels.length; at++) {
+    if (!isGoneSoon(found, at, mentions)) continue;
     // Everything that is as large as the scores is finished, as in a backward; else the scores alone
     found = blocksFrom(found, { at, whole: true, mentions }, target) ??
       blocksFrom(found, { at, whole: false, mentions }, target) ?? found;
   }
   return found === program ? program : laidOut(found);
+}
+
+/** Returns whether nothing behind the reach of a chain needs what a product makes: most that is kept for a backward is. */
+function isGoneSoon({ kernels, buffers }: Program, at: number, mentions: Mentions): boolean {
+  const product = kernels[at], [out] = product?.kind === "extern" ? product.outputs : [];
+  if (!out || buffers[out.buffer]?.role.kind !== "temporary") return false;
+  const near = kernels.slice(at, at + REACH + 1);
+  return [...mentions.of(out.buffer)].every((each) => near.includes(each));
 }
 
 /** The program with the product at a place in blocks; undefined where it is not finished row by row. */

@@ -21,7 +21,7 @@ const MOST_DEPTH = 256;
 /** Smaller results stay in the caches anyway. */
 const LEAST_ELEMENTS = 1 << 14;
 /** Number of kernels after a product that are searched for the rest of its chain. */
-const REACH = 16;
+export const REACH = 16;
 
 /** Scores of rows. */
 export interface Scores {

@@ -11,6 +11,7 @@ import { replaceKernels } from "./kernels.ts";
 
 /** The program with small sums in steps. */
 export function expandSmallSums(program: Program): Program {
+  if (!program.buffers.some(({ dtype }) => isSmall(dtype))) return program;
   const adds = (body: readonly Statement[]): boolean =>
     accessesOf(body).some((s) =>
       s.kind === "store" && s.mode === "add" && isSmall(program.buffers[s.buffer]?.dtype ?? "float32")

@@ -126,7 +126,7 @@ export class Node {
   ) {
     this.#args = args;
     this.#kwargs = kwargs;
-    for (const input of this.inputs()) input.users.set(this, null);
+    this.#use();
   }
 
   /** Its arguments by position. */
@@ -150,7 +150,13 @@ export class Node {
   #relink(change: () => void): void {
     for (const input of this.inputs()) input.users.delete(this);
     change();
-    for (const input of this.inputs()) input.users.set(this, null);
+    this.#use();
+  }
+
+  #use(): void {
+    const visit = (input: Node) => void input.users.set(this, null);
+    forEachNode(this.#args, visit);
+    forEachNode(this.#kwargs, visit);
   }
 
   /** All argument nodes, each once, in order. */

@@ -28,12 +28,29 @@ export function expectAlike(body: Body): void {
   known.set(body, { kind: {}, buffers: [...buffers] });
 }
 
+/** The common forms of statements that have one buffer where a form has several, by that form and which are one. */
+const merged = new WeakMap<object, Map<string, object>>();
+
 /** Says that some statements are others over other buffers, and the same otherwise; null: over something else. */
 export function noteAlike(from: Body, to: Body, place: (id: BufferId) => BufferId | null): void {
   const like = known.get(from);
   if (!like) return;
-  const buffers = like.buffers.map(place).filter((id) => id !== null);
-  if (new Set(buffers).size === like.buffers.length) known.set(to, { kind: like.kind, buffers });
+  const places = like.buffers.map(place).filter((id) => id !== null), buffers = [...new Set(places)];
+  if (places.length < like.buffers.length) return;
+  known.set(to, {
+    kind: buffers.length < places.length ? mergedKind(like.kind, places) : like.kind,
+    buffers,
+  });
+}
+
+/** As updates in place have it, which write what they read. */
+function mergedKind(kind: object, places: readonly BufferId[]): object {
+  const kinds = merged.get(kind) ?? new Map<string, object>(),
+    which = `${places.map((id) => places.indexOf(id))}`;
+  merged.set(kind, kinds);
+  const found = kinds.get(which) ?? {};
+  kinds.set(which, found);
+  return found;
 }
 
 /** Statements over other buffers. */

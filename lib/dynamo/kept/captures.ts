@@ -197,7 +197,7 @@ export function keepCapture(unit: Unit, key: string, traced: TracedEntry): void 
   try {
     const form = write(traced), text = keptEntry("captures", key);
     const others = text === undefined ? [] : listIn(JSON.parse(text));
-    const print = JSON.stringify(form);
+    const print = others.length > 0 ? JSON.stringify(form) : "";
     if (others.some((each) => JSON.stringify(each) === print)) return;
     keepEntry("captures", key, JSON.stringify([form, ...others.slice(0, MOST_CAPTURES - 1)]));
   } catch (error) {
@@ -219,6 +219,17 @@ function write(traced: TracedEntry): Plain {
   const { sizes } = output, symbols = new Symbols();
   numberSizes(sizes, symbols);
   symbols.isOpen = false;
+  const mentioned = new Set<object>(met), lines = new Lines();
+  const codes = codeFinder([...reads.functions.keys()]);
+  const mentioning: ByNumber = {
+    numberOf: (object) => mentioned.add(object).size,
+    at: nothingToRead,
+    codes,
+    lines,
+    symbols,
+    sizes,
+  };
+  const captured = graph && writeCaptured(graph, mentioning);
   const form = (by: ByNumber): Record<string, Plain> => ({
     sizes: writeSizes(sizes, symbols),
     named: basesOf(guards, sizes).map((name) => sourceForm.write(output.sourceNamed(name), by)),
@@ -227,26 +238,20 @@ function write(traced: TracedEntry): Plain {
     text: modified.text,
     parameters: modified.parameters,
     constants: [...modified.constants].map(([name, value]) => [name, writeConstant(value, graph?.run, by)]),
-    graph: graph && writeCaptured(graph, output, by),
+    graph: captured && { ...captured, inputs: output.inputs.map((input) => writeInput(input, by)) },
     isAsyncCall,
     place: place && position.write(place, by),
     broke: broke && reasonForm.write(broke, by),
   });
   // Objects that the form refers to must be found again too
-  const mentioned = new Set<object>(met), lines = new Lines();
-  const codes = codeFinder([...reads.functions.keys()]);
-  form({
-    numberOf: (object) => mentioned.add(object).size,
-    at: nothingToRead,
-    codes,
-    lines,
-    symbols,
-    sizes,
-  });
+  form(mentioning);
   const journal = writeJournal(call, { reads, met: mentioned, freeNumbers: freeNumbersOf(guards) });
-  const numberOf = (object: object) => journal.numberOf(object);
-  const by: ByNumber = { numberOf, at: nothingToRead, codes, lines, symbols, sizes };
-  return { journal: journal.form, ...form(by), lines: lines.list.map((each) => lineForm.write(each, by)) };
+  const by: ByNumber = { ...mentioning, numberOf: (object) => journal.numberOf(object) };
+  return {
+    journal: journal.form,
+    ...form(by),
+    lines: lines.list.map((each) => lineForm.write(each, by)),
+  };
 }
 
 /** Arguments that are numbers which may be others in the next call. */
@@ -288,18 +293,14 @@ function writeAsked(
   }
 }
 
-function writeCaptured(
-  { name, gm }: NonNullable<TracedEntry["graph"]>,
-  output: OutputGraph,
-  by: ByNumber,
-): Plain {
+/** A captured graph without its inputs, which mentions no objects. */
+function writeCaptured({ name, gm }: NonNullable<TracedEntry["graph"]>, by: ByNumber): Record<string, Plain> {
   const stacks = stacksOf(gm.graph), held = heldTensors(gm.attributes);
   return {
     name,
     nodes: writeGraph(gm.graph, by.symbols, stacks, { attributes: new Set(held.keys()) }),
     held: writeHeld(held),
     stacks: stacks.map((stack) => stack.map((each) => position.write(each, by))),
-    inputs: output.inputs.map((input) => writeInput(input, by)),
   };
 }
 

@@ -14,6 +14,7 @@
  * Invariant: a failed attempt to reuse a call leaves only guards that hold.
  */
 import { invariant, isOwnModule } from "../../base/errors.ts";
+import { sameList } from "../../base/lists.ts";
 import { counters, logs } from "../../base/logs.ts";
 import { type Argument, hasEffect, mapNodes, type Node } from "../../graph/node.ts";
 import { sameModes } from "../../tensor/modes.ts";
@@ -265,12 +266,17 @@ function append({ output }: Interpreter, { appended, depth }: RecordedCall, node
   const move = (argument: Argument) => mapNodes(argument, (node) => nodes.get(node) ?? node);
   const stack = output.whereabouts.stack();
   for (const { node, args, kwargs, meta, tensor } of appended) {
-    const { value, noGrad } = meta;
+    const { value, noGrad } = meta, lines = [...stack, ...meta.stack.slice(depth)];
     const made = output.graph.create(node.op, node.target, {
       name: node.name.replace(/_\d+$/, ""),
       args: args.map(move),
       kwargs: Object.fromEntries(Object.entries(kwargs).map(([key, each]) => [key, move(each)])),
-      meta: { value, stack: [...stack, ...meta.stack.slice(depth)], ...(noGrad ? { noGrad } : {}) },
+      meta: {
+        value,
+        // Calls at one place share their lines
+        stack: sameList(lines, meta.stack) ? meta.stack : lines,
+        ...(noGrad ? { noGrad } : {}),
+      },
     });
     output.noteOperation(made);
     nodes.set(node, made);

@@ -4,7 +4,15 @@
  * compiled.
  */
 import type { Plain } from "../../base/recording.ts";
-import { Graph, type Node, type NodeMeta, type Opcode, type Region, type SourcePosition } from "../node.ts";
+import {
+  Graph,
+  type Node,
+  type NodeMeta,
+  type NodeValue,
+  type Opcode,
+  type Region,
+  type SourcePosition,
+} from "../node.ts";
 import { type Codec, oneOf } from "../../sym/stored/codec.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "../../sym/stored/forms.ts";
 import type { Symbols } from "../../sym/stored/symbols.ts";
@@ -40,6 +48,17 @@ export function writeGraph(
     others satisfies Record<string, never>;
     return { graph: writeGraph(graph, symbols, stacks), ownResults, mutatedInputs };
   };
+  const values = new Map<NodeValue, number>(), texts = new Map<string, number>();
+  /** A value where it is met first, then its number: equal layers have equal ones. */
+  const valueForm = (value: NodeValue): Plain => {
+    const known = values.get(value);
+    if (known !== undefined) return known;
+    const form = nodeValue.write(value, symbols), text = JSON.stringify(form), former = texts.get(text);
+    const number = former ?? texts.size;
+    values.set(value, number);
+    texts.set(text, number);
+    return former ?? form;
+  };
   const byNumber = {
     numberOf(node: Node) {
       const found = numbers.get(node);
@@ -66,8 +85,8 @@ export function writeGraph(
       op,
       target,
       args: writeArgument(args, byNumber, symbols),
-      kwargs: writeArgument(kwargs, byNumber, symbols),
-      value: nodeValue.write(value, symbols),
+      ...Object.keys(kwargs).length === 0 ? {} : { kwargs: writeArgument(kwargs, byNumber, symbols) },
+      value: valueForm(value),
       ...lines.has(stack) ? { stack: lines.get(stack) ?? 0 } : {},
       ...source === undefined ? {} : { source },
       ...held ? { held } : {},
@@ -91,7 +110,14 @@ const NO_STACK: readonly SourcePosition[] = [];
 
 /** The graph that was written. Throws DamagedForm. */
 export function readGraph(form: Plain, symbols: Symbols, stacks: Stacks): Graph {
-  const graph = new Graph(), made: Node[] = [], regions: Region[] = [];
+  const graph = new Graph(), made: Node[] = [], regions: Region[] = [], values: NodeValue[] = [];
+  const valueOf = (given: Plain): NodeValue => {
+    const known = typeof given === "number" ? values[given] : undefined;
+    if (known) return known;
+    const value = nodeValue.read(given, symbols);
+    values.push(value);
+    return value;
+  };
   const regionOf = (given: Plain): Region => {
     const known = typeof given === "number" ? regions[given] : undefined;
     if (known) return known;
@@ -116,9 +142,9 @@ export function readGraph(form: Plain, symbols: Symbols, stacks: Stacks): Graph 
   };
   for (const each of listIn(form)) {
     const fields = recordIn(each), args = readArgument(fields.args, byNumber, symbols);
-    const kwargs = readArgument(fields.kwargs, byNumber, symbols);
+    const kwargs = readArgument(fields.kwargs ?? {}, byNumber, symbols);
     const meta: NodeMeta = {
-      value: nodeValue.read(fields.value ?? null, symbols),
+      value: valueOf(fields.value ?? null),
       stack: fields.stack === undefined ? NO_STACK : stacks[numberIn(fields.stack)] ?? NO_STACK,
       ...fields.source === undefined ? {} : { source: textIn(fields.source) },
       ...fields.held ? { held: true } : {},
