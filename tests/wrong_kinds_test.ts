@@ -15,9 +15,8 @@ const NOT_CALLED: readonly RegExp[] = [
   /^(init$|logs|config|webgpu)/,
   // What they register stays
   /^(compiler\.registerBackend|distributions\.registerKl)$/,
-  // Programs that report a fault call them, and layers that are divided over processes
+  // Programs that report a fault call them
   /^repro\./,
-  /^distributed\.functional\.(enterParts|leaveParts|gatherShards|averageOfBucket)$/,
   // Schedules call it with their own numbers
   /rateAt\(\)$/,
   // Only dyn makes them

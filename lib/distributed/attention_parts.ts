@@ -9,7 +9,7 @@ import { Linear } from "../nn/linear.ts";
 import type { Module } from "../nn/module.ts";
 import { Parameter } from "../nn/parameter.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { enterParts, leaveParts } from "./functional.ts";
+import { enterParts, leaveParts } from "./collective_ops.ts";
 import type { ProcessGroup } from "./group.ts";
 import { divideColumns, divideRows, enterOnCall, type Held, joinParts, type Place } from "./linear_parts.ts";
 import { checkDivides } from "./parts.ts";

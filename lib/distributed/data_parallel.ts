@@ -14,6 +14,7 @@ import { isTensor, Tensor } from "../tensor/tensor.ts";
 import type { Parameter } from "../nn/parameter.ts";
 import { GradientBuckets } from "./buckets.ts";
 import { allReduce, broadcast, joinedGroup } from "./collectives.ts";
+import { averageOfBucket } from "./collective_ops.ts";
 import * as functional from "./functional.ts";
 import { getGlobalRank, type ProcessGroup } from "./group.ts";
 
@@ -155,7 +156,7 @@ export function takeGradientInGraph(
   const state = stateOf(model), { grad } = parameter;
   if (asksHost(state)) return takeGradientOnHost(model, parameter);
   if (!state.averages || !grad) return;
-  grad.copy_(functional.averageOfBucket(grad, state.group, bucket));
+  grad.copy_(averageOfBucket(grad, state.group, bucket));
   noteArrival(state);
 }
 

@@ -6,7 +6,8 @@ import { DynError } from "../base/errors.ts";
 import { type Division, noteDivision } from "../nn/divided.ts";
 import { cat } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { allReduce, gatherShards } from "./functional.ts";
+import { gatherShards } from "./collective_ops.ts";
+import { allReduce } from "./functional.ts";
 import type { ProcessGroup } from "./group.ts";
 
 /** Part `rank` of `sizes` along a dimension, each of which is divided; the sizes are those of the whole. */

@@ -15,7 +15,7 @@ import { type Storage, unwatched } from "../tensor/storage.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { broadcast, joinedGroup } from "./collectives.ts";
 import { noteCut, partOf, wholeOf } from "./divided.ts";
-import { gatherShards } from "./functional.ts";
+import { gatherShards } from "./collective_ops.ts";
 import { getGlobalRank, type ProcessGroup } from "./group.ts";
 
 /** Settings of `fullyShard`. */

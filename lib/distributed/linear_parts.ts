@@ -10,7 +10,7 @@ import { Parameter } from "../nn/parameter.ts";
 import type { Embedding } from "../nn/sparse.ts";
 import { cat, embedding, linear } from "../tensor/generated_functions.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import { enterParts, gatherShards, leaveParts } from "./functional.ts";
+import { enterParts, gatherShards, leaveParts } from "./collective_ops.ts";
 import type { ProcessGroup } from "./group.ts";
 import type { Division } from "./parts.ts";
 
