@@ -3,7 +3,7 @@
  * of any size, make the same checks as those of one call. The errors are those that ops declare.
  */
 import { assert, assertEquals } from "@std/assert";
-import { compile, nn, type Tensor, tensor } from "../mod.ts";
+import { compile, nn, ones, type Tensor, tensor } from "../mod.ts";
 import { messageOf } from "../lib/base/errors.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
 import { callOp, ops } from "../lib/tensor/eager.ts";
@@ -92,5 +92,23 @@ Deno.test("chances that are none are refused among others", () => {
     for (const p of [2, -1, 1 + k / CALLS, NaN]) {
       assert(outcome(() => ops.bernoulli(x, p)).startsWith("Expected p in [0, 1]"), `${p}, call ${k}`);
     }
+    for (const wrong of [1.5, -0.25, NaN]) {
+      const chances = tensor([0.5, wrong]), found = `in [0, 1] for bernoulli but found ${wrong}`;
+      assertEquals(outcome(() => ops.bernoulli(chances)), `Expected elements of self ${found}`);
+      for (const draw of [() => ops.bernoulli(ones(2), chances), () => ones(2).bernoulli_(chances)]) {
+        assertEquals(outcome(draw), `Expected elements of p ${found}`);
+      }
+    }
   }
+});
+
+Deno.test("a negative variance is refused, NaN is not", () => {
+  const x = ones(2), loss = (variance: Tensor | number) => functional.gaussianNllLoss(x, x, variance);
+  for (const wrong of [tensor([1.5, -0.5]), -0.5]) {
+    assertEquals(
+      outcome(() => loss(wrong)),
+      "Expected elements of var of at least 0 for gaussianNllLoss but found -0.5",
+    );
+  }
+  assert(Number.isNaN(loss(tensor([1.5, NaN])).item()));
 });

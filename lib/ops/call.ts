@@ -3,6 +3,7 @@
  * eager library, the tracer and symbolic tracing, hence generic in the tensor type. Invariant: the result has exactly
  * the definition's parameters, in order, each of its kind.
  */
+import { spelling } from "../base/checked_input.ts";
 import { isDType } from "../base/dtype.ts";
 import { dtypeExpected } from "../base/dtype_names.ts";
 import { DynError } from "../base/errors.ts";
@@ -206,8 +207,9 @@ const TAKES_NUMBERS: ReadonlySet<ParamKind> = new Set([
 
 function checkName(definition: OpDefinition, slots: readonly Slot[], name: string): void {
   for (const slot of slots) if (slot.name === name) return;
+  const known = slots.map((slot) => slot.name), hint = spelling(known, name);
   throw new DynError(
-    `Expected ${definition.name} options out of ${slots.map((s) => s.name).join(", ")} but found ${name}`,
+    `Expected ${definition.name} options out of ${known.join(", ")} but found ${name}${hint}`,
   );
 }
 

@@ -220,10 +220,10 @@ export interface OpDescription<P extends Params = Params> {
    */
   ranges?(args: ArgsOf<P, TensorMeta>): readonly ElementRange[];
   /**
-   * Operands of a composition whose elements have to lie in [0, 1]: eager calls on memory that the host reads refuse
-   * others; compiled graphs compute with them.
+   * The closed intervals that elements of operands have to lie in, by operand: eager calls on memory that the host reads
+   * refuse others, and compiled graphs compute with them.
    */
-  readonly shares?: readonly (keyof P & string)[];
+  bounds?(args: ArgsOf<P, TensorLike>): Readonly<Record<string, readonly [low: number, high: number]>>;
   readonly samples: readonly Sample[];
   readonly errors?: readonly ErrorSample[];
 }

@@ -4438,7 +4438,7 @@ export interface OpApi<T extends TensorLike> {
   randperm(n: Dim, options?: RandpermOptions): T;
   /**
    * 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`; `bernoulli_` has p = 0.5 unless
-   * it is given.
+   * it is given. Elements outside of [0, 1] are refused in eager calls on the CPU.
    */
   bernoulli(self: T, p?: Operand<T> | null | BernoulliOptions<T>, options?: BernoulliOptions<T>): T;
   /** Numbers of [from, to); `uniform_` fills a tensor with them, as `Tensor.uniform_`. */
@@ -5050,7 +5050,10 @@ export interface OpApi<T extends TensorLike> {
     reduction?: "none" | "mean" | "sum" | CosineEmbeddingLossOptions,
     options?: CosineEmbeddingLossOptions,
   ): T;
-  /** ½ (log var + (self − target)² / var), var at least eps, as `nn.functional.gaussian_nll_loss`. */
+  /**
+   * ½ (log var + (self − target)² / var), var at least eps, as `nn.functional.gaussian_nll_loss`. A
+   * negative variance is refused in eager calls on the CPU.
+   */
   gaussianNllLoss(
     self: T,
     target: T,

@@ -42,7 +42,7 @@ import {
   type ViewPlace,
 } from "./plan.ts";
 import { drawnFrom, Generator } from "./random.ts";
-import { checkRanges, checkShares } from "./ranges.ts";
+import { checkBounds, checkRanges } from "./ranges.ts";
 import { makePlan } from "./recorded_plan.ts";
 import { runInto } from "./run.ts";
 import { allocateStorage, isShapesOnly, Storage, watchAllocations } from "./storage.ts";
@@ -211,7 +211,7 @@ function execute(entry: OpEntry, args: TensorArgs): readonly Tensor[] {
   const inputs = tensorsOf(entry, args);
   const records = ambient.gradEnabled && gradient.kind !== "none" && recordsGrad(inputs);
   if (implementation.kind === "composite") {
-    if (definition.shares) checkShares(definition, args);
+    if (definition.bounds) checkBounds(definition, args);
     if (!records) return runComposite(entry, args, { implementation, inputs });
     checkArguments(entry, args);
     if (gradient.kind === "composite") return compose(implementation, args);
@@ -334,6 +334,7 @@ function planOf(entry: OpEntry, args: TensorArgs): Plan {
 function runKernels(entry: OpEntry, args: TensorArgs, inputs: readonly Tensor[]): readonly Tensor[] {
   const plan = planOf(entry, args);
   if (entry.definition.ranges) checkRanges(entry.definition, args);
+  else if (entry.definition.bounds) checkBounds(entry.definition, args);
   return runInto(plan, { inputs, args }, entry.definition.fills === 0);
 }
 

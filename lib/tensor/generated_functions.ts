@@ -1253,7 +1253,10 @@ export const cosineEmbeddingLoss: (
   reduction?: "none" | "mean" | "sum" | CosineEmbeddingLossOptions,
   options?: CosineEmbeddingLossOptions,
 ) => Tensor = ops.cosineEmbeddingLoss;
-/** ½ (log var + (self − target)² / var), var at least eps, as `nn.functional.gaussian_nll_loss`. */
+/**
+ * ½ (log var + (self − target)² / var), var at least eps, as `nn.functional.gaussian_nll_loss`. A negative
+ * variance is refused in eager calls on the CPU.
+ */
 export const gaussianNllLoss: (
   self: Tensor,
   target: Tensor,

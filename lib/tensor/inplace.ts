@@ -32,7 +32,7 @@ import {
   type TensorArgs,
   tensorsOf,
 } from "./plan.ts";
-import { checkRanges } from "./ranges.ts";
+import { checkBounds, checkRanges } from "./ranges.ts";
 import { makePlan } from "./recorded_plan.ts";
 import { runPlan } from "./run.ts";
 import { autograd, autogradStateOf, isTensor, recordsGrad, Tensor, viewOf } from "./tensor.ts";
@@ -223,6 +223,7 @@ function writeInto(target: Tensor, { entry, args, inputs, run }: Write): boolean
       );
     if (plan !== null && direct) {
       if (entry.definition.ranges) checkRanges(entry.definition, args);
+      else if (entry.definition.bounds) checkBounds(entry.definition, args);
       runPlan(plan, { inputs, outputs: [target], args });
       return true;
     }

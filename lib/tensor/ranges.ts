@@ -25,17 +25,21 @@ export function checkRanges(definition: OpDefinition, args: TensorArgs): void {
   for (const range of definition.ranges?.(metas) ?? []) checkRange(range, owners.get(range.values));
 }
 
-/** Throws DynError where an element of an operand is outside of [0, 1] though it must not be. */
-export function checkShares({ name, shares = [] }: OpDefinition, args: TensorArgs): void {
-  for (const operand of shares) {
+/** Throws DynError where an element of an operand is out of the bounds that the definition sets it. */
+export function checkBounds(definition: OpDefinition, args: TensorArgs): void {
+  for (const [operand, [low, high]] of Object.entries(definition.bounds?.(args) ?? {})) {
     const given = args[operand];
-    if (!isTensor(given) || isComplex(given.dtype) || !deviceNamed(given.device).hostReadable) continue;
-    const elements = readElements(given);
+    if (isTensor(given) && (isComplex(given.dtype) || !deviceNamed(given.device).hostReadable)) continue;
+    const elements = isTensor(given) ? readElements(given) : [given];
     // An iterator takes several times as long
     for (let k = 0; k < elements.length; k++) {
-      const each = elements[k] ?? 0;
-      if (each >= 0 && each <= 1) continue;
-      throw new DynError(`Expected elements of ${operand} in [0, 1] for ${name} but found ${each}`);
+      const each = Number(elements[k]);
+      // NaN is no element of an interval, but not too small either
+      if (high === Infinity ? !(each < low) : each >= low && each <= high) continue;
+      const wanted = high === Infinity ? `of at least ${low}` : `in [${low}, ${high}]`;
+      throw new DynError(
+        `Expected elements of ${operand} ${wanted} for ${definition.name} but found ${each}`,
+      );
     }
   }
 }

@@ -245,9 +245,11 @@ const bernoulli = defineOp({
   name: "bernoulli",
   takesGenerator: true,
   doc:
-    "1 with the probability in `self` (or p), else 0, as `torch.bernoulli`; `bernoulli_` has p = 0.5 unless it is given.",
+    "1 with the probability in `self` (or p), else 0, as `torch.bernoulli`; `bernoulli_` has p = 0.5 unless it is given. " +
+    "Elements outside of [0, 1] are refused in eager calls on the CPU.",
   params: { self: required("tensor"), p: nullable("operand") },
   checksNumbers: true,
+  bounds: ({ p }) => ({ [p === null ? "self" : "p"]: [0, 1] }),
   inplace: true,
   inplaceDefaults: { p: 0.5 },
   infer({ self, p }) {

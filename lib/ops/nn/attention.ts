@@ -68,6 +68,9 @@ const scaledDotProductAttention = composeWideOp({
     if ([query, key, value].some((x) => x.shape.length < 2)) {
       throw new DynError(`Expected at least 2 dimensions but found ${shapeText(query.shape)}`);
     }
+    if (attnMask && attnMask.dtype !== "bool") {
+      checkCategory("scaledDotProductAttention with attnMask", attnMask.dtype, ["float"]);
+    }
     if (attnMask && isCausal) throw new DynError("Expected either a mask or isCausal but found both");
     const sizes = isEqual(query.shape.at(-1) ?? 1, key.shape.at(-1) ?? 1) &&
       isEqual(key.shape.at(-2) ?? 1, value.shape.at(-2) ?? 1);

@@ -351,7 +351,7 @@ const binaryCrossEntropy = composeWideOp({
     reduction: reductionParam,
   },
   exposure: FUNCTIONAL,
-  shares: ["self", "target"],
+  bounds: () => ({ self: [0, 1], target: [0, 1] }),
   infer({ self, target, reduction }) {
     checkTarget(target, self.shape);
     checkFloats("binaryCrossEntropy", self);

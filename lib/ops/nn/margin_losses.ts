@@ -134,7 +134,9 @@ const floating = (x: TensorMeta): TensorMeta["dtype"] => isFloat(x.dtype) ? x.dt
 
 const gaussianNllLoss = composeWideOp({
   name: "gaussianNllLoss",
-  doc: "½ (log var + (self − target)² / var), var at least eps, as `nn.functional.gaussian_nll_loss`.",
+  doc:
+    "½ (log var + (self − target)² / var), var at least eps, as `nn.functional.gaussian_nll_loss`. A negative variance " +
+    "is refused in eager calls on the CPU.",
   params: {
     self: required("tensor"),
     target: required("tensor"),
@@ -144,6 +146,7 @@ const gaussianNllLoss = composeWideOp({
     reduction: reductionParam,
   },
   exposure: FUNCTIONAL,
+  bounds: () => ({ var: [0, Infinity] }),
   infer({ self, target, var: variance, reduction }) {
     const third = typeof variance === "object" && "shape" in variance ? variance.shape : [];
     const fits = third.length === 0 || sameShape(third, self.shape) ||
