@@ -150,9 +150,21 @@ Deno.test("normalisation may scale and add nothing", () => {
   }
 });
 
+Deno.test("a loss by distances calls the layer that it lists", () => {
+  const [a, b, c] = [randn([3, 4]), randn([3, 4]), randn([3, 4])] as const;
+  const usual = new nn.TripletMarginWithDistanceLoss();
+  const given = new nn.TripletMarginWithDistanceLoss({ distanceFunction: new nn.PairwiseDistance() });
+  assertEquals(usual.call(a, b, c).item(), new nn.TripletMarginLoss().call(a, b, c).item());
+  assertEquals(given.call(a, b, c).item(), usual.call(a, b, c).item());
+  let calls = 0;
+  for (const layer of usual.children()) layer.registerForwardHook(() => void calls++);
+  usual.call(a, b, c);
+  assertEquals(calls, 2);
+});
+
 Deno.test("an encoder is made of copies of its layer", () => {
   const layer = new nn.TransformerEncoderLayer(8, 2, { dimFeedforward: 16, dropout: 0, batchFirst: true });
-  const encoder = new nn.TransformerEncoder(layer, 2, new nn.LayerNorm(8));
+  const encoder = new nn.TransformerEncoder(layer, 2, new nn.LayerNorm(8), { enableNestedTensor: false });
   const x = randn([2, 3, 8]), twice = new nn.LayerNorm(8).call(layer.call(layer.call(x)));
   assertEquals(encoder.call(x).sub(twice).abs().max().item(), 0);
   assertEquals(encoder.layers.at(0).linear1.weight === encoder.layers.at(1).linear1.weight, false);

@@ -320,6 +320,17 @@ Deno.test("a state that another optimizer has saved is an error", () => {
   );
 });
 
+Deno.test("factors of steps have the precision of parameters", () => {
+  const [p] = leaves("float64"), rprop = new optim.Rprop([p], { lr: 0.1, etas: [0.3, 1.3] });
+  p.grad = p.detach().sign();
+  const sizes = [0, 1, 2].map((k) => {
+    if (k === 2) p.grad?.neg_();
+    rprop.step();
+    return rprop.state.get(p)?.["step_size"]?.at(0).item();
+  });
+  assertEquals(sizes, [0.1, 0.1 * 1.3, 0.1 * 1.3 * 0.3]);
+});
+
 Deno.test("Muon takes matrices alone", () => {
   assertThrows(() => new optim.Muon(leaves()), DynError, "found the shape [4]");
 });

@@ -322,9 +322,9 @@ class Counting extends optim.Adam {
 /** A getter of the program runs in the midst of updates. */
 function decoupling(params: Params): optim.Optimizer<object> {
   let count = 0;
-  return Object.defineProperty(new optim.Adam(params, { weightDecay: 0.1 }), "decoupled", {
-    get: () => count++ % 2 === 0,
-  });
+  const optimizer = new optim.Adam(params, { weightDecay: 0.1 });
+  Object.defineProperty(optimizer.paramGroups[0], "decoupledWeightDecay", { get: () => count++ % 2 === 0 });
+  return optimizer;
 }
 
 /** A change between the gradients and the step. */

@@ -23,8 +23,7 @@ export function checkFunction(value: unknown, purpose: string): void {
 
 /** Throws DynError unless a value is one of some; `what` it is, is said. */
 export function checkOneOf(what: string, value: unknown, known: readonly string[]): void {
-  if (known.some((each) => each === value)) return;
-  throw new DynError(`Expected ${known.join(" or ")} for ${what} but found ${Deno.inspect(value)}`);
+  if (!known.some((each) => each === value)) refuseValue(`${known.join(" or ")} for ${what}`, value);
 }
 
 /**
@@ -104,10 +103,14 @@ export function optionsOf<O extends object>(
   return options;
 }
 
-/** "; write weightDecay" for weight_decay; nothing for what is not the spelling of Python for a known name. */
+/** NumPy's names of arguments, which PyTorch takes as well. */
+const NUMPY = new Map([["axis", "dim"], ["keepdims", "keepdim"]]);
+
+/** "; write weightDecay" for weight_decay or weightdecay, "; write dim" for axis; nothing for what is no known name. */
 export function spelling(known: readonly string[], name: string): string {
-  const wanted = name.replace(/_+([a-z0-9])/gi, (_, letter: string) => letter.toUpperCase());
-  return wanted !== name && known.includes(wanted) ? `; write ${wanted}` : "";
+  const plain = NUMPY.get(name) ?? name.replaceAll("_", "").toLowerCase();
+  const wanted = known.find((each) => each.toLowerCase() === plain);
+  return wanted === undefined || wanted === name ? "" : `; write ${wanted}`;
 }
 
 /** Throws DynError: `owner` has no option of that name. */

@@ -6,12 +6,11 @@
  */
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
-import { readNamed } from "../base/whole_file.ts";
 import { Parameter } from "../nn/parameter.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Storage } from "../tensor/storage.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import { type Contents, parse, serialize, writeFile } from "./safetensors.ts";
+import { type Contents, parseFile, serialize, writeFile } from "./safetensors.ts";
 
 /** The name of the tree in the file's metadata. */
 const TREE = "dyn.tree";
@@ -36,7 +35,7 @@ export function save(value: unknown, path: string | URL): void {
  */
 export function load<T = unknown>(path: string | URL): T;
 export function load(path: string | URL): unknown {
-  const contents = parse(readNamed(path)), text = contents.metadata[TREE];
+  const contents = parseFile(path), text = contents.metadata[TREE];
   if (typeof text !== "string") return contents.tensors;
   try {
     return new TreeReader(contents).read(JSON.parse(text));

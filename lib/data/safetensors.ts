@@ -41,13 +41,13 @@ export interface Contents {
  */
 export function load(source: string | URL | Uint8Array): Record<string, Tensor> {
   if (source instanceof Uint8Array) return parse(source).tensors;
-  if (!String(source).endsWith(".index.json")) return parse(readNamed(source)).tensors;
+  if (!String(source).endsWith(".index.json")) return parseFile(source).tensors;
   return loadParts(source);
 }
 
 /** The tensors of all parts that an index names, in the order of the index. */
 function loadParts(index: string | URL): Record<string, Tensor> {
-  const header = parseHeader(new TextDecoder().decode(readNamed(index))),
+  const header = readAs(index, (bytes) => parseHeader(new TextDecoder().decode(bytes))),
     map: unknown = Reflect.get(header, "weight_map");
   if (!isPlainObject(map)) throw new DynError(`Expected a weight_map in ${index} but found none`);
   const folder = index instanceof URL ? index : pathToFileURL(index),
@@ -58,13 +58,27 @@ function loadParts(index: string | URL): Record<string, Tensor> {
       throw new DynError(`Expected the name of a file beside ${index} for ${name} but found ${String(file)}`);
     }
     const part = parts.get(file) ??
-      parse(readNamed(new URL(encodeURIComponent(file), folder))).tensors;
+      parseFile(new URL(encodeURIComponent(file), folder)).tensors;
     parts.set(file, part);
     const value = part[name];
     if (!value) throw new DynError(`Expected the tensor ${name} in ${file} but found none`);
     found[name] = value;
   }
   return found;
+}
+
+/** Reads a file that the program has named. Throws DynError, which names the file, where it is broken. */
+export function parseFile(path: string | URL): Contents {
+  return readAs(path, parse);
+}
+
+function readAs<T>(path: string | URL, read: (bytes: Uint8Array) => T): T {
+  const bytes = readNamed(path);
+  try {
+    return read(bytes);
+  } catch (cause) {
+    throw new DynError(`${messageOf(cause)}, in ${path}`, { cause });
+  }
 }
 
 /** Reads the bytes of a file. Throws DynError where the format is broken or a type is unknown. */

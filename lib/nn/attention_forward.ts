@@ -46,11 +46,26 @@ export interface Attended {
   readonly staticV?: Tensor | null;
 }
 
-/** A mask as numbers to add to scores. */
-const additive = (mask: Tensor, like: Tensor): Tensor =>
-  mask.dtype === "bool"
-    ? where(mask, -Infinity, zeros([], { dtype: like.dtype, device: like.device }))
-    : mask.to(like.dtype);
+/** A mask as numbers to add to scores. Throws DynError for one of another shape than these, or of integers. */
+function additive(
+  [name, mask]: readonly [name: string, mask: Tensor],
+  like: Tensor,
+  shapes: readonly (readonly number[])[],
+): Tensor {
+  if (
+    !shapes.some((shape) => shape.length === mask.ndim && shape.every((size, k) => size === mask.shape[k]))
+  ) {
+    const wanted = shapes.map((shape) => `[${shape.join(", ")}]`).join(" or ");
+    throw new DynError(`Expected ${name} of shape ${wanted} but found [${mask.shape.join(", ")}]`);
+  }
+  if (mask.dtype === "bool") {
+    return where(mask, -Infinity, zeros([], { dtype: like.dtype, device: like.device }));
+  }
+  if (!mask.isFloatingPoint()) {
+    throw new DynError(`Expected ${name} of bools or floats but found ${mask.dtype}`);
+  }
+  return mask.to(like.dtype);
+}
 
 /** Zeros added to the end of the last dimension: more keys that no mask hides. */
 function widened(mask: Tensor, count: number): Tensor {
@@ -91,14 +106,22 @@ export function attend(projections: Projections, attended: Attended): [Tensor, T
   const q = split(query, numHeads);
   const { heads: k, added } = sides(key, { fixed: attended.staticK ?? null, extra: biasK, attended });
   const { heads: v } = sides(value, { fixed: attended.staticV ?? null, extra: biasV, attended });
-  const [n = 1, , l = 1] = q.shape, s = k.shape[2] ?? 1;
+  const [n = 1, , l = 1] = q.shape, s = k.shape[2] ?? 1, { attnMask, keyPaddingMask } = attended;
   let mask: Tensor | null = null;
-  if (attended.attnMask) {
-    const given = widened(attended.attnMask, added);
-    mask = additive(given.ndim === 3 ? given.reshape(n, numHeads, l, s) : given, q);
+  if (attnMask) {
+    const given = widened(
+      additive(["attnMask", attnMask], q, [[l, s - added], [n * numHeads, l, s - added]]),
+      added,
+    );
+    mask = given.ndim === 3 ? given.reshape(n, numHeads, l, s) : given;
   }
-  if (attended.keyPaddingMask) {
-    const keys = additive(widened(attended.keyPaddingMask, added), q).reshape(n, 1, 1, s);
+  if (keyPaddingMask) {
+    const keys = widened(additive(["keyPaddingMask", keyPaddingMask], q, [[n, s - added]]), added).reshape(
+      n,
+      1,
+      1,
+      s,
+    );
     mask = mask ? mask.add(keys) : keys;
   }
   let shares: Tensor | null = null, mixed: Tensor;

@@ -1,4 +1,5 @@
 /** Convolution layers over [N, C, ...] inputs, or [C, ...] without a batch. */
+import { checkOneOf } from "../base/checked_input.ts";
 import { settings, unusual } from "../base/shown.ts";
 import { DynError } from "../base/errors.ts";
 import {
@@ -40,6 +41,8 @@ export interface ConvTransposeOptions extends KernelOptions {
   readonly padding?: Sizes;
   /** Added to one side of the result. */
   readonly outputPadding?: Sizes;
+  /** The only mode that there is. */
+  readonly paddingMode?: "zeros";
 }
 
 /** Required arguments of every convolution. */
@@ -131,6 +134,8 @@ function settingsOf(
   });
 }
 
+const MODES = ["zeros", "reflect", "replicate", "circular"];
+
 abstract class Conv extends KernelLayer {
   readonly padding: readonly number[] | "same" | "valid";
   readonly paddingMode: "zeros" | "reflect" | "replicate" | "circular";
@@ -140,6 +145,8 @@ abstract class Conv extends KernelLayer {
     const { inChannels, outChannels, groups = 1 } = options, kernelSize = spread(options.kernelSize, rank);
     super({ inChannels, outChannels, kernelSize, options, channels: [outChannels, inChannels / groups] });
     const { padding = 0 } = options;
+    if (typeof padding === "string") checkOneOf(`padding of ${new.target.name}`, padding, ["same", "valid"]);
+    checkOneOf(`paddingMode of ${new.target.name}`, options.paddingMode ?? "zeros", MODES);
     this.padding = typeof padding === "string" ? padding : spread(padding, kernelSize.length);
     this.paddingMode = options.paddingMode ?? "zeros";
     if (padding === "same" && this.stride.some((s) => s !== 1)) {
@@ -201,7 +208,7 @@ export class Conv3d extends Conv {
 
 const TRANSPOSED = {
   required: ["inChannels", "outChannels", "kernelSize"],
-  positional: ["stride", "padding", "outputPadding", "groups", "bias", "dilation"],
+  positional: ["stride", "padding", "outputPadding", "groups", "bias", "dilation", "paddingMode"],
   named: ["dtype", "device"],
 } as const;
 type TransposedArguments = Arguments<KernelSizes, ConvTransposeOptions, typeof TRANSPOSED>;
@@ -220,6 +227,7 @@ abstract class ConvTranspose extends KernelLayer {
     super({ inChannels, outChannels, kernelSize, options, channels: [inChannels, outChannels / groups] });
     this.padding = spread(options.padding ?? 0, kernelSize.length);
     this.outputPadding = spread(options.outputPadding ?? 0, kernelSize.length);
+    checkOneOf(`paddingMode of ${new.target.name}`, options.paddingMode ?? "zeros", ["zeros"]);
   }
 
   /** The number of elements added to one side of the result. */

@@ -114,10 +114,15 @@ export function ctcLoss(...given: Arguments<CtcRequired, CtcOptions, typeof CTC>
   return ctcOp(logProbs, targets, inputs, labels, blank, reduction, zeroInfinity);
 }
 
+/** A layer that computes a distance of two batches of vectors, as PairwiseDistance. */
+export interface DistanceLayer {
+  call(a: Tensor, b: Tensor): Tensor;
+}
+
 /** Arguments of tripletMarginWithDistanceLoss by name. */
 export interface TripletDistanceOptions {
   /** The Euclidean distance of vectors in the last dimension, unless given. */
-  readonly distanceFunction?: ((a: Tensor, b: Tensor) => Tensor) | null;
+  readonly distanceFunction?: ((a: Tensor, b: Tensor) => Tensor) | DistanceLayer | null;
   /** Required difference of distances; default 1. */
   readonly margin?: number;
   /** Whether the positive takes the anchor's place where it is nearer to the negative. */
@@ -140,8 +145,10 @@ export function tripletMarginWithDistanceLoss(
   const { distanceFunction, margin = 1, swap = false, reduction = "mean" } = options;
   if (!distanceFunction) return tripletMarginLoss(anchor, positive, negative, { margin, swap, reduction });
   if (!(margin > 0)) throw new DynError(`Expected a positive margin but found ${margin}`);
-  const near = distanceFunction(anchor, positive), far = distanceFunction(anchor, negative);
-  const apart = swap ? minimum(far, distanceFunction(positive, negative)) : far;
+  const distance = (a: Tensor, b: Tensor) =>
+    typeof distanceFunction === "function" ? distanceFunction(a, b) : distanceFunction.call(a, b);
+  const near = distance(anchor, positive), far = distance(anchor, negative);
+  const apart = swap ? minimum(far, distance(positive, negative)) : far;
   const losses = near.sub(apart).add(margin).clampMin(0);
   return reduction === "none" ? losses : reduction === "sum" ? losses.sum() : losses.mean();
 }

@@ -82,6 +82,7 @@ export function truncNormal_(tensor: Tensor, ...given: Trailing<Spread & Bounds,
     TRUNCATED,
     given,
   );
+  if (!(a < b)) throw new DynError(`Expected a below b for truncNormal_ but found ${a} and ${b}`);
   // Φ⁻¹ of uniform numbers between Φ of the bounds; 2Φ(x√2) − 1 = erf(x)
   const low = erfOf((a - mean) / std / Math.SQRT2), high = erfOf((b - mean) / std / Math.SQRT2);
   return filled(

@@ -118,7 +118,7 @@ export class TripletMarginLoss extends Module {
 /** The same of any distance, as torch.nn.TripletMarginWithDistanceLoss. */
 export class TripletMarginWithDistanceLoss extends Module {
   /** The distance of two batches of vectors. */
-  readonly distanceFunction: PairwiseDistance | NonNullable<TripletDistanceOptions["distanceFunction"]>;
+  readonly distanceFunction: NonNullable<TripletDistanceOptions["distanceFunction"]>;
 
   /** Takes its arguments by name. */
   constructor(readonly options: TripletDistanceOptions = {}) {
@@ -130,7 +130,8 @@ export class TripletMarginWithDistanceLoss extends Module {
 
   /** The output of the layer. */
   override forward(anchor: Tensor, positive: Tensor, negative: Tensor): Tensor {
-    return tripletMarginWithDistanceLoss(anchor, positive, negative, this.options);
+    const { options, distanceFunction } = this;
+    return tripletMarginWithDistanceLoss(anchor, positive, negative, { ...options, distanceFunction });
   }
 }
 

@@ -5,7 +5,7 @@
  * for each layer and direction, so that a step computes only the product of its state.
  */
 import { settings, unusual } from "../base/shown.ts";
-import { checkKind } from "../base/checked_input.ts";
+import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { checkedTensors, checkTensor } from "../tensor/checked.ts";
 import { type AnyFunction, type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
@@ -127,6 +127,13 @@ export abstract class RNNBase extends Module {
     this.dropout = options.dropout ?? 0;
     this.bidirectional = options.bidirectional ?? false;
     this.projSize = options.projSize ?? 0;
+    const { hiddenSize, numLayers } = this;
+    if (!(hiddenSize > 0 && numLayers > 0)) {
+      throw new DynError(
+        `Expected hiddenSize and numLayers above 0 but found ${hiddenSize} and ${numLayers}`,
+      );
+    }
+    if (!(this.dropout >= 0 && this.dropout <= 1)) refuseValue("a dropout in [0, 1]", this.dropout);
     if (this.projSize < 0 || this.projSize >= this.hiddenSize) {
       throw new DynError(
         `Expected projSize in [0, ${this.hiddenSize}), less than hiddenSize, but found ${this.projSize}`,

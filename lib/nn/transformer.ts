@@ -35,7 +35,17 @@ interface StackOptions {
   readonly norm?: LayerNorm | null;
 }
 
-const ENCODER = { required: ["encoderLayer", "numLayers"], positional: ["norm"] } as const;
+interface EncoderOptions extends StackOptions {
+  /** Whether PyTorch may leave padding out where it infers. Accepted without effect: no tensors are nested. */
+  readonly enableNestedTensor?: boolean;
+  /** Whether PyTorch looks at the mask before it does. Accepted without effect. */
+  readonly maskCheck?: boolean;
+}
+
+const ENCODER = {
+  required: ["encoderLayer", "numLayers"],
+  positional: ["norm", "enableNestedTensor", "maskCheck"],
+} as const;
 const DECODER = { required: ["decoderLayer", "numLayers"], positional: ["norm"] } as const;
 
 /** Options of a call of an encoder. */
@@ -60,9 +70,9 @@ export class TransformerEncoder extends Module {
   readonly norm: LayerNorm | null;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: Arguments<EncoderStack, StackOptions, typeof ENCODER>) {
+  constructor(...given: Arguments<EncoderStack, EncoderOptions, typeof ENCODER>) {
     super();
-    const options = argumentsOf<EncoderStack, StackOptions>("TransformerEncoder", ENCODER, given);
+    const options = argumentsOf<EncoderStack, EncoderOptions>("TransformerEncoder", ENCODER, given);
     const { encoderLayer, numLayers, norm = null } = options;
     checkModule(encoderLayer, "TransformerEncoder");
     this.numLayers = numLayers;

@@ -1,5 +1,6 @@
 /** Adafactor: mean squares of gradients as products of those of rows and columns; as torch.optim's. */
 import { EPSILON } from "../base/dtype.ts";
+import { refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { zeros, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -40,6 +41,11 @@ const ADAFACTOR: AdafactorOptions = {
 export class Adafactor extends PerParameter<AdafactorOptions> {
   constructor(params: ParamsOrGroups<AdafactorOptions>, ...given: Hyperparameters<AdafactorOptions>) {
     const options = hyperparameters("Adafactor", ADAFACTOR, given);
+    const { eps: [first, second], beta2Decay } = options;
+    if ((first !== null && first < 0) || second < 0) {
+      refuseValue("eps of Adafactor that is not negative", options.eps);
+    }
+    if (beta2Decay > 0) refuseValue("beta2Decay of Adafactor of at most 0", beta2Decay);
     if (!(options.d >= 1)) throw new DynError(`Expected d of Adafactor of at least 1 but found ${options.d}`);
     super(params, options);
   }

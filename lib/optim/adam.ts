@@ -19,6 +19,8 @@ export interface AdamOptions {
   amsgrad: boolean;
   /** Whether to climb instead of to descend. */
   maximize: boolean;
+  /** Whether decay shrinks the parameter itself instead of joining the gradient. */
+  decoupledWeightDecay: boolean;
 }
 
 const ADAM: AdamOptions = {
@@ -28,6 +30,7 @@ const ADAM: AdamOptions = {
   weightDecay: 0,
   amsgrad: false,
   maximize: false,
+  decoupledWeightDecay: false,
 };
 
 const STATE = ["step", "exp_avg", "exp_avg_sq"] as const;
@@ -48,20 +51,16 @@ export function followMoments(
 }
 
 abstract class AdamFamily extends PerParameter<AdamOptions> {
-  /** Whether decay shrinks the parameter itself instead of joining the gradient. */
-  abstract readonly decoupled: boolean;
-
   protected override update(
     param: Tensor,
     gradient: Tensor,
     { group, state }: UpdateContext<AdamOptions>,
   ): void {
-    const { lr, eps, weightDecay, maximize } = group, decoupledWeightDecay = this.decoupled;
-    const [beta1, beta2] = group.betas;
+    const { lr, eps } = group, [beta1, beta2] = group.betas;
     const { step, exp_avg: mean, exp_avg_sq: square, max_exp_avg_sq: largest } = stateWith(state, STATE);
     step.add_(1);
     const time = numberFor(param, step);
-    const grad = decayed(param, gradient, { lr, weightDecay, decoupledWeightDecay, maximize });
+    const grad = decayed(param, gradient, group);
     followMoments({ mean, square }, grad, group.betas);
     if (largest) largest.copy_(largest.maximum(square));
     // Fresh results are overwritten: one buffer instead of three
@@ -79,9 +78,8 @@ abstract class AdamFamily extends PerParameter<AdamOptions> {
   }
 }
 
-/** Kingma and Ba 2015; decay is added to the gradient. */
+/** Kingma and Ba 2015; decay is added to the gradient unless it is decoupled. */
 export class Adam extends AdamFamily {
-  override readonly decoupled: boolean = false;
   constructor(params: ParamsOrGroups<AdamOptions>, ...given: Hyperparameters<AdamOptions>) {
     super(params, hyperparameters("Adam", ADAM, given));
   }
@@ -89,8 +87,10 @@ export class Adam extends AdamFamily {
 
 /** Loshchilov and Hutter 2019; decay is apart from the gradient, default 0.01. */
 export class AdamW extends AdamFamily {
-  override readonly decoupled: boolean = true;
   constructor(params: ParamsOrGroups<AdamOptions>, ...given: Hyperparameters<AdamOptions>) {
-    super(params, hyperparameters("AdamW", { ...ADAM, weightDecay: 0.01 }, given));
+    super(
+      params,
+      hyperparameters("AdamW", { ...ADAM, weightDecay: 0.01, decoupledWeightDecay: true }, given),
+    );
   }
 }

@@ -1,4 +1,5 @@
 /** Optimizers that scale by running squares of gradients: RMSprop, Adagrad and Adadelta, as torch.optim's. */
+import { refuseValue } from "../base/checked_input.ts";
 import { fullLike, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import {
@@ -129,7 +130,9 @@ const ADADELTA: AdadeltaOptions = { lr: 1, rho: 0.9, eps: 1e-6, weightDecay: 0, 
 /** Zeiler 2012: steps as large as the root mean square of the last ones, by that of the gradients. */
 export class Adadelta extends PerParameter<AdadeltaOptions> {
   constructor(params: ParamsOrGroups<AdadeltaOptions>, ...given: Hyperparameters<AdadeltaOptions>) {
-    super(params, hyperparameters("Adadelta", ADADELTA, given));
+    const options = hyperparameters("Adadelta", ADADELTA, given);
+    if (!(options.rho >= 0 && options.rho <= 1)) refuseValue("rho of Adadelta in [0, 1]", options.rho);
+    super(params, options);
   }
 
   protected override begin(param: Tensor): ParamState {

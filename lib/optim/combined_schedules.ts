@@ -1,5 +1,5 @@
 /** Schedules made of schedules: one after the other, or all at once. */
-import { checkInstances } from "../base/checked_input.ts";
+import { checkInstances, checkKind } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import type { Optimizer } from "./optimizer.ts";
@@ -23,6 +23,8 @@ export class SequentialLR extends LRScheduler {
   constructor(optimizer: Optimizer, ...given: Arguments<Schedules, object, typeof SEQUENTIAL>) {
     super(optimizer);
     const { schedulers, milestones } = argumentsOf<Schedules, object>("SequentialLR", SEQUENTIAL, given);
+    checkKind(milestones, "a list", "milestones of SequentialLR");
+    sharedOptimizer(schedulers, optimizer);
     this.schedulers = schedulers;
     this.milestones = milestones;
     if (schedulers.length !== milestones.length + 1) {

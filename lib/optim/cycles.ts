@@ -3,7 +3,7 @@
  * they set `lr` of an optimizer's groups, and `momentum` or the first of `betas`. Invariant: both are functions of
  * the number of steps.
  */
-import { checkOneOf } from "../base/checked_input.ts";
+import { checkOneOf, refuseValue } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import type { Optimizer } from "./optimizer.ts";
@@ -224,6 +224,9 @@ export class OneCycleLR extends Cycle {
         `Expected totalSteps, or epochs and stepsPerEpoch, but found ${this.totalSteps} steps`,
       );
     }
+    const { pctStart = 0.3, annealStrategy = "cos" } = options;
+    if (!(pctStart >= 0 && pctStart <= 1)) refuseValue("pctStart of OneCycleLR in [0, 1]", pctStart);
+    checkOneOf("annealStrategy of OneCycleLR", annealStrategy, ["cos", "linear"]);
     if (options.cycleMomentum ?? true) {
       this.checkMomenta();
       const high = eachGroup(options.maxMomentum ?? 0.95, optimizer, "greatest momenta");

@@ -3,6 +3,7 @@
  * `step()`. Invariant: a rate is a function of the number of steps and of the group's first rate.
  */
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
+import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { Optimizer } from "./optimizer.ts";
 import { LRScheduler } from "./schedule.ts";
@@ -33,6 +34,7 @@ export class StepLR extends LRScheduler {
   constructor(optimizer: Optimizer, ...given: Arguments<StepSize, Decay, typeof STEP>) {
     super(optimizer);
     const options = argumentsOf<StepSize, Decay>("StepLR", STEP, given);
+    if (!(options.stepSize > 0)) refuseValue("a stepSize of StepLR above 0", options.stepSize);
     this.stepSize = options.stepSize;
     this.gamma = options.gamma ?? 0.1;
   }
@@ -60,6 +62,7 @@ export class MultiStepLR extends LRScheduler {
   constructor(optimizer: Optimizer, ...given: Arguments<Milestones, Decay, typeof MULTI_STEP>) {
     super(optimizer);
     const options = argumentsOf<Milestones, Decay>("MultiStepLR", MULTI_STEP, given);
+    checkKind(options.milestones, "a list", "milestones of MultiStepLR");
     this.milestones = options.milestones;
     this.gamma = options.gamma ?? 0.1;
   }
@@ -177,9 +180,9 @@ export class CosineAnnealingWarmRestarts extends LRScheduler {
     this.t0 = options.t0;
     this.tMult = options.tMult ?? 1;
     this.etaMin = options.etaMin ?? 0;
-    if (this.t0 <= 0 || this.tMult < 1) {
+    if (this.t0 <= 0 || this.tMult < 1 || !Number.isInteger(this.t0) || !Number.isInteger(this.tMult)) {
       throw new DynError(
-        `Expected t0 above 0 and tMult of at least 1 but found ${this.t0} and ${this.tMult}`,
+        `Expected whole numbers, t0 above 0 and tMult of at least 1, but found ${this.t0} and ${this.tMult}`,
       );
     }
   }

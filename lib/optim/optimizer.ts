@@ -40,7 +40,16 @@ export interface ExecutionOptions {
   readonly differentiable: false;
 }
 
-const NOT_NEGATIVE = ["lr", "eps", "weightDecay", "momentum", "alpha", "lrDecay", "initialAccumulatorValue"];
+const NOT_NEGATIVE = [
+  "lr",
+  "eps",
+  "weightDecay",
+  "momentum",
+  "alpha",
+  "lrDecay",
+  "initialAccumulatorValue",
+  "momentumDecay",
+];
 
 /**
  * Defaults, in the order of PyTorch's arguments, overridden by what was written. Throws DynError for names that do
@@ -82,6 +91,9 @@ export function hyperparameters<H extends object>(
     if (typeof value === "number" && !(value >= 0)) {
       throw new DynError(`Expected ${name} of ${optimizer} that is not negative but found ${value}`);
     }
+  }
+  if (written["foreach"] === true && written["fused"] === true) {
+    throw new DynError(`Expected foreach or fused of ${optimizer} but found both`);
   }
   const betas: unknown = Reflect.get(all, "betas");
   if (Array.isArray(betas) && betas.some((beta) => !(beta >= 0 && beta < 1))) {

@@ -1,4 +1,5 @@
 /** Rprop: individual step sizes for each element, which depend only on signs of gradients; like torch.optim's. */
+import { refuseValue } from "../base/checked_input.ts";
 import { fullLike, where, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import {
@@ -25,7 +26,11 @@ const RPROP: RpropOptions = { lr: 0.01, etas: [0.5, 1.2], stepSizes: [1e-6, 50],
 /** Riedmiller and Braun 1993, for gradients of all data at once. */
 export class Rprop extends PerParameter<RpropOptions> {
   constructor(params: ParamsOrGroups<RpropOptions>, ...given: Hyperparameters<RpropOptions>) {
-    super(params, hyperparameters("Rprop", RPROP, given));
+    const options = hyperparameters("Rprop", RPROP, given), [shrink, grow] = options.etas;
+    if (!(shrink > 0 && shrink < 1 && grow > 1)) {
+      refuseValue("etas of Rprop, in (0, 1) and above 1,", options.etas);
+    }
+    super(params, options);
   }
 
   protected override begin(param: Tensor, { lr }: RpropOptions): ParamState {
@@ -42,7 +47,8 @@ export class Rprop extends PerParameter<RpropOptions> {
     const grad = group.maximize ? gradient.neg() : gradient;
     const agreement = grad.mul(prev), turned = agreement.lt(0);
     step.add_(1);
-    size.mul_(where(turned, shrink, where(agreement.gt(0), grow, 1))).clamp_(smallest, largest);
+    const factor = where(agreement.gt(0), fullLike(size, grow), 1).maskedFill(turned, shrink);
+    size.mul_(factor).clamp_(smallest, largest);
     // A step that went too far is not taken back, but not followed by another one either
     const followed = grad.maskedFill(turned, 0);
     param.sub_(followed.sign().mul_(size));

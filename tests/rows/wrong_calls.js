@@ -15,7 +15,10 @@ export function wrongCalls(dyn) {
       return this.layers.call(x);
     }
   }
-  const net = new Net(), linear = new nn.Linear(3, 2);
+  const net = new Net(), linear = new nn.Linear(3, 2), words = randn(3, 2, 8);
+  const attention = new nn.MultiheadAttention(8, 4), lr = optim.lrScheduler;
+  const sgd = new optim.SGD(net.parameters(), { momentum: 0.9 });
+  const otherSchedule = new lr.ConstantLR(new optim.SGD(net.parameters()));
   return [
     // Shapes
     { call: () => a.add(b), says: ["[2, 3]", "[4, 5]"] },
@@ -102,6 +105,45 @@ export function wrongCalls(dyn) {
     { call: () => net.registerBuffer("layers", a), says: ["layers"] },
     { call: () => new optim.SGD("a"), says: ["parameters"] },
     { call: () => new optim.Adam(net.parameters(), { lr: -1 }), says: ["lr", "-1"] },
+    { call: () => F.scaledDotProductAttention(a, a, a, ints), says: ["attnMask", "int64"] },
+    {
+      call: () => attention.call(words, words, words, { attnMask: zeros(2, 2) }),
+      says: ["attnMask of shape [3, 3] or [8, 3, 3]", "[2, 2]"],
+    },
+    {
+      call: () => attention.call(words, words, words, { keyPaddingMask: zeros(3, 2) }),
+      says: ["keyPaddingMask of shape [2, 3]", "[3, 2]"],
+    },
+    {
+      call: () => attention.call(words, words, words, { keyPaddingMask: tensor([[0, 0, 1], [0, 1, 1]]) }),
+      says: ["keyPaddingMask of bools or floats", "int64"],
+    },
+    { call: () => new nn.LSTM(3, 4, { numLayers: 0 }), says: ["numLayers", "0"] },
+    { call: () => new nn.GRU(3, 4, { dropout: 2 }), says: ["dropout", "2"] },
+    { call: () => new nn.Conv2d(3, 4, 3, { padding: "full" }), says: ["padding of Conv2d", "full"] },
+    { call: () => new nn.Conv1d(3, 4, 3, { paddingMode: "wrap" }), says: ["paddingMode of Conv1d", "wrap"] },
+    {
+      call: () => new nn.ConvTranspose2d(3, 4, 3, { paddingMode: "reflect" }),
+      says: ["paddingMode of ConvTranspose2d", "reflect"],
+    },
+    { call: () => nn.init.truncNormal_(zeros(3), { a: 2, b: 1 }), says: ["a below b", "2 and 1"] },
+    // Optimizers and schedules
+    { call: () => new optim.Adadelta(net.parameters(), { rho: 1.5 }), says: ["rho", "1.5"] },
+    { call: () => new optim.Rprop(net.parameters(), { etas: [1, 0.5] }), says: ["etas", "0.5"] },
+    { call: () => new optim.NAdam(net.parameters(), { momentumDecay: -1 }), says: ["momentumDecay", "-1"] },
+    { call: () => new optim.Adafactor(net.parameters(), { beta2Decay: 1 }), says: ["beta2Decay", "1"] },
+    { call: () => new optim.Adafactor(net.parameters(), { eps: [-1, 1] }), says: ["eps", "-1"] },
+    { call: () => new optim.Adam(net.parameters(), { foreach: true, fused: true }), says: ["both"] },
+    { call: () => new lr.StepLR(sgd, 0), says: ["stepSize", "0"] },
+    { call: () => new lr.MultiStepLR(sgd, 3), says: ["milestones of MultiStepLR", "3"] },
+    { call: () => new lr.CosineAnnealingWarmRestarts(sgd, 2, 1.5), says: ["tMult", "1.5"] },
+    { call: () => new lr.OneCycleLR(sgd, 1, 9, { pctStart: 2 }), says: ["pctStart", "2"] },
+    { call: () => new lr.OneCycleLR(sgd, 1, 9, { annealStrategy: "log" }), says: ["annealStrategy", "log"] },
+    { call: () => new lr.SequentialLR(sgd, [otherSchedule], []), says: ["schedules of one optimizer"] },
+    // Names
+    { call: () => a.sum({ axis: 1 }), says: ["axis; write dim"] },
+    { call: () => a.mean(1, { keepdims: true }), says: ["keepdims; write keepdim"] },
+    { call: () => new data.DataLoader([1], { batchsize: 2 }), says: ["batchsize; write batchSize"] },
     // Gradients
     { call: () => a.backward(), says: ["grad"] },
     {

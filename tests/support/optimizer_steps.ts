@@ -90,6 +90,16 @@ export const AFTER_SEVEN:
       -0.3968895,
       0.4961588,
     ]],
+    ["Adam", { lr: 0.05, betas: [0.8, 0.95], eps: 1e-3, weightDecay: 0.1, decoupledWeightDecay: true }, [
+      0.6224827,
+      -1.587196,
+      2.549767,
+      0.255411,
+      -0.01068126,
+      0.3030546,
+      -0.3968895,
+      0.4961588,
+    ]],
     ["AdamW", { lr: 0.1, amsgrad: true }, [
       0.3365569,
       -1.307505,
