@@ -99,12 +99,23 @@ export interface Logs {
   capture<T>(spec: string, sink: LogSink, body: () => T): T;
 }
 
-const encoder = new TextEncoder();
+const encoder = new TextEncoder(), { error: toConsole } = console;
+
+/** Returns whether the program is a notebook's kernel, which shows nobody what is written to its stderr. */
+function isKernel(): boolean {
+  try {
+    return Reflect.get(Deno, "jupyter") !== undefined;
+  } catch {
+    return false;
+  }
+}
 
 /** Writes synchronously, so that the order with what the user's program prints is kept. */
 const toStderr: LogSink = (artifact, text) => {
   const prefix = `[${artifact}] `;
-  const bytes = encoder.encode(text.trimEnd().split("\n").map((line) => prefix + line).join("\n") + "\n");
+  const lines = text.trimEnd().split("\n").map((line) => prefix + line).join("\n");
+  if (isKernel()) return toConsole(lines);
+  const bytes = encoder.encode(`${lines}\n`);
   for (let written = 0; written < bytes.length;) written += Deno.stderr.writeSync(bytes.subarray(written));
 };
 

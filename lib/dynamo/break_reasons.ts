@@ -297,6 +297,12 @@ const CATALOGUE = {
       "list of keys would need a version of its own",
     hint: "Write what depends on such texts outside of the compiled function",
   },
+  unread: {
+    id: "GB0046",
+    category: "code that is read later",
+    explanation: "This call runs uncompiled",
+    hint: "None is needed: later cells and lines run it compiled",
+  },
 } as const satisfies Record<string, CatalogueEntry>;
 
 /** A key of the catalogue. */

@@ -6,7 +6,7 @@ import { apply } from "../../base/own_builtins.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import { liveRegisters } from "../bytecode/liveness.ts";
 import type { CodeObject } from "../bytecode/code.ts";
-import { infoOf } from "../functions/functions.ts";
+import { infoOf, tracedInfo } from "../functions/functions.ts";
 import { argumentLabel, argumentSource, knownSource, THIS_SOURCE } from "../source.ts";
 import { positionOf } from "../trace/positions.ts";
 import { type FrameRules, NO_RULES } from "../functions/frame_rules.ts";
@@ -53,9 +53,8 @@ export function rootBody(
       return info.kind === "none" ? info.place : null;
     },
     begin(m, self, args) {
-      const found = codeOfRoot();
+      const info = tracedInfo(fn), found = codeOfRoot();
       if (typeof found === "string") return found;
-      const info = infoOf(fn);
       if (info.kind !== "function") return "no plain function";
       const callee = m.wrapper.object(fn, knownSource(name || "fn", fn));
       if (!(callee instanceof ObjectValue)) return "no plain function";

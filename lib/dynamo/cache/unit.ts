@@ -27,6 +27,7 @@ import type { Guard } from "../guards/guard.ts";
 import type { Check } from "../guards/check.ts";
 import { atNextCall } from "../frame/bindings.ts";
 import { captureMany } from "../frame/capture.ts";
+import { isUntilTask } from "../frame/inspector.ts";
 import { VariablesPending } from "../functions/functions.ts";
 import { ChangeHistory } from "./automatic_dynamic.ts";
 import { profileOf } from "./dynamic_profile.ts";
@@ -96,6 +97,8 @@ const ARRAYS_REPLACED = "the program has replaced how arrays are iterated over";
 /** Serves a call, with the builtins as the program has them. */
 type Serve = () => unknown;
 
+const { setTimeout: inNextTask } = globalThis;
+
 /** Number of times that a unit may withdraw an entry before that counts as a fault. */
 const MOST_WITHDRAWN = 4;
 
@@ -110,6 +113,8 @@ export class Unit {
   /** Set once the unit is given up: why every further call runs plainly. */
   givenUp: string | null = null;
   #countPlain: CountCall | null = null;
+  /** Whether a task is going to compile what the one under way cannot. */
+  #waits = false;
   #withdrawn = 0;
   /** The backend of the entries; null: the function's own. */
   #backend: GraphBackend | null = null;
@@ -228,7 +233,7 @@ export class Unit {
     const { body, program } = this;
     const stance = currentStance();
     if (program.frozen || stance === "run_only") return body.runPlain(self, args);
-    if (this.givenUp !== null) {
+    if (this.givenUp !== null || this.#waits) {
       this.#countPlain?.();
       return body.runPlain(self, args);
     }
@@ -278,6 +283,7 @@ export class Unit {
       if (error instanceof CannotTrace || error instanceof ReplacedBuiltins) {
         this.#giveUp("untraceable", error.message);
       } else if (error instanceof VariablesPending) return this.#postpone(error.message, self, args);
+      else if (isUntilTask(error)) return this.#wait(error.message, self, args);
       else if (error instanceof Unsupported) throw error;
       else if (error instanceof BackendCompilerFailed || error instanceof DynError) {
         if (!config.suppressErrors || program.options.fullgraph) throw error;
@@ -307,6 +313,26 @@ export class Unit {
     this.#countUncompiled("postponed", because, { expected: true })();
     const first = this.body.resumed ? null : this.program.fn;
     return () => atNextCall(() => this.body.runPlain(self, args), first);
+  }
+
+  /** Runs plainly in this task, and compiles for such calls in the next one. */
+  #wait(because: string, self: unknown, args: readonly unknown[]): Serve {
+    const { body, program: { options } } = this;
+    this.#waits = true;
+    inNextTask(() => {
+      this.#waits = false;
+      try {
+        preferringOwnBuiltins(() => this.#decide(self, args));
+      } catch {
+        // The next call meets the same error, and throws it to the program
+      } finally {
+        this.begunStates.takeBack();
+      }
+    });
+    if (options.fullgraph) throw new Unsupported(this.#reason("unread", because));
+    this.#countPlain = this.#countUncompiled("unread", because);
+    this.#countPlain();
+    return () => body.runPlain(self, args);
   }
 
   /** Has every further call run plainly. Throws Unsupported where the user wants whole graphs only. */

@@ -4,6 +4,7 @@
  * Invariant: the answer for one function is computed once and kept as long as the function lives; no user code runs.
  */
 import { types } from "node:util";
+import { logs } from "../../base/logs.ts";
 import type { ClassField } from "../bytecode/compile.ts";
 import { compileClass, compileFunction } from "../bytecode/compile.ts";
 import type { CodeObject } from "../bytecode/code.ts";
@@ -25,6 +26,7 @@ import {
   fieldsOf,
   Inspector,
   InspectorUnavailable,
+  isRepl,
   numberField,
   textField,
 } from "./inspector.ts";
@@ -232,6 +234,10 @@ function constructorOf(node: ClassNode): FunctionNode | null {
   return null;
 }
 
+/** Later cells may declare anew, with other values, what earlier ones have declared as constants. */
+const TYPED = "Functions that are typed into a notebook or deno repl are not compiled; import them from a " +
+  "module, or type them into dyn's own REPL";
+
 function capture(use: Access, fn: object): Captured {
   const { inspector, scripts } = use;
   try {
@@ -248,6 +254,10 @@ function capture(use: Access, fn: object): Captured {
     const place = placeOf(location);
     const script = id ? scripts.scriptOf(fn, id, place) : null;
     if (!script || isRuntimes(script)) return { kind: "native", name: nameOf(fn) };
+    if (script.url === "" && isRepl()) {
+      logs.announce("graph_breaks", TYPED);
+      return { kind: "unavailable", because: TYPED, retry: false };
+    }
     const module = script.module;
     if (!module) {
       return { kind: "unavailable", because: `The text of ${script.url} cannot be parsed`, retry: false };

@@ -27,6 +27,11 @@ export class InspectorUnavailable extends Error {
   }
 }
 
+/** Returns whether an error says that the same request can succeed in a later task. */
+export function isUntilTask(error: unknown): error is InspectorUnavailable {
+  return error instanceof InspectorUnavailable && error.retry;
+}
+
 /** A result of the protocol. */
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -296,13 +301,17 @@ function withNextTick(nextTick: NextTick, body: () => void): void {
 
 let inRepl: boolean | null = null;
 
+/** Returns whether this is `deno repl` or the kernel of a notebook. */
+export function isRepl(): boolean {
+  return inRepl ??= Object.hasOwn(globalThis, "_") && Object.hasOwn(globalThis, "_error");
+}
+
 /**
  * In a REPL, typed expressions run inside a dispatch; timers and events do not: their outermost frame is the
  * runtime's own.
  */
 function refuseInsideDispatch(): void {
-  inRepl ??= Object.hasOwn(globalThis, "_") && Object.hasOwn(globalThis, "_error");
-  if (!inRepl) return;
+  if (!isRepl()) return;
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = Infinity;
   const stack = new Error().stack ?? "";
@@ -310,8 +319,7 @@ function refuseInsideDispatch(): void {
   const outermost = stack.trimEnd().split("\n").at(-1) ?? "";
   if (!outermost.includes("ext:")) {
     throw new InspectorUnavailable(
-      "Functions that are typed into a notebook or deno repl cannot be read there; import them from a module, or " +
-        "type them into dyn's own REPL",
+      "No code can be read while a cell of a notebook or a line of deno repl runs; it is read when that has ended",
       { retry: true },
     );
   }

@@ -11,6 +11,7 @@ import type { SourcePosition } from "../../graph/node.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { UnsupportedSyntax } from "../bytecode/code.ts";
 import { captureAgain, captureFunction } from "../frame/capture.ts";
+import { InspectorUnavailable, isUntilTask } from "../frame/inspector.ts";
 import { ReplacedBuiltins, withOwnBuiltins } from "../../base/own_builtins.ts";
 import type { Captured, CapturedClass, FreeBinding } from "../frame/info.ts";
 import { isNoting, noteCell, noteFunction, noteVariable, refuseToKeep } from "../kept/noted_reads.ts";
@@ -56,8 +57,8 @@ export interface PrivateMethodInfo {
 export interface NoInfo {
   readonly kind: "none";
   readonly because: string;
-  /** Whether another try may succeed. */
-  readonly retry: boolean;
+  /** When another try may succeed: with other builtins, or in another task. */
+  readonly retry: "builtins" | "task" | null;
   /** The construct that is to blame, where there is one. */
   readonly place: SourcePosition | null;
   /** Whether it is written in no text that there is. */
@@ -92,9 +93,18 @@ export function infoOf(fn: object): CallableInfo {
   let info = known.get(fn);
   if (!info) {
     info = noting(fn, madeFunctions.get(fn) ?? again(fn) ?? look(fn));
-    if (info.kind !== "none" || !info.retry) known.set(fn, info);
+    if (info.kind !== "none" || info.retry === null) known.set(fn, info);
   }
   if (isNoting()) noteInfo(fn, info);
+  return info;
+}
+
+/** The same, for a trace that would step into the function. Throws where its code can be read in a later task only. */
+export function tracedInfo(fn: object): CallableInfo {
+  const info = infoOf(fn);
+  if (info.kind === "none" && info.retry === "task") {
+    throw new InspectorUnavailable(info.because, { retry: true });
+  }
   return info;
 }
 
@@ -203,19 +213,23 @@ export function codesOf(fn: object): readonly (readonly [part: string, info: Fun
 }
 
 /** No information. */
-export const NO_INFO: NoInfo = { kind: "none", because: "", retry: false, place: null, isNative: false };
+export const NO_INFO: NoInfo = { kind: "none", because: "", retry: null, place: null, isNative: false };
 
 function look(fn: object): CallableInfo {
   try {
     return withOwnBuiltins(() => find(fn));
   } catch (error) {
     if (!(error instanceof ReplacedBuiltins)) throw error;
-    return { ...NO_INFO, because: error.message, retry: true };
+    return { ...NO_INFO, because: error.message, retry: "builtins" };
   }
 }
 
 function find(fn: object): CallableInfo {
-  const none = (because: string, retry = false): NoInfo => ({ ...NO_INFO, because, retry });
+  const none = (because: string, inTask = false): NoInfo => ({
+    ...NO_INFO,
+    because,
+    retry: inTask ? "task" : null,
+  });
   try {
     const captured: Captured = captureFunction(fn);
     switch (captured.kind) {
@@ -241,6 +255,7 @@ function find(fn: object): CallableInfo {
     }
   } catch (error) {
     if (error instanceof VariablesPending) throw error;
+    if (isUntilTask(error)) return none(error.message, true);
     return {
       ...none(whyNoCode(error)),
       place: error instanceof UnsupportedSyntax ? placeOf(error, fn) : null,

@@ -28,7 +28,7 @@ import { PerParameter } from "../../optim/per_parameter.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { check, traceCheck } from "./check.ts";
 import type { CodeObject } from "../bytecode/code.ts";
-import { infoOf, NO_INFO } from "./functions.ts";
+import { NO_INFO, tracedInfo } from "./functions.ts";
 import { noteFunction, refuseToKeep } from "../kept/noted_reads.ts";
 import { graphBreak, isDescribed, markFunction, markOfFunction } from "./marks.ts";
 import { asProgram } from "../../base/own_builtins.ts";
@@ -302,7 +302,7 @@ const internalCodes = new WeakSet<CodeObject>();
 /** The knowledge the machine works with. */
 export const knowledge: MachineContext = {
   infoOf: (fn: ObjectValue) =>
-    fn.real ? infoOf(fn.real) : { ...NO_INFO, because: "it was made while tracing" },
+    fn.real ? tracedInfo(fn.real) : { ...NO_INFO, because: "it was made while tracing" },
   modelOf(fn) {
     if (config.ignoreLoggingFunctions.has(fn)) return leaveOut;
     if (config.reorderableLoggingFunctions.has(fn)) return defer;
@@ -312,7 +312,7 @@ export const knowledge: MachineContext = {
   internalFunction: (name) => {
     const fn: unknown = Reflect.get(polyfills, name);
     if (typeof fn !== "function") throw new TypeError(`Expected a stand-in for ${name}`);
-    const info = infoOf(fn);
+    const info = tracedInfo(fn);
     if (info.kind === "function") internalCodes.add(info.code);
     return fn;
   },
