@@ -6,8 +6,8 @@ import { InternalError } from "../base/errors.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import { type Argument, Graph, mapLeaves, Node, type NodeValue } from "../graph/node.ts";
 import { GraphModule } from "../graph/graph_module.ts";
-import { symbolsIn } from "../graph/sizes.ts";
-import { type Dim, evaluate, freeSymbols, substitute, Sym } from "../sym/expr.ts";
+import { symbolsIn, symbolsOf } from "../graph/sizes.ts";
+import { type Dim, evaluate, substitute, Sym } from "../sym/expr.ts";
 
 /** The nodes of a part. */
 export interface PartNodes {
@@ -76,30 +76,15 @@ export function listOf(result: unknown): readonly unknown[] {
   throw new InternalError("Expected a list of results");
 }
 
-/** The symbols that nodes mention in their arguments and results. */
-export function symbolsOfNodes(nodes: readonly Node[], found: Set<Sym> = new Set()): Set<Sym> {
-  const inMeta = ({ shape, strides, offset }: TensorMeta) => {
-    for (const d of [...shape, ...strides, offset]) freeSymbols(d, found);
-  };
-  for (const { args, kwargs, meta: { value } } of nodes) {
-    symbolsIn(args, found);
-    symbolsIn(kwargs, found);
-    if (value.kind === "tensor") inMeta(value.tensor);
-    else if (value.kind === "tensors") value.tensors.forEach(inMeta);
-    else if (value.kind === "size") freeSymbols(value.size, found);
-  }
-  return found;
-}
-
 /** The symbols of a part that have to be known before it runs. */
 export function outsideSymbols({ nodes, inputs, gives }: PartNodes): Set<Sym> {
-  const found = symbolsOfNodes(nodes.filter(({ meta }) => !meta.onHost));
+  const found = symbolsOf(nodes.filter(({ meta }) => !meta.onHost));
   for (const { args, kwargs, meta } of nodes) {
     if (!meta.onHost) continue;
     symbolsIn(args, found);
     symbolsIn(kwargs, found);
   }
-  symbolsOfNodes(inputs.filter(({ meta: { value } }) => value.kind === "tensor"), found);
+  symbolsOf(inputs.filter(({ meta: { value } }) => value.kind === "tensor"), found);
   for (const symbol of gives) found.delete(symbol);
   return found;
 }

@@ -80,12 +80,16 @@ interface Piece {
 }
 
 function regionsOf(calls: readonly Node[], attributes: GraphModule["attributes"]): Outline[] {
-  const late: LateNumbers = lateNumbersOf(calls.filter((node) => isPlain(node, attributes)));
+  const texts = new Map(
+    calls.flatMap((node) => isPlain(node, attributes) ? [[node, likeness(node, undefined)] as const] : []),
+  );
+  const late: LateNumbers = lateNumbersOf(texts);
   const marked = markedRegions(calls, attributes, late);
   const taken = new Set(marked.flatMap(({ pieces }) => pieces.flatMap(({ nodes }) => nodes)));
   const numbers = new Map<string, number>();
   const list = calls.map((node, at) => {
-    const key = isPlain(node, attributes) && !taken.has(node) ? likeness(node, late.get(node)) : `${at}`;
+    const number = late.get(node), text = number ? likeness(node, number) : texts.get(node);
+    const key = text === undefined || taken.has(node) ? `${at}` : text;
     const known = numbers.get(key) ?? numbers.size;
     numbers.set(key, known);
     return known;
@@ -128,15 +132,15 @@ function regionsOf(calls: readonly Node[], attributes: GraphModule["attributes"]
   return [...marked, ...stretches];
 }
 
-/** The numbers that calls may be given, which are asked for once for calls that are alike. */
-function lateNumbersOf(calls: readonly Node[]): Map<Node, LateNumber> {
+/** The numbers that calls may be given, by the texts of these calls: they are asked for once for calls that are alike. */
+function lateNumbersOf(texts: ReadonlyMap<Node, string>): Map<Node, LateNumber> {
   const found = new Map<Node, LateNumber>(), known = new Map<string, LateNumber | null>();
-  for (const node of calls) {
+  for (const [node, text] of texts) {
     if (!node.args.some((each) => typeof each === "number")) continue;
     const operands = [...node.inputs()].map(({ meta: { value } }) =>
       value.kind === "tensor" ? metaText(value.tensor) : value.kind
     );
-    const key = `${likeness(node, undefined)} of ${operands}`, former = known.get(key);
+    const key = `${text} of ${operands}`, former = known.get(key);
     const number = former === undefined ? lateNumber(node) : former;
     known.set(key, number);
     if (number) found.set(node, number);
@@ -408,7 +412,7 @@ function regionOf(
   graph.create("output", "output", { args: [results.map((at) => copyOf(copies, nodeAt(nodes, at)))] });
   const bound = new Set(sizeBindings(graph).map(({ symbol }) => symbol));
   const before = graph.nodes.find(({ op }) => op !== "placeholder");
-  for (const size of symbolsOf(graph)) {
+  for (const size of symbolsOf(graph.nodes)) {
     if (bound.has(size) || !before) continue;
     graph.create("placeholder", `${size}`, { meta: { value: { kind: "size", size } }, before });
   }

@@ -166,7 +166,7 @@ function backwardGraph(
       part.kind === "stride" || part.kind === "offset" ? [] : [symbol]
     ),
   );
-  const sizes = [...symbolsOf(backward)].filter((symbol) => !bound.has(symbol));
+  const sizes = [...symbolsOf(backward.nodes)].filter((symbol) => !bound.has(symbol));
   const firstTangent = copies.get(given[0] ?? backward.output);
   for (const size of sizes) {
     backward.create("placeholder", `${size}`, {

@@ -12,12 +12,12 @@ import type { CompiledFunction } from "../graph/backend.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import { type GraphCompiler, interposedCompiler } from "../graph/interpose.ts";
 import { type Graph, Node } from "../graph/node.ts";
+import { symbolsOf } from "../graph/sizes.ts";
 import { outputsOf } from "../ops/rewrite/contract.ts";
 import { memoryRoot, viewChain } from "../ops/rewrite/memory_root.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
 import { FunctionalPart } from "./functional_part.ts";
-import { symbolsOfNodes } from "./graph_part.ts";
 import { buildJoint, type RuntimePlan } from "./joint.ts";
 import { computedLate } from "./late_nodes.ts";
 import { joinSharedCalls } from "./joined_calls.ts";
@@ -42,9 +42,7 @@ function isCutByCallsAlone({ graph, attributes }: GraphModule): boolean {
   const onHost = graph.nodes.filter(({ meta }) => meta.onHost), calls = onHost.filter(beginsWork);
   return calls.length > 0 && onHost.every(({ meta }) => meta.begins) &&
     calls.every(({ target }) => sharedOpNamed(target, attributes)) &&
-    ![...symbolsOfNodes(graph.nodes)].some(({ node }) =>
-      node.kind === "symbol" && node.role.kind === "unbacked"
-    );
+    ![...symbolsOf(graph.nodes)].some(({ node }) => node.kind === "symbol" && node.role.kind === "unbacked");
 }
 
 /** A captured graph as such a step; null where something else cuts it, or the tape is to differentiate its results. */

@@ -18,6 +18,7 @@ import {
   readBinding,
   readLateBinding,
   sizeBindings,
+  symbolsOf,
 } from "../graph/sizes.ts";
 import type { Attributes, Transaction } from "../graph/interpreter.ts";
 import type { Sym } from "../sym/expr.ts";
@@ -27,7 +28,7 @@ import { drawingNodes } from "../autograd/graph_replay.ts";
 import { showsArgument } from "../autograd/shows_argument.ts";
 import { CompiledPart } from "./compiled_part.ts";
 import { drawingIn } from "./drawing.ts";
-import { GraphPart, type PartNodes, type PreparedPart, symbolsOfNodes } from "./graph_part.ts";
+import { GraphPart, type PartNodes, type PreparedPart } from "./graph_part.ts";
 import type { Group } from "./groups.ts";
 import { hasTime } from "./little_parts.ts";
 import { beginningEarly, beginsWork, resultsOf, sharedCallsOf } from "./shared_calls.ts";
@@ -35,9 +36,7 @@ import { beginningEarly, beginsWork, resultsOf, sharedCallsOf } from "./shared_c
 /** Returns whether a graph has sizes or numbers that are known only while it runs. */
 export function needsStages(graph: Graph): boolean {
   return graph.nodes.some(({ meta }) => meta.onHost === true) ||
-    [...symbolsOfNodes(graph.nodes)].some(({ node }) =>
-      node.kind === "symbol" && node.role.kind === "unbacked"
-    );
+    [...symbolsOf(graph.nodes)].some(({ node }) => node.kind === "symbol" && node.role.kind === "unbacked");
 }
 
 /** Functions whose parts are compiled when calls come to them. */
@@ -280,7 +279,7 @@ export function cut(
     if (ends.has(node)) close();
     // A later group may compute again what it shows, and would show that
     const shown = hasEffect(node) ? undefined : shownBy(node), home = shown && placed.get(shown);
-    const isKnown = () => [...symbolsOfNodes([node])].every((symbol) => !unknown.has(symbol));
+    const isKnown = () => [...symbolsOf([node])].every((symbol) => !unknown.has(symbol));
     // A copy has its own elements, as they are when its turn comes
     const isView = () => node.target === "getitem" || showsArgument(node);
     // One that is made without recording has the history of then where it was made before a write
@@ -297,7 +296,7 @@ export function cut(
     }
     const given = new Set(waiting.flatMap((each) => late.get(each) ?? []).map(({ symbol }) => symbol));
     const needsHost = [...node.inputs()].some((input) => waiting.includes(input)) ||
-      [...symbolsOfNodes([node])].some((symbol) => given.has(symbol));
+      [...symbolsOf([node])].some((symbol) => given.has(symbol));
     // Host reads must precede later writes, and random numbers are drawn in order, also inside functions
     const isBehind = hasEffect(node) || waiting.some(isHigherOrder) || (waiting.some(draws) && draws(node));
     if (waiting.length > 0 && (needsHost || isBehind)) close();

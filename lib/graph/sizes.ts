@@ -6,7 +6,7 @@
 import { DynError } from "../base/errors.ts";
 import { type Dim, freeSymbols, Sym } from "../sym/expr.ts";
 import type { SourcePart } from "../sym/size_guards.ts";
-import { type Argument, type Graph, isList, isRecord, Node } from "./node.ts";
+import { type Argument, type Graph, isList, isRecord, Node, type NodeValue } from "./node.ts";
 import type { TensorMeta } from "./meta.ts";
 
 /** How the value of a node determines a symbol that no input determines. */
@@ -107,16 +107,18 @@ export function readBinding({ input, part, symbol }: SizeBinding, args: readonly
   throw new DynError(`Expected a known ${part.kind} for ${symbol} but found ${size}`);
 }
 
-/** All symbols that the arguments and results of a graph's nodes mention. */
-export function symbolsOf(graph: Graph): Set<Sym> {
-  const found = new Set<Sym>();
-  const inMeta = (meta: TensorMeta) => {
-    for (const d of [...meta.shape, ...meta.strides, meta.offset]) freeSymbols(d, found);
+/** Collects all symbols that the arguments and results of nodes mention. */
+export function symbolsOf(nodes: readonly Node[], found: Set<Sym> = new Set()): Set<Sym> {
+  const inMeta = ({ shape, strides, offset }: TensorMeta) => {
+    for (const d of [...shape, ...strides, offset]) freeSymbols(d, found);
   };
-  for (const node of graph.nodes) {
-    symbolsIn(node.args, found);
-    symbolsIn(node.kwargs, found);
-    const { value } = node.meta;
+  // Equal layers share values
+  const seen = new Set<NodeValue>();
+  for (const { args, kwargs, meta: { value } } of nodes) {
+    symbolsIn(args, found);
+    symbolsIn(kwargs, found);
+    if (seen.has(value)) continue;
+    seen.add(value);
     if (value.kind === "tensor") inMeta(value.tensor);
     else if (value.kind === "tensors") value.tensors.forEach(inMeta);
     else if (value.kind === "size") freeSymbols(value.size, found);

@@ -121,15 +121,13 @@ export function rewriteAlike(
 export function buffersOfAlike<T>(
   find: (body: Body) => ReadonlyMap<BufferId, T>,
 ): (body: Body) => ReadonlyMap<BufferId, T> {
-  const firsts = new WeakMap<object, { readonly like: Likeness; readonly said: ReadonlyMap<BufferId, T> }>();
+  /** Answers by the places of buffers in common forms. */
+  const firsts = new WeakMap<object, readonly (readonly [at: number, id: BufferId, said: T])[]>();
   return (body) => {
     const like = known.get(body), first = like && firsts.get(like.kind);
-    if (first) {
-      const place = between(first.like, like, (id) => id);
-      return new Map([...first.said].map(([id, each]) => [place(id), each]));
-    }
+    if (first) return new Map(first.map(([at, id, each]) => [like.buffers[at] ?? id, each]));
     const said = find(body);
-    if (like) firsts.set(like.kind, { like, said });
+    if (like) firsts.set(like.kind, [...said].map(([id, each]) => [like.buffers.indexOf(id), id, each]));
     return said;
   };
 }

@@ -79,6 +79,7 @@ class NestChecker {
 
 /** A local buffer belongs to one kernel, or to adjacent ones that run by the same blocks. */
 function checkLocals({ buffers, kernels }: Program, fail: (message: string) => never): void {
+  if (!buffers.some(({ role }) => role.kind === "local")) return;
   const owners = new Map<BufferId, number>();
   for (const [owner, group] of runTogether(kernels).entries()) {
     for (const id of group.flatMap((kernel) => [...usesOf(kernel).all])) {

@@ -83,7 +83,9 @@ export function compileCaptured(
     const cause = error instanceof Unsupported || error instanceof DynError
       ? error
       : backendFailure(unit, error);
-    const sizes = [...symbolsOf(graph)].filter((symbol) => !isUnbacked(symbol)).map((s) => env.sourceOf(s));
+    const sizes = [...symbolsOf(graph.nodes)].filter((symbol) => !isUnbacked(symbol)).map((s) =>
+      env.sourceOf(s)
+    );
     if (sizes.length > 0) throw new SymbolicLimit(options.backendName, sizes, null, { cause });
     throw cause;
   }

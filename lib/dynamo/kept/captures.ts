@@ -219,18 +219,15 @@ function write(traced: TracedEntry): Plain {
   const { sizes } = output, symbols = new Symbols();
   numberSizes(sizes, symbols);
   symbols.isOpen = false;
-  const mentioned = new Set<object>(met), lines = new Lines();
-  const codes = codeFinder([...reads.functions.keys()]);
-  const mentioning: ByNumber = {
-    numberOf: (object) => mentioned.add(object).size,
-    at: nothingToRead,
-    codes,
-    lines,
-    symbols,
-    sizes,
+  const numbers = new Map<object, number>(), lines = new Lines();
+  const numberOf = (object: object): number => {
+    const number = numbers.get(object) ?? numbers.size;
+    numbers.set(object, number);
+    return number;
   };
-  const captured = graph && writeCaptured(graph, mentioning);
-  const form = (by: ByNumber): Record<string, Plain> => ({
+  const codes = codeFinder([...reads.functions.keys()]);
+  const by: ByNumber = { numberOf, at: nothingToRead, codes, lines, symbols, sizes };
+  const form: Record<string, Plain> = {
     sizes: writeSizes(sizes, symbols),
     named: basesOf(guards, sizes).map((name) => sourceForm.write(output.sourceNamed(name), by)),
     asked: (asked ?? []).map((each) => writeAsked(each, output, by)),
@@ -238,20 +235,19 @@ function write(traced: TracedEntry): Plain {
     text: modified.text,
     parameters: modified.parameters,
     constants: [...modified.constants].map(([name, value]) => [name, writeConstant(value, graph?.run, by)]),
-    graph: captured && { ...captured, inputs: output.inputs.map((input) => writeInput(input, by)) },
+    graph: graph && writeCaptured(graph, output, by),
     isAsyncCall,
     place: place && position.write(place, by),
     broke: broke && reasonForm.write(broke, by),
-  });
-  // Objects that the form refers to must be found again too
-  form(mentioning);
-  const journal = writeJournal(call, { reads, met: mentioned, freeNumbers: freeNumbersOf(guards) });
-  const by: ByNumber = { ...mentioning, numberOf: (object) => journal.numberOf(object) };
-  return {
-    journal: journal.form,
-    ...form(by),
     lines: lines.list.map((each) => lineForm.write(each, by)),
   };
+  // Objects that the form refers to must be found again too
+  const journal = writeJournal(call, {
+    reads,
+    met: new Set([...met, ...numbers.keys()]),
+    freeNumbers: freeNumbersOf(guards),
+  });
+  return { journal: journal.form, objects: [...numbers.keys()].map(journal.numberOf), ...form };
 }
 
 /** Arguments that are numbers which may be others in the next call. */
@@ -293,14 +289,18 @@ function writeAsked(
   }
 }
 
-/** A captured graph without its inputs, which mentions no objects. */
-function writeCaptured({ name, gm }: NonNullable<TracedEntry["graph"]>, by: ByNumber): Record<string, Plain> {
+function writeCaptured(
+  { name, gm }: NonNullable<TracedEntry["graph"]>,
+  output: OutputGraph,
+  by: ByNumber,
+): Plain {
   const stacks = stacksOf(gm.graph), held = heldTensors(gm.attributes);
   return {
     name,
     nodes: writeGraph(gm.graph, by.symbols, stacks, { attributes: new Set(held.keys()) }),
     held: writeHeld(held),
     stacks: stacks.map((stack) => stack.map((each) => position.write(each, by))),
+    inputs: output.inputs.map((input) => writeInput(input, by)),
   };
 }
 
@@ -337,11 +337,12 @@ function readInput(form: Plain, by: ByNumber): unknown {
 
 /** The capture in this world. Throws Differs, NotStorable and DamagedForm. */
 function restore(unit: Unit, form: { readonly [key: string]: Plain }, call: TracedCall): TakenCapture {
-  const { objects, isExact } = readJournal(
+  const { objects: found, isExact } = readJournal(
     form.journal ?? null,
     call,
     (beginning) => beginAgain(unit, beginning),
   );
+  const objects = listIn(form.objects).map((each) => found[numberIn(each)]);
   const lines = new Lines();
   const nothingToWrite = (): never => {
     throw new DamagedForm("Expected nothing to be written while a capture is read");

@@ -317,7 +317,7 @@ export class OutputGraph {
       this.inputs.splice(i, 1);
     }
     const given = new Set(sizeBindings(this.graph).map((binding) => binding.symbol));
-    for (const needed of symbolsOf(this.graph)) {
+    for (const needed of symbolsOf(this.graph.nodes)) {
       if (given.has(needed) || isUnbacked(needed)) continue;
       const source = this.sizes.sourceOf(needed);
       const node = this.graph.create("placeholder", `${needed}`, {

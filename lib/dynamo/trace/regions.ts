@@ -247,7 +247,7 @@ function separate(
 function sizesFromOutside(graph: Graph): Sym[] {
   const given = new Set(sizeBindings(graph).map(({ symbol }) => symbol));
   for (const bindings of lateBindings(graph).values()) for (const { symbol } of bindings) given.add(symbol);
-  return [...symbolsOf(graph)].filter((symbol) => !given.has(symbol));
+  return [...symbolsOf(graph.nodes)].filter((symbol) => !given.has(symbol));
 }
 
 function attributeFor(m: Interpreter, module: GraphModule): string {

@@ -69,10 +69,17 @@ export function runPasses(
   const contract = new GraphContract(graph, promises);
   const verifiesEach = config.inductor.errorOnFallback || bisection.active;
   if (verifiesEach) contract.verify("whatever made it");
+  /** Passes that find nothing in the graph as it is. */
+  const idle = new Set<GraphPass>();
   for (let round = 0, again = true; again && round < rounds; round++) {
     again = false;
     for (const pass of passes) {
-      if (!bisection.allows(part, () => `the pass ${pass.name}`) || !pass.run(graph)) continue;
+      if (idle.has(pass) || !bisection.allows(part, () => `the pass ${pass.name}`)) continue;
+      if (!pass.run(graph)) {
+        idle.add(pass);
+        continue;
+      }
+      idle.clear();
       again = true;
       contract.separateResults();
       if (verifiesEach) contract.verify(pass.name);
