@@ -1,5 +1,5 @@
 /** Everyday programs, compiled and uncompiled, with breaks at several places, and the breaks that they do not need. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { compiler, type Tensor, tensor } from "../mod.ts";
 import { everyday, LoudMeter, Meter, PlainHeir, unbroken } from "./programs/everyday.ts";
 import { arrayClasses, circles } from "./programs/array_classes.ts";
@@ -21,6 +21,13 @@ function breaksOf(fn: (x: Tensor) => unknown): readonly string[] {
   const { breakReasons, uncompiled } = compiler.explain(fn)(x);
   return [...breakReasons, ...uncompiled].map(({ explanation }) => explanation);
 }
+
+Deno.test("a long sort by elements of tensors ends the graph once, before it", () => {
+  const xs = Array.from({ length: 70 }, (_, i) => tensor((i * 37) % 71));
+  const [only = "", ...others] = breaksOf((x) => x.mul(xs.toSorted((a, b) => a.item() - b.item())[3] ?? x));
+  assertMatch(only, /an element is an operand/);
+  assertEquals(others, []);
+});
 
 const KEY = {}, CACHE = new WeakMap<object, number>();
 

@@ -730,6 +730,46 @@ const HELD = { size: 3 }, REFERENCE = new WeakRef(HELD);
 
 /** Programs without a break. */
 export const unbroken: Corpus = {
+  "signals, events and conversions of the runtime"({ compile, see, attempt }) {
+    const f = compile((x: Tensor, signal: AbortSignal) => {
+      const was = signal.aborted;
+      signal.throwIfAborted();
+      return [x.mul(signal.aborted ? 2 : 3), was];
+    });
+    const g = compile((x: Tensor, { signal }: AbortController, event: CustomEvent<{ by: Tensor }>) => {
+      return signal.aborted ? [signal.reason, event.type] : x.mul(event.detail.by);
+    });
+    const h = compile((x: Tensor, text: string) => [x.mul(atob(btoa(text)).length), btoa(text)]);
+    for (let k = 0; k < 2; k++) {
+      const controller = new AbortController(), { signal } = controller;
+      const event = () => new CustomEvent("go", { detail: { by: v(k) } });
+      attempt(() => f(v(1), signal));
+      attempt(() => g(v(2), controller, event()));
+      controller.abort(`stop ${k}`);
+      attempt(() => f(v(1), signal));
+      attempt(() => g(v(2), controller, event()));
+      attempt(() => f(v(1), AbortSignal.abort()));
+      see(h(v(1), `text ${k}`));
+    }
+    const foreign = Object.create(AbortSignal.prototype);
+    attempt(() => compile((x: Tensor) => [x.mul(2), foreign.reason])(v(1)));
+    attempt(() => compile((x: Tensor) => [x.mul(2), atob("?")])(v(1)));
+  },
+  "long lists sorted by comparators, in the engine's order of comparisons"({ compile, see }) {
+    const items = Array.from({ length: 150 }, (_, i) => ({ key: (i * i * 31) % 47, at: i }));
+    const pairs: number[] = [];
+    for (const [length, sense] of [[150, 1], [67, 1], [70, -1], [64, 1]] as const) {
+      const some = items.slice(0, length);
+      const f = compile((x: Tensor) => {
+        const sorted = some.toSorted((a, b) => {
+          pairs.push(a.at, b.at);
+          return sense > 0 ? a.key - b.key : (a.at * 7 + b.at * 3) % 5 - 2;
+        });
+        return x.mul(sorted.sort((a, b) => b.at - a.at)[2]?.key ?? 0).add(sorted[1]?.at ?? 0);
+      });
+      see(f(v(1, 2)), f(v(2, 2)), pairs.splice(0));
+    }
+  },
   "tests of instances, arguments, and references that do not keep"({ compile, see }) {
     class Even {
       static [Symbol.hasInstance](value: unknown): boolean {

@@ -43,7 +43,8 @@ import { addErrors } from "../trace/builtins/errors.ts";
 import { addDates } from "../trace/builtins/dates.ts";
 import { addClones } from "../trace/builtins/clones.ts";
 import { addPromises } from "../trace/builtins/promises.ts";
-import { addTimers } from "../trace/builtins/timers.ts";
+import { runtimeModelOf } from "../trace/builtins/runtime_functions.ts";
+import { addJobs } from "../trace/builtins/timers.ts";
 import { addWeak } from "../trace/builtins/weak.ts";
 import { addObjects } from "../trace/builtins/objects.ts";
 import { addInternationalization, formattingModelOf } from "../trace/builtins/internationalization.ts";
@@ -102,7 +103,7 @@ function models(): ModelTable {
   addTypedArrays(made);
   addBuffers(made);
   addPromises(made);
-  addTimers(made);
+  addJobs(made);
   addWeak(made);
   addClones(made);
   addDates(made);
@@ -306,7 +307,7 @@ export const knowledge: MachineContext = {
   modelOf(fn) {
     if (config.ignoreLoggingFunctions.has(fn)) return leaveOut;
     if (config.reorderableLoggingFunctions.has(fn)) return defer;
-    return marked(fn) ?? models().modelOf(fn) ?? formattingModelOf(fn);
+    return marked(fn) ?? models().modelOf(fn) ?? formattingModelOf(fn) ?? runtimeModelOf(fn);
   },
   constructorOf: (fn) => models().constructorOf(fn),
   internalFunction: (name) => {

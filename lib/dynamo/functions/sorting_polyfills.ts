@@ -1,19 +1,24 @@
 /**
  * Sorting with a comparator in JavaScript, so that the tracer steps through it. Invariant: the comparator is called
- * with the same pairs in the same order as by V8, even if it is inconsistent; that holds for fewer than
- * `SORTED_IN_ONE_RUN` elements, which V8 sorts by insertion.
+ * with the same pairs in the same order as by V8's builtin, even if it is inconsistent.
  *
- * V8's order: https://v8.dev/blog/array-sort (one run, made longer by binary insertion)
+ * V8's order: https://v8.dev/blog/array-sort (Tim Peters's sort: runs, made longer by binary insertion, are merged)
  */
 
 const { apply } = Reflect;
 
 type Comparator = (a: unknown, b: unknown) => unknown;
 
-/** From this many elements on V8 merges runs. */
-export const SORTED_IN_ONE_RUN = 64;
+/** Longer lists are sorted outside of graphs: each comparison is stepped through. */
+export const LONGEST_SORTED = 256;
+/** Where a graph ends within a sort of a longer list, it ends before it. */
+export const LONGEST_RESUMED = 63;
 /** From this many elements on V8 looks for what is in order already. */
 const LOOKED_AT_FIRST = 16;
+/** From this many elements on V8 merges runs that are shorter. */
+const MERGED = 64;
+/** So often one run has to win before a merge gallops. */
+const LEAST_GALLOP = 7;
 
 /** Array.prototype.sort with a comparator */
 export function sortBy(this: unknown[], comparator: Comparator): unknown[] {
@@ -49,11 +54,60 @@ export function toSortedBy(this: unknown[], comparator: Comparator): unknown[] {
   return items;
 }
 
+interface Range {
+  readonly base: number;
+  readonly length: number;
+}
+
+/** A range in order, and the depth of the border behind it in the tree of merges. */
+interface Run extends Range {
+  readonly power: number;
+}
+
+/** The state of a sort. */
+interface Sort {
+  readonly items: unknown[];
+  readonly comparator: Comparator;
+  /** Runs that are still to be merged, two neighbours at a time. */
+  readonly runs: Run[];
+  gallop: number;
+}
+
 function sortItems(items: unknown[], comparator: Comparator): void {
   const { length } = items;
-  for (let start = length < LOOKED_AT_FIRST ? 1 : firstRun(items, comparator); start < length; start++) {
+  if (length < LOOKED_AT_FIRST) return insertFrom(items, comparator, { low: 0, start: 1, high: length });
+  let shift = 0, share = 0;
+  while (length >> shift >= MERGED) shift++;
+  const sort: Sort = { items, comparator, runs: [], gallop: LEAST_GALLOP };
+  for (let low = 0; low < length;) {
+    let high = low + runLength(items, comparator, low);
+    share += length;
+    const least = share >> shift;
+    share &= (1 << shift) - 1;
+    if (high - low < least) {
+      const start = high;
+      high = low + least < length ? low + least : length;
+      insertFrom(items, comparator, { low, start, high });
+    }
+    mergeFormer(sort, high - low);
+    sort.runs[sort.runs.length] = { base: low, length: high - low, power: 0 };
+    low = high;
+  }
+  while (sort.runs.length > 1) {
+    const n = sort.runs.length - 2;
+    mergeAt(sort, n > 0 && lengthAt(sort, n - 1) < lengthAt(sort, n + 1) ? n - 1 : n);
+  }
+}
+
+/** Inserts what is not in order yet, from `start` on. */
+function insertFrom(
+  items: unknown[],
+  comparator: Comparator,
+  range: { readonly low: number; readonly start: number; readonly high: number },
+): void {
+  for (let start = range.start; start < range.high; start++) {
     const pivot = items[start];
-    let left = 0, right = start;
+    let left = range.low, right = start;
     while (left < right) {
       const middle = left + ((right - left) >> 1);
       if (isBefore(pivot, items[middle], comparator)) right = middle;
@@ -64,20 +118,218 @@ function sortItems(items: unknown[], comparator: Comparator): void {
   }
 }
 
-/** The length of what is in order at the beginning; what descends is turned round. */
-function firstRun(items: unknown[], comparator: Comparator): number {
+/** The length of what is in order from `low` on; what descends is turned round. */
+function runLength(items: unknown[], comparator: Comparator, low: number): number {
   const { length } = items;
-  const descends = isBefore(items[1], items[0], comparator);
-  let end = 2;
+  if (low + 1 === length) return 1;
+  const descends = isBefore(items[low + 1], items[low], comparator);
+  let end = low + 2;
   while (end < length && isBefore(items[end], items[end - 1], comparator) === descends) end++;
   if (descends) {
-    for (let low = 0, high = end - 1; low < high; low++, high--) {
-      const item = items[low];
-      items[low] = items[high];
-      items[high] = item;
+    for (let left = low, right = end - 1; left < right; left++, right--) {
+      const item = items[left];
+      items[left] = items[right];
+      items[right] = item;
     }
   }
-  return end;
+  return end - low;
+}
+
+function lengthAt({ runs }: Sort, n: number): number {
+  const run = runs[n];
+  return run === undefined ? 0 : run.length;
+}
+
+function powerAt({ runs }: Sort, n: number): number {
+  const run = runs[n];
+  return run === undefined ? 0 : run.power;
+}
+
+/** Merges what lies deeper in the tree of merges than the border between the last run and the one to come. */
+function mergeFormer(sort: Sort, next: number): void {
+  const { runs } = sort, last = runs[runs.length - 1];
+  if (last === undefined) return;
+  const power = powerOf(last, next, sort.items.length);
+  for (let n = runs.length - 2; n >= 0 && powerAt(sort, n) > power; n--) mergeAt(sort, n);
+  const joined = runs[runs.length - 1];
+  if (joined !== undefined) runs[runs.length - 1] = { base: joined.base, length: joined.length, power };
+}
+
+/** The depth of a border: the first binary digit in which the middles of the runs beside it differ. */
+function powerOf({ base, length }: Run, next: number, whole: number): number {
+  let power = 1, a = 2 * base + length, b = a + length + next;
+  while (a >= whole || b < whole) {
+    if (a >= whole) {
+      a -= whole;
+      b -= whole;
+    }
+    a *= 2;
+    b *= 2;
+    power++;
+  }
+  return power;
+}
+
+/** Merges a run with the next one; what is in its place already is left out. */
+function mergeAt(sort: Sort, n: number): void {
+  const { items, comparator, runs } = sort, a = runs[n], b = runs[n + 1], behind = runs[n + 2];
+  if (a === undefined || b === undefined) return;
+  runs[n] = { base: a.base, length: a.length + b.length, power: a.power };
+  if (behind !== undefined) runs[n + 1] = behind;
+  runs.length--;
+  const first = places(items, comparator, {
+    key: items[b.base],
+    base: a.base,
+    length: a.length,
+    hint: 0,
+    after: true,
+  });
+  const base = a.base + first, length = a.length - first;
+  if (length === 0) return;
+  const key = items[base + length - 1];
+  const others = places(items, comparator, {
+    key,
+    base: b.base,
+    length: b.length,
+    hint: b.length - 1,
+    after: false,
+  });
+  if (others === 0) return;
+  mergeRuns(sort, { base, length }, { base: b.base, length: others });
+}
+
+/** Counts the items of a run that come before a key, those equal to it included where it comes `after` them. */
+function places(
+  items: unknown[],
+  comparator: Comparator,
+  { key, base, length, hint, after }: Range & {
+    readonly key: unknown;
+    readonly hint: number;
+    readonly after: boolean;
+  },
+): number {
+  const comesBefore = (at: number): boolean =>
+    after ? !isBefore(key, items[base + at], comparator) : isBefore(items[base + at], key, comparator);
+  let last = 0, offset = 1;
+  if (comesBefore(hint)) {
+    const most = length - hint;
+    while (offset < most && comesBefore(hint + offset)) {
+      last = offset;
+      offset = (offset << 1) + 1;
+    }
+    if (offset > most) offset = most;
+    last += hint;
+    offset += hint;
+  } else {
+    const most = hint + 1;
+    while (offset < most && !comesBefore(hint - offset)) {
+      last = offset;
+      offset = (offset << 1) + 1;
+    }
+    if (offset > most) offset = most;
+    const near = last;
+    last = hint - offset;
+    offset = hint - near;
+  }
+  last++;
+  while (last < offset) {
+    const middle = last + ((offset - last) >> 1);
+    if (comesBefore(middle)) last = middle + 1;
+    else offset = middle;
+  }
+  return offset;
+}
+
+/** A run that is being merged: what is left of it, from `at` on in the direction of the merge. */
+interface Side {
+  readonly from: unknown[];
+  at: number;
+  left: number;
+}
+
+/** A merge: the shorter run is copied, and the longer one is in place; its room is filled from there. */
+interface Merge {
+  readonly items: unknown[];
+  readonly step: 1 | -1;
+  readonly copied: Side;
+  readonly inPlace: Side;
+  to: number;
+}
+
+function take(merge: Merge, side: Side, count: number): void {
+  for (; count > 0; count--) {
+    merge.items[merge.to] = side.from[side.at];
+    merge.to += merge.step;
+    side.at += merge.step;
+    side.left--;
+  }
+}
+
+/** Returns whether nothing is left to compare; only an inconsistent comparator takes all that were copied. */
+function isOver({ inPlace, copied }: Merge): boolean {
+  return inPlace.left === 0 || copied.left <= 1;
+}
+
+/** Counts the items of a side that come first in the direction of the merge, before a key of the other side. */
+function wins(
+  { step }: Merge,
+  side: Side,
+  comparator: Comparator,
+  key: { readonly of: unknown; readonly after: boolean },
+): number {
+  const { from, at, left } = side, isUp = step === 1;
+  const range = { key: key.of, base: isUp ? at : at - left + 1, length: left, hint: isUp ? 0 : left - 1 };
+  const before = places(from, comparator, { ...range, after: key.after });
+  return isUp ? before : left - before;
+}
+
+/** Merges two neighbours: upwards with a copy of the first, or downwards with one of the second. */
+function mergeRuns(sort: Sort, first: Range, second: Range): void {
+  const { items } = sort, isUp = first.length <= second.length;
+  const { base, length } = isUp ? first : second, copy: unknown[] = [];
+  for (let i = 0; i < length; i++) copy[i] = items[base + i];
+  const copied: Side = { from: copy, at: isUp ? 0 : length - 1, left: length };
+  const inPlace: Side = isUp
+    ? { from: items, at: second.base, left: second.length }
+    : { from: items, at: first.base + first.length - 1, left: first.length };
+  const merge: Merge = { items, step: isUp ? 1 : -1, copied, inPlace, to: isUp ? base : base + length - 1 };
+  const a = isUp ? copied : inPlace, b = isUp ? inPlace : copied;
+  take(merge, inPlace, 1);
+  while (!isOver(merge)) gallopAfterSteps(sort, merge, { a, b });
+  if (copied.left === 1) take(merge, inPlace, inPlace.left);
+  take(merge, copied, copied.left);
+}
+
+/** Takes items one by one until one side wins again and again, then as many at a time as come first. */
+function gallopAfterSteps(
+  sort: Sort,
+  merge: Merge,
+  { a, b }: { readonly a: Side; readonly b: Side },
+): void {
+  const { comparator } = sort, { copied, inPlace } = merge;
+  let winsA = 0, winsB = 0;
+  while (winsA < sort.gallop && winsB < sort.gallop) {
+    const side = isBefore(b.from[b.at], a.from[a.at], comparator) ? inPlace : copied;
+    take(merge, side, 1);
+    winsA = side === a ? winsA + 1 : 0;
+    winsB = side === b ? winsB + 1 : 0;
+    if (isOver(merge)) return;
+  }
+  sort.gallop++;
+  do {
+    if (sort.gallop > 1) sort.gallop--;
+    winsA = wins(merge, a, comparator, { of: b.from[b.at], after: true });
+    take(merge, a, winsA);
+    if (isOver(merge)) return;
+    take(merge, b, 1);
+    if (isOver(merge)) return;
+    winsB = wins(merge, b, comparator, { of: a.from[a.at], after: false });
+    take(merge, b, winsB);
+    if (isOver(merge)) return;
+    take(merge, a, 1);
+    if (isOver(merge)) return;
+  } while (winsA >= LEAST_GALLOP || winsB >= LEAST_GALLOP);
+  sort.gallop++;
 }
 
 function isBefore(a: unknown, b: unknown, comparator: Comparator): boolean {

@@ -24,7 +24,7 @@ import {
   PUSHED,
 } from "../interpreter.ts";
 import { put } from "../../functions/polyfills.ts";
-import { SORTED_IN_ONE_RUN } from "../../functions/sorting_polyfills.ts";
+import { LONGEST_RESUMED, LONGEST_SORTED } from "../../functions/sorting_polyfills.ts";
 import { elementFromEnd, growingOf, lastElements, lengthOfGrowing } from "../growing_lists.ts";
 import { collect, listIterator } from "../iteration.ts";
 import {
@@ -95,10 +95,12 @@ function sortedBy(m: Interpreter, array: ObjectValue, request: CallRequest, name
   const [comparator] = request.args;
   if (isMissing(comparator)) return null;
   if (!comparator || !isCallable(comparator)) return breakGraph("throws", "a comparator is not a function");
-  if (elementsOf(m, array).length >= SORTED_IN_ONE_RUN) {
-    return breakGraph("builtin", "a long sort by a comparator");
-  }
-  return m.callInternal(name, request);
+  const { length } = elementsOf(m, array), { completion } = request;
+  if (length > LONGEST_SORTED) return breakGraph("builtin", "a long sort by a comparator");
+  // Where a comparison ends the graph, the rest of a long sort would be another one in each call
+  const isLong = length > LONGEST_RESUMED;
+  const then = (value: Value): void => m.complete(completion, value);
+  return m.callInternal(name, isLong ? { ...request, completion: { kind: "inside", then } } : request);
 }
 
 function sameValueZero(m: Interpreter, a: Value, b: Value): boolean {

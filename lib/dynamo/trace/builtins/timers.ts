@@ -3,7 +3,6 @@
  * program's order. Invariant: setting and clearing runs no code of the program.
  */
 import { breakGraph } from "../../break_reasons.ts";
-import { loadedBuiltin } from "../../functions/builtin_objects.ts";
 import { isCallable, UNDEFINED, type Value } from "../../variables/value.ts";
 import type { BuiltinModel, Interpreter } from "../interpreter.ts";
 import { callLater } from "../later_calls.ts";
@@ -34,27 +33,29 @@ function isTimer(m: Interpreter, value: Value | undefined): boolean {
   return true;
 }
 
-/** Adds the models of timers. */
-export function addTimers(table: ModelTable): void {
-  const add = (name: string, model: BuiltinModel): void => {
-    const fn = loadedBuiltin(name);
-    if (fn) table.call(fn, model);
-  };
-  for (const name of ["setTimeout", "setInterval", "setImmediate"]) {
-    add(name, (m, request) => {
-      const [callback, delay] = request.args;
-      if (!callback || !isCallable(callback)) return breakGraph("throws", `${name} of no function`);
-      if (name !== "setImmediate" && !isDelay(delay)) return breakGraph("coercion", "a delay");
-      return callLater(m, "object", request);
-    });
-  }
-  for (const name of ["clearTimeout", "clearInterval", "clearImmediate"]) {
-    add(name, (m, request) => {
-      if (!isTimer(m, request.args[0])) return breakGraph("builtin", `${name} of no timer of the runtime`);
-      callLater(m, "object", request);
-      return UNDEFINED;
-    });
-  }
+const set: (name: string) => BuiltinModel = (name) => (m, request) => {
+  const [callback, delay] = request.args;
+  if (!callback || !isCallable(callback)) return breakGraph("throws", `${name} of no function`);
+  if (name !== "setImmediate" && !isDelay(delay)) return breakGraph("coercion", "a delay");
+  return callLater(m, "object", request);
+};
+
+const clear: (name: string) => BuiltinModel = (name) => (m, request) => {
+  if (!isTimer(m, request.args[0])) return breakGraph("builtin", `${name} of no timer of the runtime`);
+  callLater(m, "object", request);
+  return UNDEFINED;
+};
+
+/** The models of functions that set timers and clear them, by name. */
+export const TIMERS: Readonly<Record<string, BuiltinModel>> = Object.fromEntries(
+  ["Timeout", "Interval", "Immediate"].flatMap((what) => [
+    [`set${what}`, set(`set${what}`)],
+    [`clear${what}`, clear(`clear${what}`)],
+  ]),
+);
+
+/** Adds the model of jobs that programs queue. */
+export function addJobs(table: ModelTable): void {
   table.method(globalThis, "queueMicrotask", (m, request) => {
     const [callback] = request.args;
     if (!callback || !isCallable(callback)) return breakGraph("throws", "queueMicrotask of no function");

@@ -1,0 +1,126 @@
+/**
+ * Models of functions of the runtime that are no part of the language: timers, conversions of texts, and attributes of
+ * its objects, which are read and guarded where a call finds them. Invariant: what the runtime loads when it is first
+ * used is not loaded to find out whether a function has a model.
+ */
+import { invariant } from "../../../base/errors.ts";
+import { breakGraph } from "../../break_reasons.ts";
+import { BUILTIN_OBJECTS, loadedBuiltin } from "../../functions/builtin_objects.ts";
+import type { PrivateAccess } from "../../frame/info.ts";
+import { refuseToKeep } from "../../kept/noted_reads.ts";
+import { primitive, UNDEFINED, type Value } from "../../variables/value.ts";
+import { functionLabel } from "../../variables/wrap.ts";
+import type { BuiltinModel, Interpreter } from "../interpreter.ts";
+import { memberSource } from "../private_members.ts";
+import { textArgument } from "./pure.ts";
+import { TIMERS } from "./timers.ts";
+
+const { apply, getOwnPropertyDescriptor } = Reflect;
+
+/** Attributes that only the runtime changes, between two jobs or in calls that end the graph, by class. */
+const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
+  AbortController: ["signal"],
+  AbortSignal: ["aborted", "reason"],
+  Blob: ["size", "type"],
+  CustomEvent: ["detail"],
+  Event: ["type"],
+  File: ["name"],
+  Request: ["method", "url"],
+  Response: ["ok", "status", "statusText"],
+  URL: ["hash", "host", "hostname", "href", "origin", "pathname", "port", "protocol", "search"],
+};
+
+/** In place of an attribute that an object of another class does not have: asking it throws. */
+const FOREIGN = Symbol("foreign");
+
+/** Accesses to attributes, by their getters. */
+const accesses = new WeakMap<object, PrivateAccess>();
+
+function accessTo(getter: object): PrivateAccess {
+  let access = accesses.get(getter);
+  if (!access) {
+    invariant(typeof getter === "function", "Expected a getter");
+    const get = (object: object): unknown => {
+      try {
+        return apply(getter, object, []);
+      } catch {
+        return FOREIGN;
+      }
+    };
+    const set = (): void => breakGraph("opaqueObject", "an attribute of an object of the runtime");
+    accesses.set(getter, access = { has: () => true, get, set, member: "field" });
+  }
+  return access;
+}
+
+/** An attribute of an object from outside. */
+function attribute(m: Interpreter, object: Value, name: string, ...[getter]: [getter: object]): Value {
+  if (object.kind !== "object" || !object.real || !object.source) {
+    return breakGraph("builtin", `${name} of another object`);
+  }
+  refuseToKeep("an object of the runtime");
+  m.memory.refuse();
+  const access = accessTo(getter), answer = access.get(object.real);
+  if (answer === FOREIGN) return breakGraph("throws", `${name} of another object`);
+  return m.wrapper.wrap(answer, memberSource(object, `<${name}>`, access));
+}
+
+/** The prototype of a class as the runtime has it. */
+function prototypeOf(name: string): object | undefined {
+  const own: unknown = getOwnPropertyDescriptor(globalThis, name)?.value ?? loadedBuiltin(name);
+  const prototype: unknown = typeof own === "function" ? own.prototype : undefined;
+  const isOwn = typeof own === "function" && (BUILTIN_OBJECTS.has(own) || own === loadedBuiltin(name));
+  return isOwn && typeof prototype === "object" && prototype !== null ? prototype : undefined;
+}
+
+function getterOf(className: string, name: string): object | undefined {
+  const prototype = prototypeOf(className);
+  return prototype && getOwnPropertyDescriptor(prototype, name)?.get;
+}
+
+function attributeModelOf(fn: object, name: string): BuiltinModel | undefined {
+  for (const [className, names] of Object.entries(ATTRIBUTES)) {
+    if (names.includes(name) && getterOf(className, name) === fn) {
+      return (m, { self }) => attribute(m, self, name, fn);
+    }
+  }
+}
+
+/** AbortSignal.prototype.throwIfAborted */
+const throwIfAborted: BuiltinModel = (m, { self }) => {
+  const [aborted, reason] = ["aborted", "reason"].map((name) => getterOf("AbortSignal", name));
+  if (!aborted || !reason) return breakGraph("builtin", "throwIfAborted");
+  const isAborted = attribute(m, self, "aborted", aborted);
+  if (isAborted.kind !== "constant") return breakGraph("builtin", "throwIfAborted");
+  return isAborted.value === true ? m.raise(attribute(m, self, "reason", reason)) : UNDEFINED;
+};
+
+/** A conversion of a text, which throws for some. */
+const converted: BuiltinModel = (m, { callee: { real }, args: [text] }) => {
+  if (!text || typeof real !== "function") return breakGraph("throws", "a conversion of no text");
+  const given = textArgument(m, text, functionLabel(real));
+  try {
+    return primitive(apply(real, undefined, [given]));
+  } catch {
+    return breakGraph("throws", functionLabel(real));
+  }
+};
+
+const FUNCTIONS: Readonly<Record<string, BuiltinModel>> = {
+  ...TIMERS,
+  atob: converted,
+  btoa: converted,
+};
+
+/** The model of a function of the runtime. */
+export function runtimeModelOf(fn: object): BuiltinModel | undefined {
+  const name: unknown = getOwnPropertyDescriptor(fn, "name")?.value;
+  if (typeof name !== "string") return undefined;
+  if (name.startsWith("get ")) return attributeModelOf(fn, name.slice(4));
+  if (name === "throwIfAborted") {
+    const prototype = prototypeOf("AbortSignal");
+    const isOwn = prototype && getOwnPropertyDescriptor(prototype, name)?.value === fn;
+    return isOwn ? throwIfAborted : undefined;
+  }
+  return Object.hasOwn(FUNCTIONS, name) && loadedBuiltin(name) === fn ? FUNCTIONS[name] : undefined;
+}
