@@ -103,30 +103,36 @@ interface Packed {
   readonly bytes: number;
 }
 
-/** The buffers alive at each time, in stretches, so that a search in a long program skips most of it. */
+/** The buffers alive at each time, in stretches, so that a search in a long program skips most of it. By offset. */
 class Calendar {
   readonly #stretches: Packed[][] = [];
-  /** All of them, sorted by offset: a lifetime of many stretches meets most. */
+  /** All of them: a lifetime of many stretches meets most. */
   readonly #all: Packed[] = [];
 
   add(packed: Packed): void {
     const { first, last } = packed.lifetime;
-    for (let at = stretchOf(first); at <= stretchOf(last); at++) (this.#stretches[at] ??= []).push(packed);
-    let from = 0, to = this.#all.length;
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if ((this.#all[middle]?.offset ?? 0) <= packed.offset) from = middle + 1;
-      else to = middle;
-    }
-    this.#all.splice(from, 0, packed);
+    for (let at = stretchOf(first); at <= stretchOf(last); at++) insert(this.#stretches[at] ??= [], packed);
+    insert(this.#all, packed);
   }
 
   /** Returns the buffers that are alive during a lifetime, and others, sorted by offset. */
   near({ first, last }: Lifetime): readonly Packed[] {
     const from = stretchOf(first), to = stretchOf(last) + 1;
+    if (to - from === 1) return this.#stretches[from] ?? [];
     if (to - from > FEW_STRETCHES) return this.#all;
     return [...new Set(this.#stretches.slice(from, to).flat())].sort((a, b) => a.offset - b.offset);
   }
+}
+
+/** Puts a buffer behind those of lower offsets, and of its own. */
+function insert(list: Packed[], packed: Packed): void {
+  let from = 0, to = list.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((list[middle]?.offset ?? 0) <= packed.offset) from = middle + 1;
+    else to = middle;
+  }
+  list.splice(from, 0, packed);
 }
 
 /** Kernels of a stretch, and how many stretches are searched one by one. */

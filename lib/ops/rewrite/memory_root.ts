@@ -21,10 +21,10 @@ export function memoryRoot(node: Node): Node {
 /** Returns the node that a node is a view of, or undefined when it has memory of its own. */
 function viewedBy(node: Node): Node | undefined {
   const definition = node.op === "call_function" ? findTarget(node.target)?.definition : undefined;
-  const [viewed] = node.inputs();
   if (!definition || node.target === "getitem") return undefined;
   const { implementation } = definition;
   if (implementation.kind !== "view") return undefined;
+  const [viewed] = node.inputs();
   if (!implementation.copies) return viewed;
   const args = argumentsOfNode(node, definition, valueOfNode, isGraphValue);
   return implementation.copies(mapArguments(args, ({ meta }) => meta)) ? undefined : viewed;
