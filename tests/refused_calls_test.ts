@@ -85,6 +85,40 @@ Deno.test("binary cross entropy refuses what is not a probability, with its valu
   assert(Number.isNaN(compile(loss)(tensor([0.5, -0.25], { dtype: "float32" })).item()));
 });
 
+Deno.test("elements out of range are refused among many, the first by its value", () => {
+  const many = 5000, last = many - 1;
+  const shares = (at: number, wrong: number) =>
+    ops.full([many], 0.5).selectScatter(tensor(wrong).to("float32"), 0, at);
+  for (const wrong of [-0.25, 1.5, NaN]) {
+    for (const at of [0, 2500, last]) {
+      assertEquals(
+        outcome(() => functional.binaryCrossEntropy(shares(at, wrong), ops.ones([many]))),
+        `Expected elements of self in [0, 1] for binaryCrossEntropy but found ${wrong}`,
+      );
+    }
+  }
+  const half = shares(0, 1).requiresGrad_();
+  functional.binaryCrossEntropy(half, ops.ones([many])).backward();
+  assertEquals(half.grad?.at(last).item(), Math.fround(-2 / many));
+  // NaN is not too small a variance, and hides none that is
+  const variances = ops.ones([many]);
+  variances.at(7).copy_(NaN);
+  variances.at(9).copy_(-0.5);
+  assertEquals(
+    outcome(() => functional.gaussianNllLoss(variances, variances, variances)),
+    "Expected elements of var of at least 0 for gaussianNllLoss but found -0.5",
+  );
+  const x = ops.arange(8);
+  for (const dtype of ["int64", "int32"] as const) {
+    for (const wrong of [8, -1, ...dtype === "int64" ? [2n ** 53n + 1n] : []]) {
+      const index = ops.zeros([many], { dtype });
+      index.at(2500).copy_(tensor(wrong, { dtype }));
+      assertEquals(outcome(() => x.gather(0, index)), `Expected index in [0, 7] but found ${wrong}`);
+    }
+  }
+  assertEquals(x.gather(0, ops.full([many], 7)).sum().item(), 7 * many);
+});
+
 Deno.test("chances that are none are refused among others", () => {
   const x = ops.ones([3]);
   for (let k = 1; k < CALLS; k++) {

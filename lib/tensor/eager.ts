@@ -211,7 +211,7 @@ function execute(entry: OpEntry, args: TensorArgs): readonly Tensor[] {
   const inputs = tensorsOf(entry, args);
   const records = ambient.gradEnabled && gradient.kind !== "none" && recordsGrad(inputs);
   if (implementation.kind === "composite") {
-    if (definition.bounds) checkBounds(definition, args);
+    if (definition.bounds) checkBounds(definition, args, execute);
     if (!records) return runComposite(entry, args, { implementation, inputs });
     checkArguments(entry, args);
     if (gradient.kind === "composite") return compose(implementation, args);
@@ -333,8 +333,8 @@ function planOf(entry: OpEntry, args: TensorArgs): Plan {
 
 function runKernels(entry: OpEntry, args: TensorArgs, inputs: readonly Tensor[]): readonly Tensor[] {
   const plan = planOf(entry, args);
-  if (entry.definition.ranges) checkRanges(entry.definition, args);
-  else if (entry.definition.bounds) checkBounds(entry.definition, args);
+  if (entry.definition.ranges) checkRanges(entry.definition, args, execute);
+  else if (entry.definition.bounds) checkBounds(entry.definition, args, execute);
   return runInto(plan, { inputs, args }, entry.definition.fills === 0);
 }
 

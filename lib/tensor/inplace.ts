@@ -22,6 +22,7 @@ import { metadataChanges } from "./metadata_version.ts";
 import { ambient, noGrad } from "./modes.ts";
 import {
   entryOf,
+  type Execute,
   findPlan,
   inferResults,
   type LoadedNumber,
@@ -42,9 +43,6 @@ interface InplacePlan extends Plan {
   /** Whether each tensor is read only at the element being written, so that it may alias the target. */
   readonly aligned: readonly boolean[];
 }
-
-/** Runs a call out of place; given by eager dispatch. */
-export type Execute = (entry: OpEntry, args: TensorArgs) => readonly Tensor[];
 
 /** Runs a call in place. */
 export function runInplace(
@@ -222,8 +220,8 @@ function writeInto(target: Tensor, { entry, args, inputs, run }: Write): boolean
         (plan.aligned[k] === true && t.layout === target.layout && t.offset === target.offset)
       );
     if (plan !== null && direct) {
-      if (entry.definition.ranges) checkRanges(entry.definition, args);
-      else if (entry.definition.bounds) checkBounds(entry.definition, args);
+      if (entry.definition.ranges) checkRanges(entry.definition, args, run);
+      else if (entry.definition.bounds) checkBounds(entry.definition, args, run);
       runPlan(plan, { inputs, outputs: [target], args });
       return true;
     }

@@ -128,6 +128,9 @@ function takesTensors(kind: ParamKind): boolean {
   return kind === "tensor" || kind === "operand" || kind === "tensors" || kind === "tensorsOrNulls";
 }
 
+/** Runs a call out of place; given by eager dispatch. */
+export type Execute = (entry: OpEntry, args: TensorArgs) => readonly Tensor[];
+
 const entries = new Map<OpDefinition, OpEntry>();
 const OWN: ReadonlySet<OpDefinition> = new Set(ALL_OPS);
 

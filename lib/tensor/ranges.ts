@@ -1,20 +1,28 @@
 /**
- * Checks of index elements before kernels run, for calls whose definition has `ranges`; the error names the first
+ * Checks of elements before kernels run, for calls whose definition has `ranges` or `bounds`; the error names the first
  * element out of range. Invariant: cached bounds of elements are used before the device is read; kernels clamp
  * instead only where reading cannot be awaited.
  */
 import { isComplex } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import type { ElementRange, OpDefinition } from "../ops/definition.ts";
-import { readElements } from "./host.ts";
+import { OPS } from "../ops/table.ts";
+import { elementAt, readElements } from "./host.ts";
 import { concrete } from "./layout.ts";
-import { entryOf, mapTensors, type TensorArgs } from "./plan.ts";
+import { noGrad } from "./modes.ts";
+import { entryOf, type Execute, mapTensors, type TensorArgs } from "./plan.ts";
 import { deviceNamed } from "./storage.ts";
 import { isTensor, type Tensor } from "./tensor.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 
+/** Elements from which on it takes longer to look at each of them than to run kernels that find the extremes. */
+const MANY = 2 ** 12;
+
+/** A closed interval. */
+type Interval = readonly [low: number, high: number];
+
 /** Throws DynError where an index element is out of its range. */
-export function checkRanges(definition: OpDefinition, args: TensorArgs): void {
+export function checkRanges(definition: OpDefinition, args: TensorArgs, run: Execute): void {
   const entry = entryOf(definition);
   const owners = new Map<TensorMeta, Tensor>();
   const metas = mapTensors<TensorMeta>(entry, args, (tensor) => {
@@ -22,41 +30,56 @@ export function checkRanges(definition: OpDefinition, args: TensorArgs): void {
     owners.set(meta, tensor);
     return meta;
   });
-  for (const range of definition.ranges?.(metas) ?? []) checkRange(range, owners.get(range.values));
+  for (const range of definition.ranges?.(metas) ?? []) checkRange(range, owners.get(range.values), run);
 }
 
 /** Throws DynError where an element of an operand is out of the bounds that the definition sets it. */
-export function checkBounds(definition: OpDefinition, args: TensorArgs): void {
-  for (const [operand, [low, high]] of Object.entries(definition.bounds?.(args) ?? {})) {
-    const given = args[operand];
+export function checkBounds(definition: OpDefinition, args: TensorArgs, run: Execute): void {
+  for (const [operand, bounds] of Object.entries(definition.bounds?.(args) ?? {})) {
+    const given = args[operand], [low, high] = bounds;
     if (isTensor(given) && (isComplex(given.dtype) || !deviceNamed(given.device).hostReadable)) continue;
-    const elements = isTensor(given) ? readElements(given) : [given];
-    // An iterator takes several times as long
-    for (let k = 0; k < elements.length; k++) {
-      const each = Number(elements[k]);
-      // NaN is no element of an interval, but not too small either
-      if (high === Infinity ? !(each < low) : each >= low && each <= high) continue;
-      const wanted = high === Infinity ? `of at least ${low}` : `in [${low}, ${high}]`;
-      throw new DynError(
-        `Expected elements of ${operand} ${wanted} for ${definition.name} but found ${each}`,
-      );
-    }
+    const found = isTensor(given) ? outlierOf(given, bounds, run) : outlierAmong([Number(given)], bounds);
+    if (found === undefined) continue;
+    const wanted = high === Infinity ? `of at least ${low}` : `in [${low}, ${high}]`;
+    throw new DynError(`Expected elements of ${operand} ${wanted} for ${definition.name} but found ${found}`);
   }
 }
 
-function checkRange({ low, high, what }: ElementRange, tensor: Tensor | undefined): void {
-  if (!tensor || tensor.layout.numel === 0) return;
-  const from = concrete(low), to = concrete(high);
+function checkRange({ low, high, what }: ElementRange, tensor: Tensor | undefined, run: Execute): void {
+  if (!tensor) return;
+  const from = concrete(low), to = concrete(high) - 1;
   const { hostReadable, synchronousReads } = deviceNamed(tensor.device);
   if (!hostReadable) {
     const { bounds } = tensor.storage;
-    if (!synchronousReads || (bounds && from <= bounds.least && bounds.greatest < to)) return;
+    if (!synchronousReads || (bounds && from <= bounds.least && bounds.greatest <= to)) return;
   }
-  const elements = readElements(tensor);
+  const found = outlierOf(tensor, [from, to], run);
+  if (found !== undefined) throw new DynError(`Expected ${what} in [${from}, ${to}] but found ${found}`);
+}
+
+/** The first element outside of an interval, undefined where there is none. */
+function outlierOf(tensor: Tensor, interval: Interval, run: Execute): number | bigint | undefined {
+  if (tensor.layout.numel >= MANY && lieWithin(tensor, interval, run)) return undefined;
+  return outlierAmong(readElements(tensor), interval);
+}
+
+function outlierAmong(
+  elements: ArrayLike<number | bigint>,
+  [low, high]: Interval,
+): number | bigint | undefined {
   for (let k = 0; k < elements.length; k++) {
     const each = elements[k] ?? 0;
-    if (each < from || each >= to) {
-      throw new DynError(`Expected ${what} in [${from}, ${to - 1}] but found ${each}`);
-    }
+    // NaN is no element of an interval, but not too small either
+    if (high === Infinity ? each < low : !(each >= low && each <= high)) return each;
   }
+  return undefined;
+}
+
+/** Returns whether all elements lie in an interval and none is NaN, by kernels. */
+function lieWithin(tensor: Tensor, [low, high]: Interval, run: Execute): boolean {
+  const args = { self: tensor, dim: [], keepdim: false };
+  const extremes = noGrad(() => [OPS.amin, OPS.amax].flatMap((op) => run(entryOf(op), args)));
+  const [least = NaN, greatest = NaN] = extremes.map((each) => Number(elementAt(each, 0)));
+  for (const each of extremes) each.storage.release();
+  return least >= low && greatest <= high;
 }

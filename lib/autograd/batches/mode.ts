@@ -14,10 +14,17 @@ import type { Params } from "../../ops/params.ts";
 import { sameShape } from "../../ops/shapes.ts";
 import { OPS } from "../../ops/table.ts";
 import { asResult, callResolved, callResolvedInplace, ops } from "../../tensor/eager.ts";
-import { becomeView, checkResult, type Execute, recordInplace } from "../../tensor/inplace.ts";
+import { becomeView, checkResult, recordInplace } from "../../tensor/inplace.ts";
 import { elementOf, type Level, requiresGradBeneath, wholeOf } from "../../tensor/levels.ts";
 import { ambient, type DispatchMode, type OpaqueCode, type ResolvedCall } from "../../tensor/modes.ts";
-import { entryOf, inferResults, mapTensors, type TensorArgs, tensorsOf } from "../../tensor/plan.ts";
+import {
+  entryOf,
+  type Execute,
+  inferResults,
+  mapTensors,
+  type TensorArgs,
+  tensorsOf,
+} from "../../tensor/plan.ts";
 import { getRngState, setRngState } from "../../tensor/random.ts";
 import { unwatched } from "../../tensor/storage.ts";
 import { autograd, isTensor, modes, recordsGrad, type Tensor, viewOf } from "../../tensor/tensor.ts";
