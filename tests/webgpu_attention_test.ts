@@ -177,8 +177,8 @@ Deno.test("as many workgroups run for sizes that change as for the same sizes wh
       });
     });
   const sizes = [3, 130, 600], known = counts(sizes);
-  // Tiles of 64 × 64, and blocks of 32 rows
-  assertEquals(known, [[3 * 3 * 10], [3 * 5]]);
+  // Tiles of 64 × 32, and blocks of 32 rows
+  assertEquals(known, [[3 * 3 * 19], [3 * 5]]);
   assertEquals(counts(sizes.map(size)), known);
 });
 

@@ -7,10 +7,12 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { type DType, type HostArray, REAL_DTYPES } from "../lib/base/dtype.ts";
 import type { Body } from "../lib/loops/body.ts";
+import { foursIn } from "../lib/codegen/fours.ts";
 import { generate } from "../lib/codegen/generate.ts";
 import type { BufferDecl, Kernel, Program, Statement } from "../lib/loops/ir.ts";
 import { resultType, SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
 import { initWebGpu } from "../backends/webgpu/device.ts";
+import { rowsOfGrid } from "../backends/webgpu/program.ts";
 import { webGpuTarget } from "../backends/webgpu/target.ts";
 import { compare, toHost } from "./support/compare.ts";
 import { sampleBySeed } from "./support/sampling.ts";
@@ -442,6 +444,50 @@ test("neighbours of a grid go along what most reads and writes have side by side
   assertEquals([fast(made(turned, turned)), fast(made(turned, { shape, dtype }))], [64, 48]);
   const values = Float32Array.from({ length: 64 * 48 }, (_, i) => i);
   check(made(turned, turned), [values, values.toReversed()]);
+});
+
+test("invocations share rows and columns out, of which several are run side by side", () => {
+  const target = webGpuTarget({ kernelBuffers: 8, workgroupBytes: 1 << 14, bindingBytes: 1 << 27 }, true);
+  const dtype = "float32";
+  const cases = [
+    // Rows that 16 invocations read by fours, and others whose workgroups would be few
+    { shape: [2048, 256], along: 1, found: [128, { count: 8, interleaved: false }, true] },
+    { shape: [3, 256], along: 1, found: [64, undefined, true] },
+    { shape: [512, 130], along: 1, found: [64, { count: 2, interleaved: false }, false] },
+    // Results side by side
+    { shape: [64, 96], along: 0, found: [256, { count: 8, interleaved: true }, true] },
+    { shape: [37, 10], along: 0, found: [256, { count: 2, interleaved: true }, false] },
+    { shape: [20, 96], along: 0, found: [undefined, undefined, false] },
+  ] as const;
+  for (const { shape, along, found } of cases) {
+    const [over, kept] = along === 0 ? shape : shape.toReversed(), data = { shape, dtype } as const;
+    for (const op of ["sum", "argmax"] as const) {
+      const type = op === "sum" ? dtype : "int64";
+      const program = vectorised(
+        singleOp([data], [{ shape: [kept ?? 0], dtype: type }], (x) => ({
+          kind: "reduction",
+          shape: [kept ?? 0],
+          dtype: type,
+          op,
+          over: [over ?? 0],
+          accumulator: dtype,
+          position: (r) => r[0] ?? 0,
+          element: (o, [i = 0], [r = 0]) => o.load(x!, along === 0 ? [r, i] : [i, r]),
+        })),
+        along === 0 ? "outermost" : "innermost",
+      );
+      const [kernel] = generate(program, target).kernels;
+      assert(kernel?.kind === "loops");
+      const { workgroup, points, body } = kernel;
+      if (op === "sum") assertEquals([workgroup, points, foursIn(body).length > 0], [...found]);
+      check(program, [Float32Array.from({ length: shape[0] * shape[1] }, (_, i) => i * 31 % 97)], 0);
+    }
+  }
+});
+
+test("grids have rows of workgroups without many that find nothing to do", () => {
+  const grids = [1, 65535, 65536, 131072, 200_001].map((count) => [count, ...rowsOfGrid(count)] as const);
+  assertEquals(grids.filter(([count, x, y]) => x > 65535 || x * y < count || x * y - count >= y), []);
 });
 
 test("reads in parts and at odd places", () => {

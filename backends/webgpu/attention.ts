@@ -188,7 +188,7 @@ class AttentionPrinter {
       PARTS.forEach((part, lane) => w.line(`let ${name}_${lane} = ${vector}.${part};`));
     }
     w.four(four);
-    const value = w.plain(finish.value), isUniform = neighboursOf(four).uniform.has(finish.value);
+    const value = w.plain(finish.value), isUniform = !neighboursOf(four).varying.has(finish.value);
     w.line(`return ${isUniform ? `vec4f(${value})` : vectorOf((_, lane) => `${value}_${lane}`)};`);
     w.line("}");
   }

@@ -25,6 +25,12 @@ const KEPT_BIND_GROUPS = 64;
 const MAX_GRID = 65535;
 const NO_ALIASES: ReadonlyMap<BufferId, BufferId> = new Map();
 
+/** Workgroups in rows as even as can be: what the last one lacks are workgroups that find nothing to do. */
+export function rowsOfGrid(count: number): readonly [x: number, y: number] {
+  const y = Math.ceil(count / MAX_GRID);
+  return [Math.ceil(count / y), y];
+}
+
 /** Resources shared by programs on one device. */
 export interface ProgramContext {
   readonly device: GPUDevice;
@@ -133,9 +139,8 @@ export class WebGpuProgram implements CompiledProgram {
     const dispatches = stages.flatMap(({ kernels, shader, pipeline }, at) => {
       const count = Math.ceil(evaluate(shader.workgroups.items, valueOf) / shader.workgroups.each);
       if (count === 0) return [];
-      const x = Math.min(count, MAX_GRID);
-      const workgroups = [x, Math.ceil(count / x)] as const;
-      return [{ at, kernels, dispatch: { pipeline, bindGroup: present(groups[at]), workgroups } }];
+      const dispatch = { pipeline, bindGroup: present(groups[at]), workgroups: rowsOfGrid(count) };
+      return [{ at, kernels, dispatch }];
     });
     const decided = program.guard?.after ?? stages.length;
     return {

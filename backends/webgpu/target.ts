@@ -47,10 +47,11 @@ export function fewSumsOf(kernel: ExternKernel): FewSums | undefined {
   return { rows: sizes.rows, columns: Math.min(sizes.columns, sizes.rows <= 2 ? 8 : 4) };
 }
 
-/** Rows and columns of a product that a workgroup makes, and those of each invocation. */
+/** Rows and columns of a product that a workgroup makes, and those of each invocation; how much of the depth is staged at once. */
 export interface Tile {
   readonly rows: number;
   readonly columns: number;
+  readonly depth: 16 | 32;
   readonly each: { readonly rows: 4 | 8; readonly columns: 4 | 8 | 16 };
 }
 
@@ -80,8 +81,10 @@ const ENOUGH = {
 export function tilesOf(kernel: ExternKernel): Tile {
   const known = productSizes(kernel),
     sizes = known ?? likelySizes(kernel),
-    large = { rows: SIDE, columns: SIDE, each: { rows: 8, columns: 8 } } as const,
-    small = { rows: SIDE, columns: SIDE, each: { rows: 4, columns: 4 } } as const;
+    large = { rows: SIDE, columns: SIDE, depth: 16, each: { rows: 8, columns: 8 } } as const,
+    small = { rows: SIDE, columns: SIDE, depth: 16, each: { rows: 4, columns: 4 } } as const,
+    // A workgroup that is alone waits for memory at each step: more of them, and half of the steps
+    smallest = { ...small, columns: SIDE / 2, depth: 32 } as const;
   // What computes an operand is written down for each element that an invocation fetches
   if (!sizes) return kernel.prologues ? small : large;
   const { rows, columns, batch, depth } = sizes;
@@ -90,9 +93,10 @@ export function tilesOf(kernel: ExternKernel): Tile {
   const count = Math.ceil(rows / SIDE) * Math.ceil(columns / SIDE) * batch;
   const isEven = [rows, columns].every((size) => Math.ceil(size / SIDE) % 2 === 0);
   if (kernel.call.op === "matmul" && known && isEven && count >= MOST_TILES && !kernel.prologues) {
-    return { rows: 2 * SIDE, columns: 2 * SIDE, each: { rows: 8, columns: 16 } };
+    return { rows: 2 * SIDE, columns: 2 * SIDE, depth: 16, each: { rows: 8, columns: 16 } };
   }
-  return count >= MANY || count * parts >= MANY / 2 ? large : small;
+  if (count >= MANY || count * parts >= MANY / 2) return large;
+  return kernel.call.op === "matmul" && !kernel.prologues ? smallest : small;
 }
 
 /**

@@ -9,8 +9,6 @@ import type { Dim } from "../../lib/sym/expr.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 import type { TileOperand, TileProduct } from "./tile_product.ts";
 
-/** Columns of A that are staged at once. */
-export const STAGE_DEPTH = 16;
 /** Vectors of a depth of which two operands fill 16 KiB. */
 const WIDEST = 32;
 const FOUR = [0, 1, 2, 3], PARTS = ["x", "y", "z", "w"];
@@ -24,6 +22,8 @@ export interface StageSetting {
   readonly end: string;
   readonly side: number;
   readonly count: Dim;
+  /** Columns of A that are staged at once. */
+  readonly depth: number;
   readonly threads: number;
 }
 
@@ -40,10 +40,10 @@ export class TileStage {
   readonly #parts: readonly number[];
 
   constructor(readonly w: ShaderWriter, readonly job: TileProduct, readonly setting: StageSetting) {
-    const { operand, side, threads } = setting;
+    const { operand, side, depth, threads } = setting;
     this.#share = !operand.alongDepth ? "across" : operand.four ? "blocks" : "depths";
     this.#width = side / 4;
-    const items = this.#width * STAGE_DEPTH / (this.#share === "blocks" ? 4 : 1);
+    const items = this.#width * depth / (this.#share === "blocks" ? 4 : 1);
     this.#parts = Array.from({ length: Math.ceil(items / threads) }, (_, part) => part);
   }
 
@@ -52,9 +52,9 @@ export class TileStage {
    * memory that every device has would not hold them.
    */
   declare(): void {
-    const { w, setting: { name }, job: { type } } = this,
+    const { w, setting: { name, depth }, job: { type } } = this,
       width = this.#width < WIDEST ? this.#width + 1 : WIDEST;
-    w.line(`var<workgroup> tile_${name}: array<array<vec4<${type}>, ${width}>, ${STAGE_DEPTH}>;`);
+    w.line(`var<workgroup> tile_${name}: array<array<vec4<${type}>, ${width}>, ${depth}>;`);
   }
 
   /** Declares the vectors and what is known of them for every depth. */
@@ -74,10 +74,8 @@ export class TileStage {
   }
 
   fetch(from: string): void {
-    const { w } = this, { type, zero } = this.job, { operand, threads } = this.setting;
-    w.line(
-      this.#share === "blocks" && this.#width * STAGE_DEPTH / 4 < threads ? `${this.#isOwn()} {` : "{",
-    );
+    const { w } = this, { type, zero } = this.job, { operand } = this.setting;
+    w.line(this.#isPartly ? `${this.#isOwn()} {` : "{");
     for (const part of this.#parts) {
       const depth = `depth_${this.setting.name}${this.#share === "across" ? part : 0}`;
       if (part === 0 || this.#share === "across") {
@@ -107,9 +105,8 @@ export class TileStage {
   }
 
   put(): void {
-    const { w } = this, { name, threads } = this.setting, { type } = this.job;
-    const isPartly = this.#share === "blocks" && this.#width * STAGE_DEPTH / 4 < threads;
-    if (isPartly) w.line(`${this.#isOwn()} {`);
+    const { w } = this, { name } = this.setting, { type } = this.job;
+    if (this.#isPartly) w.line(`${this.#isOwn()} {`);
     for (const part of this.#parts) {
       const vectors = this.#fetched(part), place = `[${this.#vector(part)}]`;
       if (this.#share !== "blocks") {
@@ -121,22 +118,28 @@ export class TileStage {
         w.line(`tile_${name}[${this.#depth(part)} + ${i}]${place} = vec4<${type}>(${turned});`);
       });
     }
-    if (isPartly) w.line("}");
+    if (this.#isPartly) w.line("}");
   }
 
-  /** Condition for invocations that have a block, if there are fewer blocks than invocations. */
+  /** Whether there are fewer blocks than invocations. */
+  get #isPartly(): boolean {
+    const { depth, threads } = this.setting;
+    return this.#share === "blocks" && this.#width * depth / 4 < threads;
+  }
+
+  /** Condition for invocations that have a block. */
   #isOwn(): string {
-    return `if (lid < ${this.#width * STAGE_DEPTH / 4})`;
+    return `if (lid < ${this.#width * this.setting.depth / 4})`;
   }
 
   /** Returns the conditions for an element to be inside. */
   #where(other: string, depth: string): readonly string[] {
-    const { count, side } = this.setting, { depth: size } = this.job;
+    const { count, side, depth: step } = this.setting, { depth: size } = this.job;
     const isWhole = (size: Dim | string, by: number) =>
       typeof size === "number" && size > 0 && size % by === 0;
     return [
       ...isWhole(count, side) ? [] : [`in_${other}`],
-      ...isWhole(size, STAGE_DEPTH) ? [] : [`in_${depth}`],
+      ...isWhole(size, step) ? [] : [`in_${depth}`],
     ];
   }
 
@@ -152,15 +155,15 @@ export class TileStage {
 
   /** The vector's place along the rows or columns, and along the depth. */
   #vector(part: number): string {
-    const { threads } = this.setting;
+    const { depth, threads } = this.setting;
     if (this.#share === "across") return `(lid % ${this.#width})`;
-    const along = this.#share === "blocks" ? 4 : STAGE_DEPTH;
+    const along = this.#share === "blocks" ? depth / 4 : depth;
     return `(lid / ${along} + ${part * threads / along})`;
   }
 
   #depth(part: number): string {
-    const { threads } = this.setting;
+    const { depth, threads } = this.setting;
     if (this.#share === "across") return `(lid / ${this.#width} + ${part * threads / this.#width})`;
-    return this.#share === "blocks" ? "(lid % 4) * 4" : `(lid % ${STAGE_DEPTH})`;
+    return this.#share === "blocks" ? `(lid % ${depth / 4}) * 4` : `(lid % ${depth})`;
   }
 }

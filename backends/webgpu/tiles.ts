@@ -6,7 +6,7 @@ import { ceilDiv, product } from "../../lib/sym/expr.ts";
 import { type Tile, tileThreads } from "./target.ts";
 import { openMain, placeThreads, POINT, type WorkgroupCount } from "./print/entry.ts";
 import type { TileProduct } from "./tile_product.ts";
-import { STAGE_DEPTH as DEPTH, TileStage } from "./tile_stage.ts";
+import { TileStage } from "./tile_stage.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 
 const FOUR = [0, 1, 2, 3], PARTS = ["x", "y", "z", "w"];
@@ -46,15 +46,24 @@ export function placeWorkgroup(
 
 /** Writes the whole shader of a product. */
 export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): WorkgroupCount {
-  const { type, zero, result } = job, vector = `vec4<${type}>`, threads = tileThreads(tile);
+  const { type, zero, result } = job, vector = `vec4<${type}>`, threads = tileThreads(tile), { depth } = tile;
   const stages = ([["a", "row0", "rows"], ["b", "column0", "columns"]] as const).map(([name, start, end]) => {
-    const setting = { operand: job[name], name, start, end, side: tile[end], count: job[end], threads };
+    const setting = {
+      operand: job[name],
+      name,
+      start,
+      end,
+      side: tile[end],
+      count: job[end],
+      depth,
+      threads,
+    };
     return new TileStage(w, job, setting);
   });
   for (const each of stages) each.declare();
   openMain(w, threads);
   const { each } = tile, across = tile.columns / each.columns, down = tile.rows / each.rows;
-  const workgroups = placeWorkgroup(w, job, tile, DEPTH);
+  const workgroups = placeWorkgroup(w, job, tile, depth);
   placeThreads(w, across);
   // Rows of a thread: one or two vectors of four, half a tile apart; columns likewise, or four vectors, quarters apart
   const tall = FOUR.slice(0, each.rows / 4), wide = FOUR.slice(0, each.columns / 4);
@@ -66,13 +75,13 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
   // The next elements are on their way while products of the last ones are made
   const fetch = (from: string) => stages.forEach((each) => each.fetch(from));
   fetch("from_depth");
-  w.line(`for (var k0 = from_depth; k0 < to_depth; k0 = k0 + ${DEPTH}) {`);
+  w.line(`for (var k0 = from_depth; k0 < to_depth; k0 = k0 + ${depth}) {`);
   for (const each of stages) each.put();
   w.line("workgroupBarrier();");
-  w.line(`if (k0 + ${DEPTH} < to_depth) {`);
-  fetch(`k0 + ${DEPTH}`);
+  w.line(`if (k0 + ${depth} < to_depth) {`);
+  fetch(`k0 + ${depth}`);
   w.line("}");
-  for (let k = 0; k < DEPTH; k++) {
+  for (let k = 0; k < depth; k++) {
     w.line("{");
     for (const part of tall) w.line(`let a${part} = tile_a[${k}][ty + ${part * down}];`);
     for (const part of wide) w.line(`let b${part} = tile_b[${k}][tx + ${part * across}];`);

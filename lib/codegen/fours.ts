@@ -5,17 +5,25 @@
  */
 import { isNarrow } from "../base/dtype.ts";
 import { add, type Dim, freeSymbols, mod, mul, sub, substitute, type Sym, symbol } from "../sym/expr.ts";
-import type { BufferDecl, Loop, Statement, ValueId } from "../loops/ir.ts";
+import {
+  type BufferDecl,
+  type BufferId,
+  isPosition,
+  type Loop,
+  type Statement,
+  type ValueId,
+} from "../loops/ir.ts";
 import { substituteIndices } from "../loops/nest.ts";
-import { indirect, valuesOf } from "../loops/uses.ts";
+import { accessesOf, allOf, indirect, valuesOf } from "../loops/uses.ts";
+import { nextId } from "../loops/value_types.ts";
 
 /** How four neighbours access a buffer. */
 export type Access = "uniform" | "four" | "apart";
 
 /** Properties of the statements of four neighbours. */
 export interface Neighbours {
-  /** Values that are the same for all of them. */
-  readonly uniform: ReadonlySet<ValueId>;
+  /** Values of the loop that are not the same for all of them. */
+  readonly varying: ReadonlySet<ValueId>;
   /** Returns how they access an index. */
   readonly access: (index: Dim) => Access;
   /** An index of one of them. */
@@ -29,24 +37,110 @@ export function inFours(
   buffers: readonly BufferDecl[],
 ): { readonly loops: readonly Loop[]; readonly body: readonly Statement[] } | undefined {
   const fast = loops.find((loop) => loop.vector) ?? loops.at(-1);
-  if (!fast || typeof fast.axis.size !== "number" || fast.axis.size % 4 !== 0 || fast.axis.size === 0) return;
-  if (packsElements(body, buffers)) return;
-  const quarter = {
-    symbol: symbol("q", { kind: "axis" }, [0, fast.axis.size / 4 - 1]),
-    size: fast.axis.size / 4,
+  const quarters = fast && quartersOf({ ...fast, body }, buffers);
+  if (!quarters) return undefined;
+  const { axis, four } = quarters;
+  return {
+    loops: [...loops.filter((loop) => loop !== fast), { ...fast, vector: false, axis }],
+    body: [four],
   };
+}
+
+/** A loop in quarters, and what each of them does. */
+interface Quarters {
+  readonly axis: Loop["axis"];
+  readonly four: Loop;
+}
+
+function quartersOf(loop: Loop, buffers: readonly BufferDecl[]): Quarters | undefined {
+  const quarters = packsElements(loop.body, buffers) ? undefined : cutInFours(loop);
+  return quarters && byVectors(quarters.four) ? quarters : undefined;
+}
+
+function cutInFours({ share: _, ...loop }: Loop): Quarters | undefined {
+  const { axis: { symbol: whole, size }, body } = loop;
+  if (typeof size !== "number" || size % 4 !== 0 || size === 0) return undefined;
+  const quarter = symbol("q", { kind: "axis" }, [0, size / 4 - 1]);
   const axis = { symbol: symbol("l", { kind: "axis" }, [0, 3]), size: 4 };
-  const place = add(mul(quarter.symbol, 4), axis.symbol);
-  const four: Loop = {
-    ...fast,
-    vector: true,
-    axis,
-    body: substituteIndices(body, (s) => s === fast.axis.symbol ? place : s),
+  const place = add(mul(quarter, 4), axis.symbol);
+  const inner = substituteIndices(body, (s) => s === whole ? place : s);
+  return { axis: { symbol: quarter, size: size / 4 }, four: { ...loop, vector: true, axis, body: inner } };
+}
+
+/** A loop by quarters, which reduces what each of them makes of its four elements. */
+function byQuarters(loop: Loop, { axis, four }: Quarters, fresh: () => ValueId): Loop {
+  const inner = loop.reductions.map((r) => ({ ...r, id: fresh() }));
+  const reductions = loop.reductions.map((r, i) => ({ ...r, value: inner[i]?.id ?? r.value }));
+  return { ...loop, vector: false, axis, body: [{ ...four, reductions: inner }], reductions };
+}
+
+function freshIds(body: readonly Statement[]): () => ValueId {
+  let next = nextId(body);
+  return () => next++;
+}
+
+/**
+ * The statements of a workgroup with loops that it shares out by fours, where these read and write whole vectors: what they
+ * reduce is that of four elements first. Elements that are written one by one elsewhere keep their memory from being
+ * touched by vectors.
+ */
+export function sharedInFours(
+  body: readonly Statement[],
+  buffers: readonly BufferDecl[],
+): readonly Statement[] {
+  const fresh = freshIds(body);
+  const visit = (s: Statement): Statement => {
+    if (s.kind !== "loop" && s.kind !== "masked") return s;
+    if (s.kind === "masked" || s.share !== "team") return { ...s, body: s.body.map(visit) };
+    const quarters = isPlain(s) ? quartersOf(s, buffers) : undefined;
+    return quarters ? byQuarters(s, quarters, fresh) : s;
   };
+  const made = body.map(visit);
+  // Temporaries are one memory
+  const memoryOf = (buffer: BufferId): BufferId | "temporary" => {
+    const role = buffers[buffer]?.role;
+    return role?.kind === "window" ? memoryOf(role.of) : role?.kind === "temporary" ? "temporary" : buffer;
+  };
+  const apart = new Set([...storedApart(made)].map(memoryOf));
+  const together = foursIn(made).flatMap(({ body }) => [...accessesOf(body)]);
+  return together.some(({ buffer }) => apart.has(memoryOf(buffer))) ? body : made;
+}
+
+/** The statements of a workgroup with loops that it shares out by fours, whose reads are under way together. */
+export function reducedInFours(body: readonly Statement[]): readonly Statement[] {
+  const fresh = freshIds(body);
+  return body.map((s) => {
+    if (s.kind !== "loop" || s.share !== "team" || s.order !== "reduction" || !isPlain(s)) return s;
+    const quarters = cutInFours(s);
+    return quarters ? byQuarters(s, quarters, fresh) : s;
+  });
+}
+
+/** Returns whether a loop is over four neighbours, of which each statement is done before the next. */
+export const isFour = (loop: Loop): boolean =>
+  loop.vector && !loop.share && loop.axis.size === 4 && loop.order !== "sequential" && isPlain(loop);
+
+/** The loops over four neighbours. */
+export const foursIn = (body: readonly Statement[]): readonly Loop[] =>
+  [...allOf(body)].flatMap((s) => s.kind === "loop" && isFour(s) ? [s] : []);
+
+/** Returns whether a loop has nothing but plain statements, and reduces no positions. */
+const isPlain = ({ body, reductions }: Loop): boolean =>
+  body.every((s) => s.kind !== "loop" && s.kind !== "masked") && !reductions.some(({ op }) => isPosition(op));
+
+/** Returns whether a loop over four neighbours reads and writes whole vectors. */
+export function byVectors(four: Loop): boolean {
   const neighbours = neighboursOf(four);
-  if (!four.body.every((s) => fits(s, neighbours))) return undefined;
-  const others = loops.filter((loop) => loop !== fast);
-  return { loops: [...others, { ...fast, vector: false, axis: quarter }], body: [four] };
+  return four.body.every((s) => fits(s, neighbours));
+}
+
+/** The buffers that statements store to one element at a time. */
+export function storedApart(body: readonly Statement[]): ReadonlySet<BufferId> {
+  return new Set(body.flatMap((s): readonly BufferId[] => {
+    if (s.kind === "store") return [s.buffer];
+    if (s.kind !== "loop" && s.kind !== "masked") return [];
+    return s.kind === "loop" && isFour(s) && byVectors(s) ? [] : [...storedApart(s.body)];
+  }));
 }
 
 /** Returns whether narrow elements are written to temporaries, where invocations would share vectors. */
@@ -59,8 +153,8 @@ function packsElements(body: readonly Statement[], buffers: readonly BufferDecl[
 
 /** Analyses a loop over four neighbours. */
 export function neighboursOf({ axis: { symbol: lane }, body }: Loop): Neighbours {
-  const uniform = new Set<ValueId>();
-  const varies = (index: Dim): boolean => indirect(index).some((id) => !uniform.has(id));
+  const varying = new Set<ValueId>();
+  const varies = (index: Dim): boolean => indirect(index).some((id) => varying.has(id));
   const at = (index: Dim, n: number): Dim => substitute(index, (s: Sym) => s === lane ? n : s);
   const access = (index: Dim): Access => {
     if (varies(index)) return "apart";
@@ -68,22 +162,22 @@ export function neighboursOf({ axis: { symbol: lane }, body }: Loop): Neighbours
     if (steps.every((step) => step === 0)) return "uniform";
     return steps.every((step, i) => step === i + 1) && mod(first, 4) === 0 ? "four" : "apart";
   };
-  for (const s of body) if (s.kind !== "loop" && s.kind !== "store" && isUniform(s)) uniform.add(s.id);
-  return { uniform, access, at };
+  for (const s of body) if (s.kind !== "loop" && s.kind !== "store" && !isUniform(s)) varying.add(s.id);
+  return { varying, access, at };
 
   function isUniform(s: Exclude<Statement, Loop | { readonly kind: "store" }>): boolean {
     if (s.kind === "load") return access(s.index) === "uniform";
     if (s.kind === "masked" || (s.kind === "index" && freeSymbols(s.index).has(lane))) return false;
-    return valuesOf(s).every((id) => uniform.has(id));
+    return !valuesOf(s).some((id) => varying.has(id));
   }
 }
 
 /** Returns whether a statement can be vectorised by four. */
-function fits(s: Statement, { uniform, access }: Neighbours): boolean {
+function fits(s: Statement, { varying, access }: Neighbours): boolean {
   switch (s.kind) {
     case "load":
       // Neighbours that lie apart are read better by neighbouring invocations, unless they are anywhere anyway
-      return access(s.index) !== "apart" || indirect(s.index).some((id) => !uniform.has(id));
+      return access(s.index) !== "apart" || indirect(s.index).some((id) => varying.has(id));
     case "store":
       return s.mode === "set" && access(s.index) === "four";
     case "masked":

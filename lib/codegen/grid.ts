@@ -5,14 +5,14 @@
  * fast one, whose neighbours are neighbouring invocations.
  */
 import { hintOf } from "../sym/decide.ts";
-import type { Dim } from "../sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
 import { accessesOf, allOf, storedBuffers } from "../loops/uses.ts";
-import { inFours } from "./fours.ts";
+import { inFours, reducedInFours, sharedInFours } from "./fours.ts";
 import { replaceKernels } from "./kernels.ts";
 import { isPure } from "./separate.ts";
 import type { Grid, Target } from "./target.ts";
+import { sharedLengths, workgroupOfColumns, workgroupOfRows } from "./workgroups.ts";
 
 /** The program with grids. */
 export function mapToGrid(program: Program, { grid }: Target): Program {
@@ -28,8 +28,15 @@ function mapped(kernel: LoopKernel, { buffers }: Program, grid: Grid): LoopKerne
   const loops = sharesRows(nest, grid) ? nest.loops : alongMost(nest);
   const fours = grid.vectors ? inFours(loops, body, buffers) : undefined;
   if (fours) return { ...kernel, body: gridOf(fours.loops, fours.body) };
-  if (!sharesRows({ loops, body }, grid)) return { ...kernel, body: gridOf(loops, body) };
-  return { ...kernel, workgroup: workgroupFor(body, grid), body: gridOf(loops, body.map(shared)) };
+  const point = body.map(shared);
+  if (!sharesRows({ loops, body }, grid)) {
+    const columns = onlyReduces(body) ? workgroupOfColumns(loops, point, grid) : undefined;
+    if (!columns) return { ...kernel, body: gridOf(loops, body) };
+    const plain = fastLast(loops).map((loop) => ({ ...loop, vector: false }));
+    return { ...kernel, ...columns, body: gridOf(plain, reducedInFours(point)) };
+  }
+  const row = grid.vectors ? sharedInFours(point, buffers) : point;
+  return { ...kernel, ...workgroupOfRows(loops, row, grid), body: gridOf(loops, row) };
 }
 
 /**
@@ -40,6 +47,10 @@ export function sharesRows({ loops, body }: Nest, { shared }: Grid): boolean {
   if (loops.length === 0) return true;
   return isLong(body, shared) && (containsVectorLoop(body) || !loops.some(({ vector }) => vector));
 }
+
+/** Returns whether all that loops of a body do is reduce, from the outermost on. */
+const onlyReduces = (body: readonly Statement[]): boolean =>
+  body.every((s) => s.kind !== "loop" || (s.order === "reduction" && storedBuffers(s.body).size === 0));
 
 /** A sequential loop that only accumulates may run in any order, since accumulation is atomic. */
 function relaxed(s: Statement): Statement {
@@ -98,9 +109,14 @@ function alongMost({ loops, body }: Nest): readonly Loop[] {
 }
 
 /** The fast axis varies fastest among neighbouring invocations. */
+const fastLast = (loops: readonly Loop[]): readonly Loop[] =>
+  loops.toSorted((a, b) => Number(a.vector) - Number(b.vector));
+
 const gridOf = (loops: readonly Loop[], body: readonly Statement[]): readonly Statement[] =>
-  loops.toSorted((a, b) => Number(a.vector) - Number(b.vector))
-    .reduceRight<readonly Statement[]>((inner, loop) => [{ ...loop, share: "grid", body: inner }], body);
+  fastLast(loops).reduceRight<readonly Statement[]>(
+    (inner, loop) => [{ ...loop, share: "grid", body: inner }],
+    body,
+  );
 
 /** The statements of a workgroup, which shares out the outermost loops that have no order. */
 function shared(s: Statement): Statement {
@@ -114,19 +130,3 @@ const isLong = (body: readonly Statement[], least: number): boolean =>
 
 const containsVectorLoop = (body: readonly Statement[]): boolean =>
   allOf(body).some((s) => s.kind === "loop" && s.vector);
-
-/** Invocations for a row: about four elements each, since barriers cost the more the more take part. */
-function workgroupFor(body: readonly Statement[], { invocations }: Grid): number {
-  const lengths = sharedLengths(body);
-  if (lengths.some((size) => typeof size !== "number")) return invocations;
-  const longest = Math.max(1, ...lengths.map(Number));
-  return Math.min(invocations, Math.max(64, 2 ** Math.ceil(Math.log2(longest / 4))));
-}
-
-/** Lengths of the loops that a workgroup shares. */
-function sharedLengths(body: readonly Statement[]): readonly Dim[] {
-  return body.flatMap((s) => {
-    if (s.kind === "loop" && s.order !== "sequential") return [s.axis.size];
-    return s.kind === "loop" || s.kind === "masked" ? sharedLengths(s.body) : [];
-  });
-}

@@ -12,14 +12,12 @@ import { usesOf } from "../loops/uses.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
 import { axisOf, cutLoop } from "./cut_loop.ts";
 import { inLoops } from "./grid.ts";
+import { columnsOfWorkgroup } from "./workgroups.ts";
 import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
 import type { Grid, Target } from "./target.ts";
 
-/** Invocations of a workgroup that keep it busy. */
-const INVOCATIONS = 64;
-
-/** Elements that one invocation adds up in the time that another kernel takes. */
-const WORTH_IT = 64;
+/** Elements of a result for an invocation that are worth a part. */
+const WORTH_IT = 32;
 
 /** Cuts the reductions of a program for a target with a grid. */
 export function gridReductions(program: Program, { grid, kernelBuffers }: Target): Program {
@@ -43,6 +41,8 @@ export interface CutReduction {
   /** Iterations of a part, and how many parts there are where that is not as many as the loop fills. */
   readonly length: Dim;
   readonly parts?: number;
+  /** Whether parts of neighbouring results lie side by side. Absent: those of one result do. */
+  readonly interleaved?: boolean;
 }
 
 /** The reduction that a kernel is, where it is worth cutting. */
@@ -64,16 +64,32 @@ function longReduction(kernel: LoopKernel, grid: Grid): CutReduction | undefined
   if (before.some((s) => s.kind === "store")) return undefined;
   const results = hintOf(product(around.map(({ axis }) => axis.size)));
   const length = hintOf(loop.axis.size), elements = length * elementsOf(loop.body);
-  // Adjacent results: one invocation for each, and another adds up its parts; otherwise one workgroup for each
+  // Adjacent results: a workgroup has some of them, and needs many elements of each to be busy; otherwise it has one
   const sideBySide = around.some(({ vector }) => vector);
-  if (sideBySide && elements < WORTH_IT) return undefined;
-  const [wanted, each] = sideBySide
-    ? [grid.groups * INVOCATIONS, Math.max(2, Math.min(grid.elements / INVOCATIONS, Math.sqrt(elements)))]
-    : [grid.groups, grid.elements];
-  const parts = Math.min(length, Math.floor(elements / each), Math.ceil(wanted / Math.max(1, results)));
+  const together = sideBySide ? columnsOfWorkgroup(results, grid) : 1;
+  const least = sideBySide ? WORTH_IT * grid.invocations / together : grid.elements;
+  const wanted = (sideBySide ? grid.groups / 2 : grid.groups) * together;
+  const most = Math.min(length, Math.floor(elements / least), Math.ceil(wanted / Math.max(1, results)));
+  const parts = evenParts(loop.axis.size, most);
   if (parts < 2) return undefined;
   const partLength = floorDiv(add(loop.axis.size, parts - 1), parts);
-  return { kernel, around, before, loop, after: level.slice(at + 1), length: partLength, parts };
+  return {
+    kernel,
+    around,
+    before,
+    loop,
+    after: level.slice(at + 1),
+    length: partLength,
+    parts,
+    interleaved: sideBySide,
+  };
+}
+
+/** So many parts, or some more where these are equal and consist of whole vectors. */
+function evenParts(length: Dim, wanted: number): number {
+  if (typeof length !== "number" || wanted < 2) return wanted;
+  for (let parts = wanted; parts < 2 * wanted; parts++) if (length % (4 * parts) === 0) return parts;
+  return wanted;
 }
 
 const isPlain = (s: Statement): boolean =>
@@ -90,7 +106,7 @@ function elementsOf(body: readonly Statement[]): number {
 
 /** The kernel that makes partial results, and the one that combines them in order. */
 export function inTwo(
-  { kernel, around, before, loop, after, length, parts: given }: CutReduction,
+  { kernel, around, before, loop, after, length, parts: given, interleaved }: CutReduction,
   temporary: MakeTemporary,
 ): readonly Kernel[] {
   const types = valueTypes(kernel.body);
@@ -107,7 +123,7 @@ export function inTwo(
   /** One partial result: what makes it, and how the second kernel finds it. */
   const partial = (first: Reduction): number => {
     const buffer = temporary(first.dtype, mul(count, parts)), id = fresh();
-    const at = (p: Dim): Dim => add(mul(place, parts), p);
+    const at = (p: Dim): Dim => interleaved ? add(mul(p, count), place) : add(mul(place, parts), p);
     firsts.push(first);
     stores.push(storeOf(buffer, at(part.symbol), first.id));
     loads.push({ kind: "load", id, buffer, index: at(again.symbol), dtype: first.dtype });

@@ -224,6 +224,13 @@ export interface KernelTable {
   readonly length: Sym;
 }
 
+/** Grid points that a workgroup runs side by side. */
+export interface Points {
+  readonly count: number;
+  /** Whether neighbouring invocations run neighbouring points, rather than sharing out one. */
+  readonly interleaved: boolean;
+}
+
 /** One loop nest (or several in a row that share outer loops). */
 export interface LoopKernel {
   readonly kind: "loops";
@@ -233,8 +240,10 @@ export interface LoopKernel {
   readonly team?: Team;
   /** Estimated work, where threads divide loops: loads and stores count 4, operations their weight. */
   readonly work?: Dim;
-  /** Number of invocations that share a grid point. Absent: one. */
+  /** Number of invocations that share grid points out. Absent: each has its own. */
   readonly workgroup?: number;
+  /** The grid points that they run side by side, all of which are there. Absent: one. */
+  readonly points?: Points;
   /** Absent: it runs alone, on everything. */
   readonly blocks?: Blocks;
   /** Absent: it runs alone. */

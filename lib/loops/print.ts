@@ -154,7 +154,9 @@ function writeKernel(writer: TextWriter, { kernel, names, options }: KernelConte
     uneven ? ", uneven" : ""
   }`;
   if (kernel.kind === "loops") {
-    const workgroup = kernel.workgroup === undefined ? "" : ` by workgroups of ${kernel.workgroup}`;
+    const { points, workgroup: size } = kernel;
+    const side = points ? ` on ${points.count} ${points.interleaved ? "interleaved " : ""}points` : "";
+    const workgroup = size === undefined ? "" : ` by workgroups of ${size}${side}`;
     writer.line(`loops ${kernel.name}${team}${workgroup}${originText(kernel.origins, options)}`);
     writer.indent(() => writeStatements(writer, kernel.body, names));
     return;

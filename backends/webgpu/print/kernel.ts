@@ -5,6 +5,7 @@
  */
 import { type Dim, product } from "../../../lib/sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../../../lib/loops/ir.ts";
+import { byVectors, foursIn, storedApart } from "../../../lib/codegen/fours.ts";
 import { INVOCATIONS } from "../target.ts";
 import { Bindings, type Placement } from "./bindings.ts";
 import { finished, openMain, POINT, type Shader } from "./entry.ts";
@@ -12,20 +13,26 @@ import { ShaderWriter } from "./statements.ts";
 
 /** The shader of one loop kernel. */
 export function printKernel(kernel: LoopKernel, program: Program, placement: Placement): Shader {
-  const { name, body, workgroup } = kernel,
+  const { name, body, workgroup, points } = kernel,
     threads = workgroup ?? INVOCATIONS,
     { loops, leaf } = gridOf(body);
-  const four = workgroup === undefined ? fourIn(leaf) : undefined;
-  const bindings = new Bindings(program, body, { placement, lanes: four ? 4 : 1 });
-  const writer = new ShaderWriter({ program, bindings, threads, cooperative: workgroup !== undefined });
+  const fours = foursIn(leaf), lanes = fours.length > 0 && fours.every(byVectors) ? 4 : 1;
+  const bindings = new Bindings(program, body, { placement, lanes, single: storedApart(leaf) });
+  const cooperative = workgroup !== undefined;
+  const writer = new ShaderWriter({ program, bindings, threads, cooperative, ...points && { points } });
   openMain(writer, threads);
-  writer.line(workgroup ? `var point = i32(${POINT});` : `var point = i32((${POINT}) * ${threads}u + lane);`);
-  if (workgroup) writer.line("let lid = i32(lane);");
+  if (!cooperative) writer.line(`var point = i32((${POINT}) * ${threads}u + lane);`);
+  else if (points) {
+    // Invocations beside each other share a point, or each has one
+    const by = points.interleaved ? points.count : threads / points.count;
+    const [own, shared] = points.interleaved ? ["%", "/"] : ["/", "%"];
+    writer.line(`let slot = i32(lane); let lid = slot ${shared} ${by};`);
+    writer.line(`var point = i32(${POINT}) * ${points.count} + slot ${own} ${by};`);
+  } else writer.line(`let lid = i32(lane); var point = i32(${POINT});`);
   const total = openGrid(writer, loops);
-  if (four) writer.four(four);
-  else writer.statements(leaf);
+  writer.statements(leaf);
   writer.line("}");
-  return finished(writer, name, { items: total, each: workgroup ? 1 : threads });
+  return finished(writer, name, { items: total, each: cooperative ? points?.count ?? 1 : threads });
 }
 
 /** The loops that make the grid, and what each of its points does. */
@@ -39,11 +46,6 @@ function gridOf(
     leaf = loop.body;
   }
   return { loops, leaf };
-}
-
-/** The loop over four neighbours that an invocation does as vectors. */
-function fourIn([only]: readonly Statement[]): Loop | undefined {
-  return only?.kind === "loop" && only.vector && only.order === "parallel" ? only : undefined;
 }
 
 /** Takes the counters of the grid's loops from `point`, the last one's first; gives the number of points. */

@@ -47,19 +47,18 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
   // A value equals itself, for compilers, also where it is NaN.
   same: helper("fn same(a: f32, b: f32) -> bool { return (a == b) & !(is_nan(a) | is_nan(b)); }", "is_nan"),
   // Devices divide to within 2.5 units in the last place, so that 27.75 / 2.3125 may be less than 12, and by numbers whose
-  // reciprocal is subnormal they may not divide at all. The rest of an approximate quotient, which one fma knows exactly,
-  // mends it where it can be told; not quotients that are infinite, NaN or 0.
+  // reciprocal is subnormal they may not divide at all. The rest of a quotient made of the reciprocal, which one fma knows
+  // exactly, mends it where it can be told. Others are divided by the device, which takes longer: those that are 0, infinite,
+  // NaN or close to it.
   divide: helper(
     `fn divide(a: f32, b: f32) -> f32 {
+  let r = 1.0 / hidden(b); let q = a * r;
+  if (fuses() & (abs(q) < 3.0e38) & (abs(q) > 1.0e-37)) { return fma(fma(-q, b, a), r, q); }
   let scale = select(1.0, 0.0625, abs(b) > 4.0e37);
-  let n = a * scale; let d = b * scale; let r = 1.0 / hidden(d);
-  let q = n / hidden(d);
-  let c = fma(fma(-q, d, n), r, q);
-  return select(q, c, fuses() & !is_nan(c) & (q != 0.0));
+  return (a * scale) / hidden(b * scale);
 }`,
     "fuses",
     "hidden",
-    "is_nan",
   ),
   // In the same way.
   root: helper(

@@ -3,7 +3,7 @@
  * workgroup together ("cooperative"): then plain values are computed by all, stores are made by the first, parallel
  * and reduction loops are divided. Invariant: each value becomes one `let` or `var`.
  */
-import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
+import { isFloat, isNarrow, type ValueType } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Dim, Sym } from "../../../lib/sym/expr.ts";
@@ -11,6 +11,7 @@ import {
   type BufferId,
   isPosition,
   type Loop,
+  type Points,
   type Program,
   type Reduction,
   type Statement,
@@ -20,7 +21,7 @@ import { combinationOf, neutralOf } from "../../../lib/loops/reductions.ts";
 import { type Access, accessesOf } from "../../../lib/loops/uses.ts";
 import { valueTypes } from "../../../lib/loops/value_types.ts";
 import type { Bindings } from "./bindings.ts";
-import { neighboursOf } from "../../../lib/codegen/fours.ts";
+import { isFour, neighboursOf } from "../../../lib/codegen/fours.ts";
 import { indexText } from "./index.ts";
 import { ShaderFunctions } from "./prelude.ts";
 import { castText, constantText, registerType, scalarText } from "./scalar.ts";
@@ -32,6 +33,8 @@ export interface ShaderSetting {
   /** Invocations of a workgroup. */
   readonly threads: number;
   readonly cooperative: boolean;
+  /** Grid points that a workgroup runs side by side. Absent: one. */
+  readonly points?: Points;
   /** How exponentials are computed; exact by default. */
   readonly exponentials?: "short";
 }
@@ -50,12 +53,18 @@ export class ShaderWriter {
   #together: boolean;
   /** Buffers that any invocation may have read since the last barrier. */
   readonly #readSince = new Set<BufferId>();
-  /** While an invocation processes four elements: the current one, and the values they share. */
-  #lane: { readonly at: number; readonly uniform: ReadonlySet<ValueId> } | undefined;
+  /** While an invocation processes four elements: the current one, and the values that they do not share. */
+  #lane: { readonly at: number; readonly varying: ReadonlySet<ValueId> } | undefined;
 
   constructor(readonly setting: ShaderSetting) {
     this.#together = setting.cooperative;
     this.helpers = new ShaderFunctions(setting.exponentials);
+  }
+
+  /** Invocations that share a point. */
+  get #sharing(): number {
+    const { threads, points } = this.setting;
+    return threads / (points?.count ?? 1);
   }
 
   line(text: string): void {
@@ -110,25 +119,36 @@ export class ShaderWriter {
 
   /** A loop over four neighbours: everything once for what they share, else four times. */
   four(loop: Loop): void {
-    const { uniform, access, at } = neighboursOf(loop);
+    const { varying, access, at } = neighboursOf(loop), { bindings, program } = this.setting;
+    const isWhole = (buffer: BufferId) =>
+      bindings.inFours(buffer) ||
+      (bindings.options.lanes === 4 && isNarrow(program.buffers[buffer]?.dtype ?? "float32"));
+    loop.reductions.forEach((r) => this.#openReduction(r, r.dtype));
     for (const s of loop.body) {
-      if ((s.kind === "load" || s.kind === "store") && access(s.index) === "four") {
-        this.#lane = { at: 0, uniform };
-        this.#four(s, this.index(at(s.index, 0)), uniform);
+      if ((s.kind === "load" || s.kind === "store") && access(s.index) === "four" && isWhole(s.buffer)) {
+        this.#lane = { at: 0, varying };
+        this.#four(s, this.index(at(s.index, 0)), varying);
         continue;
       }
-      for (const lane of "id" in s && uniform.has(s.id) ? [0] : [0, 1, 2, 3]) {
-        this.#lane = { at: lane, uniform };
+      for (const lane of "id" in s && !varying.has(s.id) ? [0] : [0, 1, 2, 3]) {
+        this.#lane = { at: lane, varying };
         this.#statement("index" in s ? { ...s, index: at(s.index, lane) } : s);
       }
     }
+    for (const at of [0, 1, 2, 3]) {
+      this.#lane = { at, varying };
+      for (const r of loop.reductions) {
+        this.line(this.#combine(r, r.dtype, { value: this.#value(r.value), index: "" }));
+      }
+    }
     this.#lane = undefined;
+    loop.reductions.forEach((r) => this.#closeReduction(r));
   }
 
   #four(
     s: Statement & { readonly kind: "load" | "store" },
     index: string,
-    uniform: ReadonlySet<ValueId>,
+    varying: ReadonlySet<ValueId>,
   ): void {
     const { bindings } = this.setting;
     if (s.kind === "load") {
@@ -140,7 +160,7 @@ export class ShaderWriter {
       return;
     }
     const elements = [0, 1, 2, 3].map((lane) =>
-      uniform.has(s.value) ? `v${this.#numberOf(s.value)}` : `v${this.#numberOf(s.value)}_${lane}`
+      varying.has(s.value) ? `v${this.#numberOf(s.value)}_${lane}` : `v${this.#numberOf(s.value)}`
     );
     this.line(bindings.storeFour(s.buffer, index, elements));
   }
@@ -166,7 +186,7 @@ export class ShaderWriter {
   /** The variable of a value. */
   #value(id: ValueId): string {
     const name = `v${this.#numberOf(id)}`;
-    return this.#lane && !this.#lane.uniform.has(id) ? `${name}_${this.#lane.at}` : name;
+    return this.#lane?.varying.has(id) ? `${name}_${this.#lane.at}` : name;
   }
 
   /** Compilers add numbers that they know last: (x − y) + 10⁻⁶ becomes (x + 10⁻⁶) − y, which is another number. */
@@ -259,6 +279,7 @@ export class ShaderWriter {
   }
 
   #loop(loop: Loop): void {
+    if (isFour(loop)) return this.four(loop);
     const shared = loop.share === "team";
     const counter = this.counter(loop.axis.symbol), size = this.index(loop.axis.size);
     for (const c of loop.carried) {
@@ -270,7 +291,7 @@ export class ShaderWriter {
     if (shared && this.#together) this.#meetBefore(loop.body);
     // An iteration writes what the previous iteration has read
     for (const id of buffersOf(loop.body, "load")) this.#readSince.add(this.setting.bindings.ownerOf(id));
-    const [start, step] = shared ? ["lid", this.setting.threads] : ["0", 1];
+    const [start, step] = shared ? ["lid", this.#sharing] : ["0", 1];
     this.line(`for (var ${counter} = ${start}; ${counter} < ${size}; ${counter} = ${counter} + ${step}) {`);
     const before = this.#together;
     if (shared) this.#together = false;
@@ -340,24 +361,26 @@ export class ShaderWriter {
     if (isPosition(r.op)) this.#shared.set("shared_at", "i32");
     const put = type === "bool" ? `select(0u, 1u, a${this.#numberOf(r.id)})` : `a${this.#numberOf(r.id)}`;
     const get = (at: string) => type === "bool" ? `(${values}[${at}] != 0u)` : `${values}[${at}]`;
-    const publish = `${values}[lid] = ${put};${
-      isPosition(r.op) ? ` shared_at[lid] = p${this.#numberOf(r.id)};` : ""
+    const { points } = this.setting, slot = points ? "slot" : "lid";
+    const apart = points?.interleaved ? ` * ${points.count}` : "",
+      first = points ? `slot - lid${apart}` : "0";
+    const publish = `${values}[${slot}] = ${put};${
+      isPosition(r.op) ? ` shared_at[${slot}] = p${this.#numberOf(r.id)};` : ""
     }`;
     this.line(publish);
     this.line("workgroupBarrier();");
-    this.line(`for (var half = ${this.setting.threads / 2}; half > 0; half = half / 2) {`);
+    this.line(`for (var half = ${this.#sharing / 2}; half > 0; half = half / 2) {`);
     this.line("if (lid < half) {");
-    this.line(
-      `let other = ${get("lid + half")};${isPosition(r.op) ? " let other_at = shared_at[lid + half];" : ""}`,
-    );
+    const next = `${slot} + half${apart}`;
+    this.line(`let other = ${get(next)};${isPosition(r.op) ? ` let other_at = shared_at[${next}];` : ""}`);
     this.line(this.#combine(r, dtype, { value: "other", index: "other_at" }));
     this.line(publish);
     this.line("}");
     this.line("workgroupBarrier();");
     this.line("}");
     this.line(
-      `a${this.#numberOf(r.id)} = ${get("0")};${
-        isPosition(r.op) ? ` p${this.#numberOf(r.id)} = shared_at[0];` : ""
+      `a${this.#numberOf(r.id)} = ${get(first)};${
+        isPosition(r.op) ? ` p${this.#numberOf(r.id)} = shared_at[${first}];` : ""
       }`,
     );
     this.line("workgroupBarrier();");

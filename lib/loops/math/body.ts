@@ -7,8 +7,7 @@ import type { ScalarOps } from "../scalar.ts";
 /**
  * Properties of a target's arithmetic. "exact": each operation is rounded once, as written, and there is float64.
  * "wide": the same, with wide vectors of int64. "single": there is no float64, and the target may simplify (x + y) −
- * y to x, so that rounding by adding does not work; corrections computed from rounding errors can only improve
- * results.
+ * y to x, unless the sum is `kept`; corrections computed from rounding errors can only improve results.
  */
 export type Arithmetic = "exact" | "wide" | "single";
 

@@ -2,7 +2,7 @@
  * Formats of the float types for bodies that serve several of them: the layout of bits, and the largest exact
  * integers.
  */
-import type { MathBody } from "./body.ts";
+import { kept, type MathBody } from "./body.ts";
 
 /** A float type. */
 export type FloatValueType = "float32" | "float64";
@@ -69,12 +69,10 @@ export function nearestInteger<V>(
   x: V,
   times?: number,
 ): { readonly n: V; readonly bits: V } {
-  const { format: { rounder, integer }, c } = constantsLike(o, x);
-  if (o.arithmetic === "single") {
-    const n = o.round(times === undefined ? x : o.mul(x, c(times)));
-    return { n, bits: o.cast(n, integer) };
-  }
-  const shifted = times === undefined ? o.add(x, c(rounder)) : o.fma(x, c(times), c(rounder));
+  const { format: { rounder }, c } = constantsLike(o, x);
+  // A sum that is rounded by adding might be added in another order
+  const sum = times === undefined ? o.add(kept(o, x), c(rounder)) : o.fma(x, c(times), c(rounder));
+  const shifted = kept(o, sum);
   return { n: o.sub(shifted, c(rounder)), bits: o.floatToBits(shifted) };
 }
 

@@ -101,7 +101,7 @@ const noLines: Codec<readonly string[]> = { write: () => [], read: () => [] };
 /** Programs are kept as they are handed to devices, which cut and count them themselves. */
 type Fields<T extends { readonly kind: string }> = Omit<
   T,
-  "kind" | "blocks" | "table" | "given" | "weights" | "made" | "causal" | "transformed"
+  "kind" | "points" | "blocks" | "table" | "given" | "weights" | "made" | "causal" | "transformed"
 >;
 
 const loops: Codec<Fields<LoopKernel>> = record<Fields<LoopKernel>>(
