@@ -730,6 +730,16 @@ const HELD = { size: 3 }, REFERENCE = new WeakRef(HELD);
 
 /** Programs without a break. */
 export const unbroken: Corpus = {
+  "numbers of the call as keys, and texts as bytes"({ compile, see }) {
+    const tables = new Map([[1, v(1)], [2, v(3)], [3, v(5)]]), encoder = new TextEncoder();
+    const f = compile((x: Tensor, n: number, text: string) => {
+      const seen = new Set([n, 2]), sums = new Map([[n + 1, x]]);
+      seen.add(n * 2).delete(n);
+      const bytes = encoder.encode(text);
+      return [sums.get(n + 1)?.mul(tables.get(n) ?? 0), [...seen], bytes, x.add(bytes.length)];
+    });
+    for (const n of [1, 2, 3, 2, 1]) see(f(v(n, 2), n, "äb"));
+  },
   "signals, events and conversions of the runtime"({ compile, see, attempt }) {
     const f = compile((x: Tensor, signal: AbortSignal) => {
       const was = signal.aborted;

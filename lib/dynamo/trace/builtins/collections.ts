@@ -27,6 +27,8 @@ import {
 } from "../iteration.ts";
 import { GENERATORS } from "../contents.ts";
 import { allElements, entriesOf, entryOf, keyIdentity } from "../objects.ts";
+import { settledNumber } from "../texts.ts";
+import { callIn } from "../../variables/host_number.ts";
 import { guardDistinct } from "../operators.ts";
 import type { ModelTable } from "./table.ts";
 
@@ -46,6 +48,11 @@ function lookUp(m: Interpreter, object: ObjectValue, key: Value): Entry | undefi
     }
   }
   return found;
+}
+
+/** A key that is a number of the call is one for a version, unless there are several for one of its values each. */
+function settledKey(m: Interpreter, key: Value): Value {
+  return key.kind === "number" && !callIn(key.expression) ? settledNumber(m, key) : key;
 }
 
 function changed(object: ObjectValue): void {
@@ -160,7 +167,7 @@ export function newSet(
 ): ObjectValue {
   const entries = new Map<KeyIdentity, Entry>();
   for (const value of values) {
-    const key = canonical(value);
+    const key = canonical(settledKey(m, value));
     if (!entries.has(keyIdentity(key))) entries.set(keyIdentity(key), { key, value: key });
   }
   const known = m.wrapper.known(Set.prototype, "Set.prototype");
@@ -218,20 +225,16 @@ export function addCollections(table: ModelTable): void {
     value.kind === "object" && value.exotic.kind === kind
       ? value
       : breakGraph("throws", `${name} of a value that is no ${kind}`);
-  for (const [name, method] of Object.entries(MAP)) {
-    table.method(
-      Map.prototype,
-      name,
-      (m, request) => method(m, receiver(request.self, "map", name), request.args, request),
-    );
-  }
-  for (const [name, method] of Object.entries(SET)) {
-    table.method(
-      Set.prototype,
-      name,
-      (m, request) => method(m, receiver(request.self, "set", name), request.args, request),
-    );
-  }
+  const add = (prototype: object, kind: "map" | "set", methods: Readonly<Record<string, Method>>): void => {
+    for (const [name, method] of Object.entries(methods)) {
+      table.method(prototype, name, (m, request) => {
+        const object = receiver(request.self, kind, name), [key, ...others] = request.args;
+        return method(m, object, key ? [settledKey(m, key), ...others] : [], request);
+      });
+    }
+  };
+  add(Map.prototype, "map", MAP);
+  add(Set.prototype, "set", SET);
   table.getter(
     Map.prototype,
     "size",
@@ -270,7 +273,7 @@ export function addCollections(table: ModelTable): void {
             return breakGraph("iterator", "entries that are not arrays");
           }
           const [key = UNDEFINED, value = UNDEFINED] = allElements(m, item);
-          return [key, value] as const;
+          return [settledKey(m, key), value] as const;
         }),
         prototype,
       ));

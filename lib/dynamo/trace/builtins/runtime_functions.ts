@@ -8,10 +8,11 @@ import { breakGraph } from "../../break_reasons.ts";
 import { BUILTIN_OBJECTS, loadedBuiltin } from "../../functions/builtin_objects.ts";
 import type { PrivateAccess } from "../../frame/info.ts";
 import { refuseToKeep } from "../../kept/noted_reads.ts";
-import { primitive, UNDEFINED, type Value } from "../../variables/value.ts";
+import { constant, primitive, UNDEFINED, type Value } from "../../variables/value.ts";
 import { functionLabel } from "../../variables/wrap.ts";
 import type { BuiltinModel, Interpreter } from "../interpreter.ts";
 import { memberSource } from "../private_members.ts";
+import { typedOf } from "../typed_elements.ts";
 import { textArgument } from "./pure.ts";
 import { TIMERS } from "./timers.ts";
 
@@ -112,15 +113,32 @@ const FUNCTIONS: Readonly<Record<string, BuiltinModel>> = {
   btoa: converted,
 };
 
+/** TextEncoder.prototype.encode of a text that is known */
+const encode: BuiltinModel = (m, { self, args: [text] }) => {
+  const prototype = prototypeOf("TextEncoder");
+  const isEncoder = self.kind === "object" && self.real !== null && self.prototype?.real === prototype;
+  if (!isEncoder || self.source?.kind === "argument") {
+    return breakGraph("builtin", "encode of another object");
+  }
+  m.wrapper.relyOnPrototype(self);
+  const bytes = new TextEncoder().encode(text ? textArgument(m, text, "encode") : "");
+  return typedOf(m, "Uint8Array", Array.from(bytes, (byte) => constant(byte)));
+};
+
+/** Methods of classes of the runtime. */
+const METHODS: Readonly<Record<string, readonly [className: string, model: BuiltinModel]>> = {
+  encode: ["TextEncoder", encode],
+  throwIfAborted: ["AbortSignal", throwIfAborted],
+};
+
 /** The model of a function of the runtime. */
 export function runtimeModelOf(fn: object): BuiltinModel | undefined {
   const name: unknown = getOwnPropertyDescriptor(fn, "name")?.value;
   if (typeof name !== "string") return undefined;
   if (name.startsWith("get ")) return attributeModelOf(fn, name.slice(4));
-  if (name === "throwIfAborted") {
-    const prototype = prototypeOf("AbortSignal");
-    const isOwn = prototype && getOwnPropertyDescriptor(prototype, name)?.value === fn;
-    return isOwn ? throwIfAborted : undefined;
+  if (Object.hasOwn(METHODS, name)) {
+    const [className = "", model] = METHODS[name] ?? [], prototype = prototypeOf(className);
+    return prototype && getOwnPropertyDescriptor(prototype, name)?.value === fn ? model : undefined;
   }
   return Object.hasOwn(FUNCTIONS, name) && loadedBuiltin(name) === fn ? FUNCTIONS[name] : undefined;
 }
