@@ -1,10 +1,12 @@
 /**
  * Arguments of wrong kinds for every public function, constructor and method: each call gives a result or an error of
  * dyn's own at the caller's line, never an error of the engine inside dyn, never NaN of something that is not a number.
- * A run takes some of the calls.
+ * What is refused leaves nothing behind. A run takes some of the calls.
  */
 import { assert, assertEquals } from "@std/assert";
 import * as dyn from "../mod.ts";
+import { ambientState } from "../lib/dynamo/ambient.ts";
+import { ALL_MODULES } from "../lib/nn/module.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
 const { data, distributions: D, isTensor, nn, optim, tensor, zeros } = dyn;
@@ -185,6 +187,7 @@ function restoreSettings(): void {
   dyn.setPrintoptions({ profile: "default" });
   dyn.setFloat32MatmulPrecision("highest");
   dyn.setNumThreads(threads);
+  dyn.setMemoryLimit(null);
   dyn.useDeterministicAlgorithms(false);
   dyn.autograd.setDetectAnomaly(false);
   dyn.compiler.setStance("default");
@@ -195,18 +198,31 @@ function restoreSettings(): void {
 
 const threads = dyn.getNumThreads();
 
+/** State that all later calls depend on. */
+function stateOfProcess(): string {
+  const hooks = Object.entries(ALL_MODULES.hooks ?? {}).filter(([, list]) => list.size > 0);
+  return Deno.inspect([hooks, ambientState(), dyn.config, dyn.getFloat32MatmulPrecision()], { depth: 9 });
+}
+
 /** The fault of a call, or null. */
 async function faultIn(
   { call }: Entry,
   lead: () => readonly unknown[],
   value: string,
 ): Promise<string | null> {
+  const former = stateOfProcess();
   try {
     const result = await call([...lead(), VALUES[value]?.()]);
     if (result instanceof dyn.Writer) await result.close();
+    // Hooks of all modules, above all
+    if (typeof result === "object" && result !== null && "remove" in result) {
+      assert(isFunction(result.remove));
+      result.remove();
+    }
     return NOT_NUMBERS.has(value) && hasNaN(result) ? "gives NaN" : null;
   } catch (thrown) {
-    return faultOf(thrown);
+    const left = stateOfProcess();
+    return left === former ? faultOf(thrown) : `refused, but left ${left}\nwhere there was ${former}`;
   } finally {
     restoreSettings();
   }

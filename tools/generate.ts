@@ -27,6 +27,7 @@ const TYPES: Readonly<Record<ParamKind, string>> = {
   int: "number",
   ints: "readonly number[]",
   intOrInts: "number | readonly number[]",
+  sizeOrSizes: "Dim | readonly Dim[]",
   dims: "number | readonly number[]",
   dimsOrBool: "number | readonly number[] | boolean",
   pairs: "number | readonly (readonly number[])[]",

@@ -201,6 +201,7 @@ const TAKES_NUMBERS: ReadonlySet<ParamKind> = new Set([
   "ints",
   "size",
   "sizes",
+  "sizeOrSizes",
   "dims",
   "intOrInts",
 ]);
@@ -222,6 +223,10 @@ function absent<T>(definition: OpDefinition, { name, param }: Slot): Argument<T>
 
 function isSize(value: unknown): boolean {
   return typeof value === "number" || value instanceof Sym;
+}
+
+function isWholeSize(value: unknown): value is number | Sym {
+  return value instanceof Sym || Number.isInteger(value);
 }
 
 function coerce<T>(
@@ -312,17 +317,19 @@ function coerce<T>(
         throw bad();
       });
     case "size":
-      if (value instanceof Sym || (typeof value === "number" && Number.isInteger(value))) return value;
+      if (isWholeSize(value)) return value;
       throw bad();
+    case "sizeOrSizes":
     case "sizes": {
+      if (param.kind === "sizeOrSizes" && isWholeSize(value)) return value;
       const list: readonly unknown[] | undefined = Array.isArray(value)
         ? value
-        : isSize(value)
+        : isSize(value) && param.kind === "sizes"
         ? [value]
         : undefined;
       if (list === undefined) throw bad();
       return list.map((each) => {
-        if (each instanceof Sym || (typeof each === "number" && Number.isInteger(each))) return each;
+        if (isWholeSize(each)) return each;
         throw new DynError(
           `Expected a list of sizes for ${name} of ${definition.name} but found ${describe(each)} among ${
             describe(list)
@@ -382,6 +389,7 @@ const NOUNS: Readonly<Record<ParamKind, string>> = {
   floatOrFloats: "a number or a list of numbers",
   size: "an integer",
   sizes: "a list of sizes",
+  sizeOrSizes: "an integer or a list of integers",
   bool: "a boolean",
   dtype: "a dtype",
   device: "a device name",

@@ -3003,12 +3003,12 @@ export interface OpApi<T extends TensorLike> {
   /** As split, copied. */
   unsafeSplit(
     self: T,
-    splitSize: number | readonly number[],
+    splitSize: Dim | readonly Dim[],
     dim?: number | UnsafeSplitOptions,
     options?: UnsafeSplitOptions,
   ): T[];
   /** The same call in another form. */
-  unsafeSplit(self: T, named: { readonly splitSize: number | readonly number[] } & UnsafeSplitOptions): T[];
+  unsafeSplit(self: T, named: { readonly splitSize: Dim | readonly Dim[] } & UnsafeSplitOptions): T[];
   /** As chunk, copied. */
   unsafeChunk(self: T, chunks: number, dim?: number | UnsafeChunkOptions, options?: UnsafeChunkOptions): T[];
   /** The same call in another form. */
@@ -3163,14 +3163,9 @@ export interface OpApi<T extends TensorLike> {
   /** The same call in another form. */
   narrow(self: T, named: { readonly dim: number; readonly start: Dim; readonly length: Dim }): T;
   /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
-  split(
-    self: T,
-    splitSize: number | readonly number[],
-    dim?: number | SplitOptions,
-    options?: SplitOptions,
-  ): T[];
+  split(self: T, splitSize: Dim | readonly Dim[], dim?: number | SplitOptions, options?: SplitOptions): T[];
   /** The same call in another form. */
-  split(self: T, named: { readonly splitSize: number | readonly number[] } & SplitOptions): T[];
+  split(self: T, named: { readonly splitSize: Dim | readonly Dim[] } & SplitOptions): T[];
   /** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
   splitWithSizes(
     self: T,

@@ -42,6 +42,7 @@ export interface ArgumentTypes<T> {
   /** A size or index that may be symbolic. */
   size: Dim;
   sizes: readonly Dim[];
+  sizeOrSizes: Dim | readonly Dim[];
   bool: boolean;
   dtype: DType;
   device: DeviceName;

@@ -783,11 +783,11 @@ export const unbindCopy: (
 export const unsafeSplit: {
   (
     self: Tensor,
-    splitSize: number | readonly number[],
+    splitSize: Dim | readonly Dim[],
     dim?: number | UnsafeSplitOptions,
     options?: UnsafeSplitOptions,
   ): Tensor[];
-  (self: Tensor, named: { readonly splitSize: number | readonly number[] } & UnsafeSplitOptions): Tensor[];
+  (self: Tensor, named: { readonly splitSize: Dim | readonly Dim[] } & UnsafeSplitOptions): Tensor[];
 } = ops.unsafeSplit;
 /** As chunk, copied. */
 export const unsafeChunk: {
@@ -900,11 +900,11 @@ export const narrow: {
 export const split: {
   (
     self: Tensor,
-    splitSize: number | readonly number[],
+    splitSize: Dim | readonly Dim[],
     dim?: number | SplitOptions,
     options?: SplitOptions,
   ): Tensor[];
-  (self: Tensor, named: { readonly splitSize: number | readonly number[] } & SplitOptions): Tensor[];
+  (self: Tensor, named: { readonly splitSize: Dim | readonly Dim[] } & SplitOptions): Tensor[];
 } = ops.split;
 /** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
 export const splitWithSizes: {

@@ -930,9 +930,9 @@ export interface TensorMethods<T> {
   /** `length` elements from `start` along a dimension, as `torch.narrow`. */
   narrow(named: { readonly dim: number; readonly start: Dim; readonly length: Dim }): T;
   /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
-  split(splitSize: number | readonly number[], dim?: number | SplitOptions, options?: SplitOptions): T[];
+  split(splitSize: Dim | readonly Dim[], dim?: number | SplitOptions, options?: SplitOptions): T[];
   /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
-  split(named: { readonly splitSize: number | readonly number[] } & SplitOptions): T[];
+  split(named: { readonly splitSize: Dim | readonly Dim[] } & SplitOptions): T[];
   /** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
   splitWithSizes(
     splitSizes: readonly Dim[],

@@ -120,3 +120,17 @@ Deno.test("M23: an element is the value of a new tensor of floats", () => {
     assertEquals(inputs.map((x) => typed(x).dtype), ["float32", "int64", "float32"]);
   });
 });
+
+Deno.test("M23: elements are the lengths of parts", () => {
+  const fn = (x: Tensor, lengths: Tensor) => x.split(lengths.tolist<number[]>()).map((part) => part.sum());
+  const lengths = [[2, 1], [0, 3], [1, 2]].map((each) => tensor(each));
+  config.patch({ captureScalarOutputs: true }, () => {
+    const run = compile(fn, { ...eager, fullgraph: true });
+    const shown = (parts: Tensor[]) => parts.map((part) => part.item());
+    for (const each of lengths) {
+      assertEquals(shown(run(floats(1, 2, 4), each)), shown(fn(floats(1, 2, 4), each)));
+    }
+    assertEquals(compiler.status(run).entries, 1);
+    assertThrows(() => run(floats(1, 2, 4), tensor([1, 1])), DynError, "add up to 3 but found [1, 1]");
+  });
+});

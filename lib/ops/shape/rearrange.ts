@@ -324,7 +324,7 @@ function splitCuts(splitSize: Dim | readonly Dim[]): (size: Dim) => Cuts {
 const split = composeOp({
   name: "split",
   doc: "Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`.",
-  params: { self: required("tensor"), splitSize: required("intOrInts"), dim: optional("int", 0) },
+  params: { self: required("tensor"), splitSize: required("sizeOrSizes"), dim: optional("int", 0) },
   resultList: true,
   infer: ({ self, splitSize, dim }) => partMetas(self, dim, splitCuts(splitSize)),
   compose: (o, { self, splitSize, dim }) => partViews(o, self, { dim, cuts: splitCuts(splitSize) }),
