@@ -195,6 +195,7 @@ const SURROUNDINGS: readonly ((run: () => unknown) => unknown)[] = [
       setDefaultDtype("float32");
     }
   },
+  (run) => config.patch({ cacheSizeLimit: 9 }, () => autocast({ dtype: "float16" }, run)),
 ];
 
 function shown(value: unknown): unknown {
