@@ -4,7 +4,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
-import type { Tensor } from "../tensor/tensor.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { Categorical, OneHotCategorical } from "./categorical.ts";
 import { Bernoulli, Binomial, Geometric, Poisson } from "./discrete.ts";
 import { crossDivergence } from "./cross_divergence.ts";
@@ -21,7 +21,8 @@ import { Cauchy, HalfCauchy, Pareto } from "./heavy_tails.ts";
 import { LowRankMultivariateNormal } from "./low_rank_normal.ts";
 import { HalfNormal, LogNormal, MultivariateNormal, Normal, Uniform } from "./normal.ts";
 import { Exponential, Laplace } from "./tails.ts";
-import { Independent } from "./transformed.ts";
+import { InverseGamma } from "./gamma_ratios.ts";
+import { Independent, TransformedDistribution } from "./transformed.ts";
 
 interface Rule {
   readonly p: Class<Distribution>;
@@ -30,6 +31,9 @@ interface Rule {
 }
 
 const rules: Rule[] = [];
+
+/** Fields of transforms that are no settings. */
+const CACHE = ["keeps", "last"];
 
 /**
  * Registers the divergence of two classes, like `torch.distributions.kl.register_kl`. The last registration counts.
@@ -170,6 +174,29 @@ const whole = ({ loc, scaleTril }: { loc: Tensor; scaleTril: Tensor }) =>
 registerKl(LowRankMultivariateNormal, LowRankMultivariateNormal, (p, q) => klDivergence(whole(p), whole(q)));
 registerKl(LowRankMultivariateNormal, MultivariateNormal, (p, q) => klDivergence(whole(p), q));
 registerKl(MultivariateNormal, LowRankMultivariateNormal, (p, q) => klDivergence(p, whole(q)));
+// A map that has an inverse changes no divergence
+registerKl(InverseGamma, InverseGamma, (p, q) => {
+  return klDivergence(new Gamma(p.concentration, p.rate), new Gamma(q.concentration, q.rate));
+});
+registerKl(TransformedDistribution, TransformedDistribution, (p, q) => {
+  if (!isAlike(p.transform, q.transform) || !isAlike(p.eventShape, q.eventShape)) {
+    throw new DynError("Expected distributions of one transform but found others");
+  }
+  return sumRightmost(klDivergence(p.base, q.base), p.eventShape.length - p.base.eventShape.length);
+});
+
+/** Returns whether two values, transforms among them, have one class and equal settings. */
+function isAlike(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (isTensor(a) && isTensor(b)) return a.equal(b);
+  if (typeof a !== "object" || typeof b !== "object" || !a || !b || a.constructor !== b.constructor) {
+    return false;
+  }
+  const settings = (of: object) => Object.entries(of).filter(([key]) => !CACHE.includes(key));
+  const [first, second] = [settings(a), settings(b)];
+  return first.length === second.length && first.every(([key, value]) => isAlike(value, Reflect.get(b, key)));
+}
+
 registerKl(Independent, Independent, (p, q) => {
   if (p.reinterpretedBatchNdims !== q.reinterpretedBatchNdims) {
     throw new DynError("Expected Independent distributions with as many dimensions of an event");
