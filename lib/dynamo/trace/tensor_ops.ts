@@ -57,7 +57,7 @@ import { clampedByNumbers } from "./number_bounds.ts";
 import { isUntracked } from "./region_modes.ts";
 import { beginChange, finishChange } from "./layout_changes.ts";
 import { withScaledOperand } from "./scaled_operands.ts";
-import { mayShareMemory, shownInput } from "./shown_nodes.ts";
+import { mayShareMemory, shownInput, shownNode } from "./shown_nodes.ts";
 
 /** Calls an op. `method`: written as a method of its first argument. */
 export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[], method: boolean): Value {
@@ -351,6 +351,7 @@ function appendCall(m: Interpreter, target: CallTarget, given: Resolved, method:
       refuseCall(`an in-place operation with a result of type ${dtype}`);
     }
     if (m.gradEnabled && asks) checkLeaf(m, first.value);
+    if (m.gradEnabled) refuseLateHistories(m, first.value.node);
     keepHistories(m, first.value.node);
   }
   if (inplace && first) keepReadElements(m, first.value.node);
@@ -497,6 +498,16 @@ function checkLeaf(m: Interpreter, target: GraphValue): void {
   if (real.isLeaf) refuseCall("an in-place operation on a leaf that requires grad");
   if (isViewOfLeaf(real)) refuseCall("an in-place operation on a view of a leaf that requires grad");
   m.output.guard({ kind: "made", source });
+}
+
+/** Ends the graph at a write after which the tape gives a history to a view that was taken without one. */
+function refuseLateHistories(m: Interpreter, target: Node): void {
+  const { tensors, graph } = m.output, whole = shownNode(target, { detached: false });
+  if (!tensors.get(whole)?.requiresGrad) return;
+  const isLate = (node: Node) =>
+    node.meta.noGrad === true && tensors.get(node)?.requiresGrad === false &&
+    shownNode(node, { detached: false }) === whole;
+  if (graph.nodes.some(isLate)) breakGraph("gradientState", "a write to what a view without history shows");
 }
 
 /** The receiver of an in-place call; all tensors that share its memory may require grad from now on. */
