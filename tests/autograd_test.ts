@@ -326,6 +326,28 @@ Deno.test("what a custom backward keeps stays readable", () => {
   assertEquals(gradOf(x), [30, 30]);
 });
 
+Deno.test("gradients that a function forgets, or gives another shape, are errors", () => {
+  const errorOf = (backward: (grad: Tensor) => unknown): string => {
+    class Product extends autograd.Function {
+      static override forward(a: Tensor, b: Tensor, _scale: number): Tensor {
+        return a.mul(b);
+      }
+      static override setupContext(): void {}
+      static override backward(_ctx: autograd.FunctionContext, grad: Tensor): unknown {
+        return backward(grad);
+      }
+    }
+    const loss = Product.apply(leaf([1, 2]), leaf([3, 4]), 2).sum();
+    return assertThrows(() => loss.backward(), DynError).message;
+  };
+  const wrong: [(grad: Tensor) => unknown, string][] = [
+    [(grad) => grad, "Expected 3 gradients from Product.backward but found 1"],
+    [(grad) => [grad, grad, null, grad], "Expected 3 gradients from Product.backward but found 4"],
+    [(grad) => [grad, grad.sum()], "Expected gradient 1 from Product.backward of shape [2] but found []"],
+  ];
+  for (const [backward, message] of wrong) assertEquals(errorOf(backward), message);
+});
+
 Deno.test("gradcheck finds wrong gradients", () => {
   class Wrong extends autograd.Function {
     static override forward(_ctx: autograd.FunctionContext, x: Tensor): Tensor {

@@ -24,7 +24,7 @@ Deno.test("an option that does not exist, or is of another type, is an error tha
     assertThrows(() => compile(fn, untyped(options)), DynError).message;
   assertEquals(
     message({ fullGraph: true }),
-    "Expected an option of compile out of backend, fullgraph, dynamic, shapesSpec, mode, options, disable, name but found fullGraph",
+    "Expected an option of compile out of backend, fullgraph, dynamic, shapesSpec, mode, options, disable, name but found fullGraph; write fullgraph",
   );
   assertEquals(message({ fullgraph: 1 }), "Expected fullgraph to be a boolean but found 1");
   assertEquals(message({ backend: 3 }), "Expected backend to be a string or a function but found 3");
@@ -33,9 +33,13 @@ Deno.test("an option that does not exist, or is of another type, is an error tha
     message({ mode: "fast" }),
     'Expected mode "default", "reduce-overhead", "max-autotune" or "max-autotune-no-cudagraphs" but found fast',
   );
-  assertThrows(() => compile(untyped({ fullGraph: true })), DynError, "but found fullGraph");
+  assertThrows(() => compile(untyped({ fullGraph: true })), DynError, "but found fullGraph; write fullgraph");
   const module = new nn.Linear(2, 2);
-  assertThrows(() => module.compile(untyped({ fullGraph: true })), DynError, "but found fullGraph");
+  assertThrows(
+    () => module.compile(untyped({ fullGraph: true })),
+    DynError,
+    "but found fullGraph; write fullgraph",
+  );
 });
 
 Deno.test("options that are undefined are not given", () => {
@@ -55,6 +59,23 @@ Deno.test("a backend that fails is named", () => {
   };
   const fn = compile((x: Tensor) => x.add(1), { backend: broken });
   assertThrows(() => fn(tensor([1])), BackendCompilerFailed, 'Backend "broken" failed: No room');
+});
+
+Deno.test("a backend whose graph gives something else than a list of all results is named", () => {
+  const wrong: readonly (readonly [(...inputs: readonly unknown[]) => unknown, string])[] = [
+    [(x) => x, "tensor([1])"],
+    [(x) => [x], "[ tensor([1]) ]"],
+  ];
+  for (const [graph, found] of wrong) {
+    const fn = compile((x: Tensor) => [x.add(1), x.mul(2)], { backend: () => graph });
+    for (let call = 0; call < 2; call++) {
+      assertThrows(
+        () => fn(tensor([1])),
+        BackendCompilerFailed,
+        `Expected a list of 2 results but found ${found}`,
+      );
+    }
+  }
 });
 
 /** The message of a call that a program without types may make. */

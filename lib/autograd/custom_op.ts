@@ -173,7 +173,7 @@ function functionOf(
   entry: () => Known,
   { backward, options }: { readonly backward: OpBackward | null; readonly options: AutogradOptions },
 ): typeof AutogradFunction {
-  return class extends AutogradFunction {
+  const Op = class extends AutogradFunction {
     static override forward(...args: readonly unknown[]): unknown {
       return runKernel(entry(), args);
     }
@@ -190,6 +190,7 @@ function functionOf(
       );
     }
   };
+  return Object.defineProperty(Op, "name", { value: name });
 }
 
 function callCustomOp(entry: Known, args: readonly unknown[]): unknown {

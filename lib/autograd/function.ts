@@ -15,7 +15,7 @@ import { isTensor, modes, recordsGrad, type Tensor } from "../tensor/tensor.ts";
 import { grad } from "./asked.ts";
 import { ForwardMode } from "./forward/mode.ts";
 import { pushedThrough } from "./forward/rules.ts";
-import { type ApplyOptions, gradientEdge, Node, setHistory } from "./node.ts";
+import { type ApplyOptions, gradientEdge, isBroadcast, Node, setHistory } from "./node.ts";
 import { SavedTensor } from "./saved.ts";
 
 /** The context that `forward` and `backward` of one call share. Any further fields may be set on it. */
@@ -320,18 +320,18 @@ class FunctionNode extends Node {
     });
     const returned = invoke(this.of.backward, this.of, [this.context, ...given]);
     const list: readonly unknown[] = Array.isArray(returned) ? returned : [returned];
-    if (list.length > this.edges.length) {
-      for (const extra of list.slice(this.edges.length)) {
-        if (extra === null || extra === undefined) continue;
-        throw new DynError(
-          `Expected at most ${this.edges.length} gradients from ${this.of.name}.backward but found ${list.length}`,
-        );
-      }
+    const { edges, inputs } = this, from = `from ${this.of.name}.backward`;
+    const isLacking = list.length < edges.findLastIndex((edge) => edge !== null) + 1;
+    if (isLacking || list.slice(edges.length).some((extra) => extra !== null && extra !== undefined)) {
+      throw new DynError(`Expected ${edges.length} gradients ${from} but found ${list.length}`);
     }
-    return this.edges.map((edge, k) => {
-      const grad = list[k] ?? null;
+    return edges.map((edge, k) => {
+      const grad = list[k] ?? null, shape = inputs[k]?.shape;
       if (grad === null) return null;
-      if (!isTensor(grad)) refuseValue(`tensors or null from ${this.of.name}.backward`, grad);
+      if (!isTensor(grad)) refuseValue(`tensors or null ${from}`, grad);
+      if (shape && !isBroadcast(shape, grad.shape)) {
+        throw new DynError(`Expected gradient ${k} ${from} of shape [${shape}] but found [${grad.shape}]`);
+      }
       return edge === null ? null : grad;
     });
   }

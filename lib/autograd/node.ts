@@ -159,6 +159,12 @@ export function setHistory(tensor: Tensor, node: Node, output: number): void {
   }
 }
 
+/** Returns whether tensors of a shape may have been broadcast to another one. */
+export function isBroadcast(shape: readonly number[], to: readonly number[]): boolean {
+  const lead = to.length - shape.length;
+  return lead >= 0 && shape.every((size, d) => size === 1 || size === to[d + lead]);
+}
+
 /** Fits a gradient to its input: sums over broadcast dimensions and converts the type. */
 export function fitGradient(grad: Tensor, to: Layout, from: string): Tensor {
   let fitted = grad;
@@ -167,8 +173,7 @@ export function fitGradient(grad: Tensor, to: Layout, from: string): Tensor {
     const dims = grad.shape.flatMap((size, d) =>
       d < lead || (to.shape[d - lead] === 1 && size !== 1) ? [d] : []
     );
-    const fits = lead >= 0 && to.shape.every((size, d) => size === 1 || size === grad.shape[d + lead]);
-    if (!fits) {
+    if (!isBroadcast(to.shape, grad.shape)) {
       throw new InternalError(
         `Expected a gradient of shape [${to.shape}] from ${from} but found [${grad.shape}]`,
       );

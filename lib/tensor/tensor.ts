@@ -103,7 +103,12 @@ export class Tensor {
     public layout: Layout,
     /** @internal */
     public offset: number = 0,
-  ) {}
+  ) {
+    // Programs in JavaScript, where the types do not say it
+    if (layout === undefined) {
+      throw new DynError("Expected tensor(data) or zeros(shape) but found new Tensor");
+    }
+  }
 
   /** Proxies of tensors have no private field: asking for it runs none of their traps. */
   readonly #isInstance = true;

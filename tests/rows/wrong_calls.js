@@ -90,6 +90,7 @@ export function wrongCalls(dyn) {
     { call: () => tensor([[1, 2], [3]]), says: ["2", "1"] },
     { call: () => zeros(-1), says: ["-1"] },
     { call: () => dyn.eye(2.5), says: ["2.5"] },
+    { call: () => new dyn.Tensor([1, 2]), says: ["tensor(data)"] },
     // nn
     { call: () => linear.call(randn(2, 4)), says: ["[2, 4]"] },
     { call: () => net.call(a), says: ["in Net.layers.2 (Linear)"], line: "this.layers.call(x)" },

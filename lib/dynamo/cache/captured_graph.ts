@@ -5,6 +5,7 @@
 import { apply, preferringOwnBuiltins, withRuntimeBuiltins } from "../../base/own_builtins.ts";
 import { DynError, noteUndone, OperandRefused, Unsupported } from "../../base/errors.ts";
 import { counters, logs } from "../../base/logs.ts";
+import { oneLine } from "../../base/shown.ts";
 import { recording } from "../../base/recording.ts";
 import { GraphModule } from "../../graph/graph_module.ts";
 import type { Node } from "../../graph/node.ts";
@@ -68,6 +69,8 @@ export function compileCaptured(
   logs.emit("graph", () => gm.code, { part: "captured" });
   counters.add("graphs", unit.program.name);
   options.hooks.onGraph?.(gm, examples);
+  // Backends may rewrite the graph
+  const count = [graph.output.args[0]].flat().length;
   let run: unknown;
   try {
     run = outside(() => recording.phase("backend", () => modes.without(() => unit.backend(gm, examples))));
@@ -93,20 +96,31 @@ export function compileCaptured(
   if (typeof run !== "function") {
     throw backendFailure(unit, new TypeError(`Expected a function but found ${typeof run}`));
   }
-  return { name, run: withOwnParts(surrounded(withGradients(run, gm), outside)), gm };
+  const check = (found: unknown): void => {
+    if (Array.isArray(found) && found.length === count) return;
+    throw backendFailure(
+      unit,
+      new TypeError(`Expected a list of ${count} results but found ${oneLine(found)}`),
+    );
+  };
+  return { name, run: withOwnParts(surrounded(withGradients(run, gm), outside), check), gm };
 }
 
 /**
  * A graph runs by dyn's own code, also where the program has replaced the iteration of arrays. What the first run makes
- * ready needs other builtins, too.
+ * ready needs other builtins, too; what it gives is checked.
  */
-function withOwnParts(run: object): object {
+function withOwnParts(run: object, check: (found: unknown) => void): object {
   if (typeof run !== "function") return run;
   let isReady = false;
   return (...inputs: readonly unknown[]): unknown => {
     if (isReady) return withRuntimeBuiltins(() => apply(run, undefined, inputs));
-    isReady = true;
-    return preferringOwnBuiltins(() => apply(run, undefined, inputs));
+    return preferringOwnBuiltins(() => {
+      const found: unknown = apply(run, undefined, inputs);
+      check(found);
+      isReady = true;
+      return found;
+    });
   };
 }
 
