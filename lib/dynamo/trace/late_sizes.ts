@@ -77,6 +77,7 @@ function mayRefuse({ target }: Node): boolean {
 
 /** Drops what runs on the host although nothing reads its value or a size that it gives. */
 export function dropUnreadNumbers(graph: Graph): void {
+  if (!graph.nodes.some(({ meta }) => meta.onHost)) return;
   const late = lateBindings(graph), read = new Set<Sym>();
   for (const node of graph.nodes.toReversed()) {
     const { meta } = node;
