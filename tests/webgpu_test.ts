@@ -485,6 +485,22 @@ test("invocations share rows and columns out, of which several are run side by s
   }
 });
 
+test("sums over several dimensions are shared out as over one", () => {
+  const target = webGpuTarget({ kernelBuffers: 8, workgroupBytes: 1 << 14, bindingBytes: 1 << 27 }, true);
+  const shape = [8, 40, 96], dtype = "float32", kept = [96];
+  const program = vectorised(
+    singleOp([{ shape, dtype }], [{ shape: kept, dtype }], (x) => ({
+      kind: "reduction",
+      ...{ shape: kept, dtype, op: "sum", over: [8, 40], accumulator: dtype },
+      element: (o, index, reduced) => o.load(x!, [...reduced, ...index]),
+    })),
+    "outermost",
+  );
+  const [kernel] = generate(program, target).kernels;
+  assertEquals(kernel?.kind === "loops" && kernel.points, { count: 8, interleaved: true });
+  check(program, [Float32Array.from({ length: 8 * 40 * 96 }, (_, i) => i * 31 % 97)], 0);
+});
+
 test("grids have rows of workgroups without many that find nothing to do", () => {
   const grids = [1, 65535, 65536, 131072, 200_001].map((count) => [count, ...rowsOfGrid(count)] as const);
   assertEquals(grids.filter(([count, x, y]) => x > 65535 || x * y < count || x * y - count >= y), []);

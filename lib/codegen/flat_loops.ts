@@ -8,7 +8,7 @@ import { substituteIndices } from "../loops/nest.ts";
 import type { Program, Reduction, Statement } from "../loops/ir.ts";
 import { isPosition } from "../loops/ir.ts";
 import { axisOf, isFixed } from "./cut_loop.ts";
-import { inLoops, nestOf, sharesRows } from "./grid.ts";
+import { inLoops, nestOf, sharesColumns, sharesRows } from "./grid.ts";
 import { replaceKernels } from "./kernels.ts";
 import { isPure } from "./separate.ts";
 import type { Target } from "./target.ts";
@@ -19,7 +19,9 @@ export function flatLoops(program: Program, { grid }: Target): Program {
   return replaceKernels(program, (kernel) => {
     if (kernel.kind !== "loops") return [kernel];
     const nest = nestOf(kernel.body), body = nest.body.map(flat);
-    const changed = body.some((s, i) => s !== nest.body[i]) && sharesRows({ ...nest, body }, grid);
+    const made = { ...nest, body },
+      isShared = sharesRows(made, grid) || sharesColumns(made, grid) !== undefined;
+    const changed = isShared && body.some((s, i) => s !== nest.body[i]);
     return [changed ? { ...kernel, body: inLoops(nest.loops, body) } : kernel];
   });
 }

@@ -12,7 +12,7 @@ import { inFours, reducedInFours, sharedInFours } from "./fours.ts";
 import { replaceKernels } from "./kernels.ts";
 import { isPure } from "./separate.ts";
 import type { Grid, Target } from "./target.ts";
-import { sharedLengths, workgroupOfColumns, workgroupOfRows } from "./workgroups.ts";
+import { sharedLengths, type Workgroup, workgroupOfColumns, workgroupOfRows } from "./workgroups.ts";
 
 /** The program with grids. */
 export function mapToGrid(program: Program, { grid }: Target): Program {
@@ -30,7 +30,7 @@ function mapped(kernel: LoopKernel, { buffers }: Program, grid: Grid): LoopKerne
   if (fours) return { ...kernel, body: gridOf(fours.loops, fours.body) };
   const point = body.map(shared);
   if (!sharesRows({ loops, body }, grid)) {
-    const columns = onlyReduces(body) ? workgroupOfColumns(loops, point, grid) : undefined;
+    const columns = sharesColumns({ loops, body }, grid);
     if (!columns) return { ...kernel, body: gridOf(loops, body) };
     const plain = fastLast(loops).map((loop) => ({ ...loop, vector: false }));
     return { ...kernel, ...columns, body: gridOf(plain, reducedInFours(point)) };
@@ -48,9 +48,13 @@ export function sharesRows({ loops, body }: Nest, { shared }: Grid): boolean {
   return isLong(body, shared) && (containsVectorLoop(body) || !loops.some(({ vector }) => vector));
 }
 
-/** Returns whether all that loops of a body do is reduce, from the outermost on. */
-const onlyReduces = (body: readonly Statement[]): boolean =>
-  body.every((s) => s.kind !== "loop" || (s.order === "reduction" && storedBuffers(s.body).size === 0));
+/** Returns the workgroup that shares out results side by side, where all that loops do is reduce, from the outermost on. */
+export function sharesColumns({ loops, body }: Nest, grid: Grid): Workgroup | undefined {
+  const reduces = body.every((s) =>
+    s.kind !== "loop" || (s.order === "reduction" && storedBuffers(s.body).size === 0)
+  );
+  return reduces && loops.some(({ vector }) => vector) ? workgroupOfColumns(loops, body, grid) : undefined;
+}
 
 /** A sequential loop that only accumulates may run in any order, since accumulation is atomic. */
 function relaxed(s: Statement): Statement {

@@ -11,13 +11,15 @@ import { loopOver, storeOf } from "../loops/nest.ts";
 import { usesOf } from "../loops/uses.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
 import { axisOf, cutLoop } from "./cut_loop.ts";
-import { inLoops } from "./grid.ts";
-import { columnsOfWorkgroup } from "./workgroups.ts";
+import { inLoops, type Nest, sharesColumns } from "./grid.ts";
 import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
 import type { Grid, Target } from "./target.ts";
 
 /** Elements of a result for an invocation that are worth a part. */
 const WORTH_IT = 32;
+
+/** Invocations of a workgroup that keep it busy, where each has results of its own. */
+const ALONE = 64;
 
 /** Cuts the reductions of a program for a target with a grid. */
 export function gridReductions(program: Program, { grid, kernelBuffers }: Target): Program {
@@ -64,12 +66,11 @@ function longReduction(kernel: LoopKernel, grid: Grid): CutReduction | undefined
   if (before.some((s) => s.kind === "store")) return undefined;
   const results = hintOf(product(around.map(({ axis }) => axis.size)));
   const length = hintOf(loop.axis.size), elements = length * elementsOf(loop.body);
-  // Adjacent results: a workgroup has some of them, and needs many elements of each to be busy; otherwise it has one
-  const sideBySide = around.some(({ vector }) => vector);
-  const together = sideBySide ? columnsOfWorkgroup(results, grid) : 1;
-  const least = sideBySide ? WORTH_IT * grid.invocations / together : grid.elements;
-  const wanted = (sideBySide ? grid.groups / 2 : grid.groups) * together;
-  const most = Math.min(length, Math.floor(elements / least), Math.ceil(wanted / Math.max(1, results)));
+  const interleaved = around.some(({ vector }) => vector);
+  const [wanted, each] = interleaved
+    ? partsOfColumns({ loops: around, body: level }, { results, elements, grid })
+    : [grid.groups / Math.max(1, results), grid.elements];
+  const most = Math.min(length, Math.floor(elements / each), Math.ceil(wanted));
   const parts = evenParts(loop.axis.size, most);
   if (parts < 2) return undefined;
   const partLength = floorDiv(add(loop.axis.size, parts - 1), parts);
@@ -81,8 +82,25 @@ function longReduction(kernel: LoopKernel, grid: Grid): CutReduction | undefined
     after: level.slice(at + 1),
     length: partLength,
     parts,
-    interleaved: sideBySide,
+    interleaved,
   };
+}
+
+/**
+ * Parts of results side by side that keep a device busy, and elements that are worth one. A workgroup has some results and
+ * needs many elements of each to be busy; where it has one for each invocation, another adds up its parts.
+ */
+function partsOfColumns(
+  nest: Nest,
+  { results, elements, grid }: { readonly results: number; readonly elements: number; readonly grid: Grid },
+): readonly [wanted: number, each: number] {
+  const together = sharesColumns(nest, grid)?.points?.count;
+  if (together) return [grid.groups / 2 * together / results, WORTH_IT * grid.invocations / together];
+  if (elements < 2 * WORTH_IT) return [1, 1];
+  return [
+    grid.groups * ALONE / Math.max(1, results),
+    Math.max(2, Math.min(grid.elements / ALONE, Math.sqrt(elements))),
+  ];
 }
 
 /** So many parts, or some more where these are equal and consist of whole vectors. */

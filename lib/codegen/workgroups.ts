@@ -44,13 +44,9 @@ export function workgroupOfColumns(
   if (lengths.length === 0 || !lengths.every((size) => typeof size === "number" && size >= SHARES.most)) {
     return undefined;
   }
-  const count = columnsOfWorkgroup(results, grid);
+  // Few where there would be few workgroups
+  const count = Math.max(mostPoints(SHARES.most, results, busy(grid)), mostPoints(SHARES.least, results, 0));
   return { workgroup: grid.invocations, points: { count, interleaved: true } };
-}
-
-/** Returns the number of results side by side that a workgroup makes: few where there would be few workgroups. */
-export function columnsOfWorkgroup(results: number, grid: Grid): number {
-  return Math.max(mostPoints(SHARES.most, results, busy(grid)), mostPoints(SHARES.least, results, 0));
 }
 
 /** Workgroups that each have something to do on a large device. */
