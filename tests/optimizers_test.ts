@@ -331,6 +331,39 @@ Deno.test("factors of steps have the precision of parameters", () => {
   assertEquals(sizes, [0.1, 0.1 * 1.3, 0.1 * 1.3 * 0.3]);
 });
 
+Deno.test("schedules resume with the rates that they began with", () => {
+  const begin = (lr: number) => {
+    const optimizer = new optim.SGD(leaves(), { lr });
+    return {
+      optimizer,
+      make: () =>
+        new L.SequentialLR(optimizer, [new L.ConstantLR(optimizer), new L.ExponentialLR(optimizer, 0.5)], [
+          3,
+        ]),
+    };
+  };
+  const first = begin(0.1), schedule = first.make();
+  for (let k = 0; k < 4; k++) schedule.step();
+  const optimizerState = first.optimizer.stateDict(), state = schedule.stateDict();
+  schedule.step();
+  for (const isMadeLater of [false, true]) {
+    const { optimizer, make } = begin(5), early = isMadeLater ? null : make();
+    optimizer.loadStateDict(optimizerState);
+    const resumed = early ?? make();
+    resumed.loadStateDict(state);
+    assertEquals(resumed.getLastLr(), [0.05]);
+    resumed.step();
+    assertEquals([resumed.getLastLr(), make().baseRates], [schedule.getLastLr(), [0.1]]);
+    resumed.loadStateDict({ lastEpoch: 0 });
+    assertEquals(resumed.getLastLr()[0], 0.1 / 3);
+  }
+  assertThrows(
+    () => schedule.loadStateDict({ lastEpoch: 1, baseRates: [1, 2] }),
+    DynError,
+    "1 groups but found 2",
+  );
+});
+
 Deno.test("Muon takes matrices alone", () => {
   assertThrows(() => new optim.Muon(leaves()), DynError, "found the shape [4]");
 });

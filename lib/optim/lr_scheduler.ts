@@ -8,7 +8,7 @@ import { DynError } from "../base/errors.ts";
 import type { Optimizer } from "./optimizer.ts";
 import { LRScheduler } from "./schedule.ts";
 
-export { LRScheduler } from "./schedule.ts";
+export { LRScheduler, type ScheduleState } from "./schedule.ts";
 export { type PlateauOptions, type PlateauState, ReduceLROnPlateau } from "./plateau.ts";
 export { CyclicLR, type CyclicOptions, type CyclicRates, OneCycleLR } from "./cycles.ts";
 export { ChainedScheduler, SequentialLR } from "./combined_schedules.ts";

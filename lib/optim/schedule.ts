@@ -17,10 +17,18 @@ function firstRateOf(group: WithRate): number {
   return group.lr;
 }
 
+/** The state of a schedule. */
+export interface ScheduleState {
+  /** Steps so far. */
+  readonly lastEpoch: number;
+  /** The rates that groups began with; those of the optimizer where there are none. */
+  readonly baseRates?: readonly number[];
+}
+
 /** Base: counts steps and applies `rateAt` to the first rate of each group. */
 export abstract class LRScheduler {
   lastEpoch = 0;
-  readonly baseRates: readonly number[];
+  baseRates: readonly number[];
 
   constructor(readonly optimizer: Optimizer) {
     if (!Array.isArray(optimizer?.paramGroups)) {
@@ -74,13 +82,26 @@ export abstract class LRScheduler {
   }
 
   /** The state from which a schedule resumes. */
-  stateDict(): { lastEpoch: number } {
-    return { lastEpoch: this.lastEpoch };
+  stateDict(): ScheduleState {
+    return { lastEpoch: this.lastEpoch, baseRates: [...this.baseRates] };
   }
 
-  loadStateDict(state: { readonly lastEpoch: number }): void {
+  /** Resumes from a state, also where the optimizer was made with other rates. Throws DynError for one that does not fit. */
+  loadStateDict(state: ScheduleState): void {
     checkKind(state?.lastEpoch, "a number", "lastEpoch of loadStateDict");
-    this.lastEpoch = state.lastEpoch;
+    const { lastEpoch, baseRates = this.baseRates } = state;
+    checkKind(baseRates, "a list", "baseRates of loadStateDict");
+    const { paramGroups } = this.optimizer;
+    if (baseRates.length !== this.baseRates.length) {
+      throw new DynError(
+        `Expected the rates of ${this.baseRates.length} groups but found ${baseRates.length}`,
+      );
+    }
+    paramGroups.slice(0, baseRates.length).forEach((group, i) =>
+      firstRates.set(group, baseRates[i] ?? group.lr)
+    );
+    this.baseRates = [...baseRates];
+    this.lastEpoch = lastEpoch;
     this.apply();
   }
 }
