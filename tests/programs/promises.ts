@@ -137,6 +137,30 @@ export const promises: Corpus = {
     await new Promise((resolve) => setTimeout(resolve, 20));
     see(log, typeof timer);
   },
+  async "made by one function and settled by another"({ compile, see }) {
+    class Deferred<T> {
+      declare resolve: (value: T) => void;
+      declare reject: (error: unknown) => void;
+      readonly promise = new Promise<T>((resolve, reject) => Object.assign(this, { resolve, reject }));
+    }
+    const waiting: ((value: Tensor) => void)[] = [];
+    const made = compile((x: Tensor) => {
+      const deferred = new Deferred<Tensor>(), late = new Promise<Tensor>((resolve) => waiting.push(resolve));
+      return [x.mul(2), deferred, late] as const;
+    });
+    const settled = compile((x: Tensor, deferred: Deferred<Tensor>, other: unknown, fails: boolean) => {
+      const y = x.mul(3);
+      if (fails) deferred.reject(y);
+      else deferred.resolve(y);
+      waiting.shift()?.(y.neg());
+      return [y.add(1), other === deferred.resolve, typeof other, deferred.resolve.name];
+    });
+    for (const k of [0, 1, 2, 3, 4, 5]) {
+      const [y, deferred, late] = made(v(k)), same = deferred.resolve;
+      see(y, settled(v(k), deferred, k % 2 ? same : k === 2 ? k : deferred.reject, k > 3));
+      see(await late, await deferred.promise.catch((error) => ["failed", error]));
+    }
+  },
 };
 
 /** Programs whose promises have code of their own, so that graphs end at it. */

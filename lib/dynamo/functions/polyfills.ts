@@ -8,7 +8,7 @@ import { defineOwn } from "../../base/own_builtins.ts";
 
 export * from "./iterator_polyfills.ts";
 export { revive, stringify } from "./json_polyfills.ts";
-export { newPromise, tryPromise } from "./promise_polyfills.ts";
+export { newPromise, settlerOf, tryPromise } from "./promise_polyfills.ts";
 export { sortBy, toSortedBy } from "./sorting_polyfills.ts";
 
 // Taken when dyn loads: callbacks may have a property of that name, and programs may replace it.

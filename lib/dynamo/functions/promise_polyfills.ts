@@ -3,13 +3,35 @@
  * they take the capability that the engine would take, and settle it where the engine does.
  */
 
+import { ownWeakMap } from "../../base/collections.ts";
+
 const { apply } = Reflect, OwnPromise = Promise, { withResolvers } = Promise;
+
+type Settling = "resolve" | "reject";
+
+const settlers = ownWeakMap<object, Settling>();
+
+/** A function that settles a promise, which graphs of other functions then know. */
+export function settlerOf<K extends Settling>(
+  whole: PromiseWithResolvers<unknown>,
+  name: K,
+): PromiseWithResolvers<unknown>[K] {
+  const settler = whole[name];
+  settlers.set(settler, name);
+  return settler;
+}
+
+/** Returns how a function settles a promise; undefined for other values. */
+export function settledBy(value: unknown): Settling | undefined {
+  return typeof value === "function" ? settlers.get(value) : undefined;
+}
 
 type Executor = (resolve: (value: unknown) => void, reject: (reason: unknown) => void) => unknown;
 
 /** new Promise(executor) */
 export function newPromise(executor: Executor): Promise<unknown> {
-  const { promise, resolve, reject }: PromiseWithResolvers<unknown> = apply(withResolvers, OwnPromise, []);
+  const whole: PromiseWithResolvers<unknown> = apply(withResolvers, OwnPromise, []), { promise } = whole;
+  const resolve = settlerOf(whole, "resolve"), reject = settlerOf(whole, "reject");
   try {
     executor(resolve, reject);
   } catch (error) {
@@ -20,7 +42,8 @@ export function newPromise(executor: Executor): Promise<unknown> {
 
 /** Promise.try */
 export function tryPromise(callback: (...args: unknown[]) => unknown, ...args: unknown[]): Promise<unknown> {
-  const { promise, resolve, reject }: PromiseWithResolvers<unknown> = apply(withResolvers, OwnPromise, []);
+  const whole: PromiseWithResolvers<unknown> = apply(withResolvers, OwnPromise, []), { promise } = whole;
+  const resolve = settlerOf(whole, "resolve"), reject = settlerOf(whole, "reject");
   let value;
   try {
     value = apply(callback, undefined, args);

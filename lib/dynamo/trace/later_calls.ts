@@ -16,6 +16,7 @@ import {
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";
+import { settlerOf } from "../functions/promise_polyfills.ts";
 import { builtinPrototype, findProperty } from "./objects.ts";
 import type { CallRequest, Interpreter } from "./interpreter.ts";
 
@@ -46,10 +47,10 @@ export function capabilityParts(
   request: CallRequest,
 ): readonly (readonly [name: string, part: ObjectValue])[] {
   const whole = callLater(m, "object", request);
-  const callee = m.wrapper.known(readProperty, "Reflect.get");
-  invariant(isCallable(callee), "Expected a function");
   return (["promise", "resolve", "reject"] as const).map((name) => {
     const args = [whole, constant(name)], gives = name === "promise" ? name : "function";
+    const callee = m.wrapper.known(gives === "promise" ? readProperty : settlerOf, "the part of a promise");
+    invariant(isCallable(callee), "Expected a function");
     const part = callLater(m, gives, { callee, self: UNDEFINED, args });
     if (gives === "function") part.slots.set("length", hidden(1)).set("name", hidden(""));
     return [name, part] as const;

@@ -18,12 +18,14 @@ import { BYTES_CLASSES, bytesClass, bytesPlace } from "../guards/bytes.ts";
 import { leafKey } from "../guards/guard.ts";
 import { constructorText } from "../guards/runtime.ts";
 import { BUILTIN_OBJECTS } from "../functions/builtin_objects.ts";
+import { settledBy } from "../functions/promise_polyfills.ts";
 import { isModule, ownsParameter } from "../functions/modules.ts";
 import {
   isKnown,
   isPassedIn,
   knownSource,
   type LiveCell,
+  privateSource,
   prototypeSource,
   type Source,
   sourceText,
@@ -39,8 +41,12 @@ import {
   PassedValue,
   type Primitive,
   TensorValue,
+  UNDEFINED,
   type Value,
 } from "./value.ts";
+import { refuseToKeep } from "../kept/noted_reads.ts";
+
+const SETTLES = { get: settledBy };
 
 /** The services that wrapping needs of functions and of the trace. */
 export interface WrapSettings {
@@ -345,7 +351,25 @@ export class Wrapper {
     return new ObjectValue(exotic, null, real, place);
   }
 
+  /** A function that settles a promise: which promise does not matter. */
+  #settler(real: object, source: Source, settles: string): ObjectValue {
+    refuseToKeep("a function that settles a promise");
+    this.output.guard({
+      kind: "constant",
+      source: privateSource(source, "<settles>", SETTLES),
+      value: settles,
+    });
+    const args = [UNDEFINED, constant(settles)];
+    const exotic = { kind: "called", gives: "function", callee: UNDEFINED, self: UNDEFINED, args } as const;
+    const value = new ObjectValue(exotic, null, real, source);
+    this.#values.set(real, value);
+    value.prototype = this.prototypeValue(Object.getPrototypeOf(real));
+    return value;
+  }
+
   #function(real: object, source: Source): ObjectValue {
+    const settles = settledBy(real);
+    if (settles !== undefined && source.kind !== "known") return this.#settler(real, source, settles);
     const code = source.kind === "known" || !isPassedIn(source) || isFoundOnPrototype(source)
       ? null
       : this.settings.codeOf(real);

@@ -4,6 +4,7 @@
  */
 import { invariant } from "../../../base/errors.ts";
 import { breakGraph } from "../../break_reasons.ts";
+import { settlerOf } from "../../functions/promise_polyfills.ts";
 import { isCallable, type ObjectValue, UNDEFINED } from "../../variables/value.ts";
 import type { BuiltinModel, CallRequest, Interpreter } from "../interpreter.ts";
 import { PUSHED } from "../interpreter.ts";
@@ -96,6 +97,10 @@ export function addPromises(table: ModelTable): void {
     return m.callInternal("tryPromise", request);
   };
   table.method(CLASS, "try", ofClass("try", tried));
+  table.call(settlerOf, (m, { args: [whole, name] }) => {
+    const isPart = whole?.kind === "object" && name?.kind === "constant" && typeof name.value === "string";
+    return (isPart && m.plainProperty(whole, name.value)) || breakGraph("builtin", "a part of no promise");
+  });
   table.constructs(CLASS, (m, request) => {
     const { callee, newTarget, args: [executor] } = request;
     if (newTarget !== callee) return breakGraph("constructor", "a class that extends Promise");
