@@ -72,7 +72,7 @@ Deno.test("every mode leaves earlier results on the CPU as they are, and reduce-
   assertEquals(hints.filter((each) => each === hint).length, 1);
 });
 
-Deno.test("results of the next call take the memory of results before it", () => {
+Deno.test("M15: results of the next call take the memory of results before it", () => {
   const f = reduced((x: Tensor) => [x.add(1), x.mul(2).sum()] as const);
   const memories = new Set<object>();
   for (let i = 0; i < 6; i++) {
