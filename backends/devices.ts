@@ -2,7 +2,7 @@
  * Devices by name: preparing one, and making one the default. Invariant: a device becomes the default only once it
  * works.
  */
-import { DynError } from "../lib/base/errors.ts";
+import { checkOneOf } from "../lib/base/checked_input.ts";
 import { chooseDefaultDevice } from "../lib/tensor/default_device.ts";
 import { DEVICES } from "./device_names.ts";
 import { initWebGpu } from "./webgpu/device.ts";
@@ -12,11 +12,7 @@ import { initWebGpu } from "./webgpu/device.ts";
  * Throws DynError for any other name.
  */
 export async function initDevice(name: string): Promise<void> {
-  if (!DEVICES.includes(name)) {
-    throw new DynError(
-      `Expected device ${DEVICES.map((each) => `"${each}"`).join(" or ")} but found ${JSON.stringify(name)}`,
-    );
-  }
+  checkOneOf("the device", name, DEVICES);
   if (name === "webgpu") await initWebGpu();
 }
 

@@ -7,7 +7,7 @@
 import { dirname, join } from "node:path";
 import { cacheDirectory } from "../backends/cpu/cache_directory.ts";
 import { benchPage } from "./bench_page.ts";
-import { type Command, takeFlags, UsageError } from "./command.ts";
+import { type Command, refuseWord, takeFlags } from "./command.ts";
 import { runScript } from "./run.ts";
 
 const FOLDER = new URL("../bench/", import.meta.url);
@@ -39,9 +39,7 @@ export const benchCommand: Command = {
       console.log(known.length === 0 ? "There are no benchmarks in this copy of dyn" : known.join("\n"));
       return known.length === 0 ? 1 : 0;
     }
-    if (!known.includes(name)) {
-      throw new UsageError(`Expected a benchmark out of ${known.join(", ")} but found ${name}`);
-    }
+    if (!known.includes(name)) refuseWord("a benchmark", known, name);
     Deno.mkdirSync(dirname(history), { recursive: true });
     Deno.env.set("DYN_BENCH_HISTORY", history);
     await runScript(new URL(`${name}.ts`, FOLDER).pathname, args);

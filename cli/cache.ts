@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { cacheDirectory } from "../backends/cpu/cache_directory.ts";
 import { logs } from "../lib/base/logs.ts";
 import { loadCache, saveCache } from "./cache_file.ts";
-import { type Command, UsageError } from "./command.ts";
+import { type Command, refuseWord, UsageError } from "./command.ts";
 import { reportRejections } from "./errors.ts";
 import { failAndExit, runScript } from "./run.ts";
 import { isUrl, scriptUrl } from "./script_source.ts";
@@ -150,7 +150,7 @@ export const cacheCommand: Command = {
     if (action === undefined) console.log(describeCache().join("\n"));
     else if (action === "path") console.log(cacheRoot());
     else if (action === "clear") clear();
-    else throw new UsageError(`Expected path, clear, save, load or explain but found ${action}`);
+    else refuseWord("the action", ["path", "clear", "save", "load", "explain"], action);
     return 0;
   },
 };

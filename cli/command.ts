@@ -29,6 +29,11 @@ export class UsageError extends DynError {
   override readonly name: string = "UsageError";
 }
 
+/** Throws `UsageError`: `what` has to be one of the known words. */
+export function refuseWord(what: string, known: readonly string[], found: string): never {
+  throw new UsageError(`Expected ${what} to be one of ${known.join(", ")} but found ${found}`);
+}
+
 /** A flag, what it stands for and what it sets. */
 interface Flag {
   readonly name: string;
@@ -95,11 +100,8 @@ export function takeFlags(args: readonly string[]): TakenFlags {
     alias: { help: "h", version: "V" },
     stopEarly: true,
     unknown: (arg) => {
-      throw new UsageError(
-        `Expected one of ${
-          [...SWITCHES.map(([name]) => name), ...FLAGS.map((f) => f.name)].map((n) => `--${n}`).join(", ")
-        } but found ${arg}`,
-      );
+      const known = [...SWITCHES.map(([name]) => name), ...FLAGS.map(({ name }) => name)];
+      refuseWord("a flag", known.map((name) => `--${name}`), arg);
     },
   });
   for (const { name, value, variable } of FLAGS) {

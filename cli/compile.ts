@@ -47,7 +47,7 @@ export const compileCommand: Command = {
       boolean: ["cold"],
       stopEarly: true,
       unknown: (arg) => {
-        throw new UsageError(`Expected one of the settings of dyn compile --help but found ${arg}`);
+        throw new UsageError(`Expected an option that dyn compile --help lists but found ${arg}`);
       },
     });
     if (path === undefined) throw new UsageError("Expected a script but found nothing");

@@ -1,7 +1,7 @@
 /**
  * `completions`: prints a shell's completion script, generated from the commands and flags.
  */
-import { type Command, FLAGS, SWITCHES, UsageError } from "./command.ts";
+import { type Command, FLAGS, refuseWord, SWITCHES } from "./command.ts";
 
 /** The words that may follow `dyn`: commands with what they do, and flags. */
 interface Words {
@@ -60,9 +60,7 @@ export function completionsCommand(commands: () => readonly Command[]): Command 
         ? SHELLS[shell]
         : undefined;
       if (!script || more.length > 0) {
-        throw new UsageError(
-          `Expected a shell out of ${shells.join(", ")} but found ${[shell, ...more].join(" ")}`,
-        );
+        refuseWord("the shell", shells, [shell, ...more].join(" ") || "nothing");
       }
       const words = {
         commands: commands().map(({ name, summary }) => [name, summary] as const),

@@ -5,7 +5,7 @@
  * separate processes, so that nothing they do affects this one.
  */
 import { parseArgs } from "@std/cli";
-import { type Command, UsageError } from "./command.ts";
+import { type Command, refuseWord, UsageError } from "./command.ts";
 import { FUZZER_NAMES, FUZZERS, TIERS } from "./fuzz/protocol.ts";
 import { fuzz, workerPath } from "./fuzz/supervisor.ts";
 
@@ -23,16 +23,12 @@ function duration(text: string): number {
 
 function count(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^\d+$/.test(text)) throw new UsageError(`Expected a number for --${name} but found ${text}`);
+  if (!/^\d+$/.test(text)) throw new UsageError(`Expected --${name} to be a whole number but found ${text}`);
   return Number(text);
 }
 
 function oneOf<T extends string>(what: string, names: readonly T[], text: string): T {
-  const found = names.find((name) => name === text);
-  if (found === undefined) {
-    throw new UsageError(`Expected ${what} out of ${names.join(", ")} but found ${text}`);
-  }
-  return found;
+  return names.find((name) => name === text) ?? refuseWord(what, names, text);
 }
 
 const HELP = [
@@ -63,18 +59,18 @@ export const fuzzCommand: Command = {
     const given = parseArgs(args, {
       string: ["_", "for", "tier", "seed", "programs", "path", "without", "shrink", "fuzzer"],
       unknown: (arg) => {
-        throw new UsageError(`Expected an option of fuzz but found ${arg}`);
+        throw new UsageError(`Expected an option that dyn fuzz --help lists but found ${arg}`);
       },
     });
-    const fuzzer = oneOf("a fuzzer", FUZZER_NAMES, given.fuzzer ?? FUZZERS[0].name);
+    const fuzzer = oneOf("--fuzzer", FUZZER_NAMES, given.fuzzer ?? FUZZERS[0].name);
     const known = FUZZERS.find(({ name }) => name === fuzzer)?.tiers ?? TIERS;
     const tiers = given.tier === undefined || given.tier === "all"
       // WebGPU only on request: in software it takes a second a program
       ? known.filter((tier) => tier !== "webgpu")
-      : [oneOf("a tier", known, given.tier)];
+      : [oneOf("--tier", known, given.tier)];
     const { path } = given;
     if (path !== undefined && (given.seed === undefined || tiers.length > 1)) {
-      throw new UsageError("Expected --seed and --tier with --path but found none");
+      throw new UsageError("Expected --seed and one --tier with --path");
     }
     const programs = count("programs", given.programs);
     const seconds = given.for === undefined ? (programs === undefined ? 60 : UNLIMITED) : duration(given.for);

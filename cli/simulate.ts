@@ -10,7 +10,7 @@ import { type Link, TOPOLOGIES, type Topology } from "../lib/debug/simulator/lin
 import type { Terms } from "../lib/debug/simulator/predictions.ts";
 import { choices } from "../lib/debug/simulator/strategies.ts";
 import { simulationText } from "../lib/debug/simulator/text.ts";
-import { type Command, UsageError } from "./command.ts";
+import { type Command, refuseWord, UsageError } from "./command.ts";
 import { reportRejections } from "./errors.ts";
 import { failAndExit, runScript } from "./run.ts";
 import { isUrl, scriptUrl } from "./script_source.ts";
@@ -64,19 +64,17 @@ function ranksOf(given: string): number[] {
   return given.split(",").map((text) => {
     const ranks = Number(text);
     if (Number.isInteger(ranks) && ranks >= 1) return ranks;
-    throw new UsageError(`Expected --ranks as numbers like ${RANKS} but found ${given}`);
+    throw new UsageError(`Expected --ranks to be positive integers like ${RANKS} but found ${given}`);
   });
 }
 
 function topologyOf(given: string): Topology {
-  const found = TOPOLOGIES.find((name) => name === given);
-  if (found) return found;
-  throw new UsageError(`Expected --topology out of ${TOPOLOGIES.join(", ")} but found ${given}`);
+  return TOPOLOGIES.find((name) => name === given) ?? refuseWord("--topology", TOPOLOGIES, given);
 }
 
 function isOn(name: string, given: string): boolean {
   if (given === "true" || given === "false") return given === "true";
-  throw new UsageError(`Expected --${name} as true or false but found ${given}`);
+  refuseWord(`--${name}`, ["true", "false"], given);
 }
 
 /** `dyn simulate`. */
@@ -97,7 +95,7 @@ export const simulateCommand: Command = {
       string: ["_", "ranks", "topology", "overlap", ...NAMES],
       stopEarly: true,
       unknown: (arg) => {
-        throw new UsageError(`Expected one of the settings of dyn simulate --help but found ${arg}`);
+        throw new UsageError(`Expected an option that dyn simulate --help lists but found ${arg}`);
       },
     });
     const setting = settingsOf(parsed), ranks = ranksOf(parsed.ranks ?? RANKS);

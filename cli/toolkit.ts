@@ -5,7 +5,7 @@
  * after the flags have filled it.
  */
 import { DEVICES } from "../backends/device_names.ts";
-import { UsageError } from "./command.ts";
+import { refuseWord } from "./command.ts";
 
 /** The public module. */
 export type Toolkit = typeof import("../mod.ts");
@@ -23,15 +23,11 @@ export async function checkChoices(): Promise<void> {
   await import("../lib/base/config.ts");
   const device = Deno.env.get("DYN_DEVICE");
   if (device) {
-    if (!DEVICES.includes(device)) {
-      throw new UsageError(`Expected a device out of ${DEVICES.join(", ")} but found ${device}`);
-    }
+    if (!DEVICES.includes(device)) refuseWord("the device", DEVICES, device);
     await toolkit();
   }
   const backend = Deno.env.get("DYN_BACKEND");
   if (!backend) return;
   const names = (await toolkit()).compiler.listBackends({ debug: true });
-  if (!names.includes(backend)) {
-    throw new UsageError(`Expected a backend out of ${names.join(", ")} but found ${backend}`);
-  }
+  if (!names.includes(backend)) refuseWord("the backend", names, backend);
 }

@@ -5,7 +5,7 @@
  * computes other numbers or fails. Invariant: a tier that the machine does not have is reported and is not a failure.
  */
 import { messageOf } from "../lib/base/errors.ts";
-import { type Command, UsageError } from "./command.ts";
+import { type Command, refuseWord } from "./command.ts";
 import { type Toolkit, toolkit } from "./toolkit.ts";
 
 /** The outcome of a tier. */
@@ -119,9 +119,7 @@ export const verifyCommand: Command = {
   takesFlags: false,
   run: async (args) => {
     const unknown = args.find((name) => !NAMES.includes(name));
-    if (unknown !== undefined) {
-      throw new UsageError(`Expected tiers out of ${NAMES.join(", ")} but found ${unknown}`);
-    }
+    if (unknown !== undefined) refuseWord("a tier", NAMES, unknown);
     // The uncompiled step is what the others are compared with.
     const wanted = new Set(args.length === 0 ? NAMES : ["uncompiled", ...args]);
     const dyn = await toolkit();

@@ -2,8 +2,8 @@
  * The modes of `compile`: names for settings of the code generator. Invariant: the table is total, and names only
  * settings that exist.
  */
+import { refuseChoice } from "./base/checked_input.ts";
 import { config, type InductorConfig } from "./base/config.ts";
-import { DynError } from "./base/errors.ts";
 
 /**
  * The optimisation mode, as in `torch.compile`. "max-autotune": the first call times alternatives of each kernel and
@@ -28,9 +28,7 @@ function isMode(mode: string): mode is Mode {
 }
 
 function checked(mode: string): Mode {
-  if (isMode(mode)) return mode;
-  const names = Object.keys(MODES).map((name) => JSON.stringify(name));
-  throw new DynError(`Expected mode ${names.slice(0, -1).join(", ")} or ${names.at(-1)} but found ${mode}`);
+  return isMode(mode) ? mode : refuseChoice("mode of compile", Object.keys(MODES), mode);
 }
 
 /** The settings of a mode. Throws DynError for one that does not exist. */

@@ -449,6 +449,6 @@ Deno.test("backward and grad take trailing arguments by name or by position", ()
   assertThrows(
     () => loss.backward(wrong),
     DynError,
-    "Expected one of gradient, retainGraph, createGraph, inputs but found",
+    "Expected an option of backward to be one of gradient, retainGraph, createGraph, inputs but found",
   );
 });

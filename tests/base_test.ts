@@ -120,18 +120,18 @@ Deno.test("config.patch is scoped, also through promises and throws", async () =
 Deno.test("unknown settings and wrong types are errors and change nothing", () => {
   const untyped = (values: Record<string, unknown>) => () =>
     config.patch({ verbose: true, ...values }, () => 0);
-  assertThrows(untyped({ cacheSizeLimits: 1 }), DynError, "but found cacheSizeLimits");
-  assertThrows(untyped({ patch: () => 1 }), DynError, "but found patch");
+  assertThrows(untyped({ cacheSizeLimits: 1 }), DynError, 'but found "cacheSizeLimits"');
+  assertThrows(untyped({ patch: () => 1 }), DynError, 'but found "patch"');
   assertThrows(
     untyped({ cacheSizeLimit: "8" }),
     DynError,
-    'Expected a value of kind number for cacheSizeLimit but found "8"',
+    'Expected cacheSizeLimit to be a number but found "8"',
   );
-  assertThrows(untyped({ inductor: { fusions: true } }), DynError, "but found inductor.fusions");
+  assertThrows(untyped({ inductor: { fusions: true } }), DynError, 'but found "inductor.fusions"');
   assertThrows(
     untyped({ inductor: 3 }),
     DynError,
-    "Expected a value of kind object for inductor but found 3",
+    "Expected inductor to be an object but found 3",
   );
   assertFalse(config.verbose);
   const record: Config & Record<string, unknown> = config as Config & Record<string, unknown>;
@@ -146,14 +146,14 @@ Deno.test("assignments of wrong types to settings are errors and change nothing"
     Reflect.set(target, key, value);
   };
   const wrong: readonly (readonly [path: string, value: unknown, text: string])[] = [
-    ["cacheSizeLimit", "8", 'Expected a value of kind number for cacheSizeLimit but found "8"'],
-    ["verbose", 1, "Expected a value of kind boolean for verbose but found 1"],
-    ["verbose", undefined, "Expected a value of kind boolean for verbose but found undefined"],
-    ["reorderableLoggingFunctions", [], "Expected a value of kind Set for reorderableLoggingFunctions"],
+    ["cacheSizeLimit", "8", 'Expected cacheSizeLimit to be a number but found "8"'],
+    ["verbose", 1, "Expected verbose to be a boolean but found 1"],
+    ["verbose", undefined, "Expected verbose to be a boolean but found undefined"],
+    ["reorderableLoggingFunctions", [], "Expected reorderableLoggingFunctions to be a Set"],
     ["inductor", {}, "Expected settings of inductor one by one but found {}"],
-    ["inductor.fusion", "no", 'Expected a value of kind boolean for inductor.fusion but found "no"'],
-    ["inductor.tier", "fast", 'Expected inductor.tier out of "wait", "background", "wasm" but found "fast"'],
-    ["inductor.trace.enabled", 0, "Expected a value of kind boolean for inductor.trace.enabled but found 0"],
+    ["inductor.fusion", "no", 'Expected inductor.fusion to be a boolean but found "no"'],
+    ["inductor.tier", "fast", 'Expected inductor.tier to be one of wait, background, wasm but found "fast"'],
+    ["inductor.trace.enabled", 0, "Expected inductor.trace.enabled to be a boolean but found 0"],
   ];
   for (const [path, value, text] of wrong) assertThrows(assign(path, value), DynError, text);
   assertThrows(() => inductorPatch({ tier: "fast" }), DynError, 'but found "fast"');
@@ -171,7 +171,7 @@ Deno.test("untyped options of compile become a checked patch", () => {
     maxAutotune: true,
     trace: { enabled: true, fxGraph: false },
   });
-  assertThrows(() => inductorPatch({ "trace.enable": true }), DynError, "but found inductor.trace.enable");
+  assertThrows(() => inductorPatch({ "trace.enable": true }), DynError, 'but found "inductor.trace.enable"');
 });
 
 Deno.test("DYN_LOGS names artifacts with levels", () => {
@@ -183,7 +183,7 @@ Deno.test("DYN_LOGS names artifacts with levels", () => {
   assertEquals(parseLogs("all").size, 21);
   assertEquals(parseLogs("").size, 0);
   assertThrows(() => parseLogs("graph,grpah"), DynError, "recompiles");
-  assertThrows(() => parseLogs("graph,grpah"), DynError, "but found grpah");
+  assertThrows(() => parseLogs("graph,grpah"), DynError, 'but found "grpah"');
 });
 
 Deno.test("a log text is built only when it is read", () => {

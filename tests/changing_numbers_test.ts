@@ -18,7 +18,7 @@ Deno.test("integers to a negative power are refused, however often the power cha
   const x = tensor([2, 3], { dtype: "int32" });
   for (const power of [2, 3, 4, 5, 6, 7]) {
     assertEquals(x.pow(power).tolist(), [2 ** power, 3 ** power]);
-    assertThrows(() => x.pow(-power), Error, "not negative");
+    assertThrows(() => x.pow(-power), Error, "non-negative");
   }
 });
 

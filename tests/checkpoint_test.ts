@@ -133,7 +133,7 @@ Deno.test("what cannot be saved or read names its place, and a former file stays
     );
     const loop: unknown[] = [];
     loop.push(loop);
-    assertThrows(() => save(loop, file), DynError, "inside of itself at the value[0]");
+    assertThrows(() => save(loop, file), DynError, "a cycle at the value[0]");
     assertEquals(load(file), { kept: 1 });
     assertEquals([...Deno.readDirSync(file.slice(0, file.lastIndexOf("/")))].length, 1);
     Deno.writeFileSync(file, Deno.readFileSync(file).slice(0, 20));

@@ -220,7 +220,7 @@ Deno.test("a budget of memory bounds what is saved, and changes no gradient", ()
   assertThrows(
     () => step(1.5, "eager"),
     DynError,
-    "Expected a share from 0 to 1 for activationMemoryBudget but found 1.5",
+    "Expected activationMemoryBudget to be in [0, 1] but found 1.5",
   );
 });
 

@@ -106,23 +106,29 @@ Deno.test("a wrong command line is explained, with exit code 2", async () => {
       ["missing.ts"],
       /^error: Expected a command or a script but found missing\.ts, and there is no such file\n/,
     ],
-    [["--fast", "a.ts"], /^error: Expected one of --help, .*--debug-function but found --fast\n/],
+    [
+      ["--fast", "a.ts"],
+      /^error: Expected a flag to be one of --help, .*--debug-function but found --fast\n/,
+    ],
     [
       ["--backend", "nonsense", "a.ts"],
-      /^error: Expected a backend out of .*inductor.* but found nonsense\n/,
+      /^error: Expected the backend to be one of .*inductor.* but found nonsense\n/,
     ],
-    [["--device", "gpu", "a.ts"], /^error: Expected a device out of cpu, webgpu but found gpu\n/],
+    [["--device", "gpu", "a.ts"], /^error: Expected the device to be one of cpu, webgpu but found gpu\n/],
     [["--backend"], /^error: Expected --backend <name> but found no value\n/],
     [["backends", "x"], /^error: Expected nothing after backends but found x\n/],
-    [["cache", "burn"], /^error: Expected path, clear, save, load or explain but found burn\n/],
+    [
+      ["cache", "burn"],
+      /^error: Expected the action to be one of path, clear, save, load, explain but found burn\n/,
+    ],
     [["run"], /^error: Expected a script but found nothing\n/],
     [["fuzz", "--for", "soon"], /^error: Expected a time such as 90s, 10m or 1h but found soon\n/],
-    [["fuzz", "--tier", "gpu"], /^error: Expected a tier out of eager, .*webgpu but found gpu\n/],
+    [["fuzz", "--tier", "gpu"], /^error: Expected --tier to be one of eager, .*webgpu but found gpu\n/],
     [
       ["fuzz", "--fuzzer", "language", "--tier", "webgpu"],
-      /^error: Expected a tier out of .* but found webgpu/,
+      /^error: Expected --tier to be one of .* but found webgpu/,
     ],
-    [["fuzz", "--path", "1"], /^error: Expected --seed and --tier with --path but found none\n/],
+    [["fuzz", "--path", "1"], /^error: Expected --seed and one --tier with --path\n/],
   ];
   for (const [args, message] of sampleBySeed(wrong, 5)) {
     const { code, stderr } = await inFolder({ "a.ts": "" }, args);
@@ -130,7 +136,7 @@ Deno.test("a wrong command line is explained, with exit code 2", async () => {
     assertEquals(code, 2, args.join(" "));
   }
   const { code, stderr } = await inFolder({ "a.ts": "" }, ["--logs", "grph", "a.ts"]);
-  assertMatch(stderr, /^error: Expected log artifacts out of all, dynamo, .* but found grph\n/);
+  assertMatch(stderr, /^error: Expected a log artifact to be one of all, dynamo, .* but found "grph"\n/);
   assertEquals(code, 1);
 });
 

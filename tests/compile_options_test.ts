@@ -24,14 +24,14 @@ Deno.test("an option that does not exist, or is of another type, is an error tha
     assertThrows(() => compile(fn, untyped(options)), DynError).message;
   assertEquals(
     message({ fullGraph: true }),
-    "Expected an option of compile out of backend, fullgraph, dynamic, shapesSpec, mode, options, disable, name but found fullGraph; write fullgraph",
+    "Expected an option of compile to be one of backend, fullgraph, dynamic, shapesSpec, mode, options, disable, name but found fullGraph; write fullgraph",
   );
   assertEquals(message({ fullgraph: 1 }), "Expected fullgraph to be a boolean but found 1");
   assertEquals(message({ backend: 3 }), "Expected backend to be a string or a function but found 3");
-  assert(message({ backend: "nope" }).startsWith("Expected a backend out of "));
+  assert(message({ backend: "nope" }).startsWith("Expected the backend to be one of "));
   assertEquals(
     message({ mode: "fast" }),
-    'Expected mode "default", "reduce-overhead", "max-autotune" or "max-autotune-no-cudagraphs" but found fast',
+    'Expected mode of compile to be one of default, reduce-overhead, max-autotune, max-autotune-no-cudagraphs but found "fast"',
   );
   assertThrows(() => compile(untyped({ fullGraph: true })), DynError, "but found fullGraph; write fullgraph");
   const module = new nn.Linear(2, 2);
@@ -111,15 +111,15 @@ Deno.test("what steers compilation says what it expected and what it found", () 
       "Expected a function or an nn.Module to explain but found 3",
       'Expected a function or an nn.Module but found "f"',
       "Expected a function to disable but found 3",
-      "Expected an option of disable out of reason, recursive but found reasons",
+      "Expected an option of disable to be one of reason, recursive but found reasons",
       "Expected a function to allow in graphs but found null",
       'Expected a function from graphs to callables as backend "x" but found 3',
-      "Expected the name of a backend but found 3",
+      "Expected a string for the name of a backend but found 3",
       "Expected forceBackend to be a string or a function but found 1",
       'Expected a boolean, whether breaks are errors, but found "yes"',
       "Expected a function to run but found 3",
       'Expected dimensions to mark but found "0"',
-      "Expected an option of markDynamic out of min, max but found minimum",
+      "Expected an option of markDynamic to be one of min, max but found minimum",
       "Expected a tensor to mark but found 3",
       "Expected a function to trace but found 3",
       "Expected a function that compiles graphs as fwCompiler but found undefined",

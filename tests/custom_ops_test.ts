@@ -149,7 +149,7 @@ Deno.test("what is not said of an op breaks the graph or is an error, and opChec
   assertThrows(
     () => library.customOp("tests::none", (x: Tensor) => x, { mutatesArgs: ["y"] }),
     DynError,
-    "mutatesArgs of tests::none out of x but found y",
+    'each of mutatesArgs of tests::none to be one of x but found "y"',
   );
   const schema = library.customOp("tests::schema", (...all: Tensor[]) => void all[1]?.zero_(), {
     schema: "(Tensor x, Tensor(a!) y) -> ()",

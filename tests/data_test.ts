@@ -35,7 +35,7 @@ Deno.test("a loader takes arrays and options by position and name", () => {
   assertThrows(
     () => new data.DataLoader(numbers, { batchSize: null, dropLast: true }),
     DynError,
-    "not batched",
+    "batchSize null",
   );
   assertThrows(() => Reflect.construct(data.DataLoader, [numbers, { batch: 2 }]), DynError, "found batch");
 });
@@ -108,7 +108,7 @@ Deno.test("broken safetensors files are errors that say what is wrong", () => {
     [fileOf("{").subarray(0, 8), "Expected a header of 1 bytes but found 0"],
     [fileOf("{oops"), "Expected a JSON header"],
     [fileOf("[]"), "Expected a JSON object"],
-    [fileOf(entry("F8_E4M3", "[2]", "[0,4]"), 4), "Expected one of F32"],
+    [fileOf(entry("F8_E4M3", "[2]", "[0,4]"), 4), "one of F32"],
     [fileOf(entry("F32", "[2]", "[0,4]"), 4), "Expected 8 bytes for x"],
     [fileOf(entry("F32", "[2]", "[0,8]"), 4), "Expected 8 bytes for x"],
     [fileOf(entry("F32", "[-1]", "[0,4]"), 4), "non-negative"],
@@ -141,7 +141,7 @@ Deno.test("samplers give their orders anew, and follow their own generator", () 
   manualSeed(5);
   permuted(generator);
   assertEquals(Number(rand([]).item()), alone);
-  assertThrows(() => new WeightedRandomSampler([-1], 1), DynError, "not negative");
+  assertThrows(() => new WeightedRandomSampler([-1], 1), DynError, "non-negative weights");
   assertThrows(() => new RandomSampler(numbers, { numSamples: 0 }), DynError, "positive number");
 });
 
@@ -160,7 +160,7 @@ Deno.test("datasets are joined, put side by side, chained and split", () => {
   assertThrows(() => new data.StackDataset([letters, more]), DynError, "lengths 2, 3");
   const loader = new data.DataLoader(new data.ChainDataset([[1, 2], [3]]), { batchSize: 2 });
   assertEquals([...loader].map(String), [String(tensor([1, 2])), String(tensor([3]))]);
-  assertThrows(() => loader.length, DynError, "order of their own");
+  assertThrows(() => loader.length, DynError, "iterable dataset");
   const listed = new data.ConcatDataset([["x"], new data.Subset(["y", "z"], [1])]);
   assertEquals([listed.get(0), listed.get(1)], ["x", "z"]);
   const [first, rest] = data.randomSplit([1, 2, 3], [1, 2]), both: number = first.length + rest.length;
@@ -342,9 +342,13 @@ Deno.test("what cannot be sent to workers, or does not come from them, is an err
   assertThrows(
     () => new data.DataLoader([1], { numWorkers: 1, collateFn: (x) => x }),
     DynError,
-    "Expected collateFn that workers can make, too, but found the function collateFn",
+    "Expected collateFn that workers can create too but found the function collateFn",
   );
-  assertThrows(() => new data.DataLoader(own, { numWorkers: -1 }), DynError, "numWorkers of at least 0");
+  assertThrows(
+    () => new data.DataLoader(own, { numWorkers: -1 }),
+    DynError,
+    "numWorkers to be an integer of at least 0",
+  );
   assertThrows(() => new data.DataLoader(own, { persistentWorkers: true }), DynError, "persistentWorkers");
   await assertRejects(() => data.fromModule("./digits.ts", "x"), DynError, "import.meta.resolve");
   await assertRejects(() => data.fromModule(WORKERS, "circles"), DynError, "an export circles of");
@@ -352,7 +356,7 @@ Deno.test("what cannot be sent to workers, or does not come from them, is an err
   assertThrows(
     () => [...new data.DataLoader(closures, { batchSize: null, numWorkers: 1 })],
     DynError,
-    "Expected what can be sent to another thread at the batch but found the function",
+    "Expected a value that can be sent to another thread at the batch but found the function",
   );
   const hangs = await data.fromModule<typeof worker.hangs>(WORKERS, "hangs", []);
   assertThrows(

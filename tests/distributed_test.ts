@@ -278,7 +278,11 @@ Deno.test("a process that was started alone is a group of one", async () => {
     distributed.allReduce(x.t(), { op: "max" });
     distributed.allGather([y], x.t());
     assertEquals([x.tolist(), y.tolist()], [[[1, 2], [3, 4]], [[1, 3], [2, 4]]]);
-    assertThrows(() => distributed.send(x, 1), Error, "Expected one of the ranks 0 but found 1");
+    assertThrows(
+      () => distributed.send(x, 1),
+      Error,
+      "Expected a rank of the group to be one of 0 but found 1",
+    );
   });
   assertEquals(distributed.isInitialized(), false);
   assertThrows(() => distributed.getRank(), Error, "call distributed.initProcessGroup() first");

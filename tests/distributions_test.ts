@@ -105,7 +105,11 @@ Deno.test("parameters may be whole numbers, are looked at, and grow with a batch
     "Normal(loc: 0, scale: 1)",
   ]);
   assertThrows(() => new Normal(0, tensor([1, -2])), DynError, "scale of Normal to be positive but found -2");
-  assertThrows(() => new Normal(NaN, 1), DynError, "loc of Normal to be no NaN but found NaN");
+  assertThrows(
+    () => new Normal(NaN, 1),
+    DynError,
+    "loc of Normal to be a number other than NaN but found NaN",
+  );
   assertThrows(() => new Bernoulli(1.5), DynError, "probs of Bernoulli to be in [0, 1] but found 1.5");
   const both = { probs: tensor([0.5]), logits: tensor([0.5]) };
   assertThrows(
@@ -114,8 +118,8 @@ Deno.test("parameters may be whole numbers, are looked at, and grow with a batch
     "probs or logits of Bernoulli but found probs and logits",
   );
   assertThrows(() => new Categorical(both), DynError, "found probs and logits");
-  assertThrows(() => new Categorical(tensor(0.5)), DynError, "probs of one dimension at least");
-  assertThrows(() => new distributions.Dirichlet(tensor(1.5)), DynError, "one dimension at least");
+  assertThrows(() => new Categorical(tensor(0.5)), DynError, "probs of at least 1 dimension");
+  assertThrows(() => new distributions.Dirichlet(tensor(1.5)), DynError, "at least 1 dimension");
   assertThrows(
     () => new distributions.Geometric(0),
     DynError,
@@ -166,7 +170,11 @@ Deno.test("further matrices: rows of correlations, whole covariances, the ends o
     DynError,
     "df − (n − 1) of Wishart to be positive but found -0.5",
   );
-  assertThrows(() => new LKJCholesky(1), DynError, "a dim of at least 2 for LKJCholesky but found 1");
+  assertThrows(
+    () => new LKJCholesky(1),
+    DynError,
+    "dim of LKJCholesky to be an integer of at least 2 but found 1",
+  );
   // A tail that ends at loc − scale / concentration
   const ends = new GeneralizedPareto(1, 2, double([-0.5]));
   near(ends.logProb(double([0.5, 5.5])), [-Infinity, -Infinity], "outside");

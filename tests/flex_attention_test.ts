@@ -116,5 +116,9 @@ Deno.test("flexAttention: errors name the sizes", () => {
   assertThrows(() => flexAttention(x, x, randn([2, 3, 4])), DynError, "[2, 3, 4]");
   assertThrows(() => flexAttention(x, randn([1, 1, 3, 4]), randn([1, 1, 3, 4])), DynError, "enableGqa");
   assertThrows(() => flexAttention(x, x, x, null, mask), DynError, "[1, 4, 3, 3]");
-  assertThrows(() => createBlockMask(causal, 0, null, 3, 3), DynError, "batch of at least 1");
+  assertThrows(
+    () => createBlockMask(causal, 0, null, 3, 3),
+    DynError,
+    "batch to be an integer of at least 1",
+  );
 });

@@ -269,7 +269,7 @@ Deno.test("Functions say their tangents, or have those of their backward; ops th
       DynError,
       "Expected a gradient of Opaque that can be differentiated",
     );
-    assertThrows(() => op(dual), DynError, "say its gradient by registerAutograd");
+    assertThrows(() => op(dual), DynError, "define its gradient with registerAutograd");
     op.registerAutograd((_context, grad: Tensor) => grad.mul(3));
     is(op(dual), vector([4.2, -6]), vector([9, 15]));
     assertThrows(

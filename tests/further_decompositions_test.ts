@@ -188,6 +188,6 @@ Deno.test("segments are reduced to PyTorch's numbers and gradients", () => {
   assertThrows(
     () => segmentReduce(wide.at(0), "sum", { lengths: some }),
     DynError,
-    "6 elements together in segmentReduce but found 5",
+    "lengths of segmentReduce to sum to 6 but found 5",
   );
 });

@@ -141,13 +141,13 @@ Deno.test("normal draws what mean and deviation broadcast to, poisson counts, bo
   assertEquals([counts.dtype, counts.eq(counts.round()).all().item()], ["float64", true]);
   assert(counts.mean(0).sub(tensor([0.5, 6])).abs().max().item() < 0.25);
   assert(counts.var(0).sub(tensor([0.5, 6])).abs().max().item() < 0.6);
-  assertThrows(() => normal(mean, -1), DynError, "not negative");
+  assertThrows(() => normal(mean, -1), DynError, "non-negative");
   assertThrows(
     () => normal(tensor([1, 2]), 1),
     DynError,
     "Expected floats as mean and std of normal but found int64",
   );
-  assertThrows(() => poisson(tensor([-0.5])), DynError, "not negative");
+  assertThrows(() => poisson(tensor([-0.5])), DynError, "non-negative");
 });
 
 Deno.test("coins are tossed in place, into any type, unless chances are given", () => {

@@ -83,7 +83,7 @@ Deno.test("restarts go to an epoch of which a part has gone by, and on from ther
     return optimizer.paramGroups[0]?.lr ?? NaN;
   });
   near(tensor(rates, { dtype: "float64" }), data.restarts, "restarts");
-  assertThrows(() => schedule.step(-1), dyn.DynError, "not negative but found -1");
+  assertThrows(() => schedule.step(-1), dyn.DynError, "at least 0 but found -1");
   assertThrows(
     () => new optim.Adafactor([fixed([2], 1)], { d: 0.5 }),
     dyn.DynError,

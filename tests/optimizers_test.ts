@@ -389,7 +389,7 @@ Deno.test("hyperparameters that do not exist or make no sense are errors", () =>
     DynError,
     "found learningRate",
   );
-  assertThrows(() => new optim.Adam(params, { lr: -1 }), DynError, "lr of Adam that is not negative");
+  assertThrows(() => new optim.Adam(params, { lr: -1 }), DynError, "lr of Adam to be at least 0");
   assertThrows(() => new optim.Adam(params, { betas: [0.9, 1] }), DynError, "[0, 1)");
   assertThrows(() => new optim.SGD(params, { nesterov: true }), DynError, "momentum");
   assertThrows(() => new L.OneCycleLR(new optim.SGD(params), 1), DynError, "totalSteps");
@@ -439,7 +439,7 @@ Deno.test("schedules take a function or a rate a group, and required arguments b
     "StepLR",
   );
   const one = new optim.SGD(leaves(), { lr: 0.1 });
-  assertThrows(() => new L.LambdaLR(one, [(t) => t, (t) => t]), DynError, "one a group");
+  assertThrows(() => new L.LambdaLR(one, [(t) => t, (t) => t]), DynError, "one per group");
   assertThrows(() => Reflect.construct(L.StepLR, [one]), DynError, "stepSize of StepLR");
 });
 

@@ -172,7 +172,7 @@ Deno.test("tables are sorted and cut as asked", () => {
   assertThrows(
     () => rows.table({ sortBy: "time" as "count" }),
     Error,
-    "Expected sortBy out of count, cpuTimeTotal",
+    "Expected sortBy of table to be one of count, cpuTimeTotal",
   );
   assertThrows(() => rows.table({ rows: 3 } as object), Error, "found rows");
 });
@@ -266,12 +266,12 @@ Deno.test("a program that throws ends its profile; there is one at a time", () =
     RangeError,
     "mine",
   );
-  assertThrows(() => profile(() => profile(() => 1)), Error, "Expected no profile under way but found one");
+  assertThrows(() => profile(() => profile(() => 1)), Error, "Expected no active profile but found one");
   assertEquals(profile(() => 1).events(), []);
   assertThrows(
     () => new profiler.Profile().events(),
     Error,
-    "Expected a profile that has recorded something",
+    "Expected a profile with a recorded cycle",
   );
 });
 

@@ -124,7 +124,10 @@ Deno.test("chances that are none are refused among others", () => {
   for (let k = 1; k < CALLS; k++) {
     for (const p of [k / CALLS, 1, 0]) ops.bernoulli(x, p);
     for (const p of [2, -1, 1 + k / CALLS, NaN]) {
-      assert(outcome(() => ops.bernoulli(x, p)).startsWith("Expected p in [0, 1]"), `${p}, call ${k}`);
+      assert(
+        outcome(() => ops.bernoulli(x, p)).startsWith("Expected p of bernoulli to be in [0, 1]"),
+        `${p}, call ${k}`,
+      );
     }
     for (const wrong of [1.5, -0.25, NaN]) {
       const chances = tensor([0.5, wrong]), found = `in [0, 1] for bernoulli but found ${wrong}`;

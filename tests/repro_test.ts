@@ -139,8 +139,8 @@ Deno.test("what the program itself does wrong is no fault of compilation", async
 
 Deno.test("settings that name nothing are errors", () => {
   const f = () => compile((x: Tensor) => x.add(1), { backend: "eager" })(tensor([1]));
-  assertThrows(() => config.patch({ reproAfter: "eager" }, f), DynError, "Expected dynamo or aot");
-  assertThrows(() => config.patch({ reproLevel: 5, reproAfter: "aot" }, f), DynError, "from 1 to 4");
+  assertThrows(() => config.patch({ reproAfter: "eager" }, f), DynError, "one of dynamo, aot");
+  assertThrows(() => config.patch({ reproLevel: 5, reproAfter: "aot" }, f), DynError, "in [1, 4]");
 });
 
 /** Captured graphs of a function, as cases. */

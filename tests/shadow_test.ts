@@ -65,11 +65,11 @@ Deno.test("calls are sampled by their number, the first among them", () => {
 
 Deno.test("a share is a number from 0 to 1", () => {
   const f = (x: Tensor) => x.mul(2);
-  assertThrows(() => compile(f, { options: { shadow: 2 } }), DynError, "Expected a share from 0 to 1");
+  assertThrows(() => compile(f, { options: { shadow: 2 } }), DynError, "to be in [0, 1]");
   assertThrows(
     () => config.patch({ shadow: -1 }, () => compile(f, { backend: "eager" })(tensor([1]))),
     DynError,
-    "for shadow but found -1",
+    "shadow to be in [0, 1] but found -1",
   );
 });
 

@@ -88,7 +88,7 @@ Deno.test("indexing: integers, slices, ellipsis, new axes, lists, tensors, masks
   assertThrows(() => x.at("1:2:3:4"), DynError, "Expected a slice");
   const open: unknown[] = [-2, null], misspelt: object = { begin: 1 };
   assertThrows(() => Reflect.apply(x.at, x, [open]), DynError, "a slice is text");
-  assertThrows(() => Reflect.apply(x.at, x, [misspelt]), DynError, "but found begin");
+  assertThrows(() => Reflect.apply(x.at, x, [misspelt]), DynError, 'but found "begin"');
 });
 
 Deno.test("whole numbers that are to require grad are floats; other types say what to do", () => {
@@ -356,7 +356,7 @@ Deno.test("to converts types and leaves what fits alone", () => {
   assertThrows(
     () => x.to(elsewhere),
     DynError,
-    'Expected a device out of cpu, webgpu, meta but found "nowhere"',
+    'Expected the device to be one of cpu, webgpu, meta but found "nowhere"',
   );
   // Literals are type-checked
   const wrong: TypeOrDevice<"float31"> extends "float31" ? never : "refused" = "refused";

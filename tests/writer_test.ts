@@ -209,7 +209,7 @@ Deno.test("a writer's values come back, in their order, with steps of their own 
       "Expected an image CHW of 1, 3 or 4 channels but found shape [2, 3, 3]",
     );
     writer.close();
-    assertThrows(() => writer.addScalar("loss", 1), Error, "Expected a writer that is open");
+    assertThrows(() => writer.addScalar("loss", 1), Error, "Expected an open writer");
     const events = readRecords(await Deno.readFile(writer.path)).records.flatMap(decodeEvent);
     const told = events.map(({ tag, step, value }) =>
       `${tag} ${step} ${value.kind === "scalar" ? value.value : value.kind}`

@@ -4,8 +4,8 @@
  * the result; each is reported, a missing or abandoned compiler only once; errors of dyn's own printers are not
  * caught here.
  */
+import { refuseChoice } from "../../lib/base/checked_input.ts";
 import { config, type Tier } from "../../lib/base/config.ts";
-import { DynError } from "../../lib/base/errors.ts";
 import { reportFallback } from "../../lib/base/fallback.ts";
 import { areDeterministicAlgorithmsEnabled } from "../../lib/base/precision.ts";
 import type { Plain } from "../../lib/base/recording.ts";
@@ -43,7 +43,7 @@ export function compileForHost(program: Program): CompiledProgram {
       return compileTiered(sourceOf(program, { stays: true }), listenersFor(program.name));
     default:
       tier satisfies never;
-      throw new DynError(`Expected inductor.tier "wait", "background" or "wasm" but found ${String(tier)}`);
+      return refuseChoice("inductor.tier", ["wait", "background", "wasm"], tier);
   }
 }
 

@@ -104,7 +104,7 @@ function batched(
   const sizes = new Set(tangents.map((tangent) => tangent?.shape[0])), [count] = sizes;
   if (sizes.size !== 1 || !count) {
     throw new DynError(
-      `Expected gradients of all outputs with as many elements, at least one, in front but found ${
+      `Expected batched gradients of all outputs with the same leading size, at least 1, but found ${
         [...sizes].map((size) => size ?? "none").join(" and ")
       }`,
     );

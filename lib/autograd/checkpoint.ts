@@ -2,6 +2,7 @@
  * Functions whose intermediates are recomputed in the backward pass, like `torch.utils.checkpoint`. Invariant:
  * gradients are those of a plain call; random numbers are the same in both runs.
  */
+import { checkInteger } from "../base/checked_numbers.ts";
 import { checkFunction, checkKind } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -145,9 +146,7 @@ export function checkpointSequential(
   input: Tensor,
   options: CheckpointOptions = {},
 ): Tensor {
-  if (!Number.isInteger(segments) || segments < 1) {
-    throw new DynError(`Expected a positive number of segments but found ${segments}`);
-  }
+  checkInteger("the number of segments", segments, 1);
   checkKind(layers, "a list or other iterable", "checkpointSequential");
   const functions = Array.from(layers, (each) => {
     if (typeof each === "function") return each;

@@ -3,7 +3,7 @@
  * an op, which transforms, the tape and compiled graphs treat as one step. Invariant: an op writes only to the
  * arguments that it names, and its results share memory with none of them.
  */
-import { checkFunction, checkOptions, optionsOf, refuseValue } from "../base/checked_input.ts";
+import { checkFunction, checkOptions, optionsOf, refuseChoice, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { reportFallback } from "../base/fallback.ts";
 import { flatten, unflatten } from "../base/tree.ts";
@@ -92,7 +92,7 @@ export function isCustomOp(fn: unknown): fn is CustomOp {
 export function customOpNamed(name: string): CustomOp {
   const found = byName.get(name);
   if (found) return found;
-  throw new DynError(`Expected an op out of ${[...byName.keys()].join(", ") || "none"} but found ${name}`);
+  refuseChoice("a custom op", [...byName.keys()], name);
 }
 
 /**
@@ -113,7 +113,7 @@ export function customOp<F extends OpFunction>(
   const asked = mutatesArgs.map((each) => {
     const at = typeof each === "number" ? each : names.indexOf(each);
     if (at >= 0) return at;
-    throw new DynError(`Expected mutatesArgs of ${name} out of ${names.join(", ")} but found ${each}`);
+    refuseChoice(`each of mutatesArgs of ${name}`, names, each);
   });
   const mutated = [
     ...new Set([...asked, ...parameters.flatMap(({ isWritten }, at) => isWritten ? [at] : [])]),
@@ -186,7 +186,7 @@ function functionOf(
     static override backward(context: FunctionContext, ...grads: never[]): unknown {
       if (backward !== null) return backward(context, ...grads);
       throw new DynError(
-        `Expected a gradient of ${name} but found none: say it by registerAutograd, or call it under noGrad`,
+        `Expected a gradient of ${name} but found none: define it with registerAutograd, or call it under noGrad`,
       );
     }
   };
@@ -203,14 +203,14 @@ function callCustomOp(entry: Known, args: readonly unknown[]): unknown {
   const carried = tensors.some((each) => hasTangents(each));
   if (carried && !(entry.isDifferentiable && tensors.every((each) => args.includes(each)))) {
     throw new DynError(
-      `Expected tensors without tangents for ${entry.name} but found some: say its gradient by registerAutograd`,
+      `Expected tensors without tangents for ${entry.name} but found some: define its gradient with registerAutograd`,
     );
   }
   if (entry.mutated.length > 0) return callMutating(entry, args);
   const inLists = args.filter((each) => !isTensor(each)).flatMap((each) => flatten(each, isTensor).leaves);
   if (recordsGrad(inLists.filter(isTensor))) {
     throw new DynError(
-      `Expected tensors that require grad as arguments of ${entry.name} of their own but found them in a list`,
+      `Expected tensors that require grad as separate arguments of ${entry.name} but found them in a list`,
     );
   }
   return carried || recordsGrad(tensors)
@@ -262,7 +262,7 @@ function runKernel({ name, kernels }: Known, args: readonly unknown[]): unknown 
   if (!kernel) {
     const has = [...kernels.keys()].join(", ");
     throw new DynError(
-      `Expected ${name} on ${has} but found tensors on ${device}: say how it runs by registerKernel`,
+      `Expected ${name} on ${has} but found tensors on ${device}: add a kernel with registerKernel`,
     );
   }
   const result: unknown = Reflect.apply(kernel, undefined, args);

@@ -126,7 +126,7 @@ interface FunctionClass {
 export class Function {
   /** Computes the results: a tensor or an array of values. */
   static forward(..._args: never[]): unknown {
-    throw new DynError("Expected a Function with a static forward");
+    throw new DynError(`Expected a static forward on ${this.name} but found none`);
   }
 
   /** Saves what backward needs, where forward takes no context. */
@@ -134,12 +134,12 @@ export class Function {
 
   /** Gradients of the arguments from those of the results. */
   static backward(_context: FunctionContext, ..._grads: never[]): unknown {
-    throw new DynError("Expected a Function with a static backward");
+    throw new DynError(`Expected a static backward on ${this.name} but found none`);
   }
 
   /** Tangents of the results from those of the arguments; unless it is given, `backward` is differentiated for them. */
   static jvp(_context: FunctionContext, ..._tangents: never[]): unknown {
-    throw new DynError("Expected a Function with a static jvp");
+    throw new DynError(`Expected a static jvp on ${this.name} but found none`);
   }
 
   /** Runs forward and records backward. */

@@ -127,7 +127,7 @@ function collect<O extends object>(
 export function spread(value: number | readonly number[], rank: number): readonly number[] {
   if (typeof value === "number") return new Array<number>(rank).fill(value);
   if (!Array.isArray(value) || value.length !== rank) {
-    throw new DynError(`Expected ${rank} numbers, one a spatial dimension, but found [${value}]`);
+    throw new DynError(`Expected ${rank} numbers, one per spatial dimension, but found [${value}]`);
   }
   return value;
 }

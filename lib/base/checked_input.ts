@@ -9,11 +9,17 @@ import { DynError } from "./errors.ts";
 export type ValueType = "string" | "number" | "boolean" | "function" | "object";
 
 /**
- * Throws DynError: this was expected, and that value found. The tracer knows that this call throws, and leaves it to the
- * program, whose line the error then shows.
+ * Throws DynError: this was expected, and that value found; `hint` ends the message. The tracer knows that this call
+ * throws and leaves it to the program, so that the error shows the program's line.
  */
-export function refuseValue(expected: string, found: unknown): never {
-  throw new DynError(`Expected ${expected} but found ${oneLine(found)}`);
+export function refuseValue(expected: string, found: unknown, hint = ""): never {
+  throw new DynError(`Expected ${expected} but found ${oneLine(found)}${hint}`);
+}
+
+/** Throws DynError: `what` has to be one of the known values. */
+export function refuseChoice(what: string, known: readonly string[], found: unknown): never {
+  const hint = typeof found === "string" ? spelling(known, found) : "";
+  refuseValue(`${what} to be one of ${known.join(", ") || "none"}`, found, hint);
 }
 
 /** Throws DynError unless `value` is a function; `purpose` says what for, as in "to compile". */
@@ -21,9 +27,9 @@ export function checkFunction(value: unknown, purpose: string): void {
   if (typeof value !== "function") refuseValue(`a function ${purpose}`, value);
 }
 
-/** Throws DynError unless a value is one of some; `what` it is, is said. */
+/** Throws DynError unless a value is one of those known; `what` names it, as in "mode of pad". */
 export function checkOneOf(what: string, value: unknown, known: readonly string[]): void {
-  if (!known.some((each) => each === value)) refuseValue(`${known.join(" or ")} for ${what}`, value);
+  if (!known.some((each) => each === value)) refuseChoice(what, known, value);
 }
 
 /**
@@ -40,12 +46,7 @@ export function checkOptions(
   }
   for (const [name, value] of Object.entries(options)) {
     const allowed = Object.hasOwn(types, name) ? types[name] : undefined;
-    if (!allowed) {
-      const known = Object.keys(types), hint = spelling(known, name);
-      throw new DynError(
-        `Expected an option of ${owner} out of ${known.join(", ")} but found ${name}${hint}`,
-      );
-    }
+    if (!allowed) refuseOption(owner, Object.keys(types), name);
     if (value === undefined || allowed.some((type) => type === typeof value && !Array.isArray(value))) {
       continue;
     }
@@ -115,8 +116,9 @@ export function spelling(known: readonly string[], name: string): string {
 
 /** Throws DynError: `owner` has no option of that name. */
 export function refuseOption(owner: string, known: readonly string[], name: string): never {
+  const hint = spelling(known, name);
   throw new DynError(
-    `Expected options of ${owner} out of ${known.join(", ")} but found ${name}${spelling(known, name)}`,
+    `Expected an option of ${owner} to be one of ${known.join(", ")} but found ${name}${hint}`,
   );
 }
 

@@ -4,7 +4,7 @@
  * Defaults come from the environment; programs assign to `config` or use `patch`. Invariant: every setting keeps its
  * default's type; unknown names are errors, never ignored.
  */
-import { checkFunction } from "./checked_input.ts";
+import { checkFunction, checkOneOf, refuseChoice, refuseValue } from "./checked_input.ts";
 import { DynError, showOwnFramesWhen } from "./errors.ts";
 import { scoped } from "./scoped.ts";
 import { showAsText } from "./shown.ts";
@@ -59,20 +59,17 @@ function checked<S extends Settings>(settings: S, path: string): S {
 function checkValue(name: string, current: unknown, value: unknown): void {
   const wanted = current instanceof Settings ? "object" : kindOf(current);
   if (kindOf(value) !== wanted) {
-    throw new DynError(`Expected a value of kind ${wanted} for ${name} but found ${Deno.inspect(value)}`);
+    refuseValue(`${name} to be ${wanted === "object" ? "an" : "a"} ${wanted}`, value);
   }
   const choices = CHOICES.get(name);
-  if (choices && typeof value === "string" && !choices.includes(value)) {
-    const texts = choices.map((each) => JSON.stringify(each)).join(", ");
-    throw new DynError(`Expected ${name} out of ${texts} but found ${JSON.stringify(value)}`);
-  }
+  if (choices && typeof value === "string") checkOneOf(name, value, choices);
   if (SHARES.has(name)) shareOf(value, name);
 }
 
 /** A share. Throws DynError for anything but a number from 0 to 1. */
 function shareOf(value: unknown, name: string): number {
   if (typeof value === "number" && value >= 0 && value <= 1) return value;
-  throw new DynError(`Expected a share from 0 to 1 for ${name} but found ${Deno.inspect(value)}`);
+  refuseValue(`${name} to be in [0, 1]`, value);
 }
 
 /** `typeof`, with finer distinctions. */
@@ -125,13 +122,11 @@ const errorsOnFallback = (): boolean => Deno.env.get("DYN_ERROR_ON_FALLBACK") ==
 
 /**
  * The tier that the environment names; where faults of the compiler are errors, the call that meets one waits for it.
- * Throws DynError for a name that is none.
+ * Throws DynError for an unknown name.
  */
 function tierOf(name: string | undefined): Tier {
   if (!name) return errorsOnFallback() ? "wait" : "background";
-  const found = TIERS.find((tier) => tier === name);
-  if (found) return found;
-  throw new DynError(`Expected DYN_TIER out of ${TIERS.join(", ")} but found ${name}`);
+  return TIERS.find((tier) => tier === name) ?? refuseChoice("DYN_TIER", TIERS, name);
 }
 
 /** Settings of the code generator, `config.inductor`. */
@@ -342,10 +337,7 @@ function changesOf(target: Settings, patch: object, path: string): Change[] {
   const changes: Change[] = [];
   for (const [key, value] of Object.entries(patch)) {
     const name = path + key;
-    if (!Object.hasOwn(target, key)) {
-      const known = Object.keys(target).map((each) => path + each).join(", ");
-      throw new DynError(`Expected a setting out of ${known} but found ${name}`);
-    }
+    checkOneOf("a setting", name, Object.keys(target).map((each) => path + each));
     if (value === undefined) continue;
     const current: unknown = Reflect.get(target, key);
     checkValue(name, current, value);

@@ -4,7 +4,7 @@
  * parts as wide as the float operand).
  */
 
-import { refuseValue } from "./checked_input.ts";
+import { refuseChoice } from "./checked_input.ts";
 import { DynError, InternalError } from "./errors.ts";
 
 /** Types that exist in memory alone: values of them are computed with as float32 or int32. */
@@ -184,7 +184,7 @@ export function isDType(value: unknown): value is DType {
 /** Throws DynError unless a value names an element type; `owner` is what it was passed to. */
 export function checkDType(value: unknown, owner: string): asserts value is DType {
   if (isDType(value)) return;
-  refuseValue(`a dtype out of ${DTYPES.join(", ")} for ${owner}`, value);
+  refuseChoice(`the dtype of ${owner}`, DTYPES, value);
 }
 
 /** Categories in the order of promotion. */

@@ -1,6 +1,7 @@
 /**
  * Error texts for names that are not element types. Invariant: PyTorch's name of a type leads to dyn's name.
  */
+import { refuseValue } from "./checked_input.ts";
 import { type DType, DTYPES } from "./dtype.ts";
 
 /** PyTorch's other names, and those of types that JavaScript's readers may expect. */
@@ -18,14 +19,13 @@ const OTHERS: Readonly<Record<string, DType>> = {
   cdouble: "complex128",
 };
 
-/** `a dtype out of float32, … but found "double"; dyn's name for it is "float64"`. */
-export function dtypeExpected(found: unknown): string {
+/** Throws DynError: `what` is not an element type; a name of PyTorch's leads to dyn's. */
+export function refuseDType(what: string, found: unknown): never {
   const name = typeof found === "string" ? found.replace(/^torch\./, "") : "";
   const other = DTYPES.find((dtype) => dtype === name) ??
     (Object.hasOwn(OTHERS, name) ? OTHERS[name] : undefined);
   const hint = other === undefined ? "" : `; dyn's name for it is "${other}"`;
-  const shown = typeof found === "string" ? JSON.stringify(found) : String(found);
-  return `a dtype out of ${DTYPES.join(", ")} but found ${shown}${hint}`;
+  refuseValue(`${what} to be one of ${DTYPES.join(", ")}`, found, hint);
 }
 
 /** Returns whether a name looks like a type's rather than a device's. */

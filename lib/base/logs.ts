@@ -5,7 +5,7 @@
  * `[artifact]`, or to a test's sink; recorders get every text (recording.ts). Counters are always kept. Invariant: a
  * text passed as a function is built only if somebody will read it.
  */
-import { DynError } from "./errors.ts";
+import { refuseChoice } from "./checked_input.ts";
 import { scoped } from "./scoped.ts";
 import { type ArtifactRecord, recording } from "./recording.ts";
 
@@ -67,9 +67,7 @@ export function parseLogs(spec: string): Map<Artifact, LogLevel> {
     const level = item.startsWith("+") ? "debug" : item.startsWith("-") ? "error" : "info";
     const name = item.replace(/^[+-]/, "");
     const named = name === "all" ? ARTIFACTS : ARTIFACTS.filter((artifact) => artifact === name);
-    if (named.length === 0) {
-      throw new DynError(`Expected log artifacts out of all, ${ARTIFACTS.join(", ")} but found ${name}`);
-    }
+    if (named.length === 0) refuseChoice("a log artifact", ["all", ...ARTIFACTS], name);
     for (const artifact of named) levels.set(artifact, level);
   }
   return levels;

@@ -3,8 +3,8 @@
  * `use_deterministic_algorithms`. Invariant: matrix products of float32 are computed in float32, whatever the settings;
  * only convolutions of compiled functions may be less exact.
  */
+import { checkOneOf } from "./checked_input.ts";
 import { config } from "./config.ts";
-import { DynError } from "./errors.ts";
 
 /** The precision of float32 products. */
 export type MatmulPrecision = "highest" | "high" | "medium";
@@ -19,9 +19,7 @@ let asked: MatmulPrecision = "highest";
  * does what is compiled already. Throws DynError for another name.
  */
 export function setFloat32MatmulPrecision(precision: MatmulPrecision): void {
-  if (!PRECISIONS.includes(precision)) {
-    throw new DynError(`Expected a precision out of ${PRECISIONS.join(", ")} but found ${precision}`);
-  }
+  checkOneOf("the precision of float32 products", precision, PRECISIONS);
   asked = precision;
   config.inductor.convolutionPrecision = precision === "highest" ? "highest" : "high";
 }

@@ -2,8 +2,8 @@
  * The number of threads for CPU kernels, like `torch.set_num_threads`: `DYN_NUM_THREADS`, or the program's own
  * choice. Invariant: the program's choice applies to all kernels that run afterwards.
  */
+import { checkInteger } from "./checked_numbers.ts";
 import { config } from "./config.ts";
-import { DynError } from "./errors.ts";
 
 /** The number of `DYN_NUM_THREADS`, or null. */
 export function threadsAsked(): number | null {
@@ -19,8 +19,6 @@ export function getNumThreads(): number {
 
 /** Sets them, as `config.inductor.cppThreads`. Throws DynError for a number below 1. */
 export function setNumThreads(count: number): void {
-  if (!Number.isInteger(count) || count < 1) {
-    throw new DynError(`Expected a positive number of threads but found ${count}`);
-  }
+  checkInteger("the number of threads", count, 1);
   config.inductor.cppThreads = count;
 }

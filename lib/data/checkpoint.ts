@@ -74,7 +74,7 @@ class TreeWriter {
       case "object":
         return value === null ? null : this.#object(value, place);
       default:
-        throw new DynError(`Expected what can be saved at ${place} but found a ${typeof value}`);
+        throw new DynError(`Expected a value that can be saved at ${place} but found a ${typeof value}`);
     }
   }
 
@@ -90,7 +90,7 @@ class TreeWriter {
   #object(value: object, place: string): Form {
     if (isTensor(value)) return this.#tensor(value);
     if (this.#open.has(value)) {
-      throw new DynError(`Expected a tree but found a value inside of itself at ${place}`);
+      throw new DynError(`Expected a tree but found a cycle at ${place}`);
     }
     this.#open.add(value);
     const form = this.#container(value, place);
@@ -123,7 +123,7 @@ class TreeWriter {
     }
     const advice = "namedParameters" in value ? "; save its stateDict()" : "";
     throw new DynError(
-      `Expected what can be saved at ${place} but found a ${value.constructor?.name}${advice}`,
+      `Expected a value that can be saved at ${place} but found a ${value.constructor?.name}${advice}`,
     );
   }
 

@@ -66,7 +66,7 @@ export class TensorDataset<T extends readonly Tensor[]> implements Dataset<T> {
     const sizes = tensors.map((t) => t.shape[0]);
     const [length] = sizes;
     if (typeof length !== "number" || sizes.some((size) => size !== length)) {
-      throw new DynError(`Expected tensors of one first size but found sizes ${sizes.join(", ")}`);
+      throw new DynError(`Expected tensors with the same first size but found sizes ${sizes.join(", ")}`);
     }
     this.tensors = tensors;
     this.length = length;

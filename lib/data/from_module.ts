@@ -76,7 +76,9 @@ export async function fromModule(
   args?: readonly unknown[],
 ): Promise<object> {
   if (String(module) === Deno.mainModule) {
-    throw new DynError("Expected a module of its own for what workers load but found the program itself");
+    throw new DynError(
+      "Expected what workers load to be in a module of its own but found the program itself",
+    );
   }
   const origin: ModuleOrigin = {
     kind: "module",
@@ -158,7 +160,7 @@ export function originOf(value: object, what: string): Origin {
     ? `the function ${value.name || "(unnamed)"}`
     : `a ${constructor?.name}`;
   throw new DynError(
-    `Expected ${what} that workers can make, too, but found ${found}: take it from data.fromModule, ` +
+    `Expected ${what} that workers can create too but found ${found}: take it from data.fromModule, ` +
       "since closures and instances of classes cannot be sent to another thread",
   );
 }

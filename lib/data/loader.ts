@@ -2,6 +2,7 @@
  * Batches of a dataset, in order or shuffled. Invariant: each iteration is one epoch; what a dataset throws says which
  * sample it was.
  */
+import { checkAtLeast, checkInteger } from "../base/checked_numbers.ts";
 import { types } from "node:util";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
@@ -105,20 +106,18 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     if (sampler && shuffle) throw new DynError("Expected either a sampler or shuffle but found both");
     if (batchSampler && (options.batchSize !== undefined || shuffle || sampler || options.dropLast)) {
       throw new DynError(
-        "Expected a batchSampler alone but found it beside batchSize, shuffle, sampler or dropLast",
+        "Expected batchSampler without batchSize, shuffle, sampler or dropLast but found them together",
       );
     }
     if (this.batchSize === null && !batchSampler && options.dropLast) {
-      throw new DynError("Expected no dropLast where samples are not batched");
+      throw new DynError("Expected dropLast only with batches but found it with batchSize null");
     }
     if (this.#stream && (sampler || batchSampler || shuffle)) {
       throw new DynError(
-        "Expected samples in an order of their own to be taken in it but found a sampler or shuffle",
+        "Expected an iterable dataset without sampler and shuffle but found one of them",
       );
     }
-    if (this.batchSize !== null && (!Number.isInteger(this.batchSize) || this.batchSize < 1)) {
-      throw new DynError(`Expected a batchSize of at least 1 but found ${this.batchSize}`);
-    }
+    if (this.batchSize !== null) checkInteger("batchSize of DataLoader", this.batchSize, 1);
     this.#options = options;
     const source = this.#dataset ?? { length: 0 };
     this.#sampler = sampler ??
@@ -140,7 +139,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
   /** The dataset. Throws DynError for iterable datasets. */
   get dataset(): Dataset<S> {
     if (this.#dataset) return this.#dataset;
-    throw new DynError("Expected a loader of a dataset but found one of samples in an order of their own");
+    throw new DynError("Expected a loader of a dataset with indices but found one of an iterable dataset");
   }
 
   /** Returns the number of samples and the batch settings. */
@@ -154,7 +153,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
   get length(): number {
     const { batchSampler, dropLast = false } = this.#options;
     if (this.#stream) {
-      throw new DynError("Expected a dataset with a length but found samples in an order of their own");
+      throw new DynError("Expected a dataset with a length but found an iterable dataset");
     }
     if (batchSampler) return countOf(batchSampler);
     const count = countOf(this.#sampler);
@@ -252,20 +251,10 @@ function checkWorkers({ numWorkers = 0, prefetchFactor, persistentWorkers, timeo
   readonly persistentWorkers?: boolean;
   readonly timeout?: number;
 }): void {
-  for (
-    const [name, value, least] of [["numWorkers", numWorkers, 0], [
-      "prefetchFactor",
-      prefetchFactor ?? 1,
-      1,
-    ]] as const
-  ) {
-    if (Number.isInteger(value) && value >= least) continue;
-    throw new DynError(`Expected a ${name} of at least ${least} but found ${value}`);
-  }
-  if (!(timeout >= 0)) throw new DynError(`Expected a timeout of 0 or more seconds but found ${timeout}`);
-  if (numWorkers === 0 && persistentWorkers) {
-    throw new DynError("Expected numWorkers of at least 1 for persistentWorkers but found 0");
-  }
+  checkInteger("numWorkers", numWorkers, 0);
+  checkInteger("prefetchFactor", prefetchFactor ?? 1, 1);
+  checkAtLeast("timeout", timeout, 0);
+  if (persistentWorkers) checkAtLeast("numWorkers with persistentWorkers", numWorkers, 1);
   if (numWorkers > 0 && getWorkerInfo()) {
     throw new DynError(
       "Expected a loader without workers inside of a worker but found numWorkers: the module of a dataset must not import " +

@@ -87,7 +87,7 @@ export class Progress<T> implements Iterable<T>, AsyncIterable<T> {
   *[Symbol.iterator](): Iterator<T> {
     const items = this.#items;
     if (!(Symbol.iterator in items)) {
-      throw new TypeError("Expected items that are there but found later ones: use for await");
+      throw new TypeError("Expected a synchronous iterable but found an asynchronous one: use for await");
     }
     const line = this.#begin();
     try {

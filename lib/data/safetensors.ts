@@ -3,7 +3,7 @@
  * dicts have PyTorch's keys and layouts. Invariant: `load` returns what `save` wrote.
  */
 import { checkTensor } from "../tensor/checked.ts";
-import { checkInstance, checkKind, refuseValue } from "../base/checked_input.ts";
+import { checkInstance, checkKind, refuseChoice, refuseValue } from "../base/checked_input.ts";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { DynError, messageOf } from "../base/errors.ts";
 import { type DType, hostArray, isComplex, itemSize, type RealType } from "../base/dtype.ts";
@@ -128,9 +128,7 @@ function readTensor(name: string, entry: unknown, data: Uint8Array): Tensor {
   const shape = integers(Reflect.get(entry, "shape"), `shape of ${name}`);
   const [start = 0, end = 0] = integers(Reflect.get(entry, "data_offsets"), `data_offsets of ${name}`);
   const found = Object.entries(NAMES).find(([, stored]) => stored === type);
-  if (!found) {
-    throw new DynError(`Expected one of ${Object.values(NAMES).join(", ")} for ${name} but found ${type}`);
-  }
+  if (!found) refuseChoice(`the dtype of ${name}`, Object.values(NAMES), type);
   const dtype = found[0] as RealType;
   const count = shape.reduce((a, b) => a * b, 1);
   if (end - start !== count * itemSize(dtype) || end > data.byteLength) {
@@ -210,7 +208,7 @@ export function writeFile(path: string | URL, bytes: Uint8Array): void {
   try {
     writeAtomically(target, bytes);
   } catch (cause) {
-    throw new DynError(`Expected to write ${target}: ${messageOf(cause)}`, { cause });
+    throw new DynError(`Expected to write ${target} but found ${messageOf(cause)}`, { cause });
   }
 }
 

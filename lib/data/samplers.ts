@@ -2,6 +2,7 @@
  * Orders in which samples are read: indices, drawn again for each iteration. Invariant: random orders come from a
  * generator, by default the global one.
  */
+import { checkInteger } from "../base/checked_numbers.ts";
 import { checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/shown.ts";
@@ -179,12 +180,10 @@ export class WeightedRandomSampler implements Sampler {
     const given = isTensor(weights) ? Array.from(weights.toTypedArray(), Number) : [...weights];
     const wrong = given.findIndex((weight) => !(weight >= 0));
     if (wrong >= 0) {
-      throw new DynError(`Expected weights that are not negative but found ${given[wrong]} at ${wrong}`);
+      throw new DynError(`Expected non-negative weights but found ${given[wrong]} at ${wrong}`);
     }
     const count = options.numSamples;
-    if (!Number.isInteger(count) || count < 1) {
-      throw new DynError(`Expected a positive number of samples but found ${count}`);
-    }
+    checkInteger("the number of samples", count, 1);
     this.#weights = tensor(given, { dtype: "float64", device: "cpu" });
     this.length = count;
     this.#options = options;
@@ -215,9 +214,7 @@ showAsText(WeightedRandomSampler.prototype);
 export class BatchSampler implements Sampler<number[]> {
   /** Takes the sampler, the size of batches and whether a short last one is left out. */
   constructor(readonly sampler: Sampler, readonly batchSize: number, readonly dropLast: boolean = false) {
-    if (!Number.isInteger(batchSize) || batchSize < 1) {
-      throw new DynError(`Expected a batchSize of at least 1 but found ${batchSize}`);
-    }
+    checkInteger("batchSize of BatchSampler", batchSize, 1);
   }
 
   /** Number of batches of an iteration. */

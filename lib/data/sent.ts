@@ -74,7 +74,7 @@ function sent(
     : typeof value === "object"
     ? `a ${value?.constructor.name}`
     : `a ${typeof value}`;
-  throw new DynError(`Expected what can be sent to another thread at ${place} but found ${found}`);
+  throw new DynError(`Expected a value that can be sent to another thread at ${place} but found ${found}`);
 }
 
 /**

@@ -156,7 +156,7 @@ function fileOf(state: ShardedState): Uint8Array {
       if (typeof value !== "object" || value === null || Array.isArray(value) || isPlainObject(value)) {
         return value;
       }
-      throw new DynError(`Expected settings of an optimizer that JSON has but found ${key} of another kind`);
+      throw new DynError(`Expected optimizer settings that JSON can hold but found another kind in ${key}`);
     }),
   });
 }

@@ -51,7 +51,7 @@ export function toFloat(): ImageTransform {
 export function normalize(mean: readonly number[], std: readonly number[]): ImageTransform {
   for (const list of [mean, std]) checkKind(list, "a list", "normalize");
   if (std.some((each) => each === 0) || mean.length !== std.length) {
-    throw new DynError(`Expected as many deviations other than 0 as means but found [${std}] for [${mean}]`);
+    throw new DynError(`Expected one nonzero deviation per mean but found [${std}] for [${mean}]`);
   }
   const [center, scale] = [mean, std].map((each) =>
     tensor([...each], { dtype: "float32" }).reshape(-1, 1, 1)

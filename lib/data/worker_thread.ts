@@ -55,7 +55,7 @@ class Source {
   #batches: { readonly epoch: number; readonly left: Iterator<unknown> } | null = null;
 
   private constructor(dataset: object, collate: object | null, { stream, single }: WorkerTask) {
-    if (stream && !isIterable(dataset)) throw new DynError("Expected samples in an order of their own");
+    if (stream && !isIterable(dataset)) throw new DynError("Expected an iterable dataset in the worker");
     this.#stream = stream && isIterable(dataset) ? { ...stream, samples: dataset } : null;
     this.#fetcher = new Fetcher({
       dataset: stream
@@ -88,7 +88,7 @@ class Source {
   /** The batch of some samples, or, for null, the next one of the stream; null where that has ended. */
   async next(epoch: number, indices: readonly number[] | null): Promise<{ readonly batch: unknown } | null> {
     if (indices !== null) return { batch: await this.#fetcher.batchLater(indices) };
-    if (!this.#stream) throw new DynError("Expected samples in an order of their own");
+    if (!this.#stream) throw new DynError("Expected an iterable dataset in the worker");
     const { samples, size, dropLast } = this.#stream;
     if (this.#batches?.epoch !== epoch) {
       this.#batches = { epoch, left: this.#fetcher.streamed(samples, size, dropLast)[Symbol.iterator]() };

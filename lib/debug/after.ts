@@ -14,6 +14,7 @@
  *
  * Invariant: the program computes the same as without repros, or as uncompiled.
  */
+import { checkOneOf } from "../base/checked_input.ts";
 import { config } from "../base/config.ts";
 import { DynError, messageOf, Unsupported } from "../base/errors.ts";
 import { logs } from "../base/logs.ts";
@@ -32,16 +33,14 @@ import {
   surroundingsNow,
 } from "./repro/case.ts";
 
-const STAGES: readonly string[] = ["", "dynamo", "aot"];
+const STAGES: readonly string[] = ["dynamo", "aot"];
 
 /** The settings, checked. Throws DynError. */
 function wanted(): { readonly after: string; readonly level: number } {
   const { reproAfter: after, reproLevel: level } = config;
-  if (!STAGES.includes(after)) {
-    throw new DynError(`Expected dynamo or aot for config.reproAfter but found ${JSON.stringify(after)}`);
-  }
+  if (after !== "") checkOneOf("config.reproAfter", after, STAGES);
   if (![1, 2, 3, 4].includes(level)) {
-    throw new DynError(`Expected a level from 1 to 4 for config.reproLevel but found ${level}`);
+    throw new DynError(`Expected config.reproLevel in [1, 4] but found ${level}`);
   }
   return { after, level };
 }

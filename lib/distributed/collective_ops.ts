@@ -3,6 +3,7 @@
  * layers and parameters are divided. Invariants: all ranks make the same calls in the same order, including those of
  * backward passes; a compiled graph waits for one only where its result is read.
  */
+import { refuseChoice } from "../base/checked_input.ts";
 import { customOp } from "../autograd/custom_op.ts";
 import { type Constant, isConstant, type SharedOp, type SharedRun } from "../autograd/shared_ops.ts";
 import { transposing } from "../autograd/transposing.ts";
@@ -68,9 +69,7 @@ function inPlace(body: (x: Tensor, rest: readonly Constant[]) => Tensor): Shared
 }
 
 function reduction(name: unknown): ReduceOpName {
-  const found = REDUCE_OPS.find((each) => each === name);
-  if (found) return found;
-  throw new DynError(`Expected one of ${REDUCE_OPS.join(", ")} but found ${name}`);
+  return REDUCE_OPS.find((each) => each === name) ?? refuseChoice("the reduction", REDUCE_OPS, name);
 }
 
 /**

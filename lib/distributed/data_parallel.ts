@@ -3,6 +3,7 @@
  * start from the parameters and buffers of the group's first rank; after a backward pass that synchronises all have
  * the same bits in the gradients, whatever each of them has computed.
  */
+import { checkPositive } from "../base/checked_numbers.ts";
 import { leavesBehind } from "../autograd/beyond.ts";
 import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
@@ -211,7 +212,7 @@ export class DistributedDataParallel<M extends Module = Module> extends Module {
     checkModule(module, "DistributedDataParallel");
     const { group } = joinedGroup(optionsOf("DistributedDataParallel", options).processGroup),
       { bucketCapMb = 25, findUnusedParameters = false } = options;
-    if (!(bucketCapMb > 0)) throw new DynError(`Expected a positive bucketCapMb but found ${bucketCapMb}`);
+    checkPositive("bucketCapMb of DistributedDataParallel", bucketCapMb);
     const parameters = module.namedParameters().filter(([, each]) => each.requiresGrad);
     if (parameters.length === 0) {
       throw new DynError("Expected a model with parameters that require grad but found none");

@@ -2,7 +2,7 @@
  * Whole values and norms of parameters that are divided over processes. Invariant: a part may have been cut from a
  * part, of another group: the last cut is undone first.
  */
-import { DynError } from "../base/errors.ts";
+import { checkPositive } from "../base/checked_numbers.ts";
 import { type Division, noteDivision } from "../nn/divided.ts";
 import { cat } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -34,9 +34,7 @@ function divisionOver(groups: readonly ProcessGroup[]): Division {
   if (known && known.groups.every((group, k) => group === groups[k])) return known.division;
   const division: Division = {
     normOfAll(own, p) {
-      if (!(p > 0)) {
-        throw new DynError(`Expected a norm of positive order of divided parameters but found ${p}`);
-      }
+      checkPositive("the order of a norm of divided parameters", p);
       if (p === Infinity) return groups.reduce((norm, group) => allReduce(norm, { op: "max", group }), own);
       return groups.reduce((sum, group) => allReduce(sum, { group }), own.pow(p)).pow(1 / p);
     },

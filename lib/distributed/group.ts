@@ -2,7 +2,8 @@
  * Process groups: that of all processes, and subgroups. Invariant: `initProcessGroup`, `newGroup` and
  * `destroyProcessGroup` are called by all processes, in the same order.
  */
-import { checkInstance, checkKind, optionsOf } from "../base/checked_input.ts";
+import { checkPositive } from "../base/checked_numbers.ts";
+import { checkInstance, checkKind, optionsOf, refuseChoice } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { ALONE } from "./alone.ts";
 import { DistributedError } from "./errors.ts";
@@ -91,7 +92,7 @@ export function initProcessGroup(
 ): void {
   const { timeout = TIMEOUT, program = runningProgram() } = optionsOf("initProcessGroup", options, INIT);
   if (world) throw new DynError("Expected no process group but found one; call destroyProcessGroup first");
-  if (!(timeout > 0)) throw new DynError(`Expected a positive timeout but found ${timeout}`);
+  checkPositive("timeout of initProcessGroup", timeout);
   const library = transport(), isWanted = backend === "mpi" || library?.isLaunched() === true;
   if (library && isWanted) {
     const absence = library.absence();
@@ -129,7 +130,7 @@ export function groupNamed(name: number): ProcessGroup {
   if (name === 0) return worldGroup();
   const found = groups[name - 1];
   if (found) return found;
-  throw new DynError(`Expected one of ${groups.length} groups but found group ${name}`);
+  throw new DynError(`Expected a group below ${groups.length + 1} but found group ${name}`);
 }
 
 /** The rank of this process in a group, that of all unless given; −1 where it is none of them. */
@@ -156,7 +157,7 @@ export function getGroupRank(group: ProcessGroup, globalRank: number): number {
   checkInstance(group, ProcessGroup, "getGroupRank");
   const at = group.ranks.indexOf(globalRank);
   if (at >= 0) return at;
-  throw new DynError(`Expected one of the ranks ${group.ranks.join(", ")} but found ${globalRank}`);
+  refuseChoice("a rank of the group", group.ranks.map(String), globalRank);
 }
 
 /**

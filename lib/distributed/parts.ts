@@ -21,7 +21,7 @@ export interface Cut {
 /** Throws DynError unless the ranks of a group divide a number. */
 export function checkDivides(what: string, count: number, group: ProcessGroup): void {
   if (count % group.size === 0) return;
-  throw new DynError(`Expected ${what} that ${group.size} ranks divide but found ${count}`);
+  throw new DynError(`Expected ${what} divisible by ${group.size} ranks but found ${count}`);
 }
 
 /** The division of one model. */

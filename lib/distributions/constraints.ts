@@ -88,25 +88,25 @@ const allLast = (x: Tensor, dims: number): Tensor => {
 };
 
 /** Any number but NaN. */
-export const real: Constraint = new Constraint("no NaN", (x) => x.eq(x));
+export const real: Constraint = new Constraint("a number other than NaN", (x) => x.eq(x));
 /** Above 0. */
 export const positive: Constraint = new Constraint("positive", (x) => x.gt(0));
 /** 0 or more. */
-export const nonnegative: Constraint = new Constraint("not negative", (x) => x.ge(0));
+export const nonnegative: Constraint = new Constraint("non-negative", (x) => x.ge(0));
 /** From 0 to 1. */
 export const unitInterval: Constraint = new Constraint("in [0, 1]", (x) => x.ge(0).logicalAnd(x.le(1)));
 /** 0 or 1. */
 export const boolean: Constraint = new Constraint("0 or 1", (x) => x.eq(0).logicalOr(x.eq(1)), 0, true);
 /** Whole numbers from 0 on. */
 export const nonnegativeInteger: Constraint = new Constraint(
-  "a whole number that is not negative",
+  "a non-negative integer",
   (x) => whole(x).logicalAnd(x.ge(0)),
   0,
   true,
 );
 /** Whole numbers from 1 on. */
 export const positiveInteger: Constraint = new Constraint(
-  "a positive whole number",
+  "a positive integer",
   (x) => whole(x).logicalAnd(x.ge(1)),
   0,
   true,

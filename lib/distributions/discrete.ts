@@ -244,7 +244,7 @@ export function poisson(
     throw new DynError(`Expected floats as rates of poisson but found ${rates.dtype}`);
   }
   if (noGrad(() => rates.lt(0).any().item<boolean>())) {
-    throw new DynError("Expected rates of poisson that are not negative but found some that are");
+    throw new DynError("Expected non-negative rates for poisson but found negative ones");
   }
   return drawnFrom(generator, () => new Poisson(rates).sample());
 }

@@ -34,7 +34,7 @@ export function floating(given: Tensor): Tensor {
 export function vectors(given: Tensor, name: string): Tensor {
   const found = floating(given);
   if (found.ndim > 0) return found;
-  throw new DynError(`Expected ${name} of one dimension at least but found a tensor without dimensions`);
+  throw new DynError(`Expected ${name} of at least 1 dimension but found a 0-d tensor`);
 }
 
 /** Parameters as floating tensors of one shape. */

@@ -121,7 +121,9 @@ registerKl(Binomial, Binomial, (p, q) => {
     probs.mul(p.logits.sub(q.logits)).add(probs.neg().log1p()).sub(q.probs.neg().log1p()),
   );
   if (n.lt(q.totalCount).any().item<boolean>()) {
-    throw new DynError("Expected as many trials in both Binomial distributions but found more in the second");
+    throw new DynError(
+      "Expected no more trials in the second Binomial distribution than in the first but found more",
+    );
   }
   return ops.where(n.gt(q.totalCount), Infinity, same);
 });
@@ -199,7 +201,10 @@ function isAlike(a: unknown, b: unknown): boolean {
 
 registerKl(Independent, Independent, (p, q) => {
   if (p.reinterpretedBatchNdims !== q.reinterpretedBatchNdims) {
-    throw new DynError("Expected Independent distributions with as many dimensions of an event");
+    throw new DynError(
+      `Expected Independent distributions with the same number of event dimensions but found ` +
+        `${p.reinterpretedBatchNdims} and ${q.reinterpretedBatchNdims}`,
+    );
   }
   return sumRightmost(klDivergence(p.base, q.base), p.reinterpretedBatchNdims);
 });

@@ -1,5 +1,5 @@
 /** Distributions of matrices: covariances, and Cholesky factors of correlations. */
-import { DynError } from "../base/errors.ts";
+import { checkInteger } from "../base/checked_numbers.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import {
@@ -124,9 +124,7 @@ export class LKJCholesky extends Distribution {
 
   /** `dim` is the number of rows, at least 2. */
   constructor(readonly dim: number, concentration: Parameter = 1) {
-    if (!Number.isInteger(dim) || dim < 2) {
-      throw new DynError(`Expected a dim of at least 2 for LKJCholesky but found ${dim}`);
-    }
+    checkInteger("dim of LKJCholesky", dim, 2);
     const [c] = broadcastAll(concentration);
     super(c.shape, [dim, dim]);
     this.concentration = c;

@@ -224,7 +224,9 @@ export class ReshapeTransform extends Transform {
     super(options);
     for (const shape of [inShape, outShape]) checkKind(shape, "a list", "a shape of ReshapeTransform");
     if (countOf(inShape) !== countOf(outShape)) {
-      throw new DynError(`Expected shapes of as many elements but found [${inShape}] and [${outShape}]`);
+      throw new DynError(
+        `Expected shapes with the same number of elements but found [${inShape}] and [${outShape}]`,
+      );
     }
   }
 

@@ -102,7 +102,9 @@ export function exportCall(
   const results = takeResults(whole, names);
   const { functional, plan } = functionalOf(whole.gm);
   if (plan.addressed.length > 0) {
-    throw new DynError(`Expected views of shapes and strides in ${name} but found one that addresses memory`);
+    throw new DynError(
+      `Expected views that follow from shapes and strides in ${name} but found one of a given memory layout`,
+    );
   }
   const lifted = plan.lifted.map((tensor, at): InputSpec => {
     const node = functional.graph.placeholders[whole.inputs.length + at]?.name ?? `constant_${at}`;
@@ -149,7 +151,7 @@ function refuseLeaf(leaf: unknown, at: number, name: string): void {
   if (isTensor(leaf) || leaf === null) return;
   if (typeof leaf !== "object" && typeof leaf !== "function" && typeof leaf !== "symbol") return;
   throw new DynError(
-    `Expected tensors, numbers, texts and containers of them as arguments of ${name} but found ${
+    `Expected tensors, numbers, strings and containers of them as arguments of ${name} but found ${
       Deno.inspect(leaf)
     } as leaf ${at}`,
   );

@@ -2,8 +2,9 @@
  * Vectorised functions, like `torch.vmap`: a function of single elements becomes one of batches, in which each op
  * runs once over the whole batch. Invariant: the result for each element is that of the function on it alone.
  */
+import { checkInteger } from "../base/checked_numbers.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
-import { checkFunction } from "../base/checked_input.ts";
+import { checkFunction, checkOneOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, isPlainObject, type TreeSpec, unflatten } from "../base/tree.ts";
 import { type BatchResults, overBatch } from "../autograd/batches/over_batch.ts";
@@ -46,12 +47,8 @@ export function vmap<A extends readonly unknown[]>(
   checkFunction(f, "to run over a batch");
   const options = trailing<VmapOptions>("vmap", NAMES, given);
   const { inDims = 0, outDims = 0, randomness = "error", chunkSize = null } = options;
-  if (!["error", "different", "same"].includes(randomness)) {
-    throw new DynError(`Expected randomness out of error, different, same but found ${randomness}`);
-  }
-  if (chunkSize !== null && !(Number.isInteger(chunkSize) && chunkSize > 0)) {
-    throw new DynError(`Expected a positive chunkSize for vmap but found ${chunkSize}`);
-  }
+  checkOneOf("randomness of vmap", randomness, ["error", "different", "same"]);
+  if (chunkSize !== null) checkInteger("chunkSize of vmap", chunkSize, 1);
   return (...args) => {
     const { leaves, spec } = flatten(args, isTensor);
     const dims = dimsOf(args, inDims), placed = leaves.map((value, k) => place(value, dims[k] ?? null));

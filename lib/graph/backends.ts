@@ -1,7 +1,14 @@
 /**
  * The registry of graph backends. Invariant: names are unique; registering a name again replaces its backend.
  */
-import { checkFunction, checkOptions, optionsOf } from "../base/checked_input.ts";
+import {
+  checkFunction,
+  checkKind,
+  checkOptions,
+  optionsOf,
+  refuseChoice,
+  refuseValue,
+} from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { GraphBackend } from "./backend.ts";
 
@@ -43,9 +50,7 @@ export function registerBackend(
   backend: GraphBackend,
   options: BackendOptions = {},
 ): void {
-  if (typeof name !== "string") {
-    throw new DynError(`Expected the name of a backend but found ${String(name)}`);
-  }
+  checkKind(name, "a string", "the name of a backend");
   checkFunction(backend, `from graphs to callables as backend ${JSON.stringify(name)}`);
   checkOptions(
     "registerBackend",
@@ -78,9 +83,7 @@ export function lookupBackend(name: string): GraphBackend {
     throw new DynError(`${missing}; backend ${JSON.stringify(name)} needs ${found?.needs ?? "it"}`);
   }
   if (found) return found.backend;
-  throw new DynError(
-    `Expected a backend out of ${[...backends.keys()].join(", ")} but found ${JSON.stringify(name)}`,
-  );
+  refuseChoice("the backend", [...backends.keys()], name);
 }
 
 /** Names of all backends, sorted; as `torch._dynamo.list_backends`, debug ones only with `{ debug: true }`. */
@@ -106,7 +109,7 @@ let chosen: string | GraphBackend | null = null;
 export function setDefaultBackend(backend: string | GraphBackend | null): void {
   if (typeof backend === "string") lookupBackend(backend);
   else if (backend !== null && typeof backend !== "function") {
-    throw new DynError(`Expected a backend, its name or null but found ${String(backend)}`);
+    refuseValue("a backend, its name or null", backend);
   }
   chosen = backend;
 }

@@ -78,7 +78,7 @@ export function runScan(
 ): Values {
   const counts = over.map((value) => access.rows(value)), [count = 0] = counts;
   if (counts.some((each) => each !== count)) {
-    throw new DynError(`Expected as many rows of all tensors but found ${counts.join(", ")}`);
+    throw new DynError(`Expected all tensors to have the same number of rows but found ${counts.join(", ")}`);
   }
   if (count === 0) throw new DynError("Expected at least one row to loop over but found none");
   let values = access.own(() => carried);

@@ -2,7 +2,7 @@
  * Runs a graph node by node. Invariant: a value is dropped after its last use, so that at any time only what later
  * nodes read is alive.
  */
-import { checkInstance } from "../base/checked_input.ts";
+import { checkInstance, checkOneOf } from "../base/checked_input.ts";
 import { asProgram } from "../base/own_builtins.ts";
 import { DynError, noteUndone } from "../base/errors.ts";
 import { evaluate, Sym } from "../sym/expr.ts";
@@ -171,11 +171,7 @@ export class Interpreter {
     if (region) return (frame) => region.run(positional(frame));
     switch (node.op) {
       case "get_attr":
-        if (!Object.hasOwn(attributes, target)) {
-          throw new DynError(
-            `Expected an attribute out of ${Object.keys(attributes).join(", ")} but found ${target}`,
-          );
-        }
+        checkOneOf("an attribute of the graph module", target, Object.keys(attributes));
         return () => own;
       case "call_module":
         return (frame) => callableOf(own, target)(...positional(frame));

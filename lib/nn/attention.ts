@@ -170,7 +170,7 @@ export class MultiheadAttention extends Module {
   private weights(): [Tensor, Tensor, Tensor] {
     const { inProjWeight, qProjWeight, kProjWeight, vProjWeight } = this;
     if (qProjWeight && kProjWeight && vProjWeight) return [qProjWeight, kProjWeight, vProjWeight];
-    if (!inProjWeight) throw new DynError("Expected weights of projections but found none");
+    if (!inProjWeight) throw new DynError("Expected projection weights but found none");
     const width = inProjWeight.size(0) / 3, part = (k: number) => inProjWeight.narrow(0, k * width, width);
     return [part(0), part(1), part(2)];
   }

@@ -1,5 +1,5 @@
 /** Modules that hold modules: in a row, in a list, by name. Members are fields, so their state keys are PyTorch's. */
-import { checkKind, refuseValue } from "../base/checked_input.ts";
+import { checkKind, refuseChoice, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine } from "../base/shown.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -165,10 +165,7 @@ export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Re
   get(name: string): Module;
   get(name: string): Module {
     const found = this.namedChildren().find(([key]) => key === name);
-    if (!found) {
-      throw new DynError(`Expected one of ${this.keys().join(", ")} but found ${name}`);
-    }
-    return found[1];
+    return found ? found[1] : refuseChoice("a key of ModuleDict", this.keys(), name);
   }
 
   set(name: string, module: Module): this {
@@ -268,8 +265,7 @@ export class ParameterDict extends Module {
 
   get(name: string): Parameter {
     const found = this.entries().find(([key]) => key === name);
-    if (!found) throw new DynError(`Expected one of ${this.keys().join(", ")} but found ${name}`);
-    return found[1];
+    return found ? found[1] : refuseChoice("a key of ParameterDict", this.keys(), name);
   }
 
   set(name: string, parameter: Tensor): this {

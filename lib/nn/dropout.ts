@@ -1,5 +1,5 @@
 /** Dropout: random zeros while training, nothing otherwise. */
-import { DynError } from "../base/errors.ts";
+import { checkShare } from "../base/checked_numbers.ts";
 import { settings } from "../base/shown.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { dropout, dropout1d, dropout2d, dropout3d } from "../tensor/generated_functions.ts";
@@ -23,9 +23,7 @@ export abstract class RandomZeros extends Module {
     const options = trailing<DropoutLayerOptions>(new.target.name, ["p", "inplace"], given);
     this.p = options.p ?? 0.5;
     this.inplace = options.inplace ?? false;
-    if (!(this.p >= 0 && this.p <= 1)) {
-      throw new DynError(`Expected a probability in [0, 1] but found ${this.p}`);
-    }
+    checkShare(`p of ${this.constructor.name}`, this.p);
   }
 
   override extraRepr(): string {

@@ -4,6 +4,7 @@
  * scores at once, with positions in shapes that broadcast to them, and map them element by element; compiled, they
  * run inside the attention kernels, which keep no scores in memory and skip what a causal mask hides.
  */
+import { checkInteger } from "../base/checked_numbers.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
 import {
@@ -53,9 +54,7 @@ export function createBlockMask(
   keyLength: number,
 ): BlockMask {
   for (const [name, size] of Object.entries({ batch, heads, queryLength, keyLength })) {
-    if (size !== null && (!Number.isSafeInteger(size) || size < 1)) {
-      throw new DynError(`Expected ${name} of at least 1 but found ${size}`);
-    }
+    if (size !== null) checkInteger(name, size, 1);
   }
   return { maskMod, batch, heads, queryLength, keyLength };
 }
@@ -138,7 +137,9 @@ function checkShapes(
   const [batch, heads, rows, features] = query.shape, [, own, keys] = key.shape;
   const fits = [query, key, value].every((x) => x.ndim === 4 && x.shape[0] === batch) &&
     key.shape[3] === features && value.shape[1] === own && value.shape[2] === keys;
-  if (!fits) throw new DynError(`Expected shapes that attend but found ${shapes}`);
+  if (!fits) {
+    throw new DynError(`Expected shapes of query, key and value that fit together but found ${shapes}`);
+  }
   if (own !== heads && !(enableGqa && (heads ?? 0) % (own ?? 1) === 0)) {
     throw new DynError(
       enableGqa

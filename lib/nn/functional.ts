@@ -1,4 +1,5 @@
 /** Stateless functions of neural networks: the namespace `nn.functional`. */
+import { checkPositive } from "../base/checked_numbers.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
@@ -144,7 +145,7 @@ export function tripletMarginWithDistanceLoss(
   optionsOf("tripletMarginWithDistanceLoss", options, ["distanceFunction", "margin", "swap", "reduction"]);
   const { distanceFunction, margin = 1, swap = false, reduction = "mean" } = options;
   if (!distanceFunction) return tripletMarginLoss(anchor, positive, negative, { margin, swap, reduction });
-  if (!(margin > 0)) throw new DynError(`Expected a positive margin but found ${margin}`);
+  checkPositive("margin of tripletMarginWithDistanceLoss", margin);
   const distance = (a: Tensor, b: Tensor) =>
     typeof distanceFunction === "function" ? distanceFunction(a, b) : distanceFunction.call(a, b);
   const near = distance(anchor, positive), far = distance(anchor, negative);

@@ -3,6 +3,7 @@
  * their weights (gates side by side along the last dimension in PyTorch's order) and the previous states. Invariant:
  * the first state is the step's output.
  */
+import { refuseChoice } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { zeros } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -76,7 +77,5 @@ const ELMAN: Readonly<Record<Nonlinearity, Gates>> = { tanh: new Elman("tanh"), 
 
 /** The recurrence of an Elman network. Throws DynError for another non-linearity. */
 export function gatesOfElman(nonlinearity: Nonlinearity = "tanh"): Gates {
-  const found = ELMAN[nonlinearity];
-  if (!found) throw new DynError(`Expected nonlinearity "tanh" or "relu" but found ${String(nonlinearity)}`);
-  return found;
+  return ELMAN[nonlinearity] ?? refuseChoice("nonlinearity of RNN", Object.keys(ELMAN), nonlinearity);
 }

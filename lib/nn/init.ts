@@ -5,7 +5,7 @@
 import { qr } from "../tensor/linalg.ts";
 import { DynError } from "../base/errors.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
-import { checkFunction, checkKind } from "../base/checked_input.ts";
+import { checkFunction, checkKind, refuseChoice } from "../base/checked_input.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
 import { randn, randperm } from "../tensor/generated_functions.ts";
@@ -169,7 +169,7 @@ function fanOf(tensor: Tensor, mode: FanMode): number {
       return fanOut;
     default:
       mode satisfies never;
-      throw new DynError(`Expected mode "fanIn" or "fanOut" but found ${String(mode)}`);
+      return refuseChoice("mode of the initialisation", ["fanIn", "fanOut"], mode);
   }
 }
 

@@ -61,7 +61,7 @@ export class QuantizedLinear extends Module {
     const { weight, bias, registeredHooks } = layer;
     if (Object.values(registeredHooks ?? {}).some(({ size }) => size > 0)) {
       throw new DynError(
-        "Expected a layer without hooks to quantize but found one with: remove them, or what they do first",
+        "Expected a layer without hooks to quantize but found one with hooks: remove them first",
       );
     }
     if (!isFloat(weight.dtype)) {

@@ -4,8 +4,9 @@
  * PyTorch's names, shapes and order of gates; the inputs of all steps are multiplied by their weight in one product
  * for each layer and direction, so that a step computes only the product of its state.
  */
+import { checkShare } from "../base/checked_numbers.ts";
 import { settings, unusual } from "../base/shown.ts";
-import { checkKind, refuseValue } from "../base/checked_input.ts";
+import { checkKind } from "../base/checked_input.ts";
 import { checkedTensors, checkTensor } from "../tensor/checked.ts";
 import { type AnyFunction, type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
@@ -133,7 +134,7 @@ export abstract class RNNBase extends Module {
         `Expected hiddenSize and numLayers above 0 but found ${hiddenSize} and ${numLayers}`,
       );
     }
-    if (!(this.dropout >= 0 && this.dropout <= 1)) refuseValue("a dropout in [0, 1]", this.dropout);
+    checkShare(`dropout of ${new.target.name}`, this.dropout);
     if (this.projSize < 0 || this.projSize >= this.hiddenSize) {
       throw new DynError(
         `Expected projSize in [0, ${this.hiddenSize}), less than hiddenSize, but found ${this.projSize}`,

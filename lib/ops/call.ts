@@ -3,9 +3,9 @@
  * eager library, the tracer and symbolic tracing, hence generic in the tensor type. Invariant: the result has exactly
  * the definition's parameters, in order, each of its kind.
  */
-import { spelling } from "../base/checked_input.ts";
+import { checkOneOf, refuseOption } from "../base/checked_input.ts";
 import { isDType } from "../base/dtype.ts";
-import { dtypeExpected } from "../base/dtype_names.ts";
+import { refuseDType } from "../base/dtype_names.ts";
 import { DynError } from "../base/errors.ts";
 import { apart } from "../base/own_builtins.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -208,17 +208,14 @@ const TAKES_NUMBERS: ReadonlySet<ParamKind> = new Set([
 
 function checkName(definition: OpDefinition, slots: readonly Slot[], name: string): void {
   for (const slot of slots) if (slot.name === name) return;
-  const known = slots.map((slot) => slot.name), hint = spelling(known, name);
-  throw new DynError(
-    `Expected ${definition.name} options out of ${known.join(", ")} but found ${name}${hint}`,
-  );
+  refuseOption(definition.name, slots.map((slot) => slot.name), name);
 }
 
 function absent<T>(definition: OpDefinition, { name, param }: Slot): Argument<T> {
   if (param.default !== undefined) return param.default;
   if (param.nullable) return null;
   if (param.variadic) return [];
-  throw new DynError(`Expected a ${param.kind} for ${name} of ${definition.name} but found nothing`);
+  throw new DynError(`Expected ${NOUNS[param.kind]} for ${name} of ${definition.name} but found nothing`);
 }
 
 function isSize(value: unknown): boolean {
@@ -342,17 +339,13 @@ function coerce<T>(
       throw bad();
     case "dtype":
       if (isDType(value)) return value;
-      throw new DynError(`Expected ${dtypeExpected(value)}, as ${name} of ${definition.name}`);
+      return refuseDType(`${name} of ${definition.name}`, value);
     case "device":
       if (typeof value === "string") return value;
       throw bad();
     case "string":
       if (typeof value !== "string") throw bad();
-      if (param.oneOf && !param.oneOf.includes(value)) {
-        throw new DynError(
-          `Expected ${name} of ${definition.name} out of ${param.oneOf.join(", ")} but found ${value}`,
-        );
-      }
+      if (param.oneOf) checkOneOf(`${name} of ${definition.name}`, value, param.oneOf);
       return value;
     default:
       return param.kind satisfies never;

@@ -2,6 +2,7 @@
  * Ops whose result sizes depend on elements: computed in host memory, between the kernels of a graph. Invariant:
  * results are fresh, row-major and ordered as in PyTorch.
  */
+import { checkAtLeast } from "../base/checked_numbers.ts";
 import { numberArray } from "../base/bfloat16.ts";
 import { type DType, type HostArray, isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -34,7 +35,7 @@ function setElement(data: HostArray, at: number, value: number | bigint): void {
 }
 
 const unknown = (name: string) => (): never => {
-  throw new DynError(`Expected elements to count for ${name} but found metadata alone`);
+  throw new DynError(`Expected a tensor with data for ${name} but found one with a shape only`);
 };
 
 const knownShape = (x: HostTensor): number[] => x.shape.map((s) => knownSize(s));
@@ -100,7 +101,7 @@ const repeatedIndices = hostOp({
     }
     for (let i = 0; i < count; i++) {
       const times = Number(repeats.data[repeats.data.length === 1 ? 0 : i]);
-      if (times < 0) throw new DynError(`Expected repeats that are not negative but found ${times}`);
+      checkAtLeast("repeats", times, 0);
       for (let k = 0; k < times; k++) out.push(i);
     }
     return [hostTensor([out.length], "int64", out)];
@@ -259,7 +260,7 @@ const bincount = hostOp({
         `Expected a vector of integers but found ${self.dtype} of shape ${shapeText(self.shape)}`,
       );
     }
-    if (minlength < 0) throw new DynError(`Expected minlength that is not negative but found ${minlength}`);
+    checkAtLeast("minlength of bincount", minlength, 0);
     if (weights && shapeText(weights.shape) !== shapeText(self.shape)) {
       throw new DynError(
         `Expected weights of shape ${shapeText(self.shape)} but found ${shapeText(weights.shape)}`,
@@ -268,7 +269,7 @@ const bincount = hostOp({
     const counts = new Array<number>(minlength).fill(0);
     for (let i = 0; i < self.data.length; i++) {
       const value = Number(self.data[i]);
-      if (value < 0) throw new DynError(`Expected integers that are not negative but found ${value}`);
+      checkAtLeast("elements of bincount", value, 0);
       while (counts.length <= value) counts.push(0);
       counts[value] = (counts[value] ?? 0) + (weights ? Number(weights.data[i]) : 1);
     }

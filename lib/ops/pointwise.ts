@@ -241,7 +241,8 @@ export function checkCategory(
   accepts: readonly DTypeCategory[] | undefined,
 ): void {
   if (accepts && !accepts.includes(categoryOf(dtype))) {
-    throw new DynError(`Expected ${op} of a tensor of type ${accepts.join(" or ")} but found ${dtype}`);
+    const wanted = accepts.map((each) => each === "float" ? "floating-point" : each).join(" or ");
+    throw new DynError(`Expected a tensor of ${wanted} type for ${op} but found ${dtype}`);
   }
 }
 

@@ -41,6 +41,14 @@ export function checkHeld(value: unknown, dtype: DType): void {
   throw new DynError(`Expected a number that ${dtype} holds but found ${value}`);
 }
 
+/** Throws DynError unless the tensors of an op have one type. */
+export function checkSameType(op: string, ...tensors: readonly { readonly dtype: DType }[]): void {
+  const types = new Set(tensors.map((each) => each.dtype));
+  if (types.size > 1) {
+    throw new DynError(`Expected tensors of one dtype for ${op} but found ${[...types].join(" and ")}`);
+  }
+}
+
 /** The type that a number brings into promotion. */
 export function typeOfNumber(value: Scalar | Dim): DType {
   if (typeof value === "boolean") return "bool";

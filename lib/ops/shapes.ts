@@ -34,6 +34,12 @@ export function normalizeDim(dim: number, rank: number): number {
   return dim < 0 ? dim + count : dim;
 }
 
+/** The same for ops along a dimension, of which a 0-d tensor has none. */
+export function ownDim(dim: number, { length }: readonly unknown[]): number {
+  if (length === 0) throw new DynError("Expected a tensor with at least 1 dimension but found a 0-d one");
+  return normalizeDim(dim, length);
+}
+
 /** Several dimensions, each once; null means all. */
 export function normalizeDims(dims: number | readonly number[] | null, rank: number): number[] {
   if (dims === null) return Array.from({ length: rank }, (_, d) => d);
@@ -151,7 +157,7 @@ export function inferSizes(sizes: readonly Dim[], count: Dim): Dim[] {
   }
   for (const s of sizes) {
     if (typeof s === "number" && (s < -1 || !Number.isInteger(s))) {
-      throw new DynError(`Expected sizes that are not negative but found ${shapeText(sizes)}`);
+      throw new DynError(`Expected non-negative sizes but found ${shapeText(sizes)}`);
     }
   }
   const known = product(sizes.filter((_, d) => d !== unknown));
@@ -172,7 +178,7 @@ export function inferSizes(sizes: readonly Dim[], count: Dim): Dim[] {
 export function checkSizes(sizes: readonly Dim[]): void {
   for (const s of sizes) {
     if (isLess(s, 0) || (typeof s === "number" && !Number.isInteger(s))) {
-      throw new DynError(`Expected sizes that are not negative but found ${shapeText(sizes)}`);
+      throw new DynError(`Expected non-negative sizes but found ${shapeText(sizes)}`);
     }
   }
 }

@@ -1,7 +1,7 @@
 /** Adafactor: mean squares of gradients as products of those of rows and columns; as torch.optim's. */
+import { checkAtLeast } from "../base/checked_numbers.ts";
 import { EPSILON } from "../base/dtype.ts";
 import { refuseValue } from "../base/checked_input.ts";
-import { DynError } from "../base/errors.ts";
 import { zeros, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import {
@@ -43,10 +43,10 @@ export class Adafactor extends PerParameter<AdafactorOptions> {
     const options = hyperparameters("Adafactor", ADAFACTOR, given);
     const { eps: [first, second], beta2Decay } = options;
     if ((first !== null && first < 0) || second < 0) {
-      refuseValue("eps of Adafactor that is not negative", options.eps);
+      refuseValue("eps of Adafactor to be non-negative", options.eps);
     }
-    if (beta2Decay > 0) refuseValue("beta2Decay of Adafactor of at most 0", beta2Decay);
-    if (!(options.d >= 1)) throw new DynError(`Expected d of Adafactor of at least 1 but found ${options.d}`);
+    if (beta2Decay > 0) refuseValue("beta2Decay of Adafactor to be at most 0", beta2Decay);
+    checkAtLeast("d of Adafactor", options.d, 1);
     super(params, options);
   }
 

@@ -1,5 +1,5 @@
 /** Optimizers that scale by running squares of gradients: RMSprop, Adagrad and Adadelta, as torch.optim's. */
-import { refuseValue } from "../base/checked_input.ts";
+import { checkShare } from "../base/checked_numbers.ts";
 import { fullLike, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import {
@@ -131,7 +131,7 @@ const ADADELTA: AdadeltaOptions = { lr: 1, rho: 0.9, eps: 1e-6, weightDecay: 0, 
 export class Adadelta extends PerParameter<AdadeltaOptions> {
   constructor(params: ParamsOrGroups<AdadeltaOptions>, ...given: Hyperparameters<AdadeltaOptions>) {
     const options = hyperparameters("Adadelta", ADADELTA, given);
-    if (!(options.rho >= 0 && options.rho <= 1)) refuseValue("rho of Adadelta in [0, 1]", options.rho);
+    checkShare("rho of Adadelta", options.rho);
     super(params, options);
   }
 

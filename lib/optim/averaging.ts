@@ -2,6 +2,7 @@
  * Averages of a model's parameters over training, even (Izmailov et al. 2018) or exponential, and the learning rates
  * that go with them: the namespace `optim.swaUtils`.
  */
+import { checkInteger, checkShare } from "../base/checked_numbers.ts";
 import { refuseValue } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { optionsOf } from "../base/checked_input.ts";
@@ -25,7 +26,7 @@ export function getSwaAvgFn(): AverageFunction {
 
 /** Decaying averages: decay · average + (1 − decay) · next. Throws DynError for a decay outside of [0, 1]. */
 export function getEmaAvgFn(decay = 0.999): AverageFunction {
-  if (!(decay >= 0 && decay <= 1)) throw new DynError(`Expected a decay in [0, 1] but found ${decay}`);
+  checkShare("decay", decay);
   return (average, next) => average.mul(decay).add(next.mul(1 - decay));
 }
 
@@ -177,13 +178,11 @@ export class SWALR extends LRScheduler {
     const groups = optimizer.paramGroups.length;
     this.swaLr = typeof swaLr === "number" ? new Array<number>(groups).fill(swaLr) : swaLr;
     if (this.swaLr.length !== groups) {
-      throw new DynError(`Expected ${groups} rates, one a group, but found ${this.swaLr.length}`);
+      throw new DynError(`Expected ${groups} rates, one per group, but found ${this.swaLr.length}`);
     }
     this.annealEpochs = options.annealEpochs ?? 10;
     this.annealStrategy = options.annealStrategy ?? "cos";
-    if (!Number.isInteger(this.annealEpochs) || this.annealEpochs < 0) {
-      throw new DynError(`Expected annealEpochs that are not negative but found ${this.annealEpochs}`);
-    }
+    checkInteger("annealEpochs of SWALR", this.annealEpochs, 0);
     this.start = optimizer.paramGroups.map((group) => group.lr);
     this.apply();
   }

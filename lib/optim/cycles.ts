@@ -3,7 +3,8 @@
  * they set `lr` of an optimizer's groups, and `momentum` or the first of `betas`. Invariant: both are functions of
  * the number of steps.
  */
-import { checkOneOf, refuseValue } from "../base/checked_input.ts";
+import { checkShare } from "../base/checked_numbers.ts";
+import { checkOneOf } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import type { Optimizer } from "./optimizer.ts";
@@ -17,7 +18,7 @@ function eachGroup(given: PerGroup, optimizer: Optimizer, what: string): readonl
   const groups = optimizer.paramGroups.length;
   const list = typeof given === "number" ? new Array<number>(groups).fill(given) : given;
   if (list.length !== groups) {
-    throw new DynError(`Expected ${groups} ${what}, one a group, but found ${list.length}`);
+    throw new DynError(`Expected ${groups} ${what}, one per group, but found ${list.length}`);
   }
   return list;
 }
@@ -225,7 +226,7 @@ export class OneCycleLR extends Cycle {
       );
     }
     const { pctStart = 0.3, annealStrategy = "cos" } = options;
-    if (!(pctStart >= 0 && pctStart <= 1)) refuseValue("pctStart of OneCycleLR in [0, 1]", pctStart);
+    checkShare("pctStart of OneCycleLR", pctStart);
     checkOneOf("annealStrategy of OneCycleLR", annealStrategy, ["cos", "linear"]);
     if (options.cycleMomentum ?? true) {
       this.checkMomenta();

@@ -118,7 +118,7 @@ export class GradScaler {
     const inverse = Math.fround(1 / this.#scale);
     const grads = paramGroups.flatMap(({ params }) => params.flatMap(({ grad }) => grad ? [grad] : []));
     if (grads.some(({ dtype }) => dtype === "float16")) {
-      throw new DynError("Expected gradients of more digits to unscale but found float16");
+      throw new DynError("Expected float32 gradients to unscale but found float16");
     }
     if (grads.length === 0) {
       throw new DynError("Expected gradients to unscale but found none");

@@ -2,6 +2,7 @@
  * L-BFGS, like torch.optim.LBFGS: search directions from the curvature of recent steps. Invariant: between two steps,
  * the whole state is in `stateDict`.
  */
+import { refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { tensor } from "../tensor/creation.ts";
 import { cat, stack } from "../tensor/generated_functions.ts";
@@ -80,9 +81,7 @@ export class LBFGS extends Optimizer<LBFGSOptions> {
     if (found !== 1) throw new DynError(`Expected one group of parameters for LBFGS but found ${found}`);
     for (const { params } of this.paramGroups) params.forEach((param) => realOnly("LBFGS", param));
     if (lineSearchFn !== null && lineSearchFn !== "strong_wolfe") {
-      throw new DynError(
-        `Expected lineSearchFn of LBFGS to be "strong_wolfe" or null but found ${lineSearchFn}`,
-      );
+      refuseValue('lineSearchFn of LBFGS to be "strong_wolfe" or null', lineSearchFn);
     }
   }
 

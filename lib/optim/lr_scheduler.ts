@@ -2,8 +2,9 @@
  * Learning-rate schedules, as torch.optim.lr_scheduler: each sets `lr` of every group when it is made and after
  * `step()`. Invariant: a rate is a function of the number of steps and of the group's first rate.
  */
+import { checkPositive, checkShare } from "../base/checked_numbers.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
-import { checkKind, refuseValue } from "../base/checked_input.ts";
+import { checkKind } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { Optimizer } from "./optimizer.ts";
 import { LRScheduler } from "./schedule.ts";
@@ -34,7 +35,7 @@ export class StepLR extends LRScheduler {
   constructor(optimizer: Optimizer, ...given: Arguments<StepSize, Decay, typeof STEP>) {
     super(optimizer);
     const options = argumentsOf<StepSize, Decay>("StepLR", STEP, given);
-    if (!(options.stepSize > 0)) refuseValue("a stepSize of StepLR above 0", options.stepSize);
+    checkPositive("stepSize of StepLR", options.stepSize);
     this.stepSize = options.stepSize;
     this.gamma = options.gamma ?? 0.1;
   }
@@ -224,7 +225,7 @@ abstract class FactorSchedule extends LRScheduler {
     const groups = optimizer.paramGroups.length;
     this.factors = typeof lrLambda === "function" ? new Array<RateFactor>(groups).fill(lrLambda) : lrLambda;
     if (this.factors.length !== groups) {
-      throw new DynError(`Expected ${groups} functions, one a group, but found ${this.factors.length}`);
+      throw new DynError(`Expected ${groups} functions, one per group, but found ${this.factors.length}`);
     }
   }
 
@@ -288,9 +289,7 @@ export class ConstantLR extends LRScheduler {
     const options = trailing<ConstantOptions>("ConstantLR", ["factor", "totalIters"], given);
     this.factor = options.factor ?? 1 / 3;
     this.totalIters = options.totalIters ?? 5;
-    if (!(this.factor >= 0 && this.factor <= 1)) {
-      throw new DynError(`Expected a factor of ConstantLR in [0, 1] but found ${this.factor}`);
-    }
+    checkShare("factor of ConstantLR", this.factor);
     this.apply();
   }
 
@@ -329,9 +328,7 @@ export class LinearLR extends LRScheduler {
     if (!(this.startFactor > 0 && this.startFactor <= 1)) {
       throw new DynError(`Expected a startFactor of LinearLR in (0, 1] but found ${this.startFactor}`);
     }
-    if (!(this.endFactor >= 0 && this.endFactor <= 1)) {
-      throw new DynError(`Expected an endFactor of LinearLR in [0, 1] but found ${this.endFactor}`);
-    }
+    checkShare("endFactor of LinearLR", this.endFactor);
     this.apply();
   }
 

@@ -1,4 +1,5 @@
 /** Muon: momentum whose matrices are made orthogonal before a step; as torch.optim.Muon. */
+import { checkOneOf } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
 import { zerosLike } from "../tensor/generated_functions.ts";
@@ -48,13 +49,7 @@ const MUON: MuonOptions = {
 export class Muon extends PerParameter<MuonOptions> {
   constructor(params: ParamsOrGroups<MuonOptions>, ...given: Hyperparameters<MuonOptions>) {
     const options = hyperparameters("Muon", MUON, given);
-    if (!Object.hasOwn(ADJUSTMENTS, options.adjustLrFn)) {
-      throw new DynError(
-        `Expected adjustLrFn of Muon out of ${
-          Object.keys(ADJUSTMENTS).join(", ")
-        } but found ${options.adjustLrFn}`,
-      );
-    }
+    checkOneOf("adjustLrFn of Muon", options.adjustLrFn, Object.keys(ADJUSTMENTS));
     super(params, options);
   }
 

@@ -2,6 +2,7 @@
  * The base of all optimizers: parameter groups, per-parameter state, state dicts. Invariant: `step` is ordinary
  * tensor code without reading a value back, so that it can be captured into a graph together with the model.
  */
+import { checkAtLeast } from "../base/checked_numbers.ts";
 import { checkKind, refuseOption, refuseValue, spelling } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { type Flag, trailing } from "../base/arguments.ts";
@@ -88,9 +89,7 @@ export function hyperparameters<H extends object>(
   }
   for (const name of NOT_NEGATIVE) {
     const value: unknown = Reflect.get(all, name);
-    if (typeof value === "number" && !(value >= 0)) {
-      throw new DynError(`Expected ${name} of ${optimizer} that is not negative but found ${value}`);
-    }
+    if (typeof value === "number") checkAtLeast(`${name} of ${optimizer}`, value, 0);
   }
   if (written["foreach"] === true && written["fused"] === true) {
     throw new DynError(`Expected foreach or fused of ${optimizer} but found both`);

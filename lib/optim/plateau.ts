@@ -64,7 +64,7 @@ export class ReduceLROnPlateau {
     checkKind(optimizer?.paramGroups, "a list", "paramGroups of the optimizer of ReduceLROnPlateau");
     if (typeof minLr !== "number" && minLr.length !== optimizer.paramGroups.length) {
       throw new DynError(
-        `Expected ${optimizer.paramGroups.length} least rates, one a group, but found ${minLr.length}`,
+        `Expected ${optimizer.paramGroups.length} minimum rates, one per group, but found ${minLr.length}`,
       );
     }
     if (!(factor < 1)) throw new DynError(`Expected a factor below 1 but found ${factor}`);

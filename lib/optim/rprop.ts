@@ -28,7 +28,7 @@ export class Rprop extends PerParameter<RpropOptions> {
   constructor(params: ParamsOrGroups<RpropOptions>, ...given: Hyperparameters<RpropOptions>) {
     const options = hyperparameters("Rprop", RPROP, given), [shrink, grow] = options.etas;
     if (!(shrink > 0 && shrink < 1 && grow > 1)) {
-      refuseValue("etas of Rprop, in (0, 1) and above 1,", options.etas);
+      refuseValue("etas of Rprop to be in (0, 1) and above 1", options.etas);
     }
     super(params, options);
   }

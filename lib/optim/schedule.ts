@@ -2,6 +2,7 @@
  * The base of learning-rate schedules, which set the rates of an optimizer's groups. Invariant: a rate is a function
  * of the number of steps and of the group's initial rate.
  */
+import { checkAtLeast } from "../base/checked_numbers.ts";
 import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/shown.ts";
@@ -50,9 +51,7 @@ export abstract class LRScheduler {
    * (`step(epoch + i / batches)`). Throws DynError for a negative one.
    */
   step(epoch?: number | null): void {
-    if (epoch !== undefined && epoch !== null && !(epoch >= 0)) {
-      throw new DynError(`Expected an epoch that is not negative but found ${epoch}`);
-    }
+    if (epoch !== undefined && epoch !== null) checkAtLeast("the epoch", epoch, 0);
     this.lastEpoch = epoch ?? this.lastEpoch + 1;
     this.apply();
   }

@@ -29,7 +29,10 @@ export class SGD extends PerParameter<SGDOptions> {
   constructor(params: ParamsOrGroups<SGDOptions>, ...given: Hyperparameters<SGDOptions>) {
     const options = hyperparameters("SGD", DEFAULTS, given);
     if (options.nesterov && (options.momentum <= 0 || options.dampening !== 0)) {
-      throw new DynError("Expected momentum without dampening for nesterov but found none, or dampening");
+      throw new DynError(
+        `Expected nesterov with momentum and without dampening but found momentum ${options.momentum} and ` +
+          `dampening ${options.dampening}`,
+      );
     }
     super(params, options);
   }

@@ -176,7 +176,7 @@ export interface ReadManifest {
 
 /** Sizes of a package are known in each call: nothing asks about them before. */
 function undecided(): never {
-  throw new DynError("Expected sizes of a package to be known but found a question about one");
+  throw new DynError("Expected known sizes in a package but found a condition on one");
 }
 
 /** Reads a manifest. Throws DynError where the text is none. */

@@ -2,7 +2,7 @@
  * The arguments of `tensor.backward`: by position, or the trailing ones by name. Invariant: an option that does not
  * exist is an error.
  */
-import { DynError } from "../base/errors.ts";
+import { optionsOf } from "../base/checked_input.ts";
 import type { BackwardOptions } from "./autograd_state.ts";
 
 /** The arguments by name, as `torch.Tensor.backward` has them. */
@@ -30,11 +30,7 @@ export function namedBackward<T extends object>(
   const isNamed = (value: unknown): value is NamedBackward<T> =>
     typeof value === "object" && value !== null && !isTensor(value);
   const named = args.find(isNamed) ?? {};
-  for (const name of Object.keys(named)) {
-    if (!NAMES.some((known) => known === name)) {
-      throw new DynError(`Expected one of ${NAMES.join(", ")} but found ${name}`);
-    }
-  }
+  optionsOf("backward", named, NAMES);
   const [gradient, retainGraph, createGraph] = args;
   return {
     gradient: isNamed(gradient) ? gradient.gradient : gradient ?? named.gradient,

@@ -24,7 +24,7 @@ import {
   partType,
   type RealType,
 } from "../base/dtype.ts";
-import { dtypeExpected } from "../base/dtype_names.ts";
+import { refuseDType } from "../base/dtype_names.ts";
 import { DynError } from "../base/errors.ts";
 import type { DeviceName } from "../loops/device.ts";
 import { normalizeConstant } from "../loops/record.ts";
@@ -150,9 +150,7 @@ function pairsArray(flat: readonly Element[], dtype: ComplexType): HostArray {
 }
 
 function allocate(shape: readonly number[], dtype: DType, device: DeviceName): Tensor {
-  if (!isDType(dtype)) {
-    throw new DynError(`Expected ${dtypeExpected(dtype)}`);
-  }
+  if (!isDType(dtype)) refuseDType("dtype", dtype);
   const layout = contiguousLayout(shape, dtype, device);
   return new Tensor(allocateStorage(device, layout.byteLength, layout), layout);
 }

@@ -2,6 +2,7 @@
  * Members of tensors that are defined in terms of other members. Invariant: they have no state, so that in a trace,
  * in a graph or under a mode they behave as those members do.
  */
+import { checkInteger } from "../base/checked_numbers.ts";
 import { checkTensor } from "./checked.ts";
 import type { DType } from "../base/dtype.ts";
 import { checkFunction, checkKind, checkOptions } from "../base/checked_input.ts";
@@ -88,7 +89,7 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
   typeAs(other: Tensor) {
     if (isTensor(other)) return this.to(other);
     throw new DynError(
-      `Expected a tensor for typeAs but found ${oneLine(other)}; to takes the name of a type`,
+      `Expected a tensor for typeAs but found ${oneLine(other)}; to() takes a dtype by name`,
     );
   },
   type,
@@ -127,7 +128,7 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
   },
   numpy() {
     throw new DynError(
-      "Expected toTypedArray(), tolist() or await data(), since there are no arrays of NumPy, but found numpy()",
+      "Expected toTypedArray(), tolist() or await data() but found numpy(): there are no NumPy arrays",
     );
   },
   apply_(fn: (element: Element) => Element) {
@@ -185,9 +186,7 @@ export function emptyStrided(
 export function nonzeroStatic(input: Tensor, options: NonzeroStaticOptions): Tensor {
   checkOptions("nonzeroStatic", { size: ["number"], fillValue: ["number"] }, options ?? {});
   const { size, fillValue = -1 } = options ?? {};
-  if (!Number.isInteger(size) || size < 0) {
-    throw new DynError(`Expected a size of nonzeroStatic that is not negative but found ${size}`);
-  }
+  checkInteger("size of nonzeroStatic", size, 0);
   const { device, ndim } = input, place = { dtype: "int64", device } as const;
   const isFound = input.ne(0).reshape([-1]), count = ops.cumsum(isFound, 0);
   // One row more, for all that has no place

@@ -175,7 +175,7 @@ function zipTensors<T extends Tensors>(a: T, b: T, change: (x: Tensor, y: Tensor
     if (isPlainObject(x) && isPlainObject(y)) {
       return Object.fromEntries(Object.keys(x).map((key) => [key, both(x[key], y[key])]));
     }
-    throw new DynError("Expected tensors in the same arrangement");
+    throw new DynError(`Expected tensors in the same arrangement but found ${typeof x} and ${typeof y}`);
   };
   return both(a, b) as T;
 }

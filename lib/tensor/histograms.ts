@@ -45,7 +45,7 @@ export function histogramdd(
   const options = isOptions(first) ? first : optionsOf("histogramdd", rest),
     bins = isOptions(first) ? first.bins : first;
   if (bins === undefined || bins === null) {
-    throw new DynError(`Expected bins of histogramdd but found ${bins}`);
+    throw new DynError(`Expected a number, numbers or tensors as bins of histogramdd but found ${bins}`);
   }
   const { range = null, weight = null, density = false } = options, dims = input.shape.at(-1);
   if (dims === undefined || input.ndim < 2) {

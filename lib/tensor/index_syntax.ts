@@ -3,6 +3,8 @@
  * one step per argument. Invariant: the steps consume exactly the dimensions of the tensor; "..." is expanded and
  * missing dimensions are whole.
  */
+import { refuseChoice } from "../base/checked_input.ts";
+import { checkPositive } from "../base/checked_numbers.ts";
 import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -140,9 +142,7 @@ const SLICE_KEYS: readonly string[] = ["start", "stop", "step"];
 
 function sliceOfObject<T>(given: Readonly<Record<string, unknown>>): IndexStep<T> {
   const unknown = Object.keys(given).find((key) => !SLICE_KEYS.includes(key));
-  if (unknown !== undefined) {
-    throw new DynError(`Expected start, stop or step in a slice but found ${unknown}`);
-  }
+  if (unknown !== undefined) refuseChoice("a key of a slice", SLICE_KEYS, unknown);
   const end = (key: string): Dim | null => {
     const value = given[key] ?? null;
     if (value === null || value instanceof Sym) return value;
@@ -164,6 +164,6 @@ function sliceOfText<T>(text: string): IndexStep<T> {
 }
 
 function makeSlice<T>(start: Dim | null, stop: Dim | null, step: number): IndexStep<T> {
-  if (!(step > 0)) throw new DynError(`Expected a positive step but found ${step}`);
+  checkPositive("step of a slice", step);
   return { kind: "slice", start, stop, step };
 }

@@ -39,7 +39,7 @@ export function normal(
   const odd = tensors.find(({ dtype }) => !isFloat(dtype));
   if (odd) throw new DynError(`Expected floats as mean and std of normal but found ${odd.dtype}`);
   const isNegative = isTensor(std) ? noGrad(() => std.lt(0).any().item<boolean>()) : !(std >= 0);
-  if (isNegative) throw new DynError("Expected a std of normal that is not negative but found one that is");
+  if (isNegative) throw new DynError("Expected a non-negative std for normal but found a negative one");
   if (!first) {
     if (!isSize(third)) {
       throw new DynError("Expected a size of normal for a mean and a std that are numbers but found none");

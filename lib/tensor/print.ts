@@ -3,8 +3,7 @@
  * ends of long dimensions only. Invariant: the output equals PyTorch's with its default print options.
  */
 import type { Complex } from "../base/complex.ts";
-import { optionsOf } from "../base/checked_input.ts";
-import { DynError } from "../base/errors.ts";
+import { checkOneOf, optionsOf } from "../base/checked_input.ts";
 import { type DType, isComplex, isFloat, partType } from "../base/dtype.ts";
 
 /** Settings for printing tensors, like `torch.set_printoptions`. */
@@ -29,6 +28,8 @@ const PROFILES: Readonly<Record<"default" | "short" | "full", PrintOptions>> = {
   full: { ...USUAL, threshold: Infinity },
 };
 
+const NAMES = ["precision", "threshold", "edgeitems", "linewidth", "sciMode", "profile"] as const;
+
 const printing: { options: PrintOptions } = { options: USUAL };
 
 /** Returns the current settings for printing tensors. */
@@ -40,14 +41,8 @@ export function getPrintoptions(): PrintOptions {
 export function setPrintoptions(
   given: Partial<PrintOptions> & { readonly profile?: "default" | "short" | "full" },
 ): void {
-  const { profile, ...options } = optionsOf("setPrintoptions", given);
-  if (profile !== undefined && !Object.hasOwn(PROFILES, profile)) {
-    throw new DynError(`Expected a profile out of default, short, full but found ${profile}`);
-  }
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(USUAL, name));
-  if (unknown !== undefined) {
-    throw new DynError(`Expected print options out of ${Object.keys(USUAL).join(", ")} but found ${unknown}`);
-  }
+  const { profile, ...options } = optionsOf("setPrintoptions", given, NAMES);
+  if (profile !== undefined) checkOneOf("profile of setPrintoptions", profile, Object.keys(PROFILES));
   printing.options = { ...(profile ? PROFILES[profile] : printing.options), ...options };
 }
 

@@ -15,7 +15,7 @@ export function resize(tensor: Tensor, shape: readonly number[]): void {
     throw new DynError("Expected a tensor that does not require grad for resize_ but found one that does");
   }
   const bad = shape.find((size) => !Number.isInteger(size) || size < 0);
-  if (bad !== undefined) throw new DynError(`Expected sizes that are not negative but found ${bad}`);
+  if (bad !== undefined) throw new DynError(`Expected non-negative sizes but found ${bad}`);
   const { dtype, device, storage, offset } = tensor;
   const layout = contiguousLayout(shape, dtype, device), needed = (offset + layout.extent) * itemSize(dtype);
   if (needed > storage.byteLength) {

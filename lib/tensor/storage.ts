@@ -2,6 +2,7 @@
  * Storage: one piece of device memory that a tensor and its views share, with the version that in-place writes
  * advance. Invariant: memory is returned to its device only by code that knows that nothing refers to it any more.
  */
+import { refuseValue } from "../base/checked_input.ts";
 import { type DType, itemSize } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { type Device, type DeviceName, findDevice, type Memory, OutOfMemory } from "../loops/device.ts";
@@ -223,5 +224,5 @@ export function deviceNamed(name: DeviceName): Device {
     );
   }
   const hint = /^(cuda|gpu|mps|xpu|hip)(:|$)/.test(name) ? "; GPUs of every make are reached as webgpu" : "";
-  throw new DynError(`Expected a device out of cpu, webgpu, meta but found ${JSON.stringify(name)}${hint}`);
+  refuseValue("the device to be one of cpu, webgpu, meta", name, hint);
 }

@@ -2,9 +2,9 @@
  * `x.to(…)`: another type, another device, or both. It works on eager and traced tensors, and returns the tensor
  * itself if nothing changes. Invariant: the gradient of a move moves back.
  */
+import { refuseValue } from "../base/checked_input.ts";
 import { isDType } from "../base/dtype.ts";
-import { dtypeExpected, looksLikeDType } from "../base/dtype_names.ts";
-import { DynError } from "../base/errors.ts";
+import { looksLikeDType, refuseDType } from "../base/dtype_names.ts";
 import type { OpApi } from "../ops/generated.ts";
 import { isTensorLike, type TensorLike } from "../ops/tensor_like.ts";
 import type { ConversionOptions } from "./tensor_options.ts";
@@ -15,7 +15,7 @@ export function convertTo<T extends TensorLike>(ops: OpApi<T>, tensor: T, given:
   for (const each of given) {
     if (isDType(each)) dtype = each;
     else if (typeof each === "string") {
-      if (looksLikeDType(each)) throw new DynError(`Expected ${dtypeExpected(each)}`);
+      if (looksLikeDType(each)) refuseDType("dtype", each);
       device = each;
     } else if (isTensorLike(each)) [dtype, device] = [each.dtype, each.device];
     else if (typeof each === "object" && each !== null) {
@@ -24,7 +24,7 @@ export function convertTo<T extends TensorLike>(ops: OpApi<T>, tensor: T, given:
       device = options.device ?? device;
       copy = options.copy ?? copy;
     } else if (typeof each !== "boolean" && each !== undefined) {
-      throw new DynError(`Expected a dtype, a device or a tensor but found ${String(each)}`);
+      refuseValue("a dtype, a device or a tensor", each);
     }
   }
   return converted(ops, tensor, { dtype, device, copy });

@@ -106,7 +106,7 @@ export class Values {
   cast({ name, dtype }: Pick<OnnxValue, "name" | "dtype">, to: DType): string {
     if (dtype === to) return name;
     if (!this.truncates && isFloat(dtype) && !isFloat(to) && to !== "bool") {
-      throw new DynError(`Expected whole numbers as ${to} but found ${dtype}`);
+      throw new DynError(`Expected integers as ${to} but found ${dtype}`);
     }
     return this.model.node("Cast", [name], { to: typeNumber(to) });
   }
@@ -117,7 +117,7 @@ export class Values {
     if (value instanceof Sym) return this.cast({ name: this.sizeScalar(value), dtype: "int64" }, dtype);
     if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") {
       if (typeof value === "number" && !isFloat(dtype) && !Number.isInteger(value)) {
-        throw new DynError(`Expected a whole number beside ${dtype} but found ${value}`);
+        throw new DynError(`Expected an integer with ${dtype} but found ${value}`);
       }
       return this.scalar(value, dtype);
     }

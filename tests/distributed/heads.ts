@@ -110,7 +110,7 @@ function refuses(group: dist.ProcessGroup): void {
   divide(
     Object.assign(new Words(), { library: new nn.MultiheadAttention(3 * (size + 1), size + 1) }),
     { library: "attention" },
-    `Expected a number of heads of library that ${size} ranks divide but found ${size + 1}`,
+    `Expected a number of heads of library divisible by ${size} ranks but found ${size + 1}`,
   );
   divide(
     new Words(),

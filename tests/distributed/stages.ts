@@ -131,8 +131,9 @@ assert(group);
     `Expected the same call on all ranks but found rank 0: a step of ScheduleGPipe with 1 micro-batches; rank 1: a step`,
   );
   const wrong = new ScheduleGPipe(new PipelineStage(module, stage, 2, { group }), 5, { lossFn });
-  if (stage === 0) assertThrows(() => wrong.step(x), Error, "that 5 micro-batches divide but found [12, 5]");
-  else assertThrows(() => wrong.step(x), Error, "Expected no batch on stage 1 of 2 but found 1 tensors");
+  if (stage === 0) {
+    assertThrows(() => wrong.step(x), Error, "divisible into 5 micro-batches but found [12, 5]");
+  } else assertThrows(() => wrong.step(x), Error, "Expected no batch on stage 1 of 2 but found 1 tensors");
   assertThrows(
     () => new PipelineStage(module, 1 - stage, 2, { group }),
     Error,

@@ -82,7 +82,7 @@ Deno.test("M9: each stance does with calls what it says", () => {
   assertThrows(
     () => Reflect.apply(compiler.setStance, undefined, [wrong]),
     DynError,
-    "aot_eager_then_compile, run_only but found eager_when_compiled",
+    'aot_eager_then_compile, run_only but found "eager_when_compiled"',
   );
 });
 

@@ -29,7 +29,7 @@ export async function libraryOf(specifier: string): Promise<object> {
     const found: unknown = await import(specifier);
     if (typeof found === "object" && found !== null) return found;
   } catch (error) {
-    throw new DynError(`Expected ${specifier} to be there but found ${messageOf(error)}`);
+    throw new DynError(`Expected to import ${specifier} but found ${messageOf(error)}`);
   }
   throw new DynError(`Expected a module at ${specifier} but found none`);
 }

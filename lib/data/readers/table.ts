@@ -2,7 +2,7 @@
  * Tables of numbers and texts, from CSV (papaparse) or JSON lines: columns by name, numeric ones as tensors.
  * Invariant: a cell that is not a number is an error that names its line and column, never NaN.
  */
-import { checkKind, optionsOf } from "../../base/checked_input.ts";
+import { checkKind, optionsOf, refuseChoice } from "../../base/checked_input.ts";
 import type { DType } from "../../base/dtype.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/tree.ts";
@@ -63,7 +63,7 @@ export class Table {
   #at(column: string): number {
     const at = this.columns.indexOf(column);
     if (at >= 0) return at;
-    throw new DynError(`Expected a column out of ${this.columns.join(", ")} but found ${column}`);
+    refuseChoice("a column", this.columns, column);
   }
 
   #number(row: number, at: number): number {

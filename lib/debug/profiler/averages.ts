@@ -2,7 +2,7 @@
  * Sums of events by name, and their table, like `torch.autograd.profiler_util.EventList`. Invariant: an event inside
  * one of the same name and kind counts once in totals.
  */
-import { checkOptions } from "../../base/checked_input.ts";
+import { checkOneOf, checkOptions } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import type { EventKind, ProfileEvent } from "./events.ts";
 import { type MachineLimits, machineLimits, shareOfLimit } from "./limits.ts";
@@ -106,9 +106,7 @@ export class KeyAverages extends Array<KeyAverage> {
       maxNameColumnWidth: ["number"],
     }, options);
     const { sortBy, rowLimit = 100, maxNameColumnWidth = 55 } = options;
-    if (sortBy !== undefined && !SORTABLE.includes(sortBy)) {
-      throw new DynError(`Expected sortBy out of ${SORTABLE.join(", ")} but found ${sortBy}`);
-    }
+    if (sortBy !== undefined) checkOneOf("sortBy of table", sortBy, SORTABLE);
     const sorted = sortBy === undefined
       ? [...this]
       : this.toSorted((a, b) => Number(b[sortBy] ?? 0) - Number(a[sortBy] ?? 0));

@@ -34,7 +34,7 @@ export class Collector implements Observer {
 
   /** Begins. Throws DynError where another one collects. */
   start(): void {
-    if (observed.by !== null) throw new DynError("Expected no profile under way but found one");
+    if (observed.by !== null) throw new DynError("Expected no active profile but found one");
     observed.by = this;
     this.#former = launches.watcher;
     launches.watcher = (launch, call) => this.#launched(launch, call);

@@ -89,7 +89,7 @@ export class Profile {
 
   get #recorded(): Recorded {
     if (this.#saved) return this.#saved;
-    throw new DynError("Expected a profile that has recorded something but found one that has not, so far");
+    throw new DynError("Expected a profile with a recorded cycle but found none so far");
   }
 
   /** The events of the last cycle, in order of their beginnings. Throws DynError where nothing was recorded. */

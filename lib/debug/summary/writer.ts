@@ -147,7 +147,7 @@ export class Writer {
   }
 
   #add(tag: string, value: SummaryValue, globalStep: number | undefined): void {
-    if (this.#closed) throw new DynError("Expected a writer that is open but found one that was closed");
+    if (this.#closed) throw new DynError("Expected an open writer but found a closed one");
     const step = globalStep ?? (this.#steps.get(tag) ?? -1) + 1;
     if (!Number.isInteger(step)) throw new DynError(`Expected an integer as a step but found ${step}`);
     this.#steps.set(tag, step);

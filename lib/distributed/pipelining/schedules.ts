@@ -3,6 +3,7 @@
  * given the batch, the last one the targets; outputs and losses are returned there. Invariant: gradients are those of
  * the mean of the micro-batches' losses, which is the loss of the whole batch if that is a mean over it.
  */
+import { checkInteger } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { type Trailing, trailing } from "../../base/arguments.ts";
 import { cat } from "../../tensor/generated_functions.ts";
@@ -65,9 +66,7 @@ abstract class Schedule {
     const { lossFn, scaleGrads } = trailing<ScheduleOptions>("schedules", ["lossFn", "scaleGrads"], given);
     this.#lossFn = lossFn ?? null;
     this.#scaleGrads = scaleGrads ?? true;
-    if (!Number.isInteger(nMicrobatches) || nMicrobatches < 1) {
-      throw new DynError(`Expected a positive number of micro-batches but found ${nMicrobatches}`);
-    }
+    checkInteger("the number of micro-batches", nMicrobatches, 1);
   }
 
   /** @internal */
@@ -134,7 +133,7 @@ abstract class Schedule {
     const parts = (whole: Tensor): Tensor[] => {
       if (whole.ndim > 0 && whole.size(0) > 0 && whole.size(0) % n === 0) return whole.chunk(n, 0);
       throw new DynError(
-        `Expected a batch that ${n} micro-batches divide but found [${whole.shape.join(", ")}]`,
+        `Expected a batch divisible into ${n} micro-batches but found [${whole.shape.join(", ")}]`,
       );
     };
     const columns = batch.map(parts);

@@ -2,7 +2,7 @@
  * Sizes of a function's parameters as its user states them, dimension by dimension. Invariant: an unknown form, or a
  * name that is not a parameter's, is an error.
  */
-import { DynError } from "../../base/errors.ts";
+import { refuseChoice, refuseValue } from "../../base/checked_input.ts";
 import type { DimensionMark } from "./dimension_marks.ts";
 import { argumentSource } from "../source.ts";
 
@@ -38,13 +38,7 @@ export function shapeMarks(spec: ShapesSpec, { parameters, labelOf }: SpecifiedF
   return new Map(
     Object.entries(spec).map(([parameter, dimensions]) => {
       const index = parameters.indexOf(parameter);
-      if (index < 0) {
-        throw new DynError(
-          `Expected shapesSpec to name parameters out of ${
-            parameters.join(", ") || "none"
-          } but found ${parameter}`,
-        );
-      }
+      if (index < 0) refuseChoice("a parameter in shapesSpec", parameters, parameter);
       return [argumentSource(labelOf(index), index).name, marksFor(dimensions, parameter)];
     }),
   );
@@ -52,7 +46,7 @@ export function shapeMarks(spec: ShapesSpec, { parameters, labelOf }: SpecifiedF
 
 function marksFor(dimensions: unknown, parameter: string): readonly (DimensionMark | undefined)[] {
   if (Array.isArray(dimensions)) return dimensions.map((each: unknown) => markFor(each, parameter));
-  throw new DynError(`Expected a list of dimensions for ${parameter} but found ${Deno.inspect(dimensions)}`);
+  refuseValue(`a list of dimensions for ${parameter} in shapesSpec`, dimensions);
 }
 
 function markFor(spec: unknown, parameter: string): DimensionMark | undefined {
@@ -65,8 +59,8 @@ function markFor(spec: unknown, parameter: string): DimensionMark | undefined {
       return { kind: "dynamic", min, max, strict: true };
     }
   }
-  throw new DynError(
-    `Expected "dynamic", "static", "unbacked", a range { min, max } or null for a dimension of ${parameter} but ` +
-      `found ${Deno.inspect(spec)}`,
+  refuseValue(
+    `"dynamic", "static", "unbacked", a range { min, max } or null for a dimension of ${parameter}`,
+    spec,
   );
 }

@@ -4,7 +4,7 @@
  */
 import type { AnyFunction } from "../../base/arguments.ts";
 import { apply, defineOwn } from "../../base/own_builtins.ts";
-import { checkFunction, checkOptions } from "../../base/checked_input.ts";
+import { checkFunction, checkOneOf, checkOptions } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import type { GraphBackend } from "../../graph/backend.ts";
 import { lookupBackend } from "../../graph/backends.ts";
@@ -85,16 +85,14 @@ export interface StanceChange extends Disposable {
 
 /** Changes the stance. Throws DynError for one that does not exist, or a backend for all with another than "default". */
 export function setStance(stance: Stance, options: StanceOptions = {}): StanceChange {
-  if (!STANCES.includes(stance)) {
-    throw new DynError(`Expected a stance out of ${STANCES.join(", ")} but found ${String(stance)}`);
-  }
+  checkOneOf("the stance", stance, STANCES);
   checkOptions("setStance", {
     forceBackend: ["string", "function"],
     skipGuardEvalUnsafe: ["boolean"],
   }, options);
   const { forceBackend, skipGuardEvalUnsafe: skipGuards = false } = options;
   if (forceBackend !== undefined && stance !== "default") {
-    throw new DynError(`Expected the stance default together with forceBackend but found ${stance}`);
+    throw new DynError(`Expected the stance "default" with forceBackend but found "${stance}"`);
   }
   const backend = typeof forceBackend === "string" ? lookupBackend(forceBackend) : forceBackend ?? null;
   const former = current, changed: StanceInForce = { stance, backend, skipGuards };

@@ -38,7 +38,7 @@ export function filterGuards(
   const kept: unknown = filter(guards.map((guard) => entryOf(guard, about)));
   if (!Array.isArray(kept) || kept.length !== guards.length || kept.some((k) => typeof k !== "boolean")) {
     throw new DynError(
-      `Expected ${guards.length} booleans of guardFilterFn, one a guard, but found ${Deno.inspect(kept)}`,
+      `Expected ${guards.length} booleans of guardFilterFn, one per guard, but found ${Deno.inspect(kept)}`,
     );
   }
   return guards.filter((_, i) => kept[i] === true);

@@ -84,7 +84,7 @@ export class ParametrizationList extends Module {
         const each: Parametrization | undefined = this[i];
         if (!each?.rightInverse || !isTensor(wanted)) {
           throw new DynError(
-            `Expected a rightInverse of ${each?.constructor.name} to assign to what it computes`,
+            `Expected ${each?.constructor.name} to define rightInverse, which assignment needs, but found none`,
           );
         }
         wanted = each.rightInverse(wanted);

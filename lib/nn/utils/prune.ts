@@ -312,7 +312,7 @@ function begin(module: Module, name: string, original: Tensor): void {
 
 function checkAmount(amount: number): void {
   if (amount >= 0 && (amount <= 1 || Number.isInteger(amount))) return;
-  throw new DynError(`Expected a share in [0, 1] or a number to prune but found ${amount}`);
+  throw new DynError(`Expected the amount to prune to be a share in [0, 1] or a count but found ${amount}`);
 }
 
 /** Returns the number of elements that `amount` stands for, of `size`. Throws DynError for more than there are. */

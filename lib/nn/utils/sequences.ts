@@ -82,7 +82,9 @@ export function packPaddedSequence(
   }
   const falls = counts.every((length, i) => i === 0 || length <= (counts[i - 1] ?? 0));
   if (enforceSorted && !falls) {
-    throw new DynError(`Expected lengths that fall, or enforceSorted: false, but found [${counts}]`);
+    throw new DynError(
+      `Expected lengths in descending order, or enforceSorted: false, but found [${counts}]`,
+    );
   }
   const order = enforceSorted
     ? null

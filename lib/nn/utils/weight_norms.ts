@@ -2,7 +2,7 @@
  * Computes normalised weights, however a module stores their parts: from lengths and directions, or from a weight and
  * estimates of its singular vectors.
  */
-import { DynError } from "../../base/errors.ts";
+import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { randn } from "../../tensor/generated_functions.ts";
 import { normalize } from "../../tensor/generated_functional.ts";
 import { vectorNorm } from "../../tensor/generated_linalg.ts";
@@ -45,9 +45,7 @@ export interface PowerIteration {
 
 /** The options with their defaults. Throws DynError for a number of iterations that is not positive. */
 export function powerIteration({ nPowerIterations = 1, eps = 1e-12, dim }: SpectralOptions): PowerIteration {
-  if (nPowerIterations <= 0) {
-    throw new DynError(`Expected a positive nPowerIterations but found ${nPowerIterations}`);
-  }
+  checkAtLeast("nPowerIterations", nPowerIterations, 1);
   return { nPowerIterations, eps, dim: dim ?? 0 };
 }
 

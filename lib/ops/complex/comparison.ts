@@ -2,7 +2,6 @@
  * Comparisons and predicates of complex tensors, and their magnitude and angle. Invariant: complex numbers are not
  * ordered, so ops that need an order have no rule; the gradients of magnitude and angle at 0 are 0, as in PyTorch.
  */
-import { DynError } from "../../base/errors.ts";
 import { comparisons } from "../elementwise/comparison.ts";
 import type { OpDefinition, TensorLike } from "../definition.ts";
 import { floatParts } from "../elementwise/float_parts.ts";
@@ -21,6 +20,7 @@ import {
 } from "./parts.ts";
 import { truth } from "./reductions.ts";
 import { type ComplexRule, rule } from "./rule.ts";
+import { checkSameType } from "../promotion.ts";
 
 /** The parts with 1 in the place of 0, whose magnitude and angle have no derivatives, and where that is. */
 function awayFromZero<T extends TensorLike>(o: OpApi<T>, z: T): Parts<T> & { readonly isZero: T } {
@@ -76,9 +76,7 @@ export const comparisonRules: readonly ComplexRule[] = [
   rule(comparisons.eq, (o, { self, other }) => equal(o, self, other)),
   rule(comparisons.ne, (o, { self, other }) => o.logicalNot(equal(o, self, other))),
   rule(comparisons.isclose, (o, { self, other, rtol, atol, equalNan }) => {
-    if (self.dtype !== other.dtype) {
-      throw new DynError(`Expected tensors of one type but found ${self.dtype} and ${other.dtype}`);
-    }
+    checkSameType("isclose", self, other);
     const error = o.abs(o.sub(self, other)), allowed = o.add(o.mul(o.abs(other), rtol), atol);
     const near = o.logicalOr(o.eq(self, other), o.logicalAnd(o.isfinite(error), o.le(error, allowed)));
     return equalNan ? o.logicalOr(near, o.logicalAnd(o.isnan(self), o.isnan(other))) : near;

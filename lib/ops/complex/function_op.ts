@@ -3,6 +3,7 @@
  * is that of the function rather than of the steps that compute its value, so that it is defined where the steps have
  * none.
  */
+import { refuseChoice } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { composeOp } from "../definition.ts";
@@ -14,8 +15,7 @@ const NAMES = COMPLEX_FUNCTION_NAMES;
 
 function functionOf(name: string) {
   const found = complexFunctionNamed(name);
-  if (!found) throw new DynError(`Expected a function out of ${NAMES.join(", ")} but found ${name}`);
-  return found;
+  return found ?? refuseChoice("a complex function", NAMES, name);
 }
 
 const complexFunction = composeOp({

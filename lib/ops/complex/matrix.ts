@@ -2,21 +2,19 @@
  * Matrix products of complex tensors: four real products. Invariant: ops that are composed of these products (matmul,
  * einsum, outer) need no rule of their own.
  */
-import { DynError } from "../../base/errors.ts";
 import type { OpDefinition, TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { matrix } from "../linalg/matrix.ts";
 import { joined, partsOf } from "./parts.ts";
 import { type ComplexRule, rule } from "./rule.ts";
+import { checkSameType } from "../promotion.ts";
 
 function productOf<T extends TensorLike>(
   o: OpApi<T>,
   { a, b, name }: { readonly a: T; readonly b: T; readonly name: string },
   multiply: (x: T, y: T) => T,
 ): T {
-  if (a.dtype !== b.dtype) {
-    throw new DynError(`Expected ${name} of tensors of one type but found ${a.dtype} and ${b.dtype}`);
-  }
+  checkSameType(name, a, b);
   const p = partsOf(o, a), q = partsOf(o, b);
   return joined(o, {
     re: o.sub(multiply(p.re, q.re), multiply(p.im, q.im)),

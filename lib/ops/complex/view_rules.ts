@@ -2,11 +2,10 @@
  * Views of complex tensors: the same views of their pairs, with the dimension of parts kept last. Invariant: an op
  * that would copy copies pairs.
  */
-import { DynError } from "../../base/errors.ts";
 import { mul } from "../../sym/expr.ts";
 import { elementCount } from "../../graph/meta.ts";
 import type { TensorLike } from "../definition.ts";
-import { inferSizes, normalizeDim, normalizeDims } from "../shapes.ts";
+import { inferSizes, normalizeDim, normalizeDims, ownDim } from "../shapes.ts";
 import { isEqual } from "../../sym/decide.ts";
 import { stridedViews } from "../shape/strided_views.ts";
 import { views } from "../shape/views.ts";
@@ -14,8 +13,7 @@ import { type ComplexRule, rule } from "./rule.ts";
 
 /** A dimension of a complex tensor as one of its pairs. */
 function dimOf({ shape }: TensorLike, dim: number): number {
-  if (shape.length === 0) throw new DynError("Expected a tensor with dimensions but found a 0-d one");
-  return normalizeDim(dim, shape.length);
+  return ownDim(dim, shape);
 }
 
 export const viewRules: readonly ComplexRule[] = [

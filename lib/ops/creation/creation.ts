@@ -2,6 +2,7 @@
  * New tensors: constants, ranges and conversions. Results are fresh and contiguous. Invariant: types default as in
  * PyTorch, from the numbers or the default floating type.
  */
+import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { type DType, getDefaultDtype, isFloat, isHalf, valueType } from "../../base/dtype.ts";
 import { isLess } from "../../sym/decide.ts";
@@ -60,7 +61,7 @@ function constant(name: "zeros" | "ones" | "empty", value: number) {
     fills: value,
     gradient: { kind: "none", because: NO_INPUT },
     samples: [{ args: [[2, 3]] }, { args: [[]] }, { args: [[0, 2]], options: { dtype: "int64" } }],
-    errors: [{ args: [[-1]], message: "not negative" }],
+    errors: [{ args: [[-1]], message: "non-negative" }],
   });
 }
 
@@ -180,7 +181,9 @@ function rangeOf(start: Scalar | Dim, end: Scalar | Dim, step: Scalar | Dim): { 
   const dtype = all.some((x) => typeof x === "number" && !Number.isInteger(x)) ? getDefaultDtype() : "int64";
   if (all.some((x) => x instanceof Sym)) {
     if (!isSize(start) || !isSize(end) || step !== 1) {
-      throw new DynError("Expected a range of integers by steps of 1 where a bound is a symbolic size");
+      throw new DynError(
+        "Expected integer bounds and a step of 1 for a range with a symbolic size as a bound",
+      );
     }
     const length = sub(end, start);
     if (isLess(length, 0)) {
@@ -189,7 +192,7 @@ function rangeOf(start: Scalar | Dim, end: Scalar | Dim, step: Scalar | Dim): { 
     return { length, dtype };
   }
   const [from, to, by] = all.map(Number) as [number, number, number];
-  if (by === 0) throw new DynError("Expected a step that is not 0 but found 0");
+  if (by === 0) throw new DynError("Expected a nonzero step but found 0");
   if (!Number.isFinite(by)) throw new DynError(`Expected a finite step but found ${by}`);
   if (!Number.isFinite(from) || !Number.isFinite(to)) {
     throw new DynError(`Expected a finite range but found ${from} to ${to}`);
@@ -251,7 +254,7 @@ const arange = lowerOp({
   },
   gradient: { kind: "none", because: NO_INPUT },
   samples: [{ args: [5] }, { args: [1, 6, 2] }, { args: [0, 1, 0.25] }, { args: [5, 0, -2] }],
-  errors: [{ args: [0, 5, 0], message: "not 0" }, { args: [5, 0], message: "towards the end" }],
+  errors: [{ args: [0, 5, 0], message: "nonzero" }, { args: [5, 0], message: "towards the end" }],
 });
 
 const linspace = lowerOp({
@@ -260,7 +263,7 @@ const linspace = lowerOp({
   params: { start: required("scalar"), end: required("scalar"), steps: required("int"), ...options },
   exposure: { method: false },
   infer({ steps, dtype, device }) {
-    if (steps < 0) throw new DynError(`Expected a number of steps that is not negative but found ${steps}`);
+    checkAtLeast("the number of steps", steps, 0);
     return contiguousMeta([steps], dtype ?? getDefaultDtype(), device ?? "cpu");
   },
   lower({ start, end, steps }, [result]) {
@@ -285,7 +288,7 @@ const linspace = lowerOp({
   },
   gradient: { kind: "none", because: NO_INPUT },
   samples: [{ args: [0, 1, 5] }, { args: [1, -1, 2] }, { args: [3, 4, 1] }, { args: [0, 1, 0] }],
-  errors: [{ args: [0, 1, -1], message: "not negative" }],
+  errors: [{ args: [0, 1, -1], message: "at least 0" }],
 });
 
 const logspace = composeOp({
@@ -300,7 +303,7 @@ const logspace = composeOp({
   },
   exposure: { method: false },
   infer({ steps, dtype, device }) {
-    if (steps < 0) throw new DynError(`Expected a number of steps that is not negative but found ${steps}`);
+    checkAtLeast("the number of steps", steps, 0);
     return contiguousMeta([steps], dtype ?? getDefaultDtype(), device ?? "cpu");
   },
   compose(o, { start, end, steps, base, dtype, device }) {
@@ -325,7 +328,7 @@ const eye = lowerOp({
     ),
   gradient: { kind: "none", because: NO_INPUT },
   samples: [{ args: [3] }, { args: [2, 4] }],
-  errors: [{ args: [-1], message: "not negative" }],
+  errors: [{ args: [-1], message: "non-negative" }],
 });
 
 const convert = lowerOp({

@@ -3,6 +3,7 @@
  * that returns a tensor like its input, which `name_` writes into it; random fills use only the shape and type of the
  * input.
  */
+import { checkPositive } from "../../base/checked_numbers.ts";
 import type { DType } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import { isEqual } from "../../sym/decide.ts";
@@ -24,14 +25,14 @@ const cauchy = composeOp({
   inplace: true,
   exposure: INPLACE_ONLY,
   infer({ self, sigma }) {
-    if (!(sigma > 0)) throw new DynError(`Expected a positive sigma but found ${sigma}`);
+    checkPositive("sigma", sigma);
     return floatFill("cauchy", self);
   },
   compose: (o, { self, median, sigma }) =>
     o.add(o.mul(o.tan(o.mul(o.uniform(o.emptyLike(self), -0.5, 0.5), Math.PI)), sigma), median),
   gradient: OVERWRITTEN,
   samples: [{ args: [t(2, 3), 1, 2] }],
-  errors: [{ args: [t(2), 0, 0], message: "positive sigma" }],
+  errors: [{ args: [t(2), 0, 0], message: "sigma to be positive" }],
 });
 
 const logNormal = composeOp({
@@ -43,13 +44,13 @@ const logNormal = composeOp({
   inplace: true,
   exposure: INPLACE_ONLY,
   infer({ self, std }) {
-    if (!(std > 0)) throw new DynError(`Expected a positive std but found ${std}`);
+    checkPositive("std", std);
     return floatFill("logNormal", self);
   },
   compose: (o, { self, mean, std }) => o.exp(o.normal(o.emptyLike(self), mean, std)),
   gradient: OVERWRITTEN,
   samples: [{ args: [t(2, 3), 0, 1] }],
-  errors: [{ args: [t(2), 0, -1], message: "positive std" }],
+  errors: [{ args: [t(2), 0, -1], message: "std to be positive" }],
 });
 
 const geometric = composeOp({

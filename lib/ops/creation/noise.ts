@@ -3,13 +3,13 @@
  * random negative slopes, or drawn as categories. Invariant: compositions of random masks, so that a seed produces
  * the same elements on every tier.
  */
+import { checkShare } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
-import { isFloat } from "../../base/dtype.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { optional, required } from "../params.ts";
-import { t } from "../pointwise.ts";
+import { checkCategory, t } from "../pointwise.ts";
 import { normalizeDim, shapeText } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
 
@@ -17,8 +17,8 @@ import { composeWideOp } from "../wide.ts";
 const SATURATED = -1.7580993408473766;
 
 function checkNoise(name: string, self: TensorMeta, p: number): TensorMeta {
-  if (!(p >= 0 && p <= 1)) throw new DynError(`Expected a probability in [0, 1] but found ${p}`);
-  if (!isFloat(self.dtype)) throw new DynError(`Expected floats in ${name} but found ${self.dtype}`);
+  checkShare(`the probability of ${name}`, p);
+  checkCategory(name, self.dtype, ["float"]);
   return contiguousMeta(self.shape, self.dtype, self.device);
 }
 
@@ -120,7 +120,7 @@ const gumbelSoftmax = composeWideOp({
     return o.add(o.sub(o.scatter(o.zerosLike(fixed), dim, largest, 1), fixed), soft);
   },
   samples: [],
-  errors: [{ args: [{ tensor: [2], dtype: "int64" }], message: "floats" }],
+  errors: [{ args: [{ tensor: [2], dtype: "int64" }], message: "floating-point" }],
 });
 
 export const noise = {

@@ -3,6 +3,7 @@
  * Invariant: equal keys produce equal elements on every device, so a compiler may draw them again instead of saving
  * them.
  */
+import { checkAtLeast, checkPositive, checkShare } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { type DType, getDefaultDtype, isFloat, valueType } from "../../base/dtype.ts";
 import { type Dim, sub } from "../../sym/expr.ts";
@@ -254,9 +255,7 @@ const bernoulli = defineOp({
   inplaceDefaults: { p: 0.5 },
   infer({ self, p }) {
     if (p === null) checkCategory("bernoulli", self.dtype, ["float"]);
-    if (typeof p === "number" && !(p >= 0 && p <= 1)) {
-      throw new DynError(`Expected p in [0, 1] but found ${p}`);
-    }
+    if (typeof p === "number") checkShare("p of bernoulli", p);
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
   implementation: {
@@ -325,7 +324,7 @@ const normalFill = defineOp({
   inplace: true,
   exposure: INPLACE_ONLY,
   infer({ self, std }) {
-    if (std < 0) throw new DynError(`Expected std that is not negative but found ${std}`);
+    checkAtLeast("std", std, 0);
     return floatFill("normal", self);
   },
   implementation: {
@@ -350,7 +349,7 @@ const exponentialFill = defineOp({
   inplace: true,
   exposure: INPLACE_ONLY,
   infer({ self, lambd }) {
-    if (!(lambd > 0)) throw new DynError(`Expected a positive lambd but found ${lambd}`);
+    checkPositive("lambd", lambd);
     return floatFill("exponential", self);
   },
   implementation: {
@@ -457,7 +456,7 @@ const dropoutMask = defineOp({
 });
 
 function checkChance(p: number): void {
-  if (!(p >= 0 && p <= 1)) throw new DynError(`Expected a probability in [0, 1] but found ${p}`);
+  checkShare("the probability of dropout", p);
 }
 
 const dropout = composeOp({

@@ -11,7 +11,7 @@ import { FUNCTIONAL, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { optional, required } from "../params.ts";
 import { acceptedMeta, eachElement, k, t, unary, unarySamples } from "../pointwise.ts";
-import { normalizeDim, shapeText, withSize } from "../shapes.ts";
+import { normalizeDim, ownDim, shapeText, withSize } from "../shapes.ts";
 import { sigmoidOf } from "./unary.ts";
 import { composeWideOp, lowerWideOp } from "../wide.ts";
 
@@ -216,7 +216,7 @@ const celu = composeWideOp({
   inplace: true,
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer({ self, alpha }) {
-    if (alpha === 0) throw new DynError("Expected an alpha of celu other than 0 but found 0");
+    if (alpha === 0) throw new DynError("Expected a nonzero alpha for celu but found 0");
     return acceptedMeta("celu", self);
   },
   compose: (o, { self, alpha }) => exponential(o, self, { alpha, scale: 1, rate: 1 / alpha }),
@@ -241,8 +241,7 @@ const glu = composeWideOp({
   params: { self: required("tensor"), dim: optional("int", -1) },
   exposure: FUNCTIONAL,
   infer({ self, dim }) {
-    if (self.shape.length === 0) throw new DynError("Expected a tensor with dimensions but found a 0-d one");
-    const at = normalizeDim(dim, self.shape.length), size = self.shape[at] ?? 1;
+    const at = ownDim(dim, self.shape), size = self.shape[at] ?? 1;
     if (!isEqual(mod(size, 2), 0)) {
       throw new DynError(`Expected an even size at dimension ${at} but found ${shapeText(self.shape)}`);
     }

@@ -161,7 +161,7 @@ function floorDivide<V>(o: ScalarOps<V>, a: V, b: V): V {
 /** Throws where integers are divided by the number 0. */
 function checkDivisor(dtype: DType, other: OperandOf<TensorMeta>): void {
   if (!isFloat(dtype) && (other === 0 || other === false)) {
-    throw new DynError(`Expected a divisor of integers that is not 0 but found ${String(other)}`);
+    throw new DynError(`Expected a nonzero divisor for integers but found ${String(other)}`);
   }
 }
 
@@ -285,7 +285,7 @@ const pow = lowerWideOp({
     const { result } = typesOf("promote", [self, exponent]);
     const size = typeof exponent === "number" || exponent instanceof Sym ? exponent : 0;
     if (categoryOf(result) === "integer" && isLess(size, 0)) {
-      throw new DynError(`Expected an exponent that is not negative for integers but found ${exponent}`);
+      throw new DynError(`Expected a non-negative exponent for integers but found ${exponent}`);
     }
     if (result === "bool" && typeof exponent !== "boolean") {
       throw new DynError("Expected numbers for pow but found bool tensors");

@@ -8,7 +8,7 @@ import type { TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../../loops/body.ts";
 import { lowerOp } from "../definition.ts";
 import { required } from "../params.ts";
-import { castTo, checkHeld, elementOf, isTensor } from "../promotion.ts";
+import { castTo, checkHeld, checkSameType, elementOf, isTensor } from "../promotion.ts";
 import {
   binary,
   elements,
@@ -225,11 +225,9 @@ const isclose = lowerOp({
     equalNan: { kind: "bool", nullable: false, default: false },
   },
   infer({ self, other, rtol, atol }) {
-    if (self.dtype !== other.dtype) {
-      throw new DynError(`Expected tensors of one type but found ${self.dtype} and ${other.dtype}`);
-    }
+    checkSameType("isclose", self, other);
     if (rtol < 0 || atol < 0) {
-      throw new DynError(`Expected tolerances that are not negative but found rtol ${rtol} and atol ${atol}`);
+      throw new DynError(`Expected non-negative tolerances but found rtol ${rtol} and atol ${atol}`);
     }
     return pointwiseMeta([self, other], "bool");
   },

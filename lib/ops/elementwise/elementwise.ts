@@ -7,7 +7,7 @@ import { isFloat } from "../../base/dtype.ts";
 import { type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { optional, required } from "../params.ts";
-import { isTensor } from "../promotion.ts";
+import { checkSameType, isTensor } from "../promotion.ts";
 import { knownNumber } from "../shapes.ts";
 import {
   binary,
@@ -184,10 +184,8 @@ const lerp = lowerWideOp({
   inplace: true,
   elementwise: true,
   infer({ self, end, weight }) {
-    if (self.dtype !== end.dtype || (isTensor(weight) && weight.dtype !== self.dtype)) {
-      throw new DynError(`Expected tensors of one type but found ${self.dtype} and ${end.dtype}`);
-    }
-    if (!isFloat(self.dtype)) throw new DynError(`Expected floats in lerp but found ${self.dtype}`);
+    checkSameType("lerp", self, end, ...isTensor(weight) ? [weight] : []);
+    checkCategory("lerp", self.dtype, ["float"]);
     return pointwiseMeta([self, end, weight], self.dtype);
   },
   lower: ({ self, end, weight }, [result]) =>
@@ -214,7 +212,7 @@ const lerp = lowerWideOp({
     },
   },
   samples: [{ args: [t(3, 4), t(4), 0.3] }, { args: [t(3), t(3), t(3)] }],
-  errors: [{ args: [t(3), { tensor: [3], dtype: "float64" }, 0.5], message: "one type" }],
+  errors: [{ args: [t(3), { tensor: [3], dtype: "float64" }, 0.5], message: "one dtype" }],
 });
 
 /** addcmul and addcdiv: self + value · (tensor1 ∘ tensor2). */

@@ -2,6 +2,7 @@
  * Piecewise linear activations. Invariant: gradients read the result or a comparison, so that they fuse with what
  * surrounds them.
  */
+import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { type Body } from "../../loops/body.ts";
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
@@ -197,7 +198,7 @@ function shrink(name: "softshrink" | "hardshrink") {
     exposure: soft ? FUNCTIONAL : { method: true, free: true, namespaces: ["nn.functional"] },
     elementwise: true,
     infer({ self, lambd }) {
-      if (soft && lambd < 0) throw new DynError(`Expected lambd that is not negative but found ${lambd}`);
+      if (soft) checkAtLeast("lambd of softshrink", lambd, 0);
       return acceptedMeta(name, self);
     },
     lower: ({ self, lambd }, [result]) =>

@@ -2,6 +2,7 @@
  * Singular vectors of the largest singular values by products with random vectors (Halko, Martinsson and Tropp 2009),
  * as in torch.svd_lowrank and torch.pca_lowrank. Invariant: compositions of differentiable ops.
  */
+import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { TensorLike } from "../definition.ts";
@@ -25,8 +26,8 @@ const sizesOf = (A: TensorLike): readonly [number, number] => [
 
 function metasOf(name: string, A: TensorMeta, { q, niter }: Asked): readonly TensorMeta[] {
   checkMatrices(name, A);
-  if (q < 0) throw new DynError(`Expected a q of at least 0 in ${name} but found ${q}`);
-  if (niter < 0) throw new DynError(`Expected a niter of at least 0 in ${name} but found ${niter}`);
+  checkAtLeast(`q of ${name}`, q, 0);
+  checkAtLeast(`niter of ${name}`, niter, 0);
   const [rows, columns] = sizesOf(A), least = Math.min(rows, columns, q), lead = A.shape.slice(0, -2);
   const meta = (...shape: number[]) => contiguousMeta([...lead, ...shape], A.dtype, A.device);
   return [meta(rows, least), meta(least), meta(columns, least)];
@@ -63,7 +64,7 @@ const svdLowrank = composeWideOp({
   infer: ({ A, q, niter }) => metasOf("svdLowrank", A, { q, niter }),
   compose: (o, { A, q, niter, M }) => factorsOf(o, M ? o.sub(A, o.broadcastTo(M, A.shape)) : A, { q, niter }),
   samples: [],
-  errors: [{ args: [t(3)], message: "matrices" }, { args: [t(3, 3), -1], message: "a q of at least 0" }],
+  errors: [{ args: [t(3)], message: "matrices" }, { args: [t(3, 3), -1], message: "to be at least 0" }],
 });
 
 /** The number of components: at most six unless told. */

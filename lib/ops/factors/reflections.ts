@@ -17,6 +17,7 @@ import { sameShape, shapeText } from "../shapes.ts";
 import { composeWideOp, hostWideOp } from "../wide.ts";
 import { checkMatrices, lesser, LINALG } from "./checks.ts";
 import { matricesOf, type Matrix, matrixTensor } from "./matrix.ts";
+import { checkSameType } from "../promotion.ts";
 
 /** R above the diagonal of A and the vectors below it, in place; the factors. */
 function reflectColumns(A: Matrix): number[] {
@@ -73,9 +74,7 @@ function checkReflections(name: string, A: TensorLike, tau: TensorLike): { rows:
       `Expected factors for matrices of ${shapeText(A.shape)} in ${name} but found ${shapeText(tau.shape)}`,
     );
   }
-  if (A.dtype !== tau.dtype) {
-    throw new DynError(`Expected tensors of one type in ${name} but found ${A.dtype} and ${tau.dtype}`);
-  }
+  checkSameType(name, A, tau);
   if (isLess(rows, count) || isLess(columns, count)) {
     throw new DynError(
       `Expected no more factors than rows and columns in ${name} but found ${shapeText(A.shape)} and ` +

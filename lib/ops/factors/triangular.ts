@@ -13,6 +13,7 @@ import { broadcastShapes, shapeText } from "../shapes.ts";
 import { composeWideOp, hostWideOp } from "../wide.ts";
 import { checkMatrices, checkSquare, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
+import { checkSameType } from "../promotion.ts";
 
 /** How a triangular matrix is read. */
 export interface Triangle {
@@ -89,9 +90,7 @@ const solveTriangular = composeWideOp({
   hostParts: true,
   infer({ A, B, left }) {
     const n = checkSquare("solveTriangular", A), { rows, columns } = checkMatrices("solveTriangular", B);
-    if (A.dtype !== B.dtype) {
-      throw new DynError(`Expected tensors of one type but found ${A.dtype} and ${B.dtype}`);
-    }
+    checkSameType("solveTriangular", A, B);
     if (!isEqual(left ? rows : columns, n)) {
       throw new DynError(
         `Expected right-hand sides of ${n} ${left ? "rows" : "columns"} but found ${shapeText(B.shape)}`,

@@ -2,11 +2,12 @@
  * Transforms along dimensions of complex tensors, as compositions. Results are real where only real values are
  * possible. Invariant: sizes are known numbers; the scale is applied once.
  */
+import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { complexType, getDefaultDtype, isComplex, isFloat, isHalf } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import type { TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
-import { knownSize, normalizeDim, normalizeDims, shapeText } from "../shapes.ts";
+import { knownSize, normalizeDims, ownDim, shapeText } from "../shapes.ts";
 
 /** A transformed dimension and its size. */
 export interface Axis {
@@ -45,13 +46,12 @@ export function axesOf(
 
 /** The one dimension of a transform. */
 export function axisOf({ shape }: TensorLike, dim: number, n: number | null): Axis {
-  const at = normalizeDim(dim, shape.length);
-  if (shape.length === 0) throw new DynError("Expected a tensor with dimensions but found a 0-d one");
+  const at = ownDim(dim, shape);
   return { dim: at, size: checked(n ?? knownSize(shape[at] ?? 1)) };
 }
 
 function checked(size: number): number {
-  if (size < 1) throw new DynError(`Expected a size of at least 1 to transform but found ${size}`);
+  checkAtLeast("the size to transform", size, 1);
   return size;
 }
 

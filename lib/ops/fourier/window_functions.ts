@@ -2,6 +2,7 @@
  * Windows that weight samples before a transform: a vector of a given length. Invariant: a periodic window is a
  * symmetric one of one element more without its last; one element is 1, whatever the window.
  */
+import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { type DType, getDefaultDtype, isFloat } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
@@ -52,9 +53,7 @@ function windowOp({ name, torch, about, extra, of }: WindowSpec) {
     },
     exposure: { method: false },
     infer({ windowLength, dtype, device }) {
-      if (windowLength < 0) {
-        throw new DynError(`Expected a length that is not negative but found ${windowLength}`);
-      }
+      checkAtLeast("windowLength", windowLength, 0);
       return contiguousMeta([windowLength], typeOf(dtype), device ?? "cpu");
     },
     compose(o, { windowLength, periodic, dtype, device, ...given }) {
@@ -71,7 +70,7 @@ function windowOp({ name, torch, about, extra, of }: WindowSpec) {
     },
     gradient: { kind: "none", because: "it reads no elements" },
     samples: [{ args: [5] }, { args: [4, false] }],
-    errors: [{ args: [-1], message: "not negative" }],
+    errors: [{ args: [-1], message: "at least 0" }],
   });
 }
 

@@ -226,7 +226,7 @@ const maskedSelect = composeOp({
   params: { self: required("tensor"), mask: required("tensor") },
   dataDependent: () => true,
   infer() {
-    throw new DynError("Expected elements to count for maskedSelect but found metadata alone");
+    throw new DynError("Expected a tensor with data for maskedSelect but found one with a shape only");
   },
   compose(o, { self, mask }) {
     if (mask.dtype !== "bool") throw new DynError(`Expected a bool mask but found ${mask.dtype}`);

@@ -2,6 +2,7 @@
  * Embeddings: rows of a table looked up by integers. Invariant: the gradient of a table sums over the places that
  * read each row, except those of the padding index.
  */
+import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { type DType, isInteger } from "../../base/dtype.ts";
 import type { Dim } from "../../sym/expr.ts";
@@ -186,7 +187,7 @@ const oneHot = composeOp({
   dataDependent: ({ numClasses }) => numClasses < 0,
   infer({ self, numClasses }) {
     checkIndex("oneHot", self);
-    if (numClasses <= 0) throw new DynError(`Expected a positive number of classes but found ${numClasses}`);
+    checkAtLeast("numClasses of oneHot", numClasses, 1);
     return contiguousMeta([...self.shape, numClasses], "int64", self.device);
   },
   ranges: ({ self, numClasses }) =>
@@ -224,7 +225,7 @@ const oneHotOfAll = hostOp({
   exposure: INTERNAL,
   dataDependent: () => true,
   infer() {
-    throw new DynError("Expected a number of classes of oneHot but found metadata alone");
+    throw new DynError("Expected numClasses of oneHot for a tensor without data but found none");
   },
   inferUnbacked: ({ self }, count) => [
     contiguousMeta([...self.shape, count(Infinity)], "int64", self.device),
@@ -239,7 +240,7 @@ const oneHotOfAll = hostOp({
     const classes = Array.from(self.data, Number), count = Math.max(...classes) + 1;
     const negative = classes.find((c) => c < 0);
     if (negative !== undefined) {
-      throw new DynError(`Expected classes that are not negative but found ${negative}`);
+      throw new DynError(`Expected non-negative classes but found ${negative}`);
     }
     const data = new BigInt64Array(classes.length * count);
     classes.forEach((c, i) => data[i * count + c] = 1n);

@@ -271,7 +271,9 @@ const tensordotDims = composeWideOp({
   infer({ self, other, dimsSelf, dimsOther }) {
     const at = contracted(self, other, { dimsSelf, dimsOther });
     if (at.left.length !== at.right.length) {
-      throw new DynError(`Expected as many dims of both but found ${at.left.length} and ${at.right.length}`);
+      throw new DynError(
+        `Expected the same number of dims for both tensors but found ${at.left.length} and ${at.right.length}`,
+      );
     }
     at.left.forEach((d, i) => {
       const a = self.shape[d] ?? 1, b = other.shape[at.right[i] ?? 0] ?? 1;

@@ -3,6 +3,7 @@
  * compositions, except for inversion and determinants, which run on the host by elimination with partial pivoting and
  * have gradient rules.
  */
+import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError, LinAlgError } from "../../base/errors.ts";
 import { isDifferentiable, isFloat } from "../../base/dtype.ts";
 import { isEqual } from "../../sym/decide.ts";
@@ -149,7 +150,9 @@ function crossDim(a: TensorLike, b: TensorLike, dim: number | null): number {
   const at = dim === null ? shape.findIndex((s) => isEqual(s, 3)) : normalizeDim(dim, shape.length);
   if (a.shape.length !== b.shape.length) {
     throw new DynError(
-      `Expected tensors of as many dimensions but found ${shapeText(a.shape)} and ${shapeText(b.shape)}`,
+      `Expected tensors with the same number of dimensions but found ${shapeText(a.shape)} and ${
+        shapeText(b.shape)
+      }`,
     );
   }
   if (at < 0 || !isEqual(a.shape[at] ?? 1, 3) || !isEqual(b.shape[at] ?? 1, 3)) {
@@ -400,7 +403,7 @@ const vander = composeWideOp({
   exposure: LINALG,
   infer({ x, N }) {
     const shape = x.shape.length === 0 ? [1] : x.shape, count = N ?? knownSize(shape.at(-1) ?? 1);
-    if (count <= 1) throw new DynError(`Expected N above 1 but found ${count}`);
+    checkAtLeast("N of vander", count, 2);
     return contiguousMeta([...shape, count], isFloat(x.dtype) ? x.dtype : "int64", x.device);
   },
   compose(o, { x, N }) {

@@ -11,7 +11,7 @@ import type { Lowered, Operand } from "../../loops/body.ts";
 import { type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, required, type Scalar } from "../params.ts";
-import { resultTypeOf } from "../promotion.ts";
+import { checkSameType, resultTypeOf } from "../promotion.ts";
 import { broadcastShapes, broadcastsTo, shapeText } from "../shapes.ts";
 import { deviceOf, type OperandOf, t } from "../pointwise.ts";
 import { composeWideOp, lowerWideOp } from "../wide.ts";
@@ -36,9 +36,7 @@ function checkProduct(name: string, a: TensorMeta, b: TensorMeta, rank: number):
 }
 
 function checkTypes(name: string, a: TensorMeta, b: TensorMeta): void {
-  if (a.dtype !== b.dtype) {
-    throw new DynError(`Expected ${name} of tensors of one type but found ${a.dtype} and ${b.dtype}`);
-  }
+  checkSameType(name, a, b);
   if (a.dtype === "bool") throw new DynError(`Expected ${name} of numbers but found bool tensors`);
 }
 
@@ -248,7 +246,7 @@ function addProduct(
       const dtype = typeOf(self, first, second);
       if (name !== "addr") checkTypes(name, first, second);
       if (name !== "addr" && self.dtype !== dtype) {
-        throw new DynError(`Expected ${name} of tensors of one type but found ${self.dtype} and ${dtype}`);
+        throw new DynError(`Expected tensors of one dtype for ${name} but found ${self.dtype} and ${dtype}`);
       }
       if (!broadcastsTo(self.shape, shape)) {
         throw new DynError(

@@ -2,6 +2,7 @@
  * Linear systems with square matrices. Invariant: solved by inverses, which elimination finds in float64; a singular
  * matrix is an error.
  */
+import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { isEqual } from "../../sym/decide.ts";
 import { product } from "../../sym/expr.ts";
@@ -11,6 +12,7 @@ import { checkSquare, LINALG } from "../factors/checks.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { broadcastShapes, sameShape, shapeText } from "../shapes.ts";
+import { checkSameType } from "../promotion.ts";
 
 /** Returns whether right-hand sides are vectors, one for each matrix, rather than matrices. */
 const areVectors = (A: TensorLike, B: TensorLike): boolean =>
@@ -24,9 +26,7 @@ const solve = composeOp({
   hostParts: true,
   infer({ A, B, left }) {
     checkSquare("solve", A);
-    if (A.dtype !== B.dtype) {
-      throw new DynError(`Expected tensors of one type but found ${A.dtype} and ${B.dtype}`);
-    }
+    checkSameType("solve", A, B);
     const vectors = areVectors(A, B), n = A.shape.at(-1) ?? 1;
     if (vectors && !left) {
       throw new DynError("Expected matrices as right-hand sides for left false but found vectors");
@@ -101,7 +101,7 @@ const tensorinv = composeOp({
   exposure: LINALG,
   hostParts: true,
   infer({ A, ind }) {
-    if (ind <= 0) throw new DynError(`Expected a positive ind but found ${ind}`);
+    checkAtLeast("ind of tensorinv", ind, 1);
     const first = A.shape.slice(0, ind), last = A.shape.slice(ind);
     if (!isEqual(product(first), product(last))) {
       throw new DynError(`Expected as many elements on both sides of ind but found ${shapeText(A.shape)}`);

@@ -2,7 +2,7 @@
  * Pooling to a given output size: window i of n covers [⌊i·size/n⌋, ⌈(i+1)·size/n⌉). Invariant: one dimension is
  * pooled after the other for means and maxima, all at once for places of maxima.
  */
-import { isFloat } from "../../base/dtype.ts";
+import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { add, ceilDiv, type Dim, floorDiv, min, mul, sub } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
@@ -35,7 +35,7 @@ function outputSizes(self: TensorLike, given: number | readonly (number | null)[
   }
   return spatial.map((size, d) => {
     const count = list[list.length === 1 ? 0 : d] ?? size;
-    if (count < 0) throw new DynError(`Expected output sizes that are not negative but found ${count}`);
+    checkAtLeast("output sizes", count, 0);
     return count;
   });
 }
@@ -308,9 +308,7 @@ function adaptiveMaximum(rank: 1 | 2 | 3) {
     exposure: FUNCTIONAL,
     infer({ self, outputSize, returnIndices }) {
       checkPooled(name, self, rank);
-      if (!isFloat(self.dtype)) {
-        throw new DynError(`Expected floats in ${name} but found ${self.dtype}`);
-      }
+      checkCategory(name, self.dtype, ["float"]);
       const shape = [...self.shape.slice(0, -rank), ...outputSizes(self, outputSize, rank)];
       const values: TensorMeta = contiguousMeta(shape, self.dtype, self.device);
       return returnIndices ? [values, contiguousMeta(shape, "int64", self.device)] : values;
@@ -401,7 +399,7 @@ function unpooled(
     typeof value === "number" ? value : value[d] ?? value[0] ?? 1;
   return self.shape.slice(-rank).map((size, d) => {
     const stride = at(args.stride ?? args.kernelSize, d);
-    if (stride <= 0) throw new DynError(`Expected a positive stride but found ${stride}`);
+    checkAtLeast("stride", stride, 1);
     const wanted = args.outputSize?.slice(-rank)[d];
     if (wanted !== undefined) return wanted;
     return add(mul(sub(size, 1), stride), at(args.kernelSize, d) - 2 * at(args.padding, d));

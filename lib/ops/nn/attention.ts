@@ -13,6 +13,7 @@ import { nullable, optional, required } from "../params.ts";
 import { checkCategory, t } from "../pointwise.ts";
 import { broadcastShapes, shapeText } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
+import { checkSameType } from "../promotion.ts";
 
 /** Keys or values with each head repeated so that there are as many as queries have. */
 function repeatHeads<T extends TensorLike>(o: OpApi<T>, x: T, heads: Dim): T {
@@ -60,11 +61,7 @@ const scaledDotProductAttention = composeWideOp({
   exposure: { method: false, free: false, namespaces: ["nn.functional"] },
   infer({ query, key, value, attnMask, isCausal, enableGqa }) {
     checkCategory("scaledDotProductAttention", query.dtype, ["float"]);
-    if (query.dtype !== key.dtype || query.dtype !== value.dtype) {
-      throw new DynError(
-        `Expected queries, keys and values of one type but found ${query.dtype}, ${key.dtype}, ${value.dtype}`,
-      );
-    }
+    checkSameType("scaledDotProductAttention", query, key, value);
     if ([query, key, value].some((x) => x.shape.length < 2)) {
       throw new DynError(`Expected at least 2 dimensions but found ${shapeText(query.shape)}`);
     }
@@ -76,7 +73,7 @@ const scaledDotProductAttention = composeWideOp({
       isEqual(key.shape.at(-2) ?? 1, value.shape.at(-2) ?? 1);
     if (!sizes) {
       throw new DynError(
-        `Expected shapes that attend but found ${
+        `Expected shapes of query, key and value that fit together but found ${
           [query, key, value].map((x) => shapeText(x.shape)).join(", ")
         }`,
       );
@@ -106,7 +103,7 @@ const scaledDotProductAttention = composeWideOp({
     { args: [t(1, 2, 3, 4), t(1, 2, 3, 4), t(1, 2, 3, 4)], options: { isCausal: true } },
     { args: [t(2, 3, 4), t(2, 5, 4), t(2, 5, 6), t(3, 5)], options: { scale: 0.5 } },
   ],
-  errors: [{ args: [t(2, 3), t(2, 4), t(2, 4)], message: "attend" }],
+  errors: [{ args: [t(2, 3), t(2, 4), t(2, 4)], message: "fit together" }],
 });
 
 export const attention = { scaledDotProductAttention } as const;

@@ -144,7 +144,7 @@ function averagePool(rank: 1 | 2 | 3) {
     exposure: { ...FUNCTIONAL, free: rank === 1 },
     infer({ self, divisorOverride, ...args }) {
       checkPooled(name, self, rank);
-      if (divisorOverride === 0) throw new DynError("Expected a divisorOverride other than 0 but found 0");
+      if (divisorOverride === 0) throw new DynError("Expected a nonzero divisorOverride but found 0");
       if (!isFloat(self.dtype) && self.dtype !== "int64") {
         throw new DynError(`Expected floats or int64 to average but found ${self.dtype}`);
       }

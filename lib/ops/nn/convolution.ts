@@ -2,6 +2,7 @@
  * Convolutions of [batch?, channels, …]. Invariant: one and two dimensions use the runtime library, three use plain
  * loops; all gradients are convolutions too.
  */
+import { checkOneOf } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, floorDiv, mul, print, sub } from "../../sym/expr.ts";
 import { isEqual, isLess } from "../../sym/decide.ts";
@@ -13,6 +14,7 @@ import type { OpApi } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { knownSize, shapeText, spread } from "../shapes.ts";
+import { checkSameType } from "../promotion.ts";
 
 const FUNCTIONAL = { method: false, namespaces: ["nn.functional"] } as const;
 
@@ -40,7 +42,7 @@ function geometryMeta(name: string, g: Geometry): void {
   const positive = [...g.stride, ...g.dilation, g.groups].every((v) => v > 0);
   if (!positive || g.padding.some((p) => p < 0)) {
     throw new DynError(
-      `Expected a positive stride, dilation and groups and no negative padding in ${name} but found stride ` +
+      `Expected a positive stride, dilation and groups and non-negative padding for ${name} but found stride ` +
         `[${g.stride}], dilation [${g.dilation}], groups ${g.groups} and padding [${g.padding}]`,
     );
   }
@@ -198,9 +200,7 @@ function paddingOf(
   const { kernel, stride, dilation } = at, none = kernel.map(() => 0);
   if (typeof padding !== "string") return { before: spread(padding, kernel.length, "padding"), extra: none };
   if (padding === "valid") return { before: none, extra: none };
-  if (padding !== "same") {
-    throw new DynError(`Expected padding "same" or "valid" but found ${JSON.stringify(padding)}`);
-  }
+  checkOneOf("padding", padding, ["same", "valid"]);
   if (stride.some((s) => s !== 1)) {
     throw new DynError(`Expected a stride of 1 with padding "same" but found [${stride}]`);
   }
@@ -233,11 +233,7 @@ export function settle(
         `${shapeText(input.shape)} and ${shapeText(weight.shape)}`,
     );
   }
-  if (input.dtype !== weight.dtype || (bias && bias.dtype !== input.dtype)) {
-    throw new DynError(
-      `Expected ${name} of tensors of one type but found ${input.dtype} and ${weight.dtype}`,
-    );
-  }
+  checkSameType(name, input, weight, ...bias ? [bias] : []);
   if (input.dtype === "bool") throw new DynError(`Expected ${name} of numbers but found bool tensors`);
   const stride = spread(args.stride, rank, "stride"), dilation = spread(args.dilation, rank, "dilation");
   const { before, extra } = paddingOf(args.padding, { kernel: weight.shape.slice(2), stride, dilation });

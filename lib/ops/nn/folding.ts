@@ -40,7 +40,7 @@ function foldingOf(args: FoldArgs): Folding {
   const padding = pair(args.padding, "padding");
   if ([...sizes, ...kernel, ...dilation, ...stride].some((v) => v <= 0) || padding.some((p) => p < 0)) {
     throw new DynError(
-      `Expected positive sizes, kernel, dilation and stride, and padding that is not negative, but found sizes ` +
+      `Expected positive sizes, kernel, dilation and stride, and non-negative padding but found sizes ` +
         `[${sizes}], kernel [${kernel}], dilation [${dilation}], stride [${stride}] and padding [${padding}]`,
     );
   }

@@ -132,7 +132,7 @@ function sampledMeta(input: TensorMeta, grid: TensorMeta, mode: string): TensorM
   const rank = input.shape.length - 2, expected = grid.shape.at(-1) ?? 0;
   if (rank < 2 || rank > 3 || grid.shape.length !== rank + 2 || !isEqual(expected, rank)) {
     throw new DynError(
-      `Expected an input of 4 or 5 dimensions and a grid of as many, its last of size ${rank}, but found ` +
+      `Expected an input of 4 or 5 dimensions and a grid of the same, the last of size ${rank}, but found ` +
         `${shapeText(input.shape)} and ${shapeText(grid.shape)}`,
     );
   }

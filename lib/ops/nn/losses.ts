@@ -2,6 +2,7 @@
  * Losses, for each sample or reduced. Invariant: all are compositions, so that they fuse with the model's last layer;
  * ignored targets contribute neither to the loss nor to the number it is divided by.
  */
+import { checkShare } from "../../base/checked_numbers.ts";
 import { isFloat, promoteTypes } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
@@ -281,9 +282,7 @@ const crossEntropy = composeWideOp({
   },
   exposure: FUNCTIONAL,
   infer({ self, target, reduction, labelSmoothing }) {
-    if (!(labelSmoothing >= 0 && labelSmoothing <= 1)) {
-      throw new DynError(`Expected labelSmoothing in [0, 1] but found ${labelSmoothing}`);
-    }
+    checkShare("labelSmoothing", labelSmoothing);
     if (isFloat(target.dtype)) {
       if (self.shape.length !== target.shape.length) {
         throw new DynError(

@@ -1,6 +1,7 @@
 /**
  * Distance and margin losses. Invariant: all are compositions.
  */
+import { checkAtLeast, checkPositive } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
 import { type Dim, product } from "../../sym/expr.ts";
@@ -42,7 +43,7 @@ const marginRankingLoss = composeWideOp({
   infer({ input1, input2, target, reduction }) {
     if (input1.shape.length !== target.shape.length || input2.shape.length !== target.shape.length) {
       throw new DynError(
-        `Expected tensors of as many dimensions but found ${shapeText(input1.shape)} and ${
+        `Expected tensors with the same number of dimensions but found ${shapeText(input1.shape)} and ${
           shapeText(target.shape)
         }`,
       );
@@ -102,7 +103,7 @@ const cosineEmbeddingLoss = composeWideOp({
     const shape = broadcastShapes(input1.shape, input2.shape);
     if (input1.shape.length !== input2.shape.length) {
       throw new DynError(
-        `Expected inputs of as many dimensions but found ${shapeText(input1.shape)} and ${
+        `Expected inputs with the same number of dimensions but found ${shapeText(input1.shape)} and ${
           shapeText(input2.shape)
         }`,
       );
@@ -127,7 +128,7 @@ const cosineEmbeddingLoss = composeWideOp({
     return reduce(o, o.add(near, apart), reduction);
   },
   samples: [{ args: [t(4, 3), t(4, 3), t(4)] }],
-  errors: [{ args: [t(4, 3), t(3), t(4)], message: "Expected inputs of as many dimensions" }],
+  errors: [{ args: [t(4, 3), t(3), t(4)], message: "Expected inputs with the same number of dimensions" }],
 });
 
 const floating = (x: TensorMeta): TensorMeta["dtype"] => isFloat(x.dtype) ? x.dtype : "float32";
@@ -229,12 +230,12 @@ const tripletMarginLoss = composeWideOp({
     const rank = anchor.shape.length;
     if (positive.shape.length !== rank || negative.shape.length !== rank) {
       throw new DynError(
-        `Expected tensors of as many dimensions but found ${
+        `Expected tensors with the same number of dimensions but found ${
           [anchor, positive, negative].map((x) => shapeText(x.shape)).join(", ")
         }`,
       );
     }
-    if (margin <= 0) throw new DynError(`Expected a positive margin but found ${margin}`);
+    checkPositive("margin", margin);
     const shape = broadcastShapes(anchor.shape, positive.shape, negative.shape);
     const like = promoted(anchor, positive, negative);
     return lossMeta(shape.slice(0, -1), { ...like, dtype: floating(like) }, reduction);
@@ -349,7 +350,7 @@ const cdist = composeWideOp({
         `Expected rows of one length but found ${shapeText(x1.shape)} and ${shapeText(x2.shape)}`,
       );
     }
-    if (p < 0) throw new DynError(`Expected p that is not negative but found ${p}`);
+    checkAtLeast("p of cdist", p, 0);
     const batch = broadcastShapes(x1.shape.slice(0, -2), x2.shape.slice(0, -2));
     return contiguousMeta(
       [...batch, x1.shape.at(-2) ?? 1, x2.shape.at(-2) ?? 1],

@@ -26,7 +26,7 @@ function lpPool(rank: 1 | 2 | 3) {
     },
     exposure: FUNCTIONAL,
     infer({ self, normType, kernelSize, stride, ceilMode }) {
-      if (normType === 0) throw new DynError("Expected normType other than 0 but found 0");
+      if (normType === 0) throw new DynError("Expected a nonzero normType but found 0");
       checkPooled(name, self, rank);
       const windows = windowsOf({ kernelSize, stride, padding: 0, ceilMode }, rank);
       return contiguousMeta(pooledSizes(self.shape, windows), self.dtype, self.device);
@@ -50,7 +50,7 @@ function lpPool(rank: 1 | 2 | 3) {
       return o.pow(o.mul(o.mul(o.sign(means), o.relu(o.abs(means))), size), 1 / normType);
     },
     samples: [{ args: [{ tensor: [1, 2, ...image], range: [0.2, 2] }, 3, 2] }],
-    errors: [{ args: [t(1, 2, ...image), 0, 2], message: "other than 0" }],
+    errors: [{ args: [t(1, 2, ...image), 0, 2], message: "nonzero" }],
   });
 }
 

@@ -93,7 +93,7 @@ export function checkPooled(name: string, self: TensorMeta, rank: number): void 
     );
   }
   if (self.shape.slice(self.shape.length === rank + 2 ? 1 : 0).some((s) => s === 0)) {
-    throw new DynError(`Expected sizes besides the batch that are not 0 but found ${shapeText(self.shape)}`);
+    throw new DynError(`Expected nonzero sizes except for the batch but found ${shapeText(self.shape)}`);
   }
 }
 

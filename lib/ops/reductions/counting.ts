@@ -2,6 +2,7 @@
  * Counting and choosing: extremes of both kinds, most frequent elements, histograms, combinations. Invariant:
  * compositions where sizes are known; others run on the host.
  */
+import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { isEqual } from "../../sym/decide.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
@@ -87,7 +88,7 @@ const histc = hostOp({
     max: optional("float", 0),
   },
   infer({ self, bins, min, max }) {
-    if (bins <= 0) throw new DynError(`Expected a positive number of bins but found ${bins}`);
+    checkAtLeast("the number of bins", bins, 1);
     if (max < min) throw new DynError(`Expected min at most max but found ${min} and ${max}`);
     if (self.dtype === "bool") throw new DynError("Expected numbers for histc but found bool");
     return contiguousMeta([bins], self.dtype, self.device);
@@ -111,7 +112,7 @@ const histc = hostOp({
   gradient: { kind: "none", because: "its result counts" },
   samples: [{ args: [t(6), 3, -2, 2] }],
   errors: [
-    { args: [t(3), 0], message: "positive number" },
+    { args: [t(3), 0], message: "at least 1" },
     { args: [{ tensor: [3], dtype: "bool" }], message: "numbers for histc but found bool" },
   ],
 });
@@ -125,7 +126,7 @@ const unravelIndex = composeOp({
   infer({ indices, shape }) {
     checkIndex("unravelIndex", indices);
     if (shape.some((s) => s < 0)) {
-      throw new DynError(`Expected sizes that are not negative but found [${shape}]`);
+      throw new DynError(`Expected non-negative sizes but found [${shape}]`);
     }
     return shape.map(() => contiguousMeta(indices.shape, "int64", indices.device));
   },
@@ -183,7 +184,7 @@ const combinations = composeOp({
     if (self.shape.length !== 1) {
       throw new DynError(`Expected a vector but found shape ${shapeText(self.shape)}`);
     }
-    if (r < 0) throw new DynError(`Expected r that is not negative but found ${r}`);
+    checkAtLeast("r of combinations", r, 0);
     const n = knownSize(self.shape[0] ?? 1);
     const count = r === 0 ? 0 : countChoices(n, r, withReplacement);
     return contiguousMeta(r === 0 ? [0] : [count, r], self.dtype, self.device);

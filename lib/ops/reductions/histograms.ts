@@ -3,12 +3,11 @@
  * its upper too; values outside, and NaN, go to a bin that is dropped.
  */
 import { DynError } from "../../base/errors.ts";
-import { isFloat } from "../../base/dtype.ts";
 import { type Dim, product, sub } from "../../sym/expr.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { INTERNAL, type TensorLike } from "../definition.ts";
 import { nullable, optional, required } from "../params.ts";
-import { t } from "../pointwise.ts";
+import { checkCategory, t } from "../pointwise.ts";
 import { isTensor } from "../promotion.ts";
 import { knownSize, sameShape, shapeText } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
@@ -42,7 +41,7 @@ const binEdges = composeWideOp({
   params: { self: required("tensor"), bins: required("int"), range: nullable("floatOrFloats") },
   exposure: INTERNAL,
   infer({ self, bins, range }) {
-    if (!isFloat(self.dtype)) throw new DynError(`Expected floats in a histogram but found ${self.dtype}`);
+    checkCategory("a histogram", self.dtype, ["float"]);
     binCount(bins);
     checkRange(range);
     return contiguousMeta([bins + 1], self.dtype, self.device);
@@ -75,9 +74,7 @@ const binnedSums = composeWideOp({
   exposure: INTERNAL,
   infer({ points, edges, weight }) {
     const [count = 0, dims = 0] = points.shape;
-    if (!isFloat(points.dtype)) {
-      throw new DynError(`Expected floats in a histogram but found ${points.dtype}`);
-    }
+    checkCategory("a histogram", points.dtype, ["float"]);
     if (knownSize(dims) !== edges.length) {
       throw new DynError(`Expected bins for each of ${dims} dimensions but found ${edges.length}`);
     }
@@ -133,7 +130,7 @@ const histogram = composeWideOp({
   },
   results: ["hist", "binEdges"],
   infer({ self, bins, range, weight }) {
-    if (!isFloat(self.dtype)) throw new DynError(`Expected floats in a histogram but found ${self.dtype}`);
+    checkCategory("a histogram", self.dtype, ["float"]);
     if (weight && !sameShape(weight.shape, self.shape)) {
       throw new DynError(`Expected a weight for each element but found ${shapeText(weight.shape)}`);
     }

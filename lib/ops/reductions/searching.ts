@@ -26,7 +26,7 @@ const searchsorted = composeOp({
   exposure: { method: false },
   infer({ sortedSequence, self, outInt32, right, side }) {
     if (side === "left" && right) {
-      throw new DynError("Expected side and right to agree but found left and true");
+      throw new DynError('Expected side and right to agree but found side "left" and right true');
     }
     const shape = isTensor(self) ? self.shape : [];
     const vector = sortedSequence.shape.length === 1;
@@ -35,7 +35,7 @@ const searchsorted = composeOp({
     }
     if (!vector && !(isTensor(self) && sameShape(shape.slice(0, -1), sortedSequence.shape.slice(0, -1)))) {
       throw new DynError(
-        `Expected values that agree but at the last dimension but found ${shapeText(shape)} for ` +
+        `Expected values whose shape differs in the last dimension only but found ${shapeText(shape)} for ` +
           shapeText(sortedSequence.shape),
       );
     }
@@ -48,7 +48,7 @@ const searchsorted = composeOp({
   },
   gradient: { kind: "none", because: "its result is made of indices" },
   samples: [{ args: [{ tensor: [4], dtype: "int64", range: [0, 1] }, t(2, 3)] }],
-  errors: [{ args: [t(2, 3), t(3, 2)], message: "agree" }],
+  errors: [{ args: [t(2, 3), t(3, 2)], message: "last dimension only" }],
 });
 
 const countBefore = lowerOp({

@@ -2,14 +2,14 @@
  * Reductions over segments of a dimension, given by lengths or offsets: one element for each segment, as in
  * torch.segment_reduce. Invariant: only the lengths are read on the host; elements are combined where they are.
  */
+import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
-import { isFloat } from "../../base/dtype.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { hostOp, type HostTensor, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
-import { t } from "../pointwise.ts";
+import { checkCategory, t } from "../pointwise.ts";
 import { knownSize, normalizeDim, sameShape, shapeText } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
 
@@ -28,17 +28,17 @@ function numbersOf(
     const given = (k: number) => Number(data[row * width + k]);
     let end = areOffsets ? given(0) : 0;
     if (!unsafe && end !== 0) {
-      throw new DynError(`Expected offsets from 0 on in segmentReduce but found ${end}`);
+      throw new DynError(`Expected offsets of segmentReduce to start at 0 but found ${end}`);
     }
     for (let segment = 0; segment < count; segment++) {
       const start = end, length = areOffsets ? given(segment + 1) - start : given(segment);
-      if (length < 0) throw new DynError(`Expected segments of at least 0 elements but found ${length}`);
+      checkAtLeast("lengths of segmentReduce", length, 0);
       end += length;
       if (end > size || start < 0) break;
       numbers.fill(BigInt(segment), row * size + start, row * size + end);
     }
     if (end > size || !unsafe && end < size) {
-      throw new DynError(`Expected segments of ${size} elements together in segmentReduce but found ${end}`);
+      throw new DynError(`Expected lengths of segmentReduce to sum to ${size} but found ${end}`);
     }
   }
   return numbers;
@@ -123,7 +123,7 @@ const segmentReduce = composeWideOp({
   hostParts: true,
   infer({ data, lengths, offsets, axis }) {
     const segments = segmentsOf(lengths, offsets), at = normalizeDim(axis, data.shape.length);
-    if (!isFloat(data.dtype)) throw new DynError(`Expected floats in segmentReduce but found ${data.dtype}`);
+    checkCategory("segmentReduce", data.dtype, ["float"]);
     const count = countOf(segments), leading = segments.bounds.shape.slice(0, -1);
     if (!sameShape(leading, data.shape.slice(0, at))) {
       throw new DynError(

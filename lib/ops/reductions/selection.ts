@@ -2,6 +2,7 @@
  * Sorting, and ops that follow from it. Invariant: everything rests on one primitive, a stable sort along the last
  * dimension with NaN greatest.
  */
+import { checkShare } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
 import { type Dim, print } from "../../sym/expr.ts";
@@ -299,9 +300,7 @@ function quantile(name: "quantile" | "nanquantile") {
           }`,
         );
       }
-      if (typeof q === "number" && !(q >= 0 && q <= 1)) {
-        throw new DynError(`Expected q in [0, 1] but found ${q}`);
-      }
+      if (typeof q === "number") checkShare("q", q);
       const dims = dim === null ? self.shape.map((_, d) => d) : [normalizeDim(dim, self.shape.length)];
       if (dims.some((d) => isEqual(self.shape[d] ?? 1, 0))) {
         throw new DynError("Expected at least one element but found none");

@@ -426,7 +426,7 @@ const renorm = composeWideOp({
       throw new DynError(`Expected at least 2 dimensions but found ${self.shape.length}`);
     }
     if (p <= 0 || maxnorm < 0) {
-      throw new DynError(`Expected a positive p and no negative maxnorm but found ${p} and ${maxnorm}`);
+      throw new DynError(`Expected a positive p and a non-negative maxnorm but found ${p} and ${maxnorm}`);
     }
     normalizeDim(dim, self.shape.length);
     return contiguousMeta(self.shape, self.dtype, self.device);

@@ -2,6 +2,7 @@
  * Copies with moved elements: reversed, rolled, repeated, joined, padded. Invariant: each is a pointwise read at
  * another index, so that it fuses with its readers.
  */
+import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, mod, mul, sub } from "../../sym/expr.ts";
 import { isEqual, isLess } from "../../sym/decide.ts";
@@ -130,7 +131,7 @@ function repeated(shape: readonly Dim[], repeats: readonly Dim[]): Dim[] {
   const lead = repeats.length - shape.length;
   return repeats.map((r, d) => {
     if (isLess(r, 0)) {
-      throw new DynError(`Expected repeats that are not negative but found ${shapeText(repeats)}`);
+      throw new DynError(`Expected non-negative repeats but found ${shapeText(repeats)}`);
     }
     return d < lead ? r : mul(r, shape[d - lead] ?? 1);
   });
@@ -195,7 +196,7 @@ const repeatInterleave = composeOp({
   dataDependent: ({ repeats }) => isTensor(repeats),
   infer({ self, repeats, dim }) {
     if (typeof repeats !== "number") throw new DynError("Expected a number of repeats but found a tensor");
-    if (repeats < 0) throw new DynError(`Expected repeats that are not negative but found ${repeats}`);
+    checkAtLeast("repeats", repeats, 0);
     const shape = dim === null ? [self.shape.reduce<Dim>(mul, 1)] : self.shape;
     const at = normalizeDim(dim ?? 0, shape.length);
     return contiguousMeta(withSize(shape, at, mul(shape[at] ?? 1, repeats)), self.dtype, self.device);
@@ -209,7 +210,7 @@ const repeatInterleave = composeOp({
     return o.reshape(wide, withSize(flat.shape, at, mul(flat.shape[at] ?? 1, many)));
   },
   samples: [{ args: [t(2, 3), 2] }, { args: [t(2, 3), 3, 1] }],
-  errors: [{ args: [t(2), -1], message: "not negative" }],
+  errors: [{ args: [t(2), -1], message: "at least 0" }],
 });
 
 const rot90 = composeOp({

@@ -2,6 +2,7 @@
  * Combined shapes: stacking by name, grids, products, blocks, and tensors with more dimensions. Invariant: nothing
  * here has a kernel.
  */
+import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
 import { add, type Dim, mul, product } from "../../sym/expr.ts";
@@ -10,9 +11,17 @@ import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { composeOp, hostOp, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
-import { isTensor, resultTypeOf } from "../promotion.ts";
+import { checkSameType, isTensor, resultTypeOf } from "../promotion.ts";
 import { deviceOf, t } from "../pointwise.ts";
-import { broadcastShapes, normalizeDim, normalizeDims, sameShape, shapeText, withSize } from "../shapes.ts";
+import {
+  broadcastShapes,
+  normalizeDim,
+  normalizeDims,
+  ownDim,
+  sameShape,
+  shapeText,
+  withSize,
+} from "../shapes.ts";
 
 const LIST = { method: false } as const;
 
@@ -136,11 +145,7 @@ const meshgrid = composeOp({
       if (x.shape.length > 1) {
         throw new DynError(`Expected vectors for meshgrid but found ${shapeText(x.shape)}`);
       }
-      if (x.dtype !== tensors[0]?.dtype) {
-        throw new DynError(
-          `Expected vectors of one type for meshgrid but found ${tensors[0]?.dtype} and ${x.dtype}`,
-        );
-      }
+      checkSameType("meshgrid", ...tensors);
     }
     const sizes = tensors.map((x) => x.shape[0] ?? 1);
     const shape = indexing === "xy" ? swapped(sizes) : sizes;
@@ -249,7 +254,7 @@ function triangleIndices(name: "triuIndices" | "trilIndices") {
     exposure: LIST,
     infer({ row, col, offset, dtype, device }) {
       if (row < 0 || col < 0) {
-        throw new DynError(`Expected sizes that are not negative but found ${row} and ${col}`);
+        throw new DynError(`Expected non-negative sizes but found ${row} and ${col}`);
       }
       if (dtype !== null && dtype !== "int32" && dtype !== "int64") {
         throw new DynError(`Expected ${name} of type int32 or int64 but found ${dtype}`);
@@ -272,7 +277,7 @@ function triangleIndices(name: "triuIndices" | "trilIndices") {
     },
     gradient: { kind: "none", because: "its result is made of indices" },
     samples: [{ args: [3, 3] }, { args: [3, 4, 1] }],
-    errors: [{ args: [-1, 2], message: "not negative" }],
+    errors: [{ args: [-1, 2], message: "non-negative" }],
   });
 }
 
@@ -333,9 +338,8 @@ const diff = composeOp({
     append: nullable("tensor"),
   },
   infer({ self, n, dim, prepend, append }) {
-    if (self.shape.length === 0) throw new DynError("Expected a tensor with dimensions but found a 0-d one");
-    if (n < 0) throw new DynError(`Expected n that is not negative but found ${n}`);
-    const at = normalizeDim(dim, self.shape.length);
+    checkAtLeast("n of diff", n, 0);
+    const at = ownDim(dim, self.shape);
     if (n === 0) return reshapedMeta(self, self.shape);
     const shape = joinedShape([prepend, self, append].flatMap((x) => x ? [x.shape] : []), at);
     const size = shape[at] ?? 1;

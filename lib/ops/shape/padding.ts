@@ -33,7 +33,7 @@ function paddedShape(shape: readonly Dim[], pads: Pads): Dim[] {
   return shape.map((size, d) => {
     const padded = add(size, add(pads[d]?.before ?? 0, pads[d]?.after ?? 0));
     if (isLess(padded, 0)) {
-      throw new DynError(`Expected sizes that are not negative but found ${padded} at dimension ${d}`);
+      throw new DynError(`Expected non-negative sizes but found ${padded} at dimension ${d}`);
     }
     return padded;
   });

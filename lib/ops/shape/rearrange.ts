@@ -2,6 +2,7 @@
  * Views composed of other views, and lists of views. Invariant: nothing is copied, except by flatten where strides
  * forbid a view.
  */
+import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { add, ceilDiv, type Dim, max, mul, print, sub } from "../../sym/expr.ts";
 import { isEqual, isLess } from "../../sym/decide.ts";
@@ -15,6 +16,7 @@ import {
   knownSize,
   normalizeDim,
   normalizeDims,
+  ownDim,
   shapeText,
   sliceRange,
   withSize,
@@ -224,8 +226,7 @@ const narrow = composeOp({
     length: required("size"),
   },
   infer({ self, dim, start, length }) {
-    const at = normalizeDim(dim, self.shape.length), size = self.shape[at] ?? 1;
-    if (self.shape.length === 0) throw new DynError("Expected a tensor with dimensions but found a 0-d one");
+    const at = ownDim(dim, self.shape), size = self.shape[at] ?? 1;
     const from = narrowStart(size, start, length);
     return {
       ...self,
@@ -261,8 +262,7 @@ function narrowStart(size: Dim, start: Dim, length: Dim): Dim {
 type Cuts = readonly (readonly [Dim, Dim])[];
 
 function partMetas(self: TensorMeta, dim: number, cutsOf: (size: Dim) => Cuts): TensorMeta[] {
-  if (self.shape.length === 0) throw new DynError("Expected a tensor with dimensions but found a 0-d one");
-  const at = normalizeDim(dim, self.shape.length);
+  const at = ownDim(dim, self.shape);
   return cutsOf(self.shape[at] ?? 1).map(([start, end]) => ({
     ...self,
     shape: withSize(self.shape, at, sub(end, start)),
@@ -292,7 +292,7 @@ function bySizes(sizes: readonly Dim[]): Cuts {
 /** Parts of one length, the last one shorter where it does not divide the size. */
 function byLength(size: Dim, length: Dim): Cuts {
   if (isLess(length, 0)) {
-    throw new DynError(`Expected a split size that is not negative but found ${print(length)}`);
+    throw new DynError(`Expected a non-negative split size but found ${print(length)}`);
   }
   if (isEqual(length, 0)) {
     if (isEqual(size, 0)) return [[0, 0]];
@@ -345,7 +345,7 @@ const splitWithSizes = composeOp({
 
 function chunkCuts(chunks: number): (size: Dim) => Cuts {
   return (size) => {
-    if (chunks <= 0) throw new DynError(`Expected a positive number of chunks but found ${chunks}`);
+    checkAtLeast("the number of chunks", chunks, 1);
     if (isEqual(size, 0)) return Array.from({ length: chunks }, () => [0, 0] as const);
     return byLength(size, max(1, ceilDiv(size, chunks)));
   };
@@ -359,7 +359,7 @@ const chunk = composeOp({
   infer: ({ self, chunks, dim }) => partMetas(self, dim, chunkCuts(chunks)),
   compose: (o, { self, chunks, dim }) => partViews(o, self, { dim, cuts: chunkCuts(chunks) }),
   samples: [{ args: [t(5, 2), 2] }, { args: [t(2, 4), 2, -1] }],
-  errors: [{ args: [t(5), 0], message: "positive number" }],
+  errors: [{ args: [t(5), 0], message: "at least 1" }],
 });
 
 /** Cuts at indices, or into a number of parts whose lengths differ by at most one. */
@@ -373,7 +373,7 @@ function tensorCuts(at: number | readonly number[]): (size: Dim) => Cuts {
         return [range.start, range.end] as const;
       });
     }
-    if (at <= 0) throw new DynError(`Expected a positive number of parts but found ${at}`);
+    checkAtLeast("the number of sections", at, 1);
     const length = knownSize(size), small = Math.floor(length / at);
     return bySizes(Array.from({ length: at }, (_, i) => i < length % at ? small + 1 : small));
   };
@@ -389,7 +389,7 @@ const tensorSplit = composeOp({
   compose: (o, { self, indicesOrSections, dim }) =>
     partViews(o, self, { dim, cuts: tensorCuts(indicesOrSections) }),
   samples: [{ args: [t(7), 3] }, { args: [t(7), [2, 5]] }],
-  errors: [{ args: [t(7), 0], message: "positive number" }],
+  errors: [{ args: [t(7), 0], message: "at least 1" }],
 });
 
 /** hsplit, vsplit, dsplit: tensorSplit along a dimension that rank decides, into equal parts. */
@@ -429,8 +429,7 @@ const unbind = composeOp({
   params: { self: required("tensor"), dim: optional("int", 0) },
   resultList: true,
   infer({ self, dim }) {
-    if (self.shape.length === 0) throw new DynError("Expected a tensor with dimensions but found a 0-d one");
-    const at = normalizeDim(dim, self.shape.length);
+    const at = ownDim(dim, self.shape);
     return Array.from({ length: knownSize(self.shape[at] ?? 1) }, (_, i) => ({
       ...self,
       shape: self.shape.toSpliced(at, 1),

@@ -2,6 +2,7 @@
  * Views that address their input by explicit strides: windows and arbitrary strides, as metadata of the alias and as
  * index arithmetic. Invariant: gradients add up where elements are visible more than once.
  */
+import { checkPositive } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, mul, sub } from "../../sym/expr.ts";
 import { contiguousStrides, elementsLieApart, SHARED_ELEMENTS } from "../../graph/meta.ts";
@@ -14,7 +15,7 @@ import { readAt } from "./views.ts";
 
 /** The count of windows of an unfolding. */
 function windows(size: Dim, length: number, step: number): Dim {
-  if (!(step > 0)) throw new DynError(`Expected a positive step but found ${step}`);
+  checkPositive("step of unfold", step);
   if (length < 0 || isLess(size, length)) {
     throw new DynError(`Expected a window of at most ${size} elements but found ${length}`);
   }
@@ -90,7 +91,7 @@ const asStrided = viewOp({
     }
     checkSizes(size);
     if (stride.some((s) => isLess(s, 0))) {
-      throw new DynError(`Expected strides that are not negative but found ${shapeText(stride)}`);
+      throw new DynError(`Expected non-negative strides but found ${shapeText(stride)}`);
     }
     return { ...self, shape: size, strides: stride, offset: storageOffset ?? self.offset };
   },

@@ -2,6 +2,7 @@
  * Views: results that alias their input with other sizes, strides or offset, as metadata and as index arithmetic for
  * values without storage. Invariant: `lower` reads the element that the strides address; `writeBack` is its inverse.
  */
+import { checkPositive } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, mul, product, sub } from "../../sym/expr.ts";
 import { isEqual, isLess } from "../../sym/decide.ts";
@@ -23,6 +24,7 @@ import {
   normalizeDim,
   normalizeDims,
   normalizeIndex,
+  ownDim,
   shapeText,
   sliceLength,
   sliceRange,
@@ -242,7 +244,7 @@ function expandedShape(self: { readonly shape: readonly Dim[] }, size: readonly 
     if (s === -1) {
       if (d < lead || own === undefined) {
         throw new DynError(
-          `Expected sizes of new dimensions that are not negative but found ${shapeText(size)}`,
+          `Expected non-negative sizes of new dimensions but found ${shapeText(size)}`,
         );
       }
       return own;
@@ -290,8 +292,7 @@ const select = viewOp({
   doc: "The part at `index` along `dim`, without that dimension, as `torch.select`.",
   params: { self: required("tensor"), dim: required("int"), index: required("size") },
   infer({ self, dim, index }) {
-    if (self.shape.length === 0) throw new DynError("Expected a tensor with dimensions but found a 0-d one");
-    const at = normalizeDim(dim, self.shape.length);
+    const at = ownDim(dim, self.shape);
     const from = normalizeIndex(index, self.shape[at] ?? 1);
     return {
       ...self,
@@ -327,9 +328,8 @@ const slice = viewOp({
     step: optional("int", 1),
   },
   infer({ self, dim, start, end, step }) {
-    if (self.shape.length === 0) throw new DynError("Expected a tensor with dimensions but found a 0-d one");
-    if (!(step > 0)) throw new DynError(`Expected a positive step but found ${step}`);
-    const at = normalizeDim(dim, self.shape.length);
+    checkPositive("step of a slice", step);
+    const at = ownDim(dim, self.shape);
     const range = sliceRange(self.shape[at] ?? 1, start, end), stride = self.strides[at] ?? 1;
     return {
       ...self,
@@ -352,7 +352,7 @@ const slice = viewOp({
     }),
   },
   samples: [{ args: [t(3, 4), 1, 1, 3] }, { args: [t(5), 0, -4, null, 2] }, { args: [t(3), 0, 2, 1] }],
-  errors: [{ args: [t(3), 0, 0, 2, 0], message: "positive step" }],
+  errors: [{ args: [t(3), 0, 0, 2, 0], message: "to be positive" }],
 });
 
 /** Returns start and length of a diagonal. */

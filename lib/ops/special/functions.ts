@@ -2,9 +2,9 @@
  * Special functions that are not scalar primitives. Invariant: approximations carry their source and stay within a
  * few units in the last place of float32.
  */
+import { checkAtLeast } from "../../base/checked_numbers.ts";
 import type { Body } from "../../loops/body.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
-import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
 import { required } from "../params.ts";
 import { floatTypeOf } from "../promotion.ts";
@@ -200,7 +200,7 @@ const mvlgamma = composeWideOp({
   inplace: true,
   exposure: { namespaces: ["special"], aliases: ["multigammaln"] },
   infer({ self, p }) {
-    if (p < 1) throw new DynError(`Expected p of at least 1 but found ${p}`);
+    checkAtLeast("p of multigammaln", p, 1);
     return contiguousMeta(self.shape, floatTypeOf(self.dtype), self.device);
   },
   compose(o, { self, p }) {

@@ -4,11 +4,10 @@
  * distribution where a is large.
  */
 import { DynError } from "../../base/errors.ts";
-import { isFloat } from "../../base/dtype.ts";
 import type { HostTensor } from "../definition.ts";
 import { hostTensor } from "../host.ts";
 import { required } from "../params.ts";
-import { pointwiseMeta, reduceTo, typesOf } from "../pointwise.ts";
+import { checkCategory, pointwiseMeta, reduceTo, typesOf } from "../pointwise.ts";
 import { broadcastShapes, knownSize } from "../shapes.ts";
 import { hostWideOp } from "../wide.ts";
 
@@ -122,9 +121,7 @@ function incomplete(name: "igamma" | "igammac", alias: "gammainc" | "gammaincc")
     params: { self: required("tensor"), other: required("tensor") },
     inplace: true,
     infer({ self, other }) {
-      if (!isFloat(self.dtype) || !isFloat(other.dtype)) {
-        throw new DynError(`Expected floats in ${name} but found ${self.dtype} and ${other.dtype}`);
-      }
+      for (const each of [self, other]) checkCategory(name, each.dtype, ["float"]);
       return pointwiseMeta([self, other], typesOf("float", [self, other]).result);
     },
     compute({ self, other }) {
@@ -138,7 +135,7 @@ function incomplete(name: "igamma" | "igammac", alias: "gammainc" | "gammaincc")
       saves: ["self", "other"],
       single(o, grad, { args: { self, other }, needs }) {
         if (needs("self")) {
-          throw new DynError(`Expected no gradient of the first argument of ${name}: it has no formula`);
+          throw new DynError(`Expected no gradient of the first argument of ${name}: it has no closed form`);
         }
         const log = o.sub(o.sub(o.mul(o.sub(self, 1), o.log(other)), other), o.lgamma(self));
         const slope = o.mul(grad, o.exp(log));
@@ -147,7 +144,10 @@ function incomplete(name: "igamma" | "igammac", alias: "gammainc" | "gammaincc")
     },
     exposure: { namespaces: ["special"], aliases: [alias] },
     samples: [],
-    errors: [{ args: [{ tensor: [2], dtype: "int64" }, { tensor: [2], dtype: "int64" }], message: "floats" }],
+    errors: [{
+      args: [{ tensor: [2], dtype: "int64" }, { tensor: [2], dtype: "int64" }],
+      message: "floating-point",
+    }],
   });
 }
 

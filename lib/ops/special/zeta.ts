@@ -2,6 +2,7 @@
  * The Hurwitz zeta function and the derivatives of digamma. Invariant: for q > 0 ten terms followed by the
  * Euler–Maclaurin sum; below 0 by terms from both sides, which are finitely many differences of such sums.
  */
+import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import type { Body } from "../../loops/body.ts";
@@ -116,7 +117,7 @@ const zeta = lowerWideOp({
     saves: ["self", "other"],
     single(o, grad, { args: { self, other }, needs }) {
       if (isTensor(self) && needs("self")) {
-        throw new DynError("Expected no gradient of the first argument of zeta: it has no formula");
+        throw new DynError("Expected no gradient of the first argument of zeta: it has no closed form");
       }
       if (!isTensor(other) || !needs("other")) return {};
       const order = isTensor(self) ? self : o.fullLike(other, self);
@@ -140,7 +141,7 @@ const polygamma = composeWideOp({
     isATensor(first) ? [second, first, ...rest] : [first, second, ...rest],
   exposure: { method: false, namespaces: ["special"] },
   infer({ n, self }) {
-    if (n < 0) throw new DynError(`Expected n of polygamma that is not negative but found ${n}`);
+    checkAtLeast("n of polygamma", n, 0);
     return contiguousMeta(self.shape, floatTypeOf(self.dtype), self.device);
   },
   compose(o, { n, self }) {
@@ -148,7 +149,7 @@ const polygamma = composeWideOp({
     return n === 1 ? o.trigamma(self) : o.polygammaOf(self, n);
   },
   samples: [0, 1, 2, 3].map((n) => ({ args: [n, { tensor: [3], range: [0.3, 4] }] as const })),
-  errors: [{ args: [-1, { tensor: [3] }], message: "not negative" }],
+  errors: [{ args: [-1, { tensor: [3] }], message: "at least 0" }],
 });
 
 /** n! as a float. */

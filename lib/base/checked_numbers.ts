@@ -1,0 +1,23 @@
+/** Checks of numbers from programs. Errors say which number it is, what it may be and what was found; NaN never passes. */
+import { refuseValue } from "./checked_input.ts";
+
+/** Throws DynError unless `what` is an integer of at least `least`. */
+export function checkInteger(what: string, value: unknown, least: number): void {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return;
+  refuseValue(`${what} to be an integer of at least ${least}`, value);
+}
+
+/** Throws DynError unless `what` is at least `least`. */
+export function checkAtLeast(what: string, value: number, least: number): void {
+  if (!(value >= least)) refuseValue(`${what} to be at least ${least}`, value);
+}
+
+/** Throws DynError unless `what` is above 0. */
+export function checkPositive(what: string, value: number): void {
+  if (!(value > 0)) refuseValue(`${what} to be positive`, value);
+}
+
+/** Throws DynError unless `what`, a share or a probability, lies in [0, 1]. */
+export function checkShare(what: string, value: number): void {
+  if (!(value >= 0 && value <= 1)) refuseValue(`${what} to be in [0, 1]`, value);
+}
