@@ -70,6 +70,7 @@ Deno.test("programs of the language that were compiled wrongly once", async () =
       dynamic: undefined,
       forceBreak: -1,
       replaced: null,
+      semicolons: true,
       body,
       async: false,
     };
@@ -90,6 +91,7 @@ Deno.test("builtins that note their calls notice those of the program and none o
       calls,
       dynamic: undefined,
       forceBreak: -1,
+      semicolons: true,
       replaced,
       body,
       async: false,

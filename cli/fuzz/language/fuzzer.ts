@@ -42,6 +42,10 @@ function programs({ inplace }: { readonly inplace: boolean }): fc.Arbitrary<Lang
       weight: 1,
       arbitrary: fc.constantFrom(...REPLACEABLE),
     }),
+    semicolons: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, {
+      weight: 1,
+      arbitrary: fc.constant(false),
+    }),
   };
   const size = { least: 1, most: 6 } as const;
   return fc.oneof(
@@ -63,7 +67,7 @@ function programs({ inplace }: { readonly inplace: boolean }): fc.Arbitrary<Lang
 /** Returns whether a text parses: jumps need their loops. */
 function isProgram(program: LanguageProgram): boolean {
   try {
-    new Function("env", `"use strict";${textOf(program)}`);
+    new Function("env", `"use strict";${textOf({ ...program, semicolons: true })}`);
     return true;
   } catch {
     return false;

@@ -18,6 +18,7 @@ import { compiler, noGrad, type Tensor, tensor, where } from "../../../mod.ts";
 import type { Program } from "./observation.ts";
 import { programMemory, settleNaN, writeBetween } from "./memory.ts";
 import { replaceBuiltin } from "./replaced.ts";
+import { withoutSemicolons } from "./semicolons.ts";
 
 /** One call of a program. */
 export interface Call {
@@ -45,10 +46,17 @@ export interface LanguageProgram {
   readonly forceBreak: number;
   /** The builtin that is another one during the calls, if any. */
   readonly replaced: string | null;
+  /** Whether statements end with semicolons, or with their lines. */
+  readonly semicolons: boolean;
 }
 
 /** The module that a program is. */
-export function textOf({ body, helper, generator, async }: LanguageProgram): string {
+export function textOf(program: LanguageProgram): string {
+  const text = withSemicolons(program);
+  return program.semicolons ? text : withoutSemicolons(text);
+}
+
+function withSemicolons({ body, helper, generator, async }: LanguageProgram): string {
   return `const { log, opaque, later, fails, noGrad, where, by } = env;
 const held = [];
 let c0 = 1, c1 = 2, depth = 0;
