@@ -3,7 +3,7 @@
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import "../preload.ts";
-import { atNextCall } from "../lib/dynamo/frame/bindings.ts";
+import { watchNextRun } from "../lib/dynamo/frame/bindings.ts";
 import { captureFunction } from "../lib/dynamo/frame/capture.ts";
 import type { FreeBinding } from "../lib/dynamo/frame/info.ts";
 import { type Outcome, runProgram } from "./support/process.ts";
@@ -23,7 +23,7 @@ Deno.test("functions made from text: what is assigned comes with their next call
   const final = binding(made.read, "b");
   assert(final.kind === "value" && final.value === 10);
   assertEquals(binding(made.read, "n").kind, "pending");
-  assertEquals(atNextCall(() => made.read()), 11);
+  assertEquals(watchNextRun(null)(() => made.read()), 11);
   const found = binding(made.read, "n");
   assert(found.kind === "cell");
   made.add();

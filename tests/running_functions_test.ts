@@ -1,9 +1,9 @@
 /** Variables of functions in modules that were loaded before dyn: taken from the function's next call. */
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
-import { atNextCall } from "../lib/dynamo/frame/bindings.ts";
+import { watchNextRun } from "../lib/dynamo/frame/bindings.ts";
 import { captureFunction } from "../lib/dynamo/frame/capture.ts";
 import type { FreeBinding } from "../lib/dynamo/frame/info.ts";
-import { compile, compiler, data, type Tensor, tensor } from "../mod.ts";
+import { compile, compiler, counters, data, type Tensor, tensor } from "../mod.ts";
 import { runProgram } from "./support/process.ts";
 
 function binding(fn: object, name: string): FreeBinding {
@@ -36,7 +36,7 @@ Deno.test("a running function gives its variables at its next call", () => {
   const first = whileRunning(() => binding(count, "n"), count);
   assert(first.kind === "pending");
   assert(first.because.includes("only in a call"), first.because);
-  count(() => assertEquals(atNextCall(() => count()), 12));
+  count(() => assertEquals(watchNextRun(null)(() => count()), 12));
   const found = whileRunning(() => binding(count, "n"), count);
   assert(found.kind === "cell");
   const before = count();
@@ -45,11 +45,18 @@ Deno.test("a running function gives its variables at its next call", () => {
   assertEquals(count(), 51);
 });
 
+Deno.test("a function of an evaluated text and its variables take the debugger once", () => {
+  const evaluated: (x: Tensor) => Tensor = new Function("let n = 0; return (x) => x.mul(n += 1)")();
+  const compiled = compile(evaluated), before = counters.get("inspector", "debugger");
+  assertEquals([1, 2, 3].map((x) => compiled(tensor(x)).item()), [1, 4, 9]);
+  assertEquals(counters.get("inspector", "debugger") - before, 1);
+});
+
 Deno.test("of several closures of the same code each gets its own variable", () => {
   const [one, two] = [counterFrom(0), counterFrom(100)];
   one(() => {
     assertEquals(binding(one, "n").kind, "pending");
-    atNextCall(() => {
+    watchNextRun(null)(() => {
       for (let i = 0; i < 5; i++) two();
       one();
     });
@@ -65,7 +72,7 @@ Deno.test("a function that is not called in three runs keeps its variables to it
   one(() => {
     for (let run = 0; run < 4; run++) {
       kinds.push(binding(one, "n").kind);
-      atNextCall(() => two());
+      watchNextRun(null)(() => two());
     }
   });
   assertEquals(kinds, ["pending", "pending", "pending", "unreachable"]);
@@ -100,7 +107,7 @@ Deno.test("debugger statements and errors of the run are as without us", async (
   assert(typeof failing === "function");
   const call = (body?: Body): unknown => Reflect.apply(failing, undefined, [body]);
   assertEquals(whileRunning(() => binding(failing, "n"), call).kind, "pending");
-  assertThrows(() => atNextCall(() => call()), RangeError, "second");
+  assertThrows(() => watchNextRun(null)(() => call()), RangeError, "second");
   const found = binding(failing, "n");
   assert(found.kind === "cell");
   assertEquals(found.cell.get(), 2);

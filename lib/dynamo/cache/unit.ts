@@ -25,7 +25,7 @@ import { type Limit, remediesText } from "./limits.ts";
 import { EntryIndex, FEW_ENTRIES } from "../guards/entry_index.ts";
 import type { Guard } from "../guards/guard.ts";
 import type { Check } from "../guards/check.ts";
-import { atNextCall } from "../frame/bindings.ts";
+import { watchNextRun } from "../frame/bindings.ts";
 import { captureMany } from "../frame/capture.ts";
 import { isUntilTask } from "../frame/inspector.ts";
 import { VariablesPending } from "../functions/functions.ts";
@@ -241,7 +241,8 @@ export class Unit {
       orSayOnce(() => this.#countUncompiled("untraceable", ARRAYS_REPLACED)());
       return body.runPlain(self, args);
     }
-    const serve = preferringOwnBuiltins(() => this.#decide(self, args));
+    // In one with the watch of the next run, before which the debugger would be enabled again
+    const serve = preferringOwnBuiltins(() => captureMany(() => this.#decide(self, args)));
     return serve();
   }
 
@@ -276,7 +277,7 @@ export class Unit {
       const root = { name: program.name, place: program.place };
       const about = { name: body.name, place: () => body.place(), root, reasons };
       entry = withOwnBuiltins(() =>
-        captureMany(() => recording.compile(this, about, () => this.compileEntry(this, self, args)))
+        recording.compile(this, about, () => this.compileEntry(this, self, args))
       );
     } catch (error) {
       this.begunStates.takeBack();
@@ -311,8 +312,8 @@ export class Unit {
   /** Runs plainly this once, so that the functions whose variables are missing give them. */
   #postpone(because: string, self: unknown, args: readonly unknown[]): Serve {
     this.#countUncompiled("postponed", because, { expected: true })();
-    const first = this.body.resumed ? null : this.program.fn;
-    return () => atNextCall(() => this.body.runPlain(self, args), first);
+    const watched = watchNextRun(this.body.resumed ? null : this.program.fn);
+    return () => watched(() => this.body.runPlain(self, args));
   }
 
   /** Runs plainly in this task, and compiles for such calls in the next one. */

@@ -46,26 +46,25 @@ export interface Surroundings {
 const waiting = new Set<Waiting>();
 
 /**
- * Runs `run`, in which functions with pending variables may be called; those that are give them. Afterwards they
- * are asked for anew. `first` is the function, if any, that `run` begins by calling.
+ * Watches the functions with pending variables, and returns what must run the program next, with them watched; those
+ * that are called give their variables. Afterwards they are asked for anew. `first` is the function, if any, that the run
+ * begins by calling.
  */
-export function atNextCall<T>(run: () => T, first: object | null = null): T {
-  // The program may have replaced builtins
-  const { watched, close } = preferringOwnBuiltins(() => {
-    const watched = [...waiting].map((one) => ({ one, watch: one.watch() }));
-    waiting.clear();
-    return { watched, close: watched.map(({ one, watch }) => watchCalls(one.inspector, watch)) };
-  });
-  if (watched.length === 0) return run();
-  try {
-    return run();
-  } finally {
-    // The run may have replaced builtins.
-    preferringOwnBuiltins(() => {
-      for (const end of close) end();
-      for (const { one, watch } of watched) one.take(watch.values, watch.fn === first);
-    });
-  }
+export function watchNextRun(first: object | null): <T>(run: () => T) => T {
+  const watched = [...waiting].map((one) => ({ one, watch: one.watch() }));
+  waiting.clear();
+  const close = watched.map(({ one, watch }) => watchCalls(one.inspector, watch));
+  return (run) => {
+    try {
+      return run();
+    } finally {
+      // The run may have replaced builtins.
+      preferringOwnBuiltins(() => {
+        for (const end of close) end();
+        for (const { one, watch } of watched) one.take(watch.values, watch.fn === first);
+      });
+    }
+  };
 }
 
 /** A function whose pending variables its next call gives. */

@@ -34,7 +34,7 @@ export type FreeBinding =
   | { readonly kind: "value"; readonly value: unknown }
   | { readonly kind: "cell"; readonly cell: LiveCell }
   | { readonly kind: "private"; readonly access: PrivateAccess }
-  /** Out of reach while the function runs; `atNextCall` takes it from the function's next call. */
+  /** Out of reach while the function runs; `watchNextRun` takes it from the function's next call. */
   | {
     readonly kind: "pending";
     readonly because: string;
