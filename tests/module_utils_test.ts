@@ -156,7 +156,7 @@ Deno.test("packed sequences are those that were padded, and back", () => {
     4,
     5,
   ], [6]]);
-  assertThrows(() => rnn.packSequence(sequences), DynError, "lengths that fall");
+  assertThrows(() => rnn.packSequence(sequences), DynError, "lengths in descending order");
   assertThrows(() => rnn.packPaddedSequence(padded, [1, 9, 1], true), DynError, "lengths in [1, 4]");
 });
 
