@@ -160,6 +160,17 @@ export const builtins: Corpus = {
     ]);
     see(f(v(1), rawJSON("9007199254740993")), f(v(2), rawJSON("1e400")));
   },
+  "what Object.prototype.toString says of objects of the engine's classes"({ compile, see }) {
+    const { toString } = Object.prototype;
+    function given(..._: number[]): object {
+      return arguments;
+    }
+    const kinds =
+      () => [new Number(1), new String("a"), new Boolean(false), given(1), /a/, new Date(0), () => 1];
+    const outside = kinds();
+    const f = compile((x: Tensor) => [x.add(1), [...outside, ...kinds()].map((each) => toString.call(each))]);
+    see(f(v(1)), f(v(2)));
+  },
   async "arguments that iterators get, and classes made where they may not be ready"({ compile, see }) {
     class Refusal {
       constructor(readonly of: number) {}

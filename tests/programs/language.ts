@@ -39,6 +39,52 @@ export const language: Corpus = {
     outer = 3;
     attempt(() => f(v(1), [], 1, 1));
   },
+  "nested functions whose lines end without semicolons"({ compile, see }) {
+    // As text: the runtime writes semicolons where it takes types out
+    const make = new Function(
+      "see",
+      `return (x) => {
+        let count = 0, note = (text) => text.length
+        const later = () => {
+          const given = [count]
+          given[0] = count
+          note("bc").toString()
+          count = count + 1
+          if (count > 0)
+            note("d")
+          return given
+        }
+        see("here")
+        note = (text) => count += text.length
+        return [x.add(1), later]
+      }`,
+    );
+    const [y, later] = compile(make(see))(v(1));
+    see(y, later(), later());
+  },
+  "jumps on numbers that each call draws anew"({ compile, see }) {
+    const f = compile((x: Tensor, k: number) => {
+      const drawn = Math.random();
+      const kept = drawn && k ? x.add(k) : x.sub(1);
+      return !drawn || kept;
+    });
+    see(f(v(1), 2), f(v(1), 0), f(v(1), 5));
+  },
+  "closures in a circle with what is made from them"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      let bound: (() => number) | null = null, timer: ReturnType<typeof setTimeout> | undefined, calls = 0;
+      const end = (): number => ++calls + (bound ? 10 : 0) + (timer ? 100 : 0);
+      timer = setTimeout(end, 10_000);
+      clearTimeout(timer);
+      timer = setTimeout(end, 10_000);
+      const stop = () => clearTimeout(timer);
+      bound = end.bind(null);
+      return [x.add(1), end, bound, stop];
+    });
+    const [y, end, bound, stop] = f(v(1)) as [Tensor, () => number, () => number, () => void];
+    stop();
+    see(y, end(), bound(), end());
+  },
   "a generator that has not begun, before a way out through finally"({ compile, attempt, see }) {
     const log: unknown[] = [];
     function* numbers(n: number) {

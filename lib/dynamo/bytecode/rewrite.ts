@@ -155,6 +155,9 @@ function applyEdits(text: string, node: AstNode, edits: readonly Edit[]): string
 }
 
 class Rewriter {
+  /** Where the last statement that is an expression begins. */
+  private statement = -1;
+
   constructor(
     private readonly module: ParsedModule,
     private readonly bindings: ReadonlyMap<Variable, Binding>,
@@ -191,6 +194,9 @@ class Rewriter {
         return childrenOf(node, (child) => {
           if (child !== node.id) this.visit(child);
         });
+      case "ExpressionStatement":
+        this.statement = node.start;
+        break;
       case "AssignmentExpression":
       case "AssignmentPattern":
         this.visit(node.left);
@@ -209,7 +215,9 @@ class Rewriter {
         }
         const reference = callee.type === "Identifier" ? this.bindingOf(callee)?.reference : null;
         if (reference) {
-          this.replace(callee, `(0, ${reference})`);
+          // A parenthesis that begins a line would go on with the line above, where that one has no semicolon
+          const begins = callee.start === this.statement ? "0, " : "";
+          this.replace(callee, `${begins}(0, ${reference})`);
           childrenOf(node, (child) => {
             if (child !== callee) this.visit(child);
           });

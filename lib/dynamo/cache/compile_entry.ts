@@ -210,8 +210,8 @@ function makeEntry(traced: Traced, outcome: Outcome): Entry {
       );
     }
     case "branch": {
-      const { frames, test } = outcome, cause = { kind: "genericJump", detail: "" } as const;
-      return broken(traced, { frames, cause }, () => branchTail(endOf(traced, frames), test));
+      const { frames } = outcome, cause = { kind: "genericJump", detail: "" } as const;
+      return broken(traced, { frames, cause }, () => branchTail(endOf(traced, frames)));
     }
     default:
       return outcome satisfies never;

@@ -84,7 +84,7 @@ export function buildModified(parts: ModifiedParts): Modified {
   const code: ModifiedCode = { rebuild, constants, names };
   countEffects(state, (value) => rebuild.count(value));
   for (const value of [...parts.first, ...parts.needed]) rebuild.count(value);
-  for (const value of parts.first) rebuild.value(value);
+  rebuild.makeFirst(parts.first);
   const effects = effectStatements(state, rebuild);
   const tail = parts.tail(code);
   const compiled = parts.compile(rebuild.outputs);

@@ -68,7 +68,11 @@ export class Rebuilder {
   readonly #filled = new Set<TensorValue>();
   readonly #objects = new Map<ObjectValue | CellValue, string>();
   /** Objects whose creation waits for those that it needs. */
-  #underway = new Set<ObjectValue>();
+  readonly #underway = new Set<ObjectValue>();
+  /** How many objects are being made, each for the one before. */
+  #depth = 0;
+  readonly #waiting: { readonly at: number; readonly statement: () => string }[] = [];
+  #isFilling = false;
   readonly #items = new Map<ItemValue, string>();
   readonly #enumerators = new Map<EnumeratorValue, string>();
   /** The objects that are being counted, each in the one before. */
@@ -279,14 +283,30 @@ export class Rebuilder {
     return name;
   }
 
+  /**
+   * A statement that refers to objects that may not exist yet: it is made, with what only it refers to, once all
+   * those that are being made exist. Until then it keeps its place.
+   */
   #fill(statement: () => string): void {
-    // The place is reserved first: making the statement may add further fills.
-    const at = this.fills.push("") - 1;
-    // Everything exists where fills run.
-    const underway = this.#underway;
-    this.#underway = new Set();
-    this.fills[at] = statement();
-    this.#underway = underway;
+    this.#waiting.push({ at: this.fills.push("") - 1, statement });
+    this.#fillWaiting();
+  }
+
+  #fillWaiting(): void {
+    if (this.#isFilling || this.#depth > 0) return;
+    this.#isFilling = true;
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+      this.fills[next.at] = next.statement();
+    }
+    this.#isFilling = false;
+  }
+
+  /** Makes objects before all others, in this order, as far as they don't need others themselves. */
+  makeFirst(values: readonly Value[]): void {
+    this.#depth++;
+    for (const value of values) this.value(value);
+    this.#depth--;
+    this.#fillWaiting();
   }
 
   #object(object: ObjectValue): string {
@@ -309,10 +329,13 @@ export class Rebuilder {
     this.#objects.set(object, name);
     // Reserved before its parts are made, so that parts made on the way come first but never refer to it early.
     this.#underway.add(object);
+    this.#depth++;
     const shell = this.#shell(object);
     this.#underway.delete(object);
     this.creations.push(`const ${name} = ${shell};`);
     this.#fillIn(object, name);
+    this.#depth--;
+    this.#fillWaiting();
     return name;
   }
 

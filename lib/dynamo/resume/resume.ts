@@ -20,7 +20,7 @@ import { isOfLoop } from "../trace/begun_iteration.ts";
 import { modesAt } from "../trace/region_modes.ts";
 import { handlerOf } from "../trace/resumable.ts";
 import { Unit } from "../cache/unit.ts";
-import { type ItemValue, TRUE, type Value } from "../variables/value.ts";
+import { TRUE, type Value } from "../variables/value.ts";
 
 /** Values the statements refer to, and the statements. */
 export interface Tail {
@@ -123,8 +123,9 @@ export function breakTail(end: End, changes: boolean): Tail | null {
   const { frames } = end, frame = frames.at(-1);
   invariant(frame, "Expected a frame");
   const { code, pc } = frame;
-  const step = stepCode(code, pc);
   const instruction = code.instructions[pc];
+  if (instruction?.op === "jumpIf") return branchTail(end);
+  const step = stepCode(code, pc);
   if (!step || !instruction || readsFrame(instruction) || SUSPENDS.has(instruction.op)) return null;
   // An instruction that always throws continues only in the handler.
   const goesOn = successors(code, pc).length > 0;
@@ -385,16 +386,18 @@ function handlerWay(end: End): Handled | null | "none" {
   return null;
 }
 
-/** The statements after a jump that the graph decides: one unit a side. */
-export function branchTail(end: End, test: ItemValue): Tail | null {
+/** The statements where a jump is decided by what is known once the graph has run: one unit a side. */
+export function branchTail(end: End): Tail | null {
   const { frames } = end, frame = frames.at(-1);
   const instruction = frame?.code.instructions[frame.pc];
   invariant(frame && instruction?.op === "jumpIf", "Expected a jump");
+  const test = frame.registers[instruction.test], { condition } = instruction;
+  invariant(test && (condition === "truthy" || condition === "falsy"), "Expected a value that may be true");
   const depth = frames.length;
   const taken = wayOn(end, { depth, pc: instruction.target, given: [] });
   const passed = wayOn(end, { depth, pc: frame.pc + 1, given: [] });
   if (!taken || !passed) return null;
-  const [whenTrue, whenFalse] = instruction.condition === "truthy" ? [taken, passed] : [passed, taken];
+  const [whenTrue, whenFalse] = condition === "truthy" ? [taken, passed] : [passed, taken];
   return {
     needed: [test, ...valuesOf(taken), ...valuesOf(passed)],
     write: (out) => [

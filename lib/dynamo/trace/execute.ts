@@ -257,7 +257,7 @@ export function execute(
     case "jumpIf": {
       const taken = jumps(m, instruction.condition, step.get(instruction.test));
       if (typeof taken !== "boolean") {
-        return select(m, frame, instruction, taken) ? undefined : context.branch(taken);
+        return select(m, frame, instruction, taken) ? undefined : context.branch();
       }
       frame.pc = taken ? instruction.target : frame.pc + 1;
       return;

@@ -19,15 +19,7 @@ import { doneByThrowing, readsFrame } from "../bytecode/effects.ts";
 import { isErrorAt } from "../functions/error_on_break.ts";
 import { missingInstructions } from "../functions/functions.ts";
 import type { LiveCell } from "../frame/info.ts";
-import {
-  CellValue,
-  constant,
-  type ItemValue,
-  ObjectValue,
-  type TensorValue,
-  TRUE,
-  type Value,
-} from "../variables/value.ts";
+import { CellValue, constant, ObjectValue, type TensorValue, TRUE, type Value } from "../variables/value.ts";
 import type { Wrapper } from "../variables/wrap.ts";
 import { callFunction, construct, generatorPrototype, makesPrivate } from "./calls.ts";
 import { delegate } from "./delegation.ts";
@@ -64,7 +56,7 @@ export type Outcome =
   /** At the instruction of the top frame, which has not happened. */
   | { readonly kind: "break"; readonly frames: readonly Frame[]; readonly cause: BreakCause }
   /** At a jump of the top frame that the graph decides. */
-  | { readonly kind: "branch"; readonly frames: readonly Frame[]; readonly test: ItemValue }
+  | { readonly kind: "branch"; readonly frames: readonly Frame[] }
   /** The trace would not end in reasonable time. */
   | { readonly kind: "endless"; readonly because: string }
   /** The program throws to its caller: it is left to plain JavaScript. */
@@ -87,7 +79,7 @@ export type MachineContext = Omit<ExecutionContext, "branch"> & {
 
 /** Ends the trace at a jump. */
 class BranchSignal extends Error {
-  constructor(readonly test: ItemValue) {
+  constructor() {
     super("A branch on a tensor");
   }
 }
@@ -169,8 +161,8 @@ export class Machine implements Interpreter {
       infoOf: (fn) => context.infoOf(fn),
       modelOf: (fn) => context.modelOf(fn),
       constructorOf: (fn) => context.constructorOf(fn),
-      branch: (test) => {
-        throw new BranchSignal(test);
+      branch: () => {
+        throw new BranchSignal();
       },
     };
   }
@@ -264,7 +256,7 @@ export class Machine implements Interpreter {
     if (signal instanceof BranchSignal) {
       this.#refuse({ kind: "genericJump", detail: "" });
       this.#refuseUnresumable({ kind: "genericJump", detail: "" });
-      return { kind: "branch", frames: [...this.frames], test: signal.test };
+      return { kind: "branch", frames: [...this.frames] };
     }
     if (signal instanceof BreakSignal) {
       const { reason, refused, error } = signal;

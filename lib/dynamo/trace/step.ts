@@ -4,7 +4,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import type { KeyOperand } from "../bytecode/code.ts";
-import { isObject, type ItemValue, type Value } from "../variables/value.ts";
+import { isObject, type Value } from "../variables/value.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { FunctionKnowledge } from "./calls.ts";
 import { toKey } from "./coercion.ts";
@@ -14,7 +14,7 @@ import type { Key } from "./objects.ts";
 /** The services that execution needs besides the machine. */
 export interface ExecutionContext extends FunctionKnowledge {
   /** The branch that only the graph can decide: ends the trace. */
-  branch(test: ItemValue): never;
+  branch(): never;
 }
 
 /** One instruction under way. */

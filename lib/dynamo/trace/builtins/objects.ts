@@ -309,13 +309,16 @@ function tagOf(self: ObjectValue, tag: Value): string {
   const { exotic, real } = self;
   if (tag.kind === "constant" && typeof tag.value === "string") return tag.value;
   if (tag.kind === "item") return breakGraph("tensorItem", "Object.prototype.toString");
-  if (self.arguments) return "Arguments";
+  if (self.arguments || types.isArgumentsObject(real)) return "Arguments";
   if (exotic.kind === "array") return "Array";
   if (exotic.kind === "date" || types.isDate(real)) return "Date";
   const isRegexp = exotic.kind === "constructed" && exotic.constructor.real === RegExp;
   if (isRegexp || types.isRegExp(real)) return "RegExp";
   // Prototypes of errors are no errors
   if (exotic.kind === "constructed" || types.isNativeError(real)) return "Error";
+  if (types.isNumberObject(real)) return "Number";
+  if (types.isStringObject(real)) return "String";
+  if (types.isBooleanObject(real)) return "Boolean";
   return isCallable(self) ? "Function" : "Object";
 }
 
