@@ -49,7 +49,7 @@ Deno.test("an unknown device in the environment is an error for programs without
       { env: { DYN_DEVICE: "gpu" } },
     );
     assertEquals([code, stdout], [1, ""]);
-    assertMatch(stderr, /DynError: Expected device "cpu" or "webgpu" but found "gpu"/);
+    assertMatch(stderr, /DynError: Expected the device to be one of cpu, webgpu but found "gpu"/);
   });
 });
 
@@ -70,12 +70,18 @@ const f = compile((x: Tensor): Tensor => x.add(zeros([2])).mul(tensor([2, 3])).a
 console.log(f(ones([2])).device, f(ones([2])).tolist());
 const g = compile((x: Tensor): Tensor => x.add(zerosLike(x)).add(ones([2], { device: "cpu" })), { fullgraph: true });
 console.log(g(host).device, g(host).tolist());
+// A sum over four rows that the same kernel writes
+const h = compile((x: Tensor, y = x.exp()): Tensor[] => [y, y.sum(0)], { fullgraph: true });
+console.log(h(zeros([4, 3])).map((each) => each.tolist().flat().join()).join(" "));
 `,
       [],
       { DYN_DEVICE: "webgpu" },
     );
     assertEquals([stderr, code], ["", 0]);
-    assertEquals(stdout, "webgpu,webgpu,webgpu,webgpu,cpu,cpu\nwebgpu [ 3, 4 ]\ncpu [ 2, 3 ]\n");
+    assertEquals(
+      stdout,
+      "webgpu,webgpu,webgpu,webgpu,cpu,cpu\nwebgpu [ 3, 4 ]\ncpu [ 2, 3 ]\n1,1,1,1,1,1,1,1,1,1,1,1 4,4,4\n",
+    );
   },
 }, {
   name: "modules, initialisation, optimizers and loaders work on the default device",

@@ -187,8 +187,9 @@ class AttentionPrinter {
       const name = w.given(id, "float32");
       PARTS.forEach((part, lane) => w.line(`let ${name}_${lane} = ${vector}.${part};`));
     }
-    w.four(four);
-    const value = w.plain(finish.value), isUniform = !neighboursOf(four).varying.has(finish.value);
+    const given = [maximum, sum];
+    w.four(four, given);
+    const value = w.plain(finish.value), isUniform = !neighboursOf(four, given).varying.has(finish.value);
     w.line(`return ${isUniform ? `vec4f(${value})` : vectorOf((_, lane) => `${value}_${lane}`)};`);
     w.line("}");
   }

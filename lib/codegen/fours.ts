@@ -151,9 +151,12 @@ function packsElements(body: readonly Statement[], buffers: readonly BufferDecl[
   });
 }
 
-/** Analyses a loop over four neighbours. */
-export function neighboursOf({ axis: { symbol: lane }, body }: Loop): Neighbours {
-  const varying = new Set<ValueId>();
+/** Analyses a loop over four neighbours; `given` are values from outside that each of them has its own of. */
+export function neighboursOf(
+  { axis: { symbol: lane }, body }: Loop,
+  given: readonly ValueId[] = [],
+): Neighbours {
+  const varying = new Set<ValueId>(given);
   const varies = (index: Dim): boolean => indirect(index).some((id) => varying.has(id));
   const at = (index: Dim, n: number): Dim => substitute(index, (s: Sym) => s === lane ? n : s);
   const access = (index: Dim): Access => {

@@ -117,6 +117,7 @@ export function ctcLoss(...given: Arguments<CtcRequired, CtcOptions, typeof CTC>
 
 /** A layer that computes a distance of two batches of vectors, as PairwiseDistance. */
 export interface DistanceLayer {
+  /** Returns the distance of each two vectors. */
   call(a: Tensor, b: Tensor): Tensor;
 }
 

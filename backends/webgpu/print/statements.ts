@@ -117,9 +117,12 @@ export class ShaderWriter {
     for (const s of list) this.#statement(s);
   }
 
-  /** A loop over four neighbours: everything once for what they share, else four times. */
-  four(loop: Loop): void {
-    const { varying, access, at } = neighboursOf(loop), { bindings, program } = this.setting;
+  /**
+   * A loop over four neighbours: everything once for what they share, else four times. `given` are values from outside
+   * that each of them has its own of.
+   */
+  four(loop: Loop, given: readonly ValueId[] = []): void {
+    const { varying, access, at } = neighboursOf(loop, given), { bindings, program } = this.setting;
     const isWhole = (buffer: BufferId) =>
       bindings.inFours(buffer) ||
       (bindings.options.lanes === 4 && isNarrow(program.buffers[buffer]?.dtype ?? "float32"));
@@ -229,7 +232,7 @@ export class ShaderWriter {
       case "store": {
         if (this.#together) this.#meetBefore([s]);
         const text = this.setting.bindings.store(s.buffer, this.index(s.index), {
-          text: `v${this.#numberOf(s.value)}`,
+          text: this.#value(s.value),
           mode: s.mode,
           helpers: this.helpers,
         });
