@@ -72,7 +72,9 @@ console.log(kept, [...Deno.readDirSync(kept)].some(({ name }) => name.endsWith("
   await Deno.writeTextFile(join(folder, "a.ts"), script);
   const config = fileURLToPath(new URL("../deno.json", import.meta.url));
   const args = ["run", "-A", "--no-check", "--config", config, join(folder, "a.ts")];
-  const { code, stdout, stderr } = await runProgram(Deno.execPath(), args, { env });
+  const { code, stdout, stderr } = await runProgram(Deno.execPath(), args, {
+    env: { DYN_TIER: "wait", ...env },
+  });
   assertEquals(code, 0, stderr);
   const [result, kept = ""] = stdout.split("\n"), [directory = "", found, mode] = kept.split(" ");
   assertEquals([result, found, mode], ["[ 2, 2 ]", "true", String(0o700)]);

@@ -162,7 +162,9 @@ Deno.test("phases of a compilation lie inside it, and recording changes nothing 
 /** Runs the program with a trace and reads it back. */
 async function traced(folder: string): Promise<TracedProcess> {
   await Deno.writeTextFile(join(folder, "model.ts"), PROGRAM);
-  const { code, stderr } = await dyn(["--trace", "t", "model.ts"], { cwd: folder });
+  // Kernels are compiled before the program ends, and none is kept from a former run
+  const env = { DYN_CACHE_DIR: join(folder, "cache"), DYN_TIER: "wait" };
+  const { code, stderr } = await dyn(["--trace", "t", "model.ts"], { cwd: folder, env });
   assertEquals([code, stderr], [0, ""]);
   const [log = ""] = [...Deno.readDirSync(join(folder, "t"))].map(({ name }) => name)
     .filter((name) => name.endsWith(".jsonl"));

@@ -6,7 +6,6 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runProgram, withFolder } from "./support/process.ts";
-import { sampleBySeed } from "./support/sampling.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
@@ -121,5 +120,4 @@ console.log([...numbers].map((batch) => (batch as unknown as Tensor).device).joi
   },
 }];
 
-// A software adapter compiles the shaders of the second for minutes
-for (const definition of sampleBySeed(ON_WEBGPU, 1)) Deno.test(definition);
+for (const definition of ON_WEBGPU) Deno.test(definition);
