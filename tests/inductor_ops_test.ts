@@ -94,7 +94,9 @@ function capture(definition: OpDefinition, each: Sample): ReturnType<typeof grap
     const onHost = captured.graph.nodes.some(({ target }) => lookup(target)?.implementation.kind === "host");
     return onHost ? undefined : captured;
   } catch (thrown) {
-    if (thrown instanceof DynError && /elements|Expected a tensor for/.test(thrown.message)) return undefined;
+    if (thrown instanceof DynError && /elements|Expected a tensor (with data )?for/.test(thrown.message)) {
+      return undefined;
+    }
     throw thrown;
   }
 }
