@@ -4,6 +4,18 @@
  * only the second parameter.
  */
 
+/** Parameters after AdamW, and after Adam whose decay is apart from the gradient, which is the same. */
+const DECOUPLED: readonly number[] = [
+  0.6224827,
+  -1.587196,
+  2.549767,
+  0.255411,
+  -0.01068126,
+  0.3030546,
+  -0.3968895,
+  0.4961588,
+];
+
 /** Optimizer, options, and PyTorch's parameters after seven steps. */
 export const AFTER_SEVEN:
   readonly (readonly [string, Readonly<Record<string, unknown>>, readonly number[]])[] = [
@@ -80,26 +92,12 @@ export const AFTER_SEVEN:
       -0.1628411,
     ]],
     ["AdamW", {}, [0.9931855, -1.99311, 2.992975, 0.4931443, 0.09303751, 0.2069422, -0.3069345, 0.4069282]],
-    ["AdamW", { lr: 0.05, betas: [0.8, 0.95], eps: 1e-3, weightDecay: 0.1 }, [
-      0.6224827,
-      -1.587196,
-      2.549767,
-      0.255411,
-      -0.01068126,
-      0.3030546,
-      -0.3968895,
-      0.4961588,
-    ]],
-    ["Adam", { lr: 0.05, betas: [0.8, 0.95], eps: 1e-3, weightDecay: 0.1, decoupledWeightDecay: true }, [
-      0.6224827,
-      -1.587196,
-      2.549767,
-      0.255411,
-      -0.01068126,
-      0.3030546,
-      -0.3968895,
-      0.4961588,
-    ]],
+    ["AdamW", { lr: 0.05, betas: [0.8, 0.95], eps: 1e-3, weightDecay: 0.1 }, DECOUPLED],
+    [
+      "Adam",
+      { lr: 0.05, betas: [0.8, 0.95], eps: 1e-3, weightDecay: 0.1, decoupledWeightDecay: true },
+      DECOUPLED,
+    ],
     ["AdamW", { lr: 0.1, amsgrad: true }, [
       0.3365569,
       -1.307505,
