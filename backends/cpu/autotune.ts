@@ -25,14 +25,17 @@ import { writeAtomically } from "../../lib/base/whole_file.ts";
 import { compileNative, prepareNative, runsOnTeam } from "./native_program.ts";
 import { requireToolchain, threadCount } from "./toolchain.ts";
 
-/** Microseconds between which the number of threads is in doubt: below, waking one costs more; above, it pays. */
+/**
+ * Range of microseconds in which the best number of threads is in doubt: below, waking threads costs more than it
+ * gains; above, it pays.
+ */
 const IN_DOUBT = [3, 2000] as const;
 /**
- * Microseconds that a team costs at most on a machine that does nothing else. Where it costs more, its threads wait
- * for other programs, and what is measured says nothing about the kernel.
+ * Microseconds that waking a team takes at most on an idle machine. If it takes longer, its threads wait for other
+ * programs, and timings say nothing about the kernel.
  */
 const MOST_WAITING = 50;
-/** Most bytes of buffers that a kernel is timed on. */
+/** Maximum number of bytes of buffers for timing a kernel. */
 const MOST_BYTES = 2 ** 30;
 
 /** One way to run a kernel, and how long that took. */
@@ -46,11 +49,11 @@ interface Outcome {
   readonly trials: readonly Trial[];
   /** Index of the chosen candidate. */
   readonly form: number;
-  /** The team where it is not the usual one. */
+  /** The team if it is not the default one. */
   readonly team: Team | null;
 }
 
-/** The program with each of its kernels as it was fastest. The first candidate is the usual form. */
+/** The program with the fastest form of each of its kernels. The first candidate is the default form. */
 export function autotune(candidates: ProgramForms): Program {
   const [{ program }] = candidates;
   if (program.sizes.length > 0) {
@@ -70,14 +73,14 @@ export function autotune(candidates: ProgramForms): Program {
     });
     return { ...program, kernels };
   } catch (thrown) {
-    // Whoever compiles the program itself meets the fault again and knows what to do
+    // Compiling the program itself meets the fault again and handles it
     if (!(thrown instanceof ToolchainError)) throw thrown;
     logs.emit("perf_hints", () => `max-autotune keeps ${program.name} as it is: ${thrown.message}`);
     return program;
   }
 }
 
-/** A kernel under one tiling, and as a program of its own. */
+/** A kernel under one tiling, as a program of its own. */
 interface Form {
   readonly name: string;
   readonly kernel: Kernel;
@@ -115,12 +118,12 @@ function tuned(usual: Kernel, all: readonly Form[]): Kernel {
 
 const TEAM_TEXT: Readonly<Record<Team, string>> = { one: "one thread", all: "all threads" };
 
-/** Library calls take a number of threads, except for sorting, which has one. */
+/** Returns whether the number of threads may change: library calls have one, except for sorting, which is serial. */
 function mayChangeTeam(kernel: Kernel, threads: number): boolean {
   return threads > 1 && (kernel.kind === "loops" || kernel.call.op !== "sort");
 }
 
-/** A program of one kernel over buffers of its own. */
+/** A program that consists of one kernel with buffers of its own. */
 function aloneProgram(kernel: Kernel, buffers: readonly BufferDecl[]): Program {
   const { all, written } = usesOf(kernel);
   const ids = [...all];
@@ -187,8 +190,8 @@ function measured(
 }
 
 /**
- * Chooses whether a kernel runs on another team than usual, from its microseconds on one thread and on all;
- * `together`: all threads are usual.
+ * Chooses whether a kernel runs on another team than the default, from its microseconds on one thread and on all;
+ * `together`: all threads are the default.
  */
 export function chooseTeam(
   { one, all, together }: { readonly one: number; readonly all: number; readonly together: boolean },
@@ -198,7 +201,7 @@ export function chooseTeam(
   return { team: all < CLEARLY * one ? "all" : null, disturbed: false };
 }
 
-/** Memory of a buffer with numbers that are harmless everywhere: halves, and zeros for what may be an index. */
+/** Memory filled with numbers that are harmless everywhere: halves, and zeros for possible indices. */
 function filled(device: Device, { dtype, length }: BufferDecl) {
   const numbers = numberArray(dtype, Number(length));
   if (isFloat(dtype)) { for (let i = 0; i < numbers.length; i++) numbers[i] = 0.5; }

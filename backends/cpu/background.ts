@@ -7,7 +7,7 @@ import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
 import { type BackgroundBuild, compileInBackground, type Job, refuseStopped } from "./object_cache.ts";
 
 /**
- * Least milliseconds between two looks at the file that tells of a build's end. Each costs some 100 µs, most of it for
+ * Minimum milliseconds between two polls of the file that reports a build's end. Each costs some 100 µs, most of it for
  * comparing the builtins with which the next build starts.
  */
 const LOOK_EVERY = 10;
@@ -34,7 +34,7 @@ export interface Ticket {
 const queue: Batch[] = [];
 let looked = 0;
 
-/** Asks for libraries. */
+/** Requests libraries. */
 export function requestLibraries(jobs: readonly Job[]): Ticket {
   const isPart = ({ path }: Job) => (batch: Batch) => batch.jobs.some((job) => job.path === path);
   const before = queue.filter((batch) => jobs.some((job) => isPart(job)(batch)));
@@ -51,7 +51,7 @@ export function requestLibraries(jobs: readonly Job[]): Ticket {
       const now = performance.now();
       if (now - looked >= LOOK_EVERY) {
         looked = now;
-        // The program may have replaced what starting the next build takes
+        // The program may have replaced the builtins that starting the next build needs
         preferringOwnBuiltins(advance);
       }
       for (const { state } of needed) {
@@ -69,7 +69,7 @@ export function isCompiling(): boolean {
   return queue.length > 0;
 }
 
-/** Takes what has ended out of the queue and starts the next. */
+/** Removes finished builds from the queue and starts the next. */
 function advance(): void {
   for (let [first] = queue; first; [first] = queue) {
     try {

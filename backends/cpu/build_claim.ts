@@ -14,20 +14,20 @@ type Note =
   | { readonly kind: BuildMode }
   | { readonly kind: "failed"; readonly message: string; readonly fault: FaultKind; readonly by: number };
 
-/** The answer of a claim. */
+/** The answer to a claim. */
 export type Answer = "build" | "wait";
 
 /** The claim of this process to build one library. */
 export class Claim {
   readonly #path: string;
   readonly #mode: BuildMode;
-  /** The file whose lock is the claim; null: none is needed, or none can be taken. */
+  /** The file whose lock is the claim; null: no claim is needed, or none is possible. */
   #file: Deno.FsFile | null = null;
   #isOwn = false;
-  /** Whether another process had it when it was asked for. */
+  /** Whether another process held the claim at the first attempt. */
   #hasWaited = false;
 
-  /** `library`: the path at which it will be; null: it is built here, whatever others do. */
+  /** `library`: its future path; null: it is built here, whatever other processes do. */
   constructor(library: string | null, mode: BuildMode) {
     this.#path = `${library}.claim`;
     this.#mode = mode;
@@ -35,7 +35,7 @@ export class Claim {
     try {
       this.#file = Deno.openSync(this.#path, { create: true, read: true, write: true, mode: 0o600 });
     } catch {
-      // The folder says what is wrong with it when the library is written
+      // Writing the library reports what is wrong with the folder
     }
   }
 
@@ -72,10 +72,10 @@ export class Claim {
         const { message, fault } = failure;
         writeNote(file, { kind: "failed", message, fault, by: Deno.pid });
       }
-      // Whoever waits has it open
+      // Waiting processes have the file open
       if (this.#isOwn) Deno.removeSync(this.#path);
     } catch {
-      // Others build for themselves
+      // Other processes build for themselves
     }
     this.#goAlone();
   }

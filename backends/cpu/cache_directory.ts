@@ -10,7 +10,7 @@ let directory: string | undefined;
 
 const env = (name: string): string | undefined => Deno.env.get(name) || undefined;
 
-/** Folders of dyn's own below which code may be kept, the best first. */
+/** Candidates for the cache folder, the best first. */
 function candidates(): string[] {
   const own = env("DYN_CACHE_DIR");
   if (own) return [own];
@@ -21,16 +21,16 @@ function candidates(): string[] {
   return [Deno.build.os === "darwin" ? `${home}/Library/Caches/dyn` : `${home}/.cache/dyn`];
 }
 
-/** Folders for what is temporary: TMPDIR, and the usual places where that one does not exist. */
+/** Folders for temporary files: TMPDIR, or the usual places if that does not exist. */
 const temporaryPlaces = (): string[] => [env("TMPDIR"), "/tmp", "/var/tmp"].flatMap((place) => place ?? []);
 
-/** The same for one user, for all of that user's processes. */
+/** The same folders, for all processes of this user. */
 function temporaryCandidates(): string[] {
   if (Deno.build.os === "windows") return [];
   return temporaryPlaces().map((place) => `${place}/dyn-${Deno.uid()}`);
 }
 
-/** The folder for compiled code: the user's where that can be written and trusted, else a temporary one. */
+/** The folder for compiled code: the user's if it can be written and trusted, else a temporary one. */
 export function cacheDirectory(): string {
   if (directory !== undefined) return directory;
   const asked = candidates();
@@ -47,7 +47,7 @@ export function cacheDirectory(): string {
       continue;
     }
     if (fault === undefined) return directory = path;
-    // Whoever can write it could have dyn run what they like.
+    // Anyone who can write to it could make dyn run arbitrary code.
     if (asked.includes(base)) {
       console.warn(
         `dyn: compiled code is not kept in ${base}, since ${fault}; give it to yourself alone (chown, chmod go-w) or ` +
@@ -63,7 +63,7 @@ export function cacheDirectory(): string {
 
 let ownDirectory: string | undefined;
 
-/** A folder of this process alone, which goes when it ends. */
+/** A folder of this process alone, removed when it ends. */
 export function processDirectory(): string {
   if (ownDirectory !== undefined) return ownDirectory;
   const made = ownDirectory = makeTemporary();
@@ -83,7 +83,7 @@ function makeTemporary(): string {
   return Deno.makeTempDirSync(options);
 }
 
-/** A text file, or undefined where it cannot be read. */
+/** A text file, or undefined if it cannot be read. */
 export function readText(path: string): string | undefined {
   try {
     return Deno.readTextFileSync(path);

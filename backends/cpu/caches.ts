@@ -1,19 +1,24 @@
 /**
- * Estimates what the processor's caches still have of blocks of host memory, so that kernels write the others past the
+ * Estimates which blocks of host memory the processor's caches still hold, so that kernels write the others past the
  * caches. Invariant: no result depends on it.
  */
 import type { HostBlock } from "./host_memory.ts";
 
-/** Bytes of the last cache where the system does not say. */
+/** Bytes of the last-level cache if the system does not say. */
 const USUAL_BYTES = 2 ** 25;
 
-/** Part of the cache left to other data, whose accesses evict a block before the cache is full of it. */
+/** Part of the cache left to other data, whose accesses evict a block before it fills the cache. */
 const OTHERS = 2;
 
-/** Part of the cache from which on a block is large: of smaller ones it has kept lines, which are written faster. */
+/**
+ * Part of the cache from which on a block is large: lines of smaller ones remain in the cache, where writing is faster.
+ */
 const LARGE = 4;
 
-/** Most of the last cache that a core can count on: a virtual machine is told of all of it, and shares it with others. */
+/**
+ * Maximum part of the last-level cache that a core can count on: a virtual machine is told of all of it, but shares it
+ * with others.
+ */
 const CORE_BYTES = 2 ** 24;
 
 /** Bytes of the cache that all cores share. */
@@ -31,8 +36,9 @@ function lastCacheBytes(): number {
 let cacheBytes: number | undefined;
 
 /**
- * Returns whether a block is large and so many bytes were allocated since it was last in use, itself included, that its
- * lines would be read from memory first. Called once after its allocation: later writes find its lines where the first ones left them.
+ * Returns whether a block is large and so many bytes were allocated since its last use, including its own, that writing
+ * it would first read its lines from memory. Called once after its allocation: later writes find its lines where the
+ * first ones left them.
  */
 export function isFar(block: HostBlock): boolean {
   const { away, size } = block;

@@ -55,7 +55,7 @@ export function writeCode({ wasm, native }: ClassCode): Plain {
   };
 }
 
-/** The code that data tells of. Throws DamagedForm. */
+/** Reads code from data. Throws DamagedForm. */
 export function readCode(data: Plain): ClassCode {
   const { wasm, native } = recordIn(data);
   const part = <T>(given: Plain | undefined, wanted: () => string | null, codec: Codec<T>): T | undefined => {
@@ -67,7 +67,7 @@ export function readCode(data: Plain): ClassCode {
   return { wasm: part(wasm, wasmIdentity, wasmForm), native: part(native, nativeIdentity, nativeForm) };
 }
 
-/** Numbers for the sizes of a program, in their order. */
+/** Numbers the sizes of a program, in order. */
 function numbered(sizes: readonly Sym[]): Symbols {
   const symbols = new Symbols();
   for (const each of sizes) symbols.numberOf(each);
@@ -75,7 +75,7 @@ function numbered(sizes: readonly Sym[]): Symbols {
   return symbols;
 }
 
-/** A size of a program that is there as code: nobody asks for it any more. */
+/** A size of a program that exists only as code, where the symbol has no other meaning. */
 function sizeSymbol(n: number): Sym {
   const refuse = () => {
     throw new InternalError(

@@ -31,7 +31,7 @@ type State =
   /** Final state. */
   | { readonly kind: "settled" };
 
-/** Compiles a program; `failed` says why there is no native code. */
+/** Compiles a program once it is hot; `failed` reports why there is no native code. */
 export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => void): CompiledProgram {
   const { name, kernelCount, program } = source, { tier } = config.inductor;
   let code = codeOf(source);
@@ -71,7 +71,7 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
       return settle(null);
     }
   };
-  /** Native libraries round in another order, which nobody may see who wants the same bits each time. */
+  /** Native libraries round in another order: programs that must always produce the same bits stay on WebAssembly. */
   const stays = () =>
     areDeterministicAlgorithmsEnabled() && program().kernels.some(({ kind }) => kind === "extern");
   const heated = ({ builds }: { readonly builds: boolean }): State => {
@@ -102,8 +102,8 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
     });
   };
   const prepared = (): CompiledProgram => {
-    // Native code before its first call only where it takes no more than loading it: the process that has printed it may
-    // have ended before its compiler
+    // Native code is used in the first call only if loading suffices: the process that printed it may have ended before
+    // its compiler
     if (!current && state.kind === "cool" && code.native) state = heated({ builds: false });
     return current ??= wasm();
   };

@@ -10,15 +10,15 @@ import type { Ending } from "./compiler_process.ts";
 /**
  * Kinds of failure:
  * - `missing`: there is no compiler;
- * - `unusable`: one that cannot be started, does not know what is needed, or has no folder to write to;
+ * - `unusable`: it cannot be started, lacks a required feature, or has no folder to write to;
  * - `rejected`: it found errors in the source, so the source is wrong;
- * - `crashed`: it says that it has a fault itself;
- * - `killed`: a signal ended it, as systems do that are short of memory;
+ * - `crashed`: it reports an internal error;
+ * - `killed`: a signal ended it, for example because memory ran out;
  * - `timeout`: it did not end in time;
  * - `space`: the disk is full;
- * - `silent`: it ended well and wrote nothing;
+ * - `silent`: it exited successfully without writing anything;
  * - `broken`: what it wrote cannot be loaded;
- * - `stopped`: it failed too often before and was not asked.
+ * - `stopped`: it had failed too often and was not run.
  */
 const FAULT_KINDS = [
   "missing",
@@ -33,15 +33,15 @@ const FAULT_KINDS = [
   "stopped",
 ] as const;
 
-/** One of them. */
+/** A kind of failure. */
 export type FaultKind = typeof FAULT_KINDS[number];
 
-/** Returns whether a value is one. */
+/** Returns whether a value is a kind of failure. */
 export function isFaultKind(value: unknown): value is FaultKind {
   return FAULT_KINDS.some((kind) => kind === value);
 }
 
-/** Raised where compiled code is needed and cannot be made. */
+/** Thrown if compiled code is needed and cannot be produced. */
 export class ToolchainError extends Error {
   override readonly name: string = "ToolchainError";
 
@@ -50,33 +50,36 @@ export class ToolchainError extends Error {
   }
 }
 
-/** Failures of one kind in a row after which the compiler is not asked any more. */
+/** Number of consecutive failures of one kind after which the compiler is not run any more. */
 const PATIENCE = 3;
-/** The share of the time limit that is left after a compiler did not end in time: one that hangs once does so again. */
+/** The share of the time limit that remains after a timeout: a compiler that hangs once will do so again. */
 const AFTER_TIMEOUT = 0.1;
-/** Free bytes below which a failure without a word about it is put down to a full disk. */
+/** Free bytes below which an unexplained failure is blamed on a full disk. */
 const LITTLE_SPACE = 1 << 20;
-/** Lines of a compiler's message that are shown: the last ones, of errors in a source the first ones. */
+/** Lines of a compiler's message that are shown: the last ones; of errors in the source, the first ones. */
 const LAST_LINES = 12, FIRST_LINES = 40;
 
 let last: { readonly kind: FaultKind; readonly count: number } | undefined;
 
-/** Keeps a failure in mind. */
+/** Records a failure. */
 export function noteFailure(kind: FaultKind): void {
   last = { kind, count: last?.kind === kind ? last.count + 1 : 1 };
 }
 
-/** Forgets the failures before, but for libraries that cannot be loaded: that shows after the compiler has ended. */
+/**
+ * Resets the counts of failures, except for libraries that cannot be loaded: those show only after the compiler has
+ * succeeded.
+ */
 export function noteSuccess(): void {
   if (last?.kind !== "broken") last = undefined;
 }
 
-/** The kind of failure for which the compiler is not asked any more; undefined while it is. */
+/** The kind of failure because of which the compiler is not run any more; undefined while it is. */
 export function stoppedBy(): FaultKind | undefined {
   return last && last.count >= PATIENCE ? last.kind : undefined;
 }
 
-/** Seconds that the next compilation may take, out of those of the setting. */
+/** Seconds that the next compilation may take, given those of the setting. */
 export function timeLimit(setting: number): number {
   return last?.kind === "timeout" ? Math.max(1, setting * AFTER_TIMEOUT) : setting;
 }
@@ -93,7 +96,7 @@ export interface Attempt {
   readonly folder: string;
 }
 
-/** The error of a compiler that did not do what it was to do. */
+/** The error of a compilation that failed. */
 export function failureOf({ compiler, task, ending, log, folder }: Attempt): ToolchainError {
   const written = log.trim().split("\n"), lines = written.slice(-LAST_LINES).join("\n");
   const error = (kind: FaultKind, found: string, more = "") =>
@@ -115,7 +118,7 @@ export function failureOf({ compiler, task, ending, log, folder }: Attempt): Too
   if (full !== undefined && code !== 0) {
     return error("space", `no space left (exit code ${code}${full && `, ${full}`})`, lines);
   }
-  // A driver outlives the compiler proper and says which signal ended that
+  // A driver outlives the compiler proper and reports the signal that ended it
   const signal = /(.*) signal terminated program/.exec(log)?.[1];
   if (signal !== undefined) return error("killed", `its process killed (exit code ${code})`, lines);
   if (/internal compiler error|please submit a.*bug report/i.test(log)) {

@@ -22,13 +22,14 @@ export type Ending =
   | { readonly kind: "exit"; readonly code: number }
   | { readonly kind: "signal"; readonly name: string }
   | { readonly kind: "timeout"; readonly seconds: number }
-  /** There was no way to start it. */
+  /** It could not be started. */
   | { readonly kind: "unstarted"; readonly because: string };
 
 /**
- * Runs one command: `job number seconds output log word…`. A second process wakes up when the time is over and kills
- * the first. Its nap holds no pipe of ours, and ends by KILL: a process that was forked a moment ago would forget any
- * other signal when it turns into `sleep`. The limit on processor time is for what a killed compiler leaves running.
+ * Runs one command: `job number seconds output log word…`. A second process sleeps until the time is over and kills the
+ * first. The sleeping process holds none of our pipes, and is ended by KILL: a process that has just been forked loses
+ * other signals when it executes `sleep`. The limit on processor time is for children that a killed compiler leaves
+ * running.
  */
 const SCRIPT = `
 job() {
@@ -53,7 +54,7 @@ job() {
 
 const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** Compilers in the background at once: they leave room for the program that they are for. */
+/** Maximum number of compilers in the background: they leave room for the program that waits for them. */
 const LANES = Math.max(1, navigator.hardwareConcurrency >> 1);
 
 /** The call of `job` for each command. */
@@ -64,11 +65,11 @@ function callsOf(commands: readonly Command[], seconds: number): string[] {
   });
 }
 
-/** Runs a script of the shell and gives what it writes; throws where there is no shell. */
+/** Runs a shell script and returns its output; throws if there is no shell. */
 function shell(script: string, output: "piped" | "null"): string {
   const ended = new Deno.Command("sh", {
     args: ["-c", script],
-    // Messages are searched for a few words, which must not be translated.
+    // Messages are searched for certain words, which must not be translated.
     env: { LC_ALL: "C" },
     stdin: "null",
     stdout: output,
@@ -90,7 +91,7 @@ function endingsOf(told: string, count: number, seconds: number): Ending[] {
   });
 }
 
-/** Runs all commands at once and waits for all of them, none longer than `seconds`. */
+/** Runs all commands at once and waits for all of them, for at most `seconds` each. */
 export function runSideBySide(commands: readonly Command[], seconds: number): Ending[] {
   const calls = callsOf(commands, seconds).map((call) => `( ${call} ) &`);
   try {
@@ -105,25 +106,26 @@ function unstarted(thrown: unknown): Ending {
   return { kind: "unstarted", because: thrown instanceof Error ? thrown.message : String(thrown) };
 }
 
-/** Commands that run while this process goes on. */
+/** Commands that run in the background. */
 export interface BackgroundRun {
   /** Returns the endings once all have ended; reads one file. The object must not be used after that. */
   poll(): readonly Ending[] | undefined;
-  /** Kills what runs and removes the folder. */
+  /** Kills running commands and removes the folder. */
   stop(): void;
 }
 
 /**
- * Runs commands in the background, few at once; their files belong in `folder`, which is this run's alone. It
- * holds no resource of the runtime and needs no turn of the event loop: a shell that has left its parent does the
- * work, and looks each second whether this process still lives.
+ * Runs commands in the background, a few at a time; their files belong in `folder`, which only this run uses. It holds
+ * no resource of the runtime and needs no turn of the event loop: a detached shell does the work, and checks once a
+ * second whether this process is still alive.
  */
 export function runInBackground(
   commands: readonly Command[],
   { seconds, folder }: { readonly seconds: number; readonly folder: string },
 ): BackgroundRun {
   const [told, group] = [`${folder}/told`, `${folder}/group`];
-  // A group of its own, where the system has the command, can be killed with all that a compiler has started.
+  // A process group of its own, if the system has the command for it, can be killed together with all that a compiler
+  // has started.
   const calls = callsOf(commands, seconds);
   const lanes = Array.from(
     { length: Math.min(LANES, calls.length) },

@@ -1,7 +1,7 @@
 /**
- * The border to native code: opened libraries, addresses of memory, calls. Invariants: a library is opened once and
- * never closed; an address is valid as long as its buffer is kept alive by the caller. Addresses are numbers because
- * user-space pointers have 47 bits; a call then costs no object, and a whole table of them travels behind one
+ * The interface to native code: opened libraries, addresses of memory, calls. Invariants: a library is opened once and
+ * never closed; an address is valid as long as the caller keeps its buffer alive. Addresses are numbers because
+ * user-space pointers have 47 bits; a call then creates no object, and a whole table of them is passed through one
  * pointer.
  */
 
@@ -31,7 +31,7 @@ function prepareOpenMp(): void {
 const entries = new Map<string, NativeCall>();
 const addresses = new Map<string, number>();
 
-/** Opens a library of the cache; one that cannot be loaded is removed and a `ToolchainError`. */
+/** Opens a library of the cache; one that cannot be loaded is removed and reported as a `ToolchainError`. */
 export function openLibrary<S extends Deno.ForeignLibraryInterface>(
   path: string,
   symbols: S,
@@ -44,7 +44,7 @@ export function openLibrary<S extends Deno.ForeignLibraryInterface>(
   }
 }
 
-/** Opens a library and gives its exported `void symbol(void*)`. */
+/** Opens a library and returns its exported `void symbol(void*)`. */
 export function nativeCall(path: string, symbol: string): NativeCall {
   const key = `${path}\n${symbol}`;
   let found = entries.get(key);
@@ -55,7 +55,7 @@ export function nativeCall(path: string, symbol: string): NativeCall {
   return found;
 }
 
-/** The address that a library's `void* dyn_entry()` gives: that of its one function. */
+/** The address of a library's only function, which its `void* dyn_entry()` returns. */
 export function entryAddress(path: string): number {
   let found = addresses.get(path);
   if (found === undefined) {
@@ -65,7 +65,7 @@ export function entryAddress(path: string): number {
   return found;
 }
 
-/** The address of a buffer's first byte (0 for an empty one). Take it once: it costs 0.4 µs. */
+/** The address of a buffer's first byte (0 for an empty one). Call it once per buffer: it costs 0.4 µs. */
 export function addressOf(buffer: ArrayBuffer | ArrayBufferView<ArrayBuffer>): number {
   return Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(buffer)));
 }

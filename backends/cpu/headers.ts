@@ -1,11 +1,11 @@
 /**
- * Identifies which header file a compiler will find. Invariant: another file yields another identity.
+ * Identifies the header file that a compiler will find. Invariant: different files have different identities.
  */
 
 /** Default include folders of compilers. */
 const USUAL = ["/usr/include", "/usr/local/include"];
 
-/** The place, size and time of the header that a compiler finds; null where there is none. */
+/** The path, size and time of the header that a compiler finds; null if there is none. */
 export function headerIdentity(folders: readonly string[], name: string): string | null {
   for (const folder of [...folders, ...USUAL]) {
     try {

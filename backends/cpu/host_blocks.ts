@@ -1,19 +1,19 @@
 /**
  * Allocates blocks of host memory with arbitrary content: in WebAssembly's memory, so that WebAssembly kernels, which
- * run until there is native code, need no copies of operands; on separate pages if there is no room. Invariant: a
- * block in WebAssembly's memory serves every other use as well.
+ * run until there is native code, need no copies of operands; on separate pages if that memory is full. Invariant: a
+ * block in WebAssembly's memory can be used for everything else as well.
  */
 import { TensorHeap } from "../wasm/heap.ts";
 import { wasmPool } from "../wasm/threads.ts";
 import { HostBlock } from "./host_memory.ts";
 import { adviseHugePages, discardPages, hostPages, releasePages } from "./host_pages.ts";
 
-/** Below this size copying costs less than it takes to run a kernel. */
+/** Below this size copying costs less than running a kernel. */
 const COPIED_BYTES = 2 ** 14;
 
 let heap: TensorHeap | undefined;
 
-/** A block of `bytes`, a multiple of 64. Throws RangeError where there is no room. */
+/** A block of `bytes`, a multiple of 64. Throws RangeError if there is no room. */
 export function makeBlock(bytes: number): HostBlock {
   if (bytes >= COPIED_BYTES) {
     heap ??= new TensorHeap(wasmPool().memory, adviseHugePages);
@@ -27,7 +27,7 @@ export function makeBlock(bytes: number): HostBlock {
   return new HostBlock(new Uint8Array(hostPages(bytes)));
 }
 
-/** Gives blocks back. */
+/** Releases blocks. */
 export function discardBlocks(blocks: readonly HostBlock[]): void {
   const pages: ArrayBuffer[] = [];
   for (const { uint8, place } of blocks) {

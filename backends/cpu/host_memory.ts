@@ -8,22 +8,22 @@ import type { Program } from "../../lib/loops/ir.ts";
 import { Block, type BlockMemory } from "../memory/block_pool.ts";
 import { Findable } from "../memory/live_set.ts";
 
-/** A place in a memory besides the host's own addresses, as WebAssembly has them. */
+/** An address in another address space than the host's, such as WebAssembly's memory. */
 export interface MemoryPlace {
   readonly memory: object;
   readonly address: number;
 }
 
-/** Bytes of an array buffer, and their address. One block serves one memory after another. */
+/** Bytes of an array buffer, and their address. One block backs one memory after another. */
 export class HostBlock extends Block {
   #address: number | undefined;
 
-  /** `place`: where other code reaches the bytes, too, if they lie in a memory of its own. */
+  /** `place`: where other code finds the bytes if they are in an address space of its own. */
   constructor(readonly uint8: Uint8Array, readonly place?: MemoryPlace) {
     super();
   }
 
-  /** Of its first byte, 0 where there is none. Costs 400 ns the first time, hence kept. */
+  /** Address of its first byte, 0 if it is empty. Costs 400 ns the first time, so it is cached. */
   get address(): number {
     return this.#address ??= this.uint8.byteLength === 0
       ? 0
@@ -32,8 +32,8 @@ export class HostBlock extends Block {
 }
 
 /**
- * A piece of host memory. Whoever uses the bytes or the address holds the memory, or allocates nothing meanwhile: a dropped
- * memory's block is used again.
+ * A piece of host memory. Users of its bytes or its address must keep the memory alive, or allocate nothing meanwhile:
+ * the block of a dropped memory is reused.
  */
 export class HostMemory extends Findable implements BlockMemory<HostBlock> {
   readonly byteLength: number;
@@ -56,18 +56,18 @@ export class HostMemory extends Findable implements BlockMemory<HostBlock> {
   }
 }
 
-/** A device's memory as that of the host. Throws DynError where it is another device's. */
+/** Narrows a device's memory to the host's. Throws DynError for another device's. */
 export function hostOf(memory: Memory | undefined): HostMemory {
   if (memory instanceof HostMemory) return memory;
   throw new DynError(`Expected memory of the device cpu but found ${memory?.device ?? "none"}`);
 }
 
-/** Returns the position of the output that holds the answer of a program's guard; null without a guard. */
+/** Returns the position of the output that holds the result of a program's guard; null without a guard. */
 export function flagOf({ guard, outputs }: Pick<Program, "guard" | "outputs">): number | null {
   return guard ? outputs.indexOf(guard.flag) : null;
 }
 
-/** Returns whether a call over host memory passed its program's guard, whose answer is an output. */
+/** Returns whether a call over host memory passed its program's guard, whose result is an output. */
 export function passedGuard(flag: number | null, { inputs, outputs, byteOffsets }: ProgramCall): boolean {
   if (flag === null) return true;
   return hostOf(outputs[flag]).uint8[byteOffsets?.[inputs.length + flag] ?? 0] === 0;

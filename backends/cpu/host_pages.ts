@@ -1,15 +1,15 @@
 /**
- * Large array buffers on separate pages, with arbitrary content, on huge pages where the system has them. Invariant:
- * the address of a buffer is never reused, so that nothing can reach memory that is gone.
+ * Large array buffers on separate pages, with arbitrary content, on huge pages if the system has them. Invariant: the
+ * address of a buffer is never reused, so that a stale reference cannot reach other memory.
  *
- * An ordinary ArrayBuffer is cleared, and a large one consists of small pages that the system must first provide:
- * four times what huge ones cost, which is more than a memory-bound kernel does.
+ * An ordinary ArrayBuffer is cleared, and the system has to map its small pages first: that costs four times as much as
+ * huge pages, and more than a memory-bound kernel.
  */
 import { ownWeakSet } from "../../lib/base/collections.ts";
 
-/** From this size on huge pages fit in. */
+/** Buffers of at least this size contain whole huge pages. */
 const HUGE_PAGE = 2 ** 21;
-/** Of the ordinary size. */
+/** Size of an ordinary page. */
 const PAGE = 2 ** 12;
 const PROT_READ_WRITE = 3, MAP_PRIVATE_ANONYMOUS = 0x22;
 const MADV_DONTNEED = 4, MADV_HUGEPAGE = 14;
@@ -22,7 +22,7 @@ const SYMBOLS = {
 
 type System = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
 
-/** The system's C library; null if it is not one that is known. */
+/** The system's C library; null for unknown systems. */
 function findSystem(): System | null {
   if (Deno.build.os !== "linux") return null;
   for (const name of ["libc.so.6", "libc.so"]) {
@@ -36,16 +36,16 @@ function findSystem(): System | null {
 }
 
 let system: System | null | undefined;
-/** Addresses without pages, by size. */
+/** Address ranges without pages, by size. */
 const hollow = new Map<number, ArrayBuffer[]>();
 
-/** A buffer of `bytes`, a multiple of 64. Throws RangeError where there is no room. */
+/** A buffer of `bytes`, a multiple of 64. Throws RangeError if there is no room. */
 export function hostPages(bytes: number): ArrayBuffer {
   if (bytes < HUGE_PAGE) return new ArrayBuffer(bytes);
   return hollow.get(bytes)?.pop() ?? mapPages(bytes) ?? new ArrayBuffer(bytes);
 }
 
-/** Gives the pages of buffers back to the system; the buffers themselves are nobody's from here on. */
+/** Returns the pages of buffers to the system; the buffers must not be used afterwards. */
 export function discardPages(buffers: readonly ArrayBuffer[]): void {
   for (const buffer of buffers) {
     if (!mapped.has(buffer)) continue;
@@ -56,7 +56,7 @@ export function discardPages(buffers: readonly ArrayBuffer[]): void {
   }
 }
 
-/** Gives the pages that lie wholly within some bytes back to the system; what is read there next is 0. */
+/** Returns the pages that lie entirely within some bytes to the system; reading there yields 0 afterwards. */
 export function releasePages(bytes: Uint8Array): void {
   system ??= findSystem();
   const start = Deno.UnsafePointer.of(bytes);
@@ -67,7 +67,7 @@ export function releasePages(bytes: Uint8Array): void {
   system.madvise(Deno.UnsafePointer.offset(start, before), BigInt(whole), MADV_DONTNEED);
 }
 
-/** Asks for huge pages where bytes lie that nobody has touched. */
+/** Requests huge pages for bytes that have never been touched. */
 export function adviseHugePages(bytes: Uint8Array): void {
   system ??= findSystem();
   system?.madvise(Deno.UnsafePointer.of(bytes), BigInt(bytes.byteLength), MADV_HUGEPAGE);
@@ -81,7 +81,7 @@ function mapPages(bytes: number): ArrayBuffer | undefined {
   const whole = Math.ceil(bytes / HUGE_PAGE) * HUGE_PAGE;
   const start = system.mmap(null, BigInt(whole + HUGE_PAGE), PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS, -1, 0n);
   const address = Deno.UnsafePointer.value(start);
-  // The system's answer where there is no room is -1
+  // The system returns -1 if there is no room
   if (!start || address % BigInt(PAGE) !== 0n) throw new RangeError("Array buffer allocation failed");
   const before = Number((BigInt(HUGE_PAGE) - address % BigInt(HUGE_PAGE)) % BigInt(HUGE_PAGE));
   const aligned = before === 0 ? start : Deno.UnsafePointer.offset(start, before);

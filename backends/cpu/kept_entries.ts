@@ -1,8 +1,8 @@
 /**
- * Keeps entries between processes beside the folder of compiled code, and knows those that dyn comes with. Imported for
- * its effect. A file is the entry's
- * text, its complete key and a footer (lengths, fingerprint), so that one rename publishes all of it. Invariant: a file
- * is used only if its key equals the wanted one, its fingerprint fits and only this user can have written it.
+ * Caches entries between processes in folders beside that of compiled code, and finds those that dyn is shipped with.
+ * Imported for its effect. A file is the entry's text, its complete key and a footer (lengths, fingerprint), so that
+ * one rename publishes all of it. Invariant: a file is used only if its key equals the wanted one, its fingerprint fits
+ * and only this user can have written it.
  */
 import { dirname } from "node:path";
 import { config } from "../../lib/base/config.ts";
@@ -21,7 +21,7 @@ const encoder = new TextEncoder(), decoder = new TextDecoder();
 
 const folders = new Map<EntryKind, string>();
 
-/** The folder of a kind, which nobody else can write. Throws where there is none. */
+/** The folder of a kind, which only this user can write. Throws if there is none. */
 function folderOf(kind: EntryKind): string {
   let folder = folders.get(kind);
   if (folder === undefined) {
@@ -36,11 +36,11 @@ function folderOf(kind: EntryKind): string {
 
 const pathOf = (kind: EntryKind, key: string): string => `${folderOf(kind)}/${fingerprintText(key)}.json`;
 
-/** Kinds of which a process asks for many in a row, once each. */
+/** Kinds of which a process reads many entries in a row, each once. */
 const LISTED: ReadonlySet<EntryKind> = new Set(["classes", "programs"]);
-/** Bytes that a folder has itself, up to which its names are read: about a thousand of them. */
+/** Size in bytes of a folder itself up to which its names are listed: about a thousand of them. */
 const SHORT_LIST = 2 ** 16;
-/** The files of a kind when one was first asked for; null: too many to read. */
+/** The files of a kind when the first was requested; null: too many to list. */
 const files = new Map<EntryKind, ReadonlySet<string> | null>();
 
 function filesOf(kind: EntryKind): ReadonlySet<string> | null {
@@ -56,7 +56,7 @@ function filesOf(kind: EntryKind): ReadonlySet<string> | null {
 }
 
 /**
- * Returns the path at which a file may exist; null if it certainly does not, which is cheaper than looking for each.
+ * Returns the path at which a file may exist; null if it certainly does not, which is cheaper than a look-up for each.
  * Files that other processes write later may be missed.
  */
 function placeOf(kind: EntryKind, key: string): string | null {

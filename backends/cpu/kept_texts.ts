@@ -1,6 +1,6 @@
 /**
- * Keeps texts between processes in the folder of compiled code. Imported for its effect. Invariant: nobody but the user
- * can write that folder.
+ * Caches texts between processes in the folder of compiled code. Imported for its effect. Invariant: only the user can
+ * write to that folder.
  */
 import { keepTextsIn } from "../../lib/base/kept_texts.ts";
 import { writeAtomically } from "../../lib/base/whole_file.ts";

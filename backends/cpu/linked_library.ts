@@ -10,7 +10,7 @@ import { runSideBySide } from "./compiler_process.ts";
 import type { Source } from "./object_cache.ts";
 import { LINK_OPTIONS, requireToolchain } from "./toolchain.ts";
 
-/** Compiles and links. Throws `ToolchainError`, with the compiler's own message, where that fails. */
+/** Compiles and links. Throws `ToolchainError`, with the compiler's own message, on failure. */
 export function linkedLibrary(sources: readonly Source[]): Uint8Array<ArrayBuffer> {
   const { compiler, options } = requireToolchain();
   const folder = Deno.makeTempDirSync({ dir: processDirectory() });

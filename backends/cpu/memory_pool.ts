@@ -6,27 +6,27 @@ import { HostBlock, HostMemory } from "./host_memory.ts";
 import { discardBlocks, makeBlock } from "./host_blocks.ts";
 
 /**
- * Bytes of young memory at which dropped results are searched for: small enough that the next results are written to
- * memory still in a cache, and large enough that the search, 0.3 ms with cold caches, is a small part of their
- * kernels' time. Results from the next size on lie in no cache by then either way.
+ * Bytes of young memory after which dropped results are searched for: few enough that the next results are written to
+ * memory still in a cache, and enough that the search, 0.3 ms with cold caches, is a small part of their kernels' time.
+ * Larger results than the second size are in no cache by then either way.
  */
 const YOUNG_BYTES = 2 ** 25, UNCACHED_BYTES = 2 ** 23;
 
 /**
- * Bytes of huge pages that the system clears in the time of a look, which takes longer where a program has just been
- * made and its parts are young, too.
+ * Bytes of huge pages that the system clears in the time of a search, which takes longer if a program has just been
+ * built and its parts are young, too.
  */
 const FRESH_BYTES = 2 ** 21;
 
-/** Memory of which a new object and its place in a set would be felt beside a call's time. */
+/** Size of memory below which creating an object and adding it to a set would noticeably slow a call down. */
 const SMALL_BYTES = 2 ** 16;
 
-/** Bytes that a program may hold before everything is searched. */
+/** Bytes that a program may hold before all objects are searched. */
 const MOST_OLD_BYTES = 2 ** 30;
 
 /** The source of a pool's buffers. */
 export interface HostBuffers {
-  /** A block of so many bytes. Throws RangeError where there is no room, as the runtime does. */
+  /** Creates a block of this many bytes. Throws RangeError if there is no room, as the runtime does. */
   readonly make: (bytes: number) => HostBlock;
   readonly discard: (blocks: readonly HostBlock[]) => void;
 }
@@ -61,5 +61,5 @@ function blockOrNone({ make }: HostBuffers, size: number): HostBlock | undefined
   }
 }
 
-/** The memory of the device "cpu", temporaries of its programs included. */
+/** The memory of the device "cpu", including temporaries of its programs. */
 export const hostPool: MemoryPool = new MemoryPool("cpu");

@@ -1,7 +1,7 @@
 /**
  * Programs as native code: printed, compiled (or found in the cache), called through one foreign function call.
- * Invariants: the frame's address never changes; nothing but the arena is allocated in a call; the caller keeps the
- * memory of its arguments alive.
+ * Invariants: the frame's address never changes; a call allocates nothing but the arena; the caller keeps the memory of
+ * its arguments alive.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import { counters } from "../../lib/base/logs.ts";
@@ -23,7 +23,7 @@ import { nativeTarget } from "./native_target.ts";
 import { type Routine, routineAddresses, ROUTINES, routineSources } from "./runtime_library.ts";
 import { threadCount, toolchainMeanwhile, toolchainStatus } from "./toolchain.ts";
 
-/** Memory for temporaries, shared by all programs: they run one after another and leave nothing in it. */
+/** Memory for temporaries, shared by all programs: they run one after another and keep nothing in it. */
 const NO_ARENA = hostPool.allocate(0);
 let arena = NO_ARENA;
 
@@ -53,7 +53,7 @@ function unitsOf({ text, parts }: PrintedProgram): Source[] {
   return [text, ...parts].map((unit, i) => ({ name: i === 0 ? "graph" : `part${i}`, text: unit, options }));
 }
 
-/** Compiles the libraries of several programs side by side, so that `compileNative` finds them. */
+/** Compiles the libraries of several programs in parallel, so that `compileNative` finds them. */
 export function prepareNative(programs: readonly Program[]): void {
   const texts = programs.map((program) => printProgram(generate(program, nativeTarget)));
   buildLibraries([
@@ -72,19 +72,19 @@ export function runsOnTeam(program: Program): boolean {
 
 /** The data that running a program requires besides its libraries. */
 export interface NativeForm {
-  /** Of what it was made of. */
+  /** Number of kernels of the original program. */
   readonly kernelCount: number;
   /** Number of input memories. */
   readonly inputs: number;
   readonly outputs: number;
   readonly sizes: readonly Sym[];
   readonly arenaBytes: Dim;
-  /** The output that tells whether the call fails; null: none. */
+  /** The output that flags a failed call; null: none. */
   readonly flag: number | null;
   readonly routines: readonly Routine[];
-  /** For each of its calls the kernels that it runs, by their numbers. */
+  /** For each of its calls, the numbers of the kernels that it runs. */
   readonly calls: readonly (readonly number[])[];
-  /** Its own translation units: first the one with its entry. */
+  /** Its own translation units, the one with its entry first. */
   readonly units: readonly Source[];
 }
 
@@ -119,17 +119,17 @@ function withRoutines(form: NativeForm, source: string): PreparedProgram {
   return { form, source, sources: [...form.units, ...routineSources(form.routines)] };
 }
 
-/** Compiles a program to native code; throws `ToolchainError` where there is no compiler. */
+/** Compiles a program to native code; throws `ToolchainError` if there is no compiler. */
 export function compileNative(program: Program): CompiledProgram {
   return linked(prepareProgram(program));
 }
 
-/** A program of a former process, by what `kept` said of it; throws `ToolchainError` where that cannot be. */
+/** Restores a program of an earlier process from `kept`; throws `ToolchainError` if that fails. */
 export function restoreNative(kept: Plain, symbols: Symbols): CompiledProgram {
   return linked(preparedOf(nativeForm.read(kept, symbols)));
 }
 
-/** The same where its libraries are there, which nobody waits for; null where they are not. */
+/** The same if its libraries exist, without waiting for a compiler; null if they do not. */
 export function restoreBuilt(form: NativeForm): CompiledProgram | null {
   if (toolchainMeanwhile()?.kind !== "ready") return null;
   const prepared = preparedOf(form);
@@ -139,16 +139,16 @@ export function restoreBuilt(form: NativeForm): CompiledProgram | null {
   return linkNative(prepared, paths);
 }
 
-/** A program that a former process had printed. */
+/** A program that an earlier process has printed. */
 export const preparedOf = (form: NativeForm): PreparedProgram =>
   withRoutines(form, form.units.map(({ text }) => text).join("\n"));
 
-/** The routines that are missing are compiled beside the program. */
+/** Missing routines are compiled together with the program. */
 function linked(prepared: PreparedProgram): CompiledProgram {
   return linkNative(prepared, buildLibraries(prepared.sources));
 }
 
-/** Forms as data, over the symbols of the program's sizes. */
+/** Stores forms over the symbols of the program's sizes. */
 export const nativeForm: Codec<NativeForm> = record<NativeForm>({
   kernelCount: number,
   inputs: number,
@@ -161,7 +161,7 @@ export const nativeForm: Codec<NativeForm> = record<NativeForm>({
   units: list(record<Source>({ name: text, text, options: list(text) }, ["options"])),
 });
 
-/** Makes a program of its libraries, which are at `paths`; throws `ToolchainError` where one cannot be loaded. */
+/** Links a program from its libraries at `paths`; throws `ToolchainError` if one cannot be loaded. */
 export function linkNative({ form, source }: PreparedProgram, paths: readonly string[]): CompiledProgram {
   const { inputs: count, outputs: results, sizes: symbols, routines, calls, units, flag } = form;
   const [path = "", ...partPaths] = paths.slice(0, units.length);
@@ -196,7 +196,7 @@ export function linkNative({ form, source }: PreparedProgram, paths: readonly st
           `Expected ${count} inputs, ${results} outputs and ${symbols.length} sizes but found ${inputs.length}, ${outputs.length} and ${sizes.length}`,
         );
       }
-      // Before any address is taken: memory that only an address names may be used again by an allocation
+      // Before any address is taken: an allocation may reuse memory of which only the address is held
       if (arenaBytes !== undefined) frame[layout.arena] = arenaOf(arenaBytes(sizes)).address;
       for (let i = 0; i < count; i++) {
         frame[layout.inputs + i] = hostOf(inputs[i]).address + (byteOffsets?.[i] ?? 0);
@@ -213,7 +213,7 @@ export function linkNative({ form, source }: PreparedProgram, paths: readonly st
   };
 }
 
-/** Bits of those outputs that the caches do not have when they are written. */
+/** A bit for each output that the caches do not hold when it is written. */
 function farOutputs(outputs: readonly Memory[]): number {
   let far = 0;
   for (let i = 0; i < outputs.length && i < FAR_OUTPUTS; i++) {
@@ -222,7 +222,7 @@ function farOutputs(outputs: readonly Memory[]): number {
   return far;
 }
 
-/** Bytes of the arena under given sizes; undefined where the program needs none. */
+/** Bytes of the arena under given sizes; undefined if the program needs none. */
 function arenaSize(
   { arenaBytes, sizes: symbols }: NativeForm,
 ): ((sizes: readonly number[]) => number) | undefined {

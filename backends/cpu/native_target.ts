@@ -27,7 +27,7 @@ function supports({ call, outputs }: ExternKernel, dtypes: ReadonlySet<DType>): 
   const floats = dtypes.size === 1 && (dtypes.has("float32") || dtypes.has("float64"));
   switch (call.op) {
     case "matmul":
-      // One batch dimension is the library's; the others are loops around it, which have no epilogue
+      // The library handles one batch dimension; the others are loops around it, which have no epilogue
       return floats ? (rank > 3 ? ALONE : { prologues: true, epilogue: true }) : "none";
     case "convForward":
     case "convBackwardInput":

@@ -1,8 +1,8 @@
 /**
  * Chooses the tier of a graph: native code, or WebAssembly SIMD if the C++ compiler is missing or fails, and, in the
- * background tier, until it is done. Invariants: a failure of the compiler or of this machine costs speed and never
- * the result; each is reported, a missing or abandoned compiler only once; errors of dyn's own printers are not
- * caught here.
+ * background tier, until it has finished. Invariants: a failure of the compiler or of this machine costs speed and
+ * never changes the result; each is reported, a missing or abandoned compiler only once; errors of dyn's own printers
+ * are not caught here.
  */
 import { refuseChoice } from "../../lib/base/checked_input.ts";
 import { config, type Tier } from "../../lib/base/config.ts";
@@ -25,13 +25,13 @@ import {
   type ToolchainStatus,
 } from "./toolchain.ts";
 
-/** The tier that the settings ask for: what is to have the same bits each time changes no tiers. */
+/** The tier that the settings request: programs that must always produce the same bits never change tiers. */
 function tierAsked(): Tier {
   const { tier } = config.inductor;
   return tier === "background" && areDeterministicAlgorithmsEnabled() ? "wait" : tier;
 }
 
-/** Compiles a program for the tier that the settings ask for, or the best that works. */
+/** Compiles a program for the requested tier, or the best that works. */
 export function compileForHost(program: Program): CompiledProgram {
   const tier = tierAsked();
   switch (tier) {
@@ -47,7 +47,7 @@ export function compileForHost(program: Program): CompiledProgram {
   }
 }
 
-/** A program that nobody has code of. */
+/** A program without existing code. */
 function sourceOf(program: Program, { stays }: Pick<TieredSource, "stays">): TieredSource {
   const { name, kernels } = program;
   return { name, kernelCount: kernels.length, program: () => program, code: {}, stays };
@@ -57,7 +57,7 @@ function listenersFor(name: string): Listeners {
   return { failed: (thrown) => explain(thrown, `the ${name} graph runs`), absent: sayAbsent };
 }
 
-/** Compiles natively where there is a compiler. */
+/** Compiles natively if there is a compiler. */
 function compileForBest(program: Program): CompiledProgram {
   const status = toolchainForGraph();
   if (status.kind !== "ready") return compileWithout(status, program);
@@ -69,7 +69,7 @@ function compileForBest(program: Program): CompiledProgram {
   }
 }
 
-/** The same in the background, and so while the compiler is looked for. */
+/** Compiles in the background, as also happens while the compiler is being probed. */
 function compileMeanwhile(program: Program): CompiledProgram {
   const status = toolchainMeanwhile() && toolchainForGraph();
   const stays = status !== undefined && status.kind !== "ready";
@@ -82,7 +82,7 @@ function compileWithout(status: AbsentCompiler, program: Program): CompiledProgr
   return compileToWasm(program);
 }
 
-/** Says why graphs run without native code. */
+/** Reports why graphs run without native code. */
 function sayAbsent(status: AbsentCompiler): void {
   if (status.kind === "missing") return notice();
   reportFallback(status.fault, `graphs run ${INSTEAD}. ${status.reason}`, {
@@ -99,7 +99,7 @@ export function hostIdentity(): string {
   return status.kind === "ready" ? status.toolchain.identity : status.kind;
 }
 
-/** A program of a former process; null where its libraries are gone. */
+/** Restores a program of an earlier process; null if its libraries are gone. */
 export function restoreForHost(
   kept: Plain,
   symbols: Symbols,
@@ -114,7 +114,7 @@ export function restoreForHost(
   }
 }
 
-/** Native code where it is there, and WebAssembly; null where neither is. */
+/** Native code if it exists, otherwise WebAssembly; null if neither does. */
 function restoreCode(code: ClassCode, tier: Tier, loops: (() => Program) | null): CompiledProgram | null {
   const { wasm, native } = code, built = native && tier === "background" ? restoreBuilt(native) : null;
   if (built || !wasm || !loops) return built;
@@ -128,7 +128,7 @@ export function compileClassForHost(source: ClassSource): CompiledProgram {
   return compileByHeat(source, (thrown) => explain(thrown, `${source.name} of eager tensors runs`));
 }
 
-/** The same of one shape, which is not kept. */
+/** Compiles an eager op for one shape, without caching. */
 export function compileEagerForHost(program: Program): CompiledProgram {
   const { name, kernels } = program;
   return compileClassForHost({
@@ -142,16 +142,16 @@ export function compileEagerForHost(program: Program): CompiledProgram {
 
 const INSTEAD = "as WebAssembly SIMD, since the C++ compiler failed";
 
-/** The state of the compiler that was told last. */
+/** The state of the compiler reported last. */
 let saidStatus: ToolchainStatus | undefined;
-/** Whether it was told that the compiler is not asked any more. */
+/** Whether it has been reported that the compiler is not run any more. */
 let saidStopped = false;
 
 /** Reports why something is not native; rethrows errors that are not faults of the compiler or the machine. */
 function explain(thrown: unknown, what: string): void {
   if (!(thrown instanceof ToolchainError)) throw thrown;
   const { fault, message } = thrown;
-  // A source that the compiler refuses is a fault of dyn's, which the setting wants to see
+  // A source that the compiler rejects is a bug of dyn, which the setting turns into an error
   if (fault === "rejected" && config.inductor.errorOnFallback) throw thrown;
   const stopped = stoppedBy() !== undefined;
   const then = stopped ? "; after failing so often it is not asked again in this process" : "";
@@ -161,7 +161,7 @@ function explain(thrown: unknown, what: string): void {
 
 let noticed = false;
 
-/** Says once what a compiler would bring. */
+/** Reports once what a compiler would improve. */
 function notice(): void {
   if (noticed) return;
   noticed = true;

@@ -31,7 +31,7 @@ import { uniqueSuffix } from "../../lib/base/whole_file.ts";
 import { requireToolchain, type Toolchain } from "./toolchain.ts";
 import { isOwn } from "./trust.ts";
 
-/** One shared library to be. */
+/** A shared library to build. */
 export interface Source {
   /** For messages and temporary names: letters, digits, underscores. */
   readonly name: string;
@@ -47,7 +47,7 @@ export interface CacheCounters {
   readonly hits: number;
   /** Libraries compiled. */
   readonly compiled: number;
-  /** Files found damaged or of another text. */
+  /** Files found damaged or with another text. */
   readonly rejected: number;
   /** Wall-clock time spent waiting for the compiler. */
   readonly compileMs: number;
@@ -76,7 +76,7 @@ function footer(imageBytes: number, textBytes: number, mark: string): string {
   return `${imageBytes}`.padStart(16) + `${textBytes}`.padStart(16) + mark + MAGIC;
 }
 
-/** The file's bytes with its text and footer behind the image. */
+/** The file's bytes: the image, then its text and footer. */
 function sealed(image: Uint8Array, key: string): Uint8Array {
   const text = encoder.encode(key);
   const bytes = new Uint8Array(image.length + text.length + FOOTER_BYTES);
@@ -87,7 +87,7 @@ function sealed(image: Uint8Array, key: string): Uint8Array {
   return bytes;
 }
 
-/** The content of a file, or undefined where it cannot be read. */
+/** The content of a file, or undefined if it cannot be read. */
 function readBytes(path: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return Deno.readFileSync(path);
@@ -117,7 +117,7 @@ export interface Job {
   readonly path: string;
 }
 
-/** A job, the stem of its temporary files, and the right to do it. */
+/** A job, the stem of its temporary files, and the right to run it. */
 interface Draft {
   readonly job: Job;
   readonly stem: string;
@@ -130,13 +130,16 @@ interface Wanted {
   readonly claim: Claim;
 }
 
-/** Milliseconds between two looks at what another process builds. */
+/** Milliseconds between two polls of a build in another process. */
 const ASK_EVERY = 10;
 
-/** Seconds longer than its compiler takes at most that another process is waited for. */
+/** Seconds by which waiting for another process exceeds the time limit of its compiler. */
 const LEEWAY = 30;
 
-/** Of what is wanted, what this process is to build now, and what another one builds; what is there by now is in neither. */
+/**
+ * Of the wanted libraries, those that this process is to build, and those that another process builds; libraries that
+ * exist by now are in neither list.
+ */
 function asked(
   wanted: readonly Wanted[],
 ): { readonly own: readonly Wanted[]; readonly others: readonly Wanted[] } {
@@ -155,7 +158,7 @@ function asked(
   return { own, others };
 }
 
-/** Compiles what is missing, or waits for processes that do. Throws the first failure. */
+/** Compiles missing libraries, or waits for processes that do. Throws the first failure. */
 function compileAll(toolchain: Toolchain, jobs: readonly Job[]): void {
   const start = performance.now(), seconds = timeLimit(config.inductor.cppTimeout);
   const wanted = jobs.map((job): Wanted => ({ job, claim: new Claim(job.path, "waits") }));
@@ -175,7 +178,7 @@ function compileAll(toolchain: Toolchain, jobs: readonly Job[]): void {
   }
 }
 
-/** Runs all compilers at once, waits for all of them and keeps what they made. Throws the first failure. */
+/** Runs all compilers at once, waits for them and stores their output. Throws the first failure. */
 function compileOwn(toolchain: Toolchain, wanted: readonly Wanted[], seconds: number): void {
   const drafts = wanted.map(({ job, claim }): Draft => ({
     job,
@@ -198,30 +201,30 @@ function compileOwn(toolchain: Toolchain, wanted: readonly Wanted[], seconds: nu
   }
 }
 
-/** Waits without a turn of the event loop. */
+/** Blocks without a turn of the event loop. */
 function pause(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
-/** Libraries that are compiled while this process goes on. */
+/** Libraries that are compiled in the background. */
 export interface BackgroundBuild {
-  /** Returns whether it is done; reads one file. Throws the first failure, once. */
+  /** Returns whether it has finished; reads one file. Throws the first failure, once. */
   poll(): boolean;
-  /** Gives it up. */
+  /** Abandons it. */
   stop(): void;
 }
 
 let isShared = false;
 
 /**
- * From now on this process and others that were started with it compile each library once, in the background, too. Claims
- * hold files open meanwhile, which is why programs that are alone do without.
+ * From now on this process and others that were started with it compile each library once, also in the background.
+ * Claims keep files open meanwhile, so programs that run alone do without them.
  */
 export function shareBackgroundBuilds(): void {
   isShared = true;
 }
 
-/** Starts to compile libraries in the background. Throws where nothing can be written. */
+/** Starts to compile libraries in the background. Throws if nothing can be written. */
 export function compileInBackground(jobs: readonly Job[]): BackgroundBuild {
   const build = new SharedBuild(jobs);
   build.poll();
@@ -281,7 +284,7 @@ class SharedBuild implements BackgroundBuild {
   }
 }
 
-/** Keeps what all compilers made, tells who waits for it, and remembers that they work; throws the first failure. */
+/** Stores the output of all compilers, notifies waiting processes, and records success; throws the first failure. */
 function keepAll(toolchain: Toolchain, drafts: readonly Draft[], endings: readonly Ending[]): void {
   const failures = drafts.flatMap((draft, i) => {
     const ending = endings[i], failure = ending && keep(toolchain, draft, ending);
@@ -293,14 +296,14 @@ function keepAll(toolchain: Toolchain, drafts: readonly Draft[], endings: readon
   noteSuccess();
 }
 
-/** The error of a compilation, kept in mind. */
+/** The error of a compilation, after recording it. */
 function noted(thrown: unknown): ToolchainError {
   const failure = thrown instanceof ToolchainError ? thrown : folderFailure(thrown, "compile");
   noteFailure(failure.fault);
   return failure;
 }
 
-/** Writes a job's source down and says how it is compiled. */
+/** Writes a job's source to a file and returns the command that compiles it. */
 function commandOf({ compiler, options, linkOptions }: Toolchain, { job, stem }: Draft): Command {
   const { source } = job;
   Deno.writeTextFileSync(`${stem}.cpp`, source.text);
@@ -316,7 +319,7 @@ function commandOf({ compiler, options, linkOptions }: Toolchain, { job, stem }:
   return { words, log: `${stem}.log` };
 }
 
-/** Puts what a compiler made into the cache; returns the failure where that cannot be done. */
+/** Moves a compiler's output into the cache; returns the failure if that is impossible. */
 function keep(
   { compiler }: Toolchain,
   { job: { source, key, path }, stem }: Draft,
@@ -346,12 +349,12 @@ function isWhole(image: Uint8Array<ArrayBuffer>): boolean {
     image.length;
 }
 
-/** Forgets a library that cannot be loaded, so that it is made again, and gives the error. */
+/** Removes a library that cannot be loaded, so that it is built again, and returns the error. */
 export function discardBroken(path: string, because: string): ToolchainError {
   try {
     Deno.removeSync(path);
   } catch {
-    // Somebody else was faster.
+    // Another process was faster.
   }
   noteFailure("broken");
   return brokenLibrary(path, because);
@@ -372,7 +375,7 @@ export interface Found {
   readonly missing: readonly Job[];
 }
 
-/** Looks for the libraries of these sources. Throws `ToolchainError` where there is no compiler. */
+/** Looks for the libraries of these sources. Throws `ToolchainError` if there is no compiler. */
 export function findLibraries(sources: readonly Source[]): Found {
   const toolchain = requireToolchain();
   const folder = libraryFolder();
@@ -396,7 +399,7 @@ export function findLibraries(sources: readonly Source[]): Found {
   return { paths, missing: jobs };
 }
 
-/** Throws `ToolchainError` where the compiler is not asked any more. */
+/** Throws `ToolchainError` if the compiler is not run any more. */
 export function refuseStopped(): void {
   const stopped = stoppedBy();
   if (stopped === undefined) return;
@@ -407,8 +410,8 @@ export function refuseStopped(): void {
 }
 
 /**
- * Paths of the libraries for these sources, in order; missing ones are compiled in parallel. Throws
- * `ToolchainError` with the compiler's own message where a source is rejected.
+ * Paths of the libraries for these sources, in order; missing ones are compiled in parallel. Throws `ToolchainError`
+ * with the compiler's own message if a source is rejected.
  */
 export function buildLibraries(sources: readonly Source[]): readonly string[] {
   const { paths, missing } = findLibraries(sources);

@@ -1,6 +1,6 @@
 /**
- * Programs that may not fit into WebAssembly's memory, where there is a C++ compiler. Invariant: a call that does not
- * fit reports this before it has any effect, and native code, which is awaited, runs all of it.
+ * Programs that may not fit into WebAssembly's memory, on machines with a C++ compiler. Invariant: a call that does not
+ * fit reports this before it has any effect, then waits for native code and runs entirely there.
  */
 import { logs } from "../../lib/base/logs.ts";
 import { type CompiledProgram, OutOfMemory } from "../../lib/loops/device.ts";
@@ -8,7 +8,7 @@ import type { Program } from "../../lib/loops/ir.ts";
 import { compileNative } from "./native_program.ts";
 import { toolchainStatus } from "./toolchain.ts";
 
-/** The WebAssembly form of a program, with native code for calls that have no room there. */
+/** The WebAssembly form of a program, with native code for calls that do not fit. */
 export function roomy(program: () => Program, wasm: CompiledProgram): CompiledProgram {
   let native: CompiledProgram | undefined;
   return {

@@ -1,6 +1,6 @@
 /**
- * The library routines that generated programs call, and their addresses. Each routine is one translation unit and
- * one shared library, compiled when it is first asked for and kept in the object cache; several are compiled at once.
+ * The library routines that generated programs call, and their addresses. Each routine is one translation unit and one
+ * shared library, compiled on first use and kept in the object cache; several are compiled in parallel.
  */
 import { entryAddress } from "./ffi.ts";
 import { buildLibraries, type Source } from "./object_cache.ts";
@@ -24,7 +24,10 @@ export const ROUTINES = [
 /** Name of a library routine. */
 export type Routine = typeof ROUTINES[number];
 
-/** Contraction is welcome inside a matrix product: it only rounds less. Loops that clear a few elements stay loops. */
+/**
+ * Contraction is fine inside a matrix product, where it only rounds less often. Loops that clear a few elements stay
+ * loops.
+ */
 const OPTIONS = ["-O2", "-ffp-contract=fast", "-fno-tree-loop-distribute-patterns"] as const;
 
 const SOURCES: Readonly<Record<Routine, () => string>> = {
@@ -42,7 +45,7 @@ const SOURCES: Readonly<Record<Routine, () => string>> = {
 const loaded = new Map<Routine, number>();
 
 /**
- * Returns the sources that `buildLibraries` still has to compile for these routines, so that they can be compiled
+ * Returns the sources of these routines that `buildLibraries` still has to compile, so that they can be compiled
  * together with others.
  */
 export function routineSources(routines: readonly Routine[]): Source[] {
@@ -56,7 +59,7 @@ export const routineSource = (name: Routine): Source => ({
   options: OPTIONS,
 });
 
-/** Addresses of the routines, in order; throws `ToolchainError` where they cannot be compiled. */
+/** Addresses of the routines, in order; throws `ToolchainError` if they cannot be compiled. */
 export function routineAddresses(routines: readonly Routine[]): number[] {
   const missing = [...new Set(routines)].filter((name) => !loaded.has(name));
   if (missing.length > 0) {

@@ -1,6 +1,6 @@
 /**
- * Kernels that users have written in C++: a text that defines `kernel` becomes a function that runs it on host
- * memory. Invariant: it is compiled and cached like all other code.
+ * Kernels that users have written in C++: a text that defines `kernel` becomes a function that runs it on host memory.
+ * Invariant: it is compiled and cached like all other code.
  */
 import type { DType } from "../../lib/base/dtype.ts";
 import { DynError } from "../../lib/base/errors.ts";
@@ -10,7 +10,7 @@ import { nativeCall } from "./ffi.ts";
 import { hostOf } from "./host_memory.ts";
 import { buildLibraries } from "./object_cache.ts";
 
-/** C++ types of elements; halves are their bits, complex numbers pairs. */
+/** C++ types of elements; half floats are their bits, complex numbers pairs. */
 const TYPES: Readonly<Record<DType, string>> = {
   float32: "float",
   float64: "double",
@@ -26,7 +26,10 @@ const TYPES: Readonly<Record<DType, string>> = {
   complex128: "double",
 };
 
-/** Compiles a kernel. Throws ToolchainError where there is no compiler, DynError with what it says of the text. */
+/**
+ * Compiles a kernel. Throws ToolchainError if there is no compiler, DynError with the compiler's message about the
+ * text.
+ */
 export function compileSource({ name, cpp, inputs, outputs }: KernelSource): (call: KernelCall) => void {
   if (cpp === null) {
     throw new DynError(
@@ -55,7 +58,7 @@ export function compileSource({ name, cpp, inputs, outputs }: KernelSource): (ca
   };
 }
 
-/** The library of a text. Errors in that are the user's, and say nothing of the compiler. */
+/** The library of a text. Errors in it are the user's, and do not count as failures of the compiler. */
 function built(name: string, text: string): string {
   try {
     return buildLibraries([{ name: name.replaceAll(/\W+/g, "_"), text }])[0] ?? "";

@@ -3,8 +3,8 @@
  * first call that finds it ready. Invariant: a switch happens between two calls; if the compiler fails the program
  * stays on WebAssembly.
  *
- * The C++ text, by which native code is looked for in the cache, is printed when the first result is there: it takes
- * as long as writing the WebAssembly.
+ * The C++ text, which is the key of native code in the cache, is printed after the first result: printing takes as long
+ * as writing the WebAssembly.
  */
 import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
@@ -25,39 +25,42 @@ import { findLibraries } from "./object_cache.ts";
 import { roomy } from "./roomy_program.ts";
 import { type AbsentCompiler, toolchainMeanwhile } from "./toolchain.ts";
 
-/** Milliseconds of a first call behind which the compiler is asked without waiting for a second one. */
+/** Milliseconds of a first call after which the compiler is started without waiting for a second call. */
 const LONG = 100;
 
-/** Least milliseconds between two looks: each compares all builtins with what they were, which takes longer than small calls. */
+/**
+ * Minimum milliseconds between two polls: each compares all builtins with their originals, which takes longer than
+ * small calls.
+ */
 const LOOK_EVERY = 2;
 
-/** Who is told why there is no native code. */
+/** Callbacks that learn why there is no native code. */
 export interface Listeners {
-  /** Is told what was thrown; rethrows errors that are not faults of the compiler or the machine. */
+  /** Receives what was thrown; rethrows errors that are not faults of the compiler or the machine. */
   readonly failed: (thrown: unknown) => void;
-  /** Of a compiler that is not there, where it was not looked for before. */
+  /** Receives the status of a missing compiler, if it had not been looked for before. */
   readonly absent: (status: AbsentCompiler) => void;
 }
 
-/** A program, and what of its code there is already. */
+/** A program, and its existing code. */
 export interface TieredSource {
   readonly name: string;
   readonly kernelCount: number;
-  /** The program: read when it is printed. */
+  /** The program, which is needed only to print it. */
   readonly program: () => Program;
   readonly code: ClassCode;
-  /** Whether it stays WebAssembly. */
+  /** Whether it stays on WebAssembly. */
   readonly stays: boolean;
 }
 
 type State =
-  /** Nobody has looked for native code, or the compiler is looked for. */
+  /** Native code has not been looked for, or the compiler is still being probed. */
   | { readonly kind: "fresh" }
   | { readonly kind: "compiling"; readonly ticket: Ticket }
   /** Final state. */
   | { readonly kind: "settled" };
 
-/** Makes a program of what there is of it; its WebAssembly is written now, so that it can be kept. */
+/** Creates a program from its existing code; its WebAssembly is written right away, so that it can be cached. */
 export function compileTiered(source: TieredSource, listeners: Listeners): CompiledProgram {
   const tiered = new TieredProgram(source, listeners);
   tiered.write();
@@ -96,7 +99,7 @@ class TieredProgram implements CompiledProgram {
 
   readonly mayBeGone = true;
 
-  /** Its available code: a later process neither writes nor prints it again. */
+  /** Its existing code, so that a later process neither writes nor prints it again. */
   get kept(): (() => Plain) | undefined {
     const { wasm, native } = this.#code;
     return wasm || native ? () => writeCode(this.#code) : undefined;
@@ -121,7 +124,7 @@ class TieredProgram implements CompiledProgram {
     return passed;
   }
 
-  /** Goes on as far as is possible without waiting. */
+  /** Advances as far as possible without waiting. */
   look(): void {
     const state = this.#state, now = performance.now();
     if (now - this.#looked < LOOK_EVERY || areDeterministicAlgorithmsEnabled()) return;
@@ -161,7 +164,7 @@ class TieredProgram implements CompiledProgram {
     );
   }
 
-  /** Writes the WebAssembly, if nobody has. */
+  /** Writes the WebAssembly, unless that has been done. */
   write(): WasmForm {
     const known = this.#code.wasm;
     if (known) return known;
@@ -188,7 +191,7 @@ class TieredProgram implements CompiledProgram {
     return `${((performance.now() - this.#start) / 1000).toFixed(3)} s`;
   }
 
-  /** Takes native code from the cache, or has it compiled. */
+  /** Takes native code from the cache, or starts compiling it. */
   #asked(): State {
     const toolchain = toolchainMeanwhile();
     if (!toolchain) return { kind: "fresh" };
@@ -216,7 +219,7 @@ class TieredProgram implements CompiledProgram {
     if (seen.kind === "waiting") return state;
     if (seen.kind === "failed") throw seen.thrown;
     const { paths, missing } = findLibraries(this.#text().sources);
-    // Somebody has removed them since
+    // They have been removed since
     if (missing.length > 0) return { kind: "settled" };
     this.#current = linkNative(this.#text(), paths);
     counters.add("tiers", "switched");

@@ -1,7 +1,8 @@
 /**
- * The C++ compiler of this machine, its target and options, from DYN_CXX, PATH and the CPU; or the reason why there
- * is none. The compiler itself is probed once per (compiler file, CPU); the answers are cached on disk, so that later
- * processes only stat it. Invariant: nothing here throws for a missing or broken compiler; `requireToolchain` does.
+ * The C++ compiler of this machine, its target and options, from DYN_CXX, PATH and the CPU; or the reason why there is
+ * none. The compiler itself is probed once per (compiler file, CPU); the answers are cached on disk, so that later
+ * processes only stat the file. Invariant: nothing here throws for a missing or broken compiler; `requireToolchain`
+ * does.
  */
 import { config } from "../../lib/base/config.ts";
 import { InternalError, messageOf } from "../../lib/base/errors.ts";
@@ -50,17 +51,17 @@ export interface Toolchain {
 export type ToolchainStatus =
   | { readonly kind: "ready"; readonly toolchain: Toolchain; readonly cacheDirectory: string }
   | { readonly kind: "missing"; readonly reason: string }
-  /** There is one, and it fails at the first trial. */
+  /** It exists, but fails its first trial. */
   | { readonly kind: "unusable"; readonly reason: string; readonly fault: FaultKind };
 
-/** Why there is no compiler. */
+/** The reason why there is no compiler. */
 export type AbsentCompiler = Exclude<ToolchainStatus, { readonly kind: "ready" }>;
 
 /**
- * Contraction is off so that every fused multiply-add is one that the source asks for; errno and traps are not
- * observed by generated code. Optimisations of -O3 stay on: without jump threading, say, GCC 12 vectorises masked
- * loads with wrong masks. Denormals stay (no -ffast-math: linking with it flushes them in the JS thread).
- * `nodelete` keeps OpenMP's idle threads from running unmapped code at exit.
+ * Contraction is off so that multiply-adds are fused only where the source says so; generated code does not observe
+ * errno and traps. Optimisations of -O3 stay on: without jump threading, for example, GCC 12 vectorises masked loads
+ * with wrong masks. Denormals stay (no -ffast-math: linking with it flushes them in the JS thread). `nodelete` keeps
+ * OpenMP's idle threads from running unmapped code at exit.
  */
 const OPTIONS = [
   "-std=gnu++17",
@@ -83,20 +84,20 @@ export const LINK_OPTIONS: readonly string[] = Deno.build.os === "darwin"
   ? ["-shared", "-undefined", "dynamic_lookup"]
   : ["-shared", "-Wl,-z,nodelete", "-s"];
 
-/** Run with the first that exists; DYN_CXX replaces the list. */
+/** The first that exists is used; DYN_CXX replaces the list. */
 const CANDIDATES = ["g++", "c++", "clang++"] as const;
 
 interface Answers {
   readonly version: string;
   readonly target: Target;
   readonly openmp: boolean;
-  /** Whether the linker takes the short way, without start files (saves 40 ms a link). */
+  /** Whether linking works without start files (saves 40 ms per link). */
   readonly plainLink: boolean;
 }
 
 const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-/** Files of compilers by name, while one is asked: looking through all folders takes as long as a small kernel. */
+/** Files of compilers by name, while one is being probed: searching all folders takes as long as a small kernel. */
 const located = new Map<string, string | undefined>();
 
 function locate(name: string): string | undefined {
@@ -117,7 +118,7 @@ function findFile(name: string): string | undefined {
   return undefined;
 }
 
-/** Model and feature flags of the first CPU: what -march=native depends on. */
+/** Model and feature flags of the first CPU, on which -march=native depends. */
 function cpuIdentity(): string {
   try {
     using file = Deno.openSync("/proc/cpuinfo");
@@ -167,7 +168,7 @@ const OPENMP_TRIAL =
   `extern "C" int omp_get_thread_num();\nextern "C" __attribute__((visibility("default"))) void trial(int* p) {\n` +
   `#pragma omp parallel\np[omp_get_thread_num()] = 1;\n}\n`;
 
-/** The most that one question to a compiler may take. */
+/** Time limit of one probe of a compiler. */
 const TRIAL_SECONDS = 60;
 
 /** The first probes of a compiler, run together. */
@@ -228,7 +229,7 @@ function answersOf({ compiler, folder, seconds, commands }: Trial, endings: read
       told(command, "build a shared library", ending);
       return undefined;
     } catch (thrown) {
-      // Anything but an error in the link says nothing about what the compiler can do
+      // Anything but a link error says nothing about the compiler's abilities
       if (thrown instanceof ToolchainError && thrown.fault === "rejected") return thrown;
       throw thrown;
     }
@@ -243,13 +244,13 @@ function answersOf({ compiler, folder, seconds, commands }: Trial, endings: read
   };
   const plainLink = links(plain, endings[2]) === undefined;
   const openmp = plainLink || more("-fopenmp") === undefined;
-  // without OpenMP the trial cannot link against it, but a shared object may leave the name open
+  // Without OpenMP the trial cannot link against it, but a shared object may leave the name undefined
   const failure = openmp ? undefined : more();
   if (failure) throw failure;
   return { ...found, openmp, plainLink };
 }
 
-/** Asks a compiler what it can do, and waits. Throws `ToolchainError` where it cannot do what is needed. */
+/** Probes a compiler, and waits. Throws `ToolchainError` if it lacks a required feature. */
 function ask(compiler: string): Answers {
   const trial = trialOf(compiler);
   try {
@@ -267,13 +268,13 @@ function discard({ folder }: Trial): void {
   }
 }
 
-/** Least milliseconds between two looks at what a compiler has answered. */
+/** Minimum milliseconds between two polls of a compiler's answers. */
 const LOOK_EVERY = 2;
 
-/** The compiler that is asked in the background. */
+/** The compiler that is probed in the background. */
 let asked: { readonly trial: Trial; readonly run: BackgroundRun; looked: number } | undefined;
 
-/** Asks a compiler while the program goes on: undefined until it has answered. Throws as `ask` does. */
+/** Probes a compiler in the background: undefined until it has answered. Throws as `ask` does. */
 function askMeanwhile(compiler: string): Answers | undefined {
   if (asked?.trial.compiler !== compiler) {
     const trial = trialOf(compiler), { commands, seconds, folder } = trial;
@@ -292,7 +293,7 @@ function askMeanwhile(compiler: string): Answers | undefined {
   }
 }
 
-/** Returns the folder of cached answers and trial files: not every machine has a TMPDIR that exists. */
+/** Returns the folder of cached answers and trial files: some machines have no existing TMPDIR. */
 function cacheFolder(): string {
   try {
     return cacheDirectory();
@@ -305,10 +306,10 @@ function isAnswers(value: unknown): value is { key: string; answers: Answers } {
   return typeof value === "object" && value !== null && "key" in value && "answers" in value;
 }
 
-/** Asks a compiler; undefined while its answers are waited for. */
+/** Probes a compiler; undefined while its answers are pending. */
 type Asker = (compiler: string) => Answers | undefined;
 
-/** The answers for one compiler file on this CPU, from disk where they were given before. */
+/** The answers for one compiler file on this CPU, from disk if it has been probed before. */
 function answersFor(compiler: string, ask: Asker): { answers: Answers; key: string } | undefined {
   const { size, mtime } = Deno.statSync(compiler);
   const key = [
@@ -327,7 +328,7 @@ function answersFor(compiler: string, ask: Asker): { answers: Answers; key: stri
       const value: unknown = JSON.parse(stored);
       if (isAnswers(value) && value.key === key) return { answers: value.answers, key };
     } catch {
-      // damaged: asked again below
+      // Damaged: probed again below
     }
   }
   const answers = ask(compiler);
@@ -335,17 +336,17 @@ function answersFor(compiler: string, ask: Asker): { answers: Answers; key: stri
   try {
     writeAtomically(path, new TextEncoder().encode(JSON.stringify({ key, answers }, null, 1)));
   } catch {
-    // asked again by the next process
+    // The next process probes it again
   }
   return { answers, key };
 }
 
-/** Looks for a compiler; undefined while the answers of one are waited for. */
+/** Looks for a compiler; undefined while the answers of one are pending. */
 function find(ask: Asker): ToolchainStatus | undefined {
   const chosen = Deno.env.get("DYN_CXX");
   const candidates = chosen ? [chosen] : CANDIDATES;
   const failures: ToolchainError[] = [];
-  // Two names of one compiler are one candidate
+  // Two names of the same compiler are one candidate
   for (const compiler of new Set(candidates.map(locate))) {
     if (compiler === undefined) continue;
     let found: ReturnType<typeof answersFor>;
@@ -375,12 +376,12 @@ function find(ask: Asker): ToolchainStatus | undefined {
   return { kind: "missing", reason };
 }
 
-/** Trials of a compiler that fails at once, for faults that may pass. */
+/** Number of trials of a compiler that fails at once, since the fault may be temporary. */
 const TRIALS = 3;
 
 let status: ToolchainStatus | undefined, trials = 0;
 
-/** The toolchain of this machine, or why there is none. Found once per process, which waits for it. */
+/** The toolchain of this machine, or the reason why there is none. Determined once per process, which waits for it. */
 export function toolchainStatus(): ToolchainStatus {
   if (status !== undefined) return status;
   asked?.run.stop();
@@ -406,7 +407,7 @@ function noted(found: ToolchainStatus | undefined): ToolchainStatus | undefined 
   return found;
 }
 
-/** The same for a new graph: a compiler that was out of memory or of disk space before may work now. */
+/** The same for a new graph: a compiler that was out of memory or disk space before may work again. */
 export function toolchainForGraph(): ToolchainStatus {
   const known = toolchainStatus();
   const passes = known.kind === "unusable" && ["killed", "crashed", "space"].includes(known.fault);
@@ -415,7 +416,7 @@ export function toolchainForGraph(): ToolchainStatus {
   return toolchainStatus();
 }
 
-/** The toolchain; throws `ToolchainError` where there is none. */
+/** The toolchain; throws `ToolchainError` if there is none. */
 export function requireToolchain(): Toolchain {
   const found = toolchainStatus();
   switch (found.kind) {

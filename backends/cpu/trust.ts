@@ -1,7 +1,7 @@
 /**
- * Checks that nobody else can put code where it will be run: why a folder is not trusted, and whether an opened file
- * is. Invariant: a trusted file or folder belongs to this process's user (its parents may be the system's) and only
- * that user can write it.
+ * Checks that nobody else can plant code that will be run: why a folder is not trusted, and whether an opened file is.
+ * Invariant: a trusted file or folder belongs to this process's user (its parents may belong to the system), and only
+ * that user can write to it.
  */
 import { dirname } from "node:path";
 
@@ -10,12 +10,12 @@ export type Owned = Pick<Deno.FileInfo, "uid" | "gid" | "mode">;
 
 const WRITABLE_BY_GROUP = 0o020, WRITABLE_BY_ALL = 0o002, STICKY = 0o1000;
 
-/** The user that this process runs as; null where files have no owners. */
+/** The user that this process runs as; null if files have no owners. */
 function ownUser(): number | null {
   return Deno.build.os === "windows" ? null : Deno.uid();
 }
 
-/** Returns whether a file belongs to a user who alone can write it. */
+/** Returns whether a file belongs to a user and only that user can write it. */
 export function isOnlyWritableBy(user: number, { uid, mode }: Owned): boolean {
   return uid === user && ((mode ?? 0) & (WRITABLE_BY_GROUP | WRITABLE_BY_ALL)) === 0;
 }
@@ -27,8 +27,8 @@ export function isOwn(info: Owned): boolean {
 }
 
 /**
- * Why others could exchange what is in a folder above a cache: those who can write it can rename what they do not
- * own, unless it is sticky. A group that is named after the user has no other members.
+ * Returns why others could replace a cache below a folder, if they could: anyone who can write to a folder can rename
+ * files that belong to others, unless it is sticky. A group named after the user has no other members.
  */
 export function parentFault(user: number, { uid, gid, mode }: Owned): string | undefined {
   const rights = mode ?? 0;
@@ -38,7 +38,10 @@ export function parentFault(user: number, { uid, gid, mode }: Owned): string | u
   return rights & WRITABLE_BY_GROUP && gid !== uid ? `can be written by a group (${gid})` : undefined;
 }
 
-/** Why a folder must not hold code that is run: it or one above it is open to others. `levels` of them are dyn's. */
+/**
+ * Returns why a folder must not hold code that is run: others can write to it or to a folder above it. `levels` of them
+ * are dyn's.
+ */
 export function folderFault(path: string, levels: number): string | undefined {
   const user = ownUser();
   if (user === null) return undefined;

@@ -1,8 +1,8 @@
 /**
- * Loads and stores of lanes: instructions that set or store the vectors of four elements, for an element type, a
- * pushed address and the step from lane to lane. Invariant: a bool is a byte in memory and a mask in lanes; small
- * integers are int32 in lanes, small floats their bits. Only this file knows the width of an element in memory;
- * others count elements.
+ * Loads and stores of lanes: instructions that set or store the vectors of four elements, for an element type, a pushed
+ * address and the distance between lanes. Invariant: a bool is a byte in memory and a mask in lanes; small integers are
+ * int32 in lanes, small floats their bits. Only this file knows the width of an element in memory; others count
+ * elements.
  */
 import { type DType, itemSize } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
@@ -10,7 +10,7 @@ import type { FunctionBody } from "./function_body.ts";
 import type { SIMD } from "./opcodes.ts";
 import type { Parts } from "./values.ts";
 
-/** Bytes behind the last element of memory that a load may touch. */
+/** Bytes beyond the last element of memory that a load may read. */
 export const LOAD_SLACK = 64;
 
 /** The form of elements of a type in memory. */
@@ -78,15 +78,15 @@ export function pushElement(
   }
 }
 
-/** Four elements in memory: where the first lies, and how many elements further each next one. */
+/** Four elements in memory: where the first lies, and the distance between neighbours. */
 interface Row {
   readonly address: () => void;
   readonly step: number;
 }
 
 /**
- * An address that is computed once, and the bytes from it to the element of each lane: none is negative, as offsets
- * of instructions cannot be.
+ * An address that is computed once, and the byte offset of each lane's element: offsets are not negative, as
+ * instructions cannot encode that.
  */
 function spread(
   body: FunctionBody,
@@ -103,7 +103,7 @@ function spread(
   };
 }
 
-/** Puts one element into its lane of vectors. */
+/** Loads one element into its lane of vectors. */
 export function loadLane(
   body: FunctionBody,
   dtype: DType,
@@ -138,7 +138,7 @@ export function loadLane(
   body.set(part);
 }
 
-/** Four elements, in locals of their own. */
+/** Loads four elements, into locals of their own. */
 export function loadRow(body: FunctionBody, dtype: DType, row: Row): Parts {
   const { address, step } = row, form = formOf(dtype);
   const parts = Array.from({ length: form === "long" ? 2 : 1 }, () => body.local("v128"));
@@ -186,14 +186,14 @@ export function loadRow(body: FunctionBody, dtype: DType, row: Row): Parts {
 }
 
 /**
- * Returns whether `loadRow` may run if only the first of its elements exists: what it reads beyond that lies within
- * the slack.
+ * Returns whether `loadRow` may run if only the first of its elements exists: its reads beyond that stay within the
+ * slack.
  */
 export function mayLoadBeyond(dtype: DType, step: number): boolean {
   return step >= 0 && 4 * step * itemSize(dtype) <= LOAD_SLACK;
 }
 
-/** A lane of a value, and where it goes. */
+/** A lane of a value, and its destination. */
 interface Lane {
   readonly address: () => void;
   readonly parts: Parts;
@@ -201,7 +201,7 @@ interface Lane {
   readonly offset?: number;
 }
 
-/** The local and the lane in it. */
+/** The local that holds a lane, and the lane in it. */
 const placeOf = (dtype: DType, { parts, lane }: Lane): readonly [local: number, lane: number] =>
   formOf(dtype) === "long" ? [parts[lane >> 1] ?? parts[0] ?? -1, lane & 1] : [parts[0] ?? -1, lane];
 
@@ -225,7 +225,7 @@ export function storeLane(body: FunctionBody, dtype: DType, at: Lane): void {
   }
 }
 
-/** Adds one lane to an element; bools add by or. */
+/** Accumulates one lane into an element; bools are combined by or. */
 export function addLane(body: FunctionBody, dtype: DType, at: Lane): void {
   const to = body.local("i32"), [local, lane] = placeOf(dtype, at);
   at.address();
@@ -255,7 +255,7 @@ export function addLane(body: FunctionBody, dtype: DType, at: Lane): void {
   }
 }
 
-/** Stores four lanes, or the first of them where the local `count` says less than four: at least one. */
+/** Stores four lanes, or the first `count` of them if that local holds less than four: at least one. */
 export function storeRow(
   body: FunctionBody,
   dtype: DType,

@@ -1,7 +1,7 @@
 /**
- * Counters, index expressions and element addresses of one kernel, as instructions that push integers. Invariants:
- * the part of an address that is invariant in the innermost loop is computed ahead of that loop, unless the vector
- * counter is being moved from lane to lane; a counter has 64 bits where its loop is too long for 32.
+ * Counters, index expressions and element addresses of one kernel, as instructions that push integers. Invariants: the
+ * part of an address that is invariant in the innermost loop is hoisted out of that loop, except while the vector
+ * counter moves from lane to lane; a counter has 64 bits if its loop is too long for 32.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import { type DType, itemSize } from "../../lib/base/dtype.ts";
@@ -31,26 +31,26 @@ export interface Counter {
 /** An open loop. */
 interface Level {
   readonly counter: Sym;
-  /** Addresses computed ahead of it. */
+  /** Hoisted addresses. */
   readonly ahead: Map<BufferId, Map<Dim, number>>;
 }
 
-/** The parts of an index that a loop leaves as they are, and those that it changes. */
+/** The part of an index that a loop leaves unchanged, and the part that it changes. */
 type Parts = readonly [fixed: Dim, changing: Dim];
 
 /** The largest distance between elements that fits in an instruction's immediate offset. */
 const LARGEST_STEP = 2 ** 26;
 
-/** The value that a symbol stands for. */
+/** The value that an index symbol refers to. */
 export const valueOf = (symbol: Sym): ValueId | undefined =>
   symbol.node.kind === "symbol" && symbol.node.role.kind === "value" ? symbol.node.role.id : undefined;
 
 /** The addresses of a function whose parameter 0 is the description of sizes and buffers. */
 export class Addresses implements IndexScope {
-  /** The buffers whose addresses the description holds, in the order in which the function first asks for them. */
+  /** The buffers whose addresses the description holds, in the order of first use. */
   readonly buffers: BufferId[] = [];
   readonly #counters = new Map<Sym, Counter>();
-  /** Values of counters of loops that are written out. */
+  /** Values of counters of unrolled loops. */
   readonly #written = new Map<Sym, number>();
   readonly #levels: Level[] = [];
   /** Split indices, by loop counter, before a loop is written. */
@@ -81,7 +81,7 @@ export class Addresses implements IndexScope {
     return decl.dtype;
   }
 
-  /** Opens a loop over `size` iterations: its counter. */
+  /** Opens a loop over `size` iterations and returns its counter. */
   counter(symbol: Sym, size: Dim): Counter {
     const known = this.#counters.get(symbol);
     if (known !== undefined) return known;
@@ -91,14 +91,14 @@ export class Addresses implements IndexScope {
     return made;
   }
 
-  /** Gives a counter its value. */
+  /** Sets the value of a counter. */
   assign({ symbol, size }: Axis, value: Dim): void {
     const { local, type } = this.counter(symbol, size);
     this.pushIndex(value, type);
     this.body.set(local);
   }
 
-  /** Has a buffer begin at the address that `push` leaves on the stack. */
+  /** Makes a buffer begin at the address that `push` leaves on the stack. */
   place(buffer: BufferId, push: () => void): void {
     const local = this.body.local("i32");
     push();
@@ -120,7 +120,7 @@ export class Addresses implements IndexScope {
     this.#levels.pop();
   }
 
-  /** A loop written out. */
+  /** An unrolled loop. */
   writeOut(symbol: Sym, count: number, run: () => void): void {
     const { local, type } = this.#opened(symbol);
     for (let i = 0; i < count; i++) {
@@ -149,7 +149,7 @@ export class Addresses implements IndexScope {
     this.#stepping = false;
   }
 
-  /** The step of an index from lane to lane; undefined where it is not constant. */
+  /** The step of an index from lane to lane; undefined if it is not constant. */
   step(index: Dim, axis: Sym | undefined): Dim | undefined {
     if (!axis) return 0;
     for (const symbol of freeSymbols(index)) {
@@ -175,7 +175,7 @@ export class Addresses implements IndexScope {
     }
     const size = this.program.sizes.indexOf(symbol);
     if (size < 0) throw new InternalError(`Expected a counter or a size but found ${symbol}`);
-    // The low word of a size lies first
+    // The low word of a size comes first
     this.body.wordAt(0, sizeOffset(size), type);
   }
 
@@ -202,7 +202,7 @@ export class Addresses implements IndexScope {
     if (changing !== 0) this.#addScaled(buffer, changing);
   }
 
-  /** Pushes the address at which a buffer begins. */
+  /** Pushes the start address of a buffer. */
   #pushStart(buffer: BufferId): void {
     const local = this.#places.get(buffer);
     if (local !== undefined) return void this.body.get(local);
@@ -231,7 +231,7 @@ export class Addresses implements IndexScope {
     return local;
   }
 
-  /** An index as the sum of what a loop leaves as it is and what it changes. */
+  /** An index as the sum of a part that a loop leaves unchanged and a part that it changes. */
   #partsOf(index: Dim, counter: Sym): Parts {
     if (this.#written.size > 0) return this.#split(index, counter);
     const known = this.#parts.get(counter) ?? new Map<Dim, Parts>();

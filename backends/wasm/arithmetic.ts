@@ -123,7 +123,7 @@ const byVector = (lanes: Lanes, args: readonly LaneValue[], four: boolean): Lane
 const isNumber = ({ constant }: LaneValue): boolean =>
   constant !== undefined && !Number.isNaN(Number(constant));
 
-/** The greater or the lesser operand; NaN if either is, the first of equal ones. */
+/** The greater or the smaller operand; NaN if either is, the first of equal ones. */
 function extreme(
   lanes: Lanes,
   op: "minimum" | "maximum",
@@ -193,7 +193,7 @@ function onBools(
   return form.not === "result" ? negated(made) : made;
 }
 
-/** A bool from bools; where all have masks of 64 bits, it has them, too. */
+/** A bool from bools; if all operands have masks of 64 bits, so does the result. */
 function bools(
   lanes: Lanes,
   operands: readonly LaneValue[],
@@ -214,7 +214,7 @@ interface Shift {
   readonly four: boolean;
 }
 
-/** `value` shifted by `count`; one outside [0, bits) gives 0, or −1 for a negative value to the right. */
+/** `value` shifted by `count`; a count outside [0, bits) gives 0, or −1 for a negative value shifted right. */
 function shifted(lanes: Lanes, op: "shl" | "shr", { value, count, four }: Shift): LaneValue {
   const { body } = lanes, { type } = value, wide = isWide(type);
   const bits = wide ? 64 : 32, shape = wide ? "i64" : "i32";
@@ -230,7 +230,7 @@ function shifted(lanes: Lanes, op: "shl" | "shr", { value, count, four }: Shift)
       },
     });
   }
-  // A count beyond the range shifts everything out
+  // A count out of range shifts everything out
   const zero = lanes.constant(0, type), limit = lanes.constant(bits - 1, type);
   const below = compare(lanes, [count, zero], { wide, four }),
     above = compare(lanes, [limit, count], { wide, four });
@@ -243,7 +243,7 @@ function shifted(lanes: Lanes, op: "shl" | "shr", { value, count, four }: Shift)
   return lanes.select(outside, [filled, plain], four);
 }
 
-/** Compares lanes: the first with the second. */
+/** Compares lanes: the first operand with the second. */
 const compare = (
   lanes: Lanes,
   operands: readonly LaneValue[],
@@ -251,7 +251,7 @@ const compare = (
 ): LaneValue =>
   lanes.compared(operands, { four, then: () => void lanes.body.simd(wide ? "i64LtS" : "i32LtS") });
 
-/** Shifts by counts modulo the width, with the plain instruction for one lane after the other. */
+/** Shifts by counts modulo the width, with the scalar instruction for each lane in turn. */
 function laneByLane(lanes: Lanes, op: "shl" | "shr", { value, count, four }: Shift): LaneValue {
   const { body } = lanes, { type } = value, wide = isWide(type), shape = wide ? "i64" : "i32";
   const equal = value.equal && count.equal;

@@ -10,11 +10,11 @@ import { TYPE } from "./opcodes.ts";
 /** The memory that a module imports: one thread's own, or shared by several. */
 export interface MemoryKind {
   readonly shared: boolean;
-  /** Pages of 64 KiB that a shared one may grow to. */
+  /** Pages of 64 KiB to which a shared one may grow. */
   readonly maximum: number;
 }
 
-/** A function of another module: its name there, and how many i32 it takes. */
+/** A function of another module: its name there, and its number of i32 parameters. */
 export interface ImportedFunction {
   readonly name: string;
   readonly params: number;
@@ -27,7 +27,7 @@ export class ModuleWriter {
 
   constructor(readonly memory: MemoryKind, readonly imported: readonly ImportedFunction[] = []) {}
 
-  /** Adds a function; gives its number. */
+  /** Adds a function; returns its number. */
   add(body: FunctionBody): number {
     return this.imported.length + this.#functions.push(body) - 1;
   }

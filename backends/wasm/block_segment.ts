@@ -19,7 +19,7 @@ import type { Printing, Segment } from "./segments.ts";
 /** Bytes of an element of products. */
 const FLOAT = 4;
 
-/** Bytes up to the next multiple of 64, with some that loads may reach. */
+/** Bytes rounded up to a multiple of 64, plus slack that loads may read. */
 const roomy = (bytes: Dim): Dim => mul(floorDiv(add(bytes, 127), 64), 64);
 
 /** Kernels of the same blocks as a function. */
@@ -82,7 +82,7 @@ function isShared({ buffer, offset }: BufferView, kernels: readonly Kernel[], bl
     !countersOf(blocks).some(({ symbol }) => symbols.has(symbol));
 }
 
-/** The arguments of the library's functions that a matrix is: its address and strides. */
+/** A matrix as arguments of the library's functions: its address and strides. */
 function matrixOf({ at }: KernelWriter, { buffer, offset, strides }: BufferView) {
   const stride = (dim: -1 | -2) => () => at.pushIndex(mul(strides.at(dim) ?? 0, FLOAT), "i32");
   const address = () => {
@@ -111,7 +111,7 @@ function writeProduct(
   { gemm, scratch, packed }: {
     readonly gemm: number;
     readonly scratch: Dim;
-    /** Where the first operand is packed; undefined where it is not. */
+    /** Where the packed first operand lies; undefined if it is not packed. */
     readonly packed: Dim | undefined;
   },
 ): void {

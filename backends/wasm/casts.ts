@@ -24,7 +24,7 @@ export function cast(
   return CASTS[to][type](lanes, value, four);
 }
 
-/** Returns whether a constant is a small integer, which every number type has. */
+/** Returns whether a constant is a small integer, which every number type represents exactly. */
 const isExact = (constant: number | bigint | boolean, to: ValueType): boolean => {
   const value = Number(constant);
   return Number.isInteger(value) && !Object.is(value, -0) && value >= 0 && value < 256 && to !== "bool";
@@ -44,7 +44,7 @@ const unequal = (instruction: Instruction): Cast => (lanes, value, four) =>
 const ofMask = (to: ValueType): Cast => (lanes, mask, four) =>
   lanes.select(mask, [lanes.constant(1, to), lanes.constant(0, to)], four);
 
-/** Instructions on each vector, which is on the stack. */
+/** Emits instructions for each vector, which is on the stack. */
 type Step = (lanes: Lanes) => void;
 const simd = (instruction: Instruction): Step => ({ body }) => void body.simd(instruction);
 const helper = (name: HelperName): Step => ({ body, room }) => void body.call(room.helper(name));
@@ -61,7 +61,7 @@ const byHalves = (instruction: Instruction): Cast => (lanes, value, four) =>
     lanes.body.simd(instruction);
   });
 
-/** One vector out of words of two. */
+/** Selects one vector from the words of two. */
 const joined =
   (to: ValueType, words: readonly [number, number, number, number], step: Step = () => {}): Cast =>
   (lanes, value, four) => {
@@ -106,7 +106,7 @@ const int32OfFloat64: Cast = (lanes, value, four) =>
     helper("int32OfDoubles")(lanes);
   });
 
-/** Integers of up to 31 bits have an instruction; larger ones, NaN and infinities take the slow path. */
+/** An instruction handles integers of up to 31 bits; larger ones, NaN and infinities take the slow path. */
 const int32OfFloat32: Cast = (lanes, value, four) => {
   const { body } = lanes, result = lanes.variable("int32", { four, equal: value.equal });
   body.get(partOf(value, 0)).simd("f32Abs");
@@ -119,7 +119,7 @@ const int32OfFloat32: Cast = (lanes, value, four) => {
   return result;
 };
 
-/** By the type that a value gets, and by the one that it has. */
+/** Conversions, by target type and then by source type. */
 const CASTS: Readonly<Record<ValueType, Readonly<Record<ValueType, Cast>>>> = {
   bool: {
     bool: same,

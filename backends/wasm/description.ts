@@ -1,4 +1,4 @@
-/** The layout of a call's description for loops: sizes, then addresses of buffers. */
+/** The layout of a call's description as loops read it: sizes, then addresses of buffers. */
 import type { Program } from "../../lib/loops/ir.ts";
 
 /** Returns the offset of the size of this number in a description: 64 bits each, from its start. */

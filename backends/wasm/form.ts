@@ -1,6 +1,6 @@
 /**
- * WebAssembly programs as data: what is needed to run one, in a form that a later process can read. Invariant: a form
- * holds all that running its module needs besides its pool.
+ * WebAssembly programs as data: what is needed to run one, in a form that a later process can read. Invariant: apart
+ * from its pool, a form contains all that running its module needs.
  */
 import type { BufferId, BufferView, ExternOp } from "../../lib/loops/ir.ts";
 import { externOp, type ProgramFrame, programFrame, view } from "../../lib/loops/stored/program.ts";
@@ -10,7 +10,7 @@ import { dim } from "../../lib/sym/stored/dims.ts";
 
 /** One step of a program. */
 export type Step = StepKind & {
-  /** The kernels of the given program that it is a part of, by their numbers. */
+  /** The numbers of the original program's kernels of which it is a part. */
   readonly kernels: readonly number[];
 };
 
@@ -20,9 +20,9 @@ export type StepKind =
     readonly kind: "loops";
     /** The function of the module. */
     readonly name: string;
-    /** The buffers whose addresses it is told, in order. */
+    /** The buffers whose addresses are passed to it, in order. */
     readonly buffers: readonly BufferId[];
-    /** Iterations that may be divided; null where it runs as one. */
+    /** Number of iterations that may be divided; null if it runs as one. */
     readonly units: Dim | null;
     /** Iterations that stay together. */
     readonly grain: number;
@@ -61,7 +61,7 @@ const step: Codec<Step> = union<Step>({
   extern: record({ kernels, call: externOp, inputs: list(view), outputs: list(view) }),
 });
 
-/** Forms as data, over the symbols of the program's sizes. */
+/** Stores forms over the symbols of the program's sizes. */
 export const wasmForm: Codec<WasmForm> = record<WasmForm>({
   frame: programFrame,
   steps: list(step),

@@ -12,7 +12,7 @@ export interface LoopRange {
   readonly from: () => void;
   readonly to: () => void;
   readonly step: number;
-  /** Type of the counter; i32 unless told otherwise. */
+  /** Type of the counter; i32 by default. */
   readonly type?: IntegerType;
 }
 
@@ -24,7 +24,7 @@ export class FunctionBody {
   readonly #prologue = new Bytes();
   readonly #constants = new Map<string, number>();
   readonly #words = new Map<string, number>();
-  /** Instructions ahead of the open loops, innermost last. */
+  /** Hoisted instructions of the open loops, innermost last. */
   readonly #ahead: Bytes[] = [];
 
   constructor(readonly params: readonly WasmType[], readonly results: readonly WasmType[]) {}
@@ -129,8 +129,8 @@ export class FunctionBody {
   }
 
   /**
-   * A local with four equal 32-bit lanes, or two equal pairs, set before everything else: the engine rebuilds inline
-   * constants at every use.
+   * A local with four equal 32-bit lanes, or two equal pairs, set at the start of the function: the engine rebuilds
+   * inline constants at every use.
    */
   constant(bits: number, high: number = bits): number {
     const key = `${bits} ${high}`;
@@ -150,7 +150,7 @@ export class FunctionBody {
     return this.get(this.constant(bits, high));
   }
 
-  /** Pushes the integer at a parameter's address + offset, read once before everything else. */
+  /** Pushes the integer at a parameter's address + offset, which is read once at the start of the function. */
   wordAt(param: number, offset: number, type: IntegerType = "i32"): this {
     const key = `${type} ${offset}`;
     let local = this.#words.get(key);
@@ -178,7 +178,7 @@ export class FunctionBody {
     return this;
   }
 
-  /** `body` where the i32 on the stack is not 0. */
+  /** Runs `body` if the i32 on the stack is not 0. */
   when(body: () => void, otherwise?: () => void): this {
     this.#code.byte(OP.if, 0x40);
     body();
@@ -190,7 +190,7 @@ export class FunctionBody {
     return this;
   }
 
-  /** for (counter = from; counter < to; counter += step); `from` and `to` push an integer, `to` once. */
+  /** for (counter = from; counter < to; counter += step); `from` and `to` push an integer, `to` only once. */
   loop(counter: number, range: LoopRange, body: () => void): this {
     const { type = "i32" } = range, end = this.local(type), less = `${type}LtS` as const;
     range.from();
@@ -210,7 +210,7 @@ export class FunctionBody {
     return this;
   }
 
-  /** A local with what `push` pushes, computed ahead of the innermost open `loop`. */
+  /** A local set to what `push` pushes, hoisted out of the innermost open `loop`. */
   ahead(push: () => void): number {
     const into = this.#ahead.at(-1);
     if (!into) throw new Error("Expected an open loop");
@@ -222,7 +222,7 @@ export class FunctionBody {
     return local;
   }
 
-  /** Runs `write` with its instructions going elsewhere. */
+  /** Runs `write` with its instructions emitted elsewhere. */
   #apart(into: Bytes, write: () => void): Bytes {
     const former = this.#code;
     this.#code = into;
@@ -231,7 +231,7 @@ export class FunctionBody {
     return into;
   }
 
-  /** Runs `body` as often as the i32 in `count` says, which is used up; not at all for 0 or less. */
+  /** Runs `body` as many times as the i32 in `count` says, which is consumed; not at all for 0 or less. */
   times(count: number, body: () => void): this {
     this.get(count).i32(0).op("i32GtS").when(() => {
       this.#code.byte(0x03, 0x40);

@@ -1,6 +1,6 @@
 /**
- * The functions of a module that its kernels call, by number. Invariant: each is written when it is first used, once
- * for four elements and once for one vector.
+ * The functions of a module that its kernels call, by number. Invariant: each is written on first use, at most once for
+ * four elements and once for one vector.
  */
 import type { ValueType } from "../../lib/base/dtype.ts";
 import { functionOf, fusedFunction } from "../../lib/loops/math/function.ts";

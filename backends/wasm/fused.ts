@@ -1,6 +1,6 @@
 /**
- * Whether the engine's relaxed multiplications with addition round once, which is seen by trying. Where they do not,
- * a function of lib/loops/math computes it.
+ * Tests whether the engine's relaxed multiply-adds round once. If they do not, a function of lib/loops/math computes
+ * them.
  */
 import { ModuleWriter } from "./binary.ts";
 import { FunctionBody } from "./function_body.ts";

@@ -1,8 +1,8 @@
 /**
- * The matrix product out[m, n] (+)= Σ a[m, k]·b[k, n] of float32 matrices with any strides, as WebAssembly
- * functions. Columns go in panels of 8, rows in strips of at most 6; the results of a tile stay in registers. a is
- * packed in blocks, b where it cannot be read in place. Invariant: every element is one chain of fused products
- * in ascending k, which starts at 0 or at the old value, whatever the blocks are.
+ * The matrix product out[m, n] (+)= Σ a[m, k]·b[k, n] of float32 matrices with any strides, as WebAssembly functions.
+ * Columns go in panels of 8, rows in strips of at most 6; the results of a tile stay in registers. a is packed in
+ * blocks, b if it cannot be read in place. Invariant: every element is one chain of fused products in ascending k,
+ * which starts at 0 or at the old value, whatever the blocks are.
  */
 import type { ImportedFunction, ModuleWriter } from "./binary.ts";
 import type { FunctionBody } from "./function_body.ts";
@@ -34,14 +34,14 @@ import {
 const ROWS = 6, COLUMNS = 8;
 /** Rows and depth of a block of a: packed it takes 192 KiB, and a panel of b 8 KiB. */
 const BLOCK_ROWS = 192, BLOCK_DEPTH = 256;
-/** A b with rows no longer than this is read in place: its panel lies on few pages. */
+/** Maximum bytes of a row of b that is read in place: its panel then lies on few pages. */
 const IN_PLACE_ROW_BYTES = 2048;
 
 const TILE_BYTES = 256, PANEL_BYTES = 4 * BLOCK_DEPTH * COLUMNS;
 
 /** Bytes of scratch memory that one product needs. */
 export const GEMM_SCRATCH: number = TILE_BYTES + PANEL_BYTES + 4 * BLOCK_ROWS * BLOCK_DEPTH;
-/** Bytes behind a matrix that a product may read beyond its end. */
+/** Bytes that a product may read beyond the end of a matrix. */
 export const GEMM_SLACK = 64;
 
 /** Parameters of the product, in order, all i32. Addresses and strides count bytes. */
@@ -60,11 +60,11 @@ export const GEMM_PARAMS = [
   "outColumn",
   "scratch",
   "accumulate",
-  /** Whether a is what `packAll` made; its strides are not used then. */
+  /** Whether a is the output of `packAll`; its strides are ignored then. */
   "packed",
 ] as const;
 
-/** Parameters of what packs a whole matrix a for several products, likewise. */
+/** Parameters of the function that packs a whole matrix a for several products, likewise. */
 const PACK_PARAMS = ["a", "aRow", "aColumn", "m", "k", "to"] as const;
 
 /** Numbers of the functions in a module. */
@@ -73,14 +73,14 @@ export interface GemmFunctions {
   readonly packAll: number;
 }
 
-/** The functions for modules that import them, first of all, and their numbers there. */
+/** The functions for modules that import them, which come first, and their numbers there. */
 export const GEMM_IMPORTS: readonly ImportedFunction[] = [
   { name: "gemm", params: GEMM_PARAMS.length },
   { name: "packAll", params: PACK_PARAMS.length },
 ];
 export const IMPORTED_GEMM: GemmFunctions = { gemm: 0, packAll: 1 };
 
-/** Adds the product and what it needs to a module. */
+/** Adds the product and the functions that it needs to a module. */
 export function addGemm(module: ModuleWriter): GemmFunctions {
   const tiles = Array.from({ length: ROWS }, (_, h) => module.add(tileFunction(h + 1)));
   const packRows = module.add(packRowsFunction());
@@ -107,7 +107,7 @@ function tileFunction(height: number): FunctionBody {
     eachRow((left, right) => {
       body.get(row).simdMemory("load").set(left).get(row).simdMemory("load", 16).set(right);
     }));
-  /** Several steps in a row: the loop around them costs as much as one. */
+  /** Unrolls several steps: the loop around them costs as much as one. */
   const steps = (many: number) => {
     for (let step = 0; step < many; step++) {
       body.get(local("b")).simdMemory("load").set(low).get(local("b")).simdMemory("load", 16).set(high);
@@ -156,7 +156,7 @@ function packRowsFunction(): FunctionBody {
   return body;
 }
 
-/** Packs every block of a whole matrix, in the order in which the product takes them. */
+/** Packs every block of a whole matrix, in the order in which the product reads them. */
 function packAllFunction(packRows: number): FunctionBody {
   const { body, at } = withParams(PACK_PARAMS);
   each(body, { to: at("m"), step: BLOCK_ROWS }, (i) => {
@@ -314,7 +314,7 @@ function gemmFunction({ tiles, packRows, packPanel, copyTile }: Parts): Function
   return body;
 }
 
-/** Runs the case of the height that a local holds; the highest is the most likely. */
+/** Runs the case for the height in a local; the greatest height is the most likely. */
 function byHeight(body: FunctionBody, height: number, run: (height: number) => void): void {
   const from = (h: number): void => {
     if (h === 1) return run(1);

@@ -1,11 +1,11 @@
 /**
  * Allocates pieces of the WebAssembly memory for the lifetime of tensors, so that programs use them in place.
- * Invariant: pieces do not overlap each other or the memory of calls.
+ * Invariant: pieces overlap neither each other nor the memory of calls.
  */
 import { LOAD_SLACK } from "./access.ts";
 import type { WasmMemory } from "./memory.ts";
 
-/** Bytes from an address on that nobody has. */
+/** A free range of addresses. */
 interface Gap {
   readonly address: number;
   readonly bytes: number;
@@ -16,20 +16,20 @@ const STEP = 2 ** 26;
 
 /** The upper part of a memory. */
 export class TensorHeap {
-  /** In the order of addresses; no two of them touch. */
+  /** Ordered by address; no two of them touch. */
   #gaps: Gap[];
-  /** Up to where the memory reaches. */
+  /** End of the memory. */
   #end: number;
-  /** Up to where pieces have been handed out; what lies beyond was never written, so that its bytes are 0. */
+  /** End of the pieces handed out so far; bytes beyond were never written and are 0. */
   #used: number;
   readonly #grown: (part: Uint8Array) => void;
 
-  /** `grown` is told of what the memory has grown by, before anything of it is touched. */
+  /** `grown` is called with the bytes by which the memory has grown, before any of them is touched. */
   constructor(readonly memory: WasmMemory, grown: (part: Uint8Array) => void = () => {}) {
     const { from, to } = memory.tensors;
     this.#end = this.#used = from;
     this.#grown = grown;
-    // Loads may go a little beyond the last piece
+    // Loads may read slightly beyond the last piece
     this.#gaps = to - LOAD_SLACK > from ? [{ address: from, bytes: to - LOAD_SLACK - from }] : [];
   }
 
@@ -37,7 +37,7 @@ export class TensorHeap {
     return this.#used;
   }
 
-  /** The address of so many bytes, a multiple of 64; undefined where there is no room. */
+  /** Allocates this many bytes, a multiple of 64, and returns their address; undefined if there is no room. */
   allocate(bytes: number): number | undefined {
     const at = this.#gaps.findIndex((gap) => gap.bytes >= bytes), gap = this.#gaps[at];
     if (!gap || !this.#reach(gap.address + bytes + LOAD_SLACK)) return undefined;
@@ -57,7 +57,7 @@ export class TensorHeap {
     return true;
   }
 
-  /** Takes a piece back. */
+  /** Frees a piece. */
   free(address: number, bytes: number): void {
     const following = this.#gaps.findIndex((gap) => gap.address > address);
     const at = following < 0 ? this.#gaps.length : following;

@@ -1,7 +1,7 @@
 /**
  * Index expressions as integer instructions. The value is taken modulo 2³² if 32 bits are requested, as for byte
- * addresses. Invariants: division rounds down, as in the expressions; operands of divisions and comparisons, which
- * must be exact, take 64 bits where their range needs them.
+ * addresses. Invariants: division rounds down, as in the expressions; operands of divisions and comparisons, which must
+ * be exact, take 64 bits if their range needs them.
  */
 import type { Dim, Sym } from "../../lib/sym/expr.ts";
 import type { FunctionBody } from "./function_body.ts";
@@ -17,7 +17,7 @@ export interface IndexScope {
   pushSymbol(symbol: Sym, type: IntegerType): void;
 }
 
-/** Returns whether all integers of a range fit into 32 bits, with some room for what a loop adds to its counter. */
+/** Returns whether all integers of a range fit into 32 bits, with some room for the step of a loop. */
 export const fitsWord = ([low, high]: Bounds): boolean => low >= -(2 ** 31) && high < 2 ** 31 - 64;
 
 /** Pushes the value of an index expression. */

@@ -1,6 +1,6 @@
 /**
- * Modules of the library from former processes, or as shipped with dyn. Imported for its effect. Invariant: a cached
- * module belongs to this dyn and the same kind of memory.
+ * Caches modules of the library between processes, or takes those shipped with dyn. Imported for its effect. Invariant:
+ * a cached module belongs to this version of dyn and the same kind of memory.
  */
 import { messageOf } from "../../lib/base/errors.ts";
 import { dropEntry, keepsEntries, keepSoon, keptEntry } from "../../lib/base/kept_entries.ts";
@@ -13,7 +13,7 @@ import type { JobPool } from "./pool.ts";
 const nameOf = ({ memory: { kind: { shared, maximum } } }: JobPool, name: string): string =>
   `library ${name} ${shared} ${maximum}`;
 
-/** Names a module between processes; null where nothing is kept. */
+/** The cache key of a module; null if nothing is cached. */
 function keyOf(pool: JobPool, name: string): string | null {
   const own = keepsEntries() ? ownIdentity() : null;
   return own === null ? null : `${own}\n${nameOf(pool, name)}`;

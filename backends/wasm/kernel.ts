@@ -1,7 +1,7 @@
 /**
  * Statements of loop kernels as WebAssembly functions with the parameters of a job, whose description holds the byte
  * addresses of the program's buffers and its sizes. Invariant: outside vector loops all lanes of a value are equal;
- * in them they are four iterations, or lane 0 is one.
+ * inside them the lanes are four iterations, or lane 0 is a single one.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import type { DType, ValueType } from "../../lib/base/dtype.ts";
@@ -45,14 +45,14 @@ export class KernelWriter implements StatementWriter {
     });
   }
 
-  /** The statements of a kernel, and the iterations of a loop behind them that the job's parameters name. */
+  /** The statements of a kernel, and the iterations of a loop after them, divided by the job's parameters. */
   kernel(body: readonly Statement[], divided?: Loop): void {
     this.#types = valueTypes(divided ? [...body, divided] : body);
     this.statements(body, { width: "equal" });
     if (divided) writeLoop(this, divided, { place: { width: "equal" }, range: this.#units(divided.axis) });
   }
 
-  /** Runs `each` for the units that the job's parameters name. */
+  /** Runs `each` for the units in the range of the job's parameters. */
   divided(axis: Axis, each: () => void): void {
     this.at.iterate(axis.symbol, this.#units(axis), each);
   }
@@ -167,7 +167,7 @@ export class KernelWriter implements StatementWriter {
     if (place.guard === undefined) {
       return { type, parts: this.#loadFour(dtype, step, { place, address }), equal: false };
     }
-    // Lanes whose condition does not hold read nothing: their elements need not exist
+    // Lanes whose condition is false read nothing: their elements may not exist
     const { guard } = place, found = this.lanes.variable(type, { four: true, equal: false });
     body.get(guard).simd("i32AllTrue").when(() => {
       const parts = this.#loadFour(dtype, step, { place, address });
@@ -251,7 +251,7 @@ export class KernelWriter implements StatementWriter {
   }
 }
 
-/** The steps to the lanes of one vector, as words. */
+/** The offsets of the lanes of one vector, as words. */
 function stepsOf(step: number, part: number, wide: boolean): readonly number[] {
   if (!wide) return [0, step, 2 * step, 3 * step];
   return [2 * part, 2 * part + 1].flatMap((lane) => {

@@ -1,6 +1,6 @@
 /**
- * Conversions and divisions that have no lane instruction, as functions of a module, by name. Invariant: code that is
- * written lane by lane cannot trap, whatever the lanes hold.
+ * Conversions and divisions without a lane instruction, as functions of a module, by name. Invariant: code that runs
+ * lane by lane cannot trap, whatever the lanes hold.
  */
 import { FunctionBody } from "./function_body.ts";
 import type { HelperName } from "./lanes.ts";
@@ -48,7 +48,7 @@ function int32OfDoubles(): FunctionBody {
   return body;
 }
 
-/** The low words of both parameters' elements, one after the other. */
+/** The low words of both parameters' elements, in order. */
 function lowWords(body: FunctionBody, result: number): void {
   for (const lane of [0, 1, 2, 3]) {
     const x = lane >> 1, half = lane & 1;
@@ -69,7 +69,7 @@ function float32OfInt64(): FunctionBody {
   return body;
 }
 
-/** Quotients of int32 are exact enough as doubles; by zero gives 0. */
+/** Quotients of int32 are exact enough as doubles; division by zero yields 0. */
 function divideInt32(): FunctionBody {
   const body = new FunctionBody(TWO_VECTORS, VECTOR), [a, b] = [0, 1];
   const zero = body.constant(0), minusOne = body.constant(-1);

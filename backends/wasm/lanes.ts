@@ -1,14 +1,14 @@
 /**
  * Arithmetic on lanes: a function body, and the functions of its module that it may call. Invariant: `four` says
- * whether all four elements of a group count; if they do not, or if all operands are equal in all lanes, one vector
- * is computed.
+ * whether all four elements of a group are used; if they are not, or if all operands are equal in all lanes, only one
+ * vector is computed.
  */
 import type { ValueType } from "../../lib/base/dtype.ts";
 import type { ScalarOpName } from "../../lib/loops/scalar.ts";
 import type { FunctionBody } from "./function_body.ts";
 import { constantBits, isWide, type LaneValue, partOf, type Parts, vectorsOf } from "./values.ts";
 
-/** Functions on vectors that are not mathematics. Those of "doubles" take a pair of vectors. */
+/** Helper functions on vectors that are not mathematics. Those of "doubles" take a pair of vectors. */
 export type HelperName =
   | "int64OfDoubles"
   | "int32OfDoubles"
@@ -16,27 +16,27 @@ export type HelperName =
   | "divideInt32"
   | "divideInt64";
 
-/** The services of a module for its functions. */
+/** The services that a module offers to its functions. */
 export interface Room {
   /** Whether the engine rounds a·b + c once. */
   readonly fuses: boolean;
   /** The number of a helper. */
   helper(name: HelperName): number;
-  /** The number of the function of an operation that has no instructions; on all four elements, or on one vector. */
+  /** The number of the function of an operation without instructions; on all four elements, or on one vector. */
   scalarFunction(op: ScalarOpName, dtype: ValueType, four: boolean): number;
 }
 
-/** Statements of functions that may be written out in one body where their values have four lanes. */
+/** Number of statements of functions that may be inlined into one body if their values have four lanes. */
 const INLINE_BUDGET = 1500;
 
 /** Writes values into a function body. */
 export class Lanes {
-  /** Statements of functions that may still be written out here. */
+  /** Number of statements of functions that may still be inlined here. */
   budget: number = INLINE_BUDGET;
 
   constructor(readonly body: FunctionBody, readonly room: Room) {}
 
-  /** A value of a type whose vectors are what `push` leaves on the stack, given the number of each. */
+  /** A value of a type whose vectors are what `push` leaves on the stack, given the index of each. */
   make(
     type: ValueType,
     options: { readonly four: boolean; readonly equal: boolean },
@@ -52,7 +52,7 @@ export class Lanes {
     return { type, parts, equal };
   }
 
-  /** A value of a result, each of whose vectors comes from the same ones of the operands. */
+  /** A value, each of whose vectors is computed from the corresponding vectors of the operands. */
   each(type: ValueType, operands: readonly LaneValue[], { four, then }: {
     readonly four: boolean;
     /** The operands' vectors are on the stack. */
@@ -64,7 +64,7 @@ export class Lanes {
     });
   }
 
-  /** The same in all lanes. */
+  /** A value with the same constant in all lanes. */
   constant(value: number | bigint | boolean, type: ValueType): LaneValue {
     return { type, parts: [this.body.constant(...constantBits(value, type))], equal: true, constant: value };
   }
@@ -74,7 +74,7 @@ export class Lanes {
     return this.body.splatConstant(...constantBits(value, type));
   }
 
-  /** The value with other vectors of its own, which may be set. */
+  /** A copy of a value in locals of its own, which may be assigned. */
   variable(type: ValueType, { four, equal }: { readonly four: boolean; readonly equal: boolean }): LaneValue {
     const parts = Array.from({ length: four ? vectorsOf(type) : 1 }, () => this.body.local("v128"));
     return { type, parts, equal };
@@ -86,12 +86,12 @@ export class Lanes {
     this.assignStack(variable.parts);
   }
 
-  /** Sets locals to what is on the stack. */
+  /** Sets locals from the stack. */
   assignStack(parts: Parts): void {
     for (const local of parts.toReversed()) this.body.set(local);
   }
 
-  /** Pushes the mask of lanes of 64 bits for one vector. */
+  /** Pushes the mask for one vector of 64-bit lanes. */
   pushWideMask(mask: LaneValue, part: number): void {
     const { body } = this;
     if (mask.masks) body.get(mask.masks[part] ?? mask.masks[0] ?? -1);
@@ -101,7 +101,7 @@ export class Lanes {
     }
   }
 
-  /** A bool from comparisons of lanes of 64 bits. */
+  /** A bool from comparisons of 64-bit lanes. */
   fromWideMasks(masks: Parts, equal: boolean): LaneValue {
     const { body } = this;
     const [low = -1, high] = masks;
@@ -112,7 +112,7 @@ export class Lanes {
     return { type: "bool", parts: [local], equal, masks };
   }
 
-  /** A comparison, whose instruction gives a mask of each lane's width. */
+  /** A comparison, whose instruction yields a mask of each lane's width. */
   compared(operands: readonly LaneValue[], { four, then }: {
     readonly four: boolean;
     readonly then: () => void;
@@ -135,7 +135,7 @@ export class Lanes {
     });
   }
 
-  /** Calls a function of the module with all vectors of the operands; its results are the value's. */
+  /** Calls a function of the module with all vectors of the operands; its results are the value's vectors. */
   call(index: number, operands: readonly LaneValue[], { type, four }: {
     readonly type: ValueType;
     readonly four: boolean;
@@ -148,7 +148,7 @@ export class Lanes {
     body.call(index);
     const parts = Array.from({ length: full ? vectorsOf(type) : 1 }, () => body.local("v128"));
     this.assignStack(parts);
-    // A function on one vector promises its first element only
+    // A function on one vector defines only its first element
     if (equal) {
       for (const local of parts) {
         body.get(local).get(local).words(isWide(type) ? [0, 1, 0, 1] : [0, 0, 0, 0]).set(local);

@@ -19,7 +19,7 @@ export const productCode = (pool: JobPool): Code => libraryCode(pool, PRODUCTS.n
 /** A module of the library. */
 export interface LibraryModule {
   readonly name: string;
-  /** The words that its callers hand over, by name and place. */
+  /** The words that callers pass, by name and place. */
   readonly words: string;
   readonly write: (memory: MemoryKind) => Uint8Array<ArrayBuffer>;
 }
@@ -38,14 +38,14 @@ export function libraryModuleOf({ op }: ExternOp): LibraryModule | null {
 /** A module that was written before. */
 export type WrittenModule = Omit<LibraryModule, "write"> & { readonly bytes: Uint8Array<ArrayBuffer> };
 
-/** Has a pool take modules that were written for its kind of memory; those for callers of other words are left out. */
+/** Loads modules that were written for the pool's kind of memory; those for callers of other words are skipped. */
 export function useLibrary(pool: JobPool, given: readonly WrittenModule[]): void {
   for (const { name, words, bytes } of given) {
     if (name === PRODUCTS.name && words === PRODUCTS.words) useLibraryModule(pool, name, bytes);
   }
 }
 
-/** Bytes behind the operands that a call needs: description, every thread's scratch memory. */
+/** Bytes that a call needs after the operands: its description, and every thread's scratch memory. */
 export function libraryBytes(pool: JobPool, { op }: ExternOp, operands: Operands<Shaped>): number {
   const { threads } = pool;
   if (isEmpty(operands)) return 0;
@@ -72,7 +72,7 @@ const stride = (view: Shaped | undefined, d: number): number => 4 * (view?.strid
 function bandsOf({ outputs: [out] }: Operands<Shaped>, threads: number) {
   const m = size(out, -2), n = size(out, -1), batch = count(out?.shape.slice(0, -2) ?? []);
   const byRow = m >= n;
-  // Enough units for all threads, and no band so narrow that packing the other operand tells
+  // Enough units for all threads, but no band so narrow that packing the other operand dominates
   const bands = batch >= 2 * threads
     ? 1
     : Math.max(1, Math.min(2 * threads, Math.floor((byRow ? m : n) / 24)));
@@ -136,7 +136,7 @@ const countOf = ({ outputs: [values] }: Operands<Shaped>): number => values?.sha
 const words = ({ inputs: [input] }: Operands<Shaped>): number =>
   SORT_FIELDS.length + DIMENSION_WORDS * Math.max(0, (input?.shape.length ?? 0) - 1);
 
-/** Bytes behind the operands that a call needs: description, every thread's scratch memory. */
+/** Bytes that a call needs after the operands: its description, and every thread's scratch memory. */
 function sortCallBytes({ threads }: JobPool, operands: Operands<Shaped>): number {
   return aligned(4 * words(operands)) + threads * aligned(sortBytes(lengthOf(operands), countOf(operands)));
 }

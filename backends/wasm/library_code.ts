@@ -5,16 +5,16 @@
 import type { MemoryKind } from "./binary.ts";
 import type { Code, JobPool } from "./pool.ts";
 
-/** Keeps modules between processes, since writing one takes as long as many calls. */
+/** Caches modules between processes, since writing one takes as long as many calls. */
 export interface LibraryStore {
-  /** A module as a former process wrote it. */
+  /** A module that an earlier process wrote. */
   take(pool: JobPool, name: string): Code | undefined;
   keep(pool: JobPool, name: string, bytes: Uint8Array<ArrayBuffer>): void;
 }
 
 let store: LibraryStore | null = null;
 
-/** Has modules kept. */
+/** Sets the cache of modules. */
 export function keepLibraryIn(given: LibraryStore): void {
   store = given;
 }
@@ -27,7 +27,7 @@ function codesOf(pool: JobPool): Map<string, Code> {
   return codes;
 }
 
-/** Has a pool take a module that was written before, for its kind of memory. */
+/** Loads a module that was written before, for the pool's kind of memory. */
 export function useLibraryModule(pool: JobPool, name: string, bytes: Uint8Array<ArrayBuffer>): void {
   codesOf(pool).set(name, pool.load(bytes));
 }

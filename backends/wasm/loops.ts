@@ -1,8 +1,7 @@
 /**
- * The forms of loops. A vector loop runs four lanes at a time, its tail as a vector that is stored in part, or one
- * element after the other; reductions keep 16 partial results, element i in number i mod 16. Other loops run one
- * iteration after the other, in the lanes around them. Invariant: the order in which elements are combined is that of
- * the printed C++.
+ * The forms of loops. A vector loop runs four lanes at a time, its tail as a partially stored vector or one element at
+ * a time; reductions keep 16 partial results, element i in number i mod 16. Other loops run one iteration at a time, in
+ * the lanes of the loops around them. Invariant: elements are combined in the order of the printed C++.
  */
 import { masksLoops } from "../../lib/codegen/vectorise.ts";
 import type { Dim, Sym } from "../../lib/sym/expr.ts";
@@ -25,7 +24,7 @@ import { partOf } from "./values.ts";
 
 /** Partial results of a reduction, in groups of four. */
 const PARTIALS = 4;
-/** Loops of at most so many iterations are written out, if that takes at most so many statements. */
+/** Loops of at most this many iterations are unrolled, if that takes at most this many statements. */
 const UNROLLED = { iterations: 4, statements: 100 };
 
 /** Writes a loop, or a range of it. */
@@ -44,7 +43,7 @@ export function writeLoop(
   plainLoop(writer, loop, { place, range: short ? size : whole });
 }
 
-/** Statements of a loop that is written out; infinite where it is too long, or one in it is. */
+/** Number of statements of an unrolled loop; infinite if it is too long, or contains a loop that is. */
 function writtenOut({ axis: { size }, body }: Loop): number {
   if (typeof size !== "number" || size > UNROLLED.iterations) return Infinity;
   const count = (list: readonly Statement[]): number =>
@@ -61,7 +60,7 @@ function hasLanes({ reductions, carried, body }: Loop): boolean {
   return reductions.length === 0 || !(masksLoops(body) || collides(body));
 }
 
-/** One iteration after the other: over a range, or a few that are written out. */
+/** One iteration at a time: over a range, or unrolled if there are few. */
 function plainLoop(
   writer: StatementWriter,
   loop: Loop,
@@ -90,7 +89,9 @@ function plainLoop(
   else writer.at.iterate(symbol, range, iteration);
 }
 
-/** Opens what a reduction accumulates into, one element after the other; gives what takes the next one. */
+/**
+ * Opens the accumulator of a reduction, for one element at a time; returns the function that takes the next element.
+ */
 function accumulator(
   writer: StatementWriter,
   r: Reduction,
@@ -164,7 +165,7 @@ function vectorLoop(writer: StatementWriter, loop: Loop, range: Range): void {
 }
 
 /**
- * Four lanes at a time up to the end, which the last ones may lie beyond: the body is written once, and its stores ask
+ * Four lanes at a time up to the end, which the last ones may exceed: the body is written once, and its stores check
  * how many elements there are.
  */
 function vectorsBeyond(
@@ -173,7 +174,7 @@ function vectorsBeyond(
   range: Range,
 ): void {
   const { body, at } = writer, { local: counter, type } = at.counter(symbol, size);
-  // A team may cut its loop anywhere
+  // A team may split its loop anywhere
   const isWhole = typeof size === "number" && size % 4 === 0 && share === undefined;
   const [end, rest] = [body.local(type), body.local("i32")];
   range.to();
@@ -191,7 +192,8 @@ function vectorsBeyond(
 }
 
 /**
- * Returns whether four lanes may run though some are beyond the end: what they load exists, or lies just after it.
+ * Returns whether four lanes may run though some are beyond the end: the elements that they load exist, or lie within
+ * the slack after it.
  */
 function runsBeyond(writer: StatementWriter, body: readonly Statement[], axis: Sym): boolean {
   const step = (index: Dim) => dependsOnValues(index) ? undefined : writer.at.step(index, axis);

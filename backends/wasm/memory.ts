@@ -1,8 +1,8 @@
 /**
  * The one memory that all WebAssembly code of this device works in, since WebAssembly reaches only its own. Layout:
- * words of the thread pool, code that the pool's threads load, then what one call needs, operands that it copies in and
- * out among it, then tensors that live here (heap.ts). Invariant: growing may detach earlier views of a memory that is
- * not shared, so a call reserves everything it needs before it makes views, and no tensor lives in such a memory.
+ * words of the thread pool, code that the pool's threads load, then the memory of one call, including copies of
+ * operands, then tensors that live here (heap.ts). Invariant: growing may detach earlier views of a memory that is not
+ * shared, so a call reserves everything it needs before it makes views, and no tensor lives in such a memory.
  */
 import type { MemoryKind } from "./binary.ts";
 
@@ -10,19 +10,19 @@ const PAGE = 65536;
 const MAX_PAGES = 65536;
 /** Bytes for the words of the thread pool. */
 const CONTROL_BYTES = 4096;
-/** Bytes for code; what is never written takes no room. */
+/** Bytes reserved for code; untouched pages take no memory. */
 const CODE_BYTES = 64 << 20;
 /** Start of tensors in a memory that may be large enough for them. */
 const TENSORS = 2 ** 31;
 
-/** Bytes from 0 upwards. */
+/** The WebAssembly memory, from address 0 upwards. */
 export class WasmMemory {
   readonly memory: WebAssembly.Memory;
   readonly kind: MemoryKind;
   #code = CONTROL_BYTES;
   #top = 0;
 
-  /** `shared`: whether other threads may reach it, too; `maximum`: the most pages that it can have. */
+  /** `shared`: whether other threads may access it, too; `maximum`: number of pages to which it may grow. */
   constructor(shared: boolean, maximum: number = MAX_PAGES) {
     this.kind = { shared, maximum };
     this.memory = new WebAssembly.Memory({
@@ -32,14 +32,14 @@ export class WasmMemory {
     });
   }
 
-  /** The first address of a call's own. */
+  /** The first address of a call's own memory. */
   get base(): number {
     return this.kind.shared ? CODE_BYTES : CONTROL_BYTES;
   }
 
   /**
-   * Makes room for `bytes` bytes of operands from `base` on, and for scratch memory behind them. False where there is
-   * none: the memory is as large as it can be, or the machine has no more.
+   * Makes room for `bytes` bytes of operands from `base` on, followed by scratch memory. Returns false if there is
+   * none: the memory cannot grow further, or the machine has no more.
    */
   reserve(bytes: number, scratch: number): boolean {
     this.#top = this.base + Math.ceil(bytes / 64) * 64;
@@ -53,7 +53,7 @@ export class WasmMemory {
     return { from: this.kind.shared ? Math.min(TENSORS, end) : end, to: end };
   }
 
-  /** The address of the first byte behind the operands. */
+  /** The address after the operands. */
   get top(): number {
     return this.#top;
   }
@@ -67,7 +67,7 @@ export class WasmMemory {
     return address;
   }
 
-  /** Has the memory reach up to an address. False where it cannot. */
+  /** Grows the memory up to an address. Returns false if it cannot. */
   reach(bytes: number): boolean {
     const pages = Math.ceil(bytes / PAGE), missing = pages - this.memory.buffer.byteLength / PAGE;
     if (missing <= 0) return true;

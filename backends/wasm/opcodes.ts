@@ -203,5 +203,5 @@ export const SIMD = {
   f64Madd: 0x107,
 } as const;
 
-/** Plain instructions that take or give a 64-bit integer where an i32 one takes or gives 32 bits. */
+/** Plain instructions that take or return a 64-bit integer where their i32 forms take or return 32 bits. */
 export type IntegerType = "i32" | "i64";

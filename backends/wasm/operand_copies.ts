@@ -1,6 +1,6 @@
 /**
- * Copies operands into the WebAssembly memory and back, if they do not live there. Invariant: operands that live in
- * the memory are used in place.
+ * Copies operands into the WebAssembly memory and back if they do not live there. Invariant: operands that live in the
+ * memory are used in place.
  */
 import type { Memory, ProgramCall } from "../../lib/loops/device.ts";
 import type { ProgramFrame } from "../../lib/loops/stored/program.ts";
@@ -16,7 +16,7 @@ export interface Running {
   readonly placed: Placement;
 }
 
-/** The addresses of a call's buffers: the operands that live in the memory are used where they are. */
+/** The addresses of a call's buffers: operands that live in the memory keep theirs. */
 export function addressesIn(memory: WasmMemory, { program, call, placed }: Running): readonly number[] {
   const { inputs, outputs } = program;
   let addresses: number[] | undefined;
@@ -35,7 +35,7 @@ export function addressesIn(memory: WasmMemory, { program, call, placed }: Runni
   return addresses;
 }
 
-/** Copies what a program reads, and what it leaves between what it writes, into the memory. */
+/** Copies into the memory what a program reads, and the gaps between elements that it writes. */
 export function enter(
   bytes: Uint8Array,
   addresses: readonly number[],
@@ -44,7 +44,7 @@ export function enter(
   const { inputs, outputs, buffers } = program;
   const copy = (id: number, memory: Memory | undefined, from: number): void => {
     const address = addresses[id] ?? 0, length = placed.byteLengths[id] ?? 0;
-    // A tensor without elements may begin behind the end of its memory
+    // A tensor without elements may begin after the end of its memory
     if (length === 0 || address !== placed.addresses[id]) return;
     const { uint8, byteLength } = hostOf(memory);
     const whole = from === 0 && byteLength <= aligned(length);
@@ -59,7 +59,7 @@ export function enter(
   }
 }
 
-/** Copies what a program has written out of the memory. */
+/** Copies out of the memory what a program has written. */
 export function leave(
   bytes: Uint8Array,
   addresses: readonly number[],

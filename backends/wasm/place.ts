@@ -16,15 +16,15 @@ export type Width = "equal" | "four" | "one";
 /** A point in a kernel. */
 export interface Place {
   readonly width: Width;
-  /** The counter of the vector loop around. */
+  /** The counter of the enclosing vector loop. */
   readonly axis?: Sym;
   /** In four lanes: the mask of those that may load and store. */
   readonly guard?: number;
-  /** In four lanes: how many there are to store, all of them from four on; undefined for all. */
+  /** In four lanes: the number of elements to store, capped at four; undefined for all. */
   readonly rest?: number;
 }
 
-/** Returns whether all four lanes count. */
+/** Returns whether all four lanes are used. */
 export const isFour = ({ width }: Place): boolean => width === "four";
 
 /** Writes the statements of a kernel into a function. */

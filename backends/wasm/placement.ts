@@ -9,7 +9,7 @@ import type { ProgramFrame } from "../../lib/loops/stored/program.ts";
 import type { WasmMemory } from "./memory.ts";
 import { aligned } from "./operands.ts";
 
-/** Places for the operands of calls with the same sizes. */
+/** Addresses of operands, for calls with the same sizes. */
 export interface Placement {
   readonly sizes: readonly number[];
   readonly value: (d: Dim) => number;
@@ -18,11 +18,11 @@ export interface Placement {
   /** Addresses by buffer. */
   readonly addresses: readonly number[];
   readonly byteLengths: readonly number[];
-  /** All operands and the arena. */
+  /** Includes all operands and the arena. */
   readonly bytes: number;
 }
 
-/** Places the arena first, then operands one after another. */
+/** Places the arena first, then one operand after another. */
 export function place(program: ProgramFrame, sizes: readonly number[], base: number): Placement {
   const known = new Map<Sym, number>(program.sizes.map((s, i) => [s, sizes[i] ?? 0]));
   const symbol = (s: Sym) => known.get(s) ?? 0;
@@ -31,7 +31,7 @@ export function place(program: ProgramFrame, sizes: readonly number[], base: num
   const byteLengths = program.buffers.map(({ dtype, length }) => value(length) * itemSize(dtype));
   const addresses = program.buffers.map(({ role }, id) => {
     if (role.kind === "temporary") return base + value(role.offset);
-    // Behind what it shows, or each thread's own
+    // At its base, or in each thread's own memory
     if (role.kind === "window" || role.kind === "local") return 0;
     const address = base + bytes;
     bytes += aligned(byteLengths[id] ?? 0);
@@ -41,14 +41,14 @@ export function place(program: ProgramFrame, sizes: readonly number[], base: num
   return { sizes, value, symbol, addresses, byteLengths, bytes };
 }
 
-/** Sets where windows begin, once what they show has its place. */
+/** Sets where windows begin, once their bases have been placed. */
 export function placeWindows({ buffers }: ProgramFrame, addresses: number[]): void {
   for (const [id, { role, dtype }] of buffers.entries()) {
     if (role.kind === "window") addresses[id] = (addresses[role.of] ?? 0) + role.from * itemSize(dtype);
   }
 }
 
-/** Remembers what was made for the sizes of former calls: callers with classes of shapes hand in the same lists. */
+/** Caches data by the sizes of earlier calls: callers with classes of shapes pass identical lists. */
 export class BySizes<T> {
   readonly #made = new WeakMap<readonly number[], T>();
   #last: { readonly sizes: readonly number[]; readonly made: T } | undefined;
@@ -65,7 +65,7 @@ export class BySizes<T> {
   }
 }
 
-/** The bytes of a memory that may grow: a view of all of them, made again when they have moved. */
+/** A view of all bytes of a memory that may grow, recreated when they have moved. */
 export class WholeMemory {
   #bytes: Uint8Array | undefined;
   #words: Uint32Array | undefined;

@@ -1,6 +1,6 @@
 /**
  * The interface of pools, which run jobs: functions of WebAssembly modules over ranges of units, in one memory.
- * Invariant: modules of a pool have its memory.
+ * Invariant: all modules of a pool use its memory.
  */
 import type { WasmMemory } from "./memory.ts";
 
@@ -13,7 +13,7 @@ export type JobFunction = (description: number, from: number, to: number, scratc
 /** A loaded module. */
 export interface Code {
   readonly functions: Readonly<Record<string, JobFunction>>;
-  /** Exported functions in the module's order, as other threads count them. */
+  /** Exported functions in the module's order, by which other threads refer to them. */
   readonly order: readonly string[];
   /** Address of the module's bytes for other threads; undefined without threads or room. */
   readonly at: { readonly address: number; readonly length: number } | undefined;
@@ -23,11 +23,11 @@ export interface Code {
 export interface Job {
   readonly description: number;
   readonly units: number;
-  /** Units that are taken at once, at least. */
+  /** Minimum number of units that are taken at once. */
   readonly grain?: number;
-  /** Scratch memory: bytes of one thread's, and the address of the first one's. */
+  /** Scratch memory: bytes for each thread, and the address of the first thread's. */
   readonly scratch?: { readonly bytes: number; readonly address: number };
-  /** About how many multiplications or the like it takes; little work stays on this thread. */
+  /** Estimated number of multiplications or similar operations; little work stays on this thread. */
   readonly work: number;
 }
 
@@ -42,7 +42,7 @@ export interface JobPool {
   run(code: Code, name: string, job: Job): void;
 }
 
-/** The exported functions of a module over a memory, and the code that it imports functions of. */
+/** The exported functions of a module over a memory, and the code whose functions it imports. */
 export function functionsOf(
   bytes: Uint8Array<ArrayBuffer>,
   { memory }: WasmMemory,

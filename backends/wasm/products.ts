@@ -1,7 +1,7 @@
 /**
  * The job of the library of products as a WebAssembly function: a list of products. It has the parameters of a job: the
- * address of a description, the units to do (`from` to `to`) and scratch memory of the thread's own. Invariant: units
- * write disjoint memory, and no result depends on how they are divided.
+ * address of a description, the range of units (`from` to `to`) and the thread's scratch memory. Invariant: units write
+ * disjoint memory, and no result depends on how they are divided.
  */
 import { type MemoryKind, ModuleWriter } from "./binary.ts";
 import type { FunctionBody } from "./function_body.ts";
@@ -9,7 +9,7 @@ import { addGemm, GEMM_PARAMS } from "./gemm.ts";
 import { add, call, each, int, keep, mul, ref, type Term, withParams, word } from "./terms.ts";
 import { JOB_PARAMS } from "./pool.ts";
 
-/** The words of a list of products that hold for all of them, in order; the products' own words follow. */
+/** The words of a list of products that apply to all of them, in order; each product's own words follow. */
 export const PRODUCT_FIELDS = [
   "aRow",
   "aColumn",
@@ -26,7 +26,7 @@ export const UNIT_FIELDS = ["a", "b", "out", "m", "n"] as const;
 /** The name of the exported function. */
 export const PRODUCTS_JOB = "products";
 
-/** The module of products, whose functions for single matrices other modules import. */
+/** The module of products, which exports functions for single matrices, too. */
 export function productModule(memory: MemoryKind): Uint8Array<ArrayBuffer> {
   const module = new ModuleWriter(memory), { gemm, packAll } = addGemm(module);
   module.export(module.add(productsFunction(gemm)), PRODUCTS_JOB);

@@ -1,7 +1,7 @@
 /**
  * Programs on WebAssembly, for CPUs without a C++ compiler. Loops become SIMD functions, library calls go to the
- * library. Invariant: operands that do not live in the WebAssembly memory are copied there before the first kernel
- * and written ones out after the last.
+ * library. Invariant: operands that do not live in the WebAssembly memory are copied there before the first kernel, and
+ * written ones are copied back after the last.
  */
 import { generate } from "../../lib/codegen/generate.ts";
 import { print as printDim } from "../../lib/sym/expr.ts";
@@ -20,14 +20,14 @@ import { writeForm } from "./write_form.ts";
 
 /** Options besides the pool. */
 export interface WasmOptions {
-  /** Whether the engine's multiplications with addition are taken to round once; found out unless told. */
+  /** Whether the engine's multiply-adds are taken to round once; tested by default. */
   readonly fuses?: boolean;
 }
 
-/** A program as WebAssembly for sizes below `SIZE_LIMIT`, and what may be asked for besides. */
+/** A program as WebAssembly for sizes below `SIZE_LIMIT`, and its other forms, on request. */
 export interface WasmParts {
   readonly small: WasmForm;
-  /** The same for all sizes. */
+  /** A form for all sizes. */
   readonly large: () => WasmForm;
   /** The text for logs. */
   readonly source: () => string;
@@ -49,7 +49,7 @@ export function compileToWasm(
   }, pool);
 }
 
-/** A program that is written down. */
+/** A program that has been written. */
 export function runnable(
   { small, large, source, kernelCount }: WasmParts,
   pool: ThreadPool,
@@ -72,7 +72,7 @@ export function runnable(
   };
 }
 
-/** Runs a program in the pool's memory. Throws `OutOfMemory` where that has no room for it. */
+/** Runs a program in the pool's memory. Throws `OutOfMemory` if it does not fit. */
 function runProgram(
   whole: WholeMemory,
   { pool, loaded, call, run }: {
@@ -96,7 +96,7 @@ function runProgram(
   return passedGuard(flagOf(program), call);
 }
 
-/** A program as it is written down, for logs. */
+/** The text of a program, for logs. */
 export function wasmSource(given: Program): string {
   const program = generate(given, wasmTarget(SIZE_LIMIT));
   const head = `// WebAssembly SIMD, arena ${printDim(program.arenaBytes)} bytes`;

@@ -1,7 +1,8 @@
 /**
- * Reductions in lanes: combining, folding partial results, and positions of extremes. Invariants: combining is lane
- * by lane; partial results fold as a tree over groups of four and then over lanes, so that the order is that of the
- * printed C++. Of extremes NaN beats all else, the first of equal values stays, and the position of nothing is 0.
+ * Reductions in lanes: combining, folding partial results, and positions of extremes. Invariants: combining is lane by
+ * lane; partial results fold as a tree over groups of four and then over lanes, so that the order is that of the
+ * printed C++. For extremes, NaN beats everything, the first of equal values stays, and the position in an empty range
+ * is 0.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import { isFloat, type ValueType } from "../../lib/base/dtype.ts";
@@ -24,7 +25,7 @@ export function combined(
   return scalar(lanes, combinationOf(r.op, r.dtype), { args, four });
 }
 
-/** A partial result combined with lane 0 of a value; the other lanes stay as they are. */
+/** A partial result combined with lane 0 of a value; the other lanes are unchanged. */
 export function combineFirst(
   lanes: Lanes,
   r: Combination,
@@ -40,12 +41,14 @@ export function combineFirst(
   lanes.assign(first, combined(lanes, r, { args: [first, other], four: false }));
 }
 
-/** Returns whether the order of combination affects the result: in rounding, or in which of two zeros is kept. */
+/**
+ * Returns whether the order of combination affects the result: through rounding, or through which of two zeros is kept.
+ */
 export const dependsOnOrder = ({ dtype }: Combination): boolean => isFloat(dtype);
 
 /**
- * Moves partial results down by one lane, the first behind the last: what is combined with the first one next belongs
- * to the next element. Folding combines the same pairs however far they were moved.
+ * Rotates partial results by one lane, so that the next value combined with the first one belongs to the next element.
+ * Folding combines the same pairs however far they were rotated.
  */
 export function rotate(lanes: Lanes, partials: readonly LaneValue[]): void {
   const { body } = lanes, vectors = partials.flatMap(({ parts }) => parts), first = body.local("v128");
@@ -57,7 +60,7 @@ export function rotate(lanes: Lanes, partials: readonly LaneValue[]): void {
   });
 }
 
-/** All partial results in one, the same in every lane. */
+/** Folds all partial results into one, the same in every lane. */
 export function foldPartials(lanes: Lanes, r: Combination, partials: readonly LaneValue[]): LaneValue {
   const { body } = lanes, wide = isWide(r.dtype);
   let groups = partials;
@@ -95,7 +98,7 @@ export interface Extreme {
   readonly found: LaneValue;
 }
 
-/** Opens the state. */
+/** Initialises the state. */
 export function openExtreme(
   lanes: Lanes,
   types: { readonly value: ValueType; readonly position: ValueType },

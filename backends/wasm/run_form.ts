@@ -1,6 +1,6 @@
 /**
- * Runs forms: steps of loops and library calls, over operands in the pool's memory. Invariant: data that depend only
- * on sizes are computed once for them.
+ * Runs forms: steps of loops and library calls, over operands in the pool's memory. Invariant: data that depends only
+ * on sizes is computed once for them.
  */
 import { LOAD_SLACK } from "./access.ts";
 import { itemSize } from "../../lib/base/dtype.ts";
@@ -30,24 +30,24 @@ export const load = (form: WasmForm, pool: JobPool): LoadedCode => ({
   code: pool.load(moduleOf(form), () => productCode(pool)),
 });
 
-/** A call of given sizes, as its kernels see it. */
+/** A call with given sizes, as its kernels see it. */
 export interface Run {
   readonly placed: Placement;
   /** Address of the descriptions of sizes and buffers, one for each step. */
   readonly description: number;
   /** The bytes written there, with the addresses of the placement. */
   readonly words: Uint8Array;
-  /** The addresses in it: the word of each, from the start of the descriptions, and its buffer. */
+  /** The addresses in them: the index of each word, from the start of the descriptions, and its buffer. */
   readonly addressed: readonly { readonly word: number; readonly buffer: BufferId }[];
   /** First address of the scratch memory. */
   readonly free: number;
-  /** Bytes behind the operands. */
+  /** Bytes used after the operands. */
   readonly scratch: number;
-  /** Of each step of loops. */
+  /** One for each step of loops. */
   readonly jobs: readonly (Job | undefined)[];
 }
 
-/** Units of work that a vector of four lanes does at once, as one instruction that loads or computes counts. */
+/** Units of work that a vector of four lanes does at once; one unit is an instruction that loads or computes. */
 const WORK_OF_LANES = 8;
 
 function jobOf(
@@ -137,7 +137,7 @@ function scratchOf(
   }, 0);
 }
 
-/** A run whose operands are where they belong. */
+/** A run whose operands are in place. */
 export interface Ready {
   readonly run: Run;
   /** Addresses by buffer; the run's own, unless operands live elsewhere in the memory. */
@@ -146,7 +146,7 @@ export interface Ready {
   readonly clock?: KernelClock | undefined;
 }
 
-/** Runs all steps, up to the guard where that stops the call. */
+/** Runs all steps, up to the guard if that stops the call. */
 export function runSteps(
   pool: JobPool,
   { frame, steps, code }: LoadedCode,

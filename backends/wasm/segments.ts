@@ -14,7 +14,7 @@ export interface Segment {
   readonly body: FunctionBody;
   /** Buffers whose addresses its description holds, in order. */
   readonly buffers: readonly BufferId[];
-  /** Iterations that may be divided; undefined where it runs as one. */
+  /** Number of iterations that may be divided; undefined if it runs as one. */
   readonly units: Dim | undefined;
   /** Iterations that stay together. */
   readonly grain: number;
@@ -24,7 +24,7 @@ export interface Segment {
   readonly scratch: Dim;
 }
 
-/** The environment of printing kernels. */
+/** Context for printing kernels. */
 export interface Printing {
   readonly program: Program;
   readonly room: Functions;
@@ -32,7 +32,7 @@ export interface Printing {
   readonly limit: number;
 }
 
-/** A kernel as a function. Equal kernels over other buffers are equal functions. */
+/** A kernel as a function. Equal kernels over other buffers become equal functions. */
 export function segmentOf({ body, work = 0 }: LoopKernel, { program, room, limit }: Printing): Segment {
   const bounds = boundsWithin(body, program.sizes, limit);
   const writer = new KernelWriter({ program, bounds }, room), last = body.at(-1);

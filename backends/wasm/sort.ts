@@ -1,8 +1,8 @@
 /**
- * Sorting rows or the first elements of their order, as WebAssembly functions. Every element becomes a key of 64 bits
- * whose order as an integer is that of the elements, and is merged with its place in the row. Rows are described in
- * memory; results are sorted values and their places. Invariants: equal elements stay in their order, NaN is the
- * greatest, −0 equals 0; a row is not sorted in place.
+ * Sorting rows or the first elements of their order, as WebAssembly functions. Every element is mapped to a key of 64
+ * bits whose integer order is that of the elements, and sorted by merging together with its position in the row. Rows
+ * are described in memory; results are sorted values and their places. Invariants: equal elements stay in their order,
+ * NaN is the greatest, −0 equals 0; a row is not sorted in place.
  */
 import { itemSize, type ValueType } from "../../lib/base/dtype.ts";
 import { type MemoryKind, ModuleWriter } from "./binary.ts";
@@ -38,7 +38,7 @@ import { JOB_PARAMS } from "./pool.ts";
 /** The words of a description: of a row, then four words for each dimension of rows, the outermost first. */
 export const SORT_FIELDS = [
   "length",
-  /** Number of elements of the order that are wanted. */
+  /** Number of elements of the order to return. */
   "count",
   "descending",
   "input",
@@ -51,16 +51,16 @@ export const SORT_FIELDS = [
   "dimensions",
 ] as const;
 type SortField = (typeof SORT_FIELDS)[number];
-/** The words of a dimension: how many rows, and the bytes from one to the next in each operand. */
+/** The words of a dimension: number of rows, and the distance in bytes between them in each operand. */
 export const DIMENSION_WORDS = 4;
 
-/** Bytes of a key with its place. */
+/** Bytes of a key with its position. */
 const RECORD = 16;
 
-/** Records from which those beyond the first of the order are let go; rows that are much longer are not sorted whole. */
+/** Number of records beyond which all but the first of the order are dropped; much longer rows are not sorted whole. */
 const roomFor = (count: number): number => 2 * count + 16, MUCH = 8;
 
-/** Bytes of scratch memory that a row takes. */
+/** Bytes of scratch memory for a row. */
 export const sortBytes = (length: number, count: number): number =>
   2 * RECORD * (MUCH * roomFor(count) < length ? roomFor(count) : length);
 
@@ -80,14 +80,14 @@ export function sortModule(memory: MemoryKind, dtype: ValueType): Uint8Array<Arr
   return module.finish();
 }
 
-/** (record of the left run, its end, end of the right run behind it, to): both in order. */
+/** (record of the left run, its end, end of the right run after it, to): merges two sorted runs. */
 function mergeFunction(): FunctionBody {
   const { body, at } = withParams(["left", "middle", "end", "to"]);
   const left = keep(body, at("left")), right = keep(body, at("middle")), to = keep(body, at("to"));
   const count = keep(body, div(sub(at("end"), at("left")), int(RECORD))), from = body.local("i32");
   const key = (record: number): Long => () => void body.get(record).memory("i64Load");
   body.times(count, () => {
-    // The left one where it is there and not greater, or the right one is not there
+    // The left one if it exists and is not greater, or if there is no right one
     isLess(key(right), key(left))(body);
     body.op("i32Eqz");
     less(ref(right), at("end"))(body);
@@ -106,14 +106,14 @@ function mergeFunction(): FunctionBody {
   return body;
 }
 
-/** (records, as much room for others, length): sorts; gives the address of the sorted records. */
+/** (records, scratch space of equal size, length): sorts; returns the address of the sorted records. */
 function mergeSortFunction(merge: number): FunctionBody {
   const { body, at, local } = withParams(["records", "others", "length"], ["i32"]);
   const width = keep(body, int(1)), spare = body.local("i32"), passes = body.local("i32");
   body.i32(32);
   sub(at("length"), int(1))(body);
   body.op("i32Clz", "i32Sub").set(passes);
-  // One element is sorted
+  // A single element is sorted
   when(body, less(at("length"), int(2)), () => assign(body, passes, int(0)));
   body.times(passes, () => {
     const step = keep(body, shl(ref(width), 1));
@@ -161,11 +161,11 @@ const FLOATS = {
   float32: { sign: 31, infinity: 0xffn << 23n },
 } as const;
 
-/** Turns the bits of a float in a local into its key. */
+/** Maps the bits of a float in a local to its key. */
 function orderFloat(body: FunctionBody, dtype: keyof typeof FLOATS, bits: number): void {
   const { sign, infinity } = FLOATS[dtype], magnitude = body.local("i64");
   body.get(bits).i64((1n << BigInt(sign)) - 1n).op("i64And").set(magnitude);
-  // Negative ones count down; both zeros have magnitude 0
+  // Negative ones are complemented; both zeros have magnitude 0
   body.i64(0).get(magnitude).op("i64Sub").get(magnitude).get(bits).i64(sign).op("i64ShrU", "i32WrapI64");
   body.op("select").set(bits);
   isBelow(long(infinity), ref(magnitude))(body);
@@ -174,7 +174,7 @@ function orderFloat(body: FunctionBody, dtype: keyof typeof FLOATS, bits: number
   });
 }
 
-/** (address, descending): the key of an element, xor −1 where the order is turned round. */
+/** (address, descending): the key of an element, xor −1 if the order is reversed. */
 function keyFunction(dtype: ValueType): FunctionBody {
   const { body, at } = withParams(["address", "descending"], ["i64"]);
   const bits = body.local("i64");
@@ -202,9 +202,9 @@ function keysFunction(key: number): FunctionBody {
 }
 
 /**
- * (from, step, length, records, as much room for others, descending, count): the first records of a row's order; gives
- * their address. Sorts what was found so far whenever there is no room for more: what is not below the last of the first
- * is none of them, since those that equal it come earlier.
+ * (from, step, length, records, scratch space of equal size, descending, count): the first records of a row's order;
+ * returns their address. Sorts the records found so far whenever the space is full: records not below the last of the
+ * first `count` are dropped, since those that equal it come earlier.
  */
 function selectFunction(key: number, merged: number): FunctionBody {
   const { body, at, local } = withParams(

@@ -1,6 +1,6 @@
 /**
  * Operations, conversions and choices on lanes, and whole functions of them. Invariant: an operation that is not
- * primitive is the function of lib/loops/math, inlined if it is short or the body has room, else called.
+ * primitive is the function of lib/loops/math, inlined if it is short or within the body's budget, else called.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import type { Statement, ValueId } from "../../lib/loops/ir.ts";
@@ -12,7 +12,7 @@ import { cast } from "./casts.ts";
 import { allEqual, type Lanes } from "./lanes.ts";
 import { type LaneValue, partOf } from "./values.ts";
 
-/** Functions up to this weight are written out wherever they are used. */
+/** Functions up to this weight are inlined wherever they are used. */
 const SHORT = 12;
 
 /** The result of an operation. */
@@ -56,7 +56,7 @@ export function plain(
   }
 }
 
-/** Writes out a function. */
+/** Inlines a function. */
 export function apply(
   lanes: Lanes,
   { parameters, body, result }: ScalarFunction,

@@ -3,10 +3,10 @@ import { ALONE, type CallSupport, type Target } from "../../lib/codegen/target.t
 import { type DType, isSmall } from "../../lib/base/dtype.ts";
 import type { ExternKernel } from "../../lib/loops/ir.ts";
 
-/** Below this sizes and positions are known to have few bits; kernels are printed once more for larger ones. */
+/** Sizes and positions below this fit into few bits; kernels are printed a second time for larger ones. */
 export const SIZE_LIMIT = 2 ** 28;
 
-/** Returns the target of WebAssembly, where every size is below a limit. */
+/** Returns the target of WebAssembly for sizes below a limit. */
 export function wasmTarget(sizeLimit: number): Target {
   return {
     name: "wasm",
@@ -19,7 +19,7 @@ export function wasmTarget(sizeLimit: number): Target {
     rowsInPlace: 0,
     unfolds: true,
     kernelBuffers: Infinity,
-    // Equal kernels are one function whatever their lengths, and starting it costs little
+    // Equal kernels are one function whatever their lengths, and calling it costs little
     tables: false,
     integers: 64,
     sizeLimit,

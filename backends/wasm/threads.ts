@@ -1,8 +1,8 @@
 /**
- * Jobs on several threads: functions of WebAssembly modules over ranges of units, in the memory that all threads
- * share. The calling thread works, too, and blocks until the last unit is done. Invariants: threads are created once
- * there has been enough work and never keep the process alive; a thread joins a job by taking a chunk of its units
- * from the ticket, so one that wakes late finds none and delays nobody.
+ * Jobs on several threads: functions of WebAssembly modules over ranges of units, in memory that all threads share. The
+ * calling thread works, too, and blocks until the last unit is done. Invariants: threads are created only after enough
+ * work and never keep the process alive; a thread joins a job by taking a chunk of its units from the ticket, so one
+ * that wakes late finds none and delays nothing.
  */
 import { Worker } from "node:worker_threads";
 import { InternalError } from "../../lib/base/errors.ts";
@@ -13,29 +13,29 @@ import { WasmMemory } from "./memory.ts";
 import { type Code, functionsOf, type Job, type JobPool } from "./pool.ts";
 import { WORD, workerSource } from "./worker.ts";
 
-/** Work below which waking others costs more than it brings: about 20 µs. */
+/** Work below which waking other threads costs more than it gains: about 20 µs. */
 const LEAST_WORK = 100_000;
 /**
- * Jobs of the least work after which a thread is made: when the program waits for something, as most do between calls, or
- * else within a call. Making one takes as long as 1500 of them; what one thread does without optimised code yet, as all do
- * at first, takes three times what is estimated, and half of that would be saved.
+ * Number of jobs of the least work after which a thread is created: while the program waits, as most do between calls,
+ * or else within a call. Creating one takes as long as 1500 of them; on one thread, code that is not optimised yet, as
+ * at first, takes three times the estimate, half of which would be saved.
  */
 const LEAST_JOBS = { waiting: 250, calling: 750 };
-/** Chunks of a job per thread: enough to even out what disturbs one of them. */
+/** Chunks of a job per thread: enough to even out disturbances of single threads. */
 const CHUNKS = 4;
 /**
- * Calls that a job is on one thread. The engine compiles a function without optimising it when it is first called, and
- * goes over to what it has optimised meanwhile from one call to the next: first calls take half the time.
+ * Number of calls into which a job is divided on one thread. The engine compiles a function without optimisation at
+ * first, and switches to optimised code only between calls: this halves the time of first calls.
  */
 const PARTS = 32;
 
 /** Options of a pool. */
 export interface PoolOptions {
-  /** The work that is worth waking other threads. */
+  /** Minimum work for which other threads are woken. */
   readonly leastWork?: number;
   /** Maximum size of the memory. */
   readonly maxPages?: number;
-  /** Whether the memory is shared, so that it never moves; it has to be where there are several threads. */
+  /** Whether the memory is shared, so that it never moves; required for several threads. */
   readonly shared?: boolean;
 }
 
@@ -45,14 +45,14 @@ export class ThreadPool implements JobPool {
   readonly leastWork: number;
   readonly #words: Int32Array | undefined;
   readonly #workers: Worker[] = [];
-  /** Threads that there can be, this one included. */
+  /** Maximum number of threads, including this one. */
   #most: number;
   #generation = 0;
-  /** Work that the threads there are have done in spite of there being too few. */
+  /** Work done so far although more threads would have helped. */
   #undivided = 0;
   #isAsked = false;
 
-  /** `threads`: how many work at once, this one included. */
+  /** `threads`: number of threads that work at once, including this one. */
   constructor(readonly threads: number, options: PoolOptions = {}) {
     const { leastWork = LEAST_WORK, maxPages, shared = threads > 1 } = options;
     this.#most = threads;
@@ -61,7 +61,7 @@ export class ThreadPool implements JobPool {
     if (threads > 1) this.#words = new Int32Array(this.memory.memory.buffer, 0, 64);
   }
 
-  /** Threads that were made, this one included. */
+  /** Number of threads created, including this one. */
   get made(): number {
     return this.#workers.length + 1;
   }
@@ -81,7 +81,7 @@ export class ThreadPool implements JobPool {
     };
   }
 
-  /** Does all units of a job. What a unit throws is thrown when the others are done. */
+  /** Runs all units of a job. An error that a unit throws is rethrown when the others are done. */
   run(code: Code, name: string, job: Job): void {
     const { description, units, scratch } = job;
     const work = code.functions[name];
@@ -135,7 +135,7 @@ export class ThreadPool implements JobPool {
     Atomics.notify(words, WORD.ticket);
   }
 
-  /** Takes a chunk of the present job: its number, or −1 where none is left. */
+  /** Takes a chunk of the current job: its number, or −1 if none is left. */
   #take(words: Int32Array): number {
     for (;;) {
       const ticket = Atomics.load(words, WORD.ticket), left = ticket & 0xffff;
@@ -152,7 +152,7 @@ export class ThreadPool implements JobPool {
     }
   }
 
-  /** Sees to one more thread after enough work, as long as some are missing. */
+  /** Creates one more thread after enough work, as long as some are missing. */
   #grow(more: number): void {
     if (this.made >= this.#most) return;
     this.#undivided += more;
@@ -165,7 +165,7 @@ export class ThreadPool implements JobPool {
     });
   }
 
-  /** Makes a thread, which takes this one about 30 ms. Those that cannot start, or die, leave their share to the rest. */
+  /** Creates a thread, which takes this one about 30 ms. If a thread cannot start, or dies, the others do its share. */
   #make(): void {
     const place = this.made;
     this.#undivided = 0;
@@ -182,7 +182,7 @@ export class ThreadPool implements JobPool {
   }
 }
 
-/** Looks at the count of finished chunks before this thread sleeps: about 50 µs. */
+/** Number of polls of the count of finished chunks before this thread sleeps: about 50 µs. */
 const SPINS = 20_000;
 
 const JOB_WORDS = [
@@ -197,10 +197,10 @@ const JOB_WORDS = [
 ] as const;
 type JobWord = (typeof JOB_WORDS)[number];
 
-/** Threads at most, where nobody says how many: each has an engine of its own, 12 MB and 30 ms. */
+/** Default limit of threads: each has an engine of its own, which takes 12 MB and 30 ms. */
 const MOST_THREADS = 16;
 
-/** Threads that were asked for: DYN_NUM_THREADS, else every core up to a limit. */
+/** Number of threads requested: DYN_NUM_THREADS, else every core up to a limit. */
 function threadCount(): number {
   const asked = threadsAsked();
   return asked === null ? Math.min(MOST_THREADS, navigator.hardwareConcurrency) : Math.min(64, asked);
@@ -208,7 +208,7 @@ function threadCount(): number {
 
 let pool: ThreadPool | undefined;
 
-/** The pool of this process. Its memory is reserved when it is first asked for. */
+/** The pool of this process. Its memory is reserved on first use. */
 export function wasmPool(): ThreadPool {
   return pool ??= makePool(threadCount());
 }

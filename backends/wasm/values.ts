@@ -1,7 +1,7 @@
 /**
  * Values in lanes: groups of four elements. Invariants: elements of 32 bits take one vector, elements of 64 bits two,
- * low pair first; a bool is a mask of all ones or zeros. A value whose lanes
- * are all equal, or of which only lane 0 counts, has its low vector in both places, so that it is computed once.
+ * low pair first; a bool is a mask of all ones or zeros. If all lanes of a value are equal, or only lane 0 is used,
+ * both its vectors are the same local, so that it is computed once.
  */
 import { itemSize, type ValueType } from "../../lib/base/dtype.ts";
 
@@ -15,7 +15,7 @@ export interface LaneValue {
   readonly parts: Parts;
   /** Whether all lanes are equal. */
   readonly equal: boolean;
-  /** Of a bool that lanes of 64 bits were compared for: the same as masks of that width. */
+  /** For a bool that was computed by comparing 64-bit lanes: the same as masks of that width. */
   readonly masks?: Parts;
   /** The value, if it is constant. */
   readonly constant?: number | bigint | boolean;
@@ -29,7 +29,7 @@ export function isWide(type: ValueType): type is "float64" | "int64" {
 /** Returns the number of vectors that hold four elements. */
 export const vectorsOf = (type: ValueType): number => isWide(type) ? 2 : 1;
 
-/** The local of a vector of a value; the only one where there is one. */
+/** The local of a vector of a value; the only one if there is just one. */
 export function partOf({ parts }: LaneValue, part: number): number {
   return parts[part] ?? parts[0] ?? -1;
 }

@@ -1,12 +1,11 @@
 /**
- * The script of a pool's thread, which depends on nothing but the shared memory, so that it works wherever the
- * modules of this program are. Invariant: the words below are read before a chunk is taken and stay valid until it is
- * counted as done.
+ * The script of a pool's thread, which depends only on the shared memory, so that it runs wherever the modules of this
+ * program are. Invariant: the words below are read before a chunk is taken and stay valid until it is counted as done.
  */
 
 /** Words at the start of the memory. */
 export const WORD = {
-  /** Number of the job (upper half) and of its chunks that nobody has taken (lower half). */
+  /** Number of the job (upper half) and of its remaining chunks (lower half). */
   ticket: 0,
   /** Chunks of the job that are done. */
   done: 16,
@@ -14,7 +13,7 @@ export const WORD = {
   /** The module of the job: address and length of its code. */
   address: 32,
   length: 33,
-  /** Number of the job's function among the module's exports. */
+  /** Index of the job's function among the module's exports. */
   function: 34,
   description: 35,
   units: 36,
@@ -27,7 +26,7 @@ export const WORD = {
   libraryLength: 41,
 } as const;
 
-/** The script. A thread that finds no work looks for 0.1 ms, then sleeps. */
+/** The script. A thread that finds no work polls for 0.1 ms, then sleeps. */
 export const workerSource = `
 const { memory, place } = require("node:worker_threads").workerData;
 const words = new Int32Array(memory.buffer, 0, 64);

@@ -1,6 +1,6 @@
 /**
- * Writes programs as WebAssembly forms. Invariant: kernels that run together are one step; kernels that are alike are
- * written once.
+ * Writes programs as WebAssembly forms. Invariant: kernels that run together are one step; alike kernels are written
+ * once.
  */
 import { generate } from "../../lib/codegen/generate.ts";
 import type { Kernel, LoopKernel, Program } from "../../lib/loops/ir.ts";
@@ -16,7 +16,7 @@ import { wasmTarget } from "./target.ts";
 
 type LoopsStep = Extract<StepKind, { readonly kind: "loops" }>;
 
-/** The target of a module. */
+/** The context of writing a module. */
 export interface Writing {
   /** Every size is below this. */
   readonly limit: number;
@@ -24,7 +24,7 @@ export interface Writing {
   readonly memory: MemoryKind;
 }
 
-/** Writes a program down. */
+/** Writes a program. */
 export function writeForm(program: Program, { limit, fuses, memory }: Writing): WasmForm {
   const generated = generate(program, wasmTarget(limit));
   const multiplies = generated.kernels.some(({ kind, blocks }) => kind === "extern" && blocks);

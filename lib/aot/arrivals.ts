@@ -1,7 +1,7 @@
 /**
- * Handling of tangents that do not arrive. A backward graph takes a tangent for each result, and a pass may come from
- * some of them only. Invariant: zeros in place of a tangent reach no gradient of another tangent: they would make 0
- * of -0, and NaN where they meet what is infinite.
+ * Handles tangents that do not arrive. A backward graph takes a tangent for each result, but a pass may start from some
+ * of them only. Invariant: zeros that replace a tangent are never added to the gradient of another one: they would turn
+ * -0 into 0, and infinities into NaN.
  */
 import { contiguousMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
@@ -11,18 +11,18 @@ import type { GraphBuilder, GraphValue } from "../ops/graph_builder.ts";
 
 type Found = FoundGradient<GraphValue>;
 
-/** The sums of one backward graph. */
+/** Sums up the gradients of one backward graph. */
 export class Arrivals implements GradientSums<GraphValue> {
   readonly #api: OpApi<GraphValue>;
   readonly #builder: GraphBuilder;
   readonly #count: number;
   /** For each device, an input that flags which tangents have arrived. */
   readonly #flags = new Map<DeviceName, GraphValue>();
-  /** Whether any of some tangents has arrived. */
+  /** Whether any of a set of tangents has arrived, by that set. */
   readonly #known = new Map<string, GraphValue>();
   #fills = false;
 
-  /** `count`: of tangents, whose inputs the graph has. */
+  /** `count`: number of tangents among the graph's inputs. */
   constructor(api: OpApi<GraphValue>, builder: GraphBuilder, count: number) {
     this.#api = api;
     this.#builder = builder;
@@ -40,7 +40,7 @@ export class Arrivals implements GradientSums<GraphValue> {
     return a.seeds.isSubsetOf(b.seeds) ? withB : this.#api.where(this.#arrived(b), withB, a.grad);
   }
 
-  /** Returns whether a rule receives zeros for one result beside gradients of others. */
+  /** Returns whether a rule receives zeros for one result together with gradients of others. */
   get fills(): boolean {
     return this.#fills;
   }
@@ -50,12 +50,12 @@ export class Arrivals implements GradientSums<GraphValue> {
     return this.#api.where(this.#arrived(found), found.grad, 0);
   }
 
-  /** Returns whether any tangent that a gradient comes from has arrived, as a value on its device. */
+  /** Returns whether any tangent that a gradient depends on has arrived, as a value on its device. */
   #arrived({ grad: { meta: { device } }, seeds }: Found): GraphValue {
     return this.#any(device, [...seeds].toSorted((a, b) => a - b));
   }
 
-  /** In steps that are shared: sums of many gradients grow by one at a time. */
+  /** Shares common prefixes: sums of many gradients grow by one at a time. */
   #any(device: DeviceName, seeds: readonly number[]): GraphValue {
     const key = `${device} ${seeds.join()}`, known = this.#known.get(key);
     if (known) return known;

@@ -37,26 +37,26 @@ import { inStages, needsStages } from "./stages.ts";
 import { traceForward } from "./trace.ts";
 import { noticeUnrolling } from "./unrolled.ts";
 
-/** The compilers behind `aotAutograd`. */
+/** Options of `aotAutograd`. */
 export interface AotOptions {
   /** Compiles forward graphs, and graphs that need no gradient. */
   readonly fwCompiler: GraphCompiler;
   /** Compiles backward graphs; default `fwCompiler`. */
   readonly bwCompiler?: GraphCompiler | undefined;
-  /** Cuts joint graphs; default: by minimum cut. */
+  /** Cuts joint graphs; by default with a minimum cut. */
   readonly partition?: Partitioner | undefined;
-  /** The same by PyTorch's name. */
+  /** The same option under PyTorch's name. */
   readonly partitionFn?: Partitioner | undefined;
   /**
-   * Whether equal stretches of a graph, as layers are, become one region that compilers see once, and calls of it (nodes
-   * with `meta.region`); default: not.
+   * Whether repeated parts of a graph, such as layers, become one region that compilers see once, and calls of it
+   * (nodes with `meta.region`); by default they do not.
    */
   readonly regions?: boolean | undefined;
 }
 
 /**
- * A backend that differentiates ahead of time, as `torch._dynamo.backends.common.aot_autograd`. `kept`: how what its
- * compilers give is kept between processes; it is not unless given.
+ * A backend that differentiates ahead of time, as `torch._dynamo.backends.common.aot_autograd`. `kept`: how compiled
+ * graphs are cached between processes; by default they are not.
  */
 export function aotAutograd(options: AotOptions, kept?: KeptCompilations): GraphBackend {
   checkOptions("aotAutograd", {
@@ -116,7 +116,7 @@ export function keptCompilationsOf(backend: GraphBackend): KeptCompilations | un
   return functionalCompilers.get(backend)?.kept;
 }
 
-/** The eager interpretation of a functional graph: a compiler that compiles nothing. */
+/** Interprets a functional graph eagerly: a compiler that compiles nothing. */
 export const interpretGraph: GraphCompiler = (gm) => (...args) => gm.forward(...args);
 
 interface Compilation {
@@ -140,14 +140,14 @@ function runnable(pair: CompiledPair): Compiled {
   return { run: runtimeOf(pair), mutated: mutations.map(({ input }) => input), addressed };
 }
 
-/** A step that other processes have a part in, as one function. */
+/** A step in which other processes take part, as one function. */
 function stepped(captured: GraphModule, step: SharedStep, compiler: GraphCompiler): Compiled {
   counters.add("aot", "joint_graphs");
   const { functional, plan } = step, forward = compileStep(step, compiler);
   return runnable({ plan, forward, captured, functional });
 }
 
-/** The halves of a graph, as a former process compiled them or compiled now. */
+/** The halves of a graph, restored from the cache or compiled. */
 function pairOf(captured: GraphModule, compilation: Compilation): CompiledPair {
   const { kept, fwCompiler, bwCompiler, exampleInputs } = compilation;
   const place = kept && KeptPair.of(captured, kept);
@@ -187,7 +187,7 @@ function compilePair(
   });
   const { plan } = joint, { placeholders } = joint.graph;
   for (const { input } of plan.mutations) refuseFolded(placeholders[input]);
-  // Where a gradient flows through a write, the tape must see it: the runtime copies.
+  // If a gradient flows through a write, the tape must see it, so the runtime copies.
   const mutatedInputs = plan.mutations.filter(({ differentiable }) => !differentiable);
   const compile = (compiler: GraphCompiler, gm: GraphModule, given: readonly unknown[]) => {
     const role = gm.signature?.role;
@@ -272,15 +272,15 @@ function savedLayout({ meta: { value } }: Node): SavedLayout {
   return isContiguous(value.tensor) ? { kind: "rowMajor" } : { kind: "strides", strides };
 }
 
-/** Example values for a graph's placeholders: the call's own where they are known, else tensors without elements. */
+/** Example values for a graph's placeholders: those of the call if known, else tensors without elements. */
 export function withExamples(graph: Graph, known: readonly unknown[]): unknown[] {
   return graph.placeholders.map((node, at) => at < known.length ? known[at] : exampleOf(node));
 }
 
 /**
- * Functional graphs see inputs as separate, and their elements as apart. Where a call writes to an input whose memory
- * another input shares, or whose indices share elements, or addresses memory before an input, the captured graph is
- * run op by op instead.
+ * Functional graphs assume that inputs share no memory and that the elements of each are distinct. If a call writes to
+ * an input whose memory another input shares, or whose indices share elements, or addresses memory before an input, the
+ * captured graph runs op by op instead.
  */
 function guardAliases(captured: GraphModule, { run, mutated, addressed }: Compiled): CompiledFunction {
   if (mutated.length === 0 && addressed.length === 0) return run;

@@ -10,7 +10,7 @@ import { hasEffect, type Node } from "../graph/node.ts";
 import { ambient } from "../tensor/modes.ts";
 import { isTensor } from "../tensor/tensor.ts";
 
-/** The first nodes of each part but the first: each reads parameters of an earlier bucket than all before it. */
+/** The first node of each part except the first: it reads parameters of an earlier bucket than all nodes before it. */
 export function bucketEnds({ graph }: GraphModule, inputs: readonly unknown[]): ReadonlySet<Node> {
   const ends = new Set<Node>();
   if (!ambient.gradEnabled) return ends;

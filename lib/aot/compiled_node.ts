@@ -1,7 +1,7 @@
 /**
- * Compiled calls on the tape. Gradients of the inputs come from the compiled backward graph where it computes what
- * the tape would, else from differentiating the captured graph op by op. Invariant: only saved values are kept, and
- * they are released once no result can be differentiated any more.
+ * Compiled calls on the tape. Gradients of the inputs come from the compiled backward graph if it computes what the
+ * tape would, else from differentiating the captured graph op by op. Invariant: only saved values are kept, and they
+ * are released once no result can be differentiated any more.
  */
 import { DynError, InternalError, invariant } from "../base/errors.ts";
 import { sameList } from "../base/lists.ts";
@@ -43,7 +43,7 @@ export class LostNode extends Node {
   readonly name = "CompiledFunctionBackward";
   readonly inputs: readonly Layout[];
 
-  /** `behind`: the tensors that a pass would reach, so that it fails when they are differentiated. */
+  /** `behind`: the tensors that a backward pass would reach, which make it fail when they are differentiated. */
   constructor(readonly error: DynError, behind: readonly Tensor[]) {
     super(behind.map(gradientEdge));
     this.inputs = behind.map(({ layout }) => layout);
@@ -59,7 +59,7 @@ export class LostNode extends Node {
 /** The inputs, results and saved values of a call. */
 interface CallValues {
   readonly inputs: readonly unknown[];
-  /** Elements that the call has overwritten and that the graph would need to be made again, by input. */
+  /** Elements that the call has overwritten and that running the graph again needs, by input. */
   readonly former: ReadonlyMap<number, Tensor>;
   readonly outputs: readonly unknown[];
 }
@@ -68,7 +68,7 @@ interface CallValues {
 export class CompiledNode extends Node {
   readonly name = "CompiledFunctionBackward";
   readonly inputs: readonly (Layout | null)[];
-  /** Compiled kernels may keep what they allocate. */
+  /** Compiled kernels may retain their temporaries. */
   override readonly ownsTemporaries = false;
   override readonly isOpaque = true;
   readonly #pair: CompiledPair;
@@ -76,11 +76,11 @@ export class CompiledNode extends Node {
   readonly #sizes: readonly number[];
   /** State of the generator before the call. */
   readonly #random: typeof defaultGenerator.state;
-  /** Of its results on the tape, by position. */
+  /** Layouts of its results on the tape, by position. */
   readonly #layouts: Layout[] = [];
   #values: CallValues | null;
   #saved: readonly unknown[] | null = null;
-  /** The forward's inputs, for differentiating again. */
+  /** The forward's inputs, for differentiating a second time. */
   #primals: readonly unknown[] | null = null;
   #lent: Tensor[] = [];
   /** The saved values that the latest pass has read. */
@@ -108,13 +108,13 @@ export class CompiledNode extends Node {
     this.#values = values;
   }
 
-  /** Gives a result its history. */
+  /** Makes this node the history of a result. */
   makes(result: Tensor, place: number): void {
     setHistory(result, this, place);
     this.#layouts[place] = result.layout;
   }
 
-  /** Saves what the backward reads; after the forward results know their history. `sizeOf`: the call's sizes. */
+  /** Saves what the backward reads, once the forward results have their history. `sizeOf`: the call's sizes. */
   save(sizeOf: (symbol: Sym) => number): void {
     if (!this.#values) throw releasedError();
     const { inputs, outputs, former } = this.#values;
@@ -140,7 +140,7 @@ export class CompiledNode extends Node {
     const leads = this.edges.map((_, k) =>
       options.wanted(k) && (this.#backward.reached[k] ?? []).some((at) => grads[at])
     );
-    // Edges are the node's, where on the tape each result would have its own
+    // Edges belong to the node, where the tape would give each result its own
     if (!leads.includes(true)) {
       this.#read = [];
       return this.edges.map(() => null);
@@ -148,17 +148,17 @@ export class CompiledNode extends Node {
     this.#noteArrival(grads, { ...options, results: [] });
     const again = () => this.#differentiate(grads, { ...options, results: [] }).edges;
     const saved = this.#saved;
-    // The tape may not need what the graph has saved and the program has overwritten
+    // The tape may not need a value that the graph has saved and the program has overwritten
     const overwritten = saved?.some((each) => each instanceof SavedTensor && each.overwritten);
     if (ambient.gradEnabled || saved === null || overwritten) return again();
     const results = this.#compiled(saved, { grads, leads });
-    // Zeros in place of what has not arrived may have met what is infinite
+    // Zeros for missing tangents may have been multiplied by infinities
     const exact = !this.#backward.fills ||
       results.every((grad, k) =>
         !grad || (this.#backward.reached[k] ?? []).every((at) => grads[at]) || isFinite(grad)
       );
     if (!exact) return again();
-    // A gradient that is returned is no longer the node's to free.
+    // A gradient that is returned must not be freed here.
     const handedOn = new Set(results.map((grad) => grad?.storage));
     this.#lent = this.#lent.filter(({ storage }) => !handedOn.has(storage));
     return results;
@@ -198,7 +198,7 @@ export class CompiledNode extends Node {
     return this.#pair.plan.connections.dependents[output] ?? [];
   }
 
-  /** On the tape, operations without saved values in common keep them apart. */
+  /** Operations on the tape that share no saved values are released separately. */
   release(): void {
     for (const each of this.#read) this.#spent.add(each);
     const { readings } = this.#pair.plan.connections;
@@ -217,7 +217,7 @@ export class CompiledNode extends Node {
     this.#lent = [];
   }
 
-  /** Notes the saved values that a pass is going to read. Throws if an earlier pass has released them. */
+  /** Marks the saved values that a pass is going to read. Throws if an earlier pass has released them. */
   #noteArrival(grads: readonly (Tensor | null)[], { wanted, results }: InsideOptions): void {
     const from = placesOf(grads.flatMap((grad, k) => grad ? [k] : []));
     const inputs = placesOf(this.edges.flatMap((edge, k) => edge && wanted(k) ? [k] : [])),
@@ -234,18 +234,18 @@ export class CompiledNode extends Node {
   }
 
   /**
-   * Differentiates op by op: runs the captured graph again, on aliases of its inputs, and differentiates that, past
-   * the hooks of the requested results.
+   * Differentiates op by op: runs the captured graph again, on aliases of its inputs, and differentiates the results
+   * without running the hooks of requested ones.
    */
   #differentiate(grads: readonly (Tensor | null)[], options: InsideOptions): InsideGradients {
     const count = this.#pair.captured.graph.placeholders.length;
-    // Attributes of the graph, which come after its inputs, stand for themselves
+    // Attributes of the graph, which follow its inputs, are passed as they are
     if (this.#primals === null) throw releasedError();
     const since = upcomingSequence();
     const aliases = this.#primals.map((each, k) => {
       const primal = this.#unpack(each);
       if (!isTensor(primal) || !this.edges[k] || k >= count) return primal;
-      // A stand-in for elements that are gone has no history, but keeps the input's place on the tape
+      // A stand-in for released elements has no history, but keeps the input's place on the tape
       if (!primal.requiresGrad) primal.requiresGrad = true;
       return enableGrad(() => ops.viewAs(primal, primal));
     });
@@ -278,7 +278,7 @@ export class CompiledNode extends Node {
     return { edges, results: inside };
   }
 
-  /** Later passes through results that were made again come to the program's own, where hooks and others ask. */
+  /** Redirects later passes through recomputed results to the program's own results, which have the hooks. */
   #standFor(
     results: readonly Tensor[],
     { found, since }: { readonly found: readonly (Tensor | null)[]; readonly since: number },
@@ -291,7 +291,7 @@ export class CompiledNode extends Node {
     forwardGradients(standIns, { from: [...standIns.map(({ is }) => is.node), ...reached], since });
   }
 
-  /** The results that can be differentiated, with the random numbers of the first time; no input is written to. */
+  /** Recomputes the differentiable results with the random numbers of the first run; writes to no input. */
   #runAgain(aliases: readonly unknown[]): Tensor[] {
     const { plan, captured } = this.#pair;
     const written = new Set(plan.mutations.map(({ input }) => input));
@@ -319,8 +319,8 @@ export class CompiledNode extends Node {
   }
 
   /**
-   * Gradients of the results as the backward graph expects them: row-major, zeros where none arrived; and where they
-   * did.
+   * Gradients of the results as the backward graph expects them: row-major, with zeros for those that did not arrive;
+   * and flags of those that did.
    */
   #given(grads: readonly (Tensor | null)[]): Tensor[] {
     const tangents = this.#layouts.map(({ shape, dtype, device }, k) => {
@@ -341,11 +341,11 @@ export class CompiledNode extends Node {
   }
 }
 
-/** An input whose elements no pass reads any more, or none ever did. */
+/** Replaces an input whose elements no pass reads, or will read again. */
 class StandIn {
   constructor(readonly layout: Layout) {}
 
-  /** Laid out as the input was: whether an op gives a view or a copy depends on it. */
+  /** Has the layout of the input, which decides whether an op returns a view or a copy. */
   make(): Tensor {
     const { shape, strides, extent, contiguous, dtype, device } = this.layout;
     if (contiguous) return ops.zeros(shape, { dtype, device });
@@ -353,7 +353,7 @@ class StandIn {
   }
 }
 
-/** A copy with the strides of what it is copied from, also where memory lies between its elements. */
+/** A copy with the strides of its source, even if there are gaps between the elements. */
 export function cloneAsItLies(tensor: Tensor): Tensor {
   const { layout } = tensor;
   if (isDense(layout.meta) || !liesApart(layout)) return ops.clone(tensor);
@@ -363,13 +363,13 @@ export function cloneAsItLies(tensor: Tensor): Tensor {
 /** Returns whether all elements are finite. */
 function isFinite(tensor: Tensor): boolean {
   const elements = readElements(tensor);
-  // Anything but a finite number times 0 is NaN, which no sum loses
+  // Only finite numbers times 0 are 0; all others are NaN, which sums preserve
   let sum = 0;
   for (let i = 0; i < elements.length; i++) sum += Number(elements[i]) * 0;
   return sum === 0;
 }
 
-/** The tensor that became a result of the functional graph, among what the captured graph gave and wrote to. */
+/** The tensor behind a result of the functional graph, among those that the captured graph returned and wrote to. */
 function rootOf(
   { outputs, mutations }: RuntimePlan,
   output: number,
@@ -385,7 +385,7 @@ function rootOf(
   throw new InternalError(`Expected result ${output} among what the captured graph gives`);
 }
 
-/** A saved value as the backward expects it: what a graph has written in place lies as the caller's tensor does. */
+/** A saved value in the layout that the backward expects: what a graph has written in place has the caller's layout. */
 function laidOut(
   value: unknown,
   expected: SavedLayout | undefined,
@@ -404,7 +404,7 @@ function laidOut(
   }
 }
 
-/** A tensor with the elements of another, densely in the order of these strides; itself where they are its own. */
+/** A dense copy of a tensor in the order of these strides; the tensor itself if these are its own. */
 function withStrides(value: Tensor, strides: readonly number[]): Tensor {
   // Strides of dimensions of size 1 do not matter
   if (value.shape.every((size, d) => size === 1 || value.strides[d] === strides[d])) return value;
@@ -413,7 +413,7 @@ function withStrides(value: Tensor, strides: readonly number[]): Tensor {
   return ops.permute(dense, order.map((_, d) => order.indexOf(d)));
 }
 
-/** The saved outputs whose memory no input or result shares. */
+/** The saved outputs that share no memory with inputs or results. */
 export function madeForBackward(
   inputs: readonly unknown[],
   outputs: readonly unknown[],

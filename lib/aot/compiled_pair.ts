@@ -1,6 +1,6 @@
 /**
- * The compiled form of a captured graph: types of the compiled halves and of the values between them, and how their
- * lists are read. Invariant: forward results come first, then the values saved for the backward.
+ * The compiled form of a captured graph: the types of the compiled halves and of the values between them, and accessors
+ * of their lists. Invariant: forward results come first, then the values saved for the backward.
  */
 import { DynError, InternalError } from "../base/errors.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
@@ -24,7 +24,7 @@ export type SavedLayout =
 /** A compiled graph: takes the placeholders' values, returns the output list. */
 export type CompiledGraph = (...args: unknown[]) => unknown;
 
-/** The compiled halves and what is between them. */
+/** The compiled halves, and the interface between them. */
 export interface CompiledPair {
   readonly plan: RuntimePlan;
   readonly forward: CompiledGraph;
@@ -43,29 +43,29 @@ export interface CompiledBackward {
   readonly functional: GraphModule;
   readonly saved: readonly SavedValue[];
   readonly sizes: readonly Sym[];
-  /** Forward outputs from this index on are made for the backward only. */
+  /** Forward outputs from this index on exist for the backward only. */
   readonly savedFrom: number;
   /** Layouts that the backward expects of saved values. */
   readonly layouts: readonly SavedLayout[];
-  /** Devices of the inputs after the tangents, that say which of them have arrived. */
+  /** Devices of the inputs after the tangents that flag which tangents have arrived. */
   readonly arrivals: readonly DeviceName[];
-  /** Whether rules are given zeros for results at which nothing arrives, where the tape's may leave these out. */
+  /** Whether rules receive zeros for results whose tangents do not arrive, where the tape may skip them. */
   readonly fills: boolean;
-  /** For each gradient, the positions of the tangents that it comes from. */
+  /** For each gradient, the positions of the tangents that it depends on. */
   readonly reached: readonly (readonly number[])[];
   readonly origins: JointGraph["origins"];
-  /** Outputs of the backward graph that passes have made one with a tangent or with an earlier output. */
+  /** Outputs of the backward graph that passes have merged with a tangent or with an earlier output. */
   readonly merged: ReadonlySet<number>;
 }
 
-/** The tensor at a place of a list. */
+/** The tensor at a position of a list. */
 export function tensorAt(values: readonly unknown[], index: number): Tensor {
   const found = values[index];
   if (isTensor(found)) return found;
   throw new InternalError(`Expected a tensor at ${index} but found ${typeof found}`);
 }
 
-/** The list that a compiled graph gives. */
+/** The list that a compiled graph returns. */
 export function listOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   throw new DynError(`Expected a list of outputs from a compiled graph but found ${typeof value}`);

@@ -1,7 +1,7 @@
 /**
- * A part of a captured graph that is compiled when it is first reached, since some of its sizes are known only then.
- * Invariant: a version serves the calls whose sizes satisfy the assumptions of its compilation; sizes that it does
- * not mention may be any.
+ * A part of a captured graph that is compiled when it is first reached, because some of its sizes are unknown before.
+ * Invariant: a version serves the calls whose sizes satisfy the assumptions of its compilation; sizes that it does not
+ * mention may have any value.
  */
 import { config } from "../base/config.ts";
 import { DynError, messageOf } from "../base/errors.ts";
@@ -50,7 +50,7 @@ export class CompiledPart {
     readonly nodes: PartNodes,
     readonly options: {
       readonly backend: GraphBackend;
-      /** Whether a later part writes to what this one reads or gives. */
+      /** Whether a later part writes to an input or result of this one. */
       readonly writtenLater: boolean;
     },
   ) {
@@ -60,10 +60,10 @@ export class CompiledPart {
     );
   }
 
-  /** The part with the values of a call, compiled if nothing that is compiled serves it. */
+  /** Prepares the part for the values of a call, and compiles it if no version serves them. */
   prepare(values: ReadonlyMap<Node, unknown>, sizeOf: (symbol: Sym) => number): PreparedPart {
     const inputs = this.nodes.inputs.map((node) => values.get(node));
-    // The tape does not save what the part would save for its backward, which therefore must not be overwritten
+    // The part would save values for its backward that the tape does not; these must not be overwritten
     const saves = ambient.gradEnabled && this.#givesGradients &&
       inputs.some((value) => isTensor(value) && value.requiresGrad);
     if (saves && this.options.writtenLater) return this.#opByOp.prepare(values, sizeOf);
@@ -137,16 +137,16 @@ export class CompiledPart {
     return version;
   }
 
-  /** Compiles a graph under the settings of the capture; undefined where that fails and the part runs op by op. */
+  /** Compiles a graph under the settings of the capture; undefined if that fails and the part runs op by op. */
   #handOver(gm: GraphModule, examples: readonly unknown[]): CompiledFunction | undefined {
-    // A part may run several times in one call, and what it gave before is still needed
+    // A part may run several times in one call, and its earlier results are still needed
     const { trace: _, ...settings } = this.#settings,
       inductor = { ...settings, staticResults: false, replay: false };
     try {
       return config.patch({ inductor }, () => modes.without(() => this.options.backend(gm, examples))) ??
         undefined;
     } catch (error) {
-      // An op's complaint about its operands is the program's error
+      // An op's error about its operands is the program's error
       if (error instanceof DynError || this.#settings.errorOnFallback) throw error;
       reportFallback(
         "op by op",

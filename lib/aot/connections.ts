@@ -1,6 +1,6 @@
 /**
- * Dependences between the results of one graph, which are one node on the tape: which results are computed from
- * which, and what passes use up. Invariant: positions are those of the lists of inputs and results.
+ * Dependences between the results of one graph, which form one node on the tape: which results are computed from which,
+ * and which saved values a pass releases. Invariant: positions refer to the lists of inputs and results.
  */
 import { type GraphValue, tensorArguments } from "../ops/graph_builder.ts";
 import type { Recorder } from "../autograd/recorder.ts";
@@ -9,13 +9,13 @@ import type { TapeEntry } from "../autograd/gradient_tape.ts";
 /** Positions as the bits of a number. */
 type Places = bigint;
 
-/** Calls whose gradients read what was saved, and between which a pass cannot tell. */
+/** Calls whose gradients read the same saved values; a pass reads all of these or none. */
 export interface Reading {
-  /** Results from which a gradient comes to them. */
+  /** Results whose gradients flow into the calls. */
   readonly from: Places;
-  /** Inputs to which they hand it on. */
+  /** Inputs that the calls pass gradients on to. */
   readonly inputs: Places;
-  /** Results to which they hand it on. */
+  /** Results that the calls pass gradients on to. */
   readonly results: Places;
 }
 
@@ -29,14 +29,14 @@ export interface Connections {
 
 type Entry = TapeEntry<GraphValue>;
 
-/** The bits of some positions. */
+/** A bit set of some positions. */
 export function placesOf(positions: Iterable<number>): Places {
   let found = 0n;
   for (const each of positions) found |= 1n << BigInt(each);
   return found;
 }
 
-/** Follows the tape between inputs and results; `reading`: the calls whose gradients read what was saved. */
+/** Follows the tape between inputs and results; `reading`: the calls whose gradients read saved values. */
 export function connectionsOf(
   recorder: Recorder,
   { inputs, results, reading }: {
@@ -46,7 +46,7 @@ export function connectionsOf(
   },
 ): Connections {
   const { tape } = recorder;
-  // Written without recording, a tensor has its place on the tape still: a gradient comes to both values or to none
+  // A tensor that was written without recording keeps its place on the tape: a gradient reaches both values or neither
   const former = new Map<GraphValue, GraphValue>();
   for (const entry of tape) if (entry.kind === "same") former.set(entry.to, entry.from);
   const first = (value: GraphValue): GraphValue => {
@@ -82,7 +82,7 @@ export function connectionsOf(
 class PlaceMap {
   readonly #places = new Map<GraphValue, Places>();
 
-  /** Each of some values stands at its own position; `first`: the value that has a place for others as well. */
+  /** Each value has its own position; `first`: the value that shares its position with others. */
   constructor(
     values: readonly (GraphValue | undefined)[],
     private readonly first: (value: GraphValue) => GraphValue,
@@ -99,7 +99,7 @@ class PlaceMap {
   }
 }
 
-/** Returns the values that a gradient flows from and to at an entry. */
+/** Returns the values from which a gradient enters an entry of the tape, and those to which it leaves. */
 function endsOf(
   entry: Entry,
   { requiring }: Recorder,
@@ -111,7 +111,7 @@ function endsOf(
   return { sources, made: entry.outs };
 }
 
-/** The values, and all that gradients flow to from them. */
+/** The values, and everything to which gradients flow from them. */
 export function historyOf(recorder: Recorder, values: Iterable<GraphValue>): ReadonlySet<GraphValue> {
   const seen = new Set(values);
   for (const entry of recorder.tape.toReversed()) {

@@ -1,6 +1,6 @@
 /**
- * Finds the nodes of a captured graph that draw random numbers; they keep their order under all reorderings.
- * Invariant: a node that may draw is always included.
+ * Finds the nodes of a captured graph that draw random numbers, so that no reordering changes their order. Invariant: a
+ * node that may draw is always included.
  */
 import { orNull } from "../base/errors.ts";
 import { drawingNodes } from "../autograd/graph_replay.ts";
@@ -9,7 +9,7 @@ import type { GraphModule } from "../graph/graph_module.ts";
 import type { Node } from "../graph/node.ts";
 import { findTarget } from "../ops/table.ts";
 
-/** Returns a predicate for nodes that draw, themselves or in their composition; it is evaluated lazily. */
+/** Returns a predicate for nodes that draw, directly or in their composition; it is evaluated lazily. */
 export function drawingIn(captured: GraphModule): (node: Node) => boolean {
   let found: ReadonlySet<Node> | null | undefined;
   return (node) => {

@@ -1,10 +1,10 @@
 /**
- * Finds repeated stretches in a list of numbers that represent calls, equal where calls look alike: stretches of
- * equal adjacent pieces. Invariant: stretches do not overlap; if several choices exist, the one that leaves the least
- * work is preferred.
+ * Finds repeated stretches in a list of numbers that represent calls (calls that look alike have the same number):
+ * stretches of equal adjacent pieces. Invariant: stretches do not overlap; if several choices exist, the one that
+ * leaves the least work is preferred.
  */
 
-/** Pieces of the same length, one after another. */
+/** Equal pieces of the same length, one after another. */
 export interface Stretch {
   readonly start: number;
   readonly period: number;
@@ -13,16 +13,16 @@ export interface Stretch {
 
 /** When a stretch is worth outlining. */
 export interface Worth {
-  /** Calls of a piece; shorter ones are put together. */
+  /** Minimum number of calls in a piece; shorter ones are combined. */
   readonly least: number;
   /** Minimum length of pieces after combining short ones. */
   readonly together: number;
-  /** Calls that need not be looked at again. */
+  /** Minimum number of calls that outlining must save. */
   readonly saved: number;
-  /** The longest piece that is looked for. */
+  /** Maximum length of a piece. */
   readonly longest: number;
   /**
-   * Returns the number of values made after `from` that are read at or after each position up to `to`. A stretch is
+   * Returns the number of values computed after `from` that are read at or after each position up to `to`. A stretch is
    * cut where this is smallest, so that pieces pass few values.
    */
   readonly alive: (from: number, to: number) => readonly number[];
@@ -39,17 +39,17 @@ export function equalStretches(list: readonly number[], worth: Worth): Stretch[]
   return within(0, list.length);
 }
 
-/** The stretch between two places that saves most; of those that save the same the one of the shortest pieces. */
+/** The stretch between two places that saves most calls; of equal ones, the one with the shortest pieces. */
 function longestRun(
   list: readonly number[],
   { from, to, worth }: { readonly from: number; readonly to: number; readonly worth: Worth },
 ): Stretch | null {
   let best: Stretch | null = null, most = worth.saved - 1;
   const longest = Math.min(worth.longest, (to - from) >> 1);
-  // Of longer pieces there are none that save more than all that follows the first
+  // Longer pieces save no more than all calls that follow the first piece
   for (let period = 1; period <= longest && to - from - period > most; period++) {
     const end = to - period, least = Math.max(period, most + 1);
-    // A run that is long enough passes one of these places
+    // A run that is long enough includes one of these places
     for (let probe = from + least - 1; probe < end; probe += least) {
       if (list[probe] !== list[probe + period]) continue;
       let start = probe, after = probe + 1;
@@ -65,7 +65,7 @@ function longestRun(
   return best && cut(best, worth);
 }
 
-/** The same stretch with pieces that are long enough, starting where the fewest values are passed on. */
+/** The same stretch with pieces that are long enough, starting where the fewest values are live. */
 function cut(
   { start, period: shortest, count: most }: Stretch,
   { least, together, alive }: Worth,

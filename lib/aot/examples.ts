@@ -1,6 +1,6 @@
 /**
- * Example values for graph inputs that have none yet: a tensor without elements or a number, as the placeholder's
- * metadata says. Invariant: symbolic sizes have the values of the traced call.
+ * Example values for graph inputs that have none yet: tensors without elements, or numbers, according to the
+ * placeholder's metadata. Invariant: symbolic sizes have the values of the traced call.
  */
 import { DynError } from "../base/errors.ts";
 import type { Node } from "../graph/node.ts";

@@ -1,7 +1,7 @@
 /**
- * A captured graph as one functional graph without gradients, for runners elsewhere, with the plan of its
- * surroundings and its compiled form. Invariant: tensors that the captured graph holds become inputs after its
- * placeholders, in the order of `lifted`.
+ * Turns a captured graph into one functional graph without gradients, for runners elsewhere, with the runtime plan and
+ * its compiled form. Invariant: tensors that the captured graph holds become inputs after its placeholders, in the
+ * order of `lifted`.
  */
 import { DynError } from "../base/errors.ts";
 import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
@@ -17,13 +17,16 @@ import { simplify } from "./simplify.ts";
 import { needsStages } from "./stages.ts";
 import { traceForward } from "./trace.ts";
 
-/** A functional graph and what is around it. */
+/** A functional graph and its runtime plan. */
 export interface FunctionalGraph {
   readonly functional: GraphModule;
   readonly plan: RuntimePlan;
 }
 
-/** Makes a captured graph functional. Throws DynError for sizes that only elements say, NotFunctional for what is not. */
+/**
+ * Makes a captured graph functional. Throws DynError for sizes that depend on elements, NotFunctional if the graph
+ * cannot be made functional.
+ */
 export function functionalOf(captured: GraphModule): FunctionalGraph {
   if (needsStages(captured.graph)) {
     throw new DynError("Expected sizes that follow from sizes of inputs but found some that elements decide");
@@ -36,7 +39,7 @@ export function functionalOf(captured: GraphModule): FunctionalGraph {
   });
 }
 
-/** A functional graph without gradients as backends get it. */
+/** A functional graph without gradients, in the form that backends receive. */
 export function inferenceModule(
   graph: GraphModule["graph"],
   { plan: { mutations }, ownResults }: { readonly plan: RuntimePlan; readonly ownResults: number },
@@ -45,7 +48,7 @@ export function inferenceModule(
   return new GraphModule(graph, {}, graphRunner, { role: "inference", mutatedInputs, ownResults });
 }
 
-/** The function of a graph, by interpretation or as `forward` runs it; no gradients are recorded. */
+/** The function of a graph, interpreted or run by `forward`; no gradients are recorded. */
 export function runFunctional(
   { functional, plan }: FunctionalGraph,
   forward: CompiledFunction = interpretGraph(functional, []),
@@ -54,7 +57,7 @@ export function runFunctional(
   return (...inputs) => noGrad(() => run(...inputs));
 }
 
-/** Compiles a functional graph by a backend that differentiates ahead of time; with what was asked about sizes. */
+/** Compiles a functional graph with a backend that differentiates ahead of time; also returns the guards on sizes. */
 export function compileFunctional(functional: GraphModule, backend: GraphBackend): {
   readonly forward: CompiledFunction;
   readonly questions: readonly Question[];

@@ -1,6 +1,6 @@
 /**
- * A part of a functional graph, compiled separately. Invariants: values passed to other parts have the layouts that
- * the graph records; a part that writes to inputs of the graph is the last one, and nobody reads them after it.
+ * A part of a functional graph, compiled separately. Invariants: values passed to other parts have the layouts that the
+ * graph records; only the last part writes to inputs of the graph, and nothing reads them after it.
  */
 import { InternalError } from "../base/errors.ts";
 import type { CompiledFunction } from "../graph/backend.ts";
@@ -18,20 +18,20 @@ import { listOf, moduleOf, outsideSymbols, type PartNodes, type PreparedPart } f
 /** Options of compiling a part. */
 export interface FunctionalPartOptions {
   readonly compile: GraphCompiler;
-  /** Values whose memory the program gets. */
+  /** Values whose memory belongs to the program. */
   readonly own: ReadonlySet<Node>;
-  /** New values of inputs of the graph, which may be written in their place. */
+  /** New values of inputs of the graph, which may be written in place. */
   readonly mutated: ReadonlyMap<Node, Node>;
 }
 
-/** A part that is compiled when it is made. */
+/** A part that is compiled when it is created. */
 export class FunctionalPart {
   readonly #module: GraphModule;
   readonly #run: CompiledFunction;
   readonly #symbols: readonly Sym[];
   /** Position of each result among the results of the compiled graph. */
   readonly #places: readonly number[];
-  /** Inputs that kernels of other parts may have laid out in another order. */
+  /** Inputs that kernels of other parts may have computed in another layout. */
   readonly #made: readonly boolean[];
 
   readonly nodes: PartNodes;
@@ -72,7 +72,7 @@ export class FunctionalPart {
     this.#run = compile(this.#module, graph.placeholders.map(exampleOf));
   }
 
-  /** The part with the values of a call. */
+  /** Prepares the part for the values of a call. */
   prepare(values: ReadonlyMap<Node, unknown>, sizeOf: (symbol: Sym) => number): PreparedPart {
     const tensors = this.nodes.inputs.map((node, at) =>
       this.#made[at] ? laidOutAs(node, values.get(node), sizeOf) : values.get(node)
@@ -88,7 +88,7 @@ export class FunctionalPart {
   }
 }
 
-/** A value as the graph says that it lies. */
+/** A value in the layout that the graph records. */
 function laidOutAs({ name, meta }: Node, value: unknown, sizeOf: (symbol: Sym) => number): unknown {
   if (meta.value.kind !== "tensor") return value;
   if (!isTensor(value)) throw new InternalError(`Expected a tensor at ${name} but found ${typeof value}`);

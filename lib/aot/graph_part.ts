@@ -1,6 +1,6 @@
 /**
  * Extracts a run of nodes of a captured graph as a separate graph whose inputs are sizes, then values computed by
- * earlier nodes. Invariant: it computes what the nodes compute in place.
+ * earlier nodes. Invariant: it computes the same as its nodes in the captured graph.
  */
 import { InternalError } from "../base/errors.ts";
 import type { TensorMeta } from "../graph/meta.ts";
@@ -12,15 +12,15 @@ import { type Dim, evaluate, substitute, Sym } from "../sym/expr.ts";
 /** The nodes of a part. */
 export interface PartNodes {
   readonly nodes: readonly Node[];
-  /** Values from outside that they read. */
+  /** Outside values that they read. */
   readonly inputs: readonly Node[];
-  /** Values that are read outside. */
+  /** Values that are read outside of the part. */
   readonly results: readonly Node[];
-  /** Sizes that they give themselves. */
+  /** Sizes that the part itself determines. */
   readonly gives: ReadonlySet<Sym>;
 }
 
-/** A part made ready for a call: the graph that will run, and the run. */
+/** A part prepared for a call: the graph that will run, and the function that runs it. */
 export interface PreparedPart {
   readonly graph: Graph;
   run(): readonly unknown[];
@@ -30,7 +30,7 @@ export interface PreparedPart {
 export interface PartForm {
   /** Returns the replacement of a symbol. */
   readonly replace: (symbol: Sym) => Dim;
-  /** Symbols that are inputs, as they are in the new graph. */
+  /** Symbols that are inputs, as they appear in the new graph. */
   readonly sizes: readonly Sym[];
   /** Returns whether the value of an input requires a gradient. */
   readonly requiresGrad: (input: Node) => boolean;
@@ -50,7 +50,7 @@ export class GraphPart {
     });
   }
 
-  /** The part with the values of a call. */
+  /** Prepares the part for the values of a call. */
   prepare(values: ReadonlyMap<Node, unknown>, sizeOf: (symbol: Sym) => number): PreparedPart {
     const module = this.#module;
     const args = [...this.#symbols.map(sizeOf), ...this.nodes.inputs.map((node) => values.get(node))];
@@ -76,7 +76,7 @@ export function listOf(result: unknown): readonly unknown[] {
   throw new InternalError("Expected a list of results");
 }
 
-/** The symbols of a part that have to be known before it runs. */
+/** The symbols of a part that must be known before it runs. */
 export function outsideSymbols({ nodes, inputs, gives }: PartNodes): Set<Sym> {
   const found = symbolsOf(nodes.filter(({ meta }) => !meta.onHost));
   for (const { args, kwargs, meta } of nodes) {
@@ -89,7 +89,7 @@ export function outsideSymbols({ nodes, inputs, gives }: PartNodes): Set<Sym> {
   return found;
 }
 
-/** Writes a part as a graph. */
+/** Builds the graph of a part. */
 export function moduleOf(
   captured: GraphModule,
   { nodes, inputs, results }: PartNodes,

@@ -1,4 +1,4 @@
-/** Groups of the nodes of a graph: what stages are made of. */
+/** Groups of the nodes of a graph, from which stages are made. */
 import type { Node } from "../graph/node.ts";
 
 /** Nodes that run together. */

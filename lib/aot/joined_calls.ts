@@ -1,7 +1,7 @@
 /**
  * Joins several small collectives into one: calls of one op with the same arguments, on tensors of one type, become a
- * call on their concatenated elements, and the results are views of its result. Invariants: no call waits for one
- * that it is joined with; which calls are joined follows from the graph alone, as on all other processes.
+ * call on their concatenated elements, and the results are views of its result. Invariants: no call depends on one that
+ * it is joined with; which calls are joined follows from the graph alone, and so is the same in all processes.
  */
 import { itemSize } from "../base/dtype.ts";
 import { counters } from "../base/logs.ts";
@@ -22,7 +22,7 @@ interface Joinable {
   readonly elements: number;
   /** The properties that calls must share to be joined. */
   readonly kind: string;
-  /** The most elements of all of them. */
+  /** Maximum number of elements of all of them together. */
   readonly most: number;
 }
 
@@ -44,7 +44,7 @@ function join(graph: Graph, attributes: Attributes): boolean {
     if (!call) continue;
     const groups = groupsOf.get(call.kind) ?? [];
     groupsOf.set(call.kind, groups);
-    // The last one that it may be in waits for it least
+    // In the latest possible group it has to wait least
     let group = groups.findLast((each) => fits(call, each) && !dependsOn(call, each, groupOf));
     if (!group) groups.push(group = []);
     group.push(call);
@@ -83,7 +83,7 @@ function joinable(node: Node, attributes: Attributes): Joinable | null {
   };
 }
 
-/** Returns whether a call depends on any of a group, where joined calls depend on what any of them depends on. */
+/** Returns whether a call depends on any of a group; joined calls depend on everything that any of them depends on. */
 function dependsOn(
   { node }: Joinable,
   group: readonly Joinable[],
@@ -98,7 +98,7 @@ function dependsOn(
   return false;
 }
 
-/** Makes calls one, in front of the last of them. */
+/** Joins calls into one, right before the last of them. */
 function joinGroup(graph: Graph, group: readonly Joinable[]): void {
   const last = group.at(-1);
   if (!last) return;

@@ -1,8 +1,8 @@
 /**
  * The joint graph: forward and backward of a captured graph in one, over values without aliasing. It returns forward
- * results, then gradients; a plan tells the runtime how to turn forward results into what the captured program
- * returns. Invariant: the forward part does not depend on tangents; every forward result is a node of its own and
- * none is an input.
+ * results, then gradients; a plan tells the runtime how to turn forward results into the results of the captured
+ * program. Invariant: the forward part does not depend on tangents; every forward result is a node of its own and none
+ * is an input.
  */
 import { type DynError, InternalError } from "../base/errors.ts";
 import type { TreeSpec } from "../base/tree.ts";
@@ -20,29 +20,31 @@ import { Arrivals } from "./arrivals.ts";
 import { type Connections, connectionsOf, historyOf } from "./connections.ts";
 import type { ForwardTrace } from "./trace.ts";
 
-/** How one leaf of the captured result is made at run time. */
+/** How one leaf of the captured result is built at run time. */
 export type OutputPlan =
   | { readonly kind: "constant"; readonly value: unknown }
   | { readonly kind: "size"; readonly size: Sym }
   /** An input itself, after write-back. */
   | { readonly kind: "input"; readonly input: number }
-  /** A view of an input, made again so that it aliases the caller's tensor. */
+  /** A view of an input, recreated so that it aliases the caller's tensor. */
   | { readonly kind: "inputView"; readonly input: number; readonly steps: readonly ViewStep[] }
   | { readonly kind: "result"; readonly output: number }
   /**
-   * A view of an intermediate that has other aliases among the results, whose elements lie apart, or that has a
-   * history: writes in place give views another one than the tensors that they show.
+   * A view of an intermediate, recreated if other results alias that, if its elements are not dense, or if it has a
+   * history: writes in place give views another history than their bases.
    */
   | { readonly kind: "resultView"; readonly output: number; readonly steps: readonly ViewStep[] }
-  /** A view of what another leaf shows, so that gradients of the one flow through the other. */
+  /** A view of another leaf's memory, so that gradients of one flow through the other. */
   | { readonly kind: "leafView"; readonly leaf: number; readonly steps: readonly ViewStep[] }
   /** The same tensor as an earlier leaf. */
   | { readonly kind: "same"; readonly leaf: number };
 
-/** A tensor that a compiled call puts on the tape. */
+/** A result of a compiled call on the tape. */
 export type TapeResult =
   | { readonly kind: "output"; readonly output: number }
-  /** A leaf that is made again as a view, although other results are computed from it: a view's own node hides that. */
+  /**
+   * A leaf that is recreated as a view, although other results are computed from it: the view's own node hides that.
+   */
   | { readonly kind: "view"; readonly leaf: number };
 
 /** A mutated input, and whether a gradient flows through the write. */
@@ -50,16 +52,16 @@ export interface Mutation extends MutatedInput {
   readonly differentiable: boolean;
 }
 
-/** A result from which a backward pass must fail. */
+/** A result whose backward pass must fail. */
 export interface LostResult {
   readonly output: number;
   readonly error: DynError;
-  /** Inputs to which the pass would lead. */
+  /** Inputs that the pass would reach. */
   readonly inputs: readonly number[];
-  /** Other results on its way, and leaves that are made again as views. */
+  /** Other results on its way, and leaves that are recreated as views. */
   readonly through: readonly number[];
   readonly throughViews: readonly number[];
-  /** Whether passes inside of the graph have used up all that it would go through. */
+  /** Whether passes inside of the graph have already released everything that it would read. */
   readonly isUsedUp: boolean;
 }
 
@@ -72,20 +74,20 @@ export interface RuntimePlan {
   readonly differentiable: readonly TapeResult[];
   /** Their dependences, by position among them. */
   readonly connections: Connections;
-  /** Forward results whose backward pass must fail as on the tape, those that depend on others last. */
+  /** Forward results whose backward pass must fail as on the tape; those that depend on others come last. */
   readonly lost: readonly LostResult[];
-  /** Inputs that are written to, and on whose former elements results that require a gradient depend. */
+  /** Inputs that are overwritten although results that require a gradient depend on their former elements. */
   readonly overwritten: readonly number[];
-  /** Inputs of which a view addresses elements as they lie in memory, from its beginning. */
+  /** Inputs whose memory a view addresses from its beginning. */
   readonly addressed: readonly number[];
   readonly lifted: readonly unknown[];
-  /** Random ops, for which keys are an input, the last one; 0: no such input. */
+  /** Number of random ops, whose keys are the last input; 0: there is no such input. */
   readonly randomOps: number;
   /** Placeholders of the forward graph. */
   readonly inputCount: number;
   /**
-   * Whether calls are recorded where gradients are switched off, too: the graph was captured there, and what is
-   * differentiable in it switched them on for itself.
+   * Whether calls are recorded even where gradients are switched off: the graph was captured there, and its
+   * differentiable parts switched them on themselves.
    */
   readonly recordsAlways: boolean;
 }
@@ -97,7 +99,7 @@ export type GradientOrigin =
   /** An output of the backward graph; gradients that are one tensor share the position. */
   | { readonly kind: "output"; readonly output: number };
 
-/** A joint graph and what its inputs and outputs are. */
+/** A joint graph, with the meaning of its inputs and outputs. */
 export interface JointGraph {
   readonly graph: Graph;
   readonly plan: RuntimePlan;
@@ -105,27 +107,27 @@ export interface JointGraph {
   readonly results: readonly Argument[];
   /** Placeholders of gradients of results, parallel to `plan.differentiable`. */
   readonly tangents: readonly Node[];
-  /** Placeholders after these that say which have arrived. */
+  /** Placeholders after these that flag which have arrived. */
   readonly arrivals: readonly Node[];
-  /** Whether a rule is given zeros for a result whose tangent has not arrived, beside what arrives at others. */
+  /** Whether a rule receives zeros for a result whose tangent does not arrive, together with gradients of others. */
   readonly fills: boolean;
-  /** Gradients by input; null: none wanted or no path. Empty: nothing to differentiate. */
+  /** Gradients by input; null: not requested, or no path. Empty: nothing to differentiate. */
   readonly gradients: readonly (Node | null)[];
   /**
-   * Positions of the tangents that each gradient depends on: where none of them arrives, eager execution gives
-   * no gradient rather than zeros.
+   * Positions of the tangents that each gradient depends on: if none of them arrives, eager execution returns no
+   * gradient rather than zeros.
    */
   readonly reached: readonly (readonly number[])[];
   /**
-   * The origin of each gradient, null where there is none. Passes may make others equal too, but do not make them one
-   * tensor.
+   * The origin of each gradient, null if there is none. Passes may make other gradients equal, but do not make them the
+   * same tensor.
    */
   readonly origins: readonly (GradientOrigin | null)[];
 }
 
 /**
- * Ends a replayed graph: forward results, and where wanted their gradients. `gradEnabled`: whether gradients were
- * recorded around the captured program.
+ * Completes a replayed graph with forward results and, if requested, their gradients. `gradEnabled`: whether gradients
+ * were recorded around the captured program.
  */
 export function buildJoint(
   trace: ForwardTrace,
@@ -206,7 +208,7 @@ export function buildJoint(
     fills,
     reached,
     origins: originsOf({ gradients, tangents }),
-    // Read off the output node, since passes replace nodes.
+    // Derived from the output node, since passes replace nodes.
     get results() {
       return listed().slice(0, values.length);
     },
@@ -217,8 +219,8 @@ export function buildJoint(
 }
 
 /**
- * Throws NotFunctional where a gradient flows from a result to others before it comes to what is lost: one node of the
- * tape has it fail, or not, as a whole.
+ * Throws NotFunctional if a gradient flows from a result to others before it reaches a lost one: a single node on the
+ * tape either fails or does not.
  */
 function refuseReadable(replay: GraphReplay, value: GraphValue, others: readonly GraphValue[]): void {
   if (others.some((other) => replay.flows(value, other))) {
@@ -257,7 +259,7 @@ interface ViewLeaf {
   readonly value: GraphValue;
 }
 
-/** Leaves that are made again as views, and their values. */
+/** Leaves that are recreated as views, and their values. */
 function viewLeaves({ outputs }: ForwardTrace, plans: readonly OutputPlan[]): ViewLeaf[] {
   return plans.flatMap(({ kind }, leaf) => {
     const tensor = outputs[leaf],
@@ -266,7 +268,7 @@ function viewLeaves({ outputs }: ForwardTrace, plans: readonly OutputPlan[]): Vi
   });
 }
 
-/** Returns those values from which others among them are computed. */
+/** Returns the values from which others among them are computed. */
 function viewsBehind(
   trace: ForwardTrace,
   plans: readonly OutputPlan[],
@@ -293,11 +295,11 @@ interface Backward {
   readonly fills: boolean;
   readonly gradients: readonly (Node | null)[];
   readonly reached: readonly (readonly number[])[];
-  /** Calls whose gradients read what was saved. */
+  /** Calls whose gradients read saved values. */
   readonly reading: ReadonlySet<RecordedCall<GraphValue>>;
 }
 
-/** The backward part: one tangent per result, one gradient per input that wants one. */
+/** Appends the backward part: one tangent per result, one gradient per input that requires one. */
 function appendBackward(replay: GraphReplay, results: readonly GraphValue[]): Backward {
   const { builder, core, inputs } = replay, sums = new Arrivals(core, builder, results.length);
   const seeds = results.map((value, position) => {
@@ -332,7 +334,7 @@ function at(values: readonly GraphValue[], places: readonly number[]): GraphValu
   });
 }
 
-/** The forward results, each a node of its own. */
+/** Collects the forward results, each a node of its own. */
 class Results {
   readonly values: GraphValue[] = [];
   readonly #roots = new Set<Node>();
@@ -340,8 +342,8 @@ class Results {
   constructor(readonly replay: GraphReplay) {}
 
   /**
-   * Adds a result, laid out as the captured program's tensor, and returns its index. What shows the memory of an
-   * input, or of another result, is copied.
+   * Adds a result in the layout of the captured program's tensor, and returns its index. A result that aliases an input
+   * or another result is copied.
    */
   add(value: GraphValue, meta: TensorMeta): number {
     const { recorder } = this.replay;
@@ -392,8 +394,8 @@ function planOutputs(
 }
 
 /**
- * The tensor of most views, among some, that another is a view of. A write gives a view the history of what it shows in
- * the end, past other views.
+ * The tensor with the longest chain of views, among some, that another is a view of. A write gives a view the history
+ * of its base, past other views.
  */
 function longestPrefix(
   { storage, steps, madeAt }: FunctionalTensor,

@@ -1,8 +1,8 @@
 /**
  * Compiled graphs on disk, like PyTorch's AOTAutogradCache and FxGraphCache: the differentiated, partitioned and
  * compiled halves of captured graphs. Invariant: the key is the complete text of everything that compilation depends
- * on, including the captured graph with all metadata, and is compared as a whole; a graph that cannot be serialised
- * is not kept, and the log says why (`DYN_LOGS=cache`).
+ * on, including the captured graph with all metadata, and is compared as a whole; a graph that cannot be serialised is
+ * not cached, and the log says why (`DYN_LOGS=cache`).
  */
 import { getDefaultDtype } from "../base/dtype.ts";
 import { bisection } from "../base/bisect.ts";
@@ -35,15 +35,14 @@ import { backwardFacts, graphSignature, numberTable, runtimePlan } from "./store
 /** The functions of a compiler that caching needs. */
 export interface KeptCompilations {
   /**
-   * Returns everything that compiling a graph depends on besides the graph and the ambient state; null: it is not
-   * cached.
+   * Returns everything that compiling a graph depends on besides the graph and ambient state; null: it is not cached.
    */
   readonly identityOf: (captured: GraphModule) => string | null;
   /** A functional graph with its cached compilation; null if it must be compiled again. Throws DamagedForm. */
   readonly restore: (gm: GraphModule, form: Plain, symbols: Symbols) => CompiledFunction | null;
 }
 
-/** Texts of stages that a graph out of the cache does not pass: who wants to read them has it compiled. */
+/** Texts of stages that a cached graph skips: if something wants to read them, the graph is compiled. */
 const STAGE_TEXTS: readonly Artifact[] = [
   "aot_joint_graph",
   "aot_graphs",
@@ -54,10 +53,10 @@ const STAGE_TEXTS: readonly Artifact[] = [
   "perf_hints",
 ];
 
-/** The same for recorders. */
+/** The same stages, as recorders name them. */
 const STAGE_ARTIFACTS = [...STAGE_TEXTS, "fx_graph_transformed", "ir_post_fusion"];
 
-/** A functional graph on its way to a compiler, and what came of it. */
+/** A functional graph passed to a compiler, and the result. */
 interface Compilation {
   readonly gm: GraphModule;
   readonly how: KeepableRun | undefined;
@@ -74,7 +73,7 @@ export class KeptPair {
     readonly captured: GraphModule,
   ) {}
 
-  /** The place for a graph; null where it is not kept. */
+  /** The cache entry of a graph; null if it is not cached. */
   static of(captured: GraphModule, kept: KeptCompilations): KeptPair | null {
     if (!keepsEntries() || bisection.active || config.reproAfter !== "") return null;
     const identity = kept.identityOf(captured);
@@ -97,7 +96,7 @@ export class KeptPair {
       const tensors = describe(held, symbols);
       const key = JSON.stringify({ identity, state, sizes: symbols.describe(), tensors, graph });
       symbols.isOpen = false;
-      // By node: which nodes have one list in common may differ from process to process
+      // By node: which nodes share a list may differ between processes
       const stacks = captured.graph.nodes.map(({ meta }) => meta.stack);
       return new KeptPair(key, symbols, stacks, captured);
     } catch (error) {
@@ -107,7 +106,7 @@ export class KeptPair {
     }
   }
 
-  /** The halves as a former process compiled them, by `restored`; null where nothing was kept. */
+  /** The cached halves, rebuilt by `restored`; null if there are none. */
   find(restored: (gm: GraphModule, form: Plain) => CompiledFunction | null): CompiledPair | null {
     if (STAGE_TEXTS.some((name) => logs.enabled(name)) || recording.wants(STAGE_ARTIFACTS)) return null;
     const text = keptEntry("graphs", this.key);
@@ -136,7 +135,7 @@ export class KeptPair {
     }
   }
 
-  /** Caches code that is generated only after the first calls, together with the rest. */
+  /** Also caches code that is generated only after the first calls. */
   #keepsMore({ forward, backward }: CompiledPair): void {
     const half = (given: Plain | undefined, run: CompiledFunction): Plain => {
       const fields = recordIn(given), { code } = recordIn(keepableOf(run)?.write(this.symbols) ?? {});
@@ -204,7 +203,7 @@ export class KeptPair {
     };
   }
 
-  /** A compiler whose results are noted, so that they can be kept. */
+  /** A compiler whose results are recorded for caching. */
   noting(compiler: GraphCompiler): GraphCompiler {
     return (gm, examples) => {
       const run = compiler(gm, examples), role = gm.signature?.role;
@@ -220,7 +219,7 @@ export class KeptPair {
     return found;
   }
 
-  /** Keeps what was compiled; `asked`: what that asked about sizes. */
+  /** Caches what was compiled; `asked`: the guards on sizes that compilation added. */
   keep(pair: CompiledPair, asked: readonly Question[]): void {
     const { symbols, stacks } = this, { plan, functional, backward } = pair;
     const half = (role: GraphSignature["role"]): Plain => {
@@ -237,7 +236,7 @@ export class KeptPair {
     try {
       const { run: _, functional: _functional, ...facts } = backward ?? { run: null, functional: null };
       const form: Plain = {
-        // Tensors are the captured graph's own, by name, or made of its numbers
+        // Tensors are either the captured graph's own, by name, or built from its numbers
         plan: runtimePlan.write({ ...plan, lifted: [] }, symbols),
         lifted: plan.lifted.map((tensor) => {
           const table = tableOf(tensor);
@@ -256,7 +255,7 @@ export class KeptPair {
   }
 }
 
-/** The tensors that a graph holds, by name. Throws NotStorable where it holds anything else. */
+/** The tensors that a graph holds, by name. Throws NotStorable if it holds anything else. */
 function heldTensors({ attributes }: GraphModule): ReadonlyMap<string, Tensor> {
   return new Map(
     Object.entries(attributes).map(([name, value]) => {
@@ -267,8 +266,8 @@ function heldTensors({ attributes }: GraphModule): ReadonlyMap<string, Tensor> {
 }
 
 /**
- * Describes held tensors as compilation sees them: their metadata, and which are identical. Their elements are
- * inputs.
+ * Describes held tensors as compilation sees them: their metadata, and which of them are the same tensor. Their
+ * elements are inputs.
  */
 function describe(held: ReadonlyMap<string, Tensor>, symbols: Symbols): Plain {
   const tensors = [...new Set(held.values())];

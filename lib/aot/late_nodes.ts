@@ -1,14 +1,15 @@
 /**
- * Moves nodes to the last part of a step where they fuse better than in an earlier one. Invariant: no collective
- * waits for them.
+ * Moves nodes to the last part of a step if they fuse better there than in an earlier one. Invariant: no collective
+ * depends on them.
  */
 import type { Node } from "../graph/node.ts";
 import type { Group } from "./groups.ts";
 import { Classifier } from "./recompute.ts";
 
 /**
- * Moves loops over elements that only the last group reads: those that are computed from inputs alone, as the decay of an
- * optimizer's moments is, would have to be stored and read again; new values of inputs are written in their place there.
+ * Moves pointwise nodes that only the last group reads: nodes computed from inputs alone, such as the decay of an
+ * optimizer's moments, would otherwise be stored and read again; in the last group, new values of inputs are written in
+ * place.
  */
 export function computedLate(groups: readonly Group[], newValues: ReadonlySet<Node>): Group[] {
   const last = groups.at(-1);

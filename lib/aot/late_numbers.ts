@@ -1,6 +1,6 @@
 /**
- * Numbers of a captured graph that can be read from memory instead of being constants: those that rounds of a loop
- * differ in, besides their tensors. Invariant: with a number from its table a call has the same results, types and
+ * Numbers of a captured graph that can be read from memory instead of being constants: those in which iterations of a
+ * loop differ, besides their tensors. Invariant: with a number from its table a call has the same results, types and
  * gradients as with the constant, bit for bit.
  */
 import { type DType, highest, isComplex, isFloat, isInteger, lowest } from "../base/dtype.ts";
@@ -16,9 +16,9 @@ import { findTarget } from "../ops/table.ts";
 import { tensor } from "../tensor/creation.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
-/** A number that a call may be given. */
+/** A number that can be an argument of a call. */
 export interface LateNumber {
-  /** Its place among the arguments. */
+  /** Its position among the arguments. */
   readonly at: number;
   readonly value: number;
   /** The type of the table that holds it. */
@@ -26,7 +26,10 @@ export interface LateNumber {
   readonly device: DeviceName;
 }
 
-/** The number that a call may be given; null: there is none, or several, of which one gives the other its type. */
+/**
+ * The number of a call that can become an argument; null: there is none, or there are several, one of which determines
+ * the other's type.
+ */
 export function lateNumber(node: Node): LateNumber | null {
   const definition = findTarget(node.target)?.definition, { value: known } = node.meta;
   if (!definition || definition.arrange || known.kind !== "tensor") return null;
@@ -40,7 +43,7 @@ export function lateNumber(node: Node): LateNumber | null {
   const operands = node.args.flatMap((each) => each instanceof Node ? metaOf(each) ?? [] : []);
   const promoted = resultTypeOf([...operands, value]);
   const dtype = tableType(promoted, value);
-  // Conversions to integers are those of kernels on the one way and of the host on the other
+  // Conversions to integers would differ: kernels do one, the host the other
   if (dtype === null || (isFloat(dtype) && isInteger(result))) return null;
   const loaded = contiguousMeta([], dtype, device);
   if (resultTypeOf([...operands, loaded]) !== promoted) return null;
@@ -48,7 +51,7 @@ export function lateNumber(node: Node): LateNumber | null {
   return sameMeta(inferred, known.tensor) ? { at, value, dtype, device } : null;
 }
 
-/** The type in which a number is held that is computed with as this type; null: it stays where it is. */
+/** The type that stores a number used in computations of this type; null: it stays a constant. */
 function tableType(computed: DType, value: number): DType | null {
   if (isComplex(computed) || computed === "bool") return null;
   if (isFloat(computed)) return computed === "float64" ? "float64" : "float32";
@@ -58,7 +61,7 @@ function tableType(computed: DType, value: number): DType | null {
   return Number.isInteger(value) && !Object.is(value, -0) && low <= value && value <= high ? "int32" : null;
 }
 
-/** The metadata of a call's result with something else for an argument; undefined where it is refused. */
+/** The metadata of a call's result with another value for an argument; undefined if the op rejects it. */
 function inferredWith(
   node: Node,
   definition: OpDefinition,
@@ -86,17 +89,17 @@ function metaOf({ meta: { value } }: Node): TensorMeta | undefined {
 const isMeta = (value: unknown): value is TensorMeta =>
   typeof value === "object" && value !== null && "dtype" in value && "strides" in value;
 
-/** Numbers of one type that the calls of a region differ in. */
+/** Numbers of one type that differ between the calls of a region. */
 export interface NumberTable {
   readonly dtype: DType;
   readonly device: DeviceName;
-  /** Count of numbers in each call. */
+  /** Number of values for each call. */
   readonly width: number;
   /** The numbers of all calls, one call after another. */
   readonly values: readonly number[];
 }
 
-/** Tables in memory, and what they were made of. */
+/** Tables in memory, and the numbers from which they were made. */
 const tables = new WeakMap<object, NumberTable>();
 
 /** A table in memory, as kernels read it. */
@@ -107,6 +110,6 @@ export function tableTensor(table: NumberTable): Tensor {
   return made;
 }
 
-/** The table that a tensor is; undefined: it is none. */
+/** The table that a tensor holds; undefined if it holds none. */
 export const tableOf = (value: unknown): NumberTable | undefined =>
   typeof value === "object" && value !== null ? tables.get(value) : undefined;

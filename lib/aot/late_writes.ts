@@ -1,7 +1,7 @@
 /**
  * Writes that may be delayed: those of layers to state that they keep between calls and do not read, such as running
- * statistics. Invariant: nothing else in the graph reads or writes what such a call writes to, nor what it reads, so
- * that it can run anywhere after its inputs; a guard ensures that written inputs share no memory with others.
+ * statistics. Invariant: nothing else in the graph reads or writes what such a call writes, nor writes what it reads,
+ * so that it can run anywhere after its inputs; a guard ensures that written inputs share no memory with others.
  */
 import { Node } from "../graph/node.ts";
 import { findTarget } from "../ops/table.ts";
@@ -22,6 +22,6 @@ function isOwn({ op, target, args: [source] }: Node): boolean {
   const call = findTarget(target);
   if (!call || call.inplace) return false;
   const { implementation: { kind }, auxiliary } = call.definition;
-  // Statistics that are kept for a backward are computed for it
+  // Statistics that are saved for a backward are computed for it anyway
   return kind === "lower" || auxiliary !== undefined;
 }

@@ -1,13 +1,13 @@
 /**
- * Merges parts that compute next to nothing, since starting another part takes longer than some of them do.
- * Invariant: nothing runs before what it reads, and no collective waits for more than it did, except for such parts.
+ * Merges parts that compute next to nothing, since starting another part takes longer than running some of them.
+ * Invariant: nothing runs before what it reads, and no collective waits for more than before, except for such parts.
  */
 import type { Node } from "../graph/node.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { Group } from "./groups.ts";
 import { Classifier } from "./recompute.ts";
 
-/** Number of elements up to which loops take less time than starting a part, or continuing a call beside it. */
+/** Number of elements below which running loops takes less time than starting a part, or resuming a call beside it. */
 const FEW = 2048;
 
 /** Returns whether nodes compute next to nothing. */
@@ -30,7 +30,7 @@ function reads({ nodes }: Group, results: ReadonlySet<Node>): boolean {
   return nodes.some((node) => [...node.inputs()].some((each) => results.has(each)));
 }
 
-/** Has little parts join the next one where that follows at once, else the one before the calls in front of them. */
+/** Joins little parts with the part that directly follows, or else with the one before the calls that precede them. */
 export function withoutLittle(groups: readonly Group[]): Group[] {
   const found: Group[] = [];
   let open: readonly Node[] = [];

@@ -26,7 +26,7 @@ export class FlowNetwork {
 
   /**
    * Returns for each vertex whether it lies on the source's side of a minimum cut: it is reachable in the residual
-   * network. Throws InternalError where only infinite edges could be cut.
+   * network. Throws InternalError if every cut has an infinite edge.
    */
   minimumCut(source: number, sink: number): boolean[] {
     for (let levels = this.#levels(source); (levels[sink] ?? -1) >= 0; levels = this.#levels(source)) {
@@ -57,7 +57,7 @@ export class FlowNetwork {
   #augment(
     { levels, next, source, sink }: {
       readonly levels: readonly number[];
-      /** Per vertex, how many of its edges are used up in this phase. */
+      /** Per vertex, the number of its edges that are exhausted in this phase. */
       readonly next: number[];
       readonly source: number;
       readonly sink: number;

@@ -1,8 +1,8 @@
 /**
- * The memory budget of backward passes: below 1, `config.activationMemoryBudget` recomputes more values, the cheapest
- * by byte first, like `activation_memory_budget` of PyTorch's functorch. The budget is a share of what would be saved
- * without one. Invariant: the saved values besides inputs and results never exceed the share, unless none of them can
- * be recomputed; elements are the same.
+ * The memory budget of backward passes: below 1, `config.activationMemoryBudget` recomputes more values, those that
+ * cost least per byte first, like `activation_memory_budget` of PyTorch's functorch. The budget is a share of what
+ * would be saved without one. Invariant: saved values other than inputs and results never exceed the share, unless none
+ * of them can be recomputed; results stay the same.
  */
 import { config } from "../base/config.ts";
 import { logs } from "../base/logs.ts";
@@ -12,16 +12,16 @@ import { hintOf } from "../sym/decide.ts";
 import { type Cuttable, minimumCut } from "./min_cut.ts";
 import { bannedFromRecomputation, bytesOf, costlyNodes, type ForwardNodes, metasOf } from "./recompute.ts";
 
-/** Scalar operations in the time that a byte takes between memory and processor, of matrix products. */
+/** Scalar operations of matrix products in the time in which memory transfers a byte. */
 const OPERATIONS_PER_BYTE = 8;
 
-/** The values to save, by cost and within the budget. */
+/** The values to save, chosen by cost within the budget. */
 export function savedWithinBudget(cuttable: Cuttable): ReadonlySet<Node> {
   const { activationMemoryBudget: share } = config, { forward } = cuttable;
   const usual = minimumCut(cuttable, bannedFromRecomputation(forward));
   if (share === 1) return usual;
   const lives = new Lives(cuttable), { bytes: wanted } = lives.peak(usual), most = share * wanted;
-  // First everything that costs no more than its memory traffic, then products and the like, the cheapest first
+  // First everything that costs no more than its memory traffic, then products and their like, the cheapest first
   const once = costlyNodes(forward);
   let saved = minimumCut(cuttable, once), peak = lives.peak(saved);
   while (peak.bytes > most) {
@@ -51,7 +51,7 @@ export function savedWithinBudget(cuttable: Cuttable): ReadonlySet<Node> {
   return bytes < wanted ? saved : usual;
 }
 
-/** From where to where in a graph values of its forward part are needed. */
+/** The live ranges of the forward part's values. */
 class Lives {
   readonly #from: ReadonlyMap<Node, number>;
   readonly #to = new Map<Node, number>();
@@ -70,7 +70,7 @@ class Lives {
     this.#others = new Set<Argument>([...graph.placeholders, ...results]);
   }
 
-  /** When saved values take most, besides what is there anyway: how many bytes, and of which values. */
+  /** The peak of saved values, not counting what is live anyway: its size in bytes, and the values in it. */
   peak(saved: ReadonlySet<Node>): { readonly bytes: number; readonly alive: readonly Node[] } {
     const held = [...saved].filter((node) => !this.#others.has(node)).map((node) => ({
       node,
@@ -104,21 +104,21 @@ function costlyBehind(node: Node, once: ReadonlySet<Node>): readonly Node[] {
 }
 
 /**
- * Returns whether a node computes the same again: calls of regions have made their own cut, and host ops may have
- * effects.
+ * Returns whether a node can be computed again with the same result: calls of regions have made their own cut, and host
+ * ops may have effects.
  */
 function isRepeatable(node: Node, { classifier }: ForwardNodes): boolean {
   return node.op === "call_function" && !node.meta.region && !node.meta.onHost &&
     classifier.kindOf(node) !== "other";
 }
 
-/** Returns the cost of recomputing a node, in bytes that could be moved in the same time. */
+/** Returns the cost of recomputing a node, as the number of bytes transferred in the same time. */
 function recomputingCost(node: Node): number {
   const moved = [...node.inputs(), node].reduce((sum, each) => sum + bytesOf(each), 0);
   return Math.max(moved, 2 * multiplyAdds(node) / OPERATIONS_PER_BYTE);
 }
 
-/** Of matrix products and convolutions: elements of the result times what each is a sum of. */
+/** Multiply-adds of matrix products and convolutions: elements of the result times terms of each. */
 function multiplyAdds(node: Node): number {
   const [first, second] = [...node.inputs()].map((input) => metasOf(input)[0]), [result] = metasOf(node);
   if (!first || !second || !result) return 0;

@@ -1,6 +1,7 @@
 /**
  * Chooses the values that the backward part receives from the forward part, by a minimum cut on the bytes that saving
- * moves. Invariant: everything the backward reads follows from saved values, without a node that must not run twice.
+ * moves. Invariant: everything the backward reads can be computed from saved values, without running a node twice that
+ * must not.
  */
 import { checkInstance } from "../base/checked_input.ts";
 import { type Argument, Graph, mapNodes, type Node } from "../graph/node.ts";
@@ -23,7 +24,7 @@ export function independentNodes(joint: JointGraph): Set<Node> {
   return independent;
 }
 
-/** The nodes that some nodes need, themselves included, in graph order. */
+/** Some nodes and all that they depend on, in graph order. */
 export function ancestors(graph: Graph, of: readonly Argument[]): Set<Node> {
   const needed = new Set<Node>();
   mapNodes(of, (node) => (needed.add(node), node));
@@ -35,7 +36,7 @@ export function ancestors(graph: Graph, of: readonly Argument[]): Set<Node> {
   return ordered;
 }
 
-/** Returns the purposes of the forward: its results, and calls that may fail even if nobody reads them. */
+/** Returns the roots of the forward part: its results, and calls that may throw even if nothing reads them. */
 export function forwardEnds({ graph, results }: JointGraph): readonly Argument[] {
   return [...results, ...graph.nodes.filter(mayFail)];
 }
@@ -46,13 +47,13 @@ export interface Cuttable {
   readonly forward: ForwardNodes;
   /** Values that exist besides the inputs, whatever is saved. */
   readonly results: ReadonlySet<Argument>;
-  /** Inputs whose elements are others once the backward runs. */
+  /** Inputs that are overwritten before the backward runs. */
   readonly overwritten: ReadonlySet<Node | undefined>;
-  /** Nodes of the forward part that the backward one gives as they are. */
+  /** Nodes of the forward part that the backward returns unchanged. */
   readonly gradients: ReadonlySet<Node | null>;
 }
 
-/** A joint graph as it is to be cut. */
+/** A joint graph in the form that is cut. */
 export function cuttableJoint(joint: JointGraph): Cuttable {
   checkInstance(joint?.graph, Graph, "a joint graph to cut");
   const { graph, plan, results, gradients } = joint;
@@ -69,7 +70,7 @@ export function cuttableJoint(joint: JointGraph): Cuttable {
   };
 }
 
-/** The values to save: a minimum cut between what exists in the forward and what the backward reads. */
+/** The values to save: a minimum cut between the values that exist in the forward and those that the backward reads. */
 export function minimumCut(
   { graph, forward: { required, independent, classifier }, results, overwritten, gradients }: Cuttable,
   banned: ReadonlySet<Node>,
@@ -99,7 +100,7 @@ export function minimumCut(
   return saved;
 }
 
-/** Bytes moved by saving a node: written and read, or only read where it exists anyway. */
+/** Bytes moved by saving a node: written and read, or only read if it exists anyway. */
 function savingCost(
   node: Node,
   { classifier, exists, distance }: {
@@ -109,17 +110,17 @@ function savingCost(
   },
 ): number {
   if (metasOf(node).length !== 1 || node.meta.value.kind !== "tensor") {
-    // Numbers cost nothing; several results are saved one by one.
+    // Numbers cost nothing; multiple results are saved individually.
     return node.meta.value.kind === "size" || node.meta.value.kind === "number" ? 0 : Infinity;
   }
   let moves = exists ? 1 : 2;
   if (classifier.kindOf(node) === "view") {
-    // A view is repeated for nothing, unless it keeps a much larger tensor alive; then it is copied.
+    // Repeating a view is free, unless it keeps a much larger tensor alive; then it is copied.
     const [viewed] = node.inputs();
     if (!viewed || bytesOf(node) >= bytesOf(viewed)) return Infinity;
     moves++;
   }
-  // Nearer to the backward is better where bytes are equal.
+  // Of equal sizes, values nearer to the backward are preferred.
   return bytesOf(node) * moves * 1.1 ** Math.min(100, Math.max(1, distance)) + 1e-3;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Outlines equal stretches of a captured graph as calls of one region: the layers of a model, the rounds of a loop.
- * Invariant: the stretches of one region differ only in the values passed to them, numbers among them.
+ * Outlines repeated stretches of a captured graph as calls of one region: the layers of a model, the iterations of a
+ * loop. Invariant: the pieces of one stretch differ only in the values passed to them, including numbers.
  */
 import { InternalError } from "../base/errors.ts";
 import { isHigherOrder } from "../graph/higher_order.ts";
@@ -32,15 +32,15 @@ import { isLateWrite } from "./late_writes.ts";
 const LEAST = 16;
 /** Minimum number of calls in a piece, since fusion does not cross its ends. */
 const TOGETHER = 64;
-/** Calls that have to be saved. */
+/** Minimum number of calls that must be saved. */
 const SAVED = 48;
-/** The longest stretch that is looked for. */
+/** Maximum length of a stretch. */
 const LONGEST = 2000;
 
-/** A graph whose equal stretches are regions, or null. */
+/** Returns a graph whose repeated stretches are regions, or null. */
 export function outlined(captured: GraphModule): GraphModule | null {
   const { graph, attributes, runner } = captured;
-  // Regions that are differentiated do not write
+  // Regions that are differentiated write nothing
   const keeps = graph.nodes.some(({ op, meta: { value } }) =>
     op !== "placeholder" && value.kind === "tensor" && value.requiresGrad
   );
@@ -57,23 +57,23 @@ export function outlined(captured: GraphModule): GraphModule | null {
   return new GraphModule(withRegions(graph, regions, names), { ...attributes, ...held }, runner);
 }
 
-/** The numbers that calls may be given. */
+/** The numbers of calls that can become arguments. */
 type LateNumbers = ReadonlyMap<Node, LateNumber>;
 
-/** Equal stretches and what they are calls of. */
+/** A stretch of equal pieces, and the region that they call. */
 interface Outline {
   readonly region: Region;
   readonly pieces: readonly Piece[];
-  /** The numbers that the pieces differ in: each is given its rows of them. */
+  /** The numbers in which the pieces differ: each is passed its rows of the tables. */
   readonly tables: readonly NumberTable[];
 }
 
-/** One stretch. */
+/** One piece of a stretch. */
 interface Piece {
   readonly nodes: readonly Node[];
-  /** The tensors that the region is given. */
+  /** The tensors passed to the region. */
   readonly args: readonly Node[];
-  /** Also the sizes, after numbers. */
+  /** The sizes passed after the numbers. */
   readonly sizes: readonly Argument[];
   /** Nodes that others read, in the order of the region's results. */
   readonly results: readonly Node[];
@@ -103,7 +103,7 @@ function regionsOf(calls: readonly Node[], attributes: GraphModule["attributes"]
     return known;
   };
   const lastUse = calls.map((node) => {
-    // An in-place result lives on under the name of the written value
+    // The result of an in-place op lives on under the name of the written value
     const [written = node] = hasEffect(node) ? node.inputs() : [];
     return Math.max(lastUseOf(node), lastUseOf(written));
   });
@@ -124,7 +124,7 @@ function regionsOf(calls: readonly Node[], attributes: GraphModule["attributes"]
       { length: count },
       (_, k) => wired(calls.slice(start + k * period, start + (k + 1) * period), late),
     );
-    // The first piece often takes what no other gives
+    // The first piece often takes inputs that no other piece computes
     const [, model] = all;
     const fitting = model ? all.filter((each) => each.text === model.text) : [];
     return (fitting.length - 1) * period < SAVED ? [] : outlineOf(fitting) ?? [];
@@ -132,7 +132,7 @@ function regionsOf(calls: readonly Node[], attributes: GraphModule["attributes"]
   return [...marked, ...stretches];
 }
 
-/** The numbers that calls may be given, by the texts of these calls: they are asked for once for calls that are alike. */
+/** The numbers of calls that can become arguments, computed once for each text of a call. */
 function lateNumbersOf(texts: ReadonlyMap<Node, string>): Map<Node, LateNumber> {
   const found = new Map<Node, LateNumber>(), known = new Map<string, LateNumber | null>();
   for (const [node, text] of texts) {
@@ -148,7 +148,7 @@ function lateNumbersOf(texts: ReadonlyMap<Node, string>): Map<Node, LateNumber> 
   return found;
 }
 
-/** Calls of functions that the program has marked, where several are alike. */
+/** Calls of functions that the program has marked, if several are alike. */
 function markedRegions(
   calls: readonly Node[],
   attributes: GraphModule["attributes"],
@@ -164,7 +164,7 @@ function markedRegions(
   const alike = new Map<string, Wired[]>();
   for (const span of spans.values()) {
     const { first, last } = span;
-    // Generators take turns
+    // Generators advance from call to call
     const isApart = spans.values().every((each) => each === span || each.last < first || each.first > last);
     if (!isApart) continue;
     const nodes = calls.slice(first, last + 1);
@@ -191,7 +191,7 @@ function isPlain(node: Node, attributes: GraphModule["attributes"]): boolean {
   return target === "getitem" || findTarget(target) !== undefined;
 }
 
-/** A text that is the same for calls that differ in their tensors alone, and in a number that they may be given. */
+/** A text that is the same for calls that differ only in their tensors and in a number that can become an argument. */
 function likeness(
   { op, target, args, kwargs, meta: { value, noGrad } }: Node,
   late: LateNumber | undefined,
@@ -202,7 +202,7 @@ function likeness(
   return `${op} ${target}(${shape(given)}, ${shape(kwargs)})${noGrad ? " noGrad" : ""}: ${result}`;
 }
 
-/** Texts of metadata, which equal layers share. Sizes may turn out to be numbers while a graph is compiled. */
+/** Texts of metadata, which equal layers share. Sizes may become constants while a graph is compiled. */
 const metaTexts = new WeakMap<TensorMeta, string>();
 
 function metaText(meta: TensorMeta): string {
@@ -214,7 +214,7 @@ function metaText(meta: TensorMeta): string {
   return text;
 }
 
-/** An argument without the tensors in it. */
+/** An argument without its tensors. */
 function shape(argument: Argument): string {
   if (argument instanceof Node) return "%";
   if (argument instanceof Sym) {
@@ -229,7 +229,7 @@ function shape(argument: Argument): string {
   return Object.is(argument, -0) ? "-0" : `${typeof argument} ${argument}`;
 }
 
-/** Equal pieces as calls of one region; null where what they take or give does not fit one. */
+/** Equal pieces as calls of one region; null if their inputs or results do not fit one. */
 function outlineOf(fitting: readonly Wired[]): Outline | null {
   const [template] = fitting;
   if (!template) return null;
@@ -253,14 +253,14 @@ function outlineOf(fitting: readonly Wired[]): Outline | null {
   };
 }
 
-/** A piece and how its calls hang together. */
+/** A piece, and how its calls are connected. */
 interface Wired {
   readonly nodes: readonly Node[];
-  /** Outside values that the calls take each time. */
+  /** Outside values that the calls read, once for each use. */
   readonly given: readonly Node[];
-  /** Places of calls that are read outside. */
+  /** Positions of calls whose results are read outside. */
   readonly results: ReadonlySet<number>;
-  /** The numbers that the calls may be given, by place of the call. */
+  /** The numbers of calls that can become arguments, by position of the call. */
   readonly numbers: ReadonlyMap<number, LateNumber>;
   readonly text: string;
 }
@@ -288,19 +288,19 @@ function wired(nodes: readonly Node[], late: LateNumbers): Wired {
   return { nodes, given, results, numbers, text: links.join(" ") };
 }
 
-/** The numbers that pieces differ in, as tables. */
+/** The numbers in which pieces differ, as tables. */
 interface DifferingNumbers {
   readonly tables: readonly NumberTable[];
   /** Positions of the numbers, by call. */
   readonly places: ReadonlyMap<number, NumberPlace>;
 }
 
-/** Position of a number that varies between rounds. */
+/** Position of a number that varies between pieces. */
 interface NumberPlace {
-  /** Its place among the call's arguments. */
+  /** Its position among the call's arguments. */
   readonly at: number;
   readonly table: number;
-  /** Its place in the row of a piece. */
+  /** Its position in the row of a piece. */
   readonly column: number;
 }
 
@@ -327,11 +327,11 @@ function numbersOf(pieces: readonly Wired[]): DifferingNumbers {
   return { tables, places };
 }
 
-/** Groups outside values into arguments: those that are equal in every piece share one. */
+/** Assigns outside values to arguments: values that are equal in every piece share one. */
 function slotsOf(pieces: readonly Wired[]): {
   /** The slot of each value. */
   readonly of: readonly number[];
-  /** The place of the first value of each slot. */
+  /** The position of the first value of each slot. */
   readonly first: readonly number[];
 } {
   const [{ given } = { given: [] }] = pieces;
@@ -362,7 +362,7 @@ interface End {
   readonly name: string;
 }
 
-/** A piece as a graph; null where what it takes does not lie as a copy of it would. */
+/** A piece as a graph; null if copies of its inputs would have another layout. */
 function regionOf(
   { nodes, given }: Wired,
   { results, slots, fitting, numbers }: {
@@ -436,7 +436,10 @@ function rowsValue(
   return { kind: "tensor", tensor, requiresGrad: false };
 }
 
-/** The graph with nodes for the pieces, each where its last call was; `names`: of tables among the attributes. */
+/**
+ * The graph with region calls in place of the pieces, each where its last call was; `names`: of tables among the
+ * attributes.
+ */
 function withRegions(
   graph: Graph,
   outlines: readonly Outline[],
@@ -468,7 +471,7 @@ function withRegions(
     held.set(table, made);
     return made;
   };
-  // Late writes in the middle of a piece, whose results are there at its end
+  // Late writes in the middle of a piece, whose results exist at its end
   let waiting: Node[] = [];
   for (const node of graph.nodes) {
     const end = ends.get(node);

@@ -1,6 +1,6 @@
 /**
  * Cuts a joint graph into a forward and a backward graph by a minimum cut on the bytes that saving moves. Invariant:
- * the backward reads only saved values, tangents and sizes; it repeats no random op and no expensive one.
+ * the backward reads only saved values, tangents and sizes; it repeats neither random ops nor expensive ones.
  */
 import { InternalError } from "../base/errors.ts";
 import { isContiguous, type TensorMeta } from "../graph/meta.ts";
@@ -23,21 +23,21 @@ export type SavedValue =
 
 /** The two halves. */
 export interface Partition {
-  /** Takes the joint graph's inputs without tangents; returns results, then what is saved besides. */
+  /** Takes the joint graph's inputs without tangents; returns results, then the other saved values. */
   readonly forward: Graph;
   /** Takes saved tensors, sizes, tangents, then which of these have arrived; returns a gradient or null per input. */
   readonly backward: Graph;
   readonly saved: readonly SavedValue[];
-  /** Sizes that the backward needs and cannot read off its tensors. */
+  /** Sizes that the backward needs and cannot derive from its tensors. */
   readonly sizes: readonly Sym[];
-  /** Forward outputs from this index on are made for the backward only. */
+  /** Forward outputs from this index on exist for the backward only. */
   readonly savedFrom: number;
 }
 
 /** A strategy for cutting joint graphs. */
 export type Partitioner = (joint: JointGraph) => Partition;
 
-/** Saves what costs least, within the budget of memory, and recomputes the rest. */
+/** Saves the values that cost least, within the memory budget, and recomputes the rest. */
 export const minCutPartition: Partitioner = (joint) => split(joint, savedWithinBudget(cuttableJoint(joint)));
 
 /** Saves everything that the backward reads, recomputing only views. */
@@ -58,7 +58,7 @@ export const savingPartition: Partitioner = (joint) => {
   return split(joint, saved);
 };
 
-/** Makes the two graphs. */
+/** Builds the two graphs. */
 function split(joint: JointGraph, chosen: ReadonlySet<Node>): Partition {
   const { graph, plan, results, tangents, arrivals, gradients } = joint;
   const inputs = graph.placeholders.slice(0, plan.inputCount);
@@ -67,7 +67,7 @@ function split(joint: JointGraph, chosen: ReadonlySet<Node>): Partition {
     if (result instanceof Node && !resultPlaces.has(result)) resultPlaces.set(result, at);
   }
   const mutated = new Set(plan.mutations.map(({ input }) => inputs[input]));
-  // Sizes are passed by their symbols, whatever the cut decides about their nodes.
+  // Sizes are passed by symbol, whatever the cut decides about their nodes.
   const kept = [...graph.nodes].filter((node) => chosen.has(node) && node.meta.value.kind !== "size");
   const forward = new Graph();
   const copies = new Map<Node, Node>();
@@ -97,7 +97,7 @@ function split(joint: JointGraph, chosen: ReadonlySet<Node>): Partition {
       continue;
     }
     const value = builder.valueOf(copyOf(copies, node), meta);
-    // A value that is overwritten later is copied; so is a part of a tensor, rather than keep the whole.
+    // A value that is overwritten later is copied; so is a part of a tensor, rather than keeping the whole alive.
     const overwritten = mutated.has(memoryRoot(node));
     const own = !overwritten && isContiguous(meta) ? value : builtBy(builder).clone(value);
     saved.push({ kind: "output", output: outputs.length });
@@ -121,7 +121,7 @@ function backwardGraph(
     readonly graph: Graph;
     readonly kept: readonly Node[];
     readonly savedMetas: readonly TensorMeta[];
-    /** Tangents, and which of them have arrived. */
+    /** Tangents, and the flags of those that have arrived. */
     readonly given: readonly Node[];
     readonly gradients: readonly (Node | null)[];
   },
@@ -137,7 +137,7 @@ function backwardGraph(
   for (const node of given) copies.set(node, copyNode(backward, node, copies));
   const order = new Map(graph.nodes.map((node, at) => [node, at]));
   const orderOf = (node: Node) => order.get(node) ?? 0;
-  // Recomputed nodes are made where they are first read, so that they do not stay in memory before.
+  // Nodes are recomputed right before their first use, so that they occupy memory only from then on.
   const make = (node: Node): void => {
     if (copies.has(node)) return;
     if (node.op === "placeholder" && node.meta.value.kind === "tensor") {
@@ -147,7 +147,7 @@ function backwardGraph(
     if (node.op === "placeholder") return;
     const copy = copyNode(backward, node, copies);
     copies.set(node, copy);
-    // The saved value may be a row-major copy of one that was not row-major.
+    // The saved value may be a row-major copy of a value in another layout.
     refreshMeta(copy);
   };
   const wanted = gradients.filter((node) => node !== null);
@@ -159,8 +159,7 @@ function backwardGraph(
   for (const node of cone) if (dependent.has(node)) make(node);
   for (const node of wanted) make(node);
   builder.output(gradients.map((node) => node && copyOf(copies, node)));
-  // Saving nothing else keeps a value that only metadata needed out of the way.
-  // Kernels choose strides themselves where no element shows them
+  // Values that only metadata needed are not kept. Kernels choose the strides of values that stay inside
   const bound = new Set(
     sizeBindings(backward).flatMap(({ symbol, part }) =>
       part.kind === "stride" || part.kind === "offset" ? [] : [symbol]

@@ -14,16 +14,19 @@ import { argumentsOfNode, isGraphValue, mapArguments, valueOfNode } from "../ops
 import { findTarget } from "../ops/table.ts";
 import { hintOf } from "../sym/decide.ts";
 
-/** Chains of fusible ops are cut after so many ops, so that recomputation stays bounded. */
+/** Maximum length of chains of fusible ops, which bounds recomputation. */
 const CHAIN_LIMIT = 100;
 
-/** A product with so many times the bytes of its operands, and no fewer than these, is computed again and not kept. */
+/**
+ * A product with this many times the bytes of its operands, and at least this many bytes, is recomputed rather than
+ * saved.
+ */
 const SPREAD = { times: 8, bytes: 1 << 22 } as const;
 
 /** The cost class of a node. */
 export type NodeKind = "pointwise" | "view" | "reduction" | "random" | "expensive" | "other";
 
-/** Classifies nodes, each once. */
+/** Classifies nodes, with memoisation. */
 export class Classifier {
   readonly #kinds = new Map<Node, NodeKind>();
 
@@ -89,7 +92,7 @@ export function bytesOf(node: Node): number {
 
 /** The forward part as the heuristics see it. */
 export interface ForwardNodes {
-  /** Nodes that forward results need, in order. */
+  /** Nodes that forward results depend on, in order. */
   readonly required: ReadonlySet<Node>;
   /** Nodes that depend on no tangent. */
   readonly independent: ReadonlySet<Node>;
@@ -105,14 +108,14 @@ export function bannedFromRecomputation(forward: ForwardNodes): Set<Node> {
     if (node.op === "placeholder" || spread.has(node)) continue;
     if (isCostly(node, classifier) || isStoredAgain(node, forward)) banned.add(node);
   }
-  // A view is repeated for nothing, and its memory is saved with what it views.
+  // Repeating a view is free, and its memory is saved with its base.
   const ban = (node: Node) => {
     if (node.op !== "placeholder" && classifier.kindOf(node) !== "view") banned.add(node);
   };
   const order = new Map([...required].map((node, at) => [node, at]));
   const orderOf = (node: Node) => order.get(node) ?? Infinity;
   const forwardUsers = (node: Node) => [...node.users.keys()].filter((user) => required.has(user));
-  // A value read now and again much later would have to stay in memory between: the later reader is stored.
+  // A value read early and again much later would occupy memory in between, so the later reader is saved.
   for (const node of required) {
     const users = forwardUsers(node);
     if (users.length < 2) continue;
@@ -152,7 +155,10 @@ export function isRecomputed(node: Node, required: ReadonlySet<Node>): boolean {
   );
 }
 
-/** Products that spread, what is computed of their elements one by one, and random numbers that this takes. */
+/**
+ * Products that are much larger than their operands, pointwise results computed from them, and the random numbers these
+ * use.
+ */
 export function spreadNodes({ required, classifier }: ForwardNodes): Set<Node> {
   const spread = new Set<Node>(), drawn = new Set<Node>();
   for (const node of required) {
@@ -176,7 +182,7 @@ export function spreads(node: Node, operands: readonly Node[]): boolean {
   return bytes >= SPREAD.bytes && bytes >= SPREAD.times * read;
 }
 
-/** The nodes whose computation takes more than moving what they read and write. */
+/** The nodes whose computation takes longer than moving their inputs and outputs. */
 export function costlyNodes({ required, classifier }: ForwardNodes): Set<Node> {
   return new Set(
     [...required].filter((node) =>
@@ -186,7 +192,7 @@ export function costlyNodes({ required, classifier }: ForwardNodes): Set<Node> {
 }
 
 function isCostly(node: Node, classifier: Classifier): boolean {
-  // Other processes take part once
+  // Other processes take part only once
   if (node.meta.begins && node.meta.value.kind === "tensors") return true;
   const kind = classifier.kindOf(node);
   switch (kind) {
@@ -207,7 +213,7 @@ function isCostly(node: Node, classifier: Classifier): boolean {
 }
 
 /**
- * Returns whether a recomputed node would be stored again: something in the backward reads it that cannot fuse with
+ * Returns whether a recomputed node would have to be stored: something in the backward that cannot fuse with it reads
  * it.
  */
 function isStoredAgain(start: Node, { required, classifier }: ForwardNodes): boolean {

@@ -1,6 +1,6 @@
 /**
  * Calls of a region in a joint graph: one node, and another for its gradient. Invariant: a call computes what the
- * region's graph would compute in its place, including gradients and random numbers.
+ * region's graph would compute inline, including gradients and random numbers.
  */
 import { InternalError } from "../base/errors.ts";
 import { contiguousMeta } from "../graph/meta.ts";
@@ -18,14 +18,14 @@ import type { Sym } from "../sym/expr.ts";
 import type { SavedValue } from "./partition.ts";
 import type { RandomKeys } from "./trace.ts";
 
-/** A captured region, differentiated for calls of which certain arguments require a gradient. */
+/** A captured region, differentiated with respect to certain arguments. */
 export interface RegionVariant {
   readonly name: string;
-  /** Results, then what is saved. */
+  /** Returns results, then saved values. */
   readonly forward: Region;
-  /** Position of each result of the captured region among those. */
+  /** Position of each result of the captured region among the forward's results. */
   readonly results: readonly number[];
-  /** Arguments that the region writes to, by place, and where their new values are among those. */
+  /** Arguments that the region writes to, and the positions of their new values among the forward's results. */
   readonly writes: readonly { readonly input: number; readonly output: number }[];
   readonly randomOps: number;
   readonly device: DeviceName;
@@ -38,13 +38,13 @@ export interface RegionBackward {
   readonly region: Region;
   readonly saved: readonly SavedValue[];
   readonly sizes: readonly Sym[];
-  /** The result that requires a gradient: its place in the forward's list. */
+  /** The result that requires a gradient: its position in the forward's list. */
   readonly result: number;
-  /** For each tensor among the arguments the place of its gradient; null: it has none. */
+  /** For each tensor among the arguments, the position of its gradient; null if it has none. */
   readonly gradients: readonly (number | null)[];
 }
 
-/** The tape entry of a call; its gradient is the call's own. */
+/** The tape entry of a call; the call defines its own gradient. */
 const REGION: OpDefinition = {
   name: "region",
   doc: "A call of a graph.",
@@ -70,7 +70,7 @@ export function callVariant(
     readonly args: readonly (GraphValue | Argument)[];
     readonly written: readonly FunctionalTensor[];
     readonly keys: RandomKeys;
-    /** Told where the gradient of the call is taken. */
+    /** Called when the gradient of the call is taken. */
     readonly differentiated: () => void;
   },
 ): FunctionalTensor[] {
@@ -130,7 +130,7 @@ function gradientOf(
   return ([grad = null], read) => {
     if (grad === null) return values.map(() => null);
     differentiated();
-    // A pass reads what was saved, whichever tensors that was
+    // A pass reads all saved values, whichever tensors they belong to
     if (saved.length > 0) void read(out).node;
     const tangent = laidOut(core, grad, contiguousMeta(out.shape, out.dtype, out.device));
     const kept = saved.map((each) => {

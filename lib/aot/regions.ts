@@ -1,6 +1,6 @@
 /**
- * Regions of captured graphs, differentiated and cut once for all their calls. A call that cannot be handled as one
- * is replayed in place. Invariant: a region becomes a call only if all it does is to compute new tensors from its
+ * Regions of captured graphs, differentiated and cut once for all their calls. A call that cannot become a region call
+ * is replayed inline. Invariant: a region becomes a call only if it does nothing but compute new tensors from its
  * arguments, or new values of arguments as optimizers do.
  */
 import { orNull } from "../base/errors.ts";
@@ -33,13 +33,13 @@ const definitionOf = (target: string) => findTarget(target)?.definition;
 /** The regions of one captured graph. */
 export class Regions {
   readonly #variants = new Map<Region, Map<string, RegionVariant | null>>();
-  /** Whether a call keeps something for its gradient, and whether one was differentiated. */
+  /** Whether a call saves values for its gradient, and whether one was differentiated. */
   readonly seen = { keeps: false, differentiated: false };
 
-  /** `keeps`: whether calls keep what their gradients need. */
+  /** `keeps`: whether calls save what their gradients need. */
   constructor(readonly partition: Partitioner, readonly keeps: boolean) {}
 
-  /** Makes a call where that is possible. */
+  /** Appends a region call if possible. */
   readonly call: CallRegion = (replay, { node, region, args }, keys) => {
     const { recorder } = replay;
     const given = region.graph.placeholders.map((placeholder, at) => {
@@ -70,7 +70,7 @@ export class Regions {
     return callVariant(replay, variant, { args: whole, written, keys, differentiated });
   };
 
-  /** A variant for arguments that require gradients; one for more of them where it says the same of the result. */
+  /** A variant for arguments that require gradients; a variant for more arguments serves too if its result agrees. */
   #variantFor(name: string, region: Region, requires: readonly boolean[]): RegionVariant | null {
     if (!this.keeps) return this.#variant(name, region, requires);
     const most = region.graph.placeholders.flatMap(({ meta: { value } }) =>
@@ -127,7 +127,7 @@ export class Regions {
       };
     }
     const parts = this.partition(joint);
-    // Whoever calls a region checks the indices
+    // The caller of a region checks the indices
     if (![parts.forward, parts.backward].every((graph) => isGivenIndices(graph, definitionOf))) return null;
     counters.add("aot", "regions");
     const [differentiable] = joint.plan.differentiable;
@@ -156,17 +156,17 @@ export class Regions {
 }
 
 /**
- * The joint graph of a captured graph in which equal stretches are calls of one region; null where nothing repeats, or
- * where histories of single calls matter: something is written to that a region has read or given.
+ * The joint graph of a captured graph with repeated stretches as calls of one region; null if nothing repeats, or if
+ * histories of individual calls matter because something that a region has read or returned is overwritten.
  */
 export function jointOfRegions(captured: GraphModule, partition: Partitioner): JointGraph | null {
-  // Repros name ops alone
+  // Repro scripts name ops alone
   if (
     config.reproAfter !== "" || !bisection.allows("joint_passes", () => "making equal stretches one region")
   ) {
     return null;
   }
-  // The gradient of a region is a call that has no gradient itself
+  // The gradient of a region is a call without a gradient of its own
   const isTwice = (node: Node) => takesGradients(node) && gradientCallOf(node).createGraph;
   if (captured.graph.nodes.some(isTwice)) return null;
   const module = recording.phase("outline", () => outlined(captured));
@@ -188,7 +188,7 @@ function jointThrough(module: GraphModule, regions: Regions): JointGraph | null 
         functional.overwritten(entry, value) !== null
       )
     );
-    // Lost history is reported for single calls; a history that is used up stays used up
+    // Lost history is reported for individual calls; a history that has been released stays released
     const isLost = lost.some(({ isUsedUp }) => !isUsedUp);
     return isLost || (differentiable.length > 0 && isOverwritten) ? null : joint;
   });

@@ -12,7 +12,7 @@ import { savedWithinBudget } from "./memory_budget.ts";
 import type { Cuttable } from "./min_cut.ts";
 import { Classifier, spreadNodes } from "./recompute.ts";
 
-/** Repeats in a graph what its own backward pass should not find kept. */
+/** Makes a graph's own backward pass recompute the values that it should not save. */
 export function rematerialize({ graph, results }: Pick<JointGraph, "graph" | "results">): void {
   runPasses(graph, [REMATERIALIZE], {
     ownResults: results.length,
@@ -35,7 +35,7 @@ const REMATERIALIZE: GraphPass = {
 };
 
 /**
- * A graph with its own backward passes, prepared for cutting: the passes and all that depends on them are the
+ * A graph with its own backward passes, prepared for cutting: the passes, and everything that depends on them, are the
  * backward part.
  */
 function cuttableStep(graph: Graph): Cuttable {
@@ -55,10 +55,10 @@ function cuttableStep(graph: Graph): Cuttable {
   };
 }
 
-/** Has the backward part read repetitions of what is not saved; tells whether there are any. */
+/** Makes the backward part read recomputed copies of values that are not saved; returns whether there are any. */
 function repeat({ graph, forward: { independent, required } }: Cuttable, saved: ReadonlySet<Node>): boolean {
   const again = new Map<Node, Node>();
-  /** Returns the replacement of a value from `reader` on. */
+  /** Returns the copy of a value to read from `reader` on. */
   const copyOf = (node: Node, reader: Node): Node => {
     if (!required.has(node) || saved.has(node) || node.op !== "call_function") return node;
     const known = again.get(node);

@@ -14,7 +14,7 @@ import type { GraphPass } from "../ops/rewrite/passes.ts";
 import { sameShape } from "../ops/shapes.ts";
 import { metasOf, spreads } from "./recompute.ts";
 
-/** Makes sums over rows of products that spread short. */
+/** Shortens sums over rows of products that are much larger than their operands. */
 export const SHORT_ROW_SUMS: GraphPass = {
   name: "short_row_sums",
   run(graph) {
@@ -29,7 +29,7 @@ export const SHORT_ROW_SUMS: GraphPass = {
   },
 };
 
-/** The two matrices of the same shape whose products the rows of a short sum are of. */
+/** The two matrices of the same shape whose elementwise product a short sum adds up, row by row. */
 interface ShortSum {
   readonly left: Node;
   readonly right: Node;
@@ -37,7 +37,7 @@ interface ShortSum {
 
 const shapeOf = (node: Node) => metasOf(node)[0]?.shape ?? [];
 
-/** The value of which a node is another shape. */
+/** The value that a node merely reshapes. */
 function unshaped(node: Node): Node {
   const inner = callOf(node, "reshape")?.args[0];
   return inner instanceof Node ? unshaped(inner) : node;
@@ -51,7 +51,7 @@ function factorsOf(node: Node): readonly Node[] {
   return whole ? [...factorsOf(a), ...factorsOf(b)] : [unshaped(node)];
 }
 
-/** The matrices whose last two dimensions are those of another in the other order. */
+/** The matrices of which another is a transpose in its last two dimensions. */
 function turnedOf(node: Node): readonly Node[] {
   const turns = (other: Node | undefined): other is Node => {
     const dims = other?.args[1], rank = other ? shapeOf(other).length : 0;
@@ -65,7 +65,7 @@ function turnedOf(node: Node): readonly Node[] {
   ];
 }
 
-/** The short sum, of nodes before it, that a node may be instead; undefined where it is none of those. */
+/** The equivalent short sum, over nodes before this one; undefined if the pattern does not match. */
 function shortSum(node: Node, before: ReadonlySet<Node>): ShortSum | undefined {
   const [summed, dims, keep] = callOf(node, "sum")?.args ?? [];
   if (!(summed instanceof Node) || keep !== true) return undefined;

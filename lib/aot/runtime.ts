@@ -87,7 +87,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
       const output = plan.outputs[k];
       if (!made[k] && output) {
         leaves[k] = resultOf(output, { inputs, outputs, leafAt, sizeOf });
-        // Before views of it are made, which hand their gradients to what it is on the tape
+        // Before views of it are created, which pass their gradients to it on the tape
         const place = placesOfViews.get(k);
         if (place !== undefined) node?.makes(tensorAt(leaves, k), place);
       }
@@ -101,8 +101,8 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
 }
 
 /**
- * Inputs through whose new values gradients of results flow. That of a view is a separate node, between a write to
- * its base and the values computed from it: one node cannot be on both sides.
+ * Inputs through whose new values gradients of results flow. If the input is a view, that is a separate node, between a
+ * write to its base and the values computed from it: one node cannot be on both sides.
  */
 function inputsReadAfterWrites({ mutations, differentiable, connections }: RuntimePlan): number[] {
   return mutations.flatMap(({ input, output }) => {
@@ -116,13 +116,13 @@ function records({ recordsAlways }: RuntimePlan, tensors: readonly (Tensor | nul
   return recordsAlways ? tensors.some((tensor) => tensor?.requiresGrad) : recordsGrad(tensors);
 }
 
-/** Copies of inputs that a call is going to overwrite, where making its graph again reads what they hold now. */
+/** Copies of inputs that a call is going to overwrite, if running its graph again needs their present values. */
 function formerOf({ overwritten }: RuntimePlan, inputs: readonly unknown[]): Map<number, Tensor> {
   const copyOf = (input: number) => noGrad(() => cloneAsItLies(tensorAt(inputs, input)));
   return new Map(overwritten.map((input) => [input, copyOf(input)]));
 }
 
-/** Results require a gradient also where a backward pass from them must fail; `leaves`: by way of views, too. */
+/** Makes results require a gradient even if a backward pass from them must fail; `leaves`: through views, too. */
 function markLost(
   { lost }: RuntimePlan,
   { inputs, outputs, leaves }: {
@@ -142,18 +142,18 @@ function markLost(
   }
 }
 
-/** Frees what was made for a backward that will not come. */
+/** Frees values that were saved for a backward pass that cannot happen. */
 function releaseUnshared(inputs: readonly unknown[], outputs: readonly unknown[], savedFrom: number): void {
   for (const { storage } of madeForBackward(inputs, outputs, savedFrom)) storage.release();
 }
 
-/** The device on which a graph's random keys live: that of the placeholder for them. */
+/** The device of a graph's random keys: that of their placeholder. */
 function deviceOf(graph: Graph): string {
   const { value } = graph.placeholders.at(-1)?.meta ?? {};
   return value?.kind === "tensor" ? value.tensor.device : "cpu";
 }
 
-/** Throws, before anything has happened, where a leaf that requires grad would be written to. */
+/** Throws, before anything has happened, if a leaf that requires grad would be written to. */
 function refuseLeaves({ plan, captured }: CompiledPair, inputs: readonly unknown[]): void {
   if (!ambient.gradEnabled) return;
   for (const { input, differentiable } of plan.mutations) {
@@ -167,7 +167,7 @@ function refuseLeaves({ plan, captured }: CompiledPair, inputs: readonly unknown
   }
 }
 
-/** Inputs that the compiler wrote to in place are at a new version, before anything is saved. */
+/** Bumps the versions of inputs that the compiler wrote to in place, before anything is saved. */
 function noteWrites(plan: RuntimePlan, inputs: readonly unknown[], outputs: readonly unknown[]): void {
   for (const { input, output } of plan.mutations) {
     const target = inputs[input];
@@ -175,7 +175,7 @@ function noteWrites(plan: RuntimePlan, inputs: readonly unknown[], outputs: read
   }
 }
 
-/** Puts the new values of mutated inputs into the caller's tensors. */
+/** Copies the new values of mutated inputs into the caller's tensors. */
 function writeBack(
   { plan, backward }: CompiledPair,
   inputs: readonly (Tensor | null)[],
@@ -189,7 +189,7 @@ function writeBack(
       const history = gradientEdge(value);
       if (history === null || target.viewState !== null) target.copy_(value);
       else {
-        // The same place of the tape, so that gradients of other results flow through it, or fail
+        // At the same place of the tape, so that gradients of other results flow through it, or fail
         noGrad(() => target.copy_(value));
         setHistory(target, history.node, history.output);
       }
@@ -238,7 +238,7 @@ function tensorOf(value: unknown): Tensor {
   return tensorAt([value], 0);
 }
 
-/** Makes views again on a real tensor. */
+/** Recreates views on a real tensor. */
 function replay(base: Tensor, steps: readonly ViewStep[], sizeOf: (symbol: Sym) => number): Tensor {
   let tensor = base;
   for (const { definition, args, of, index, recorded } of steps) {
@@ -259,7 +259,7 @@ function replay(base: Tensor, steps: readonly ViewStep[], sizeOf: (symbol: Sym) 
 
 type PlainArgument = null | number | bigint | boolean | string | Sym | readonly (number | Sym)[];
 
-/** Views take no tensors besides the one that they view. */
+/** Views take no tensor arguments besides their base */
 function isPlain(value: unknown): value is PlainArgument {
   if (Array.isArray(value)) return value.every((each) => typeof each === "number" || each instanceof Sym);
   return value === null || value instanceof Sym || typeof value !== "object";

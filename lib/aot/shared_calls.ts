@@ -1,7 +1,7 @@
 /**
- * Orders the nodes of a captured graph around its collectives: those start as early as possible, and nodes that do
- * not read their results run before those that do. Invariants: collectives keep their order, which all processes
- * share; nothing moves past writes, random draws or host ops.
+ * Orders the nodes of a captured graph around its collectives: these start as early as possible, and nodes that do not
+ * read their results run before those that do. Invariants: collectives keep their order, which all processes share;
+ * nothing moves past writes, random draws or host ops.
  */
 import { orNull } from "../base/errors.ts";
 import type { SharedCall } from "../base/begun_work.ts";
@@ -10,12 +10,12 @@ import { NotFunctional } from "../autograd/functional.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import { type Graph, hasEffect, Node } from "../graph/node.ts";
 
-/** Returns whether a node is such a call, not one of its results. */
+/** Returns whether a node is a collective, rather than one of its results. */
 export function beginsWork({ meta: { begins, value } }: Node): boolean {
   return begins === true && value.kind === "tensors";
 }
 
-/** The nodes that take the results of such a call apart. */
+/** The nodes that unpack the results of a collective. */
 export function resultsOf(call: Node): readonly Node[] {
   return [...call.users.keys()].filter(({ meta }) => meta.begins === true);
 }
@@ -31,7 +31,7 @@ export function sharedCallsOf(graph: Graph): SharedCall[] {
   }));
 }
 
-/** The nodes between inputs and output. */
+/** The nodes between inputs and output, in an order that starts collectives early. */
 export function beginningEarly(captured: GraphModule): readonly Node[] {
   const nodes = captured.graph.nodes.filter(({ op }) => op !== "placeholder" && op !== "output");
   if (!nodes.some(beginsWork)) return nodes;
@@ -54,7 +54,7 @@ export function beginningEarly(captured: GraphModule): readonly Node[] {
 }
 
 /**
- * Returns whether a node is one of several results of another: it stays with that one, since parts pass single
+ * Returns whether a node is one of several results of another: it stays in the same part, since parts pass single
  * tensors to each other.
  */
 function isTaken(node: Node): boolean {
@@ -62,12 +62,12 @@ function isTaken(node: Node): boolean {
   return node.target === "getitem" && from?.meta.value.kind === "tensors";
 }
 
-/** Returns the inputs of a node; an input that is one of several results counts as the node that made it. */
+/** Returns the inputs of a node; an input that is one of several results counts as the node that computes them. */
 function inputsOf(node: Node): readonly Node[] {
   return [...node.inputs()].flatMap((input) => isTaken(input) ? [...input.inputs()] : [input]);
 }
 
-/** Returns the nodes that others must not pass; null if that is not known. Functional graphs have none. */
+/** Returns the nodes that others must not pass; null if unknown. Functional graphs have none. */
 function staying(captured: GraphModule): ((node: Node) => boolean) | null {
   if (captured.signature) return () => false;
   const drawing = orNull(NotFunctional, () => drawingNodes(captured));
@@ -76,10 +76,10 @@ function staying(captured: GraphModule): ((node: Node) => boolean) | null {
       hasEffect(node) || drawing.has(node) || (node.meta.onHost === true && node.meta.begins !== true));
 }
 
-/** Nodes that may stand in any order that their inputs allow. */
+/** Reorders nodes that may run in any order that their inputs allow. */
 function inStretch(nodes: readonly Node[]): readonly Node[] {
   const left = new Set(nodes), ordered: Node[] = [];
-  /** Results of collectives that have not been awaited. */
+  /** Results of collectives that have not been awaited yet. */
   const pending = new Set<Node>();
   const take = (chosen: readonly Node[]) => {
     for (const node of chosen) if (left.delete(node)) ordered.push(node);
@@ -99,7 +99,7 @@ function inStretch(nodes: readonly Node[]): readonly Node[] {
   return ordered;
 }
 
-/** Returns the nodes that do not depend on any of what is left. */
+/** Returns the nodes that do not depend on any remaining node. */
 function independent(nodes: readonly Node[], left: ReadonlySet<Node>): readonly Node[] {
   const own = new Set<Node>();
   for (const node of nodes) {
@@ -108,7 +108,7 @@ function independent(nodes: readonly Node[], left: ReadonlySet<Node>): readonly 
   return [...own];
 }
 
-/** Returns what a call depends on among what is left, in order, without the call. */
+/** Returns the remaining nodes that a call depends on, in order, without the call. */
 function ancestors(call: Node, left: ReadonlySet<Node>): readonly Node[] {
   const found = new Set<Node>([call]);
   for (const node of found) for (const input of inputsOf(node)) if (left.has(input)) found.add(input);

@@ -1,5 +1,5 @@
 /**
- * A collective as a part of a step. Invariant: nothing but the call runs: a step waits while these lines run.
+ * A collective as a part of a step. Invariant: nothing but the call runs: a step waits meanwhile.
  */
 import { InternalError } from "../base/errors.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
@@ -8,7 +8,7 @@ import type { Sym } from "../sym/expr.ts";
 import { GraphPart, listOf, type PartNodes, type PreparedPart } from "./graph_part.ts";
 import { beginsWork } from "./shared_calls.ts";
 
-/** A part that is one call. */
+/** A part that consists of one call. */
 export class SharedPart {
   readonly #graph: Graph;
   readonly #call: Node;
@@ -29,7 +29,7 @@ export class SharedPart {
     this.#places = nodes.results.map(({ args: [, at] }) => Number(at));
   }
 
-  /** The part with the values of a call. */
+  /** Prepares the part for the values of a call. */
   prepare(values: ReadonlyMap<Node, unknown>, sizeOf: (symbol: Sym) => number): PreparedPart {
     const args = this.#call.args.map((each) => GraphPart.resolve(each, values, sizeOf));
     return {

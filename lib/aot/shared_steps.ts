@@ -1,6 +1,6 @@
 /**
  * Steps with collectives, compiled as a whole: differentiated first and then cut at the calls, so that gradients flow
- * through them, and those of a backward pass start while the rest of it runs. Invariants: collectives keep their
+ * through them, and collectives of a backward pass start while the rest of it runs. Invariants: collectives keep their
  * order, on all processes; only the last part writes to memory that existed before the call.
  */
 import { orNull } from "../base/errors.ts";
@@ -33,11 +33,11 @@ import { traceForward } from "./trace.ts";
 export interface SharedStep {
   readonly functional: GraphModule;
   readonly plan: RuntimePlan;
-  /** The nodes that collectives write their results to. */
+  /** The nodes to which collectives write their results. */
   readonly written: readonly Node[];
 }
 
-/** Returns whether collectives are the only cuts of a graph, and all of them are differentiable here. */
+/** Returns whether a graph is cut at collectives only, all of which can be differentiated here. */
 function isCutByCallsAlone({ graph, attributes }: GraphModule): boolean {
   const onHost = graph.nodes.filter(({ meta }) => meta.onHost), calls = onHost.filter(beginsWork);
   return calls.length > 0 && onHost.every(({ meta }) => meta.begins) &&
@@ -45,7 +45,7 @@ function isCutByCallsAlone({ graph, attributes }: GraphModule): boolean {
     ![...symbolsOf(graph.nodes)].some(({ node }) => node.kind === "symbol" && node.role.kind === "unbacked");
 }
 
-/** A captured graph as such a step; null where something else cuts it, or the tape is to differentiate its results. */
+/** A captured graph as such a step; null if something else cuts it, or the tape has to differentiate its results. */
 export function sharedStepOf(captured: GraphModule): SharedStep | null {
   if (!isCutByCallsAlone(captured)) return null;
   return orNull(NotFunctional, () =>
@@ -77,7 +77,7 @@ export function compileStep(
     return value instanceof Node && target ? [[value, target] as const] : [];
   }));
   const groups = withoutLittle(computedLate(cut(functional), new Set(mutated.keys())));
-  // Views are created where they are read: passed values have memory of their own
+  // Views are recreated where they are read: values passed between parts have memory of their own
   const repeated = groups.map(({ nodes, kind }) => kind === "begins" ? [] : viewsFrom(nodes));
   const compile: GraphCompiler = (gm, examples) => {
     logs.emit("aot_graphs", () => gm.readable("inference"), { part: "inference" });
@@ -91,7 +91,7 @@ export function compileStep(
   return runStages(graph, stages);
 }
 
-/** The views of earlier groups' values that some nodes read, in the order in which they are made. */
+/** The views of earlier groups' values that some nodes read, in their original order. */
 function viewsFrom(nodes: readonly Node[]): Node[] {
   const own = new Set(nodes), found = new Set<Node>();
   const add = (node: Node): void => {
@@ -103,7 +103,7 @@ function viewsFrom(nodes: readonly Node[]): Node[] {
   return [...found];
 }
 
-/** Has calls write to the tensors that they send, where nobody else reads those; gives these tensors. */
+/** Makes calls write to the tensors that they send if nothing else reads those; returns these tensors. */
 function writeInPlace(graph: Graph, attributes: Record<string, unknown>): Node[] {
   return graph.nodes.filter(beginsWork).flatMap((call) => {
     const { target, args: [sent] } = call, run = sharedOpNamed(target, attributes)?.runInPlace;

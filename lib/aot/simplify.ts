@@ -1,6 +1,6 @@
 /**
  * Clean-up of joint graphs before they are cut: folds constants to `full`, removes no-ops and repeated calls.
- * Invariant: that of all passes over functional graphs; and calls that may fail stay.
+ * Invariant: that of all passes over functional graphs; calls that may fail stay.
  */
 import {
   COMMON_SUBEXPRESSIONS,

@@ -1,7 +1,7 @@
 /**
- * Compiles graphs with data-dependent sizes, as a backend: where a size or a number is known only after elements have
+ * A backend that compiles graphs with data-dependent sizes: where a size or a number is known only after elements have
  * been read, the graph is cut, and each part is compiled with what is known by then. Invariant: a call is a
- * transaction: when a part or a check fails, all former values are intact.
+ * transaction: if a part or a check fails, all former values are intact.
  */
 import { agreement, gatherWork, type Wait } from "../base/begun_work.ts";
 import { InternalError, isUndone, noteUndone } from "../base/errors.ts";
@@ -39,7 +39,7 @@ export function needsStages(graph: Graph): boolean {
     [...symbolsOf(graph.nodes)].some(({ node }) => node.kind === "symbol" && node.role.kind === "unbacked");
 }
 
-/** Functions whose parts are compiled when calls come to them. */
+/** Functions whose parts are compiled when calls reach them. */
 const staged = new WeakSet<CompiledFunction>();
 
 /** Returns whether parts of a function are compiled when calls reach them. */
@@ -48,8 +48,8 @@ export function compilesLater(run: CompiledFunction): boolean {
 }
 
 /**
- * Compiles a graph in stages; `ends`: nodes before which one ends, whatever the host does. Throws NotFunctional where a
- * gradient is taken across them.
+ * Compiles a graph in stages; `ends`: nodes before which a stage ends in any case. Throws NotFunctional if a gradient
+ * is taken across them.
  */
 export function inStages(
   captured: GraphModule,
@@ -109,9 +109,9 @@ interface Call {
   readonly sizes: Map<Sym, number>;
   readonly sizeOf: (symbol: Sym) => number;
   readonly transaction: Transaction;
-  /** Waits for the results of collectives. */
+  /** Pending results of collectives. */
   readonly begun: Map<Node, readonly Wait[]>;
-  /** The graph of the part that runs. */
+  /** The graph of the running part. */
   stage?: Graph;
 }
 
@@ -124,9 +124,9 @@ export interface Part {
 /** One part of a graph, and what a call does around it. */
 export interface Stage {
   readonly part: Part;
-  /** Whether it starts work that continues while others run, and is awaited where they read its result. */
+  /** Whether it starts work that continues while others run, and is awaited where its result is read. */
   readonly begins: boolean;
-  /** Values from before the part that it writes to. */
+  /** Values computed before the part to which it writes. */
   readonly writes: readonly Node[];
   readonly gives: readonly { readonly node: Node; readonly bindings: readonly LateBinding[] }[];
   /** Values that no later part reads. */
@@ -169,14 +169,14 @@ function stagesOf(captured: GraphModule, backend: GraphBackend, ends: ReadonlySe
   );
 }
 
-/** Groups of nodes, and what each computes again of what stands before it. */
+/** Groups of nodes, and the earlier nodes that each recomputes. */
 export interface Grouping {
   readonly groups: readonly Group[];
   readonly repeated: readonly (readonly Node[])[];
   readonly late: ReadonlyMap<Node, readonly LateBinding[]>;
 }
 
-/** Groups of nodes as stages; `partOf` makes their parts, told what later ones write to. */
+/** Turns groups of nodes into stages; `partOf` makes their parts, given the nodes that later ones write to. */
 export function stagesBetween(
   graph: Graph,
   { groups, repeated, late }: Grouping,
@@ -215,7 +215,7 @@ export function stagesBetween(
   });
 }
 
-/** The groups of a graph, and what each computes again for gradients that are taken in it. */
+/** The groups of a graph, and what each recomputes for gradients that are taken in it. */
 function groupsOf(
   captured: GraphModule,
   where: Pick<Cuts, "late" | "ends">,
@@ -228,7 +228,7 @@ function groupsOf(
       );
     const more = crossings.flatMap((each) => each.taped);
     if (more.length === 0) return { groups, repeated: crossings.map((each) => each.repeated) };
-    // The tape takes these: the groups are others without them
+    // The tape takes these gradients, so the groups change
     for (const node of more) taped.add(node);
   }
 }
@@ -237,16 +237,16 @@ function groupsOf(
 export interface Cuts {
   /** Values determined on the host. */
   readonly late?: ReadonlyMap<Node, readonly LateBinding[]>;
-  /** Gradients that the tape takes. */
+  /** Gradients taken by the tape. */
   readonly taped?: ReadonlySet<Node>;
   /** Nodes before which a group ends. */
   readonly ends?: ReadonlySet<Node>;
 }
 
 /**
- * The nodes in groups that run one after the other. What the host does waits as long as nothing needs it, so that
- * kernels around it stay together; what other processes have a part in begins at once, and what does not read it comes
- * before what does.
+ * Divides nodes into groups that run one after the other. Host ops wait as long as nothing needs them, so that kernels
+ * around them stay together; collectives begin at once, and nodes that do not read their results come before those that
+ * do.
  */
 export function cut(
   captured: GraphModule,
@@ -256,7 +256,7 @@ export function cut(
   const unknown = new Set([...late.values()].flat().map(({ symbol }) => symbol));
   let open: Node[] = [], waiting: Node[] = [], begun = new Set<Node>();
   const draws = drawingIn(captured);
-  /** Groups that ended before something was written. */
+  /** Groups that ended before some write. */
   const outdated = new Set<readonly Node[]>();
   const close = () => {
     if (open.length > 0) groups.push({ nodes: open, kind: "compiled" });
@@ -277,12 +277,12 @@ export function cut(
       begun = new Set();
     }
     if (ends.has(node)) close();
-    // A later group may compute again what it shows, and would show that
+    // A later group may recompute a view, which would alias the new elements
     const shown = hasEffect(node) ? undefined : shownBy(node), home = shown && placed.get(shown);
     const isKnown = () => [...symbolsOf([node])].every((symbol) => !unknown.has(symbol));
-    // A copy has its own elements, as they are when its turn comes
+    // A copy has the elements of the moment at which it is made
     const isView = () => node.target === "getitem" || showsArgument(node);
-    // One that is made without recording has the history of then where it was made before a write
+    // A copy made without recording has the history of that moment if it was made before a write
     const isInTime = () => !node.meta.noGrad || home === undefined || !outdated.has(home);
     if (home && home !== open && [...node.inputs()].length === 1 && isKnown() && isView() && isInTime()) {
       home.push(node);
@@ -308,7 +308,7 @@ export function cut(
   return groups;
 }
 
-/** The values from outside that some nodes write to, by the views that lead there. */
+/** The values from outside that some nodes write to, also through views. */
 function writtenBy(nodes: readonly Node[], own: ReadonlySet<Node>): Node[] {
   const found = new Set<Node>();
   for (const node of nodes) {
@@ -329,10 +329,7 @@ interface Crossed {
   readonly taped: readonly Node[];
 }
 
-/**
- * Determines how gradients that are taken in a part pass through earlier ones. Throws NotFunctional where they
- * cannot.
- */
+/** Determines how gradients that are taken in a part pass through earlier ones. Throws NotFunctional if they cannot. */
 function crossing(captured: GraphModule, nodes: readonly Node[]): Crossed {
   const { graph } = captured;
   const taking = nodes.filter(takesGradients), [first = null] = taking, own = new Set(nodes);

@@ -1,6 +1,6 @@
 /**
- * Codecs for what lies between the halves of a compiled graph: runtime plans and facts of the backward half.
- * Invariant: total over their types; references to values of one process (tensors that a graph holds, errors that a
+ * Codecs for the interface between the halves of a compiled graph: runtime plans and facts of the backward half.
+ * Invariant: total over their types; values that exist in one process only (tensors that a graph holds, errors that a
  * pass must end in) are refused.
  */
 import type { GraphSignature, MutatedInput } from "../graph/signature.ts";
@@ -77,7 +77,7 @@ const viewStep: Codec<ViewStep> = {
   write({ definition, args, of, index, recorded }, symbols) {
     return {
       op: definition.name,
-      // The viewed tensor is put in when the step is repeated
+      // The base is inserted when the step is replayed
       args: viewArguments.write({ ...args, [of]: null }, symbols),
       of,
       ...index === undefined ? {} : { index },
@@ -109,7 +109,7 @@ const outputPlan: Codec<OutputPlan> = union<OutputPlan>({
   same: record({ leaf: number }),
 });
 
-/** Lists that are empty wherever a graph is kept. */
+/** Lists that are empty for every cached graph. */
 function none<T>(what: string): Codec<readonly T[]> {
   return {
     write(values) {
@@ -127,7 +127,7 @@ const connections: Codec<Connections> = record<Connections>({
   readings: list(record<Reading>({ from: bits, inputs: bits, results: bits })),
 });
 
-/** Runtime plans between processes; tensors that graphs hold are kept by their names, apart. */
+/** Stores runtime plans; tensors that graphs hold are cached separately, by name. */
 export const runtimePlan: Codec<RuntimePlan> = record<RuntimePlan>({
   outputs: list(outputPlan),
   tree,
@@ -155,7 +155,7 @@ const anyNumber: Codec<number> = {
   },
 };
 
-/** Numbers in which rounds differ between processes. */
+/** Stores tables of numbers. */
 export const numberTable: Codec<NumberTable> = record<NumberTable>({
   dtype,
   device: text,
@@ -163,7 +163,7 @@ export const numberTable: Codec<NumberTable> = record<NumberTable>({
   values: list(anyNumber),
 });
 
-/** Signatures of functional graphs between processes. */
+/** Stores signatures of functional graphs. */
 export const graphSignature: Codec<GraphSignature> = record<GraphSignature>({
   role: oneOf("inference", "forward", "backward"),
   mutatedInputs: list(record<MutatedInput>({ input: number, output: number })),
@@ -199,7 +199,7 @@ const numberSet: Codec<ReadonlySet<number>> = {
   read: (form, symbols: Symbols) => new Set(numbers.read(form, symbols)),
 };
 
-/** Backwards between processes. */
+/** Stores facts of backward halves. */
 export const backwardFacts: Codec<BackwardFacts> = record<BackwardFacts>({
   saved: list(union<SavedValue>({ input: record({ input: number }), output: record({ output: number }) })),
   sizes: list(symbol),

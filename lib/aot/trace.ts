@@ -22,7 +22,7 @@ export interface ForwardTrace {
   readonly outputTree: TreeSpec;
 }
 
-/** Makes the call of a region of a captured graph; null: its graph is replayed instead. */
+/** Calls a region of a captured graph; null: its graph is replayed inline instead. */
 export type CallRegion = (
   replay: GraphReplay,
   call: Parameters<RegionCalls>[1],
@@ -48,7 +48,7 @@ export function traceForward(captured: GraphModule, callRegion: CallRegion = () 
   return { replay, randomOps: keys.count, outputs: leaves, outputTree: spec };
 }
 
-/** The input that hands keys to random ops. */
+/** The input from which random ops take their keys. */
 export class RandomKeys {
   count = 0;
   #keys: GraphValue | undefined;
@@ -68,12 +68,12 @@ export class RandomKeys {
     return core.slice(keys, 0, first, 2 * this.count).node;
   }
 
-  /** The size is known at the end only; reading elements does not depend on it. */
+  /** The size is known only at the end; reading elements does not depend on it. */
   #input(builder: GraphBuilder, device: DeviceName): GraphValue {
     return this.#keys ??= builder.tensor("random_keys", contiguousMeta([2 ** 30], "int32", device));
   }
 
-  /** Tells the input how many keys there are. */
+  /** Sets the number of keys of the input. */
   finish(graph: Graph): void {
     if (!this.#keys) return;
     const { node, device } = this.#keys;

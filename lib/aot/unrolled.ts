@@ -1,6 +1,6 @@
 /**
- * Warns about loops that a trace has unrolled into a very large graph with rounds that differ, so that compilers see
- * them all. Equal rounds, which are calls of one region, do not count. The warning appears once for each line.
+ * Warns about loops that a trace has unrolled into a very large graph with iterations that differ, so that compilers
+ * see them all. Equal iterations, which are calls of one region, do not count. The warning appears once for each line.
  * Invariant: graphs are not changed.
  */
 import { isOwnFile } from "../base/errors.ts";
@@ -8,23 +8,23 @@ import { logs } from "../base/logs.ts";
 import type { Graph, Node, SourcePosition } from "../graph/node.ts";
 import { positionText } from "../graph/place.ts";
 
-/** Operations from which on the loops of a graph are looked at. */
+/** Number of operations from which on the loops of a graph are examined. */
 const MANY = 5000;
 
 /** Number of passes over a line that counts as a loop. */
 const OFTEN = 100;
 
-/** Lines that have been told. */
+/** Lines that have been warned about. */
 const told = new Set<string>();
 
-/** Says which line has been passed how often, where that makes a graph very large. */
+/** Reports which line has been passed how often, if that makes a graph very large. */
 export function noticeUnrolling(captured: Graph, seen: Graph): void {
   const operations = captured.nodes.filter(isOperation);
   if (operations.length < MANY || countSeen(seen) < MANY) return;
   const lines = new Map<string, { readonly place: SourcePosition; count: number }>();
   for (const { meta: { stack } } of operations) {
     const place = stack.at(-1);
-    // Layers and optimisers of the library go through many modules and parameters by the same lines.
+    // Layers and optimizers of the library pass through the same lines for many modules and parameters.
     if (!place || isOwnFile(place.file)) continue;
     const key = `${positionText(place)}:${place.column}`, known = lines.get(key);
     if (known) known.count++;

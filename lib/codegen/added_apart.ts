@@ -10,10 +10,10 @@ import { accessesOf, indirect } from "../loops/uses.ts";
 import { cutLoop } from "./cut_loop.ts";
 import { varyingValues } from "./lane_runs.ts";
 
-/** Elements side by side that a thread adds to, and the fewest that are cut. */
+/** Adjacent elements that one thread adds to, and the fewest that are split. */
 const PIECE = 128, LEAST = 2 * PIECE;
 
-/** Returns whether iterations of a loop never touch an element that another iteration stores to. */
+/** Returns whether no iteration of a loop touches an element that another iteration stores to. */
 export function addsApart({ axis, body }: Loop): boolean {
   const all = [...accessesOf(body)], stored = all.filter(({ kind }) => kind === "store");
   const changing = changingIn(body, axis);
@@ -46,7 +46,7 @@ function changingIn(body: readonly Statement[], { symbol }: Axis): (other: Sym) 
 
 /**
  * Returns whether an index differs for each value of a counter, whatever else changes: finer terms stay within one
- * step, and coarser ones move by multiples of all steps.
+ * step, and coarser ones move by multiples of all steps together.
  */
 function isApart(index: Dim, { symbol: counter, size }: Axis, changes: (symbol: Sym) => boolean): boolean {
   const step = coefficientOf(index, counter), [, most] = boundsOf(size);
@@ -61,7 +61,9 @@ function isApart(index: Dim, { symbol: counter, size }: Axis, changes: (symbol: 
   return within < step;
 }
 
-/** A loop of which threads may share out iterations that add: the given one, or one over pieces of what it does side by side. */
+/**
+ * A loop whose accumulating iterations threads may divide: the given one, or one over pieces of its adjacent elements.
+ */
 export function addedApart(loop: Loop): Loop | undefined {
   if (loop.order === "parallel") return addsApart(loop) ? loop : undefined;
   const around: Loop[] = [];

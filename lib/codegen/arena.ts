@@ -1,11 +1,11 @@
-/** Temporaries laid out anew, after kernels have changed places or need fewer of them. */
+/** Lays temporaries out anew after passes have reordered kernels or made some temporaries unnecessary. */
 import { config } from "../base/config.ts";
 import { itemSize } from "../base/dtype.ts";
 import { mul } from "../sym/expr.ts";
 import type { BufferDecl, Program } from "../loops/ir.ts";
 import { placedTemporaries, planMemory } from "../loops/memory.ts";
 
-/** The program with its temporaries in an arena of the size that they need. */
+/** The program with its temporaries in an arena of minimal size. */
 export function laidOut(program: Program): Program {
   const { buffers } = program;
   const kept = [...placedTemporaries(program)].flatMap(([id, lifetime]) => {

@@ -1,8 +1,8 @@
 /**
- * Attention in one kernel for devices with workgroups (Dao et al. 2022): fuses the product that makes scores, the
- * softmax kernels that turn their rows into weights, and the product of these with values, which then computes its
- * weights on the fly. Invariant: only patterns that are fully understood are fused: rows are shifted by their
- * maximum, exponentials are summed, and all else is elementwise. Maxima and sums that a backward needs are stored as
+ * Attention in one kernel for devices with workgroups (Dao et al. 2022): fuses the product that computes the scores,
+ * the softmax kernels that turn their rows into weights, and the product of these with values, which then computes its
+ * weights on the fly. Invariant: only patterns that are fully understood are fused: rows are shifted by their maximum,
+ * exponentials are summed, and all else is elementwise. Maxima and sums that a backward pass needs are stored as
  * before.
  */
 import { hintOf } from "../sym/decide.ts";
@@ -16,10 +16,10 @@ import type { RowBlock } from "./row_form.ts";
 import { RowValues } from "./row_values.ts";
 import type { Grid, Target } from "./target.ts";
 
-/** Fewer rows leave tiles empty. */
+/** With fewer rows, tiles would be mostly empty. */
 const LEAST_ROWS = 16;
 
-/** The program with attention in one kernel. */
+/** Fuses attention into single kernels. */
 export function fusedAttention(program: Program, { grid, kernelBuffers }: Target): Program {
   if (!grid) return program;
   let found = program;
@@ -41,7 +41,7 @@ function withAttention(program: Program, found: Found, kernel: ExternKernel): Pr
   return { ...withChain(program, found, [...chain.before, kernel, ...after]), buffers };
 }
 
-/** The kernel that a chain is; undefined where it is not understood. */
+/** The kernel that a chain of kernels amounts to; undefined if the pattern is not understood. */
 function fusedChain(
   program: Program,
   { chain, scores, end, isLocal }: Found,
@@ -100,7 +100,7 @@ function fusedChain(
 
 type Softmax = Pick<AttentionWeights, "score" | "factor" | "maximum" | "sum" | "finish">;
 
-/** Weights as exp(score − maximum) · factors, of which some belong to the row. */
+/** Weights as exp(score − maximum) · factors, some of which are constant along a row. */
 function softmaxOf(
   found: RowValues,
   product: ValueId,
@@ -136,7 +136,7 @@ function operandsOf(found: RowValues, id: ValueId | undefined, op: string): read
   return node?.kind === "scalar" && node.op === op ? node.args : undefined;
 }
 
-/** Returns whether a value is the maximum, or 0 where that is −∞. */
+/** Returns whether a value is the maximum, or its replacement by 0 where it is −∞. */
 function isShift(found: RowValues, id: ValueId | undefined, maximum: ValueId): boolean {
   if (id === undefined || id === maximum) return id === maximum;
   const node = found.node(id);
@@ -152,7 +152,7 @@ function isShift(found: RowValues, id: ValueId | undefined, maximum: ValueId): b
 
 interface Factor {
   readonly id: ValueId;
-  /** Whether it is divided by. */
+  /** Whether the weight is divided by it. */
   readonly inverse: boolean;
 }
 

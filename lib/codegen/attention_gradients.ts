@@ -1,10 +1,10 @@
 /**
- * Gradients of attention in few kernels for devices with workgroups (Dao et al. 2022): fuses the products behind
- * scores and gradients of weights, the elementwise kernels on them, and the products that produce gradients of
- * queries, keys and values. These last products compute their first operands on the fly, those that sum over keys in
- * kernels by blocks of rows, those that sum over rows in kernels by blocks of keys; elements that both need are
- * computed once if there is room to store them. Invariant: only patterns that are fully understood are fused: row
- * sums are computed before, and no element depends on another one.
+ * Gradients of attention in few kernels for devices with workgroups (Dao et al. 2022): fuses the products behind scores
+ * and gradients of weights, the elementwise kernels on them, and the products that produce gradients of queries, keys
+ * and values. These last products compute their first operands on the fly: sums over keys in kernels that run by blocks
+ * of rows, sums over rows in kernels that run by blocks of keys. Elements that both need are computed once if there is
+ * room to store them. Invariant: only patterns that are fully understood are fused: row sums are computed before, and
+ * no element depends on another one.
  */
 import { hintOf } from "../sym/decide.ts";
 import type {
@@ -26,14 +26,16 @@ import { flipped, type RowBlock } from "./row_form.ts";
 import { RowValues } from "./row_values.ts";
 import type { Grid, Target } from "./target.ts";
 
-/** Fewer rows leave tiles empty. */
+/** With fewer rows, tiles would be mostly empty. */
 const LEAST_ROWS = 16;
-/** Rows of the least block: what each of these hides, blocks of several of them hide. */
+/**
+ * Rows of the smallest block of a causal mask: columns hidden from each of them are hidden from larger blocks of them.
+ */
 const CAUSAL = 32;
-/** Results of one kernel, all of whose sums are in registers. */
+/** Maximum number of results of one kernel, whose sums are all in registers. */
 const MOST_RESULTS = 2;
 
-/** The program with gradients of attention in few kernels. */
+/** Fuses gradients of attention into few kernels. */
 export function fusedGradients(program: Program, { grid, kernelBuffers }: Target): Program {
   if (!grid) return program;
   const kept = withGradients(program, { grid, kernelBuffers, keeps: true });
@@ -42,7 +44,7 @@ export function fusedGradients(program: Program, { grid, kernelBuffers }: Target
     : withGradients(program, { grid, kernelBuffers, keeps: false });
 }
 
-/** The same, where elements are written down if there is memory for them, or never. */
+/** The same; elements are stored if there is memory for them, or never. */
 function withGradients(
   program: Program,
   { grid, kernelBuffers, keeps }: {
@@ -66,7 +68,7 @@ function withGradients(
   return made === program ? program : laidOut(made);
 }
 
-/** A kernel whose elements are local to it, in buffers behind others. */
+/** A kernel with thread-local buffers for its elements, numbered after the others. */
 function withLocals(kernel: ExternKernel, buffers: BufferDecl[]): ExternKernel {
   const inputs = kernel.inputs.map((view, at): BufferView => {
     const buffer = buffers[view.buffer];
@@ -76,10 +78,10 @@ function withLocals(kernel: ExternKernel, buffers: BufferDecl[]): ExternKernel {
   return { ...kernel, inputs };
 }
 
-/** A product of matrices, of which values of elements are made. */
+/** A product of matrices from which elements are computed. */
 type Made = MadeElements["products"][number];
 
-/** A product whose first operand is made: the value of an element, and what it is multiplied with. */
+/** A product whose first operand is computed on the fly: the value of an element, and the other operand. */
 interface Result {
   readonly element: ValueId;
   readonly over: "rows" | "keys";
@@ -89,7 +91,7 @@ interface Result {
   readonly kernel: ExternKernel;
 }
 
-/** The kernels that a chain is; undefined where it is not understood. */
+/** The kernels that a chain amounts to; undefined if the pattern is not understood. */
 function fusedChain(
   program: Program,
   found: Found,
@@ -144,13 +146,13 @@ function fusedChain(
   return [...kernels, ...kept ? [{ ...kept.kernel, ...causal ? { causal } as const : {} }] : [], ...behind];
 }
 
-/** Returns whether kernels read what any of them, or a later one, writes. */
+/** Returns whether any of the kernels reads what it or a later one writes. */
 const meet = (kernels: readonly ExternKernel[], written: ReadonlySet<number>): boolean =>
   kernels.some((kernel) =>
     [...usesOf(kernel).all].some((id) => written.has(id) && !usesOf(kernel).written.has(id))
   );
 
-/** The result over keys that is a product with elements which those over rows are made of, too, and wait for it in memory. */
+/** The only sum over keys, if sums over rows compute its elements too and can store them for it. */
 function keptOf(results: readonly Result[], { found: { scores }, grid, keeps }: Setting): Result | undefined {
   const [kept, other] = results.filter(({ over }) => over === "keys");
   const isShared = results.some(({ over, element }) => over === "rows" && element === kept?.element);
@@ -162,7 +164,7 @@ function keptOf(results: readonly Result[], { found: { scores }, grid, keeps }: 
 interface Setting {
   readonly found: Found;
   readonly grid: Grid;
-  /** Whether elements may be written down. */
+  /** Whether elements may be stored. */
   readonly keeps: boolean;
   readonly products: readonly Made[];
   readonly values: RowValues;
@@ -170,7 +172,7 @@ interface Setting {
   readonly causal: boolean;
 }
 
-/** A product with local elements: summed over keys, or over rows where they are an operand the other way round. */
+/** A product with local elements: a sum over keys, or over rows if the operand is transposed. */
 function resultOf(
   kernel: ExternKernel,
   { isLocal, values, adds }: {
@@ -187,7 +189,7 @@ function resultOf(
   return { element, over: adds ? "rows" : "keys", made, operand, out: turned ? flipped(out) : out, kernel };
 }
 
-/** Results that are made together. */
+/** Groups results that one kernel computes together. */
 function grouped(results: readonly Result[]): readonly (readonly Result[])[] {
   return (["rows", "keys"] as const).flatMap((over) => {
     const own = results.filter((result) => result.over === over);

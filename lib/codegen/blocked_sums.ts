@@ -12,11 +12,11 @@ import { allOf } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
 import { cutLoop, isFixed } from "./cut_loop.ts";
 
-/** Number of elements that are added directly, in 16 lanes of 256 and without further loops. */
+/** Number of elements that are added without further loops: 256 in each of 16 lanes. */
 const LONG = 4096;
 /** Elements of a block of a longer sum. */
 const BLOCK = 1024;
-/** Blocks of a group, whose sums are added in one go; groups of a larger one. */
+/** Number of blocks in a group, whose sums are added without further loops; likewise for groups of groups. */
 const GROUP = 32;
 /** Number of groups that are added directly; threads divide them. */
 const MANY = 1024;
@@ -42,8 +42,8 @@ export function blockedSums(body: readonly Statement[]): readonly Statement[] {
 }
 
 /**
- * The sizes of loops by which this pass goes, over those of the program: who makes one program for several sizes has to
- * keep those apart that are longer than `LONG` from those that are not.
+ * The sizes on whose lengths this pass depends. A program that serves several sizes has to keep those longer than
+ * `LONG` apart from the others.
  */
 export function sumLengths({ kernels }: Pick<Program, "kernels">): Dim[] {
   const found = new Set<Dim>();
@@ -65,14 +65,14 @@ function isLongSum({ order, carried, reductions, axis }: Loop): boolean {
   return reductions.some((r) => r.op === "sum" && r.dtype === "float32");
 }
 
-/** A loop as loops over its blocks, and over groups of them where there are many. */
+/** A loop as loops over its blocks, and over groups of blocks if there are many. */
 function inBlocks(loop: Loop, fresh: () => ValueId): Loop {
   const length = lengthOf(loop.axis.size), parts = [BLOCK];
   for (let part = BLOCK; length / part > (part === BLOCK ? GROUP : MANY);) parts.unshift(part *= GROUP);
   return split(loop, parts, fresh);
 }
 
-/** Loops over parts of falling lengths, and in them one over the elements of the last. */
+/** Nests loops over parts of decreasing length, and a loop over the elements of the smallest. */
 function split(loop: Loop, [part, ...smaller]: readonly number[], fresh: () => ValueId): Loop {
   if (part === undefined) return loop;
   const { reductions } = loop, { axis, part: block } = cutLoop(loop, part);

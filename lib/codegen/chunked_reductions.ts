@@ -15,7 +15,7 @@ import { replaceWithTemporaries } from "./kernels.ts";
 /** Elements of a chunk. */
 const CHUNK = 32768;
 
-/** Cuts the reductions of a program. */
+/** Splits the full reductions of a program. */
 export function chunkedReductions(program: Program): Program {
   return replaceWithTemporaries(program, (kernel, temporary) => {
     const found = kernel.kind === "loops" ? chunkedReduction(kernel) : undefined;
@@ -23,7 +23,7 @@ export function chunkedReductions(program: Program): Program {
   });
 }
 
-/** The reduction of everything that a kernel is; undefined where it is something else, or little. */
+/** The full reduction that a kernel amounts to; undefined if it is something else, or too small. */
 function chunkedReduction(kernel: LoopKernel): CutReduction | undefined {
   const { body } = kernel, loops = body.filter((s): s is Loop => s.kind === "loop"), [loop] = loops;
   if (loops.length !== 1 || !loop || loop.order !== "reduction" || loop.reductions.length === 0) {

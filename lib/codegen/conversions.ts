@@ -9,7 +9,7 @@ import { SCALAR_OPS, type ScalarOpName } from "../loops/scalar.ts";
 import { allOf } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
 
-/** The statements without conversions of small floats. */
+/** Replaces conversions of small floats. */
 export function expandConversions(body: readonly Statement[]): readonly Statement[] {
   if (!allOf(body).some((s) => s.kind === "scalar" && isConversion(s.op))) return body;
   const ids = new ValueIds(nextId(body));

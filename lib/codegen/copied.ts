@@ -6,7 +6,7 @@ import type { Statement, ValueId } from "../loops/ir.ts";
 
 /** The names of a copy. */
 export interface Renaming {
-  /** Returns the new name of a value that was defined outside of the copy, or already in it. */
+  /** Returns the new name of a value that is defined outside of the copy, or earlier in it. */
   readonly use: (id: ValueId) => ValueId;
   /** Returns the new name of a value that the copy defines. */
   readonly define: (id: ValueId, dtype: ValueType) => ValueId;
@@ -50,7 +50,7 @@ export function copied(s: Statement, names: Renaming): Statement {
   }
 }
 
-/** An index expression under other names. */
+/** An index expression with its symbols renamed. */
 export function copiedIndex(d: Dim, { use, replace }: Renaming): Dim {
   return substitute(d, (sym) => {
     if (sym.node.kind !== "symbol" || sym.node.role.kind !== "value") return replace(sym);

@@ -1,4 +1,4 @@
-/** Loops cut into parts, and how long loops are. */
+/** Cuts loops into parts, and tells how long loops are. */
 import {
   add,
   boundsOf,
@@ -17,13 +17,13 @@ import { substituteIndices } from "../loops/nest.ts";
 
 /** A loop in parts. */
 export interface CutLoop {
-  /** Counts the parts. */
+  /** Counter of the parts. */
   readonly axis: Axis;
-  /** The loop over one of them, the last of which may be shorter. */
+  /** The loop over one of the parts, the last of which may be shorter. */
   readonly part: Loop;
 }
 
-/** A loop in parts of this length; of these, `count` where that is given, of which the last may be empty. */
+/** Cuts a loop into parts of this length. With `count`, there are that many parts, the last of which may be empty. */
 export function cutLoop(loop: Loop, length: Dim, count?: number): CutLoop {
   const { axis: { symbol: whole, size } } = loop;
   const axis = axisOf("p", count ?? floorDiv(sub(add(size, length), 1), length)), inner = axisOf("r", length);
@@ -40,7 +40,7 @@ export function cutLoop(loop: Loop, length: Dim, count?: number): CutLoop {
   return { axis, part };
 }
 
-/** A loop counter of its own. */
+/** A new loop counter. */
 export function axisOf(name: string, size: Dim): Axis {
   return { symbol: symbol(name, { kind: "axis" }, [0, Math.max(0, boundsOf(size)[1] - 1)]), size };
 }
@@ -50,5 +50,5 @@ export const isFixed = (length: Dim): boolean => [...freeSymbols(length)].every(
 
 const isSize = ({ node }: Sym): boolean => node.kind === "symbol" && node.role.kind === "size";
 
-/** A loop's length; the most that it can be where that differs within a call. */
+/** A loop's length; its maximum if it differs within a call. */
 export const lengthOf = (size: Dim): Dim => isFixed(size) ? size : boundsOf(size)[1];

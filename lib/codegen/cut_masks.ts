@@ -13,30 +13,30 @@ import { nextId, valueTypes } from "../loops/value_types.ts";
 import { copied, copiedIndex, type Renaming } from "./copied.ts";
 import { axisOf } from "./cut_loop.ts";
 
-/** The most parts of a loop, and statements of all of them together before they are cut, that cutting is worth. */
+/** Up to how many parts, and up to how many statements in all parts together, cutting a loop is worth it. */
 interface Limits {
   readonly parts: number;
   readonly statements: number;
-  /** Whether it is worth it, too, where no part is most of the loop. */
+  /** Whether cutting is worth it even if no part is most of the loop. */
   readonly even: boolean;
 }
 
 /** Limits for inner loops, and for long outermost loops, whose parts become kernels. */
 const INNER: Limits = { parts: 4, statements: 800, even: false };
 const OUTERMOST: Limits = { parts: 16, statements: 1500, even: true };
-/** Loops shorter than this stay whole. */
+/** Shorter loops stay whole. */
 const SHORT = 8;
-/** Parts that are worth it although none is most of the loop: those of a row that was joined. */
+/** Length from which parts are worth it although none is most of the loop, as in a concatenation along rows. */
 const EACH = 64;
-/** Loops around others stay whole where fewer iterations are around them: threads share them out together. */
+/** A loop around other loops stays whole if fewer iterations surround it: threads divide them together. */
 const APART = 16;
 
-/** The fewest iterations of a loop that are worth kernels of their own. */
+/** Minimum number of iterations that are worth a kernel of their own. */
 const LONG = 2 ** 14;
 
 /**
- * The statements with long loops cut that nothing is around and that have none inside: where many tensors are joined along
- * their first dimension, each is copied by a loop of its own.
+ * Cuts long loops that are neither inside others nor around others: a concatenation of many tensors along their first
+ * dimension then copies each in a loop of its own.
  */
 export function cutOutermost(body: readonly Statement[]): readonly Statement[] {
   return isCuttable(body) ? new Cutter(body).outermost(body) : body;
@@ -52,7 +52,7 @@ const isCuttable = (body: readonly Statement[]): boolean =>
     s.kind === "masked" || ((s.kind === "load" || s.kind === "store") && bendsOf(s.index).length > 0)
   );
 
-/** The parts of an expression that do not follow a counter in one line. */
+/** The subexpressions that are only piecewise linear in a counter. */
 function bendsOf(d: Dim): readonly Sym[] {
   if (typeof d === "number") return [];
   const { kind } = d.node, inner = operandsOf(d).flatMap(bendsOf);
@@ -73,7 +73,7 @@ type Scalar = Statement & { readonly kind: "scalar" };
 
 class Cutter {
   readonly #types: Map<ValueId, ValueType>;
-  /** Integers that are expressions of counters, and conditions that are known. */
+  /** Integers that are expressions of counters, and conditions whose value is known. */
   readonly #indices = new Map<ValueId, Dim>();
   readonly #truths = new Map<ValueId, boolean>();
   #next: ValueId;
@@ -84,7 +84,7 @@ class Cutter {
     for (const s of allOf(body)) this.#see(s);
   }
 
-  /** Remembers what a statement says of integers and conditions. */
+  /** Records what a statement says about integers and conditions. */
   #see(s: Statement): void {
     if (s.kind === "index") this.#indices.set(s.id, s.index);
     if (s.kind !== "constant") return;
@@ -92,9 +92,9 @@ class Cutter {
     else if (s.dtype === "int32" || s.dtype === "int64") this.#indices.set(s.id, Number(s.value));
   }
 
-  /** Statements that nothing is around. */
+  /** Handles statements outside of all loops. */
   outermost(body: readonly Statement[]): readonly Statement[] {
-    // Several loops may be one kernel for a reason
+    // Several loops may form one kernel for a reason
     if (body.filter(({ kind }) => kind === "loop").length > 1) return body;
     return body.flatMap((s): readonly Statement[] => {
       if (s.kind !== "loop" || s.body.some(({ kind }) => kind === "loop")) return [s];
@@ -103,7 +103,7 @@ class Cutter {
     });
   }
 
-  /** Statements below parallel loops of so many iterations together; 0: below none. */
+  /** Handles statements inside of parallel loops with this many iterations in all; 0: outside of any. */
   inside(body: readonly Statement[], around: number): readonly Statement[] {
     return body.flatMap((s): readonly Statement[] => {
       if (s.kind !== "loop") return [s];
@@ -113,7 +113,7 @@ class Cutter {
     });
   }
 
-  /** A loop, or its parts, of which there are so many at most. */
+  /** A loop, or its parts, at most as many as the limits allow. */
   #parts(loop: Loop, around: number, limits: Limits = INNER): readonly Loop[] {
     const { parts: most, statements, even } = limits;
     const { body, axis: { size, symbol } } = loop;
@@ -125,7 +125,7 @@ class Cutter {
     const starts = [0, ...places], lengths = starts.map((start, at) => (places[at] ?? size) - start);
     if (starts.length > most || starts.length * [...allOf(body)].length > statements) return [loop];
     if (!even && 2 * Math.max(...lengths) < size && Math.min(...lengths) < EACH) return [loop];
-    // An index that bends inside another one is straightened first
+    // The index that bends inside of another one is made linear first
     return starts.flatMap((start, at) =>
       this.#parts(this.#part(loop, start, lengths[at] ?? 0), around, {
         ...limits,
@@ -148,7 +148,7 @@ class Cutter {
     return found;
   }
 
-  /** A comparison of two lines over a counter. */
+  /** A comparison of two expressions that are linear in a counter. */
   #condition({ op, args }: Scalar, counter: Sym): ((at: number) => boolean) | undefined {
     const holds = comparisonOf(op), [a, b] = args.map((id) => this.#line(id, counter));
     return holds && a && b ? (at) => holds(a(at), b(at)) : undefined;
@@ -159,10 +159,7 @@ class Cutter {
     return index === undefined ? undefined : lineOf(index, counter);
   }
 
-  /**
-   * Returns the counter values at which a piecewise linear expression changes slope; none if there are more than are
-   * worth it.
-   */
+  /** Returns the counter values at which a piecewise linear expression changes slope; none if there are too many. */
   #bends(
     { node }: Sym,
     { symbol, size }: { readonly symbol: Sym; readonly size: number },
@@ -184,7 +181,7 @@ class Cutter {
     return found;
   }
 
-  /** Iterations of a loop from `start` on, with what is known of conditions there. */
+  /** Iterations of a loop from `start` on, with the conditions that are known there. */
   #part(loop: Loop, start: number, length: number): Loop {
     const axis = axisOf("m", length), { symbol } = loop.axis;
     const moved = substituteIndices(loop.body, (s) => s === symbol ? add(axis.symbol, start) : s);
@@ -196,7 +193,7 @@ class Cutter {
     return this.#next++;
   }
 
-  /** A copy of statements that does not ask for conditions that are known. */
+  /** A copy of statements that does not evaluate known conditions. */
   #copy(body: readonly Statement[], names: Names): Statement[] {
     return body.flatMap((s): Statement[] => {
       if (s.kind === "loop") return [this.#copyLoop(s, names)];
@@ -283,7 +280,7 @@ class Cutter {
   }
 }
 
-/** The names of a copy, which grow while it is made. */
+/** The names in a copy, which are added as it is made. */
 class Names implements Renaming {
   readonly #now = new Map<ValueId, ValueId>();
   readonly counters: Map<Sym, Sym> = new Map();
@@ -300,7 +297,7 @@ class Names implements Renaming {
 
   readonly replace = (symbol: Sym): Dim => this.counters.get(symbol) ?? symbol;
 
-  /** A value that is another one. */
+  /** Makes a value an alias of another. */
   same(id: ValueId, as: ValueId): void {
     this.#now.set(id, this.use(as));
   }
@@ -316,7 +313,7 @@ function decided(op: string, a: Dim, b: Dim): boolean | undefined {
   return found.size === 1 ? one : undefined;
 }
 
-/** A line over a counter. */
+/** An expression as a linear function of a counter. */
 function lineOf(index: Dim, counter: Sym): ((at: number) => number) | undefined {
   const slope = coefficientOf(index, counter);
   if (typeof slope !== "number") return undefined;

@@ -27,7 +27,7 @@ class Nest {
     this.recorder.push(loopOver({ symbol: counter, size }, statements, { vector: rest.length === 0 }));
   }
 
-  /** Σ over all counters of what `body` gives. */
+  /** Σ over all counters of the result of `body`. */
   sum(sizes: readonly Dim[], body: (index: readonly Dim[]) => Value): Value {
     const go = (rest: readonly Dim[], index: readonly Dim[]): Value => {
       const [size, ...inner] = rest;
@@ -48,7 +48,7 @@ class Nest {
   }
 }
 
-/** The call of `kernel` as loops. `dtypeOf` tells the element types of its buffers. */
+/** Expands the call of `kernel` into loops. `dtypeOf` gives the element types of its buffers. */
 export function externAsLoops(kernel: ExternKernel, dtypeOf: (buffer: BufferId) => DType): LoopKernel {
   const nest = new Nest(loadBufferOperand);
   const views = (list: readonly BufferView[]) => list.map((v) => ({ ...v, dtype: dtypeOf(v.buffer) }));
@@ -96,7 +96,7 @@ function store({ nest }: Call, view: TypedView, index: readonly Dim[], value: Va
   nest.recorder.store(view, flatIndex(view, index), { value });
 }
 
-/** a·b without rounding between product and sum where the type allows it is left to the printer. */
+/** The printer decides whether a·b is added without intermediate rounding */
 function matmul(call: Call, accumulate: boolean): void {
   const a = take(call.inputs, 0), b = take(call.inputs, 1), out = take(call.outputs, 0);
   const o = call.nest.recorder;
@@ -111,7 +111,7 @@ function matmul(call: Call, accumulate: boolean): void {
   });
 }
 
-/** Loads operand[..., y, x] where (y, x) lies inside, else 0. */
+/** Loads operand[..., y, x] if (y, x) is inside, else 0. */
 function loadInside(o: Recorder, view: TypedView, outer: readonly Dim[], [y, x]: readonly [Dim, Dim]): Value {
   const at = [...outer, y, x];
   const inside = [[y, take(view.shape, 2)], [x, take(view.shape, 3)]] as const;
@@ -186,7 +186,7 @@ function convBackwardWeight(call: Call, g: ConvGeometry): void {
   });
 }
 
-/** Stable: the place of an element is the number of elements that go before it. NaN is greatest. */
+/** Stable: the place of an element is the number of elements that precede it. NaN is greatest. */
 function sort(call: Call, descending: boolean): void {
   const input = take(call.inputs, 0), values = take(call.outputs, 0), indices = take(call.outputs, 1);
   const o = call.nest.recorder;

@@ -15,7 +15,7 @@ import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
 import { isPure } from "./separate.ts";
 import type { Grid, Target } from "./target.ts";
 
-/** The program with few long rows taken apart. */
+/** Splits the kernels over few long rows of a program. */
 export function fewRows(program: Program, { grid, kernelBuffers }: Target): Program {
   if (!grid) return program;
   return replaceWithTemporaries(
@@ -64,10 +64,10 @@ function takenApart(kernel: LoopKernel, setting: Setting): readonly Kernel[] | u
   }));
 }
 
-/** A future kernel: a loop with the stores of its results, or stores alone. */
+/** A future kernel: a loop with the stores of its results, or only stores. */
 type Step = readonly Statement[];
 
-/** The loops and stores of a row in their order; undefined where there is something else. */
+/** The loops and stores of a row in order; undefined if there is anything else. */
 function stepsOf(body: readonly Statement[]): readonly Step[] | undefined {
   const steps: Statement[][] = [];
   for (const s of body) {
@@ -83,7 +83,7 @@ function stepsOf(body: readonly Statement[]): readonly Step[] | undefined {
 
 interface Part {
   readonly own: Step;
-  /** The values that it computes by itself. */
+  /** The values that it computes itself. */
   readonly values: readonly Statement[];
   /** Both, in the order of the row. */
   readonly body: readonly Statement[];

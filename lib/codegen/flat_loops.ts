@@ -13,7 +13,7 @@ import { replaceKernels } from "./kernels.ts";
 import { isPure } from "./separate.ts";
 import type { Target } from "./target.ts";
 
-/** The program with flat loops. */
+/** Flattens the loops of a program that workgroups share. */
 export function flatLoops(program: Program, { grid }: Target): Program {
   if (!grid) return program;
   return replaceKernels(program, (kernel) => {
@@ -45,10 +45,10 @@ function flat(s: Statement): Statement {
   };
 }
 
-/** The reductions of two levels as those of one: each of the outer ones takes what an inner one leaves. */
+/** Combines the reductions of two nested loops: each outer one combines the results of an inner one. */
 function joined(outer: readonly Reduction[], inner: readonly Reduction[]): readonly Reduction[] | undefined {
   const left = outer.map((r) => {
-    // A position goes with the extreme that is found beside it
+    // A position belongs to the extreme that is found together with it
     const extreme = inner.find(({ id }) => id === r.value);
     const value = isPosition(r.op) ? inner.find(({ id }) => id === r.index) : extreme;
     const same = value?.op === r.op && value.dtype === r.dtype && value.value === extreme?.value;

@@ -24,13 +24,13 @@ export type Access = "uniform" | "four" | "apart";
 export interface Neighbours {
   /** Values of the loop that are not the same for all of them. */
   readonly varying: ReadonlySet<ValueId>;
-  /** Returns how they access an index. */
+  /** Values of the loop that differ between the neighbours. */
   readonly access: (index: Dim) => Access;
-  /** An index of one of them. */
+  /** The index of one of the neighbours. */
   readonly at: (index: Dim, lane: number) => Dim;
 }
 
-/** Rewrites a grid for four elements per invocation, where that reads and writes whole vectors. */
+/** Rewrites a grid for four elements per invocation, if that reads and writes whole vectors. */
 export function inFours(
   loops: readonly Loop[],
   body: readonly Statement[],
@@ -46,7 +46,7 @@ export function inFours(
   };
 }
 
-/** A loop in quarters, and what each of them does. */
+/** A loop of a quarter of the length, and the four elements of each iteration. */
 interface Quarters {
   readonly axis: Loop["axis"];
   readonly four: Loop;
@@ -67,7 +67,7 @@ function cutInFours({ share: _, ...loop }: Loop): Quarters | undefined {
   return { axis: { symbol: quarter, size: size / 4 }, four: { ...loop, vector: true, axis, body: inner } };
 }
 
-/** A loop by quarters, which reduces what each of them makes of its four elements. */
+/** A loop by quarters: each iteration first reduces its four elements. */
 function byQuarters(loop: Loop, { axis, four }: Quarters, fresh: () => ValueId): Loop {
   const inner = loop.reductions.map((r) => ({ ...r, id: fresh() }));
   const reductions = loop.reductions.map((r, i) => ({ ...r, value: inner[i]?.id ?? r.value }));
@@ -80,9 +80,9 @@ function freshIds(body: readonly Statement[]): () => ValueId {
 }
 
 /**
- * The statements of a workgroup with loops that it shares out by fours, where these read and write whole vectors: what they
- * reduce is that of four elements first. Elements that are written one by one elsewhere keep their memory from being
- * touched by vectors.
+ * The statements of a workgroup, with the loops that it shares running by fours if these read and write whole vectors;
+ * reductions first combine four elements. Buffers whose elements are written one at a time elsewhere are not accessed
+ * by vectors.
  */
 export function sharedInFours(
   body: readonly Statement[],
@@ -96,7 +96,7 @@ export function sharedInFours(
     return quarters ? byQuarters(s, quarters, fresh) : s;
   };
   const made = body.map(visit);
-  // Temporaries are one memory
+  // All temporaries share one memory
   const memoryOf = (buffer: BufferId): BufferId | "temporary" => {
     const role = buffers[buffer]?.role;
     return role?.kind === "window" ? memoryOf(role.of) : role?.kind === "temporary" ? "temporary" : buffer;
@@ -106,7 +106,10 @@ export function sharedInFours(
   return together.some(({ buffer }) => apart.has(memoryOf(buffer))) ? body : made;
 }
 
-/** The statements of a workgroup with loops that it shares out by fours, whose reads are under way together. */
+/**
+ * The statements of a workgroup, with the loops that it shares reducing by fours, so that four reads are in flight
+ * together.
+ */
 export function reducedInFours(body: readonly Statement[]): readonly Statement[] {
   const fresh = freshIds(body);
   return body.map((s) => {
@@ -116,7 +119,7 @@ export function reducedInFours(body: readonly Statement[]): readonly Statement[]
   });
 }
 
-/** Returns whether a loop is over four neighbours, of which each statement is done before the next. */
+/** Returns whether a loop is over four neighbours, each statement of which finishes before the next starts. */
 export const isFour = (loop: Loop): boolean =>
   loop.vector && !loop.share && loop.axis.size === 4 && loop.order !== "sequential" && isPlain(loop);
 
@@ -124,7 +127,7 @@ export const isFour = (loop: Loop): boolean =>
 export const foursIn = (body: readonly Statement[]): readonly Loop[] =>
   [...allOf(body)].flatMap((s) => s.kind === "loop" && isFour(s) ? [s] : []);
 
-/** Returns whether a loop has nothing but plain statements, and reduces no positions. */
+/** Returns whether a loop has only plain statements, and reduces no positions. */
 const isPlain = ({ body, reductions }: Loop): boolean =>
   body.every((s) => s.kind !== "loop" && s.kind !== "masked") && !reductions.some(({ op }) => isPosition(op));
 
@@ -143,7 +146,7 @@ export function storedApart(body: readonly Statement[]): ReadonlySet<BufferId> {
   }));
 }
 
-/** Returns whether narrow elements are written to temporaries, where invocations would share vectors. */
+/** Returns whether narrow elements are written to temporaries, so that invocations would share vectors. */
 function packsElements(body: readonly Statement[], buffers: readonly BufferDecl[]): boolean {
   return body.some((s) => {
     const buffer = s.kind === "store" ? buffers[s.buffer] : undefined;
@@ -151,7 +154,7 @@ function packsElements(body: readonly Statement[], buffers: readonly BufferDecl[
   });
 }
 
-/** Analyses a loop over four neighbours; `given` are values from outside that each of them has its own of. */
+/** Analyses a loop over four neighbours; `given` are outer values that differ between the neighbours. */
 export function neighboursOf(
   { axis: { symbol: lane }, body }: Loop,
   given: readonly ValueId[] = [],
@@ -179,7 +182,7 @@ export function neighboursOf(
 function fits(s: Statement, { varying, access }: Neighbours): boolean {
   switch (s.kind) {
     case "load":
-      // Neighbours that lie apart are read better by neighbouring invocations, unless they are anywhere anyway
+      // Distant elements are read better by neighbouring invocations, unless they are scattered anyway
       return access(s.index) !== "apart" || indirect(s.index).some((id) => varying.has(id));
     case "store":
       return s.mode === "set" && access(s.index) === "four";

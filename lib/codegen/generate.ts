@@ -88,8 +88,8 @@ export const PASSES: readonly Pass[] = [
 ];
 
 /**
- * Runs the passes that a target asks for. Throws InternalError where one breaks the rules of loop IR: what comes out is
- * verified, and where that fails, or faults are errors, what each pass makes, so that the error names the pass.
+ * Runs the passes that a target needs. Throws InternalError if a pass violates the rules of loop IR: the result is
+ * verified; if that fails, or faults are errors, the output of each pass is, so that the error names the pass.
  */
 export function generate(program: Program, target: Target): Program {
   const numbered = {
@@ -117,7 +117,10 @@ export function generate(program: Program, target: Target): Program {
   });
 }
 
-/** A pass that rewrites the statements of each loop kernel; of nests around calls as `around` says, which else stay. */
+/**
+ * A pass that rewrites the statements of each loop kernel, and, by `around`, those of nests around library calls, which
+ * stay unchanged otherwise.
+ */
 function perNest(rewrite: Rewrite, around: Rewrite = (body) => body): (program: Program) => Program {
   return (program) => rewriteNests(program, rewriteAlike(rewrite), rewriteAlike(around));
 }

@@ -14,7 +14,7 @@ import { isPure } from "./separate.ts";
 import type { Grid, Target } from "./target.ts";
 import { sharedLengths, type Workgroup, workgroupOfColumns, workgroupOfRows } from "./workgroups.ts";
 
-/** The program with grids. */
+/** Maps the kernels of a program to grids. */
 export function mapToGrid(program: Program, { grid }: Target): Program {
   if (!grid) return program;
   return replaceKernels(
@@ -48,7 +48,7 @@ export function sharesRows({ loops, body }: Nest, { shared }: Grid): boolean {
   return isLong(body, shared) && (containsVectorLoop(body) || !loops.some(({ vector }) => vector));
 }
 
-/** Returns the workgroup that shares out results side by side, where all that loops do is reduce, from the outermost on. */
+/** Returns the workgroup that divides adjacent results, if all loops from the outermost on are reductions. */
 export function sharesColumns({ loops, body }: Nest, grid: Grid): Workgroup | undefined {
   const reduces = body.every((s) =>
     s.kind !== "loop" || (s.order === "reduction" && storedBuffers(s.body).size === 0)
@@ -67,13 +67,13 @@ function relaxed(s: Statement): Statement {
   return { ...s, order: "parallel", body: s.body.map(relaxed) };
 }
 
-/** The parallel loops around everything, and what each of their points does. */
+/** The parallel loops around everything, and the body of each of their points. */
 export interface Nest {
   readonly loops: readonly Loop[];
   readonly body: readonly Statement[];
 }
 
-/** The nest of a kernel, in which each point computes what stands between the loops by itself. */
+/** The nest of a kernel. Each point recomputes the statements between its loops. */
 export function nestOf(body: readonly Statement[]): Nest {
   const loops: Loop[] = [], values: Statement[] = [];
   let level = body;
@@ -88,16 +88,16 @@ export function nestOf(body: readonly Statement[]): Nest {
   return { loops, body: [...values, ...level] };
 }
 
-/** Statements in loops, the first outermost. */
+/** Wraps statements in loops, the first outermost. */
 export const inLoops = (loops: readonly Loop[], body: readonly Statement[]): readonly Statement[] =>
   loops.reduceRight<readonly Statement[]>((inner, loop) => [{ ...loop, body: inner }], body);
 
-/** The least elements of a loop whose neighbours fill a transaction of memory. */
+/** Minimum number of adjacent elements that fill a memory transaction. */
 const SIDE_BY_SIDE = 32;
 
 /**
- * The loops of a nest with another fast one, where more of what is read and written lies side by side along it: what follows
- * a product goes through its results in their order, also where all else lies the other way round.
+ * Reorders a nest to make another loop the fast one if more of what is read and written is adjacent along it: an
+ * epilogue of a product walks its results in order, even if all else is transposed.
  */
 function alongMost({ loops, body }: Nest): readonly Loop[] {
   const apart = ({ axis }: Loop): number =>
@@ -112,7 +112,7 @@ function alongMost({ loops, body }: Nest): readonly Loop[] {
   return best === fast ? loops : loops.map((loop) => ({ ...loop, vector: loop === best }));
 }
 
-/** The fast axis varies fastest among neighbouring invocations. */
+/** The axis that varies fastest among neighbouring invocations goes last. */
 const fastLast = (loops: readonly Loop[]): readonly Loop[] =>
   loops.toSorted((a, b) => Number(a.vector) - Number(b.vector));
 
@@ -122,7 +122,7 @@ const gridOf = (loops: readonly Loop[], body: readonly Statement[]): readonly St
     body,
   );
 
-/** The statements of a workgroup, which shares out the outermost loops that have no order. */
+/** The statements of a workgroup, which divides the outermost loops whose iterations may run in any order. */
 function shared(s: Statement): Statement {
   if (s.kind === "loop" && s.order !== "sequential") return { ...s, share: "team" };
   return s.kind === "loop" || s.kind === "masked" ? { ...s, body: s.body.map(shared) } : s;

@@ -15,13 +15,13 @@ import { inLoops, type Nest, sharesColumns } from "./grid.ts";
 import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
 import type { Grid, Target } from "./target.ts";
 
-/** Elements of a result for an invocation that are worth a part. */
+/** Elements of a result per invocation that are worth a part. */
 const WORTH_IT = 32;
 
-/** Invocations of a workgroup that keep it busy, where each has results of its own. */
+/** Invocations that keep a workgroup busy if each has results of its own. */
 const ALONE = 64;
 
-/** Cuts the reductions of a program for a target with a grid. */
+/** Splits the reductions of a program for a target with a grid. */
 export function gridReductions(program: Program, { grid, kernelBuffers }: Target): Program {
   if (!grid) return program;
   return replaceWithTemporaries(program, (kernel, temporary) => {
@@ -32,7 +32,7 @@ export function gridReductions(program: Program, { grid, kernelBuffers }: Target
   });
 }
 
-/** A reduction that is cut, and what stands around it. */
+/** A reduction to split, and the loops around it. */
 export interface CutReduction {
   readonly kernel: LoopKernel;
   /** The parallel loops around it, from the outermost. */
@@ -40,14 +40,14 @@ export interface CutReduction {
   readonly before: readonly Statement[];
   readonly loop: Loop;
   readonly after: readonly Statement[];
-  /** Iterations of a part, and how many parts there are where that is not as many as the loop fills. */
+  /** Iterations of a part, and the number of parts if that is fewer than the loop fills. */
   readonly length: Dim;
   readonly parts?: number;
-  /** Whether parts of neighbouring results lie side by side. Absent: those of one result do. */
+  /** Whether corresponding parts of neighbouring results are adjacent. Absent: the parts of one result are. */
   readonly interleaved?: boolean;
 }
 
-/** The reduction that a kernel is, where it is worth cutting. */
+/** The reduction of a kernel, if splitting it is worth it. */
 function longReduction(kernel: LoopKernel, grid: Grid): CutReduction | undefined {
   const around: Loop[] = [];
   let level = kernel.body;
@@ -87,8 +87,9 @@ function longReduction(kernel: LoopKernel, grid: Grid): CutReduction | undefined
 }
 
 /**
- * Parts of results side by side that keep a device busy, and elements that are worth one. A workgroup has some results and
- * needs many elements of each to be busy; where it has one for each invocation, another adds up its parts.
+ * The number of parts of adjacent results that keeps a device busy, and the minimum number of elements of a part. A
+ * workgroup that has several results needs many elements of each to be busy; if it has one result per invocation,
+ * another workgroup combines its parts.
  */
 function partsOfColumns(
   nest: Nest,
@@ -103,7 +104,7 @@ function partsOfColumns(
   ];
 }
 
-/** So many parts, or some more where these are equal and consist of whole vectors. */
+/** The wanted number of parts, or somewhat more if these then are equal and consist of whole vectors. */
 function evenParts(length: Dim, wanted: number): number {
   if (typeof length !== "number" || wanted < 2) return wanted;
   for (let parts = wanted; parts < 2 * wanted; parts++) if (length % (4 * parts) === 0) return parts;
@@ -113,7 +114,7 @@ function evenParts(length: Dim, wanted: number): number {
 const isPlain = (s: Statement): boolean =>
   s.kind !== "loop" && (s.kind !== "masked" || s.body.every(isPlain));
 
-/** Iterations of the loops in a body, as far as they are known. */
+/** Iterations of the loops in a body, as far as known. */
 function elementsOf(body: readonly Statement[]): number {
   return body.reduce(
     (most, s) =>
@@ -138,7 +139,7 @@ export function inTwo(
     stores: Statement[] = [],
     loads: Statement[] = [],
     seconds: Reduction[] = [];
-  /** One partial result: what makes it, and how the second kernel finds it. */
+  /** A partial result: how it is computed, and how the second kernel finds it. */
   const partial = (first: Reduction): number => {
     const buffer = temporary(first.dtype, mul(count, parts)), id = fresh();
     const at = (p: Dim): Dim => interleaved ? add(mul(p, count), place) : add(mul(place, parts), p);

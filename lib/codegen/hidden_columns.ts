@@ -1,10 +1,10 @@
 /**
  * Skips the columns of scores that a causal mask hides from a whole block of rows. The kernels of a block (products
  * into local buffers, loops over their rows, products of the results) run on the columns up to the last row of the
- * block. Invariant: this is done only if hidden elements contribute −∞ to the maximum of their row, 0 to its sums and
- * 0 to the other products, whatever the scores are. As in all causal attention, the values at hidden places do not
- * matter: a weight of zero stays zero, whatever it is multiplied by. A NaN row makes gradients NaN at visible
- * columns, but not at those hidden from the whole block.
+ * block. Invariant: this is done only if hidden elements contribute −∞ to the maximum of their row, 0 to its sums and 0
+ * to the other products, whatever the scores are. As usual in causal attention, the values at hidden positions do not
+ * matter: a weight of zero stays zero, whatever it is multiplied by. A NaN row makes gradients NaN at visible columns,
+ * but not at those hidden from the whole block.
  */
 import { isInteger, type ValueType } from "../base/dtype.ts";
 import { add, boundsOf, type Dim, freeSymbols, min, mul, sub, substitute, type Sym } from "../sym/expr.ts";
@@ -15,15 +15,15 @@ import { axisOf } from "./cut_loop.ts";
 import type { Found } from "./row_chain.ts";
 import { isSame, type RowBlock } from "./row_form.ts";
 
-/** A block of rows, and how many columns its scores have. */
+/** A block of rows, and the number of columns of its scores. */
 export interface CausalBlock {
-  /** The row behind its last. */
+  /** One past its last row. */
   readonly end: Dim;
   readonly columns: Dim;
   readonly isLocal: (buffer: BufferId) => boolean;
 }
 
-/** The kernels without hidden columns; as they are where these may matter. */
+/** The kernels without hidden columns; unchanged if these may matter. */
 export function withoutHidden(kernels: readonly Kernel[], block: CausalBlock): readonly Kernel[] {
   const seen = min(block.end, block.columns);
   if (seen === block.columns) return kernels;
@@ -63,7 +63,7 @@ type Known =
   | { readonly kind: "index"; readonly index: Dim }
   /** Constant along a row. */
   | { readonly kind: "row" }
-  /** An exponential of −∞, times whatever: it weighs nothing. */
+  /** An exponential of −∞ times anything: contributes nothing. */
   | { readonly kind: "vanished" };
 
 const ROW: Known = { kind: "row" };
@@ -71,7 +71,7 @@ const ROW: Known = { kind: "row" };
 const numberOf = (known: Known | undefined): number | undefined =>
   known?.kind === "number" ? known.value : known?.kind === "vanished" ? 0 : undefined;
 
-/** Follows what hidden elements are through loops over rows. */
+/** Tracks the values of hidden elements through loops over rows. */
 class HiddenColumns {
   readonly #buffers = new Map<BufferId, Known | undefined>();
   readonly #position: Sym;
@@ -81,7 +81,7 @@ class HiddenColumns {
     this.#position = axisOf("d", block.columns).symbol;
   }
 
-  /** A kernel on seen columns; undefined where hidden ones may matter. */
+  /** A kernel on visible columns; undefined if hidden ones may matter. */
   kernel(kernel: Kernel): Kernel | undefined {
     if (kernel.kind === "extern") return this.#product(kernel);
     if (![...usesOf(kernel).all].some(this.block.isLocal)) return kernel;
@@ -89,7 +89,7 @@ class HiddenColumns {
     return body && { ...kernel, body };
   }
 
-  /** A product of fewer columns, with shorter sums, or that adds to less. */
+  /** A product of fewer columns, with shorter sums, or accumulating into fewer results. */
   #product(kernel: ExternKernel): ExternKernel | undefined {
     const { seen, block: { columns, isLocal } } = this, [a, b] = kernel.inputs, [out] = kernel.outputs;
     if (!a || !b || !out || kernel.call.op !== "matmul") return undefined;
@@ -113,7 +113,7 @@ class HiddenColumns {
     return { ...kernel, inputs: [a, resized(b, -1, seen)], outputs: [resized(out, -1, seen)] };
   }
 
-  /** The loops of a kernel on seen columns. */
+  /** The loops of a kernel on visible columns. */
   #rows(body: readonly Statement[]): readonly Statement[] | undefined {
     this.#values = new Map();
     const row = body.at(-1);
@@ -131,7 +131,7 @@ class HiddenColumns {
     return [...body.slice(0, -1), { ...row, body: inside }];
   }
 
-  /** A statement outside of loops over columns; false where it looks at elements. */
+  /** Tracks a statement outside of loops over columns; false if it reads elements. */
   #plain(s: Statement): boolean {
     if (s.kind === "loop" || s.kind === "masked") return false;
     if ((s.kind === "load" || s.kind === "store") && this.block.isLocal(s.buffer)) return false;
@@ -194,7 +194,7 @@ class HiddenColumns {
   }
 }
 
-/** A constant; an integer is one of the indices. */
+/** A constant; integers are tracked as index expressions. */
 function fromConstant(value: number | bigint | boolean, dtype: ValueType): Known {
   return isInteger(dtype)
     ? { kind: "index", index: Number(value) }
@@ -205,7 +205,7 @@ function fromConstant(value: number | bigint | boolean, dtype: ValueType): Known
 const ofRows = (operands: readonly (Known | undefined)[]): Known | undefined =>
   operands.every((each) => each?.kind === "row" || each?.kind === "number") ? ROW : undefined;
 
-/** Returns the result of an operation where it follows from the kinds of its operands. */
+/** Returns the kind of an operation's result, if it follows from the kinds of its operands. */
 function computed(op: ScalarOpName, [a, b]: readonly (Known | undefined)[]): Known | undefined {
   const number = (value: number): Known => ({ kind: "number", value });
   if (a?.kind === "index" && b?.kind === "index") return ofIndices(op, a.index, b.index);
@@ -220,7 +220,7 @@ function computed(op: ScalarOpName, [a, b]: readonly (Known | undefined)[]): Kno
     case "exp":
     case "exp2":
       return x === -Infinity ? { kind: "vanished" } : undefined;
-    // −∞ less the maximum of a row is −∞, and less the logarithm of a sum
+    // −∞ minus the maximum of a row is −∞, and so is −∞ minus the logarithm of a sum
     case "sub":
       if (x === -Infinity && b?.kind === "row") return number(-Infinity);
       return a?.kind === "vanished" && b?.kind === "vanished" ? a : undefined;
@@ -236,8 +236,7 @@ function computed(op: ScalarOpName, [a, b]: readonly (Known | undefined)[]): Kno
 }
 
 /**
- * Returns the result of an operation on positions where it is the same for all hidden columns and all rows of the
- * block.
+ * Returns the result of an operation on positions if it is the same for all hidden columns and all rows of the block.
  */
 function ofIndices(op: ScalarOpName, a: Dim, b: Dim): Known | undefined {
   const [low, high] = boundsOf(sub(a, b));

@@ -1,6 +1,6 @@
 /**
- * Bounds of index expressions where sizes are known only in the call. Invariant: the ranges hold as long as every
- * size is below the limit.
+ * Bounds of index expressions whose sizes are only known in a call. Invariant: the ranges hold as long as every size is
+ * below the limit.
  */
 import type { Statement } from "../loops/ir.ts";
 import { allOf } from "../loops/uses.ts";
@@ -24,7 +24,7 @@ export function boundsWithin(
   return bounds;
 }
 
-/** Interval arithmetic; for symbols without bounds here, the bounds that the expression itself carries. */
+/** Interval arithmetic; symbols without bounds here have those that the expression itself carries. */
 function rangeOf(d: Dim, known: ReadonlyMap<Sym, Bounds>): Bounds {
   if (typeof d === "number") return [d, d];
   const { node } = d, own = boundsOf(d);
@@ -71,5 +71,5 @@ function product([a, b]: Bounds, [x, y]: Bounds): Bounds {
   return [Math.min(...corners), Math.max(...corners)];
 }
 
-/** 0 times infinity is 0. */
+/** Unlike in floating point, 0 times infinity is 0. */
 const times = (a: number, b: number): number => a === 0 || b === 0 ? 0 : a * b;

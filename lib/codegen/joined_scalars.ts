@@ -1,6 +1,6 @@
 /**
  * Joins consecutive kernels without loops: an optimizer's arithmetic on the step count of each parameter is a few
- * operations, and starting a kernel takes longer. Invariant: statements keep their order, and a decision stays
+ * operations, and launching a kernel costs more. Invariant: statements keep their order, and a guard's decision stays
  * between the kernels before and after it.
  */
 import type { Kernel, LoopKernel, Program, ValueId } from "../loops/ir.ts";
@@ -9,7 +9,7 @@ import { nextId } from "../loops/value_types.ts";
 import { copied, type Renaming } from "./copied.ts";
 import type { Target } from "./target.ts";
 
-/** Drivers take the longer to compile a kernel the more it does. */
+/** Drivers take the longer to compile a kernel, the larger it is. */
 const MOST_KERNELS = 16;
 
 /** The program with joined kernels. */
@@ -58,7 +58,7 @@ function together(one: LoopKernel, other: LoopKernel): LoopKernel {
   };
 }
 
-/** Memories that a kernel binds: all temporaries are one. */
+/** The number of memories that a kernel binds: all temporaries share one. */
 function bindingsOf(kernel: Kernel, { buffers }: Program): number {
   return new Set([...usesOf(kernel).all].map((id) => buffers[id]?.role.kind === "temporary" ? -1 : id)).size;
 }

@@ -13,8 +13,8 @@ import type {
 import { add, type Dim, floorDiv, mul, product } from "../sym/expr.ts";
 
 /**
- * The program with each kernel replaced by some. The decision of its guard stays in front of what stood behind it. Gives
- * the program itself where every kernel stays.
+ * Replaces each kernel of a program by some others. The guard's decision stays in front of the kernels that it
+ * preceded. Returns the program itself if every kernel stays.
  */
 export function replaceKernels(program: Program, replace: (kernel: Kernel) => readonly Kernel[]): Program {
   const parts = program.kernels.map(replace);
@@ -27,7 +27,7 @@ export function replaceKernels(program: Program, replace: (kernel: Kernel) => re
   };
 }
 
-/** A library call with other nests around it; the call itself where all of them stay. */
+/** A library call with other nests around it; the call itself if all of them stay. */
 export function withNests(kernel: ExternKernel, replace: (nest: LoopKernel) => LoopKernel): ExternKernel {
   const epilogue = kernel.epilogue && replace(kernel.epilogue);
   const prologues = kernel.prologues?.map((each) => ({ ...each, nest: replace(each.nest) }));
@@ -37,10 +37,10 @@ export function withNests(kernel: ExternKernel, replace: (nest: LoopKernel) => L
   return { ...kernel, ...(epilogue ? { epilogue } : {}), ...(prologues ? { prologues } : {}) };
 }
 
-/** Other statements for those of a nest. */
+/** Rewrites the statements of a nest. */
 export type Rewrite = (body: readonly Statement[]) => readonly Statement[];
 
-/** The program with the statements of each loop kernel rewritten, and those of nests around calls as \`around\` says. */
+/** The program with the statements of each loop kernel rewritten, and those of nests around calls by \`around\`. */
 export function rewriteNests(program: Program, rewrite: Rewrite, around: Rewrite = rewrite): Program {
   const nest = (by: Rewrite) => (kernel: LoopKernel): LoopKernel => {
     const body = by(kernel.body);
@@ -53,7 +53,7 @@ export function rewriteNests(program: Program, rewrite: Rewrite, around: Rewrite
   );
 }
 
-/** A buffer as a tensor whose elements lie one after the other. */
+/** A buffer as a row-major tensor. */
 export const rowMajor = (buffer: BufferId, shape: readonly Dim[]): BufferView => ({
   buffer,
   offset: 0,
@@ -61,7 +61,7 @@ export const rowMajor = (buffer: BufferId, shape: readonly Dim[]): BufferView =>
   strides: shape.map((_, d) => product(shape.slice(d + 1))),
 });
 
-/** Makes a temporary of so many elements, or a buffer that each thread has for itself. */
+/** Makes a temporary of this many elements, or a buffer local to each thread. */
 export type MakeTemporary = (dtype: DType, length: Dim, kind?: "local") => BufferId;
 
 /**

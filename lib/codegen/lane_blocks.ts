@@ -1,7 +1,7 @@
 /**
- * Vector loops whose bodies are not straight-line, in blocks of lanes: a loop over blocks in which each run of the
- * body is a vector loop. Values that other runs need, and values that inner loops carry and reduce for each lane, are
- * in local buffers. Invariant: that of lane_forms.ts.
+ * Vector loops whose bodies are not straight-line, in blocks of lanes: a loop over blocks in which each run of the body
+ * is a vector loop. Local buffers hold values that other runs need, and those that inner loops carry or reduce for each
+ * lane. Invariant: that of lane_forms.ts.
  */
 import type { DType, ValueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
@@ -27,7 +27,7 @@ import { StatementList } from "./written.ts";
 /** Lanes of a block. */
 const BLOCK = 16 * LANES;
 
-/** The surroundings in which blocks are built. */
+/** The context in which blocks are built. */
 export interface LaneRoom {
   /** A new value. */
   readonly fresh: (dtype: ValueType) => ValueId;
@@ -44,7 +44,7 @@ export const inBlocks = (
 ): Loop => new LaneBlocks(loop, form, room).loop();
 
 class LaneBlocks {
-  /** Buffers of values passed between runs, and of the best values of argmax and argmin. */
+  /** Buffers of values passed between runs, and of the best values so far of argmax and argmin. */
   readonly #arrays = new Map<ValueId, BufferId>();
   readonly #bests = new Map<ValueId, BufferId>();
   readonly #over: { readonly symbol: Sym; readonly size: Dim };
@@ -89,7 +89,7 @@ class LaneBlocks {
     return found;
   }
 
-  /** A buffer with a value for each lane. */
+  /** A buffer with a copy of a value for each lane. */
   #filled(id: ValueId, body: Statement[]): BufferId {
     const known = this.#arrays.get(id);
     if (known !== undefined) return known;
@@ -129,11 +129,11 @@ class LaneBlocks {
     return out;
   }
 
-  /** A loop inside, whose reductions and carried values lie in memory for each lane. */
+  /** An inner loop, whose reductions and carried values are in memory for each lane. */
   #inner(loop: Loop, items: readonly Item[]): Statement[] {
     const { reductions, carried } = loop, { local, typeOf } = this.room, out: Statement[] = [];
     if (reductions.length + carried.length > 0) {
-      // Initial values must not be looked up in the arrays, which are registered later
+      // Initial values are not looked up in the arrays, which are registered later
       const arrays = [...reductions, ...carried].map(({ id, dtype }) => [id, local(dtype, BLOCK)] as const);
       for (const r of reductions) if (isPosition(r.op)) this.#bests.set(r.id, local(typeOf(r.value), BLOCK));
       this.#run(out, (run) => {
@@ -163,7 +163,7 @@ class LaneBlocks {
     return out;
   }
 
-  /** The end of an iteration of a loop inside. */
+  /** The end of an iteration of an inner loop. */
   #advance({ reductions, carried }: Advance, run: Run): void {
     for (const r of reductions) this.#combine(r, run);
     const next = carried.map((c) => run.use(c.next));
@@ -195,7 +195,7 @@ const zero = (dtype: ValueType): number | bigint | boolean =>
 
 /** The environment for writing a run. */
 interface RunPlaces {
-  /** The counter of the whole loop, what it is in this run, and the place in local buffers. */
+  /** The counter of the whole loop, its value in this run, and the index into local buffers. */
   readonly axis: Sym;
   readonly lane: Dim;
   readonly at: Dim;
@@ -206,7 +206,7 @@ interface RunPlaces {
 /** Writes the statements of one run. */
 class Run {
   readonly list: StatementList;
-  /** Values of other runs that were loaded, and those that this run defines. */
+  /** Values of other runs that have been loaded, and those that this run defines. */
   readonly #here = new Map<ValueId, ValueId>();
 
   constructor(readonly body: Statement[], readonly places: RunPlaces) {
@@ -223,7 +223,7 @@ class Run {
     this.body.push(storeOf(buffer, this.places.at, value));
   }
 
-  /** A value as this run has it. */
+  /** A value under its name in this run. */
   use(id: ValueId): ValueId {
     const known = this.#here.get(id);
     if (known !== undefined) return known;
@@ -234,7 +234,7 @@ class Run {
     return made;
   }
 
-  /** A statement, with a copy of its value in memory where other runs need it. */
+  /** Adds a statement, and stores its value if other runs need it. */
   statement(s: Statement): void {
     const { axis, lane, arrays } = this.places;
     const define = (id: ValueId): ValueId => {

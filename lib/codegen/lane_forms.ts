@@ -19,7 +19,7 @@ import { masksLoops } from "./vectorise.ts";
 
 type Load = Statement & { readonly kind: "load" };
 
-/** The uniform statements and the statements of lanes: one straight run. */
+/** Uniform statements and per-lane statements: one straight run. */
 interface Run {
   readonly uniform: readonly Statement[];
   readonly lanes: readonly Statement[];
@@ -27,15 +27,20 @@ interface Run {
 
 /** The form of a loop. */
 export type LaneForm =
-  /** One iteration after the other. */
+  /** One iteration at a time. */
   | { readonly kind: "scalar" }
   /** One run for all lanes. */
   | ({ readonly kind: "run" } & Run)
-  /** One run for whole groups of lanes, each followed by its reductions: contributions never leave registers. */
+  /**
+   * One run for whole groups of lanes, each followed by its reductions, so that contributions never leave registers.
+   */
   | ({ readonly kind: "groups" } & Run)
-  /** One reduction straight from memory. */
+  /** One reduction directly over memory. */
   | { readonly kind: "fold"; readonly uniform: readonly Statement[]; readonly load: Load }
-  /** Blocks of lanes whose values lie in arrays between runs; reductions of what lies in memory anyway read it there. */
+  /**
+   * Blocks of lanes whose values are in arrays between runs; reductions of values that are in memory anyway read them
+   * there.
+   */
   | { readonly kind: "blocks"; readonly plan: LanePlan; readonly direct: ReadonlyMap<ValueId, Load> };
 
 /** The form of a loop over buffers of these types. */
@@ -68,7 +73,7 @@ export function laneForm(loop: Loop, dtypeOf: (buffer: BufferId) => DType): Lane
     : { kind: "blocks", plan, direct };
 }
 
-/** The load that a reduction folds straight from memory: unit stride, and nothing else uses it. */
+/** The load that a reduction can fold directly from memory: unit stride, and no other use. */
 function directLoad(loop: Loop, r: Reduction, dtypeOf: (buffer: BufferId) => DType): Load | undefined {
   if (isPosition(r.op) || r.op === "any" || r.op === "all" || r.dtype === "bool") return undefined;
   const load = loop.body.find((s) => s.kind === "load" && s.id === r.value);

@@ -41,7 +41,7 @@ export function varyingValues(
     switch (s.kind) {
       case "loop":
         for (const c of s.carried) if (values.has(c.initial)) values.add(c.id);
-        // twice: a loop that runs in lanes keeps what it carries for each of them, also where all of them are equal
+        // Twice: a loop that runs in lanes keeps carried values for each lane, even if all of them are equal
         for (let pass = 0; pass < 2; pass++) {
           varies = s.body.map(visit).some(Boolean) || depends(s.axis.size);
           for (const c of s.carried) if (varies || values.has(c.initial)) values.add(c.id);
@@ -76,7 +76,7 @@ export function varyingValues(
   return { varies: (s) => statements.has(s) };
 }
 
-/** Cuts the body of a vector loop. */
+/** Splits the body of a vector loop. */
 export function planLanes(loop: Loop): LanePlan {
   const { varies } = varyingValues(loop.body, loop.axis.symbol);
   const cut = (body: readonly Statement[], end: Advance | undefined): Item[] => {
@@ -89,7 +89,7 @@ export function planLanes(loop: Loop): LanePlan {
     for (const s of body) {
       if (!varies(s)) {
         items.push({ kind: "uniform", statement: s });
-        // what is uniform does not depend on the run, but keeps its place in front of it
+        // Uniform items do not depend on the run, but stay in front of it
         if (run !== undefined) [items[items.length - 2], items[items.length - 1]] = swap(items);
       } else if (s.kind === "loop") {
         run = undefined;

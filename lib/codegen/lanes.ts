@@ -1,7 +1,7 @@
 /**
  * Rewrites vector loops into forms that compilers vectorise: straight runs of statements. Uniform statements precede
- * them; bodies of several runs are processed in blocks; direct reductions of memory become folds. Invariant: that of
- * lane_forms.ts.
+ * them; bodies of several runs are processed in blocks; reductions directly over memory become folds. Invariant: that
+ * of lane_forms.ts.
  */
 import type { DType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
@@ -16,7 +16,7 @@ import { rewriteNests } from "./kernels.ts";
 import { inBlocks, type LaneRoom } from "./lane_blocks.ts";
 import { type LaneForm, laneForm } from "./lane_forms.ts";
 
-/** The program with runs for vector loops. */
+/** Turns the vector loops of a program into runs. */
 export function runsOfLanes(program: Program): Program {
   const buffers: BufferDecl[] = [...program.buffers];
   const local = (dtype: DType, length: number): BufferId =>
@@ -56,7 +56,7 @@ function runs(body: readonly Statement[], { buffers, local }: Place): readonly S
   return visit(body);
 }
 
-/** A loop that a team shares out in whole groups of lanes. */
+/** Splits a loop that a team divides into whole groups of lanes. */
 function inParts(loop: Loop, inLanes: (part: Loop) => readonly Statement[]): Loop {
   const { axis: { symbol: whole, size }, share = "team", ...rest } = loop;
   const start = axisOf("from", size), { symbol: end } = axisOf("to", add(size, 1));
@@ -88,7 +88,7 @@ function inForm(loop: Loop, form: LaneForm, room: LaneRoom): readonly Statement[
   }
 }
 
-/** A reduction straight from memory: all of it in one iteration. */
+/** A reduction directly over memory, in a single iteration. */
 function folded(loop: Loop, { load }: Extract<LaneForm, { readonly kind: "fold" }>): Loop {
   const { axis: { symbol, size }, reductions } = loop;
   const values = { buffer: load.buffer, index: substitute(load.index, (s) => s === symbol ? 0 : s) };

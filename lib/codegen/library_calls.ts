@@ -10,7 +10,7 @@ import { recordLowered } from "../loops/nest.ts";
 import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
 import type { Target } from "./target.ts";
 
-/** The program with the library calls of a target. */
+/** Legalises the library calls of a program for a target. */
 export function libraryCalls(program: Program, target: Target): Program {
   const typeOf = (id: BufferId): DType => program.buffers[id]?.dtype ?? "float32";
   return replaceWithTemporaries(
@@ -35,7 +35,7 @@ function expanded(kernel: ExternKernel, context: Context): readonly Kernel[] {
   return [...calls, ...(epilogue ? [epilogue] : [])];
 }
 
-/** The call as loops. Those that sort give every element a place, so that the first of the order are copied. */
+/** The call as loops. Sorts give every element a place, so that the first ones can be copied in order. */
 function asLoops(kernel: ExternKernel, { typeOf, temporary }: Context): readonly Kernel[] {
   const [input] = kernel.inputs, [first] = kernel.outputs;
   const partly = kernel.call.op === "sort" && input !== undefined && first !== undefined &&

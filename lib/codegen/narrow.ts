@@ -14,10 +14,10 @@ import { rewriteNests } from "./kernels.ts";
 import type { Target } from "./target.ts";
 import { boundedIntegers } from "./value_bounds.ts";
 
-/** Greatest magnitude of what fits: the least integer has no negative. */
+/** Largest magnitude that fits: the least int32 has no negation. */
 const LARGEST = 2 ** 31 - 1;
 
-/** The program with narrow integers. */
+/** Narrows the integers of a program. */
 export function narrowIntegers(program: Program, { integers, sizeLimit }: Target): Program {
   const narrowed = rewriteAlike((body) => {
     const types = valueTypes(body), wide = [...types].flatMap(([id, dtype]) => dtype === "int64" ? [id] : []);
@@ -35,7 +35,7 @@ type Plain = Exclude<Statement, Loop>;
 /** Rewrites statements in order. */
 abstract class Rewriting {
   #next: ValueId;
-  /** Statements to insert before the one that is being rewritten. */
+  /** Statements to insert before the one being rewritten. */
   protected ahead: Statement[] = [];
 
   constructor(body: readonly Statement[]) {
@@ -61,7 +61,7 @@ abstract class Rewriting {
   protected abstract plain(s: Plain): readonly Statement[];
 }
 
-/** Makes the values int32 that are known to fit. */
+/** Turns values that are known to fit into int32. */
 class Narrowing extends Rewriting {
   readonly #constants = new Map<ValueId, number>();
 
@@ -85,7 +85,7 @@ class Narrowing extends Rewriting {
     return made;
   }
 
-  /** An operand of something of this type. */
+  /** An operand, converted to this type. */
   #operand(id: ValueId, dtype: ValueType): ValueId {
     return dtype === "int64" ? this.#wide(id) : id;
   }
@@ -138,7 +138,9 @@ class Narrowing extends Rewriting {
     }
   }
 
-  /** In 32 bits where operands and result fit. Tests of integers have no more to their result than their operands. */
+  /**
+   * Computes in 32 bits if operands and result fit. The results of integer comparisons are as narrow as their operands.
+   */
   #scalar(s: Plain & { readonly kind: "scalar" }): readonly Statement[] {
     const small = this.small.has(s.id);
     if (s.args.every((id) => this.small.has(id)) && (small || s.dtype === "bool")) {
@@ -153,7 +155,7 @@ class Narrowing extends Rewriting {
 
 const narrow = (dtype: ValueType): ValueType => dtype === "int64" ? "int32" : dtype;
 
-/** Keeps the low 32 bits of every int64, as far as the text of a language without them goes. */
+/** Keeps the low 32 bits of every int64, which is all that languages without int64 can express. */
 class Truncation extends Rewriting {
   readonly #types: ReadonlyMap<ValueId, ValueType>;
 
@@ -202,7 +204,7 @@ class Truncation extends Rewriting {
   }
 }
 
-/** Constants of more than 32 bits stand for "as far as can be", others for their bits. */
+/** Constants beyond 32 bits mean "as far as possible" and saturate; others keep their bits. */
 function truncated(value: number): number {
   if (Math.abs(value) >= 2 ** 32) return Math.min(2 ** 31 - 1, Math.max(-(2 ** 31), value));
   return Number(BigInt.asIntN(32, BigInt(value)));

@@ -1,6 +1,6 @@
 /**
  * Repacks convolution filters: by taps with output channels adjacent, for devices that convolve patches of images, or
- * transformed (Winograd 1980), for those that use fewer products. This includes gradients with respect to images,
+ * transformed (Winograd 1980), for devices that save products that way. This includes gradients with respect to images,
  * which are convolutions of output gradients with flipped filters. Invariant: sums are over the same products, in an
  * order that depends only on sizes.
  */
@@ -12,7 +12,7 @@ import { flatIndex, loadBufferOperand, Recorder, type Value } from "../loops/rec
 import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
 import type { Target } from "./target.ts";
 
-/** The program with filters laid out by taps where the target asks for it. */
+/** Lays filters out as the target asks for. */
 export function packedFilters(program: Program, { grid }: Target): Program {
   if (!grid) return program;
   return replaceWithTemporaries(program, (kernel, temporary) => {
@@ -40,7 +40,7 @@ function asForward(kernel: ExternKernel): ExternKernel | undefined {
   return { ...kernel, call: { ...call, op: "convForward", padding }, inputs: [grad, turnedFilter(weight)] };
 }
 
-/** A filter whose channels have changed sides, taps from the last to the first. */
+/** A filter with input and output channels swapped, and taps reversed. */
 function turnedFilter({ buffer, offset, shape, strides }: BufferView): BufferView {
   const [outputs = 1, inputs = 1, down = 1, across = 1] = shape;
   const [ofOutput = 0, ofInput = 0, line = 0, step = 0] = strides;
@@ -52,7 +52,7 @@ function turnedFilter({ buffer, offset, shape, strides }: BufferView): BufferVie
   };
 }
 
-/** A convolution behind the copy of its filter. */
+/** A convolution after the kernel that copies its filter. */
 function withPacked(
   kernel: ExternKernel,
   layout: "taps" | "transformed",
@@ -92,7 +92,7 @@ function withPacked(
   return [copy, { ...kernel, inputs: [input, view, ...others], ...isTransformed && { transformed: true } }];
 }
 
-/** Three taps of a line, or of a column, as the four factors of F(2, 3) (Lavin and Gray 2016). */
+/** Three taps of a row or column, as the four factors of F(2, 3) (Lavin and Gray 2016). */
 function transformed(recorder: Recorder, [first, second, third]: readonly Value[]): readonly Value[] {
   if (!first || !second || !third) throw new InternalError("Expected three taps");
   const ends = recorder.add(first, third), half = recorder.constant(0.5, "float32");

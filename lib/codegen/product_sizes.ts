@@ -1,4 +1,4 @@
-/** Sizes of the matrix product that a library call amounts to, where they are known. */
+/** Sizes of the matrix product that a library call amounts to, if known. */
 import { hintOf, isUnbacked } from "../sym/decide.ts";
 import { ceilDiv, type Dim, floorDiv, mul, product } from "../sym/expr.ts";
 import type { BufferView, ConvGeometry, ExternKernel } from "../loops/ir.ts";
@@ -11,7 +11,7 @@ export interface ProductSizes {
   readonly depth: number;
 }
 
-/** The product that a call computes; undefined for other calls and for sizes that change. */
+/** The product that a call computes; undefined for other calls and for symbolic sizes. */
 export function productSizes(kernel: ExternKernel): ProductSizes | undefined {
   const dims = dimsOf(kernel);
   if (!dims) return undefined;
@@ -22,19 +22,20 @@ export function productSizes(kernel: ExternKernel): ProductSizes | undefined {
 }
 
 /**
- * The gradient of the input is a product for each phase of the strides, down and across: positions a stride apart are met
- * by the same taps of the filter, and by no others. Dilated filters with strides are one product, with zeros between.
+ * The gradient of the input is one product for each phase of the vertical and horizontal strides: positions a stride
+ * apart meet the same taps of the filter, and no others. Dilated filters with strides are one product, with zeros in
+ * between.
  */
 export function phasesOf({ stride, dilation }: ConvGeometry): readonly [number, number] {
   return dilation.every((d) => d === 1) ? stride : [1, 1];
 }
 
-/** Of so many positions or taps, the most that are in one phase. */
+/** Maximum number of positions or taps in one phase, of this many in all. */
 export const ofPhase = (size: Dim, phases: number): Dim => ceilDiv(size, phases);
 
 /**
- * The product that a call computes in the call that its program is made for, where its sizes change: for choices that are
- * right for any sizes. Undefined where elements of tensors say them.
+ * The product that a call computes in the call for which its program is compiled, if its sizes are symbolic: for
+ * choices that are correct for any sizes. Undefined if sizes depend on elements of tensors.
  */
 export function likelySizes(kernel: ExternKernel): ProductSizes | undefined {
   const dims = dimsOf(kernel);
@@ -66,7 +67,7 @@ function dimsOf({ call, inputs: [a, b], outputs: [out] }: ExternKernel): Dims | 
       const [channels = 1, inputs = 1, down = 1, across = 1] = b.shape, [images = 1, , ...sizes] = out.shape;
       const phases = phasesOf(call), places = sizes.map((size, axis) => ofPhase(size, phases[axis] ?? 1));
       const most = mul(ofPhase(down, phases[0]), ofPhase(across, phases[1]));
-      // Of the phases' depths the longest, and as many of these as there are taps for
+      // The largest depth of a phase, for as many phases as there are taps
       return {
         batch: mul(call.groups, ceilDiv(mul(down, across), most)),
         rows: inputs,

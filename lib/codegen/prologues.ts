@@ -1,6 +1,6 @@
 /**
  * Fuses pointwise kernels into the library calls that consume them, as prologues (a conversion from a small type, a
- * scale, a mask, a transposition). Invariant: between the kernel's old place and the call nothing changes what it
+ * scale, a mask, a transposition). Invariant: nothing between the kernel's old place and the call changes what it
  * reads, not even through shared memory.
  */
 import { type DType, itemSize } from "../base/dtype.ts";
@@ -31,17 +31,17 @@ import { allOf, indirect, usesOf } from "../loops/uses.ts";
 import { laidOut } from "./arena.ts";
 import type { Target } from "./target.ts";
 
-/** Parts of operands are computed up to a few times, so that an element should cost no more than this. */
+/** Maximum weight of an element, as the parts of an operand are computed several times. */
 const MOST_WEIGHT = 24;
-/** Over this many rows the columns of a product are computed again and again, and a kernel of their own costs nothing. */
+/** Beyond this many rows the columns of a product are recomputed so often that a kernel of their own costs less. */
 const MOST_ROWS = 512;
 /**
- * But for what weighs no more than this: bfloat16 read as float32, and float16 where the columns are rows in memory, as
- * those of weights are. Then a copy of it all is saved for nothing.
+ * Except for elements that weigh no more than this: bfloat16 read as float32, and float16 whose columns are contiguous,
+ * as in weights. These are converted at no cost, which saves a copy.
  */
 const LIGHT = SCALAR_OPS.bfloatToFloat.weight, LIGHT_TURNED = SCALAR_OPS.halfToFloat.weight;
 
-/** The program with prologues. */
+/** Fuses prologues into the library calls of a program. */
 export function attachPrologues(program: Program, target: Target): Program {
   const kernels: (Kernel | undefined)[] = [...program.kernels], users = usersOf(program);
   const firsts: FirstPrologues = new Map();
@@ -50,7 +50,7 @@ export function attachPrologues(program: Program, target: Target): Program {
     const touched = new Set(usesOf(kernel).all);
     const prologues = kernel.inputs.flatMap((view, input) => {
       const rows = kernel.inputs[0]?.shape.at(-2) ?? 1;
-      // Workgroups compute columns for few rows each
+      // Each workgroup computes columns for few rows
       const isAgain = input === 1 && hintOf(rows) > MOST_ROWS;
       const found = isAgain && target.grid ? undefined : producerOf(view.buffer, at, { program, users });
       const made = found && onceForAlike(found.kernel, { view, input, firsts });
@@ -99,7 +99,7 @@ function usersOf({ kernels }: Program): Users {
   return users;
 }
 
-/** The kernel that writes a temporary which nothing but the call at a place reads, and that once. */
+/** The kernel that writes a temporary which only the call at a place reads, once. */
 function producerOf(
   buffer: BufferId,
   call: number,
@@ -138,7 +138,7 @@ function areApart(read: BufferId, written: BufferId, { buffers }: Program): bool
   return from + fromSize <= to || to + toSize <= from;
 }
 
-/** The parallel loops of a pointwise kernel, and what they surround; undefined for other kernels, and costly ones. */
+/** The parallel loops of a pointwise kernel, and their body; undefined for other kernels, and for costly ones. */
 function pointwiseNest(
   kernel: LoopKernel,
 ): { readonly axes: readonly Axis[]; readonly body: readonly Statement[] } | undefined {
@@ -160,13 +160,13 @@ function weightOf(body: readonly Statement[]): number {
   return allOf(body).reduce((sum, s) => s.kind === "scalar" ? sum + SCALAR_OPS[s.op].weight : sum, 0);
 }
 
-/** Prologues made for the first of several similar kernels, by their common form and the operand. */
+/** Prologues made for the first of several alike kernels, by common form and operand. */
 type FirstPrologues = Map<
   object,
   Map<string, { readonly like: Likeness; readonly made: Prologue | undefined }>
 >;
 
-/** The prologue of an input that a kernel computes, made once for kernels that are alike. */
+/** The prologue of an input that a kernel computes, built once for kernels that are alike. */
 function onceForAlike(
   kernel: LoopKernel,
   { view, input, firsts }: {
@@ -200,7 +200,7 @@ function prologueOf(kernel: LoopKernel, view: BufferView, input: number): Prolog
   const nest = pointwiseNest(kernel), stores = nest?.body.filter((s) => s.kind === "store") ?? [];
   const [store] = stores, rank = view.shape.length;
   if (!nest || !store || stores.length !== 1 || rank < 2 || rank > 3) return undefined;
-  // An element that the call reads several times is computed only once
+  // An element that the call reads several times is computed only once, into memory
   if (view.strides.some((stride, d) => stride === 0 && view.shape[d] !== 1)) return undefined;
   const axes = axesOf(view.shape, "o");
   const place = view.strides.reduce<Dim>(
@@ -217,7 +217,7 @@ function prologueOf(kernel: LoopKernel, view: BufferView, input: number): Prolog
     indirect(index).length === 0 && axes.every(({ symbol }) => coefficientOf(index, symbol) !== undefined)
   );
   if (!linear) return undefined;
-  // The dimension along which elements lie side by side is the innermost loop
+  // The dimension with adjacent elements is the innermost loop
   const [last, before] = [axes[rank - 1], axes[rank - 2]];
   const runs = (axis: Axis | undefined) =>
     axis !== undefined && reads.every((index) => {
@@ -231,7 +231,7 @@ function prologueOf(kernel: LoopKernel, view: BufferView, input: number): Prolog
   return { input, transposed, nest: { ...kernel, name: `${kernel.name}_prologue`, body: loops } };
 }
 
-/** The counters of loops that walk a buffer row by row, for the element at a place. */
+/** The counters of loops that walk a buffer in row-major order, for the element at a place. */
 function placesIn(
   index: Dim,
   axes: readonly Axis[],

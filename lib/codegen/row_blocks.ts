@@ -30,27 +30,36 @@ import { groupsOf, sumsOf } from "./row_sums.ts";
 import type { Target } from "./target.ts";
 import { turnedColumns } from "./turned_columns.ts";
 
-/** Rows that are worth a product, that make blocks for many threads, and that are enough where sizes are the call's. */
+/**
+ * Minimum number of rows that are worth fusing; of rows that make blocks for many threads; of rows of a block if sizes
+ * are symbolic.
+ */
 const LEAST_ROWS = 8, FEW_ROWS = 32, MANY_ROWS = 64;
-/** Blocks that keep threads busy. */
+/** Number of blocks that keeps threads busy. */
 const BUSY = 32;
-/** Blocks of a matrix that are worth a copy of what they read by columns, and that make little of a causal mask's corners. */
+/**
+ * Blocks of a matrix that are worth a transposed copy of operands read by columns, and blocks that waste little of a
+ * causal mask's corners.
+ */
 const MANY_BLOCKS = 4, CAUSAL_BLOCKS = 16;
 
-/** The program with products finished row by row. */
+/** Fuses chains of products by blocks of rows. */
 export function blocksOfRows(program: Program, target: Target): Program {
   let found = program;
   const mentions = new Mentions(program.kernels);
   for (let at = 0; at < found.kernels.length; at++) {
     if (!isGoneSoon(found, at, mentions)) continue;
-    // Everything that is as large as the scores is finished, as in a backward; else the scores alone
+    // Everything as large as the scores is fused, as in a backward; otherwise the scores alone
     found = blocksFrom(found, { at, whole: true, mentions }, target) ??
       blocksFrom(found, { at, whole: false, mentions }, target) ?? found;
   }
   return found === program ? program : laidOut(found);
 }
 
-/** Returns whether nothing behind the reach of a chain needs what a product makes: most that is kept for a backward is. */
+/**
+ * Returns whether nothing beyond a chain's reach needs what a product computes, as opposed to most of what is kept for
+ * a backward.
+ */
 function isGoneSoon({ kernels, buffers }: Program, at: number, mentions: Mentions): boolean {
   const product = kernels[at], [out] = product?.kind === "extern" ? product.outputs : [];
   if (!out || buffers[out.buffer]?.role.kind !== "temporary") return false;
@@ -58,7 +67,7 @@ function isGoneSoon({ kernels, buffers }: Program, at: number, mentions: Mention
   return [...mentions.of(out.buffer)].every((each) => near.includes(each));
 }
 
-/** The program with the product at a place in blocks; undefined where it is not finished row by row. */
+/** The program with the product at a place in blocks; undefined if its chain does not run row by row. */
 function blocksFrom(
   program: Program,
   search: Search,
@@ -83,8 +92,8 @@ function blocksFrom(
 }
 
 /**
- * Returns the number of rows that fit the local buffers while there are blocks for all threads, and the columns that
- * each block hides are a part of them all.
+ * Returns the number of rows that fit the local buffers while there are blocks for all threads, and while the columns
+ * that a causal mask hides from each block are a good part of all.
  */
 function rowsOfBlock(found: Found, blockBytes: number): number {
   const { chain, isLocal } = found, { widths, space, program } = chain;
@@ -103,16 +112,16 @@ function rowsOfBlock(found: Found, blockBytes: number): number {
 
 interface InBlocks {
   readonly kernels: readonly Kernel[];
-  /** Buffers behind those of the program. */
+  /** Buffers numbered after those of the program. */
   readonly partial: readonly BufferDecl[];
 }
 
-/** The steps on blocks of so many rows; undefined where there is but one. */
+/** The steps on blocks of this many rows; undefined if there is only one block. */
 function inBlocks(
   chain: Chain,
   { rows, turns, scores: { columns, work }, isLocal }: {
     readonly rows: number;
-    /** Whether what blocks read by columns is copied. */
+    /** Whether operands that blocks read by columns are copied. */
     readonly turns: boolean;
     readonly scores: Scores;
     readonly isLocal: (buffer: BufferId) => boolean;

@@ -1,6 +1,7 @@
 /**
- * Finds a product of scores and the later kernels that work on the same rows, up to products of these rows, and where
- * the kernels in between go. Invariant: kernels are reordered only if neither reads or writes what the other writes.
+ * Finds a product of scores and the later kernels that work on the same rows, up to products with these rows, and
+ * decides whether the kernels in between run before or after the chain. Invariant: kernels are reordered only if
+ * neither reads or writes what the other writes.
  */
 import { hintOf } from "../sym/decide.ts";
 import { type Dim, mul, product } from "../sym/expr.ts";
@@ -16,14 +17,16 @@ import {
   type Widths,
 } from "./row_form.ts";
 
-/** Deeper products take so long that memory between them does not matter, and their operands are packed once for all rows. */
+/**
+ * With deeper products, memory traffic between them hardly matters, and their operands are packed once for all rows.
+ */
 const MOST_DEPTH = 256;
 /** Smaller results stay in the caches anyway. */
 const LEAST_ELEMENTS = 1 << 14;
 /** Number of kernels after a product that are searched for the rest of its chain. */
 export const REACH = 16;
 
-/** Scores of rows. */
+/** The scores of a product, by rows. */
 export interface Scores {
   readonly buffer: BufferId;
   readonly space: RowSpace;
@@ -32,7 +35,7 @@ export interface Scores {
   readonly work: Dim;
 }
 
-/** A product whose result is large against the depth of its sums. */
+/** A product whose result is large compared to the depth of its sums. */
 function scoresOf({ call, inputs: [a], outputs: [out] }: ExternKernel): Scores | undefined {
   if (call.op !== "matmul" || call.accumulate || !a || !out) return undefined;
   const [columns = 1, rows = 1, batch = 1] = out.shape.toReversed(), depth = a.shape.at(-1) ?? 1;
@@ -43,14 +46,14 @@ function scoresOf({ call, inputs: [a], outputs: [out] }: ExternKernel): Scores |
   return { buffer: out.buffer, space: { batch, rows }, columns, work: mul(elements, depth) };
 }
 
-/** Kernels of a program that belong together. */
+/** Kernels of a program that form a chain. */
 export interface Found {
   readonly chain: Chain;
   readonly scores: Scores;
-  /** The first kernel, and the one behind the last. */
+  /** The first kernel, and the one after the last. */
   readonly at: number;
   readonly end: number;
-  /** Returns whether nothing but the chain needs a buffer of rows. */
+  /** Returns whether only the chain needs a buffer of rows. */
   readonly isLocal: (buffer: BufferId) => boolean;
   /** Of the kernels of the program. */
   readonly mentions: Mentions;
@@ -59,7 +62,7 @@ export interface Found {
 /** Where to search for a chain. */
 export interface Search {
   readonly at: number;
-  /** Whether everything that is as large as the scores is to be finished. */
+  /** Whether everything as large as the scores is to be fused. */
   readonly whole: boolean;
   /** Of the program's kernels. */
   readonly mentions: Mentions;
@@ -95,7 +98,7 @@ export function chainFrom(
   return { chain, scores, at, end, isLocal, mentions };
 }
 
-/** The program with other kernels instead of those of a chain and those in between, which `mentions` follow. */
+/** The program with the kernels of a chain, and those in between, replaced; `mentions` are updated. */
 export function withChain(
   program: Program,
   { at, end, mentions }: Found,
@@ -128,14 +131,14 @@ function isFinished(
   );
 }
 
-/** A product and the kernels behind it. */
+/** A product and the kernels that follow it. */
 export class Chain {
   readonly steps: ByRows[] = [];
   /** The kernels of the chain; for calls, without prologues and epilogues. */
   readonly kernels: Kernel[] = [];
-  /** Of the buffers that steps hand to each other. */
+  /** The row widths of buffers that steps pass to each other. */
   widths: Widths = new Map();
-  /** Kernels in between that have to do with others only, and those that have to wait. */
+  /** Unrelated kernels in between, and those that have to run after the chain. */
   readonly before: Kernel[] = [];
   readonly after: Kernel[] = [];
   readonly #own = new AllUses();
@@ -143,7 +146,7 @@ export class Chain {
 
   constructor(readonly program: Program, readonly space: RowSpace, readonly beside: boolean) {}
 
-  /** Takes a kernel into the chain; false where it has nothing to do with it, or does not work by rows. */
+  /** Takes a kernel into the chain; false if it is unrelated to it, or does not work by rows. */
   join(kernel: Kernel): boolean {
     const { space, widths, steps } = this;
     const follows = steps.length === 0 || [...usesOf(kernel).all].some((buffer) => widths.has(buffer)) ||
@@ -152,7 +155,8 @@ export class Chain {
     if (kernel.kind === "loops") {
       return this.#fits(kernel) && this.#push(kernel, rowKernel(kernel, space, widths));
     }
-    // What finishes a product need not join it: an update of what former products have read comes behind them all
+    // The product that ends the chain need not join it: an update of operands of earlier products runs after all of
+    // them
     const { epilogue, prologues = [], ...call } = kernel;
     const step = productByRows(call, space, widths) ?? productOverRows(call, space, widths);
     if (!step || !this.#fits(call) || !prologues.every(({ nest }) => this.#isApart(nest))) return false;
@@ -162,7 +166,7 @@ export class Chain {
     return true;
   }
 
-  /** Returns whether a kernel may run at its place of a chain: blocks read again what former ones have read. */
+  /** Returns whether a kernel may run in the chain: blocks read again what earlier blocks have read. */
   #fits(kernel: Kernel): boolean {
     const { all, written } = usesOf(kernel), isOther = (buffer: BufferId) => !this.widths.has(buffer);
     return ![...all].some((buffer) => isOther(buffer) && this.#own.written.has(buffer)) &&
@@ -171,7 +175,7 @@ export class Chain {
   }
 
   /**
-   * Returns whether a product has as many scores of the same rows, which later kernels combine with those of the
+   * Returns whether a product computes scores of the same shape and rows, which later kernels combine with those of the
    * first.
    */
   #isBeside(kernel: Kernel): boolean {
@@ -188,7 +192,7 @@ export class Chain {
     return true;
   }
 
-  /** Puts a kernel in front of the chain where it has nothing to do with it, else behind. */
+  /** Moves a kernel before the chain if it is unrelated to it, else after it. */
   pass(kernel: Kernel): void {
     if (this.#isApart(kernel)) this.before.push(kernel);
     else {
@@ -208,7 +212,7 @@ function meets(kernel: Kernel, others: Uses): boolean {
   return !written.isDisjointFrom(others.all) || !others.written.isDisjointFrom(all);
 }
 
-/** Joint uses of several kernels. */
+/** The combined uses of several kernels. */
 class AllUses implements Uses {
   readonly all: Set<BufferId> = new Set();
   readonly written: Set<BufferId> = new Set();

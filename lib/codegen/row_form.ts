@@ -1,6 +1,6 @@
 /**
  * Restricts a loop kernel to some rows of a product, if each iteration of its outer loops touches one row of the
- * buffers. Rows are counted through the whole batch.
+ * buffers. Rows are numbered through the whole batch.
  */
 import { provablyEqual } from "../sym/decide.ts";
 import {
@@ -41,11 +41,11 @@ export type Widths = ReadonlyMap<BufferId, Dim>;
 
 /** A kernel that works row by row. */
 export interface ByRows {
-  /** With those of the buffers that it is the first to write. */
+  /** Includes those of the buffers that it is the first to write. */
   readonly widths: Widths;
-  /** The kernel for a block, whose rows of some buffers are all that there is of them. */
+  /** The kernel for a block, where local buffers hold only the rows of that block. */
   readonly forBlock: (block: RowBlock, isLocal: (buffer: BufferId) => boolean) => Kernel;
-  /** A view that the kernel of each block adds to instead of setting rows of it. Absent: none. */
+  /** A view to which the kernel of each block adds, instead of storing rows of it. Absent: none. */
   readonly adds?: BufferView;
 }
 
@@ -88,7 +88,7 @@ export function rowKernel(kernel: LoopKernel, space: RowSpace, known: Widths): B
   return { widths, forBlock };
 }
 
-/** A product of rows with whole matrices; undefined where the rows of its first operand or of its result are others. */
+/** A product of rows with whole matrices; undefined if the rows of its first operand or of its result are others. */
 export function productByRows(kernel: ExternKernel, space: RowSpace, known: Widths): ByRows | undefined {
   const { call, inputs: [a, b], outputs: [out] } = kernel;
   if (call.op !== "matmul" || call.accumulate || !a || !b || !out) return undefined;
@@ -111,8 +111,8 @@ export function productByRows(kernel: ExternKernel, space: RowSpace, known: Widt
 }
 
 /**
- * A product whose sums are over rows, as gradients of what all rows share are: each block adds its own. Undefined where
- * operands that hold rows are not those of whole matrices.
+ * A product that sums over rows, as gradients of operands shared by all rows do: each block adds its own part.
+ * Undefined if operands that hold rows are not whole matrices.
  */
 export function productOverRows(kernel: ExternKernel, space: RowSpace, widths: Widths): ByRows | undefined {
   const { call, inputs: [a, b], outputs: [out] } = kernel;
@@ -137,7 +137,7 @@ export function productOverRows(kernel: ExternKernel, space: RowSpace, widths: W
   };
 }
 
-/** A view with its last two dimensions in the other order. */
+/** A view with its last two dimensions transposed. */
 export function flipped(view: BufferView): BufferView {
   const swap = (dims: readonly Dim[]) => [...dims.slice(0, -2), ...dims.slice(-2).toReversed()];
   return { ...view, shape: swap(view.shape), strides: swap(view.strides) };
@@ -162,7 +162,9 @@ export const matrixOf = (view: BufferView, block: RowBlock): BufferView => ({
 const startOf = ({ offset, strides }: BufferView, { matrix }: RowBlock): Dim =>
   strides.length > 2 ? add(offset, mul(matrix, strides[0] ?? 0)) : offset;
 
-/** Returns whether all rows of all matrices are contiguous from the start, each with so many elements. */
+/**
+ * Returns whether all rows of all matrices, each of this many elements, are contiguous from the start of the buffer.
+ */
 function isDense({ offset, shape, strides }: BufferView, width: Dim): boolean {
   const [last, row, matrix] = strides.toReversed(), [columns, rows = 1, batch = 1] = shape.toReversed();
   return offset === 0 && last === 1 && columns !== undefined && row !== undefined && isSame(columns, width) &&
@@ -170,7 +172,7 @@ function isDense({ offset, shape, strides }: BufferView, width: Dim): boolean {
     (batch === 1 || matrix === undefined || isSame(matrix, mul(rows, width)));
 }
 
-/** The parallel loops around everything that walk all rows, and what is in them. */
+/** The parallel loops around everything that walk all rows, and their body. */
 function outerLoops(
   body: readonly Statement[],
   { batch, rows }: RowSpace,

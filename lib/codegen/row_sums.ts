@@ -10,16 +10,16 @@ import { axisOf } from "./cut_loop.ts";
 import { type MakeTemporary, rowMajor } from "./kernels.ts";
 import { pointwise } from "./vectorise.ts";
 
-/** Matrices, or groups of their rows, that keep threads busy. */
+/** Number of matrices, or of groups of their rows, that keeps threads busy. */
 const BUSY = 8;
 
-/** The blocks of each matrix in groups: those of one are added up in order. */
+/** The blocks of each matrix in groups, each of which is accumulated in order. */
 export interface Groups {
   readonly count: number;
-  /** Counts groups, and blocks in one. */
+  /** Counters of the groups, and of the blocks in one. */
   readonly axis: Axis;
   readonly inOrder: Axis;
-  /** The number of a block in its matrix. */
+  /** The index of a block in its matrix. */
   readonly block: Dim;
 }
 
@@ -32,16 +32,16 @@ export function groupsOf(batch: Dim, blocks: Dim): Groups {
   return { count, axis, inOrder, block: count === 1 ? inOrder.symbol : add(first, inOrder.symbol) };
 }
 
-/** Partial sums that blocks accumulate instead of the view. */
+/** Partial sums that blocks accumulate in place of the view. */
 export interface Sums {
-  /** Of which blocks of a group add to a matrix. */
+  /** The partial sum of a group. */
   readonly viewOf: (group: Dim) => BufferView;
   readonly clear: Kernel;
-  /** Undefined where the sums are what was asked for. */
+  /** Undefined if the sums are the result themselves. */
   readonly finish: Kernel | undefined;
 }
 
-/** Sums of so many groups that end up in a view of elements of a type. */
+/** The sums of this many groups, combined into a view of elements of a type. */
 export function sumsOf(
   out: BufferView,
   count: number,

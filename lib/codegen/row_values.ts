@@ -1,7 +1,7 @@
 /**
- * Values that loops over rows of scores compute, for one element and for one row. Loops over columns pass elements to
- * each other in local buffers; each value appears once, however often it is computed. Invariant: two values are
- * considered equal only if they are the same operations on equal operands.
+ * Values that loops over rows of scores compute, for an element or for a whole row. Loops over columns pass elements to
+ * each other in local buffers; equal values are numbered once, however often they are computed. Invariant: two values
+ * are considered equal only if they are the same operations on equal operands.
  */
 import { add, type Dim, freeSymbols, mul, substitute, type Sym } from "../sym/expr.ts";
 import type { BufferId, Loop, Piece, ReductionOp, Statement, ValueId } from "../loops/ir.ts";
@@ -43,7 +43,7 @@ export class RowValues {
 
   constructor(readonly setting: RowSetting) {}
 
-  /** The value that a local buffer holds once it has a product of matrices. */
+  /** Returns the value of a local buffer that holds a product of matrices. */
   product(buffer: BufferId): ValueId {
     const id = this.#next++;
     this.#elements.add(id);
@@ -65,7 +65,7 @@ export class RowValues {
     return !this.#elements.has(id);
   }
 
-  /** Takes the statements of a row, whose counters may have other names; false for statements it cannot handle. */
+  /** Adds the statements of a row, whose counters may have other names; false if it does not understand them. */
   take(body: readonly Statement[], row: Sym): boolean {
     const names = new Map<ValueId, ValueId>();
     const inRow = (d: Dim): Dim => substitute(d, (s) => s === row ? this.setting.row : s);
@@ -82,7 +82,7 @@ export class RowValues {
     });
   }
 
-  /** Adds a value, or finds the one that it is equal to. */
+  /** Adds a value, or finds an equal one. */
   add(s: Plain): ValueId {
     const text = this.#textOf(s), known = this.#known.get(text);
     if (known !== undefined) return known;
@@ -94,7 +94,7 @@ export class RowValues {
     return id;
   }
 
-  /** A value as statements, given others, and stores of them; undefined where it reads what was not given. */
+  /** Values as statements in terms of given ones, and their stores; undefined if they read anything else. */
   piece(
     value: ValueId,
     given: readonly ValueId[],
@@ -104,14 +104,14 @@ export class RowValues {
     return body && { body: [...body, ...stores], value };
   }
 
-  /** The statements that values need, given others; undefined where they read what was not given. */
+  /** The statements that compute values from given ones; undefined if they read anything else. */
   statements(values: readonly ValueId[], given: readonly ValueId[]): readonly Statement[] | undefined {
     const needed = this.needed(values, given), free = new Set(given);
     if (![...needed].every((id) => free.has(id) || this.#nodes.has(id))) return undefined;
     return [...this.#nodes].flatMap(([id, node]) => needed.has(id) && !free.has(id) ? [node] : []);
   }
 
-  /** Values and all that they are made of, which ends at those that are given. */
+  /** Values and everything they depend on, down to the given ones. */
   needed(values: readonly ValueId[], given: readonly ValueId[]): ReadonlySet<ValueId> {
     const needed = new Set(values), free = new Set(given);
     for (const id of needed) {
@@ -121,7 +121,7 @@ export class RowValues {
     return needed;
   }
 
-  /** The float32 values of rows that come from memory and which some values of elements are made of. */
+  /** The float32 values of rows that are loaded from memory and on which some values of elements depend. */
   ofRows(values: readonly ValueId[]): readonly ValueId[] {
     const seen = new Set(values), found = new Set<ValueId>();
     const reads = (id: ValueId): boolean =>
@@ -201,7 +201,7 @@ export class RowValues {
     return `${s.kind} ${s.dtype} ${own}`;
   }
 
-  /** Equal expressions are one object. */
+  /** Equal expressions are the same object. */
   #numberOf(d: Dim): number {
     const known = this.#dims.get(d) ?? this.#dims.size;
     this.#dims.set(d, known);

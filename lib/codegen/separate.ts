@@ -6,7 +6,7 @@ import type { LoopKernel, Program, Statement } from "../loops/ir.ts";
 import { usesOf } from "../loops/uses.ts";
 import { replaceKernels } from "./kernels.ts";
 
-/** The program with separate loops. */
+/** Splits the independent loops of kernels. */
 export const separateLoops = (program: Program): Program =>
   replaceKernels(program, (kernel) => kernel.kind === "loops" ? separated(kernel) : [kernel]);
 

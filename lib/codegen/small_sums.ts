@@ -9,7 +9,7 @@ import { accessesOf } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
 import { replaceKernels } from "./kernels.ts";
 
-/** The program with small sums in steps. */
+/** Expands the accumulating stores of small types. */
 export function expandSmallSums(program: Program): Program {
   if (!program.buffers.some(({ dtype }) => isSmall(dtype))) return program;
   const adds = (body: readonly Statement[]): boolean =>

@@ -1,6 +1,6 @@
 /**
- * Splits products with few results and long sums into partial sums in a temporary, which one kernel adds up:
- * otherwise few tiles would leave most of a grid idle. Invariant: parts are added in order, so that equal calls
+ * Splits products with few results and long sums into partial sums in a temporary, which another kernel adds up:
+ * otherwise the few tiles would leave most of a grid idle. Invariant: parts are added in order, so that equal calls
  * produce equal bits.
  */
 import { valueType } from "../base/dtype.ts";
@@ -16,10 +16,10 @@ import { axisOf } from "./cut_loop.ts";
 import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
 import type { Grid, Target } from "./target.ts";
 
-/** Number of parts that are read together rather than in a loop. */
+/** Number of partial sums that are read at once rather than in a loop. */
 const AT_ONCE = 64;
 
-/** The program with parts of sums. */
+/** Splits the products of a program. */
 export function splitProducts(program: Program, { grid, kernelBuffers }: Target): Program {
   if (!grid) return program;
   return replaceWithTemporaries(program, (kernel, temporary) => {
@@ -30,7 +30,7 @@ export function splitProducts(program: Program, { grid, kernelBuffers }: Target)
   });
 }
 
-/** Tiles are filled by parts of sums, each of which should be long against the tile that it leaves. */
+/** Enough parts to fill a grid, each of which should be long compared to the tile that it stores. */
 function partsOf(kernel: ExternKernel, grid: Grid): number {
   const sizes = productSizes(kernel);
   if (
@@ -42,7 +42,7 @@ function partsOf(kernel: ExternKernel, grid: Grid): number {
   const count = Math.ceil(rows / tiles.rows) * Math.ceil(columns / tiles.columns) * batch;
   const wanted = Math.min(Math.ceil(tiles.busy / Math.max(1, count)), Math.floor(depth / tiles.depth));
   if (kernel.call.op !== "matmul") return Math.max(1, wanted);
-  // Parts of matrices are matrices of one size
+  // Parts of a matrix are matrices of equal size
   for (let parts = wanted; parts > 1; parts--) if (depth % (parts * tiles.step) === 0) return parts;
   return 1;
 }
@@ -82,7 +82,7 @@ function inParts(
   return [first, added(sum, program), ...(epilogue ? [epilogue] : [])];
 }
 
-/** A stack of matrices as a stack of parts of one of their dimensions. */
+/** A stack of matrices as a stack of parts along one of their dimensions. */
 function cut(view: BufferView, dimension: -1 | -2, parts: number): BufferView {
   const at = view.shape.length + dimension, matrix = view.shape.length - 2;
   const size = floorDiv(view.shape[at] ?? 1, parts);
@@ -93,7 +93,7 @@ function cut(view: BufferView, dimension: -1 | -2, parts: number): BufferView {
   };
 }
 
-/** A stack of matrices as parts, each behind the other. */
+/** A stack of matrices as contiguous parts. */
 function stacked(view: BufferView, parts: number, count: Dim): BufferView {
   const matrix = view.shape.length - 2;
   return {
@@ -103,7 +103,7 @@ function stacked(view: BufferView, parts: number, count: Dim): BufferView {
   };
 }
 
-/** Parts of a result, which has the bias of a convolution added. */
+/** Partial sums of a result, to which a convolution's bias is added. */
 interface Sum {
   readonly name: string;
   readonly partial: BufferView;
@@ -112,7 +112,7 @@ interface Sum {
   readonly bias: BufferView | undefined;
 }
 
-/** Sums of parts. */
+/** Adds up partial sums. */
 function added(sum: Sum, { buffers }: Program): LoopKernel {
   const recorder = new Recorder(loadBufferOperand), axes = axesOf(sum.out.shape);
   recordSum(sum, recorder, { at: axes.map(({ symbol }) => symbol), buffers });
@@ -120,7 +120,10 @@ function added(sum: Sum, { buffers }: Program): LoopKernel {
   return { kind: "loops", name: sum.name, body: sideBySide(merged.axes, merged.body), origins: [] };
 }
 
-/** Sums of parts and what an epilogue does with each; undefined where that goes another way through the results. */
+/**
+ * Adds up partial sums and applies an epilogue to each result; undefined if the epilogue walks the results in another
+ * order.
+ */
 function withEpilogue(sum: Sum, epilogue: LoopKernel, { buffers }: Program): LoopKernel | undefined {
   const { loops, body } = nestOf(epilogue.body), { shape } = sum.out;
   if (loops.length !== shape.length || !loops.every(({ axis }, d) => axis.size === shape[d])) {
@@ -132,7 +135,7 @@ function withEpilogue(sum: Sum, epilogue: LoopKernel, { buffers }: Program): Loo
   return { ...epilogue, body: sideBySide(axes, [...recorder.statements, ...body]) };
 }
 
-/** Loops whose last one runs along memory. */
+/** Loops, the last of which runs over adjacent elements. */
 export function sideBySide(axes: readonly Axis[], body: readonly Statement[]): readonly Statement[] {
   const last = axes.slice(-1), inner = wrapLoops(last, body);
   return wrapLoops(axes.slice(0, -1), inner.map((s) => s.kind === "loop" ? { ...s, vector: true } : s));

@@ -1,7 +1,8 @@
 /**
- * Marks loops whose results may go to memory past the caches. Storing to a line that no cache has reads it first, and moves
- * out what the caches do have: a simple op over a result that they have lost takes up to twice its time. Runs at the end
- * of code generation. Invariant: what is computed stays the same; the call says whether the caches have lost a result.
+ * Marks loops whose results may be written past the caches. A store to a line that is not cached reads the line first
+ * and evicts others: a simple op over a result that is not cached takes up to twice its time. Runs at the end of code
+ * generation. Invariant: the computed values stay the same; each call decides by whether its results may still be
+ * cached.
  */
 import { itemSize } from "../base/dtype.ts";
 import { boundsOf, type Dim, freeSymbols } from "../sym/expr.ts";
@@ -11,22 +12,22 @@ import { SCALAR_OPS } from "../loops/scalar.ts";
 import { allOf } from "../loops/uses.ts";
 import { replaceKernels } from "./kernels.ts";
 
-/** Results of which the caches keep a part that is worth it to have. */
+/** Smaller results stay in the caches, which is worth having. */
 const LEAST_BYTES = 2 ** 18;
 
-/** Kernels of a program beyond which what a result takes is a small part of it, and its text is to be short. */
+/** In programs of more kernels a result takes a small part of the time, and short texts matter more. */
 const MOST_KERNELS = 8;
 
-/** Weight of an element, loads and stores 4, beyond which it is computed in the time that a store takes. */
+/** Weight of an element, loads and stores counted as 4, above which computing it takes as long as storing it. */
 const MOST_WORK = 64;
 
-/** Iterations of a loop that are some lines of each result, beside those at its ends. */
+/** Minimum number of iterations of a loop: several lines of each result besides those at its ends. */
 const LEAST_LENGTH = 256;
 
-/** Statements of a loop, which is printed a second time. */
+/** Maximum number of statements of a loop, which is printed twice. */
 const MOST_STATEMENTS = 40;
 
-/** The program with such loops marked. */
+/** Marks such loops of a program. */
 export function streamedResults(program: Program): Program {
   if (program.kernels.length > MOST_KERNELS) return program;
   return replaceKernels(program, (kernel) => [isAlone(kernel) ? marked(kernel, program.buffers) : kernel]);
@@ -39,7 +40,7 @@ function marked(kernel: LoopKernel, buffers: readonly BufferDecl[]): LoopKernel 
   const all = [...allOf(kernel.body)],
     read = new Set(all.flatMap((s) => s.kind === "load" ? [s.buffer] : []));
   const isFit = (id: BufferId): boolean => !read.has(id) && isLargeResult(buffers[id]);
-  // Between parts of a row that store nothing, memory would wait, and then be waited for
+  // Parts of a row that store nothing would leave memory idle, and then wait for it
   if (all.some(reduces) || !all.some((s) => s.kind === "loop" && streams(s, isFit))) return kernel;
   const visit = (body: readonly Statement[]): readonly Statement[] =>
     body.map((s) => {
@@ -67,7 +68,7 @@ function streams({ vector, body, axis }: Loop, isFit: (id: BufferId) => boolean)
     s.kind === "load"
       ? coefficientOf(s.index, axis.symbol) !== undefined && !isIndirect(s.index)
       : s.kind !== "loop" && s.kind !== "masked";
-  // Memory takes lines past the caches more slowly than it takes those that they give up, unless it is read meanwhile
+  // Memory accepts streamed lines more slowly than evicted ones, unless it is read in between
   return stores.length > 0 && body.some((s) => s.kind === "load") && body.every(isPlain) &&
     stores.every(({ mode, buffer, index }) =>
       mode === "set" && isFit(buffer) && coefficientOf(index, axis.symbol) === 1 && !isIndirect(index)

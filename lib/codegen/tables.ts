@@ -1,6 +1,6 @@
 /**
  * Merges adjacent kernels that do the same with other buffers: updates of many parameters by one formula become one
- * function that runs over a table of addresses and lengths, on a team that is woken once. Runs at the end of code
+ * function that runs over a table of addresses and lengths, so that its threads are woken once. Runs at the end of code
  * generation. Invariant: no kernel of a table writes what another of them touches, so they may run in any order, or
  * concurrently.
  */
@@ -10,7 +10,7 @@ import { flatForm, LENGTH } from "../loops/flat_form.ts";
 import { usesOf } from "../loops/uses.ts";
 import type { Target } from "./target.ts";
 
-/** The program with tables. */
+/** Merges kernels into tables. */
 export function tablesOfKernels(program: Program, { tables }: Target): Program {
   const { kernels, buffers, guard } = program;
   if (!tables) return program;
@@ -40,14 +40,14 @@ export function tablesOfKernels(program: Program, { tables }: Target): Program {
   };
 }
 
-/** Bytes of the arena that a kernel touches. */
+/** The bytes of the arena that a kernel touches. */
 interface Bytes {
   readonly from: number;
   readonly to: number;
   readonly writes: boolean;
 }
 
-/** Memory that kernels touch: buffers of the call by their numbers, the arena by its bytes. */
+/** Memory that kernels touch: buffers of the call by number, the arena by bytes. */
 class Touched {
   readonly #read = new Set<BufferId>();
   readonly #written = new Set<BufferId>();
@@ -56,7 +56,7 @@ class Touched {
 
   constructor(readonly program: Program) {}
 
-  /** Adds a kernel that shares no memory with the others which one of them writes; false where it does. */
+  /** Adds a kernel, unless it shares memory with another one and either of them writes there; then returns false. */
   add(kernel: Kernel): boolean {
     const { all, written } = usesOf(kernel), { buffers } = this.program;
     const ids: { readonly id: BufferId; readonly writes: boolean }[] = [], bytes: Bytes[] = [];

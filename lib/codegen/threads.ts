@@ -16,10 +16,10 @@ import type { Target, ThreadSharing } from "./target.ts";
 
 /** Iterations of an outermost loop that keep all threads busy. */
 const MANY = 64;
-/** Lanes of one piece where a vector loop is shared out together with the loops around it. */
+/** Lanes of one piece if a vector loop is divided together with the loops around it. */
 const PIECE = 4096;
 
-/** The program with loops for teams. */
+/** Marks the loops of a program that teams divide. */
 export function mapToThreads(program: Program, { threads }: Target): Program {
   if (threads === "none") return program;
   const forTeam = rewriteAlike((body) => mapped(body, threads)), work = sameOfAlike(workOf);
@@ -45,7 +45,7 @@ function mapped(body: readonly Statement[], threads: ThreadSharing): readonly St
   return [...values, shared];
 }
 
-/** A nest with the loops marked that threads share out as one. */
+/** A nest with the loops marked that threads divide as one. */
 function sharedOut(loop: Loop): Loop {
   const outer: Loop[] = [];
   let last = loop;
@@ -70,13 +70,13 @@ function sharedOut(loop: Loop): Loop {
   return nest;
 }
 
-/** A vector loop as a loop over pieces of it, which threads share out. */
+/** A vector loop as a loop over pieces of it, which threads divide. */
 function inPieces(loop: Loop): Loop {
   const { axis, part } = cutLoop(loop, PIECE);
   return { ...loop, axis, vector: false, share: "team", body: [part] };
 }
 
-/** The estimate that LoopKernel.work describes. */
+/** The estimate of `LoopKernel.work`. */
 function workOf(body: readonly Statement[]): Dim {
   let total: Dim = 0;
   for (const s of body) {

@@ -9,16 +9,16 @@ import type { BufferId, BufferView, Kernel } from "../loops/ir.ts";
 import type { MakeTemporary } from "./kernels.ts";
 import { pointwise } from "./vectorise.ts";
 
-/** Elements of a line, and columns that are worth a copy. */
+/** Elements of a line, and the minimum number of columns that is worth a copy. */
 const LINE = 16, LEAST_COLUMNS = 64;
 
-/** An operand by rows. */
+/** The transposed copy of an operand. */
 export interface Turned {
   readonly view: BufferView;
   readonly copy: Kernel;
 }
 
-/** A new buffer as matrices whose rows are a line further apart than their elements need, where these are known. */
+/** A new buffer as matrices whose rows are padded by a line, if their sizes are known. */
 export function apartRows(shape: readonly Dim[], make: (length: Dim) => BufferId): BufferView {
   const [rows = 1, columns = 1] = shape.slice(-2);
   const width = typeof columns === "number" ? (Math.ceil(columns / LINE) + 1) * LINE : columns;
@@ -26,7 +26,7 @@ export function apartRows(shape: readonly Dim[], make: (length: Dim) => BufferId
   return { buffer, offset: 0, shape, strides: [matrix, width, 1].slice(-shape.length) };
 }
 
-/** The copy of an operand of products; undefined where it is not read by columns, or its sizes are the call's. */
+/** The transposed copy of an operand; undefined if it is not read by columns, or its sizes are symbolic. */
 export function turnedColumns(
   view: BufferView,
   { dtype, temporary }: { readonly dtype: DType; readonly temporary: MakeTemporary },

@@ -10,18 +10,18 @@ import { replaceWithTemporaries } from "./kernels.ts";
 import type { Target } from "./target.ts";
 import { apartRows } from "./turned_columns.ts";
 
-/** Products that are worth a copy. */
+/** Number of products that are worth a copy. */
 const MANY = 8;
 /** Products of fewer rows read whole columns at the speed of memory. */
 const FEW = 4;
 
-/** The products that read one view by columns, by their places in the program. */
+/** The products that read one view by columns, by position in the program. */
 interface Shared {
   readonly view: BufferView;
   readonly places: number[];
 }
 
-/** The program with copies of operands. */
+/** Adds transposed copies of operands to a program. */
 export function turnedOperands(program: Program, target: Target): Program {
   const found = shared(program, target), first = new Map(found.map((each) => [each.places[0] ?? 0, each]));
   if (found.length === 0) return program;
@@ -67,7 +67,7 @@ function shared({ kernels, buffers }: Program, target: Target): readonly Shared[
   );
 }
 
-/** The second operand of a product, where its columns lie side by side and its rows would be read in place. */
+/** The second operand of a product, if its columns are contiguous and its rows would otherwise be read in place. */
 function readByColumns(
   { call, inputs: [, b], outputs: [out], prologues, weights }: ExternKernel,
   target: Target,

@@ -13,30 +13,33 @@ import { nextId } from "../loops/value_types.ts";
 import { axisOf } from "./cut_loop.ts";
 import { replaceKernels } from "./kernels.ts";
 
-/** Elements of a side: as many float32 as a cache line has. */
+/** Side of a square in elements: as many float32 as a cache line has. */
 const SIDE = 16;
 /** The shortest side that is worth it. */
 const LEAST_SIDE = 8;
-/** Elements of rows from which on elements of neighbouring rows are in lines of their own. */
+/** Length of rows from which on elements of neighbouring rows are in different lines. */
 const LONG_ROW = 16;
-/** Bytes of rows by multiples of which the lines of a square have no more than two places of a cache. */
+/** Rows whose size in bytes is a multiple of this map to so few cache sets that a square's lines evict each other. */
 const SHARED_PLACES = 2048;
 type Load = Statement & { readonly kind: "load" };
 
-/** A loop over lines right around one over lanes. */
+/** A loop over rows of a square directly around one over its lanes. */
 interface Nest {
   readonly lines: Loop;
   readonly lanes: Loop;
-  /** Lines and lanes of a square. */
+  /** Rows and lanes of a square. */
   readonly side: number;
   readonly width: number;
-  /** Elements of a square's rows, of which one more keeps a compiler from reading all of a square for each line of lanes. */
+  /**
+   * Elements of a square's rows, including one for padding, which keeps a compiler from reading the whole square for
+   * each row of lanes.
+   */
   readonly pitch: number;
-  /** Loads along the lines. */
+  /** Loads that are contiguous along the rows. */
   readonly turned: readonly Load[];
 }
 
-/** The program with squares for transposed reads. */
+/** Tiles the transposed reads of a program. */
 export function turnedTiles(program: Program): Program {
   const buffers: BufferDecl[] = [...program.buffers];
   const local = (dtype: DType, length: number): BufferId =>
@@ -69,7 +72,7 @@ function withTiles(kernel: LoopKernel, local: (dtype: DType, length: number) => 
 const isPlain = ({ order, carried, reductions, folds = [] }: Loop): boolean =>
   order === "parallel" && carried.length + reductions.length + folds.length === 0;
 
-/** The nest that a loop begins, if it reads something along itself that the lanes inside of it read across rows. */
+/** The nest that a loop begins, if it reads contiguously along itself what the lanes inside of it read across rows. */
 function nestOf(lines: Loop, written: ReadonlySet<BufferId>): Nest | undefined {
   const [lanes, ...others] = lines.body;
   if (lanes?.kind !== "loop" || others.length > 0 || !lanes.vector || !isPlain(lines) || !isPlain(lanes)) {
@@ -117,7 +120,7 @@ function largestDivisor(count: number): number {
   return 1;
 }
 
-/** The nest by squares. */
+/** The nest, tiled by squares. */
 function tiled(
   { lines, lanes, side, width, pitch, turned }: Nest,
   local: (dtype: DType, length: number) => BufferId,
@@ -145,7 +148,7 @@ function tiled(
       ? { ...s, buffer, index: add(mul(lane.symbol, pitch), line.symbol) }
       : s;
   });
-  // Lanes over the lines would write one element of each row
+  // Lanes over the rows would write one element of each
   const rest = loopOver(line, [{ ...lanes, axis: lane, body }], { apart: true });
   return { ...lines, axis: squares, body: [...copies, rest] };
 }

@@ -1,8 +1,8 @@
 /**
- * Convolutions as products of matrices, for targets whose library has these alone: the windows of an image are unfolded
- * as columns [(channel, ky, kx), (oy, ox)], which are an operand of a product or its result. Kernels run by blocks, so
- * that columns are local to a thread. Invariant: sums run along channels and taps, and over images in an order that does
- * not depend on the number of threads.
+ * Convolutions as matrix products, for targets whose library has nothing else: the windows of an image are unfolded
+ * into columns [(channel, ky, kx), (oy, ox)], which are an operand of a product or its result (im2col). Kernels run by
+ * blocks, so that columns are local to a thread. Invariant: sums run along channels and taps, and over images in an
+ * order that does not depend on the number of threads.
  */
 import type { DType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
@@ -18,13 +18,15 @@ import { groupsOf, sumsOf } from "./row_sums.ts";
 import { sideBySide } from "./split_products.ts";
 import { pointwise } from "./vectorise.ts";
 
-/** Parts of the channels of gradients of filters that threads make, and the least channels of one. */
+/**
+ * Parts of the channels into which threads divide gradients of filters, and the minimum number of channels of a part.
+ */
 const PARTS = 8, LEAST_CHANNELS = 16;
 
-/** Elements of a vector: lines of windows may end in a whole one, as the next line overwrites what is too much. */
+/** Elements of a vector: rows of windows may be written in whole vectors, as the next row overwrites the excess. */
 const LANES = 4;
 
-/** The program with products for its convolutions. */
+/** Turns the convolutions of a program into products. */
 export function unfoldedConvolutions(program: Program): Program {
   const made = replaceWithTemporaries(program, (kernel, temporary) => {
     if (kernel.kind !== "extern" || kernel.call.op === "matmul" || kernel.call.op === "sort") return [kernel];
@@ -37,7 +39,7 @@ export function unfoldedConvolutions(program: Program): Program {
 }
 
 interface Room {
-  /** Of all operands. */
+  /** The type of all operands. */
   readonly dtype: DType;
   readonly temporary: MakeTemporary;
 }
@@ -45,7 +47,7 @@ interface Room {
 type Operands = Pick<ExternKernel, "inputs" | "outputs">;
 type ConvCall = Exclude<ExternKernel["call"], { readonly op: "matmul" | "sort" }>;
 
-/** The kernels of a call of operands whose elements lie one after the other: others are copied. */
+/** The kernels of a call on contiguous operands: others are copied first. */
 function onDense(
   { inputs, outputs }: Operands,
   { dtype, temporary }: Room,
@@ -70,7 +72,7 @@ function onDense(
 
 type Pair = readonly [Dim, Dim];
 
-/** A convolution of dense operands. Channels are those of a group. */
+/** A convolution of contiguous operands. Channels are those of a group. */
 interface Shape {
   readonly input: BufferView;
   readonly filter: BufferView;
@@ -78,7 +80,7 @@ interface Shape {
   readonly bias: BufferView | undefined;
   readonly inside: Dim;
   readonly outside: Dim;
-  /** Rows and columns: of filters, of images, of results. */
+  /** Rows and columns of filters, images and results. */
   readonly taps: Pair;
   readonly size: Pair;
   readonly places: Pair;
@@ -103,22 +105,22 @@ function shapeOf(
   return { input, filter, output, bias, inside, outside, taps, size, places, depth, pixels };
 }
 
-/** One of several matrices that lie one after the other. */
+/** One of several contiguous matrices. */
 function matrixAt(view: BufferView, index: Dim, [rows, columns]: Pair): BufferView {
   const offset = add(view.offset, mul(index, mul(rows, columns)));
   return { buffer: view.buffer, offset, shape: [rows, columns], strides: [columns, 1] };
 }
 
-/** The counter of an axis, which a single iteration does not need. */
+/** The counter of an axis; 0 if it has a single iteration. */
 const placeOn = ({ symbol, size }: Axis): Dim => size === 1 ? 0 : symbol;
 
-/** Blocks of multiplications, of which there are two operations each. */
+/** Divides multiplications into blocks; each counts two operations. */
 const blocksOf = (axes: readonly Axis[], multiplications: readonly Dim[]): Blocks => ({
   axes: axes.filter(({ size }) => size !== 1),
   work: mul(2, product(multiplications)),
 });
 
-/** The product of two matrices, which is added to what its result holds, or not. */
+/** The product of two matrices, which may be accumulated into its result. */
 function multiplied(inputs: readonly [BufferView, BufferView], out: BufferView, accumulate: boolean): Kernel {
   const call = { op: "matmul", accumulate } as const;
   return { kind: "extern", name: "product", call, inputs, outputs: [out], origins: [] };
@@ -149,7 +151,7 @@ function unfolded(call: ConvCall, shape: Shape, room: Room): readonly Kernel[] {
   return kernels.map((kernel) => ({ ...kernel, blocks }));
 }
 
-/** The gradient of filters: of few channels blocks add up groups of images, of others parts of the channels. */
+/** The gradient of filters: with few channels, blocks accumulate groups of images; otherwise, parts of the channels. */
 function filterGradient(call: ConvCall, shape: Shape, room: Room): readonly Kernel[] {
   const { input, filter, output, inside, outside, depth, pixels } = shape, { groups } = call;
   const taps = product(shape.taps), area = product(shape.size), images = input.shape[0] ?? 1;
@@ -181,23 +183,23 @@ function filterGradient(call: ConvCall, shape: Shape, room: Room): readonly Kern
 type Place = readonly [buffer: BufferId, index: Dim];
 type Places = (at: readonly Dim[]) => Place;
 
-/** Places in memory that lies one after the other, by sizes. */
+/** Places in contiguous memory, by sizes. */
 const placesIn = ({ buffer, offset }: BufferView, sizes: readonly Dim[]): Places => (at) => [
   buffer,
   add(offset, at.reduce((place, each, d) => add(mul(place, sizes[d] ?? 1), each), 0)),
 ];
 
-/** A nest that sets an element for each place, the last of which lie side by side. */
+/** A nest that stores an element at each place, the last axis of which is contiguous. */
 function nest(
   { dtype }: Room,
   sizes: readonly Dim[],
   { from, to, adds = false, inOrder = adds }: {
-    /** Where an element comes from; undefined for zeros. */
+    /** The source of an element; undefined for zeros. */
     readonly from?: Places;
     readonly to: Places;
-    /** Whether it is added to what is there, as different taps do. */
+    /** Whether it is accumulated, as different taps do. */
     readonly adds?: boolean;
-    /** Whether lines of elements are set one after the other. */
+    /** Whether rows of elements are stored in order. */
     readonly inOrder?: boolean;
   },
 ): Kernel {
@@ -213,11 +215,11 @@ function nest(
 const cleared = (room: Room, view: BufferView): Kernel =>
   nest(room, [product(view.shape)], { to: placesIn(view, [0]) });
 
-/** The windows of some channels of images. */
+/** The windows over some channels of images. */
 class Windows {
   readonly #room: Room;
   readonly #channels: Dim;
-  /** Local to a thread: the columns, where they are not the image, and the image with what surrounds it. */
+  /** Local to a thread: the columns, if the image itself cannot serve as columns, and the image with its padding. */
   readonly #columns: BufferView | undefined;
   readonly #around: BufferView | undefined;
 
@@ -244,7 +246,7 @@ class Windows {
     return this.#columns ?? image;
   }
 
-  /** Makes columns of an image. */
+  /** Unfolds an image into columns. */
   unfold(image: BufferView): readonly Kernel[] {
     const around = this.#around, columns = this.#columns;
     if (!columns) return [];
@@ -258,7 +260,7 @@ class Windows {
     ];
   }
 
-  /** Adds up the columns of each pixel of an image. */
+  /** Accumulates columns into the pixels of an image. */
   fold(image: BufferView): readonly Kernel[] {
     const columns = this.#columns, around = this.#around, into = around ?? image;
     if (!columns) return [];
@@ -269,7 +271,7 @@ class Windows {
     return inside ? [...kernels, nest(this.#room, this.#sizes, inside)] : kernels;
   }
 
-  /** The lines of columns, and how long they are. */
+  /** The rows of columns, and their length. */
   #lines(): readonly [readonly Dim[], Dim] {
     const { taps, places: [down, across] } = this.shape;
     return [[this.#channels, ...taps, down], across];
@@ -279,7 +281,7 @@ class Windows {
     return [this.#channels, ...this.shape.size];
   }
 
-  /** Where the taps of windows of an image are. */
+  /** The positions of windows' taps in an image. */
   #tapsOf(image: BufferView): Places {
     const { stride: [sy, sx], dilation: [dy, dx] } = this.call;
     const at = placesIn(image, image === this.#around ? image.shape : this.#sizes);
@@ -287,7 +289,7 @@ class Windows {
       at([c, add(mul(y, sy), mul(ky, dy)), add(mul(x, sx), mul(kx, dx))]);
   }
 
-  /** Where the pixels of an image are in what surrounds it. */
+  /** The positions of an image's pixels in the padded image. */
   #inside(around: BufferView): Places {
     const { padding: [py, px] } = this.call, at = placesIn(around, around.shape);
     return ([c = 0, y = 0, x = 0]) => at([c, add(y, py), add(x, px)]);

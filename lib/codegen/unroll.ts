@@ -11,7 +11,7 @@ import { copied, type Renaming } from "./copied.ts";
 import { masksLoops } from "./vectorise.ts";
 import { type Sofar, StatementList } from "./written.ts";
 
-/** Unrolls the short loops inside vector loops, where that takes at most `limit` statements. */
+/** Unrolls the short loops inside vector loops, if that takes at most `limit` statements. */
 export function unrollShort(body: readonly Statement[], limit: number): readonly Statement[] {
   const types = valueTypes(body);
   let next = Math.max(-1, ...types.keys()) + 1;
@@ -26,7 +26,7 @@ export function unrollShort(body: readonly Statement[], limit: number): readonly
   return visit(body);
 }
 
-/** Statements after unrolling; infinite where some loop is long, empty or of unknown length. */
+/** Number of statements after unrolling; infinite if some loop is long, empty or of unknown length. */
 function grown(body: readonly Statement[]): number {
   let total = 0;
   for (const s of body) {

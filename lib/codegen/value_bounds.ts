@@ -6,7 +6,7 @@ import type { Statement, ValueId } from "../loops/ir.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { Bounds } from "./index_bounds.ts";
 
-/** Integers up to here are exact as numbers, and so are their sums. */
+/** Integers up to here, and their sums, are exact as numbers. */
 const EXACT = 2 ** 52, SMALL = 2 ** 31;
 
 /** Bounds of the integer values whose magnitude is at most `limit`, which is at most 2⁵². */
@@ -47,7 +47,7 @@ class Analysis {
     if (known && Number.isFinite(known[0]) && Number.isFinite(known[1])) this.bounds.set(id, known);
   }
 
-  /** Bounds from operands to results. */
+  /** Propagates bounds from operands to results. */
   visit(body: readonly Statement[]): void {
     for (const s of body) {
       switch (s.kind) {

@@ -68,7 +68,7 @@ function best(body: readonly Statement[]): Loop | undefined {
   return winner;
 }
 
-/** An epilogue with its last loop in lanes: its results lie side by side as those of the call do. */
+/** An epilogue with its last loop vectorised: its results are adjacent as those of the call are. */
 export function vectoriseEpilogue(body: readonly Statement[]): readonly Statement[] {
   return body.map((s) => {
     if (!isLoop(s)) return s;
@@ -77,7 +77,7 @@ export function vectoriseEpilogue(body: readonly Statement[]): readonly Statemen
   });
 }
 
-/** The statements with vector loops chosen: one for each path that has none. */
+/** Chooses vector loops in statements: one for each path that has none. */
 export function vectorise(body: readonly Statement[]): readonly Statement[] {
   return body.map((s) => {
     if (!isLoop(s) || tagged([s])) return s;
@@ -88,7 +88,7 @@ export function vectorise(body: readonly Statement[]): readonly Statement[] {
 
 function mark(loop: Loop, chosen: Loop): Loop {
   if (loop === chosen) return { ...loop, vector: true };
-  // siblings of the path to the chosen loop are nests of their own
+  // Siblings of the path to the chosen loop are nests of their own
   const holds = (list: readonly Statement[]): boolean =>
     list.some((s) => isLoop(s) && (s === chosen || holds(s.body)));
   return {
@@ -102,7 +102,7 @@ function mark(loop: Loop, chosen: Loop): Loop {
   };
 }
 
-/** A kernel that sets each element of a view, in vector lanes. */
+/** A kernel that stores each element of a view, vectorised. */
 export function pointwise(name: string, to: BufferOperand, element: Element): Kernel {
   const { shape, dtype } = to,
     kernel = recordLowered({ kind: "pointwise", shape, dtype, element }, [to], { name });

@@ -1,7 +1,7 @@
 /**
- * Makes windows of buffers separate buffers, so that kernels that read one buffer at different offsets (the numbers
- * of a round, the random keys of a layer, a step of a sequence) become one kernel over other buffers, which is
- * printed once. Invariant: windows are read only, and a buffer that few kernels read at different offsets has none.
+ * Makes windows of buffers separate buffers, so that kernels that read one buffer at different offsets (the numbers of
+ * a round, the random keys of a layer, a step of a sequence) become one kernel over other buffers, which is printed
+ * once. Invariant: windows are read-only, and buffers that few kernels read at different offsets have none.
  */
 import { InternalError } from "../base/errors.ts";
 import { usesOf } from "../loops/uses.ts";
@@ -19,13 +19,13 @@ import { boundsOf, type Dim, sub } from "../sym/expr.ts";
 import { replaceKernels, withNests } from "./kernels.ts";
 import type { Target } from "./target.ts";
 
-/** Places of a buffer from which on kernels are given windows on it. */
+/** Number of offsets of a buffer from which on kernels get windows. */
 const MANY = 8;
 
-/** Windows start at multiples of four elements where vectors are read at those. */
+/** Windows start at multiples of four elements if vectors are read there. */
 const stepOf = ({ grid }: Target): number => grid?.vectors ? 4 : 1;
 
-/** Gives windows to the kernels of a program. */
+/** Introduces windows in the kernels of a program. */
 export function windowsOfBuffers(program: Program, target: Target): Program {
   const places = new Map<BufferId, Set<number>>();
   const firsts = new Map<Kernel, Map<BufferId, number>>();
@@ -77,7 +77,7 @@ function firstPlaces(kernel: Kernel, step: number): Map<BufferId, number> {
   return new Map(found.entries().map(([buffer, place]) => [buffer, place - place % step]));
 }
 
-/** The least place at which statements read each buffer; null: they do more with it. */
+/** The least offset at which statements read each buffer; null if they use the buffer in other ways. */
 const readFrom = buffersOfAlike((body) => {
   const found = new Map<BufferId, number | null>();
   const see = (buffer: BufferId, place: number | null): void => {
@@ -101,7 +101,7 @@ const readFrom = buffersOfAlike((body) => {
   return found;
 });
 
-/** The least that an index can be; 0 where that is not known. */
+/** The least value of an index; 0 if unknown. */
 function leastOf(index: Dim): number {
   const [least] = boundsOf(index);
   return Math.max(0, least);

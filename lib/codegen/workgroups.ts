@@ -1,6 +1,7 @@
 /**
- * How the invocations of a workgroup share grid points out: all take part in one, or several points run side by side,
- * each by an equal share of the invocations. Invariant: points that run side by side are all there, and do the same.
+ * How the invocations of a workgroup divide grid points: all work on one point, or several points run side by side,
+ * each on an equal share of the invocations. Invariant: points that run side by side all exist, and follow the same
+ * control flow.
  */
 import { type Dim, product } from "../sym/expr.ts";
 import type { Loop, LoopKernel, Statement } from "../loops/ir.ts";
@@ -9,12 +10,15 @@ import type { Grid } from "./target.ts";
 /** The invocations of a workgroup, and the points that they run. */
 export type Workgroup = Pick<LoopKernel, "workgroup" | "points">;
 
-/** The least and the most invocations that share a row where several are run side by side: a row is read as they lie. */
+/**
+ * Minimum and maximum number of invocations that share a row if several rows run side by side, so that reads of a row
+ * stay adjacent.
+ */
 const SHARES = { least: 8, most: 32 } as const;
 /** Iterations of a row for each of its invocations. */
 const EACH = 4;
 
-/** Returns the workgroup for rows, whose statements are `body`. */
+/** Returns the workgroup for rows that compute `body`. */
 export function workgroupOfRows(loops: readonly Loop[], body: readonly Statement[], grid: Grid): Workgroup {
   const lengths = sharedLengths(body), rows = product(loops.map(({ axis }) => axis.size));
   const { invocations } = grid;
@@ -29,8 +33,9 @@ export function workgroupOfRows(loops: readonly Loop[], body: readonly Statement
 }
 
 /**
- * Returns the workgroup for results side by side, each of which is reduced by `body`: neighbouring invocations read what lies
- * side by side, and others reduce other parts of it. Undefined where there are enough results for an invocation each.
+ * Returns the workgroup for adjacent results, each of which `body` reduces: neighbouring invocations read adjacent
+ * elements, others reduce other parts of the same results. Undefined if there are enough results for an invocation
+ * each.
  */
 export function workgroupOfColumns(
   loops: readonly Loop[],
@@ -44,22 +49,22 @@ export function workgroupOfColumns(
   if (lengths.length === 0 || !lengths.every((size) => typeof size === "number" && size >= SHARES.most)) {
     return undefined;
   }
-  // Few where there would be few workgroups
+  // Few, if there would be few workgroups otherwise
   const count = Math.max(mostPoints(SHARES.most, results, busy(grid)), mostPoints(SHARES.least, results, 0));
   return { workgroup: grid.invocations, points: { count, interleaved: true } };
 }
 
-/** Workgroups that each have something to do on a large device. */
+/** Number of workgroups that keeps a large device busy. */
 const busy = ({ groups }: Grid): number => groups / 8;
 
-/** The most points, a power of two, that divide all and leave so many workgroups. */
+/** The largest power of two of points that divides them all and leaves this many workgroups. */
 function mostPoints(most: number, all: number, workgroups: number): number {
   let count = most;
   while (count > 1 && (all % count !== 0 || all / count < workgroups)) count /= 2;
   return count;
 }
 
-/** Returns whether all points meet at the same barriers: no loop depends on them, and none is masked. */
+/** Returns whether all points meet at the same barriers: no loop's length depends on them, and none is masked. */
 function isInStep(s: Statement): boolean {
   if (s.kind === "loop") return s.order !== "sequential" && s.carried.length === 0;
   return s.kind !== "masked" || s.body.every((each) => each.kind !== "loop");

@@ -1,5 +1,5 @@
 /**
- * Writes statements for passes: operations on values append statements to a list and return the ids of their results.
+ * Builds statements for passes: operations on values append statements to a list and return the ids of their results.
  */
 import { isFloat, type ValueType } from "../base/dtype.ts";
 import type { ReductionOp, Statement, ValueId } from "../loops/ir.ts";
@@ -7,7 +7,7 @@ import { isPosition } from "../loops/ir.ts";
 import { combinationOf } from "../loops/reductions.ts";
 import type { ScalarOpName } from "../loops/scalar.ts";
 
-/** The accumulated value of a reduction, or a contribution to it. */
+/** The value of a reduction so far, or a contribution to it. */
 export interface Sofar {
   readonly value: ValueId;
   /** argmax, argmin: the position of `value`. */
@@ -21,7 +21,7 @@ export interface Combining {
   readonly operand: ValueType;
 }
 
-/** Writes statements with fresh ids. */
+/** Builds statements with fresh ids. */
 export class StatementList {
   constructor(
     readonly out: Statement[],
@@ -46,7 +46,10 @@ export class StatementList {
     return id;
   }
 
-  /** One step of a reduction. Of extremes the first of equal ones stays; NaN is extreme. `empty`: whether nothing came so far. */
+  /**
+   * One step of a reduction. Of equal extremes the first one stays; NaN counts as extreme. `empty`: whether nothing has
+   * been combined so far.
+   */
   combined(r: Combining, [before, given]: readonly [Sofar, Sofar], empty?: ValueId): Sofar {
     const { op, dtype, operand } = r;
     if (!isPosition(op)) {

@@ -27,7 +27,7 @@ export interface Parts {
   readonly flag: BufferId | undefined;
 }
 
-/** Numbers the buffers that kernels still mention, lays out memory and describes the outputs. */
+/** Numbers the buffers that kernels still use, lays out memory and describes the outputs. */
 export function assembleProgram(
   { name, kernels, storages, outputIds, outputs, flag }: Parts,
 ): CompiledGraph {
@@ -90,7 +90,7 @@ export function assembleProgram(
   };
 }
 
-/** The decision comes right after the flag is written. */
+/** The guard decides right after its flag is written. */
 function guardOf(flag: BufferId, kernels: readonly Kernel[]): ProgramGuard {
   return { flag, after: kernels.findLastIndex((kernel) => usesOf(kernel).written.has(flag)) + 1 };
 }
@@ -140,7 +140,7 @@ function sizesOf(buffers: readonly BufferDecl[], kernels: readonly Kernel[], are
   return [...found];
 }
 
-/** The sizes and places in statements that are not numbers, each once. */
+/** The sizes and offsets in statements that are not constants, without duplicates. */
 const sizesIn = sameOfAlike((body) => {
   const found = new Set<Dim>();
   const walk = (list: readonly Statement[]): void => {

@@ -73,9 +73,7 @@ interface Remainder {
   unit: Dim;
 }
 
-/**
- * Matches two lists wholly, from the smallest stride up; undefined where they do not fit together.
- */
+/** Matches two lists completely, from the smallest stride up; undefined if they do not fit together. */
 export function unify(left: readonly Strided[], right: readonly Strided[]): Unified | undefined {
   const a = remainders(left), b = remainders(right);
   const matches: Match[] = [];
@@ -117,12 +115,12 @@ function drop(list: Remainder[]): void {
   while (list[0]?.size === 1) list.shift();
 }
 
-/** An expression with replaced axes. */
+/** An expression with its axes replaced. */
 export function replaceIn(d: Dim, replacement: Replacement): Dim {
   return replacement.size === 0 ? d : substitute(d, (s) => replacement.get(s) ?? s);
 }
 
-/** A loop list in which neighbours that every index walks as one are joined, and how the old axes come out. */
+/** Joins neighbouring axes that every index walks as one; returns the new axes and each old one in terms of them. */
 export function joinAxes(
   axes: readonly Axis[],
   indices: ReadonlySet<Dim>,
@@ -154,8 +152,8 @@ function walkedAsOne(index: Dim, outer: Axis, inner: Axis): boolean {
 }
 
 /**
- * Cuts axes where that makes indices linear: an index over axis div c or axis mod c is linear in the two parts of
- * the axis cut at c. Returns the new axes in place of the old ones and what became of those.
+ * Cuts axes where that makes indices linear: an index over axis div c or axis mod c is linear in the two parts of the
+ * axis cut at c. Returns the new axes and the old ones in terms of them.
  */
 export function cutAxes(
   axes: readonly Axis[],
@@ -178,7 +176,7 @@ export function cutAxes(
   return { axes: left, replacement };
 }
 
-/** A place to cut: an axis and a divisor of its size by which an index divides it. */
+/** Where to cut: an axis, and a divisor of its size by which some index divides it. */
 function cutOf(
   axes: readonly Axis[],
   indices: ReadonlySet<Dim>,

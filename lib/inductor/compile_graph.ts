@@ -34,13 +34,13 @@ import type { Storage } from "./tensors.ts";
 export interface CompileOptions {
   readonly name?: string;
   readonly signature?: Partial<Pick<GraphSignature, "mutatedInputs" | "ownResults" | "failure">>;
-  /** Whether it is a part of eager execution, which counts and reports nothing. */
+  /** Whether the graph is a part of eager execution, which is neither counted nor reported. */
   readonly silent?: boolean;
-  /** Most buffers that a kernel of the device may touch; any number where absent. */
+  /** Maximum number of buffers that a kernel of the device may touch; absent: unlimited. */
   readonly maxBuffers?: number;
-  /** Placeholders whose memory others give results that are new values of them. */
+  /** Placeholders whose memory callers overwrite with results that are their new values. */
   readonly mutatedInputs?: readonly number[];
-  /** Chooses among the forms of the program. Absent: the usual one. */
+  /** Chooses among the forms of the program. Absent: the default one. */
   readonly choose?: (forms: ProgramForms) => Program;
 }
 
@@ -89,7 +89,7 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
     const placements = placeBuffers(groups, storages, new Set(outputIds));
     const emitted = groups.flatMap((group) => emitGroup(group, placements, tiling));
     const needed = regions.size > 0 ? neededKernels(emitted, neededBuffers) : emitted;
-    // No kernel moves across the decision, which follows directly after its flag is written
+    // No kernel moves across the guard's decision, which directly follows the kernel that writes its flag
     const decided = first === undefined
       ? 0
       : needed.findLastIndex((kernel) => usesOf(kernel).written.has(first)) + 1;
@@ -137,7 +137,7 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
   return compiled;
 }
 
-/** The places in a graph, as computations name them, of what it has twice; undefined: there is nothing. */
+/** Positions of values that the graph computes twice, and of their recomputations; undefined if there are none. */
 function turnsOf({ nodes }: Graph): FusionOptions["turns"] {
   const of = (wanted: "first" | "again") =>
     new Set(nodes.flatMap(({ meta: { turn } }, at) => turn === wanted ? [at + 1] : []));
@@ -145,7 +145,7 @@ function turnsOf({ nodes }: Graph): FusionOptions["turns"] {
   return again.size > 0 ? { first: of("first"), again } : undefined;
 }
 
-/** Computations in order, without those whose results nobody needs. */
+/** Computations in order, without dead ones. */
 function liveComputations(
   jobs: readonly Job[],
   outputs: readonly OutputValue[],
@@ -164,7 +164,7 @@ function liveComputations(
   return live.reverse();
 }
 
-/** The internal buffers that outputs show, each once. */
+/** The internal buffers that outputs view, without duplicates. */
 function outputStorages(outputs: readonly OutputValue[], storages: readonly Storage[]): BufferId[] {
   const found = new Set<BufferId>();
   for (const output of outputs) {
@@ -175,7 +175,7 @@ function outputStorages(outputs: readonly OutputValue[], storages: readonly Stor
   return [...found];
 }
 
-/** Kernels by names that differ. */
+/** Makes the names of kernels unique. */
 function uniqueNames(kernels: readonly Kernel[]): Kernel[] {
   const seen = new Map<string, number>();
   return kernels.map((kernel) => {

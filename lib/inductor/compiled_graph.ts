@@ -13,7 +13,7 @@ export type CompiledOutput =
     readonly index: number;
     readonly shape: readonly Dim[];
     readonly strides: readonly Dim[];
-    /** In elements, from the start of that memory as it was handed in. */
+    /** In elements, from the start of that memory as it was passed in. */
     readonly offset: Dim;
     readonly dtype: Storage["dtype"];
     /** Whether the result is the complex tensor whose pairs these are. */

@@ -23,7 +23,7 @@ export type Work =
     readonly accumulator: DType;
     readonly element: <V>(o: Body<V>, index: readonly Dim[], reduced: readonly Dim[]) => V;
     readonly position?: (reduced: readonly Dim[], index: readonly Dim[]) => Dim;
-    /** argmax and argmin of partial results: the position is a value, not an index expression. */
+    /** For argmax and argmin of partial results, whose position is a value, not an index expression. */
     readonly positionValue?: <V>(o: Body<V>, index: readonly Dim[], reduced: readonly Dim[]) => V;
   }
   | {
@@ -66,7 +66,7 @@ export interface Access {
 /** One unit of scheduling. */
 export interface Computation {
   readonly id: number;
-  /** Position of the graph node it belongs to; computations run in an order that extends it. */
+  /** Position of the graph node that it belongs to; computations run in an order that extends it. */
   readonly order: number;
   readonly work: Work;
   /** The buffer that it writes (for reductions the result, for library calls the first output). */
@@ -95,7 +95,7 @@ export interface ComputationOptions {
   readonly sizes: readonly Dim[];
   readonly over: readonly Dim[];
   readonly label: Label;
-  /** A buffer that must be there before it runs, though it reads nothing of it. */
+  /** A buffer that must be written before it runs, although it does not read the buffer. */
   readonly after?: BufferId;
 }
 
@@ -166,7 +166,7 @@ export function makeComputation(given: Work, options: ComputationOptions): Compu
       work satisfies never;
   }
   const found = survey(recorder.statements);
-  // A scatter changes part of its buffer, so it depends on what was there
+  // A scatter changes part of its buffer, so it depends on the former contents
   const waits = [
     ...(work.kind === "scatter" ? [target.buffer] : []),
     ...(after === undefined ? [] : [after]),
@@ -187,7 +187,7 @@ export function makeComputation(given: Work, options: ComputationOptions): Compu
   };
 }
 
-/** A reduction over single elements is a pointwise computation. */
+/** A reduction over a single element is a pointwise computation. */
 function unreduced(work: Work & { kind: "reduction" }, over: readonly Dim[]): Work {
   const first = over.map(() => 0);
   const { op, position, positionValue, element } = work;

@@ -1,7 +1,7 @@
 /**
- * The calling convention of a compiled graph: the arguments of its program, the sources of sizes, the results. It is
- * plain data that a later process can read. Invariant: running needs nothing else besides the program of the device
- * and the graph itself.
+ * The calling convention of a compiled graph: the arguments of its program, the sources of sizes, and the results, as
+ * plain data that a later process can read. Invariant: a call needs nothing besides this, the device's program and the
+ * graph itself.
  */
 import { InternalError } from "../base/errors.ts";
 import type { Graph } from "../graph/node.ts";
@@ -21,18 +21,18 @@ export interface Convention {
   readonly arguments: number;
   /** Sources of the program's sizes, in order. */
   readonly sizes: readonly SizeBinding[];
-  /** For each input of the program: the argument that it is. */
+  /** For each input of the program: the argument that it is bound to. */
   readonly inputs: readonly number[];
   /** Arguments into whose memory the program writes. */
   readonly written: readonly number[];
   /** Elements and type of each program output, to allocate. */
   readonly outputBuffers: CompiledGraph["outputBuffers"];
   readonly outputs: readonly CompiledOutput[];
-  /** Whether the last result tells of failure. */
+  /** Whether the last result is the flag that tells of a failed check. */
   readonly guarded: boolean;
-  /** Ranges of inputs' elements under which no index check fails; null: not to be told from inputs. */
+  /** Ranges of inputs' elements within which no index check fails; null: inputs alone do not decide. */
   readonly ranges: readonly InputRange[] | null;
-  /** Kernels, over the sizes above, and how many of them are library calls. */
+  /** Kernels, with their costs over the sizes above, and how many of them are library calls. */
   readonly kernels: readonly KernelCost[];
   readonly externCalls: number;
 }
@@ -102,7 +102,7 @@ const output: Codec<CompiledOutput> = union<CompiledOutput>({
   size: record({ size: dim }),
 });
 
-/** Conventions between processes. */
+/** Stores conventions for later processes. */
 export const convention: Codec<Convention> = record<Convention>({
   arguments: number,
   sizes: list(record<SizeBinding>({ symbol, input: number, part })),

@@ -11,7 +11,7 @@ import { type Dim, operandsOf, type Sym } from "../sym/expr.ts";
 
 const CHEAP = 1, DIVISION = 4, CONDITION = 8;
 
-/** From this weight on a value is worth storing when it is used more than once. */
+/** From this weight on a value that is used more than once is worth storing. */
 export const HEAVY = 12;
 
 /** The cost of one formula without its operands. */
@@ -35,7 +35,7 @@ export function ownCost(run: (recorder: Recorder) => void): OwnCost {
   });
   run(recorder);
   const own = weigh(recorder.statements);
-  // Views divide too, but where they do not cancel the loops are cut along them
+  // Views divide too, but where the divisions do not cancel, the loops are cut along them
   return { ...own, weight: own.weight + (own.operations > 0 ? DIVISION * divisions.size : 0), uses };
 }
 

@@ -9,7 +9,7 @@ import { usesOf } from "../loops/uses.ts";
 import type { Group } from "./group.ts";
 import type { Storage } from "./tensors.ts";
 
-/** Groups in execution order with what each of their members computes. */
+/** Groups in execution order, each with the computations of its members. */
 export function scheduleText(groups: readonly Group[], storages: readonly Storage[]): string {
   const named = (id: BufferId) => storages[id]?.name ?? `b${id}`;
   return groups.map((group, i) => {

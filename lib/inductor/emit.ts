@@ -21,13 +21,13 @@ import { inline, isLazy, makeLoader, resultValue, storedForm } from "./tensors.t
 export interface Placement {
   /** Buffers that exist only as values inside their group. */
   readonly virtual: ReadonlySet<BufferId>;
-  /** Returns the buffer that holds a buffer's elements. */
+  /** Returns the buffer in whose memory a buffer's elements lie. */
   readonly place: (buffer: BufferId) => BufferId;
   /** Buffers of inputs: their old values stay visible after a write in the same kernel. */
   readonly isInput: (buffer: BufferId) => boolean;
 }
 
-/** The kernels of a group: one, unless it is a region. */
+/** Emits the kernels of a group: one, unless it is a region. */
 export function emitGroup(group: Group, placement: Placement, tiling: Tiling): Kernel[] {
   const [first] = group.members;
   if (!first) throw new InternalError("Expected a group with members but found none");
@@ -68,7 +68,7 @@ function emitOne(
   return { kind: "loops", name, origins, body: placed(removeDead(body), placement) };
 }
 
-/** Cuts, orders, tiles and joins a group's axes; `replacement` has all of them in terms of the loops. */
+/** Cuts, orders, tiles and joins a group's axes; `replacement` expresses all of them in terms of the loops. */
 function arrange(group: Group, tiling: Tiling) {
   const cutOuter = cutAxes(group.outer, indicesOf(group.members, NONE));
   const cutInner = cutAxes(group.inner, indicesOf(group.members, cutOuter.replacement));
@@ -83,12 +83,12 @@ function arrange(group: Group, tiling: Tiling) {
 
 const NONE: Replacement = new Map();
 
-/** First one replacement, then another. */
+/** Composes two replacements. */
 function then(first: Replacement, second: Replacement): Replacement {
   return new Map([...second, ...[...first].map(([symbol, d]) => [symbol, replaceIn(d, second)] as const)]);
 }
 
-/** Parallel loops around statements, the last one in lanes where asked for. */
+/** Parallel loops around statements, the last one vectorised if requested. */
 function nest(axes: readonly Axis[], body: readonly Statement[], vector: boolean): readonly Statement[] {
   return axes.reduceRight<readonly Statement[]>(
     (inside, axis, d) => [loopOver(axis, inside, { vector: vector && d === axes.length - 1 })],
@@ -129,8 +129,8 @@ function externKernel(group: Group, computation: Computation, placement: Placeme
 }
 
 /**
- * Loads as everywhere, except that a buffer without memory is computed again where its value is out of scope. The
- * reader may see it in another shape, but what it reads is the element of the same iteration, so that is computed.
+ * The default loader, except that a buffer without memory is recomputed where its value is out of scope. The reader may
+ * see it in another shape, but it reads the element of the same iteration, so that one is recomputed.
  */
 function groupLoader(
   members: readonly Member[],
@@ -207,8 +207,8 @@ class Emission {
   }
 
   /**
-   * Computes and writes pointwise members in order. Writes to inputs come last, when all values that may still
-   * read the old elements are there.
+   * Computes and writes pointwise members in order. Writes to inputs come last, after every value that may still read
+   * the old elements.
    */
   #writeAll(members: readonly Member[]): void {
     const pending: (() => void)[] = [];
@@ -234,7 +234,7 @@ class Emission {
     const { recorder, placement } = this.options;
     const at = flatIndex(target, index);
     if (!placement.virtual.has(target.buffer)) recorder.store(target, at, { value });
-    // Readers of an input in this kernel mean its old value
+    // Readers of an input in this kernel need its old value
     if (!placement.isInput(target.buffer)) recorder.forward(target.buffer, at, value);
   }
 
@@ -282,7 +282,7 @@ interface Contribution {
   readonly position: Value | undefined;
 }
 
-/** One loop's reductions and what they contribute to the loop around it. */
+/** One loop's reductions, and their contributions to the enclosing loop. */
 function reduceOver(
   contributions: readonly Contribution[],
   recorder: Recorder,
@@ -337,7 +337,7 @@ export function stagesOf(
   return stages;
 }
 
-/** Names every buffer by where it really is. */
+/** Names each buffer by the one in whose memory it lies. */
 function placed(statements: readonly Statement[], placement: Placement): readonly Statement[] {
   return statements.map((s) => {
     switch (s.kind) {

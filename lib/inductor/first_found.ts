@@ -1,6 +1,6 @@
 /**
- * Orders the inner axes of groups that search for the first of equal extremes: every such member counts positions in
- * this order. Invariant: another order would find another one.
+ * Orders the inner axes of groups that search for the first of equal extremes: argmax and its like count positions in
+ * this order. Invariant: another order would find another extreme.
  */
 import { isFloat } from "../base/dtype.ts";
 import { type Axis, isPosition } from "../loops/ir.ts";
@@ -10,7 +10,7 @@ import { hintOf } from "../sym/decide.ts";
 import { replaceIn, type Replacement, rowMajor } from "./axes.ts";
 import type { Computation } from "./computation.ts";
 
-/** A computation in loops, with its own axes in terms of theirs. */
+/** A computation, with its own axes in terms of the loops'. */
 interface Member {
   readonly computation: Computation;
   readonly replacement: Replacement;
@@ -21,12 +21,12 @@ export function findsFirst({ computation: { work } }: Member): boolean {
   return work.kind === "reduction" && isPosition(work.op);
 }
 
-/** Returns whether a member's result differs in bits when elements come in another order. */
+/** Returns whether the order of elements changes the bits of a member's result. */
 export function addsFloats({ computation: { work } }: Member): boolean {
   return work.kind === "reduction" && (work.op === "sum" || work.op === "prod") && isFloat(work.accumulator);
 }
 
-/** The inner axes in the order that members need, or as they are if none needs one; undefined if needs conflict. */
+/** The inner axes in the order that members need, or unchanged if none needs one; undefined if the needs conflict. */
 export function orderedInner(
   { members, inner }: { readonly members: readonly Member[]; readonly inner: readonly Axis[] },
 ): readonly Axis[] | undefined {

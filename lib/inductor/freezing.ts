@@ -17,13 +17,13 @@ import { noGrad } from "../tensor/modes.ts";
 import type { Storage } from "../tensor/storage.ts";
 import { isTensor, modes, Tensor } from "../tensor/tensor.ts";
 
-/** A graph in two: what is kept, and what is computed in each call. */
+/** A graph in two parts: values that are kept, and work that each call does. */
 export interface FrozenParts {
-  /** From inputs of the graph that the program holds to the tensors that are kept. */
+  /** From inputs that the program holds to the tensors that are kept. */
   readonly kept: GraphModule;
   /** Indices of the graph inputs that `kept` takes. */
   readonly inputs: readonly number[];
-  /** The graph with the kept tensors as further inputs, behind its own. */
+  /** The graph with the kept tensors as additional inputs after its own. */
   readonly rest: GraphModule;
 }
 
@@ -35,10 +35,10 @@ export function frozenParts(module: GraphModule, definitionOf: Definitions): Fro
   const { graph, signature } = module;
   if (signature?.role !== "inference") return null;
   const written = new Set(signature.mutatedInputs.map(({ input }) => input));
-  // A result has memory of its own in each call, also where it is a view of what was computed
+  // A result has memory of its own in each call, even if it is a view of a kept value
   const results = new Set<Node>();
   forEachNode(graph.output.args, (node) => viewChain(node).forEach((each) => results.add(each)));
-  // Views of held inputs, and constants that a graph makes, are work for nobody, but others may need them.
+  // Views of held inputs and a graph's constants cost nothing themselves, but kept values may depend on them.
   const held = new Set<Node>(), made = new Set<Node>(), work = new Set<Node>();
   graph.placeholders.forEach((node, at) => {
     if (node.meta.held && isFixed(node) && !written.has(at)) held.add(node);
@@ -55,7 +55,7 @@ export function frozenParts(module: GraphModule, definitionOf: Definitions): Fro
   const boundary = [...work].filter((node) =>
     node.meta.value.kind === "tensor" && [...node.users.keys()].some((user) => !work.has(user))
   );
-  // A result of several tensors is kept by its parts.
+  // A kept value that consists of several tensors is kept as its parts.
   const isWhole = [...work].every((node) =>
     node.meta.value.kind === "tensor" || [...node.users.keys()].every((user) => work.has(user))
   );
@@ -68,7 +68,7 @@ function isFixed({ meta: { value } }: Node): boolean {
   return tensors !== null && tensors.every(({ shape }) => shape.every((size) => typeof size === "number"));
 }
 
-/** Nodes with all that they depend on. */
+/** Nodes together with everything they depend on. */
 function withInputs(nodes: readonly Node[]): Set<Node> {
   const found = new Set<Node>(), open = [...nodes];
   for (let node = open.pop(); node; node = open.pop()) {
@@ -106,7 +106,7 @@ function partsOf(module: GraphModule, work: ReadonlySet<Node>, boundary: readonl
   };
 }
 
-/** Nodes of one graph in another. */
+/** Copies nodes of one graph into another. */
 class Copies {
   readonly #made = new Map<Node, Node>();
 
@@ -116,12 +116,12 @@ class Copies {
     return this.#made.get(node) ?? this.need(node);
   }
 
-  /** A node as an input. */
+  /** Adds a node as an input. */
   input(node: Node): void {
     this.#made.set(node, this.to.create("placeholder", node.name, { meta: { ...node.meta } }));
   }
 
-  /** A node, with what it needs. */
+  /** Copies a node, and everything it needs. */
   need(node: Node): Node {
     const known = this.#made.get(node);
     if (known) return known;
@@ -139,7 +139,7 @@ class Copies {
 /** Number of consecutive calls with changed parameters after which the whole graph is compiled. */
 const MOST_CHANGES = 4;
 
-/** A compiler that keeps what depends on parameters and buffers alone, where the settings ask for it. */
+/** A compiler that keeps values that depend on parameters and buffers alone, if the settings ask for it. */
 export function freezing(compiler: GraphCompiler, definitionOf: Definitions): GraphCompiler {
   return (module, examples) => {
     const parts = config.inductor.freezing ? frozenParts(module, definitionOf) : null;
@@ -177,7 +177,7 @@ interface Seen {
   readonly version: number;
 }
 
-/** The cached values, and the tensors that they were computed from. */
+/** The cached values, and the tensors from which they were computed. */
 class KeptValues {
   #seen: readonly Seen[] = [];
   #values: readonly unknown[] = [];
@@ -186,7 +186,7 @@ class KeptValues {
 
   constructor(private readonly graph: GraphModule) {}
 
-  /** Returns the values for these tensors. */
+  /** Returns the values computed from these tensors. */
   of(given: readonly unknown[]): readonly unknown[] {
     if (this.#seen.length > 0 && given.every((value, i) => isSame(value, this.#seen[i]))) {
       this.changes = 0;

@@ -13,31 +13,31 @@ import { costOf } from "./loop_order.ts";
 import type { Storage } from "./tensors.ts";
 
 export interface FusionOptions {
-  /** Fuse loops at all. */
+  /** Whether loops are fused at all. */
   readonly fusion: boolean;
-  /** Fuse loops into library calls. */
+  /** Whether loops are fused into library calls. */
   readonly epilogues: boolean;
-  /** Most buffers that a kernel of the device may touch. */
+  /** Maximum number of buffers that a kernel of the device may touch. */
   readonly maxBuffers: number;
   /** A buffer that is wanted as early as possible. */
   readonly first?: BufferId | undefined;
-  /** Inputs that are written to although no computation says so. */
+  /** Inputs that are written to outside of the computations. */
   readonly written?: ReadonlySet<BufferId>;
-  /** Places in the graph of what it has twice, and of the repetitions, which never run together. */
+  /** Positions of the first of two repeated parts of the graph, and of its repetitions, which must never be fused. */
   readonly turns?: { readonly first: ReadonlySet<number>; readonly again: ReadonlySet<number> } | undefined;
 }
 
-/** Most buffers that one fused kernel touches: more streams than this slow memory down. */
+/** Maximum number of buffers of a fused kernel: more streams slow memory down. */
 const MAX_BUFFERS = 32;
-/** Loops that read so many buffers take one of them at each element, as where many tensors are joined. */
+/** Loops that read this many buffers choose one of them for each element, as in a concatenation of many tensors. */
 const SOURCES = 16;
-/** Below this many iterations a kernel less is worth more than its lanes. */
+/** Below this many iterations saving a kernel is worth more than vector lanes. */
 const SMALL = 1 << 14;
-/** Groups further apart in the graph than this keep what is in between in memory when they become one. */
+/** If groups further apart in the graph than this are fused, everything between them stays in memory. */
 const FAR = 64;
-/** Sharing less memory than this is not worth a fusion. */
+/** Groups that share less memory than this are not worth fusing. */
 const TINY = 256;
-/** The gain from not passing over an element a second time, in the steps of costOf. */
+/** The gain from one pass less over an element, in the units of costOf. */
 const PASS = 0.5;
 
 interface Entry {
@@ -48,7 +48,7 @@ interface Entry {
   readonly buffers: ReadonlyMap<BufferId, { read: boolean; written: boolean }>;
   readonly before: Set<number>;
   readonly after: Set<number>;
-  /** Where in the graph the first and the last of its members belong. */
+  /** Positions in the graph of its first and last members. */
   readonly from: number;
   readonly to: number;
 }
@@ -133,7 +133,7 @@ class Scheduler {
     }
   }
 
-  /** Pairs that touch a common buffer, the most shared bytes first; the first of a pair may run first. */
+  /** Pairs that touch a common buffer, those that share the most bytes first; the first of each pair may run first. */
   #candidates(): { a: number; b: number; score: number }[] {
     const touching = new Map<BufferId, Entry[]>();
     for (const entry of this.#entries.values()) {
@@ -158,7 +158,7 @@ class Scheduler {
           const flip = x.after.has(y.id) ? false : y.after.has(x.id) ? true : y.order < x.order;
           const [a, b] = flip ? [y, x] : [x, y];
           const known = pairs.get(key);
-          // Epilogues come after loops have found each other: a reduction may want the same producer
+          // Epilogues are fused after loops: a reduction may claim the same producer
           const follows = a.after.has(b.id);
           // Consumers that process a reduction row by row are fused first, before other readers claim it
           const sameRows = follows && a.group.inner.length > 0 && b.group.inner.length === 0;
@@ -183,7 +183,7 @@ class Scheduler {
     if (together > (dependent ? this.options.maxBuffers : Math.min(MAX_BUFFERS, this.options.maxBuffers))) {
       return fail();
     }
-    // Sums go another way through what is joined, and would ask at each element which tensor it is of
+    // Sums traverse a concatenation in another order, and would have to find the source tensor of each element
     if (dependent && second.group.inner.length > 0 && sourcesOf(first) >= SOURCES) return fail();
     if (this.#isFar(first, second)) return fail();
     if (this.#isRepeated(first, second) || this.#isRepeated(second, first)) return fail();
@@ -208,8 +208,8 @@ class Scheduler {
 
   /**
    * Returns whether two groups are so far apart that fusing would delay the first until the second's other inputs
-   * exist, and extend lifetimes: both parts of a batch, say. A group whose inputs exist early may be fused from far
-   * away, as updates are.
+   * exist, and so extend lifetimes (two parts of a batch, for example). Groups whose inputs exist early, as those of
+   * updates do, may be fused from far away.
    */
   #isFar(first: Entry, second: Entry): boolean {
     const end = first.to;
@@ -225,7 +225,9 @@ class Scheduler {
     return false;
   }
 
-  /** Returns whether one group computes what the other recomputes: fused, the value would have to be kept. */
+  /**
+   * Returns whether one group computes a value that the other recomputes: fusing them would keep the value in memory.
+   */
   #isRepeated(a: Entry, b: Entry): boolean {
     const { turns } = this.options;
     const has = (entry: Entry, wanted: ReadonlySet<number>) =>
@@ -233,7 +235,7 @@ class Scheduler {
     return turns !== undefined && has(a, turns.first) && has(b, turns.again);
   }
 
-  /** Returns whether fusing two groups pays off: separate loops could each have adjacent elements. */
+  /** Returns whether fusing two groups pays off: separately, each could access adjacent elements. */
   #pays(group: Group, first: Entry, second: Entry): boolean {
     if (group.kind !== "loops" || iterationsOf(group) < SMALL) return true;
     let shared = 0;
@@ -256,7 +258,7 @@ class Scheduler {
     return false;
   }
 
-  /** The groups that must run before a buffer is there. */
+  /** The groups that must run before a buffer is complete. */
   #leadingTo(buffer: BufferId | undefined): Set<number> {
     const found = new Set<number>();
     if (buffer === undefined) return found;
@@ -272,8 +274,8 @@ class Scheduler {
   }
 
   /**
-   * Execution order: dependencies first, then what is wanted early, otherwise as in the graph; but what computes single
-   * elements (the steps of an optimizer) stands together, so that one kernel can do all of it.
+   * Execution order: dependencies first, then what is wanted early, otherwise as in the graph; but groups that compute
+   * single elements, such as the step counts of an optimizer, are adjacent, so that one kernel can do all of them.
    */
   ordered(): Group[] {
     const waiting = new Map([...this.#entries.values()].map((e) => [e.id, e.before.size]));

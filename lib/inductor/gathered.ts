@@ -1,17 +1,17 @@
 /**
- * Moves kernels that do the same with other buffers next to each other, such as updates of parameters: devices may
- * run them as one. Invariant: no kernel moves past one that writes what it touches, or that touches what it writes;
- * kernels are moved only if this extends the lifetime of little memory.
+ * Moves kernels that do the same work on other buffers next to each other, such as updates of parameters: devices may
+ * run them as one. Invariant: no kernel moves past another if either writes what the other touches; kernels are moved
+ * only if that hardly extends the lifetime of memory.
  */
 import type { BufferId, Kernel } from "../loops/ir.ts";
 import { flatForm } from "../loops/flat_form.ts";
 import { usesOf } from "../loops/uses.ts";
 import type { Storage } from "./tensors.ts";
 
-/** Elements of what a kernel may give to others that run later. */
+/** Elements that a kernel may hold for later ones without counting as much memory. */
 const FEW = 64;
 
-/** The kernels, of which each stands behind the last of its kind that it may follow. */
+/** The kernels, each right after the last one of its kind that it may follow. */
 export function gathered(kernels: readonly Kernel[], storages: readonly Storage[]): Kernel[] {
   const runs: Kernel[][] = [];
   const ofForm = new Map<string, number>();

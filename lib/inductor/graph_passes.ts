@@ -30,7 +30,7 @@ export const INDUCTOR_PASSES: readonly GraphPass[] = [
 export interface CleanOptions {
   /** Outputs before this index have memory of their own; default: none. */
   readonly ownResults?: number | undefined;
-  /** Sees the graph after each pass that changed it. */
+  /** Called with the graph after each pass that changed it. */
   readonly observe?: (stage: string, text: () => string) => void;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Groups of computations that share one loop nest, and the fusion of two groups where that changes no result.
- * Invariant: in a group, a value is written before it is read: every read of a buffer that the group writes is at the
- * very element that the same iteration of the outer axes wrote.
+ * Invariant: in a group, a value is written before it is read: every read of a buffer that the group writes is of the
+ * element that the same iteration of the outer axes wrote.
  */
 import type { Axis, BufferId } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
@@ -53,7 +53,7 @@ export function groupOf(computation: Computation): Group {
     ones.set(axis.symbol, 0);
     return false;
   };
-  // The epilogue of a call has one loop per output dimension, also where its size is 1
+  // The epilogue of a call has one loop per output dimension, even for one of size 1
   const outer = kind === "extern" ? computation.outer : computation.outer.filter(grows);
   const inner = computation.inner.filter(grows);
   const member = rebased(
@@ -91,7 +91,7 @@ function cut(group: Group): Group {
   };
 }
 
-/** The member with its replacement and accesses carried on by another one. */
+/** The member with its replacement and accesses composed with another replacement. */
 export function rebased(member: Member, step: Replacement): Member {
   const access = (a: Access): Access => ({
     buffer: a.buffer,
@@ -104,7 +104,7 @@ export function rebased(member: Member, step: Replacement): Member {
   return { ...member, replacement, reads: member.reads.map(access), writes: member.writes.map(access) };
 }
 
-/** All buffers that a group touches, and whether it writes them. */
+/** All buffers that a group touches, and whether it writes each. */
 export function buffersOf(group: Group): Map<BufferId, { read: boolean; written: boolean }> {
   const found = new Map<BufferId, { read: boolean; written: boolean }>();
   const at = (buffer: BufferId) => {
@@ -119,7 +119,7 @@ export function buffersOf(group: Group): Map<BufferId, { read: boolean; written:
   return found;
 }
 
-/** Fuses `second` into `first`, which runs before it; undefined where they do not fit. */
+/** Fuses `second` into `first`, which runs before it; undefined if they do not fit. */
 export function fuseGroups(first: Group, second: Group): Group | undefined {
   if (first.kind === "single" || second.kind !== "loops") return undefined;
   if (first.kind === "extern" && second.inner.length > 0) return undefined;
@@ -131,7 +131,7 @@ export function fuseGroups(first: Group, second: Group): Group | undefined {
   return undefined;
 }
 
-/** Pairs of indices at which both groups touch one buffer: dependencies first, then by how many axes they have. */
+/** Pairs of indices at which both groups touch one buffer: dependencies first, then by number of axes. */
 function commonIndices(first: Group, second: Group): [Dim, Dim][] {
   const pairs: { left: Dim; right: Dim; score: number }[] = [];
   const seen = new Set<string>();
@@ -197,7 +197,7 @@ function assemble(
   const innerLeft = new Set(first.inner.map((a) => a.symbol)),
     innerRight = new Set(second.inner.map((a) => a.symbol));
   const reducing = { left: innerLeft.size > 0, right: innerRight.size > 0 };
-  // Axes that one side lacks must be inner ones of the other, so that this side runs in the outer loops only
+  // Axes that one side lacks must be inner axes of the other, so that this side runs in the outer loops only
   if (leftOnly.some((a) => !innerLeft.has(a.symbol)) || rightOnly.some((a) => !innerRight.has(a.symbol))) {
     return undefined;
   }
@@ -218,14 +218,14 @@ function assemble(
     ...rebased(member, step),
     level: level ?? member.level,
   });
-  // A space without inner loops of its own runs in the other's if it has all of their iterations
+  // A group without inner loops runs in the other's inner loops if its axes cover all their iterations
   const leftLevel = reducing.left ? undefined : covers ? "inner" as const : "outer" as const;
   const rightLevel = reducing.right ? undefined : covers ? "inner" as const : "outer" as const;
   const before = first.members.map((m) => widen(m, unified.left, leftLevel));
   const after = second.members.map((m) => widen(m, unified.right, rightLevel));
   if (!dependenciesHold(before, after)) return undefined;
   const members = [...before, ...after].sort((a, b) => a.computation.order - b.computation.order);
-  // One looks at elements one after the other, the other adds in lanes: each does as it does in eager calls
+  // One searches elements in order, the other adds in lanes: each keeps its order of eager execution
   if (members.some(findsFirst) && members.some(addsFloats)) return undefined;
   const ordered = orderedInner({ members, inner: allInner });
   return ordered && { outer, inner: ordered, members, kind: "loops" };
@@ -243,7 +243,7 @@ function epilogueGroup(first: Group, second: Group, unified: Unified): Group | u
   const [call, ...epilogue] = first.members;
   if (!call || call.writes.length !== 1) return undefined;
   if (!dependenciesHold(first.members, after)) return undefined;
-  // A part of the result is computed in lanes along its last dimension, which a nonlinear index would undo
+  // Parts of the result are computed in lanes along its last dimension, which a nonlinear index would prevent
   const lane = first.outer.at(-1);
   const linear = after.every(({ reads, writes }) =>
     [...reads, ...writes].every(({ index }) =>
@@ -257,7 +257,7 @@ function epilogueGroup(first: Group, second: Group, unified: Unified): Group | u
 
 /**
  * Returns whether everything that `after` needs from `before` is available in the same iteration, and nothing is
- * overwritten early.
+ * overwritten too early.
  */
 function dependenciesHold(before: readonly Member[], after: readonly Member[]): boolean {
   const written = writesOf(before), read = readsOf(before);

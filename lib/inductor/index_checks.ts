@@ -1,8 +1,8 @@
 /**
  * Adds bounds checks of indices to a graph: a copy with one more output at the end, a 0-d bool that tells whether any
  * index is out of range; or null for a graph without indexing. Invariant: the other outputs are unchanged (kernels
- * clamp indices, so that a bad one reaches no foreign memory; the check prevents its result from being used, and the
- * program from writing to memory that existed before).
+ * clamp indices, so that a bad one never leaves its buffer; the check prevents its result from being used, and the
+ * program from writing to memory that existed before the call).
  */
 import { InternalError } from "../base/errors.ts";
 import { copyGraph } from "../graph/copy.ts";
@@ -18,8 +18,8 @@ import { memoryRoot } from "../ops/rewrite/memory_root.ts";
 export interface CheckedGraph {
   readonly graph: Graph;
   /**
-   * The ranges of elements that the check asks for where they are inputs' alone, so that who knows their elements knows
-   * the outcome; null where indices are computed.
+   * The ranges that the check requires of inputs' elements, so that a caller who knows these knows the outcome; null if
+   * any index is computed.
    */
   readonly inputs: readonly InputRange[] | null;
 }
@@ -31,7 +31,7 @@ export interface InputRange {
   readonly high: Dim;
 }
 
-/** The graph with the check, or null. */
+/** Returns the graph with the check, or null. */
 export function withIndexChecks(graph: Graph, lookup: OpLookup): CheckedGraph | null {
   const hasIndices = ({ target, meta: { region } }: Node): boolean =>
     region ? region.graph.nodes.some(hasIndices) : lookup(target)?.ranges !== undefined;
@@ -54,7 +54,7 @@ export function withIndexChecks(graph: Graph, lookup: OpLookup): CheckedGraph | 
     return result;
   };
   const outside = checks.map(({ values: given, low, high }) => {
-    // Bounds may lie beyond what a narrower type holds
+    // Bounds may exceed the range of a narrower type
     const values = given.dtype === "int64" ? given : call("convert", given, "int64");
     return call("any", call("logicalOr", call("lt", values, low), call("ge", values, high)));
   });
@@ -76,8 +76,7 @@ const holds = (value: Dim, { low, high }: Range): boolean =>
   boundsOf(sub(value, low))[0] >= 0 && boundsOf(sub(high, value))[0] > 0;
 
 /**
- * Returns the ranges of inputs that guarantee that a value lies in a range: empty if it always does, null if that is
- * not known.
+ * Returns the ranges of inputs that guarantee that a value lies in a range: empty if it always does, null if unknown.
  */
 function askedOfInputs(value: Node, range: Range, graph: Graph): readonly InputRange[] | null {
   const root = memoryRoot(value), input = graph.placeholders.indexOf(root);

@@ -1,6 +1,6 @@
 /**
- * Memory layouts of results: strides of fresh ones, views that amount to formulas, products that are read transposed.
- * Invariant: a fresh result fills its memory without gaps.
+ * Memory layouts of results: strides of fresh tensors, formulas that amount to views, products that are read
+ * transposed. Invariant: a fresh result fills its memory without gaps.
  */
 import { isComplex, isHalf } from "../base/dtype.ts";
 import { contiguousStrides, type TensorMeta } from "../graph/meta.ts";
@@ -13,7 +13,7 @@ import { add, type Dim, mul } from "../sym/expr.ts";
 import { extentOf, newAxis } from "./computation.ts";
 import { makeLoader } from "./tensors.ts";
 
-/** The wanted strides where they lay the shape out without gaps, else row-major ones. */
+/** The requested strides if they lay the shape out without gaps, else row-major ones. */
 export function denseStrides(shape: readonly Dim[], wanted: readonly Dim[] | undefined): readonly Dim[] {
   const rowMajor = contiguousStrides(shape);
   if (!wanted || wanted.every((s, d) => s === rowMajor[d])) return rowMajor;
@@ -29,9 +29,7 @@ export function denseStrides(shape: readonly Dim[], wanted: readonly Dim[] | und
   return wanted;
 }
 
-/**
- * The strided view that a formula is, where it is one: a single load whose index is linear in the axes.
- */
+/** The strided view that a formula amounts to, if it does: a single load whose index is linear in the axes. */
 export function linearView(
   element: Element,
   result: Pick<Operand, "shape" | "dtype">,
@@ -40,7 +38,7 @@ export function linearView(
   const recorder = new Recorder(makeLoader());
   const value = element(recorder, axes.map((a) => a.symbol));
   const [load, ...rest] = recorder.statements;
-  // Small floats are their bits in memory, which one conversion follows
+  // Small floats are loaded as their bits, followed by one conversion
   if (load?.kind !== "load" || rest.length !== (isHalf(result.dtype) ? 1 : 0)) return undefined;
   const inMemory = value.fits ?? load.dtype;
   const last = rest[0] ?? load;
@@ -75,12 +73,12 @@ export function wantedTransposed(node: Node, results: ReadonlySet<Argument>): bo
   );
 }
 
-/** Row-major strides with the last two dimensions laid out the other way round. */
+/** Row-major strides of a tensor whose last two dimensions are transposed. */
 export function transposedStrides(shape: readonly Dim[]): Dim[] {
   return exchangeLast(contiguousStrides(exchangeLast(shape)));
 }
 
-/** A view with its last two dimensions exchanged. */
+/** A view with its last two dimensions transposed. */
 export function transposed(view: BufferOperand): BufferOperand {
   return { ...view, shape: exchangeLast(view.shape), strides: exchangeLast(view.strides) };
 }
@@ -90,14 +88,12 @@ function exchangeLast(list: readonly Dim[]): Dim[] {
   return a === undefined || b === undefined ? [...list] : [...list.slice(0, -2), b, a];
 }
 
-/** Elements that a view needs, from the first. */
+/** Elements that a view spans, from its first. */
 export function lengthOf(view: Pick<BufferOperand, "offset" | "shape" | "strides">): Dim {
   return view.shape.some((s) => s === 0) ? 0 : extentOf(view);
 }
 
-/**
- * Returns whether a view has the strides that are promised for a node; those of dimensions of size 1 do not matter.
- */
+/** Returns whether a view has the strides that a node promises; those of dimensions of size 1 do not matter. */
 export function hasLayoutOf({ shape, strides }: BufferOperand, { meta: { value } }: Node): boolean {
   if (value.kind !== "tensor") return true;
   const promised = realMeta(value.tensor).strides;

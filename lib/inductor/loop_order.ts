@@ -13,7 +13,7 @@ import { findsFirst, orderedInner } from "./first_found.ts";
 import type { Group } from "./group.ts";
 
 /**
- * Estimates the cost of a group with the best choice of lanes, in element steps. Only for comparison: a fused group
+ * Estimates the cost of a group with the best choice of lanes, in element steps. Only for comparisons: a fused group
  * that costs more than both parts has lost its lanes.
  */
 export function costOf(group: Group): number {
@@ -26,17 +26,17 @@ export interface LoopOrder {
   readonly outer: readonly Axis[];
   readonly inner: readonly Axis[];
   readonly vector: "outer" | "inner" | "none";
-  /** Axes of the group that were cut in two. */
+  /** Axes of the group that were tiled. */
   readonly tiles: Replacement;
 }
 
 interface Weighted {
   readonly index: Dim;
-  /** Elements, twice for writes. */
+  /** In elements; writes count twice. */
   readonly weight: number;
 }
 
-/** Limits of the tiles of a transposed access: lanes of a tile, and cache lines that it keeps open. */
+/** Limits of tiles for transposed accesses: lanes of a tile, and cache lines that it keeps open. */
 export interface Tiling {
   readonly name: string;
   readonly lanes: readonly [least: number, most: number];
@@ -46,15 +46,15 @@ export interface Tiling {
 /** The tiling that is used unless another one was measured to be faster. */
 export const TILING: Tiling = { name: "tiles of 16 × 128", lanes: [8, 16], lines: [16, 128] };
 
-/** Tilings that are faster than the usual one for some shapes: which ones, only measuring tells. */
+/** Tilings that are faster than the default for some shapes, which only a measurement can tell. */
 export const OTHER_TILINGS: readonly Tiling[] = [
   { name: "tiles of 16 × 512", lanes: [8, 16], lines: [64, 512] },
   { name: "tiles of 32 × 32", lanes: [32, 32], lines: [32, 32] },
 ];
 
 /**
- * Orders the loops of a group. Where there are inner ones, by what runs in them alone, and by one result for all: a sum is
- * added in the same order whatever is done with it or beside it, and in eager calls.
+ * Orders the loops of a group. Inner loops are ordered by what runs in them alone, and as for a single result, so that
+ * a sum is added in the same order whatever is fused with it, as in eager execution.
  */
 export function chooseOrder(whole: Group, tiling: Tiling): LoopOrder {
   const within = whole.members.filter(({ level }) => level === "inner");
@@ -69,7 +69,7 @@ export function chooseOrder(whole: Group, tiling: Tiling): LoopOrder {
   let best: Axis | undefined, least = Infinity;
   for (const axis of [...outer, ...isOrdered ? inner.slice(-1) : inner]) {
     const cost = laneCost(axis, accesses, workOf(group));
-    // Later axes win ties: they are the inner ones
+    // Later axes win ties, since they are inner ones
     if (cost <= least) [best, least] = [axis, cost];
   }
   if (!best) return { outer, inner, vector: "none", tiles: NO_TILES };
@@ -81,22 +81,19 @@ export function chooseOrder(whole: Group, tiling: Tiling): LoopOrder {
   return tiles ?? { outer: ordered, inner, vector: "outer", tiles: NO_TILES };
 }
 
-/**
- * Returns whether every access walks several axes as one, which then is the axis of the lanes, however short each of
- * them is.
- */
+/** Returns whether every access walks several axes as one, which makes them the vector axis however short each is. */
 function isOne(axes: readonly Axis[], accesses: readonly Weighted[]): boolean {
   return axes.length > 1 && joinAxes(axes, new Set(accesses.map(({ index }) => index))).axes.length === 1;
 }
 
 const NO_TILES: Replacement = new Map();
 
-/** Elements from which on a transposed access is worth tiles. */
+/** Elements from which on a transposed access is worth tiling. */
 const LEAST_TILED = 4096;
 
 /**
- * Cuts the lane axis and the axis along which another access is contiguous into tiles, so that a transposed read
- * uses the whole of each cache line while it is near. Undefined where nothing is transposed or sizes do not divide.
+ * Cuts the lane axis and the axis along which another access is contiguous into tiles, so that a transposed read uses
+ * the whole of each cache line while it is cached. Undefined if nothing is transposed or the sizes are not divisible.
  */
 function tilesOf(
   outer: readonly Axis[],
@@ -166,8 +163,8 @@ function workOf({ members, outer, inner }: Group): number {
 const LANES = 16;
 
 /**
- * Estimates the cost of a group with its lanes along an axis, in element steps: adjacent accesses and arithmetic run
- * in lanes, others one element at a time; a small stride at least uses whole cache lines.
+ * Estimates the cost of a group with its lanes along an axis, in element steps: adjacent accesses and arithmetic run in
+ * lanes, others one element at a time; small strides still use whole cache lines.
  */
 function laneCost(axis: Axis, accesses: readonly Weighted[], work: number): number {
   const lanes = Math.max(1, Math.min(LANES, hintOf(axis.size)));
@@ -181,7 +178,7 @@ function laneCost(axis: Axis, accesses: readonly Weighted[], work: number): numb
   return cost;
 }
 
-/** Axes by the stride of the access that has most of them, largest stride first. */
+/** Axes by the stride of the access with the most axes, largest stride first. */
 function byStride(axes: readonly Axis[], accesses: readonly Weighted[]): Axis[] {
   if (axes.length < 2) return [...axes];
   const strideOf = (index: Dim, axis: Axis): number => {

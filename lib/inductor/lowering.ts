@@ -44,18 +44,18 @@ import { isEmpty, type Job, WorkPlan } from "./work_plan.ts";
 /** Finds the definition of a graph's call target. */
 export type OpLookup = (target: string) => OpDefinition | undefined;
 
-/** A library call as exact as settings want it. */
+/** A library call with the precision that the settings ask for. */
 const asPrecise = (call: ExternOp): ExternOp =>
   "groups" in call && config.inductor.convolutionPrecision === "high" ? { ...call, fast: true } : call;
 
-/** Compiles a graph that others call, once for all its calls. */
+/** Compiles a graph that others call, once for all calls. */
 export type RegionCompiler = (region: Region, name: string) => CompiledGraph;
 
 /** One entry of the graph's output list. */
 export type OutputValue =
   /** `isPairs`: a complex tensor, whose pairs the view shows. */
   | { readonly kind: "tensor"; readonly view: BufferOperand; readonly isPairs: boolean }
-  /** The input itself: a mutated input, already written. */
+  /** The input itself, which has been mutated in place. */
   | { readonly kind: "input"; readonly input: number }
   | { readonly kind: "constant"; readonly value: number | bigint | boolean | string | null | undefined }
   | { readonly kind: "size"; readonly size: Dim };
@@ -89,13 +89,13 @@ type NodeTensor = Operand | readonly Operand[];
 class Lowering {
   readonly #plan = new WorkPlan();
   readonly #tensors = new Map<Node, NodeTensor>();
-  /** The nodes that allocate what lies in the buffers of inputs and outputs. */
+  /** The nodes that allocate the memory of buffers of inputs and outputs. */
   readonly #owners = new Map<BufferId, Node>();
-  /** Operands of library calls as values. */
+  /** Operands of library calls, converted to the types of values. */
   readonly #wide = new Map<Operand, Operand>();
   #placeholders: readonly Node[] = [];
   #overwriting = new Overwriting(new Map(), new Set());
-  /** Results that regions write into inputs themselves. */
+  /** Results that regions write into inputs directly. */
   readonly #inPlace = new Set<Node>();
 
   /** `results`: the outputs that the program sees, in the layout that their metadata promises. */
@@ -133,7 +133,7 @@ class Lowering {
     const { shape, strides, dtype } = value.kind === "tensor"
       ? realMeta(value.tensor)
       : { shape: [], strides: [], dtype: value.dtype };
-    // The caller points at the first element, so views of larger tensors start at 0
+    // The caller's pointer is at the first element, so views of larger tensors start at 0
     const view = { shape, strides, offset: 0 };
     const storage = this.#plan.storage(node.name, dtype, {
       length: lengthOf(view),
@@ -161,7 +161,7 @@ class Lowering {
       return;
     }
     if (node.target === "viewAsReal" || node.target === "viewAsComplex") {
-      // Complex tensors are their pairs here
+      // Complex tensors are represented by their pairs here
       const [viewed] = node.args;
       if (!(viewed instanceof Node)) throw new InternalError(`Expected a tensor to view at ${node.name}`);
       this.#tensors.set(node, this.#operandOf(viewed));
@@ -213,12 +213,12 @@ class Lowering {
     return callRegion(this.#plan, compiled, { inputs, label, into, order: this.#lastOrder });
   }
 
-  /** When inputs are written to: after everything that reads what they held. */
+  /** When inputs are written to: after everything that reads their old values. */
   get #lastOrder(): number {
     return this.graph.nodes.length + 1.5;
   }
 
-  /** An argument in memory, in the layout in which a region takes it. */
+  /** An argument in memory, in the layout that a region expects. */
   #laidOutAs(placeholder: Node, argument: Node): BufferOperand {
     const operand = this.#operandOf(argument), view = this.#plan.materialize(operand);
     if (hasLayoutOf(view, placeholder)) return view;
@@ -279,7 +279,7 @@ class Lowering {
       const inputs = first.inputs.map((input) => this.#plan.materialize(this.#widened(input, from.label)));
       const [target] = outputs;
       if (!target) throw new InternalError(`Expected an output of ${from.label.target} but found none`);
-      // (a·b)ᵀ = bᵀ·aᵀ: the product is made in the layout in which it is read
+      // (a·b)ᵀ = bᵀ·aᵀ: the product is computed in the layout in which it is read
       const work: Work = turned
         ? {
           kind: "extern",
@@ -296,7 +296,7 @@ class Lowering {
     return lowered.map((each, i) => this.#result(each, metas[i], from));
   }
 
-  /** An operand of a library call, which computes with the types of values. */
+  /** An operand of a library call, which computes in the types of values. */
   #widened(operand: Operand, label: Label): Operand {
     const known = this.#wide.get(operand);
     if (known) return known;
@@ -345,7 +345,7 @@ class Lowering {
         const { dim, element, initial, combine } = lowered;
         const size = shape[dim] ?? 1;
         const without = <T>(list: readonly T[]) => list.filter((_, d) => d !== dim);
-        // The scanned dimension goes last: it is the inner loop
+        // The scanned dimension goes last, as the inner loop
         const moved: BufferOperand = {
           ...target,
           shape: [...without(target.shape), size],
@@ -434,8 +434,8 @@ class Lowering {
   }
 
   /**
-   * An output's memory. The old value of an input that the program overwrites must be a copy, and so must what
-   * shows the memory of another tensor, as `x.select(0, 0).contiguous()`.
+   * An output's memory. The old value of an input that the program overwrites must be copied, and so must a result that
+   * aliases another tensor, as `x.select(0, 0).contiguous()` does.
    */
   #output(node: Node, mutated: ReadonlySet<number | undefined>): BufferOperand {
     const operand = this.#operandOf(node);
@@ -445,7 +445,7 @@ class Lowering {
     return this.#plan.store(this.#copyOf(operand, node));
   }
 
-  /** Returns whether a node may use a buffer exclusively, where eager execution would give it separate memory. */
+  /** Returns whether a node may use a buffer exclusively, where eager execution would allocate separate memory. */
   #owns(root: Node, buffer: BufferId): boolean {
     const owner = this.#owners.get(buffer) ?? root;
     this.#owners.set(buffer, owner);

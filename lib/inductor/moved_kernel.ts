@@ -11,7 +11,9 @@ export interface Place {
   readonly offset: Dim;
 }
 
-/** A kernel whose buffers lie elsewhere. What is known to be alike stays so where each begins at the start of its place. */
+/**
+ * A kernel with its buffers moved. Kernels known to be alike remain so if each buffer moves to the start of its place.
+ */
 export function movedKernel(kernel: Kernel, placeOf: (id: BufferId) => Place): Kernel {
   const statements = (body: readonly Statement[]): Statement[] =>
     body.map((s) => {

@@ -1,7 +1,7 @@
 /**
- * Lets region calls write results into the memory of the values that they replace, as optimizers' updates do.
- * Invariant: no reader of the former elements of an input runs after the kernel that writes the new ones, given that
- * such calls come last; the decision whether a call may write at all does not depend on such results and comes first.
+ * Lets region calls write results into the memory of the values that they replace, as updates of optimizers do.
+ * Invariant: no reader of an input's old elements runs after the kernel that writes the new ones, given that such calls
+ * come last; the guard that decides whether a call may write at all does not depend on such results and comes first.
  */
 import { sameList } from "../base/lists.ts";
 import { type Graph, isList, Node } from "../graph/node.ts";
@@ -21,7 +21,10 @@ interface Written {
 
 /** The inputs that a graph writes to. */
 export class Overwriting {
-  /** `results`: by the results that are written there and that nothing else reads; `all`: the memory of all of them. */
+  /**
+   * `results`: those that are written into inputs and that nothing else reads, with the inputs; `all`: the memory of
+   * these inputs.
+   */
   constructor(readonly results: ReadonlyMap<Node, Written>, readonly all: ReadonlySet<BufferId>) {}
 
   /** Creates the analysis of a graph. */
@@ -68,7 +71,7 @@ export class Overwriting {
   }
 }
 
-/** The nodes that name results of a call, by result. */
+/** The nodes that select the results of a call, by result. */
 export function itemsOf(node: Node): ReadonlyMap<number, Node> {
   return new Map([...node.users.keys()].flatMap((item) => {
     const [, index] = item.args;
@@ -77,8 +80,8 @@ export function itemsOf(node: Node): ReadonlyMap<number, Node> {
 }
 
 /**
- * Returns whether a region may write a result into the memory of an input: an element is written only after its last
- * read.
+ * Returns whether a region may write a result into the memory of an input: each element is read for the last time
+ * before it is written.
  */
 function mayOverwrite(
   { program, inputs, outputs }: CompiledGraph,
@@ -96,10 +99,10 @@ function mayOverwrite(
   return isReadFirst(program, read, written);
 }
 
-/** The answers for a region's program, which is asked for each call. */
+/** Cached answers for a region's program, which is queried for each call. */
 const readFirst = new WeakMap<Program, Map<string, boolean>>();
 
-/** Returns whether the elements of one buffer, if any, are read before those in the same places of another are written. */
+/** Returns whether each element of one buffer, if given, is read before the same element of another is written. */
 function isReadFirst(program: Program, read: BufferId | undefined, written: BufferId): boolean {
   const known = readFirst.get(program) ?? new Map<string, boolean>(), key = `${read} ${written}`;
   readFirst.set(program, known);
@@ -117,8 +120,8 @@ function askReadFirst({ kernels }: Program, read: BufferId | undefined, written:
 }
 
 /**
- * Returns whether each element of a buffer is read in the iteration that writes the same element of another, and
- * before the write.
+ * Returns whether each element of a buffer is read in the iteration that writes the same element of another, before the
+ * write.
  */
 function readsBefore(body: readonly Statement[], read: BufferId, written: BufferId): boolean {
   const indices = new Set<Dim>();

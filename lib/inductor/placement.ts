@@ -1,7 +1,7 @@
 /**
- * Decides which intermediate values need memory, and which buffers share it. Invariant: a buffer that anything
- * outside its group reads is in memory; two buffers share memory only if the second is written at an element after
- * the last read of the first one's, in the same iteration.
+ * Decides which intermediate values need memory, and which buffers share it. Invariant: a buffer that is read outside
+ * its group is in memory; two buffers share memory only if each element of the second is written after the last read of
+ * the same element of the first, in the same iteration.
  */
 import type { BufferId } from "../loops/ir.ts";
 import { HEAVY } from "./cost.ts";
@@ -15,7 +15,7 @@ export interface Placements extends Placement {
   readonly aliases: ReadonlyMap<BufferId, BufferId>;
 }
 
-/** Decides for all groups. */
+/** Decides placement for all groups. */
 export function placeBuffers(
   groups: readonly Group[],
   storages: readonly Storage[],
@@ -55,7 +55,7 @@ export function placeBuffers(
       const host = crosses && member.computation.weight >= HEAVY
         ? hostFor(member, { group, stages, storages, isLocal, taken: aliases, isInput })
         : undefined;
-      // Without memory to borrow, later stages compute the value again: cheaper than storing a whole row
+      // Without memory to borrow, later stages recompute the value: that is cheaper than storing a whole row
       if (host === undefined) virtual.add(buffer);
       else aliases.set(buffer, host);
     }
@@ -81,7 +81,7 @@ interface HostSearch {
   readonly taken: ReadonlyMap<BufferId, BufferId>;
 }
 
-/** A buffer that is written at each element when this one's element was read for the last time. */
+/** A buffer whose elements are written after the same elements of this one are read for the last time. */
 function hostFor(member: Member, search: HostSearch): BufferId | undefined {
   const { group, stages, storages, isLocal, isInput, taken } = search;
   const own = member.computation.target.buffer;
@@ -112,7 +112,7 @@ interface Positions {
   readonly group: Group;
   readonly stages: ReadonlyMap<Member, number>;
   readonly places: ReadonlyMap<Member, number>;
-  /** Buffers whose elements may be computed again where they are read. */
+  /** Buffers whose elements may be recomputed where they are read. */
   readonly mayRepeat: (buffer: BufferId) => boolean;
 }
 
@@ -142,8 +142,8 @@ interface Reuse {
 }
 
 /**
- * Lets a group write its result where a temporary dies whose elements it reads at the very places it writes:
- * x = x + 1 on memory that nobody needs afterwards.
+ * Lets a group write its result into a temporary that dies there, if it reads each element where it writes it: x = x +
+ * 1 on memory that is not used afterwards.
  */
 function reuseDying(groups: readonly Group[], { storages, outputs, virtual, aliases, isInput }: Reuse): void {
   const first = new Map<BufferId, number>(), last = new Map<BufferId, number>();

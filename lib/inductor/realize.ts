@@ -1,12 +1,12 @@
 /**
  * Decides which formulas are worth storing. Invariant: storing changes no value; a stored value that only its own
- * kernel reads will not reach memory after all.
+ * kernel reads still never reaches memory.
  */
 import { config } from "../base/config.ts";
 import { HEAVY, type OwnCost } from "./cost.ts";
 import { isLazy, type LazyTensor } from "./tensors.ts";
 
-/** A formula or job with what it reads directly. */
+/** A formula or job, with its direct operands. */
 export interface Entry {
   readonly cost: OwnCost;
   /** Iterations of its loop nest. */
@@ -14,7 +14,10 @@ export interface Entry {
   readonly tensor: LazyTensor | undefined;
 }
 
-/** Formulas nest as functions, so that chains of thousands of ops must be cut; kernels do not notice. */
+/**
+ * Formulas are nested functions, so chains of thousands of ops must be cut to bound the depth of the stack; kernels do
+ * not change.
+ */
 const MAX_DEPTH = 64;
 
 /** Decides which formulas to store, now that all readers are known. */
@@ -43,7 +46,7 @@ export function chooseStored(entries: readonly Entry[], store: (tensor: LazyTens
   }
 }
 
-/** Iterations of each reader of a lazy tensor; views stand for their own readers. */
+/** Iterations of each reader of a lazy tensor; readers of its views count as its own. */
 function readersOf(entries: readonly Entry[]): Map<LazyTensor, number[]> {
   const readers = new Map<LazyTensor, number[]>();
   for (const { cost, iterations, tensor } of entries.toReversed()) {

@@ -1,6 +1,6 @@
 /**
- * Calls of a region: the kernels of one program, made once, are scheduled over the buffers of each call. Invariant: a
- * region's temporaries are buffers of the program that calls it, which lays them out.
+ * Calls of a region: the kernels of one program, compiled once, are scheduled over the buffers of each call. Invariant:
+ * a region's temporaries are buffers of the calling program, which lays them out.
  */
 import { InternalError } from "../base/errors.ts";
 import type { BufferId, Program } from "../loops/ir.ts";
@@ -20,11 +20,11 @@ export interface RegionCall {
   readonly label: Label;
   /** Memory for results that need none of their own, by result; see overwriting.ts. */
   readonly into: ReadonlyMap<number, BufferOperand>;
-  /** When it runs; where it is asked for unless given. */
+  /** When it runs; by default where it is called. */
   readonly order?: number;
 }
 
-/** Asks for a call. Gives the results. */
+/** Schedules a call and returns the results. */
 export function callRegion(
   plan: WorkPlan,
   { program, inputs: placeholders, outputBuffers, outputs }: CompiledGraph,
@@ -77,7 +77,7 @@ export function callRegion(
   return results;
 }
 
-/** Returns whether a result is the whole of an output of the program. */
+/** Returns whether a result is an entire output of the program. */
 export function isOutput(result: CompiledOutput, at: number): boolean {
   return result.kind === "tensor" && result.of === "output" && result.index === at;
 }

@@ -9,7 +9,7 @@ import { usesOf } from "../loops/uses.ts";
 import type { RegionWork } from "./computation.ts";
 import { movedKernel } from "./moved_kernel.ts";
 
-/** The kernels of a call; `place` says where buffers really are. */
+/** The kernels of a call; `place` maps a buffer to where it lies. */
 export function regionKernels(
   { program, places }: RegionWork,
   place: (buffer: BufferId) => BufferId,
@@ -25,7 +25,7 @@ export function regionKernels(
   });
 }
 
-/** Kernels without those whose results nobody needs: regions compute all that any of their calls asks for. */
+/** Kernels without dead ones: regions compute everything that any of their calls uses. */
 export function neededKernels(kernels: readonly Kernel[], needed: ReadonlySet<BufferId>): Kernel[] {
   const read = new Set(needed);
   const live = kernels.toReversed().filter((kernel) => {

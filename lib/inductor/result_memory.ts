@@ -1,8 +1,8 @@
 /**
  * Memory for the results of one compiled graph, for the setting `inductor.staticResults`: as with CUDA graphs, each
- * call writes to the memory of the previous one. Invariant: no storage with elements shows memory that a call writes
- * to. Results of earlier calls lose their elements when their memory is reused, and reading them is an error; results
- * that are arguments of the call keep their elements until the next one.
+ * call writes to the memory of the previous one. Invariant: no live storage aliases memory that a call writes to.
+ * Results of earlier calls lose their elements when their memory is reused, and reading them is an error; results that
+ * are arguments of the call keep their elements until the next one.
  */
 import { DynError } from "../base/errors.ts";
 import type { DeviceName, Memory } from "../loops/device.ts";
@@ -26,14 +26,17 @@ function staleError(): DynError {
 export class ResultMemory {
   readonly #device: DeviceName;
   #lent: Lent[] = [];
-  /** Memory that nothing shows, by result. */
+  /** Memory that no storage uses, by result. */
   readonly #idle: Memory[][] = [];
 
   constructor(device: DeviceName) {
     this.#device = device;
   }
 
-  /** Storages of at least these many bytes, one a result. Results of earlier calls end, save those among `args`. */
+  /**
+   * Storages of at least these sizes in bytes, one for each result. Invalidates results of earlier calls, except those
+   * among `args`.
+   */
   take(bytes: readonly number[], args: readonly unknown[]): Storage[] {
     if (this.#lent.length > 0) this.#collect(args);
     const storages: Storage[] = [];

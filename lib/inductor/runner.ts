@@ -1,7 +1,7 @@
 /**
- * Runs compiled graphs: binds arguments to memory, runs one program, and wraps the results, or reports that its
- * checks failed. Invariant: writes into an input's memory are visible only where they should be: inputs that share
- * memory with a written one make the call run op by op.
+ * Runs compiled graphs: binds arguments to memory, runs one program, and wraps the results, or reports that its checks
+ * failed. Invariant: writes into an input's memory are visible only where they should be: if an input shares memory
+ * with a written one, the call runs op by op.
  */
 import { itemSize } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
@@ -35,12 +35,12 @@ export interface RunnerParts {
 export class GraphRunner {
   readonly #module: GraphModule;
   readonly #parts: RunnerParts;
-  /** Layouts and byte counts of results where no size is symbolic. */
+  /** Layouts and byte counts of results without symbolic sizes. */
   readonly #static:
     | { readonly layouts: readonly (Layout | undefined)[]; readonly bytes: readonly number[] }
     | undefined;
 
-  /** `module`: the graph as it was given, without checks of indices. */
+  /** `module`: the graph as it was passed in, without index checks. */
   constructor(module: GraphModule, parts: RunnerParts) {
     this.#module = module;
     this.#parts = parts;
@@ -54,7 +54,7 @@ export class GraphRunner {
       : undefined;
   }
 
-  /** The outputs, without the one that tells of failure; null where the call fails. */
+  /** The outputs, without the flag that tells of failure; null if the call fails. */
   run(args: readonly unknown[]): unknown[] | null {
     if (observed.by === null) return this.#run(args);
     const { role = "inference" } = this.#module.signature ?? {};
@@ -120,7 +120,7 @@ export class GraphRunner {
   }
 
   #byOp(args: readonly unknown[]): unknown[] {
-    // The graph without checks of its own, so that an error is known as that of this graph
+    // Without its own index checks, so that an error is reported as that of this graph
     const result = this.#module.forward(...args);
     if (Array.isArray(result)) return result;
     throw new InternalError("Expected a list of outputs from the graph");
@@ -155,7 +155,7 @@ export class GraphRunner {
       case "tensor": {
         const layout = this.#static?.layouts[call.at] ?? this.#layout(output, call.sizeOf);
         if (!layout) throw new InternalError("Expected the layout of a tensor output");
-        // In elements of the result, of which some tensors have two in one of theirs
+        // In elements of the result; an element of a complex tensor counts two of its memory
         const offset = evaluate(output.offset, call.sizeOf) / (output.isPairs ? 2 : 1);
         if (output.of === "input") {
           const base = tensorAt(call.args, this.#parts.convention.inputs[output.index] ?? -1);

@@ -1,4 +1,4 @@
-/** Scatters that need not be kernels of their own. */
+/** Turns scatters into pointwise computations where possible. */
 import { valueType } from "../base/dtype.ts";
 import type { Element, Lowered } from "../loops/body.ts";
 import { type Loader, Recorder } from "../loops/record.ts";
@@ -6,14 +6,14 @@ import type { Dim } from "../sym/expr.ts";
 import { newAxis } from "./computation.ts";
 
 /**
- * A scatter that writes one element of each row, as a choice per element: result[i, j] = j is row i's place ? value
- * : base. It fuses with what is around it, where a scatter is a kernel of its own.
+ * A scatter that writes one element of each row, as a selection for each element: result[i, j] = (j is row i's index) ?
+ * value : base. It can be fused with its neighbours, whereas a scatter is a kernel of its own.
  */
 export function scatterAsChoice(lowered: Lowered & { kind: "scatter" }): Element | undefined {
   const { shape, over, base, target, value, mode } = lowered;
   if (over.length !== shape.length) return undefined;
   const axes = over.map((size, d): Dim => newAxis(size, `i${d}`).symbol);
-  // Only the form of the target is asked for, so loads may be anything
+  // Only the form of the target matters, so loads may return anything
   const opaque: Loader = (o, operand, index) => {
     const dtype = valueType(operand.dtype);
     return o.emit(`any ${index}`, dtype, (id) => ({ kind: "load", id, buffer: 0, index: 0, dtype }));

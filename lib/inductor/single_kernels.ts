@@ -1,6 +1,6 @@
 /**
- * Kernels of computations that are never fused: scans and scatters. Invariant: positions that may write one element
- * run in order, so that results do not depend on the number of threads.
+ * Kernels of computations that are never fused: scans and scatters. Invariant: positions that may write the same
+ * element run in order, so that results do not depend on the number of threads.
  */
 import { InternalError } from "../base/errors.ts";
 import type { Axis, Loop, Statement } from "../loops/ir.ts";
@@ -33,7 +33,7 @@ export function scanKernel(
     order: "sequential",
     carried: [{ id: before.id, initial: initial.id, next: next.id, dtype: before.dtype }],
   }));
-  // Lanes run along the other axis whose elements lie side by side, where there is one
+  // Lanes run along another axis with adjacent elements, if there is one
   const lane = outer.find((axis) => axis.size !== 1 && coefficientOf(at, axis.symbol) === 1);
   const order = lane ? [...outer.filter((a) => a !== lane), lane] : outer;
   return order.reduceRight<readonly Statement[]>(
@@ -53,14 +53,14 @@ export function scatterKernel(
   const to = work.target(recorder, position);
   const value = recorder.cast(work.value(recorder, position), target.dtype);
   recorder.store(target, flatIndex(target, to), { value, mode: work.mode });
-  // An axis that is itself an index of the target takes different positions to different elements
+  // An axis that is itself an index of the target maps different positions to different elements
   const free = new Set<Sym>(to.filter((d): d is Sym => typeof d !== "number"));
   const ordered = outer.filter((axis) => !free.has(axis.symbol) && axis.size !== 1);
   const parallel = outer.filter((axis) => free.has(axis.symbol) && axis.size !== 1);
   const ones = outer.filter((axis) => axis.size === 1);
   const at = flatIndex(target, to);
   const lane = parallel.find((axis) => coefficientOf(at, axis.symbol) === 1);
-  // Independent axes are outermost, where threads divide them; the contiguous axis is innermost, in lanes
+  // Independent axes are outermost, where threads divide them; the contiguous axis is innermost, vectorised
   const apart = parallel.filter((axis) => axis !== lane), inside = lane ? [lane] : [];
   const wrap = (axes: readonly Axis[], body: readonly Statement[], order: Loop["order"]) =>
     axes.reduceRight<readonly Statement[]>(

@@ -11,14 +11,14 @@ import { makeComputation, type Work } from "./computation.ts";
 import type { Job } from "./work_plan.ts";
 import type { Storage } from "./tensors.ts";
 
-/** Below this many elements one thread does it all. */
+/** Reductions of fewer elements are left to one thread. */
 const SMALL = 1 << 15;
-/** With so many results the outer loops have enough work for all threads. */
+/** With this many results the outer loops have enough work for all threads. */
 const ENOUGH = 16;
-/** Elements that one part should have at least. */
+/** Minimum number of elements of a part. */
 const PART = 4096;
 
-/** Splits where it pays; appends the storages of partial results. */
+/** Splits reductions where that pays; appends the storages of partial results. */
 export function splitReductions(jobs: readonly Job[], storages: Storage[]): Job[] {
   return jobs.flatMap((job) => {
     const parts = job.work.kind === "reduction" ? partsOf(job) : undefined;
@@ -41,7 +41,7 @@ function partsOf(job: Job): Parts | undefined {
   if (typeof results !== "number" || typeof reduced !== "number") return undefined;
   const columns = results >= ENOUGH;
   if (results * reduced < SMALL) return undefined;
-  // Columns of a wide matrix: long walks over rows are cut so that few rows are open at a time
+  // Columns of a wide matrix: walks over many rows are cut so that few rows are open at a time
   if (columns) {
     if (over.length !== 1 || reduced < 256 || results >= 1 << 16 || !walksColumns(job)) return undefined;
     const count = divisorNear(reduced, Math.max(1, Math.round(reduced / 64)), [2, reduced / 16]);
@@ -56,7 +56,7 @@ function partsOf(job: Job): Parts | undefined {
   return undefined;
 }
 
-/** Returns whether adjacent elements of its input belong to different results. */
+/** Returns whether adjacent input elements belong to different results. */
 function walksColumns(job: Job): boolean {
   const { outer, inner, reads } = makeComputation(job.work, { id: 0, ...job });
   const [along] = inner;
@@ -70,7 +70,7 @@ function walksColumns(job: Job): boolean {
   return columns;
 }
 
-/** The divisor of n nearest to what is wanted (by ratio), within limits. */
+/** The divisor of n nearest to the wanted one (by ratio), within limits. */
 function divisorNear(n: number, wanted: number, [low, high]: readonly [number, number]): number | undefined {
   let best: number | undefined;
   const distance = (d: number) => Math.abs(Math.log(d / Math.max(1, wanted)));
@@ -91,7 +91,7 @@ function split(job: Job, { work, axis, count }: Parts & { work: ReductionWork },
   const chunk = size / count;
   const shape: Dim[] = [count, ...job.sizes];
   const over = job.over.map((s, d) => d === axis ? chunk : s);
-  /** The original reduced index of a place in a part. */
+  /** The original reduced index of a position in a part. */
   const whole = (part: Dim, reduced: readonly Dim[]) =>
     reduced.map((r, d) => d === axis ? add(mul(part, chunk), r) : r);
   const positional = work.op === "argmax" || work.op === "argmin";

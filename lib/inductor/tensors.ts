@@ -1,7 +1,7 @@
 /**
  * Tensors during lowering: views of stored buffers, and lazy ones that are only a formula for an element. The loader
- * records reads of either. Invariant: a lazy tensor can be stored at any time before code is emitted, and from then
- * on every reader loads it instead of computing it.
+ * records reads of both. Invariant: a lazy tensor can be stored at any time before code is emitted; from then on every
+ * reader loads it instead of recomputing it.
  */
 import type { DType } from "../base/dtype.ts";
 import { config } from "../base/config.ts";
@@ -27,7 +27,7 @@ export type StorageRole =
   /** Made by the program. */
   | { readonly kind: "internal" };
 
-/** A flat array of the program in the making. */
+/** A flat array of the program under construction. */
 export interface Storage {
   readonly id: BufferId;
   readonly name: string;
@@ -50,18 +50,18 @@ export interface LazyTensor extends Operand {
   readonly label: Label;
   /** A view: the tensor whose elements it shows. */
   readonly viewOf: Operand | undefined;
-  /** Strides that the result should have where it is stored. */
+  /** Strides that the result should have if it is stored. */
   readonly strides: readonly Dim[];
 }
 
-/** The name of a node in generated names and comments. */
+/** A node's name in generated names and comments. */
 export interface Label {
   readonly target: string;
-  /** The innermost line of the user's. */
+  /** The user's innermost line. */
   readonly origin: string | undefined;
 }
 
-/** The label of what a node makes. */
+/** The label of a node's result. */
 export function labelOf(node: Node, target: string = node.target): Label {
   const place = userPosition(node);
   if (!place) return { target, origin: undefined };
@@ -73,7 +73,7 @@ export function isLazy(operand: Operand): operand is LazyTensor {
   return "kind" in operand && operand.kind === "lazy";
 }
 
-/** The stored form of an operand, where it has one. */
+/** The stored form of an operand, if it has one. */
 export function storedForm(operand: Operand): BufferOperand | undefined {
   if (isBufferOperand(operand)) return operand;
   return isLazy(operand) ? operand.stored : undefined;
@@ -81,7 +81,7 @@ export function storedForm(operand: Operand): BufferOperand | undefined {
 
 const keyOf = (index: readonly Dim[]) => index.map((d) => typeof d === "number" ? d : `#${d.id}`).join();
 
-/** Records reads of operands: loads of stored ones, the formulas of lazy ones (each once per scope and index). */
+/** Records reads of operands: loads of stored ones, formulas of lazy ones (each once per scope and index). */
 export function makeLoader(seen?: (tensor: LazyTensor) => void): Loader {
   return (recorder, operand, index): Value => {
     const stored = storedForm(operand);

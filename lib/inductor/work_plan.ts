@@ -1,6 +1,6 @@
 /**
- * The work of a graph during lowering: storages, and jobs in order. Invariant: a formula is stored once, and only
- * where something needs it in memory or readers would repeat too much work.
+ * The work of a graph during lowering: storages, and jobs in order. Invariant: a formula is stored at most once, and
+ * only if something needs it in memory or its readers would repeat too much work.
  */
 import { InternalError } from "../base/errors.ts";
 import type { DType } from "../base/dtype.ts";
@@ -26,7 +26,7 @@ export interface Job {
   readonly label: Label;
   /** The tensor whose formula it stores. */
   readonly tensor?: LazyTensor;
-  /** A buffer that must be there before it runs, though it reads nothing of it. */
+  /** A buffer that must be written before it runs, although it does not read the buffer. */
   readonly after?: BufferId;
 }
 
@@ -36,31 +36,31 @@ export class WorkPlan {
   readonly #jobs: Job[] = [];
   readonly #entries: Entry[] = [];
   readonly #lazies: LazyTensor[] = [];
-  /** Tensors with memory of their own, in the layout in which it was made. */
+  /** Tensors with memory of their own, in the layout in which it was allocated. */
   readonly made: Set<BufferOperand> = new Set();
-  /** The place of what is asked for next. */
+  /** The position of the next job. */
   order = 0;
 
-  /** Everything, once nothing is asked for any more. */
+  /** Returns everything, once all jobs have been added. */
   finish(): { readonly storages: readonly Storage[]; readonly jobs: readonly Job[] } {
     chooseStored(this.#entries, (tensor) => this.store(tensor));
     return { storages: this.#storages, jobs: this.#jobs.sort((a, b) => a.order - b.order) };
   }
 
-  /** New memory. */
+  /** Adds new memory. */
   storage(name: string, dtype: DType, rest: Pick<Storage, "length" | "role">): Storage {
     const storage = { id: this.#storages.length, name, dtype, ...rest };
     this.#storages.push(storage);
     return storage;
   }
 
-  /** A result without elements: nothing computes them, and no index is divided by a size of 0. */
+  /** A result without elements: nothing computes it, and no index is divided by a size of 0. */
   nothing({ shape, dtype }: Pick<TensorMeta, "shape" | "dtype">, label: Label): Operand {
     const element: Element = (o) => o.constant(dtype === "bool" ? false : 0, dtype);
     return this.lazy(element, { shape, dtype, label, viewOf: undefined, strides: contiguousStrides(shape) });
   }
 
-  /** A tensor in another type; as what its values are rounded to where it is stored. */
+  /** A tensor converted to another type; where it is stored, its values are rounded to that type. */
   asType(operand: Operand, dtype: DType, label: Label): Operand {
     if (operand.dtype === dtype) return operand;
     const { shape } = operand,
@@ -74,7 +74,7 @@ export class WorkPlan {
     });
   }
 
-  /** A tensor with memory of its own, dense in the order of the strides that are wanted. */
+  /** A tensor with memory of its own, dense in the order of the requested strides. */
   fresh(shape: readonly Dim[], dtype: DType, wanted: readonly Dim[] | undefined): BufferOperand {
     const view = { shape, strides: denseStrides(shape, wanted), offset: 0 };
     const storage = this.storage(`t${this.#storages.length}`, dtype, {
@@ -109,7 +109,7 @@ export class WorkPlan {
     return tensor;
   }
 
-  /** Asks for work that fills a tensor, or adds to it. */
+  /** Adds a job that fills a tensor, or adds to it. */
   job(
     work: Work,
     target: BufferOperand,
@@ -139,7 +139,7 @@ export class WorkPlan {
     this.#entries.push({ cost, iterations: countOf(sizes) * countOf(over), tensor: undefined });
   }
 
-  /** Has the elements of a lazy tensor stored. */
+  /** Stores the elements of a lazy tensor. */
   store(tensor: LazyTensor): BufferOperand {
     if (tensor.stored) return tensor.stored;
     const { element, shape, dtype, order, label } = tensor;
@@ -149,7 +149,9 @@ export class WorkPlan {
     return target;
   }
 
-  /** A strided view of memory with an operand's elements: of what it shows, where strides can say so. */
+  /**
+   * A strided view of memory with an operand's elements: a view of the operand's own memory if strides can express it.
+   */
   materialize(operand: Operand): BufferOperand {
     const stored = storedForm(operand);
     if (stored) return stored;
@@ -166,7 +168,7 @@ export class WorkPlan {
   }
 }
 
-/** Returns whether it has no elements in any call. */
+/** Returns whether a tensor has no elements in any call. */
 export const isEmpty = ({ shape }: { readonly shape: readonly Dim[] }): boolean => shape.includes(0);
 
 const countOf = (shape: readonly Dim[]) => hintOf(product(shape));

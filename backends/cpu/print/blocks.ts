@@ -1,6 +1,6 @@
 /**
  * Kernels that run by blocks as one C++ function, like that of a loop kernel: a loop over the blocks, which a team
- * divides, around their statements and library calls; the thread that has a block runs all of it.
+ * divides, around their statements and library calls. One thread runs all of a block.
  */
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { Blocks, Kernel } from "../../../lib/loops/ir.ts";

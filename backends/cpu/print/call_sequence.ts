@@ -1,5 +1,5 @@
 /**
- * The calls of a long program as data: functions for the calls that differ in more than their buffers, and a table of
+ * The calls of a long program as data: one function for all calls that differ only in their buffers, and a table of
  * functions and buffers, so that compile time depends on the number of distinct calls, not on the length of the
  * program. Each call numbers its buffers from 0. Invariant: calls run in order, as if they were statements of the
  * entry.
@@ -19,7 +19,7 @@ export interface PrintedCall {
   readonly text: string;
   /** The buffers behind those names. */
   readonly buffers: readonly BufferId[];
-  /** Whether it takes them as the table `p` of their addresses, in order, and not by names. */
+  /** Whether it takes them as the table `p` of their addresses, in order, rather than by name. */
   readonly untyped?: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface Sequence {
   readonly calls: readonly PrintedCall[];
   readonly buffers: readonly BufferDecl[];
   readonly guard: ProgramGuard | undefined;
-  /** Definitions of kernels that stand in parts, by name. */
+  /** Definitions of kernels that are printed in parts, by name. */
   readonly kernels: ReadonlyMap<string, string>;
   /** Returns the slot of a buffer in the frame; null: it is in the arena. */
   readonly placeOf: (id: BufferId) => number | null;
@@ -39,7 +39,7 @@ const PRELUDE = `typedef void (*Step)(char* const* p, const long* s, long thread
 struct Call { Step step; int count; };
 `;
 
-/** Functions and tables, which stand before the entry, and its statements. */
+/** Functions and tables that precede the entry, and its statements. */
 export function printSequence(sequence: Sequence): { readonly before: string; readonly statements: string } {
   const { calls, buffers, guard, placeOf, size } = sequence;
   const steps = new Map<string, string>(), before = new TextWriter(), rows = new TextWriter();
@@ -116,7 +116,7 @@ export function printSequence(sequence: Sequence): { readonly before: string; re
   return { before: before.toString(), statements: statements.toString() };
 }
 
-/** The statements of a step: what its names stand for, then what it does. */
+/** The statements of a step: declarations of its names, then its body. */
 function stepBody(types: readonly string[], text: string, { kernels }: Sequence): string {
   const names = new Set(text.match(/\bk\d+\b/g));
   const needed = [...names].flatMap((name) => {

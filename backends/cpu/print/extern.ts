@@ -13,7 +13,7 @@ import { GEMM_CALL } from "../runtime/gemm.ts";
 import { SORT_CALL } from "../runtime/sort.ts";
 import { type KernelContext, type NestFunction, type Parts, printEpilogue, printPrologue } from "./kernel.ts";
 
-/** The surroundings of a printed call. */
+/** The context of a printed call. */
 export interface ExternSite {
   readonly context: KernelContext;
   readonly calls: TextWriter;
@@ -21,11 +21,11 @@ export interface ExternSite {
   buffer(id: BufferId): string;
   /** A size expression over the program's table of sizes. */
   size(d: Dim): string;
-  /** The name of a function of a nest around a call with these parameters behind its context. */
+  /** The name of a function of a nest around a call, with these parameters after its context. */
   nest(parameters: string, body: string): string;
   /** The address of a routine. */
   routine(name: Routine): string;
-  /** Adds a declaration in front of everything. */
+  /** Adds a declaration at the top. */
   declare(text: string): void;
 }
 
@@ -57,11 +57,11 @@ function dtypeOf(view: BufferView, site: ExternSite): DType {
 const pointer = (view: BufferView, site: ExternSite, extra = ""): string =>
   `${site.buffer(view.buffer)} + (${site.size(view.offset)})${extra}`;
 
-/** The dimension counted from the end: 1 is the last. */
+/** The size of a dimension counted from the end: 1 is the last. */
 const sizeAt = (view: BufferView, back: number): Dim => view.shape[view.shape.length - back] ?? 1;
 const strideAt = (view: BufferView, back: number): Dim => view.strides[view.strides.length - back] ?? 0;
 
-/** Prints the epilogue's function and the table it gets; gives the two initialisers of a call structure. */
+/** Prints the epilogue's function and the table passed to it; returns the two initialisers of a call structure. */
 function epilogueOf(kernel: ExternKernel, parts: Parts, site: ExternSite): string {
   if (kernel.epilogue === undefined) return "0, 0";
   const nest = printEpilogue(kernel.epilogue, parts, site.context);
@@ -96,7 +96,7 @@ const PARTS = {
   c: { from: "c0", to: "c1" },
 } as const;
 
-/** The number of threads as the call gets it. */
+/** The number of threads as passed to the call. */
 const threadsOf = (kernel: ExternKernel): string => kernel.team === "one" ? "1" : "threads";
 
 function matmul(kernel: ExternKernel, site: ExternSite): void {
@@ -110,7 +110,7 @@ function matmul(kernel: ExternKernel, site: ExternSite): void {
     const parts = rank === 2 ? [PARTS.m, PARTS.c] : [PARTS.b, PARTS.m, PARTS.c];
     const epilogue = epilogueOf(kernel, parts, site);
     const prologues = [0, 1].map((input) => prologueOf(kernel, input, site)).join(", ");
-    // leading dimensions beyond one batch dimension are loops around the call
+    // Leading dimensions beyond one batch dimension are loops around the call
     const outer = c.shape.slice(0, Math.max(0, rank - 3));
     outer.forEach((n, d) => calls.line(`for (long x${d} = 0; x${d} < ${size(n)}; x${d}++)`));
     const extra = (view: BufferView): string =>

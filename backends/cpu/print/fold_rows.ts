@@ -1,6 +1,6 @@
 /**
- * Folds rows of floats four at a time. Each addition to a lane waits for the one before it, and a processor that has one
- * row in flight waits for additions longer than for memory. Invariant: a row is folded in the order it has alone.
+ * Folds rows of floats four at a time. Each addition to a lane depends on the previous one, so with one row in flight a
+ * processor waits for additions longer than for memory. Invariant: a row is folded in the same order as by itself.
  */
 import { isFloat } from "../../../lib/base/dtype.ts";
 import type { Dim } from "../../../lib/sym/expr.ts";
@@ -10,13 +10,13 @@ import { LANES } from "../../../lib/loops/reductions.ts";
 import { foldName, stepOfVectors } from "./reductions.ts";
 import { MEMORY_TYPE } from "./types.ts";
 
-/** Rows that are folded together. */
+/** Number of rows that are folded together. */
 export const ROWS = 4;
 
-/** Statements behind a fold beyond which a row is more than its fold. */
+/** Number of statements after a fold beyond which the fold is a small part of a row's work. */
 const MOST_REST = 16;
 
-/** A loop whose iterations fold a row each, and what they do with the result. */
+/** A loop whose iterations fold a row each, and use the result. */
 export interface FoldedRows {
   readonly fold: Fold & { readonly op: PlainOp };
   /** Elements from one row to the next. */
@@ -24,7 +24,7 @@ export interface FoldedRows {
   readonly rest: readonly Statement[];
 }
 
-/** Returns what a loop folds, where rows can be folded together; null elsewhere. */
+/** Returns what a loop folds if rows can be folded together; null otherwise. */
 export function foldedRows({ body, axis, carried, folds, apart }: Loop): FoldedRows | null {
   const [first, ...rest] = body;
   if (apart || folds || carried.length > 0 || axis.size === 1 || rest.length > MOST_REST) return null;
@@ -32,7 +32,7 @@ export function foldedRows({ body, axis, carried, folds, apart }: Loop): FoldedR
   const [fold, ...others] = first.folds ?? [];
   if (!fold || others.length > 0 || first.reductions.length + first.carried.length > 0) return null;
   const { op, dtype } = fold, step = coefficientOf(fold.values.index, axis.symbol);
-  // What does not depend on the order runs in several groups of lanes already
+  // Folds whose result does not depend on the order already run in several groups of lanes
   if ((op !== "sum" && op !== "prod") || !isFloat(dtype)) return null;
   if (step === undefined || step === 0 || coefficientOf(fold.count, axis.symbol) !== 0) return null;
   if (rest.some(({ kind }) => kind === "loop")) return null;

@@ -1,9 +1,9 @@
 /**
- * Functions of the shared mathematics as C++, one definition for each operation in use. A short function is inlined.
- * A long one is compiled once, for whole vectors: GCC's `simd` attribute tells the loops that call it where its
- * vector forms are (the x86 and AArch64 vector function ABIs), so that compile time grows with the number of
- * operations and not with the size of their polynomials. Invariant: a lane's bits do not depend on the form that is
- * called, since all forms run the widest one.
+ * Functions of the shared mathematics as C++, one definition for each operation in use. A short function is inlined. A
+ * long one is compiled once, for whole vectors: GCC's `simd` attribute tells loops that call it of its vector forms
+ * (the x86 and AArch64 vector function ABIs), so that compile time grows with the number of operations and not with the
+ * size of their polynomials. Invariant: a lane's bits do not depend on the form that is called, since all forms run the
+ * widest one.
  */
 import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
@@ -15,14 +15,14 @@ import { valueTypes } from "../../../lib/loops/value_types.ts";
 import { castExpression, type Need, scalarExpression } from "./scalar.ts";
 import { literal, VALUE_TYPE } from "./types.ts";
 
-/** Up to how many primitive operations a function is inlined. */
+/** Maximum number of primitive operations of an inlined function. */
 const INLINE_WEIGHT = 40;
 
 /** The functions that one translation unit needs. */
 export class ScalarFunctions {
   readonly #texts = new Map<string, string>();
 
-  /** `need` of the unit's kernels. */
+  /** The `need` of the unit's kernels. */
   readonly need: Need = (op, dtype, form) => {
     const found = functionOf(op, dtype, "wide"), { name } = found, vector = hasVectorForm(found);
     if (!this.#texts.has(name)) {
@@ -69,8 +69,9 @@ template <class V, class T> INL V first(const Lanes<T>& y) { V r; __builtin_memc
 `;
 
 /**
- * The function for one element. Masked parts make it a template: RARE is whether they are computed. Where they are not,
- * `rare` tells whether some would have been needed.
+ * The function for one element. With masked parts it is a template: RARE says whether they are computed. If they are
+ * not,
+ * `rare` reports whether some would have been needed.
  */
 function inlineText(f: ScalarFunction, need: Need): string {
   const out = new TextWriter(), type = VALUE_TYPE[f.result.dtype];
@@ -95,7 +96,7 @@ function inlineText(f: ScalarFunction, need: Need): string {
 /** Prints the statements of a function. */
 class BodyPrinter {
   readonly #types: ReadonlyMap<ValueId, ValueType>;
-  /** Whether selections have no branches. */
+  /** Whether selections are computed without branches. */
   readonly #pure: boolean;
 
   constructor(readonly out: TextWriter, f: ScalarFunction, readonly need: Need) {
@@ -132,7 +133,7 @@ class BodyPrinter {
       case "cast":
         return castExpression(`v${s.value}`, this.#type(s.value), s.dtype);
       case "select":
-        // GCC 13 and later do not vectorise what they have moved into branches
+        // GCC 13 and later do not vectorise expressions that they have moved into branches
         return this.#pure
           ? `pick(v${s.condition}, v${s.then}, v${s.otherwise})`
           : `v${s.condition} ? v${s.then} : v${s.otherwise}`;
@@ -153,7 +154,7 @@ interface VectorForm {
   readonly when: string;
   readonly letter: string;
   readonly bytes: number;
-  /** Of functions that give integers, where those have narrower vectors. */
+  /** For functions that return integers, if those have narrower vectors. */
   readonly integerBytes?: number;
 }
 

@@ -25,19 +25,19 @@ import { memoryType, printIndex } from "./types.ts";
 /** Context shared by all kernels of a program. */
 export interface KernelContext {
   readonly buffers: readonly BufferDecl[];
-  /** Place of a size in the table of sizes. */
+  /** Index of a size in the table of sizes. */
   sizeIndex(symbol: Sym): number;
   readonly need: Need;
   fold(text: string): void;
-  /** Adds a declaration in front of everything. */
+  /** Adds a declaration at the top. */
   declare(text: string): void;
-  /** Functions of statements that others are like, by what they have in common and how they are printed. */
+  /** Functions of statements to which others are alike, by their common form and how they are printed. */
   readonly alike: Map<object, Map<string, FirstFunction>>;
 }
 
 type FunctionText = Omit<KernelFunction, "work">;
 
-/** The function of the first of several nests that are alike. */
+/** The function of the first of several alike nests. */
 interface FirstFunction {
   readonly like: Likeness;
   readonly made: FunctionText;
@@ -69,15 +69,15 @@ export interface KernelFunction {
   readonly body: string;
   /** Buffers in the table of addresses, in order. */
   readonly buffers: readonly BufferId[];
-  /** And behind them. */
+  /** Routines in the table, after the buffers. */
   readonly routines: readonly Routine[];
-  /** And behind these, for each of those buffers, whether the caches have lost it. */
+  /** After these, for each of these buffers, whether the caches have lost it. */
   readonly far: readonly BufferId[];
   /** As in LoopKernel; 0: one thread. */
   readonly work: Dim;
 }
 
-/** A loop kernel as a function; `body`: what it does, where that is to be done for any length. */
+/** A loop kernel as a function; `body`: its statements, if they have to work for any length. */
 export function printLoopKernel(
   { body: own, work = 0, team }: LoopKernel,
   context: KernelContext,
@@ -89,13 +89,13 @@ export function printLoopKernel(
   return { ...printed, work: onTeam(work, team) };
 }
 
-/** The work of a kernel on the chosen team. One without work runs in order, whatever was chosen. */
+/** The work of a kernel on the chosen team. A kernel without work runs serially, whatever was chosen. */
 function onTeam(work: Dim, team: Team | undefined): Dim {
   if (team === undefined || work === 0) return work;
   return team === "one" ? 0 : 1e15;
 }
 
-/** A zero of which the compiler knows nothing. */
+/** A zero that is opaque to the compiler. */
 const NOTHING = "nothing";
 
 /** The names of a function's parameters. */
@@ -106,7 +106,7 @@ interface Parameters {
 
 const NONE: Parameters = { buffers: new Map(), counters: new Map() };
 
-/** Collects what a function refers to and puts its declarations in front. */
+/** Prints a function's body and the declarations that it refers to. */
 export function bodyText(
   context: KernelContext,
   print: (out: TextWriter, names: KernelNames) => void,
@@ -177,7 +177,7 @@ interface Local {
   readonly length: Dim;
 }
 
-/** Local buffers of lengths that the call brings: kept between calls, since kernels do not call each other. */
+/** Local buffers whose lengths are known in the call: kept between calls, since kernels do not call each other. */
 const LOCAL_MEMORY = String.raw`extern "C" void* aligned_alloc(unsigned long, unsigned long);
 extern "C" void free(void*);
 template <int SLOT> OUTL void* local_memory(unsigned long bytes) {
@@ -210,7 +210,10 @@ function loopsOf(body: readonly Statement[]): readonly Loop[] {
   return loop ? [loop, ...loopsOf(loop.body)] : [];
 }
 
-/** The parts of a nest's loops, in order, as C++ expressions over the arguments of its function; undefined: all of it. */
+/**
+ * The ranges of a nest's loops, in order, as C++ expressions over the arguments of its function; undefined: the whole
+ * loop.
+ */
 export type Parts = readonly (Range | undefined)[];
 
 /** The function of a nest around a library call. */
@@ -241,8 +244,8 @@ function nestFunction(
 }
 
 /**
- * A prologue of a library call, over the arguments (b, r0, r1, c0, c1, to, ld): rows and columns of the operand as its
- * loops walk it go to `to`, whose rows are `ld` elements apart.
+ * A prologue of a library call, over the arguments (b, r0, r1, c0, c1, to, ld): it writes rows and columns of the
+ * operand, in the order of its loops, to `to`, whose rows are `ld` elements apart.
  */
 export function printPrologue({ nest }: Prologue, operand: BufferId, context: KernelContext): NestFunction {
   const loops = loopsOf(nest.body), [row, column] = loops.slice(-2).map(({ axis }) => axis.symbol);

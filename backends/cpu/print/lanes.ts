@@ -18,12 +18,12 @@ export function printLanes(nest: StatementPrinter, loop: Loop): void {
   out.block(`for (long ${i} = ${from}; ${i} < ${to}; ${i}++) {`, () => nest.statements(loop.body));
 }
 
-/** A loop's counter and its bounds, as they are printed. */
+/** A loop's counter and its bounds, as printed. */
 interface Counter extends Range {
   readonly i: string;
 }
 
-/** Bytes of a line of the caches. */
+/** Bytes of a cache line. */
 const LINE = 64;
 
 /** C++ functions that store lines past the caches; \`streamed\` orders them among other stores. */
@@ -53,7 +53,10 @@ INL void streamed() {
 #endif
 }`;
 
-/** Lanes in whole lines past the caches, where the call says so and memory begins with a line; the rest as of any loop. */
+/**
+ * Whole lines of lanes are stored past the caches, if the call requests it and memory starts at a line; the rest as in
+ * any loop.
+ */
 function streamed(
   nest: StatementPrinter,
   { body, axis: { size } }: Loop,
@@ -63,7 +66,7 @@ function streamed(
   const accesses = body.filter((s) => s.kind === "store" || s.kind === "load");
   const stores = accesses.filter((s) => s.kind === "store");
   const elements = stores.map((store) => ({ ...nest.element(store), array: `o${nest.unique()}` }));
-  // Whole vectors of the smallest elements: where there are fewer, the compiler makes small vectors of all
+  // A multiple of the vector of the smallest elements: with fewer, the compiler uses small vectors for all types
   const lanes = Math.max(LANES, ...accesses.map((each) => LINE / nest.element(each).bytes));
   const far = [...new Set(stores.map(({ buffer }) => nest.names.far(buffer)))];
   out.block("{", () => {
@@ -135,7 +138,7 @@ export function openLanes(
   nest.out.line(`for (int l = 0; l < ${LANES}; l++) v${id}_lanes[l] = ${neutral(op, dtype)};`);
 }
 
-/** Makes one of them. */
+/** Combines the partial results of a reduction. */
 export function closeLanes(
   nest: StatementPrinter,
   { id, op, dtype }: Pick<Reduction, "id" | "op" | "dtype">,

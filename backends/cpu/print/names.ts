@@ -18,17 +18,17 @@ export interface Range {
 export interface KernelNames {
   buffer(id: BufferId): string;
   /**
-   * The name of a zero to be put into indices that are computed: where GCC 12 and 13 know such an index to be a
-   * comparison's result, they gather with AVX-512 from elsewhere.
+   * The name of a zero that is added to computed indices: where GCC 12 and 13 know that an index is a comparison's
+   * result, their AVX-512 gathers read wrong addresses.
    */
   nothing(): string;
   size(symbol: Sym): string;
   readonly need: Need;
   /** The address of a library routine. */
   routine(name: Routine): string;
-  /** Declares a reduction function, by its text. */
+  /** Declares a reduction function with its text. */
   fold(text: string): void;
-  /** The name of whether the call says that a buffer is far from the caches. */
+  /** The name of the flag that says whether a buffer is far from the caches. */
   far(id: BufferId): string;
 }
 
@@ -43,7 +43,7 @@ export interface Element {
   readonly bytes: number;
 }
 
-/** Prints statements outside of lanes, and what loops in lanes are made of. */
+/** Prints statements outside of lanes, and the pieces of which loops in lanes consist. */
 export interface StatementPrinter {
   readonly out: TextWriter;
   readonly names: KernelNames;
@@ -52,14 +52,14 @@ export interface StatementPrinter {
   value(id: ValueId): string;
   /** A counter variable for an axis, declared by the caller. */
   axis(symbol: Sym): string;
-  /** Sets what a value is called. */
+  /** Sets the text of a value. */
   define(id: ValueId, dtype: ValueType, text?: string): string;
-  /** A number that no other name of the kernel has. */
+  /** A number that is unique among the kernel's names. */
   unique(): number;
   /** Returns the element that a load reads or a store writes. */
   element(access: Access): Element;
-  /** Prints statements whose stores go elsewhere, as named here. */
+  /** Prints statements with some stores redirected to the elements given here. */
   elsewhere(body: readonly Statement[], targets: ReadonlyMap<Statement, string>): void;
-  /** The bounds that are printed for a loop: those of one thread where a team shares it out. */
+  /** The bounds that are printed for a loop: those of one thread if a team divides it. */
   range(loop: Loop): Range;
 }

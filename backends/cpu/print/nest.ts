@@ -32,13 +32,13 @@ interface Printed {
   readonly dtype: ValueType;
 }
 
-/** Elements from which on lanes are so far apart that what lies in between is not to be read. */
+/** Distance of lanes from which on the elements between them must not be read. */
 const LEAST_STEP = 32;
 
 /** The common part of reductions and folds. */
 type Result = Pick<Reduction, "id" | "op" | "dtype">;
 
-/** The loops that a team shares out as one, from the outermost. */
+/** The loops that a team divides as one, from the outermost. */
 function teamOf(loop: Loop): readonly Loop[] {
   const [inner] = loop.body;
   return [loop, ...(inner?.kind === "loop" && inner.share === "team" ? teamOf(inner) : [])];
@@ -51,14 +51,14 @@ export class NestPrinter implements StatementPrinter {
   #counter = 0;
   /** Number of masks around the printed statement. */
   #masks = 0;
-  /** Values that vector forms of functions were called for. */
+  /** Values whose functions were called in vector form. */
   readonly #called = new Set<ValueId>();
   /**
-   * Whether lanes choose places along with elements, or which of two has a part in an extreme: of several choices by one
-   * condition the compiler makes branches, which it then does not vectorise.
+   * Whether lanes select positions along with elements, or which of two extremes a position belongs to: from several
+   * selections by one condition the compiler makes branches, which it does not vectorise.
    */
   #places = false;
-  /** Where stores go that do not go where they say. */
+  /** Redirected stores, by statement. */
   #targets: ReadonlyMap<Statement, string> | undefined;
   /** Names of the steps of the lanes being printed. */
   #steps: { readonly lane: Sym; readonly steps: ReadonlyMap<number, string> } | undefined;
@@ -67,13 +67,13 @@ export class NestPrinter implements StatementPrinter {
     readonly out: TextWriter,
     readonly buffers: readonly BufferDecl[],
     readonly names: KernelNames,
-    /** Loops that are printed in part. */
+    /** The ranges of loops that are printed in part. */
     readonly ranges: ReadonlyMap<Loop, Range> = new Map(),
   ) {}
 
   /**
-   * Prints a loop over lanes that read elements far apart. Steps of a power of two are hidden from the compiler, which would
-   * read all that lies in between.
+   * Prints a loop over lanes that read elements far apart. Steps that are powers of two are hidden from the compiler,
+   * which would otherwise read everything in between.
    */
   #withSteps({ body, axis: { symbol } }: Loop, print: () => void): void {
     const around = this.#steps, steps = new Map<number, string>();
@@ -91,7 +91,7 @@ export class NestPrinter implements StatementPrinter {
     this.#steps = around;
   }
 
-  /** Returns the place that a load reads. */
+  /** Returns the position that a load reads. */
   #place(index: Dim): string {
     const { lane, steps } = this.#steps ?? {}, step = lane && coefficientOf(index, lane);
     const name = typeof step === "number" ? steps?.get(step) : undefined;
@@ -109,7 +109,7 @@ export class NestPrinter implements StatementPrinter {
     return this.#value(id).text;
   }
 
-  /** A number that no other name of the kernel has. */
+  /** A number that is unique among the kernel's names. */
   unique(): number {
     return this.#counter++;
   }
@@ -126,12 +126,12 @@ export class NestPrinter implements StatementPrinter {
     return name;
   }
 
-  /** Sets what an axis is called that is not a loop of the kernel. */
+  /** Names an axis that is not a loop of the kernel. */
   nameAxis(symbol: Sym, name: string): void {
     this.#axes.set(symbol, name);
   }
 
-  /** Sets what a value is called. */
+  /** Sets the text of a value. */
   define(id: ValueId, dtype: ValueType, text = `v${id}`): string {
     this.#values.set(id, { text, dtype });
     return text;
@@ -222,7 +222,7 @@ export class NestPrinter implements StatementPrinter {
     return { text, type: memoryType(dtype), bytes: itemSize(dtype) };
   }
 
-  /** Prints statements whose stores go elsewhere. */
+  /** Prints statements with some stores redirected. */
   elsewhere(body: readonly Statement[], targets: ReadonlyMap<Statement, string>): void {
     this.#targets = targets;
     this.statements(body);
@@ -244,7 +244,7 @@ export class NestPrinter implements StatementPrinter {
     const name = `v${s.id}`, condition = this.value(s.condition);
     this.out.line(`${VALUE_TYPE[s.dtype]} ${name} = ${this.value(s.otherwise)};`);
     this.out.block(`if (${condition}) {`, () => {
-      // GCC 12 mixes up the masks of small elements where they are several deep: such loops keep their branches
+      // GCC 12 confuses deeply nested masks of small elements: such loops keep their branches
       if (this.#masks > 0 && s.body.some((each) => each.kind === "load" && this.#isSmall(each.buffer))) {
         this.out.line(`__asm__ volatile ("");`);
       }
@@ -256,7 +256,7 @@ export class NestPrinter implements StatementPrinter {
     this.define(s.id, s.dtype, name);
   }
 
-  /** The bounds that are printed for a loop: those of one thread where a team shares it out. */
+  /** The bounds that are printed for a loop: those of one thread if a team divides it. */
   range(loop: Loop): Range {
     const size = this.index(loop.axis.size);
     if (loop.share === "team") return { from: `(${size}) * t / nt`, to: `(${size}) * (t + 1) / nt` };
@@ -264,8 +264,9 @@ export class NestPrinter implements StatementPrinter {
   }
 
   /**
-   * Loops right inside of each other that a team shares out as one, in equal shares side by side; of those whose later
-   * iterations of the innermost take longer only where each thread has all of some, else in turns forth and back.
+   * Directly nested loops that a team divides as one. Threads get equal contiguous shares; if later iterations of the
+   * innermost loop take longer, they get either all iterations of some of these loops, or iterations in alternating
+   * order.
    */
   team(axes: readonly Axis[], body: () => void, uneven = false): void {
     const parts = axes.map(({ symbol, size }) => ({
@@ -354,7 +355,7 @@ export class NestPrinter implements StatementPrinter {
     }
   }
 
-  /** Prints the iterations of a loop over rows that are folded together. Returns where the others begin. */
+  /** Prints the iterations of a loop over rows that are folded together. Returns where the remaining ones begin. */
   #foldedRows(loop: Loop, { from, to }: Range): string | undefined {
     const found = foldedRows(loop);
     if (!found || this.#dtypeOf(found.fold.values.buffer) !== found.fold.dtype) return undefined;
@@ -383,7 +384,7 @@ export class NestPrinter implements StatementPrinter {
     return b;
   }
 
-  /** Declares what a reduction accumulates into: of argmax and argmin also the best element so far. */
+  /** Declares the accumulator of a reduction; for argmax and argmin also the best element so far. */
   #openReduction({ id, op, dtype }: Result, input: ValueType): void {
     if (isPosition(op)) {
       this.out.line(`${MEMORY_TYPE[input]} v${id}_best = 0;`, `${VALUE_TYPE[dtype]} v${id} = -1;`);
@@ -406,13 +407,13 @@ export class NestPrinter implements StatementPrinter {
 
   #types: ReadonlyMap<ValueId, ValueType> = new Map();
 
-  /** Tells the types of all values of the kernel, before anything is printed. */
+  /** Sets the types of all values of the kernel, before anything is printed. */
   types(types: ReadonlyMap<ValueId, ValueType>): this {
     this.#types = types;
     return this;
   }
 
-  /** Elements from memory on. */
+  /** Consecutive elements in memory. */
   #elements({ buffer, index }: Elements): string {
     return `${this.names.buffer(buffer)} + (${this.index(index)})`;
   }
@@ -428,7 +429,7 @@ export class NestPrinter implements StatementPrinter {
     );
   }
 
-  /** The end of an iteration. */
+  /** Prints the end of an iteration. */
   #advance({ reductions, carried }: Loop): void {
     for (const r of reductions) {
       const value = this.value(r.value), total = `v${r.id}`;

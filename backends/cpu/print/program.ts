@@ -1,8 +1,8 @@
 /**
  * A whole program as C++: one translation unit that exports `dyn_graph(frame)`, and others for the kernels of large
  * programs. The frame is a table of doubles: number of threads, addresses of library routines and of parts, inputs,
- * outputs, the arena, the values of the sizes, then the address of the times, or 0: before the first call and after
- * each, in seconds; then a bit for each of the first outputs that says whether the caches have lost it. Invariant: the
+ * outputs, the arena, the values of the sizes, then the address of the times (before the first call and after each, in
+ * seconds) or 0; then a bit for each of the first outputs that says whether the caches have lost it. Invariant: the
  * text depends on the program alone, not on the machine, so equal programs share a library.
  */
 import { InternalError } from "../../../lib/base/errors.ts";
@@ -23,16 +23,16 @@ import { memoryType, printIndex } from "./types.ts";
 export interface PrintedProgram {
   /** The C++ text. */
   readonly text: string;
-  /** The same with the user's lines as comments. */
+  /** The same, with the user's lines as comments. */
   readonly annotated: string;
   /** Library routines whose addresses the frame holds, in order. */
   readonly routines: readonly Routine[];
   /**
-   * Units with most of the kernels of a large program, to be compiled side by side. Each exports `dyn_entry`,
-   * whose address the frame holds behind those of the routines.
+   * Units with most of the kernels of a large program, compiled in parallel. Each exports `dyn_entry`, whose address
+   * follows those of the routines in the frame.
    */
   readonly parts: readonly string[];
-  /** For each call the kernels of the given program that it runs, or parts of them. */
+  /** For each call, the kernels of the given program that it runs, or runs parts of. */
   readonly calls: readonly (readonly number[])[];
 }
 
@@ -51,10 +51,10 @@ export interface FrameLayout {
   readonly length: number;
 }
 
-/** Outputs of which the frame says whether the caches are far from them. */
+/** Number of outputs for which the frame says whether the caches are far from them. */
 export const FAR_OUTPUTS = 32;
 
-/** The layout of the frame of a program that calls so many routines and parts. */
+/** The layout of the frame of a program that calls these routines and parts. */
 export function frameLayout(counts: FrameCounts, routineCount: number): FrameLayout {
   const routines = 1, inputs = routines + routineCount, outputs = inputs + counts.inputs;
   const arena = outputs + counts.outputs, sizes = arena + 1, times = sizes + counts.sizes;
@@ -163,7 +163,7 @@ export function printProgram(program: Program): PrintedProgram {
   const isTable = ([kernel]: readonly Kernel[]) => kernel?.kind === "loops" && kernel.table !== undefined;
   const isLong = program.kernels.length > LONG || groups.some(isTable);
   const sizeText = (d: Dim): string => printIndex(d, (symbol) => `s[${context.sizeIndex(symbol)}]`);
-  // Long programs have no place for it: what their results take is a small part of them
+  // Long programs do without: a single result takes a small part of their time
   let usesFar = false;
   const farText = (id: BufferId): string => {
     usesFar = true;
@@ -274,11 +274,11 @@ interface PrintedFunction {
   readonly text: string;
 }
 
-/** Calls from which on a program's calls are a table. */
+/** Number of calls from which on a program's calls are a table. */
 const LONG = 48;
-/** Text of the start of every kernel function before it has a name. */
+/** The start of every kernel function up to its name. */
 const KERNEL = "OUTL void (void* const* a";
-/** Characters of kernels from which on a program is cut, and of each part. */
+/** Number of characters of kernels from which on a program is cut into parts, and of each part. */
 const LARGE = 40000, PART = 20000;
 
 function functionText(key: string, name: string): string {
@@ -311,7 +311,7 @@ extern "C" __attribute__((visibility("default"))) const Kernel* dyn_entry() { re
 
 const ORIGIN = "// from ";
 
-/** The lines of the user that kernels compute, as comments. */
+/** The user's lines that kernels compute, as comments. */
 function originsOf(kernels: readonly Kernel[]): readonly string[] {
   const origins = new Set(kernels.flatMap((each) => each.origins));
   return [...origins].map((origin) => `${ORIGIN}${origin.replaceAll("\n", " ")}`);
@@ -323,14 +323,14 @@ function workText(work: Dim, size: (d: Dim) => string): string {
 
 interface EntryParts {
   readonly calls: readonly PrintedCall[];
-  /** With the number of calls in front of the decision. */
+  /** Counts the calls in front of the decision. */
   readonly guard: ProgramGuard | undefined;
   readonly routines: number;
-  /** Definitions of the kernels that stand in parts, by name. */
+  /** Definitions of the kernels that are printed in parts, by name. */
   readonly kernels: ReadonlyMap<string, string>;
   readonly size: (d: Dim) => string;
   readonly isLong: boolean;
-  /** Whether a call asks which outputs are far from the caches. */
+  /** Whether any call depends on which outputs are far from the caches. */
   readonly usesFar: boolean;
 }
 

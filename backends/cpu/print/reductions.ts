@@ -1,7 +1,7 @@
 /**
- * Reductions in C++: neutral elements, one step, and functions that fold arrays.
- * Invariant: arrays are folded in 16 lanes, element i into lane i mod 16, and the lanes by halves at the end, so
- * that a sum has the same bits at every vector width and on every printer that keeps this rule.
+ * Reductions in C++: neutral elements, one step, and functions that fold arrays. Invariant: arrays are folded in 16
+ * lanes, element i into lane i mod 16, and the lanes by halves at the end, so that a sum has the same bits at every
+ * vector width and from every printer that follows this rule.
  */
 import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { isPosition, type PlainOp, type PositionOp, type ReductionOp } from "../../../lib/loops/ir.ts";
@@ -13,7 +13,7 @@ import { literal, MEMORY_TYPE, SUFFIX, VALUE_TYPE } from "./types.ts";
 /** Returns the neutral element. */
 export const neutral = (op: PlainOp, dtype: ValueType): string => literal(neutralOf(op, dtype), dtype);
 
-/** One step: `so far` and a value, both names. */
+/** One step: combines the result so far with a value, both by name. */
 export function combine(op: PlainOp, dtype: ValueType, args: readonly [string, string]): string {
   const name = combinationOf(op, dtype);
   const need = (): never => {
@@ -38,14 +38,14 @@ export function foldName(op: ReductionOp, dtype: ValueType, result: ValueType): 
   return `fold_${op}_${SUFFIX[dtype]}${isPosition(op) ? `_${SUFFIX[result]}` : ""}`;
 }
 
-/** One step over names of vectors, without care for NaN in extremes. */
+/** One step over names of vectors, ignoring NaN in extremes. */
 export function stepOfVectors(op: PlainOp, dtype: ValueType): string {
   if (op === "max" || op === "min") return `x ${op === "max" ? ">" : "<"} a ? x : a`;
   if ((op === "sum" || op === "prod") && dtype !== "bool") return op === "sum" ? "a + x" : "a * x";
   return combine(op, dtype, ["a", "x"]);
 }
 
-/** Folds 16 lanes by halves: as vectors, because which of two is greater cannot be predicted. */
+/** Folds 16 lanes by halves: as vectors, because a branch on the greater of two cannot be predicted. */
 function endText(op: PlainOp, dtype: ValueType): string {
   const type = MEMORY_TYPE[dtype], name = foldName(op, dtype, dtype);
   const nan = (op === "max" || op === "min") && isFloat(dtype);
@@ -62,8 +62,8 @@ ${halves.join("\n")}
 }
 
 /**
- * The loop over whole groups of lanes. Sums and products keep 16 lanes; what does not depend on the order runs in
- * four groups at once. Extremes of floats watch for NaN beside the comparison, which is then one instruction.
+ * The loop over whole groups of lanes. Sums and products keep 16 lanes; reductions that do not depend on the order run
+ * in four groups at once. Extremes of floats check for NaN separately, which makes the comparison a single instruction.
  */
 function mainLoop(op: PlainOp, dtype: ValueType): string {
   const type = MEMORY_TYPE[dtype];
@@ -75,7 +75,7 @@ function mainLoop(op: PlainOp, dtype: ValueType): string {
     `typedef ${type} VU __attribute__((vector_size(BYTES), aligned(sizeof(${type})), may_alias));`,
   ];
   const vectorStep = stepOfVectors(op, dtype), extreme = op === "max" || op === "min";
-  // Bits without the sign, as integers, are greater than those of infinity only for NaN
+  // As integers, bits without the sign exceed those of infinity only for NaN
   const watch = extreme && isFloat(dtype) ? (dtype === "float32" ? "int" : "long") : undefined;
   const neutralValue = neutral(op, dtype);
   const loops: readonly (readonly [string, string])[] = groups > 1

@@ -11,12 +11,12 @@ import { VALUE_TYPE, wrapping } from "./types.ts";
 export type CallForm =
   /** As a call of the function's vector form, if there is one. */
   | "vector"
-  /** Into its place: under a condition, where loops cannot call vector forms. */
+  /** Inlined: under a condition, where loops cannot call vector forms. */
   | "inline"
-  /** Into the place of another function, unless it has parts that are seldom needed. */
+  /** Inlined into another function, unless it has parts that are rarely needed. */
   | "nested";
 
-/** Gives the name by which an operation is called, and sees to it that it is defined. */
+/** Returns the name by which an operation is called, and makes sure that it is defined. */
 export type Need = (op: ScalarOpName, dtype: ValueType, form: CallForm) => string;
 
 const OPERATORS: Partial<Record<ScalarOpName, string>> = {
@@ -121,7 +121,7 @@ function floatExpression(op: ScalarOpName, dtype: ValueType, { args: [a, b, c], 
   }
 }
 
-/** NaN if either is, the first of equal operands; against a constant one comparison does. */
+/** NaN if either is, the first of equal operands; against a constant one comparison suffices. */
 function extreme(sign: "<" | ">", a: string, b: string): string {
   const opposite = sign === "<" ? ">" : "<";
   if (isNumber(b)) return `${a} ${opposite} ${b} ? ${b} : ${a}`;
@@ -166,7 +166,7 @@ function integerExpression(op: ScalarOpName, dtype: ValueType, { args: [a, b], c
 /** A conversion, as `cast` of the scalar vocabulary. */
 export function castExpression(value: string, from: ValueType, to: ValueType): string {
   if (to === "bool") return from === "bool" ? value : `${value} != 0`;
-  // through long: values out of range become the least integer, and narrower types keep its low bits
+  // Through long: values out of range become the least integer, and narrower types keep its low bits
   if (isFloat(from) && !isFloat(to)) {
     return to === "int64" ? `to_long(${value})` : `(${VALUE_TYPE[to]}) to_long(${value})`;
   }

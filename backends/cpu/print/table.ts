@@ -1,7 +1,7 @@
 /**
  * Kernels of one table as a C++ function that a team of threads runs together. The parameters are (a, s, t, nt) as in
  * kernel.ts, where `a` holds the addresses of all kernels in sequence, and `s` their number, then their lengths.
- * Invariant: each thread has its part of every kernel, short ones one thread each.
+ * Invariant: each thread runs its part of every kernel; a short kernel is run by one thread.
  */
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { BufferId, Kernel } from "../../../lib/loops/ir.ts";

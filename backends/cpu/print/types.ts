@@ -31,7 +31,7 @@ export function memoryType(dtype: DType): string {
   return MEMORY_TYPE[realOnly(dtype)];
 }
 
-/** An operator on elements; that of signed ones wraps. */
+/** An operator on elements; on signed ones it wraps. */
 export function wrapping(
   operator: "+" | "-" | "*",
   dtype: ValueType,
@@ -120,7 +120,7 @@ export function printIndex(d: Dim, nameOf: NameOf): string {
   }
 }
 
-/** Non-negative 32-bit dividends use unsigned division, which vectorises; others round towards −∞ by hand. */
+/** Non-negative 32-bit dividends use unsigned division, which vectorises; others are rounded towards −∞ explicitly. */
 function division(
   kind: "floorDiv" | "mod",
   [left, right]: readonly [Dim, Dim],

@@ -1,7 +1,7 @@
 /**
- * Images in channels-last order, whatever their strides, so that vectors run along channels: parts of them with their
- * padding are copied to that order, and results from it. This is C++ text, part of the unit of conv.ts. Invariant: at
- * least VL channels; the last vector of channels may overlap the one before it.
+ * Images in channels-last order, whatever their strides, so that vectors run along channels: parts of them are copied
+ * to that order together with their padding, and results from it. This is C++ text, part of the unit of conv.ts.
+ * Invariant: there are at least VL channels; the last vector of channels may overlap the one before it.
  */
 export const CHANNEL_LANES: string = String.raw`
 // VL vectors of VL lanes, rows and columns exchanged: each round deals out the halves in turns.

@@ -1,12 +1,12 @@
 /**
  * Two-dimensional convolutions over NCHW views with any strides: forward, gradient of the input, gradient of the
- * weight. Invariant: every element of the result is written once per call, and the epilogue then sees it exactly
- * once, in blocks of whole rows.
+ * weight. Invariant: every element of the result is written once per call, and the epilogue then sees it exactly once,
+ * in blocks of whole rows.
  *
  * All three are matrix products on the register tiles of gemm_tiles.ts. The image is first copied with its padding,
  * split into the phases of the stride, so that each tap of the filter reads consecutive elements. Filters of 3×3 by 1
- * and by 2 are transformed (winograd.ts), those over few channels run along rows (conv_rows.ts), those towards few
- * channels (conv_few.ts) and those that meet no pixel twice (conv_points.ts) read images where they lie.
+ * and by 2 are transformed (winograd.ts), those over few channels run along rows (conv_rows.ts); those with few output
+ * channels (conv_few.ts) and those whose windows do not overlap (conv_points.ts) read images in place.
  */
 import { CHANNEL_LANES } from "./channel_lanes.ts";
 import { CONV_BACKWARD } from "./conv_backward.ts";

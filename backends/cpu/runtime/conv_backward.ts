@@ -1,10 +1,10 @@
 /**
  * The gradients of convolutions and the entry point of the translation unit, as C++ text; see conv.ts.
  *
- * Gradient of the input: for each phase of the stride, a convolution of the result's gradient with those taps of the
- * turned filter that reach it, its channels exchanged; or all phases at once by a scheme (winograd.ts). Gradient of
- * the weight: for each image, rows (c, y, x) of the padded copy times the transposed gradient, summed over all
- * pixels.
+ * Gradient of the input: for each phase of the stride, a convolution of the result's gradient with the taps of the
+ * flipped filter that reach it, input and output channels swapped; or all phases at once by a scheme (winograd.ts).
+ * Gradient of the weight: for each image, rows (c, y, x) of the padded copy times the transposed gradient, summed over
+ * all pixels.
  */
 export const CONV_BACKWARD: string = String.raw`
 INL Conv plain(const ConvCall& g) {

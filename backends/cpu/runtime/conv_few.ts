@@ -1,8 +1,8 @@
 /**
- * Convolutions with very few channels a group, where the register tiles of a matrix product would stay empty:
+ * Convolutions with very few channels in a group, where the register tiles of a matrix product would stay mostly empty:
  * depthwise ones, and gradients with respect to images of few channels. C++ text, part of the unit of conv.ts.
- * Invariant: vectors run along rows of results, several of which share what they read of the image. It is read where it
- * lies, every element or every second one, with zeros for what is outside; nothing outside of the images' memory is read.
+ * Invariant: vectors run along rows of results, several of which share what they read of the image. It is read in
+ * place, every element or every second one, with zeros for padding; nothing outside of the images' memory is read.
  */
 export const CONV_FEW: string = String.raw`
 // Output channels a group that leave register tiles empty, whatever they are made of, and input channels with which more do.

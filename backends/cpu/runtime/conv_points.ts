@@ -1,10 +1,10 @@
 /**
- * Convolutions of filters that meet no pixel twice, of one tap above all: products of a matrix of weights and images whose
- * channels are its rows, read where they lie, or patches of images whose taps are. C++ text, part of the unit of conv.ts.
- * Invariant: nothing outside of the images' memory is read.
+ * Convolutions whose windows do not overlap, above all those with one tap: products of a matrix of weights with images
+ * in place, whose channels are its rows, or with patches of images, whose taps are. C++ text, part of the unit of
+ * conv.ts. Invariant: nothing outside of the images' memory is read.
  *
- * A unit of work is some rows of results of an image. Its pixels are taken a few vectors at a time, and all output channels
- * are made of these; weights lie [panel of channels][tap][VL channels].
+ * A unit of work is some rows of results of an image. Its pixels are processed a few vectors at a time, for all output
+ * channels; weights are laid out as [panel of channels][tap][VL channels].
  */
 export const CONV_POINTS: string = String.raw`
 // Rows of the image that are asked for ahead of use; pixels of an image that fill tiles well, and most pixels of a unit; most

@@ -1,11 +1,11 @@
 /**
- * Convolutions of images of few channels, as in the first layers of networks: lanes run along output channels. C++
- * text, part of the unit of conv.ts. Invariant: rows of a filter times channels fit side by side into LANES.
+ * Convolutions of images with few channels, as in the first layers of networks: lanes run along output channels. C++
+ * text, part of the unit of conv.ts. Invariant: rows of a filter times channels fit into LANES.
  *
- * Pixels are turned so that all rows and channels of a column lie side by side; then the input of an output row is a
- * consecutive part, and the next row's is the same a little further on. Along a row, schemes of winograd_schemes.ts
- * take fewer products than taps: for seven taps by 2 those at even pixels are F(2, 3) and one more, those at odd
- * pixels F(2, 3).
+ * Pixels are transposed so that all rows and channels of a column are adjacent; the input of an output row is then
+ * contiguous, and the next row's starts a little further on. Along a row, schemes of winograd_schemes.ts take fewer
+ * products than taps: for seven taps with stride 2, those at even pixels are F(2, 3) and one more, those at odd pixels
+ * F(2, 3).
  */
 export const CONV_ROWS: string = String.raw`
 enum { LANES = 80 };   // tiles are an odd number of cache lines apart

@@ -1,8 +1,7 @@
 /**
- * Matrix products C (+)= A·B for any strides and batches, as a C++ translation unit for one element type, which
- * exports `dyn_entry`, returning the address of a `void(const GemmCall*)`. Invariant: every element of every C is
- * written exactly once per call, and the epilogue is called exactly once for it, after that, by the thread that wrote
- * it.
+ * Matrix products C (+)= A·B for any strides and batches, as a C++ translation unit for one element type, which exports
+ * `dyn_entry`, returning the address of a `void(const GemmCall*)`. Invariant: every element of every C is written
+ * exactly once per call, and the thread that wrote it then calls the epilogue for it, exactly once.
  *
  * Order of the loops: block of K > column panel of B (packed here, unless it is read in place) > rows of A. Threads
  * take equal contiguous shares of the tiles; there are no barriers inside.

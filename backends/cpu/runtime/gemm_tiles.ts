@@ -1,7 +1,7 @@
 /**
  * The innermost loops of matrix products: register tiles, dot products, packing; C++ text. Invariant: a tile reads kc
- * columns of A and kc rows of a full panel of B (padded with zeros when packed) and writes exactly the rows and
- * columns it is told to.
+ * columns of A and kc rows of a full panel of B (padded with zeros when packed) and writes exactly the requested rows
+ * and columns.
  *
  * Tile shapes (rows × vectors): 8×3 with 32 registers, 4×3 with 16; accumulators + B vectors + one broadcast must fit
  * the register file. Loop order and shapes follow Goto, van de Geijn, "Anatomy of High-Performance Matrix

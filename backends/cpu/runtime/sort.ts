@@ -1,5 +1,5 @@
 /**
- * Stable sorting of one row or the first elements of its order, with positions, as a C++ translation unit for one
+ * Stable sorting of one row, or of the first elements of its order, with positions, as a C++ translation unit for one
  * element type, which exports `dyn_entry`, returning the address of a `void(const SortCall*)`. Invariant: NaN is the
  * greatest value, equal values keep their order in both directions; a row has fewer than 2³² elements, and is not
  * sorted in place.
@@ -17,8 +17,8 @@ struct SortCall {
 `;
 
 /**
- * Every type has an unsigned number in the order of its values: what is sorted are those numbers with positions.
- * Zeros of both signs have one number, and so have all NaNs; the values themselves are taken from the source again.
+ * Every type maps to unsigned numbers in the order of its values: these are sorted together with positions. Zeros of
+ * both signs map to the same number, and so do all NaNs; the values themselves are read from the source again.
  */
 const ORDER: string = String.raw`
 typedef unsigned long U64;

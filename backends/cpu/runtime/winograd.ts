@@ -1,10 +1,10 @@
 /**
- * Convolutions of 3×3 filters by transforms (winograd_schemes.ts), by 1 and by 2. C++ text, part of the unit of
+ * Convolutions of 3×3 filters with stride 1 or 2 by transforms (winograd_schemes.ts). C++ text, part of the unit of
  * conv.ts. Invariant: that of winograd_tiles.ts, and results do not depend on the number of threads.
  *
- * A unit of work is some rows of tiles: their channels are copied to channels-last order and transformed once, then
- * all panels of output channels are computed from them. Threads divide panels of units, and transform a unit that
- * they share once each.
+ * A unit of work is some rows of tiles: their channels are copied to channels-last order and transformed once, then all
+ * panels of output channels are computed from them. Threads divide the panels of units; if several threads share a
+ * unit, each of them transforms it.
  */
 export const WINOGRAD: string = String.raw`
 INL L panels_of(const Conv& p) { return (p.kg + PK - 1) / PK; }

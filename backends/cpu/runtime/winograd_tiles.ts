@@ -2,9 +2,9 @@
  * The products of fast convolutions (winograd_schemes.ts), and the memory between their transforms. C++ text, part of
  * the unit of conv.ts. Invariant: channels are summed in chunks, which keeps errors small.
  *
- * Lanes run along channels, of which images are copied side by side first (channel_lanes.ts): small images fill them
- * as well as large ones. What is transformed lies [chunk of channels][point][tile][channel] with tiles a constant
- * distance apart, so that a tile of products addresses all its rows from one register.
+ * Lanes run along channels, which are first copied next to each other (channel_lanes.ts), so that small images fill
+ * lanes as well as large ones. Transformed data is laid out as [chunk of channels][point][tile][channel] with tiles a
+ * constant distance apart, so that a tile of products addresses all its rows from one register.
  */
 export const WINOGRAD_TILES: string = String.raw`
 enum { CHUNK = 64, TILE = CHUNK + 16, MOST_POINTS = 36 };   // tiles are an odd number of cache lines apart

@@ -4,7 +4,8 @@
  * unit of conv.ts. Invariant: sums run over the tiles of a unit first and then over units, so that their errors stay
  * small.
  *
- * With many tiles each thread sums up units of its own; else each makes some of the output channels from all tiles.
+ * With many tiles each thread sums up units of its own; otherwise each computes some of the output channels from all
+ * tiles.
  */
 export const WINOGRAD_WEIGHT: string = String.raw`
 // Writes input channels [c, c + count) of output channels [k, k + lanes) of a group from g[9*channel + tap].

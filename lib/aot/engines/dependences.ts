@@ -19,9 +19,9 @@ export type MemoryClass = Node;
 export interface Dependences {
   /** The nodes that a node must follow: those it reads, and those that access memory in conflict with it. */
   readonly before: ReadonlyMap<Node, ReadonlySet<Node>>;
-  /** The memory that a value may show. */
+  /** Returns the memory that a value may alias. */
   readonly classOf: (node: Node) => MemoryClass;
-  /** The memories that a node may write. */
+  /** Returns the memories that a node may write. */
   readonly writes: (node: Node) => ReadonlySet<MemoryClass>;
 }
 
@@ -48,7 +48,7 @@ function conductOf(node: Node): Conduct {
   }
 }
 
-/** The nodes that draw random numbers in their turn; all that may where nobody can tell. */
+/** The nodes that draw random numbers in order; where that is unknown, all that may. */
 function drawingOf(gm: GraphModule): ReadonlySet<Node> {
   const might = gm.graph.nodes.filter((node) => {
     const kind = findTarget(node.target)?.definition.implementation.kind;
@@ -64,7 +64,7 @@ function drawingOf(gm: GraphModule): ReadonlySet<Node> {
   }
 }
 
-/** Values by the memory that they may share. */
+/** Partitions values by the memory that they may share. */
 class Classes {
   readonly #parents = new Map<Node, Node>();
 
@@ -81,7 +81,7 @@ class Classes {
   }
 }
 
-/** The last writer of something, and who has read it since. */
+/** The last writer of a memory, and its readers since. */
 interface Use {
   writer: Node | null;
   readers: Node[];

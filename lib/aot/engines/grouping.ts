@@ -1,11 +1,11 @@
 /**
  * Groups the nodes of a graph by engine, in an order in which the groups can run. Invariants: groups have no cyclic
- * dependence, direct or indirect; no two groups of one engine could be merged.
+ * dependence, direct or indirect; no two groups of an engine could be merged.
  */
 import { InternalError } from "../../base/errors.ts";
 import type { Node } from "../../graph/node.ts";
 
-/** The engine of a node; null: none wants it. */
+/** The engine of a node; null: no engine supports it. */
 export type EngineName = string | null;
 
 /** Nodes that run together, in their order. */
@@ -17,11 +17,11 @@ export interface Group {
 interface OpenGroup {
   readonly engine: EngineName;
   nodes: Node[];
-  /** Groups that have to run before. */
+  /** Groups that must run before. */
   readonly needs: Set<OpenGroup>;
 }
 
-/** Groups nodes; `order` are the nodes in order, `before` the nodes that each must follow. */
+/** Groups nodes, given in order; `before`: the nodes that each must follow. */
 export function groupNodes(
   order: readonly Node[],
   { engineOf, before }: {
@@ -47,8 +47,8 @@ export function groupNodes(
 }
 
 /**
- * A node's level counts the changes of engine on the way to it, so that nodes of one engine and one level need each other
- * only among themselves.
+ * A node's level counts the changes of engine on the paths to it, so that nodes of the same engine and level depend on
+ * each other only through such nodes.
  */
 function byLevel(
   order: readonly Node[],
@@ -78,7 +78,7 @@ function byLevel(
   return [...groups.values()];
 }
 
-/** For each group those that have to run before it, as bits by their numbers. */
+/** For each group the groups that must run before it, as bit sets of their numbers. */
 interface Ancestors {
   readonly numbers: ReadonlyMap<OpenGroup, number>;
   readonly bits: ReadonlyMap<OpenGroup, Uint32Array>;
@@ -116,7 +116,7 @@ function join(one: OpenGroup, other: OpenGroup, all: readonly OpenGroup[]): void
   one.needs.delete(other);
 }
 
-/** Groups after those that they need, otherwise in their original order. */
+/** Groups after those that they depend on, otherwise in their original order. */
 function inOrder(groups: readonly OpenGroup[]): OpenGroup[] {
   const waits = new Map(groups.map((group) => [group, group.needs.size]));
   const users = new Map<OpenGroup, OpenGroup[]>(groups.map((group) => [group, []]));

@@ -1,7 +1,7 @@
 /**
- * Cuts a captured or functional graph into parts for several engines, as graph modules, and builds the graph that
- * calls them. Invariant: run in sequence the parts compute what the graph computes, with the same writes, shared
- * memory and random numbers, whatever the order of the cuts.
+ * Cuts a captured or functional graph into parts for several engines, as graph modules, and builds the graph that calls
+ * them. Invariant: the parts, run in sequence, compute what the graph computes, with the same writes, aliasing and
+ * random numbers.
  */
 import { checkFunction } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
@@ -18,15 +18,15 @@ import { type EngineName, type Group, groupNodes } from "./grouping.ts";
 import type { Part } from "./part.ts";
 import { runParts } from "./run_parts.ts";
 
-/** The nodes that each engine supports, by its name; the first that supports a node gets it. */
+/** For each engine, whether it supports a node; the first engine that does gets it. */
 export type Supports = Readonly<Record<string, (node: Node) => boolean>>;
 
 /** A graph in parts. */
 export class Partition {
-  /** The graph of calls of the parts, each an attribute by its name; as a callable it runs op by op. */
+  /** The graph of calls of the parts, each of which is an attribute; called directly, it runs op by op. */
   readonly module: GraphModule;
 
-  /** `partition` makes them. */
+  /** Created by `partition`. */
   constructor(
     /** @internal */
     readonly original: GraphModule,
@@ -37,8 +37,9 @@ export class Partition {
   }
 
   /**
-   * The graph as a function, each part compiled by its engine. `rest` compiles what no engine wants; op by op unless
-   * given. An engine may decline by null: the part then runs op by op. Throws DynError for an engine without a compiler.
+   * The graph as a function, each part compiled by its engine. `rest` compiles the nodes that no engine supports;
+   * without it they run op by op. An engine may decline by returning null: the part then runs op by op. Throws DynError
+   * for an engine without a compiler.
    */
   compile(
     engines: Readonly<Record<string, GraphBackend>>,
@@ -72,10 +73,10 @@ export class Partition {
 }
 
 /**
- * Cuts a graph into parts for several engines: nodes that one engine wants run together as far as the order of reads,
- * writes and random numbers allows. `supports`: for each engine, whether it takes a node over. Works on graphs as
- * captured and on those that `aotAutograd` hands to its compilers; a captured graph that takes gradients inside is one
- * part. Throws DynError for graphs with sizes that are known only while they run.
+ * Cuts a graph into parts for several engines: nodes of one engine run together as far as the order of reads, writes
+ * and random numbers allows. `supports`: for each engine, whether it supports a node. Works on graphs as captured and
+ * on those that `aotAutograd` hands to its compilers; a captured graph that takes gradients inside is one part. Throws
+ * DynError for graphs with sizes that are known only while they run.
  *
  * ```ts
  * import { compile, compiler, randn, type Tensor } from "jsr:@x/dyn";
@@ -108,13 +109,14 @@ export function partition(gm: GraphModule, supports: Supports): Partition {
 function partsOf(gm: GraphModule, supports: Supports): Part[] {
   const { graph } = gm, dependences = dependencesOf(gm), chosen = new Map<Node, EngineName>();
   const order = graph.nodes.filter(({ op }) => op !== "placeholder" && op !== "output" && op !== "get_attr");
-  // Gradients are taken of what the same graph computes, and memory is addressed as a whole
+  // Gradients depend on everything that the same graph computes, and addressed memory is not split
   const isWhole = order.some((node) => takesGradients(node) || node.target === "asStrided");
   for (const node of order) {
     const [producer] = node.target === "getitem" ? node.inputs() : [];
-    // Results of several tensors are taken apart where they are made
+    // Results of several tensors are unpacked in the part that computes them
     const follows = producer?.meta.value.kind === "tensors" ? chosen.get(producer) : undefined;
-    // An engine computes what is read: of a node that is there for what it refuses, an index, it may leave out that, too
+    // An engine computes only what is read, so it might leave out nodes that exist because they may throw, such as
+    // index checks
     const isRead = node.users.size > 0 || hasEffect(node);
     const wants = isRead ? Object.entries(supports).find(([, each]) => each(node)) : undefined;
     chosen.set(node, isWhole ? null : follows !== undefined ? follows : wants?.[0] ?? null);

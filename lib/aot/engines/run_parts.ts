@@ -15,14 +15,14 @@ import { exampleOf } from "../examples.ts";
 import { listOf } from "../graph_part.ts";
 import type { Part } from "./part.ts";
 
-/** A graph, the graph that calls its parts, and these. */
+/** A graph, its parts, and the graph that calls them. */
 export interface CutGraph {
   readonly original: GraphModule;
   readonly whole: GraphModule;
   readonly parts: readonly Part[];
 }
 
-/** Compiles all parts; `compilerOf` gives the compiler of a part, null for op by op. */
+/** Compiles all parts; `compilerOf` returns the compiler of a part, or null for op by op. */
 export function runParts(
   { original, whole, parts }: CutGraph,
   compilerOf: (part: Part) => GraphBackend | null,
@@ -38,7 +38,7 @@ export function runParts(
     try {
       return running.forward(...args);
     } catch (error) {
-      // An engine's error is not one that the program's own ops would throw
+      // An error of an engine is not one that the program's own ops would throw
       throw call.transaction.rollBack() && call.failure !== error ? noteUndone(error, original.graph) : error;
     } finally {
       open = outer;
@@ -49,11 +49,11 @@ export function runParts(
 /** A call in progress. */
 interface Call {
   readonly transaction: Transaction;
-  /** The error of an engine. */
+  /** The error thrown by an engine. */
   failure: unknown;
 }
 
-/** A part as a function, which gives the list of its results. */
+/** A part as a function that returns the list of its results. */
 function compiledPart(
   part: Part,
   compiler: GraphBackend | null,
@@ -117,7 +117,7 @@ function fits(expected: readonly Dim[], found: readonly Dim[], sizeOf: SizeOf): 
   return expected.length === found.length && expected.every((each, d) => evaluate(each, sizeOf) === found[d]);
 }
 
-/** Throws DynError where an engine gives something else than the graph says. */
+/** Throws DynError if an engine's results differ from those that the graph records. */
 function checkResults({ name, results, module }: Part, found: unknown, args: readonly unknown[]): void {
   const list: readonly unknown[] = Array.isArray(found) ? found : [];
   if (!Array.isArray(found) || list.length !== results.length) {
