@@ -100,6 +100,41 @@ Deno.test("safetensors keep every type and shape, empty and strided ones too", (
   }
 });
 
+Deno.test("types that no tensor has are read exactly by wider ones, when asked", () => {
+  const types = {
+    F8_E4M3: [Uint8Array.of(0x7e, 0x80, 0x01, 0xff, 0xb9), "float32", [448, -0, 2 ** -9, NaN, -1.125]],
+    F8_E5M2: [Uint8Array.of(0x7b, 0x02, 0xfc, 0x7d, 0xbd), "float32", [
+      57344,
+      2 ** -15,
+      -Infinity,
+      NaN,
+      -1.25,
+    ]],
+    F8_E8M0: [Uint8Array.of(0, 127, 254, 255), "float32", [2 ** -127, 1, 2 ** 127, NaN]],
+    U16: [Uint16Array.of(0, 65535), "int32", [0, 65535]],
+    U32: [Uint32Array.of(7, 2 ** 32 - 1), "int64", [7, 2 ** 32 - 1]],
+    U64: [BigUint64Array.of(2n ** 63n - 1n), "int64", [2n ** 63n - 1n]],
+  } as const;
+  const stored = (
+    dtype: string,
+    { byteLength, buffer, length }: Uint8Array | BigUint64Array | Uint16Array | Uint32Array,
+  ): Uint8Array => {
+    const file = fileOf(
+      JSON.stringify({ x: { dtype, shape: [length], data_offsets: [0, byteLength] } }),
+      byteLength,
+    );
+    file.set(new Uint8Array(buffer), file.byteLength - byteLength);
+    return file;
+  };
+  for (const [name, [elements, dtype, values]] of Object.entries(types)) {
+    const file = stored(name, elements), { x } = safetensors.load(file, { widen: true });
+    assertEquals([x?.dtype, x?.tolist()], [dtype, [...values]], name);
+    assertThrows(() => safetensors.load(file), DynError, `{ widen: true }) reads it as ${dtype}`);
+  }
+  const large = stored("U64", BigUint64Array.of(2n ** 63n));
+  assertThrows(() => safetensors.load(large, { widen: true }), DynError, "below 2^63, which int64 holds");
+});
+
 Deno.test("broken safetensors files are errors that say what is wrong", () => {
   const entry = (dtype: string, shape: string, offsets: string) =>
     `{"x":{"dtype":"${dtype}","shape":${shape},"data_offsets":${offsets}}}`;

@@ -242,6 +242,11 @@ Deno.test("backends say what they need, and one that lacks it cannot be chosen",
     Error,
     'Expected an abacus but found none; backend "nowhere" needs an abacus',
   );
+  assertThrows(
+    () => compiler.registerBackend("inductor", plainly),
+    Error,
+    'Expected a name that no other backend has but found "inductor"',
+  );
   const listed = compiler.listBackends();
   for (const name of ["aot_fuser", "fuser", "inductor", "ofi", "onednn", "onnxrt", "replay"]) {
     assert(listed.includes(name), name);

@@ -364,6 +364,55 @@ Deno.test("schedules resume with the rates that they began with", () => {
   );
 });
 
+Deno.test("states of schedules have their settings, which one that was made with others takes over", () => {
+  const optimizer = () => new optim.SGD(leaves(), { lr: 0.1, momentum: 0.9 });
+  const scaleFn = (cycle: number) => 1 / cycle;
+  type Schedule = optim.lrScheduler.LRScheduler;
+  const pairs: readonly (readonly [made: (o: optim.SGD) => Schedule, other: (o: optim.SGD) => Schedule])[] = [
+    [(o) => new L.StepLR(o, 2, 0.5), (o) => new L.StepLR(o, 3)],
+    [(o) => new L.MultiStepLR(o, [1, 4], 0.5), (o) => new L.MultiStepLR(o, [7])],
+    [(o) => new L.ConstantLR(o, 0.5, 3), (o) => new L.ConstantLR(o)],
+    [(o) => new L.LinearLR(o, 0.5, 0.9, 7), (o) => new L.LinearLR(o)],
+    [(o) => new L.ExponentialLR(o, 0.5), (o) => new L.ExponentialLR(o, 0.9)],
+    [(o) => new L.CosineAnnealingLR(o, 8, 0.01), (o) => new L.CosineAnnealingLR(o, 9)],
+    [(o) => new L.CosineAnnealingWarmRestarts(o, 2, 2), (o) => new L.CosineAnnealingWarmRestarts(o, 7)],
+    [(o) => new L.PolynomialLR(o, 9, 2), (o) => new L.PolynomialLR(o)],
+    [(o) => new L.LambdaLR(o, (t) => 1 / (t + 1)), (o) => new L.LambdaLR(o, (t) => 1 / (t + 1))],
+    [
+      (o) => new L.CyclicLR(o, 0.1, 0.2, { stepSizeUp: 2, scaleFn }),
+      (o) => new L.CyclicLR(o, 0, 1, { stepSizeUp: 4, stepSizeDown: 1, scaleFn, cycleMomentum: false }),
+    ],
+    [(o) => new L.OneCycleLR(o, 0.1, 20), (o) => new L.OneCycleLR(o, 0.3, { totalSteps: 9, divFactor: 2 })],
+    [
+      (o) => new L.SequentialLR(o, [new L.ConstantLR(o, 0.5), new L.ExponentialLR(o, 0.5)], [3]),
+      (o) => new L.SequentialLR(o, [new L.ConstantLR(o), new L.ExponentialLR(o, 0.9)], [5]),
+    ],
+    [
+      (o) => new L.ChainedScheduler([new L.ConstantLR(o, 0.5), new L.ExponentialLR(o, 0.5)]),
+      (o) => new L.ChainedScheduler([new L.ConstantLR(o), new L.ExponentialLR(o, 0.9)]),
+    ],
+  ];
+  for (const [make, other] of pairs) {
+    const schedule = make(optimizer()), resumed = other(optimizer());
+    for (let k = 0; k < 2; k++) schedule.step();
+    resumed.loadStateDict(JSON.parse(JSON.stringify(schedule.stateDict())));
+    for (let k = 0; k < 4; k++) {
+      assertEquals([resumed.getLastLr(), resumed.stateDict()], [schedule.getLastLr(), schedule.stateDict()]);
+      for (const each of [schedule, resumed]) each.step();
+    }
+  }
+  const step = new L.StepLR(optimizer(), 2), state = step.stateDict();
+  assertEquals(state, { lastEpoch: 0, baseRates: [0.1], stepSize: 2, gamma: 0.1 });
+  const load = (changed: object) => () => step.loadStateDict({ ...state, gamma: 0.7, ...changed });
+  assertThrows(load({ tMax: 3 }), DynError, "Expected the state of a StepLR but found tMax in it");
+  assertThrows(load({ stepSize: [3] }), DynError, "Expected stepSize of StepLR to be like 2 but found");
+  assertEquals(step.gamma, 0.1);
+  const plateau = new L.ReduceLROnPlateau(optimizer(), "max", { patience: 3 });
+  const other = new L.ReduceLROnPlateau(optimizer());
+  other.loadStateDict(plateau.stateDict());
+  assertEquals(other.toString(), plateau.toString());
+});
+
 Deno.test("Muon takes matrices alone", () => {
   assertThrows(() => new optim.Muon(leaves()), DynError, "found the shape [4]");
 });

@@ -3,7 +3,7 @@
  * dicts have PyTorch's keys and layouts. Invariant: `load` returns what `save` wrote.
  */
 import { checkTensor } from "../tensor/checked.ts";
-import { checkInstance, checkKind, refuseChoice, refuseValue } from "../base/checked_input.ts";
+import { checkInstance, checkKind, optionsOf, refuseChoice, refuseValue } from "../base/checked_input.ts";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { DynError, messageOf } from "../base/errors.ts";
 import { type DType, hostArray, isComplex, itemSize, type RealType } from "../base/dtype.ts";
@@ -12,6 +12,7 @@ import { readNamed, writeAtomically } from "../base/whole_file.ts";
 import { readStored } from "../tensor/host.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { WIDER_TYPES, type WiderType } from "./wider_types.ts";
 
 const NAMES: Readonly<Record<RealType, string>> = {
   float32: "F32",
@@ -34,19 +35,29 @@ export interface Contents {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
+/** How a file is read. */
+export interface ReadOptions {
+  /**
+   * Whether types that no tensor has are read as the next one that holds each value: floats of 8 bits as float32, uint16 as
+   * int32, uint32 and uint64 as int64. Otherwise they are refused.
+   */
+  readonly widen?: boolean;
+}
+
 /**
  * Reads a file (by path), its bytes, or all parts of a file that was divided: of those the path of `….index.json` is given,
  * which says in which part each tensor is. Throws DynError where the format is broken, a type is unknown or a part lacks a
  * tensor.
  */
-export function load(source: string | URL | Uint8Array): Record<string, Tensor> {
-  if (source instanceof Uint8Array) return parse(source).tensors;
-  if (!String(source).endsWith(".index.json")) return parseFile(source).tensors;
-  return loadParts(source);
+export function load(source: string | URL | Uint8Array, options: ReadOptions = {}): Record<string, Tensor> {
+  optionsOf("safetensors.load", options, ["widen"]);
+  if (source instanceof Uint8Array) return parse(source, options).tensors;
+  if (!String(source).endsWith(".index.json")) return parseFile(source, options).tensors;
+  return loadParts(source, options);
 }
 
 /** The tensors of all parts that an index names, in the order of the index. */
-function loadParts(index: string | URL): Record<string, Tensor> {
+function loadParts(index: string | URL, options: ReadOptions): Record<string, Tensor> {
   const header = readAs(index, (bytes) => parseHeader(new TextDecoder().decode(bytes))),
     map: unknown = Reflect.get(header, "weight_map");
   if (!isPlainObject(map)) throw new DynError(`Expected a weight_map in ${index} but found none`);
@@ -58,7 +69,7 @@ function loadParts(index: string | URL): Record<string, Tensor> {
       throw new DynError(`Expected the name of a file beside ${index} for ${name} but found ${String(file)}`);
     }
     const part = parts.get(file) ??
-      parseFile(new URL(encodeURIComponent(file), folder)).tensors;
+      parseFile(new URL(encodeURIComponent(file), folder), options).tensors;
     parts.set(file, part);
     const value = part[name];
     if (!value) throw new DynError(`Expected the tensor ${name} in ${file} but found none`);
@@ -68,8 +79,8 @@ function loadParts(index: string | URL): Record<string, Tensor> {
 }
 
 /** Reads a file that the program has named. Throws DynError, which names the file, where it is broken. */
-export function parseFile(path: string | URL): Contents {
-  return readAs(path, parse);
+export function parseFile(path: string | URL, options: ReadOptions = {}): Contents {
+  return readAs(path, (bytes) => parse(bytes, options));
 }
 
 function readAs<T>(path: string | URL, read: (bytes: Uint8Array) => T): T {
@@ -82,7 +93,7 @@ function readAs<T>(path: string | URL, read: (bytes: Uint8Array) => T): T {
 }
 
 /** Reads the bytes of a file. Throws DynError where the format is broken or a type is unknown. */
-export function parse(bytes: Uint8Array): Contents {
+export function parse(bytes: Uint8Array, options: ReadOptions = {}): Contents {
   checkInstance(bytes, Uint8Array, "safetensors.parse");
   if (bytes.byteLength < 8) {
     throw new DynError(`Expected a safetensors header but found ${bytes.byteLength} bytes`);
@@ -103,7 +114,7 @@ export function parse(bytes: Uint8Array): Contents {
   const data = bytes.subarray(8 + headerLength);
   const tensors: Record<string, Tensor> = {};
   for (const [name, entry] of Object.entries(header)) {
-    if (name !== "__metadata__") tensors[name] = readTensor(name, entry, data);
+    if (name !== "__metadata__") tensors[name] = readTensor(name, entry, data, options);
   }
   const metadata: unknown = Reflect.get(header, "__metadata__");
   return { tensors, metadata: isPlainObject(metadata) ? metadata : {} };
@@ -122,20 +133,30 @@ function parseHeader(text: string): object {
   return header;
 }
 
-function readTensor(name: string, entry: unknown, data: Uint8Array): Tensor {
+function readTensor(name: string, entry: unknown, data: Uint8Array, { widen = false }: ReadOptions): Tensor {
   if (typeof entry !== "object" || entry === null) throw new DynError(`Expected an object for ${name}`);
   const type: unknown = Reflect.get(entry, "dtype");
   const shape = integers(Reflect.get(entry, "shape"), `shape of ${name}`);
   const [start = 0, end = 0] = integers(Reflect.get(entry, "data_offsets"), `data_offsets of ${name}`);
-  const found = Object.entries(NAMES).find(([, stored]) => stored === type);
-  if (!found) refuseChoice(`the dtype of ${name}`, Object.values(NAMES), type);
-  const dtype = found[0] as RealType;
-  const count = shape.reduce((a, b) => a * b, 1);
-  if (end - start !== count * itemSize(dtype) || end > data.byteLength) {
-    throw new DynError(`Expected ${count * itemSize(dtype)} bytes for ${name} but found [${start}, ${end})`);
+  const count = shape.reduce((a, b) => a * b, 1), { dtype, size, read } = storedType(name, type, widen);
+  if (end - start !== count * size || end > data.byteLength) {
+    throw new DynError(`Expected ${count * size} bytes for ${name} but found [${start}, ${end})`);
   }
-  const copy = data.slice(start, end);
-  return fromTypedArray(hostArray(dtype, copy.buffer, { length: count }), shape, { dtype, device: "cpu" });
+  return fromTypedArray(read(data.slice(start, end).buffer), shape, { dtype, device: "cpu" });
+}
+
+/** How elements of a type of the format are read. */
+function storedType(name: string, type: unknown, widen: boolean): WiderType {
+  const found = Object.entries(NAMES).find(([, stored]) => stored === type);
+  if (found) {
+    const dtype = found[0] as RealType;
+    return { dtype, size: itemSize(dtype), read: (memory) => hostArray(dtype, memory) };
+  }
+  const what = `the dtype of ${name}`, wider = WIDER_TYPES.get(String(type));
+  if (!wider) refuseChoice(what, [...Object.values(NAMES), ...WIDER_TYPES.keys()], type);
+  if (widen) return wider;
+  const hint = `; safetensors.load(source, { widen: true }) reads it as ${wider.dtype}`;
+  refuseValue(`${what} to be one of ${Object.values(NAMES).join(", ")}`, type, hint);
 }
 
 function integers(value: unknown, what: string): number[] {

@@ -1,5 +1,5 @@
 /**
- * The registry of graph backends. Invariant: names are unique; registering a name again replaces its backend.
+ * The registry of graph backends. Invariant: a name keeps the backend that it was registered with.
  */
 import {
   checkFunction,
@@ -43,7 +43,7 @@ const backends = new Map<string, Entry>();
 
 /**
  * Registers a backend under a name. With `module`, the URL of the registering module, repros of graphs that it
- * compiled import that module and run standalone.
+ * compiled import that module and run standalone. Throws DynError for a name that another backend has, as PyTorch does.
  */
 export function registerBackend(
   name: string,
@@ -63,6 +63,9 @@ export function registerBackend(
     },
     options,
   );
+  if ((backends.get(name)?.backend ?? backend) !== backend) {
+    throw new DynError(`Expected a name that no other backend has but found ${JSON.stringify(name)}`);
+  }
   backends.set(name, { backend, ...options });
 }
 

@@ -3,7 +3,7 @@ import { checkInstances, checkKind } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import type { Optimizer } from "./optimizer.ts";
-import { LRScheduler } from "./schedule.ts";
+import { LRScheduler, type ScheduleState } from "./schedule.ts";
 
 interface Schedules {
   readonly milestones: readonly number[];
@@ -12,8 +12,30 @@ interface Schedules {
 
 const SEQUENTIAL = { required: ["schedulers", "milestones"], positional: [] } as const;
 
+/** A schedule made of others, whose states are part of its own. */
+abstract class CombinedSchedule extends LRScheduler {
+  /** The schedulers, in order. */
+  abstract readonly schedulers: readonly LRScheduler[];
+
+  override stateDict(): ScheduleState {
+    return { ...super.stateDict(), schedulers: this.schedulers.map((each) => each.stateDict()) };
+  }
+
+  override loadStateDict(
+    { schedulers = [], ...state }: ScheduleState & { schedulers?: readonly ScheduleState[] },
+  ) {
+    const { length } = this.schedulers;
+    checkKind(schedulers, "a list", "schedulers of loadStateDict");
+    if (schedulers.length > 0 && schedulers.length !== length) {
+      throw new DynError(`Expected the states of ${length} schedulers but found ${schedulers.length}`);
+    }
+    schedulers.forEach((each, i) => this.schedulers[i]?.loadStateDict(each));
+    super.loadStateDict(state);
+  }
+}
+
 /** One schedule after the other: the next one from each milestone on. */
-export class SequentialLR extends LRScheduler {
+export class SequentialLR extends CombinedSchedule {
   /** The schedulers, in order. */
   readonly schedulers: readonly LRScheduler[];
   /** The steps at which it changes. */
@@ -58,7 +80,7 @@ function sharedOptimizer(schedulers: readonly LRScheduler[], given: Optimizer | 
  * Schedules that all act on the rate: its factors are multiplied, as torch.optim.lr_scheduler.ChainedScheduler. Throws
  * DynError for schedules that set the rate instead of scaling it, where PyTorch's result depends on the way there.
  */
-export class ChainedScheduler extends LRScheduler {
+export class ChainedScheduler extends CombinedSchedule {
   /** The schedules. */
   readonly schedulers: readonly LRScheduler[];
 

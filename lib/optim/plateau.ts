@@ -31,11 +31,13 @@ export interface PlateauState {
   readonly cooldownLeft: number;
   /** Number of steps. */
   readonly lastEpoch: number;
+  /** Its settings; those that the schedule was made with where there are none. */
+  readonly options?: PlateauOptions;
 }
 
 /** Multiplies the rate by `factor` once a number has not got better for more than `patience` steps. */
 export class ReduceLROnPlateau {
-  readonly options: Required<PlateauOptions>;
+  options: Required<PlateauOptions>;
   best: number;
   badEpochs = 0;
   cooldownLeft = 0;
@@ -49,7 +51,16 @@ export class ReduceLROnPlateau {
     >
   ) {
     const names = ["mode", "factor", "patience", "threshold", "thresholdMode", "cooldown"] as const;
-    this.options = {
+    checkKind(optimizer?.paramGroups, "a list", "paramGroups of the optimizer of ReduceLROnPlateau");
+    this.options = this.checked(
+      trailing<PlateauOptions>("ReduceLROnPlateau", { positional: names, named: ["minLr", "eps"] }, given),
+    );
+    this.best = this.options.mode === "min" ? Infinity : -Infinity;
+  }
+
+  /** Options with defaults for what is not given. Throws DynError for values that they cannot have. */
+  private checked(given: PlateauOptions): Required<PlateauOptions> {
+    const options = {
       mode: "min",
       factor: 0.1,
       patience: 10,
@@ -58,19 +69,18 @@ export class ReduceLROnPlateau {
       cooldown: 0,
       minLr: 0,
       eps: 1e-8,
-      ...trailing<PlateauOptions>("ReduceLROnPlateau", { positional: names, named: ["minLr", "eps"] }, given),
-    };
-    const { factor, mode, thresholdMode, minLr } = this.options;
-    checkKind(optimizer?.paramGroups, "a list", "paramGroups of the optimizer of ReduceLROnPlateau");
-    if (typeof minLr !== "number" && minLr.length !== optimizer.paramGroups.length) {
+      ...given,
+    } as const;
+    const { factor, mode, thresholdMode, minLr } = options, { paramGroups } = this.optimizer;
+    if (typeof minLr !== "number" && minLr.length !== paramGroups.length) {
       throw new DynError(
-        `Expected ${optimizer.paramGroups.length} minimum rates, one per group, but found ${minLr.length}`,
+        `Expected ${paramGroups.length} minimum rates, one per group, but found ${minLr.length}`,
       );
     }
     if (!(factor < 1)) throw new DynError(`Expected a factor below 1 but found ${factor}`);
     checkOneOf("mode of ReduceLROnPlateau", mode, ["min", "max"]);
     checkOneOf("thresholdMode of ReduceLROnPlateau", thresholdMode, ["rel", "abs"]);
-    this.best = this.options.mode === "min" ? Infinity : -Infinity;
+    return options;
   }
 
   /** To be called once an epoch with the number to watch; a 0-d tensor may stand for it. */
@@ -116,16 +126,19 @@ export class ReduceLROnPlateau {
 
   /** The state from which a schedule resumes; the rates are in the optimizer's. */
   stateDict(): PlateauState {
-    const { best, badEpochs, cooldownLeft, lastEpoch } = this;
-    return { best, badEpochs, cooldownLeft, lastEpoch };
+    const { best, badEpochs, cooldownLeft, lastEpoch, options } = this;
+    return { best, badEpochs, cooldownLeft, lastEpoch, options: { ...options } };
   }
 
-  /** Takes a state in. Throws DynError for one that lacks a number. */
+  /** Takes a state in, also where the schedule was made with other settings. Throws DynError for one that lacks a number. */
   loadStateDict(state: PlateauState): void {
+    checkKind(state, "an object", "loadStateDict");
+    const options = state.options ? this.checked(state.options) : this.options;
     for (const name of ["best", "badEpochs", "cooldownLeft", "lastEpoch"] as const) {
       checkKind(state?.[name], "a number", `${name} of loadStateDict`);
       this[name] = state[name];
     }
+    this.options = options;
   }
 
   getLastLr(): number[] {

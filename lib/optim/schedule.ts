@@ -5,7 +5,8 @@
 import { checkAtLeast } from "../base/checked_numbers.ts";
 import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
-import { showAsText, withSettings } from "../base/shown.ts";
+import { oneLine, showAsText, withSettings } from "../base/shown.ts";
+import { isPlainObject } from "../base/tree.ts";
 import type { Optimizer, WithRate } from "./optimizer.ts";
 
 /** The rates that groups had before any schedule changed them, so that several schedules share them. */
@@ -18,12 +19,53 @@ function firstRateOf(group: WithRate): number {
   return group.lr;
 }
 
-/** The state of a schedule. */
+/** The state of a schedule: how far it is, and its settings, but for functions of the program. */
 export interface ScheduleState {
   /** Steps so far. */
   readonly lastEpoch: number;
   /** The rates that groups began with; those of the optimizer where there are none. */
   readonly baseRates?: readonly number[];
+  /** Its settings by name; those that the schedule was made with where there are none. */
+  readonly [setting: string]: unknown;
+}
+
+/** A setting without the program's functions, which belong to no state: undefined where nothing is left. */
+function asData(setting: unknown): unknown {
+  if (typeof setting === "function") return undefined;
+  if (Array.isArray(setting)) return setting.some(isFunction) ? undefined : setting.map(asData);
+  return isPlainObject(setting) ? withoutFunctions(setting) : setting;
+}
+
+const isFunction = (value: unknown): boolean => typeof value === "function";
+
+function withoutFunctions(settings: object): Record<string, unknown> {
+  const kept = Object.entries(settings).map(([name, value]) => [name, asData(value)] as const);
+  return Object.fromEntries(kept.filter(([, value]) => value !== undefined));
+}
+
+/** The kind of a setting; none where it may be left out. */
+const kindOf = (value: unknown): string | null =>
+  value === null || value === undefined ? null : Array.isArray(value) ? "a list" : typeof value;
+
+/**
+ * Gives a schedule the settings of a state; functions of the program stay what they are. Throws DynError, before it changes
+ * any, for one that the schedule does not have, and for one of another kind.
+ */
+function restoreSettings(schedule: object, settings: object): void {
+  const owner = schedule.constructor.name;
+  const restored = Object.entries(settings).map(([name, saved]) => {
+    const own: unknown = Reflect.get(schedule, name), kind = kindOf(own);
+    if (!Object.hasOwn(schedule, name)) {
+      throw new DynError(`Expected the state of a ${owner} but found ${name} in it`);
+    }
+    if (kind !== null && saved !== null && kindOf(saved) !== kind) {
+      refuseValue(`${name} of ${owner} to be like ${oneLine(own)}`, saved);
+    }
+    const functions = isPlainObject(own) ? Object.entries(own).filter(([, each]) => isFunction(each)) : [];
+    const value = asData(saved);
+    return [name, isPlainObject(value) ? { ...Object.fromEntries(functions), ...value } : value] as const;
+  });
+  for (const [name, value] of restored) Reflect.set(schedule, name, value);
 }
 
 /** Base: counts steps and applies `rateAt` to the first rate of each group. */
@@ -82,13 +124,17 @@ export abstract class LRScheduler {
 
   /** The state from which a schedule resumes. */
   stateDict(): ScheduleState {
-    return { lastEpoch: this.lastEpoch, baseRates: [...this.baseRates] };
+    const { optimizer: _optimizer, lastEpoch, ...settings } = this;
+    return { lastEpoch, ...withoutFunctions(settings) };
   }
 
-  /** Resumes from a state, also where the optimizer was made with other rates. Throws DynError for one that does not fit. */
+  /**
+   * Resumes from a state, also where the optimizer was made with other rates and the schedule with other settings. Throws
+   * DynError for one that does not fit.
+   */
   loadStateDict(state: ScheduleState): void {
     checkKind(state?.lastEpoch, "a number", "lastEpoch of loadStateDict");
-    const { lastEpoch, baseRates = this.baseRates } = state;
+    const { lastEpoch, baseRates = this.baseRates, ...settings } = state;
     checkKind(baseRates, "a list", "baseRates of loadStateDict");
     const { paramGroups } = this.optimizer;
     if (baseRates.length !== this.baseRates.length) {
@@ -96,6 +142,7 @@ export abstract class LRScheduler {
         `Expected the rates of ${this.baseRates.length} groups but found ${baseRates.length}`,
       );
     }
+    restoreSettings(this, settings);
     paramGroups.slice(0, baseRates.length).forEach((group, i) =>
       firstRates.set(group, baseRates[i] ?? group.lr)
     );

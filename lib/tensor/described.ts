@@ -4,7 +4,7 @@
  */
 import type { DType } from "../base/dtype.ts";
 import type { Element } from "./host.ts";
-import type { DataOf, TensorOptions } from "./tensor_options.ts";
+import type { DataOf, NestedElements, TensorOptions } from "./tensor_options.ts";
 
 /** Options of `nonzeroStatic`: the number of indices. */
 export interface NonzeroStaticOptions {
@@ -89,6 +89,8 @@ export interface Described<T> {
   orgqr(tau: T): T;
   /** Throws DynError: `toTypedArray`, `tolist` and `data` give elements to JavaScript. */
   numpy(): never;
+  /** What `JSON.stringify` writes: the elements, as `tolist` gives them. */
+  toJSON(): NestedElements;
   /** Replaces each element by what a function gives for it, one by one, in place. For tensors of any size ops are faster. */
   apply_(fn: (element: Element) => Element): T;
   /** Replaces each element by what a function gives for it and for the other tensor's, in place. */

@@ -131,6 +131,9 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
       "Expected toTypedArray(), tolist() or await data() but found numpy(): there are no NumPy arrays",
     );
   },
+  toJSON() {
+    return this.tolist();
+  },
   apply_(fn: (element: Element) => Element) {
     return written(this, [this], fn);
   },
