@@ -12,7 +12,7 @@ import type {
   Program,
   Statement,
 } from "../../lib/loops/ir.ts";
-import { inFours, neighboursOf } from "../../lib/codegen/fours.ts";
+import { inFours } from "../../lib/codegen/fours.ts";
 import { loopOver } from "../../lib/loops/nest.ts";
 import { accessesOf } from "../../lib/loops/uses.ts";
 import { ceilDiv, product } from "../../lib/sym/expr.ts";
@@ -187,10 +187,8 @@ class AttentionPrinter {
       const name = w.given(id, "float32");
       PARTS.forEach((part, lane) => w.line(`let ${name}_${lane} = ${vector}.${part};`));
     }
-    const given = [maximum, sum];
-    w.four(four, given);
-    const value = w.plain(finish.value), isUniform = !neighboursOf(four, given).varying.has(finish.value);
-    w.line(`return ${isUniform ? `vec4f(${value})` : vectorOf((_, lane) => `${value}_${lane}`)};`);
+    const variables = w.four(four, [maximum, sum]);
+    w.line(`return vec4f(${variables(finish.value).join(", ")});`);
     w.line("}");
   }
 

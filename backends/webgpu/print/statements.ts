@@ -119,9 +119,9 @@ export class ShaderWriter {
 
   /**
    * A loop over four neighbours: everything once for what they share, else four times. `given` are values from outside
-   * that each of them has its own of.
+   * that each of them has its own of. Returns what gives the variables of a value for the four of them.
    */
-  four(loop: Loop, given: readonly ValueId[] = []): void {
+  four(loop: Loop, given: readonly ValueId[] = []): (id: ValueId) => readonly string[] {
     const { varying, access, at } = neighboursOf(loop, given), { bindings, program } = this.setting;
     const isWhole = (buffer: BufferId) =>
       bindings.inFours(buffer) ||
@@ -146,6 +146,13 @@ export class ShaderWriter {
     }
     this.#lane = undefined;
     loop.reductions.forEach((r) => this.#closeReduction(r));
+    return (id) => this.#variables(id, varying);
+  }
+
+  /** The variables of a value for each of four neighbours. */
+  #variables(id: ValueId, varying: ReadonlySet<ValueId>): readonly string[] {
+    const name = this.plain(id);
+    return [0, 1, 2, 3].map((lane) => varying.has(id) ? `${name}_${lane}` : name);
   }
 
   #four(
@@ -162,10 +169,7 @@ export class ShaderWriter {
       }
       return;
     }
-    const elements = [0, 1, 2, 3].map((lane) =>
-      varying.has(s.value) ? `v${this.#numberOf(s.value)}_${lane}` : `v${this.#numberOf(s.value)}`
-    );
-    this.line(bindings.storeFour(s.buffer, index, elements));
+    this.line(bindings.storeFour(s.buffer, index, this.#variables(s.value, varying)));
   }
 
   /** Values by the order in which they come, so that equal kernels have one text. */
@@ -282,7 +286,10 @@ export class ShaderWriter {
   }
 
   #loop(loop: Loop): void {
-    if (isFour(loop)) return this.four(loop);
+    if (isFour(loop)) {
+      this.four(loop);
+      return;
+    }
     const shared = loop.share === "team";
     const counter = this.counter(loop.axis.symbol), size = this.index(loop.axis.size);
     for (const c of loop.carried) {
