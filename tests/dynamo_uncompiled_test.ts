@@ -6,6 +6,7 @@ import { counters, logs } from "../lib/base/logs.ts";
 import { symbolsOf } from "../lib/graph/sizes.ts";
 import { explain, optimize, statusOf } from "../lib/dynamo/mod.ts";
 import { ops } from "../lib/tensor/eager.ts";
+import { noGrad } from "../lib/tensor/modes.ts";
 import type { Tensor } from "../lib/tensor/tensor.ts";
 import { capture, list, vector } from "./support/dynamo.ts";
 
@@ -189,6 +190,20 @@ Deno.test("an exception that was expected and does not come is said and counted"
   assertEquals(written, [5]);
   assertEquals(list(c.run({ r: 1 }, vector(1))), [2]);
   assert(uncompiled(c.run).every(([id]) => id !== "GB0030"));
+});
+
+Deno.test("a write gives a history to other tensors of that memory: a backward pass that needs it is no error", () => {
+  const program = (base: Tensor, view: Tensor) => {
+    base.mul_(3);
+    view.mul(view).sum().backward();
+  };
+  const compiled = capture(program).run;
+  for (const run of [program, compiled]) {
+    const x = vector(2, 3).requiresGrad_(), base = x.mul(2), view = noGrad(() => base.slice(0, 1, 2));
+    run(base, view);
+    assertEquals(x.grad?.tolist(), [0, 216]);
+  }
+  assertEquals(uncompiled(compiled), []);
 });
 
 Deno.test("an error of dyn itself leaves the function as it is, and is said", () => {

@@ -69,6 +69,14 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     view.mul(view).sum().backward();
     return [x.grad?.tolist(), view.grad?.tolist()];
   },
+  "taken without recording of what has no history before a write": (x) => {
+    const base = tensor([4, 5], { dtype: "float32" }), view = noGrad(() => base.at("1:"));
+    base.mul_(x);
+    const shown = view.mul(2);
+    compiler.disable(() => {})();
+    shown.add(x.at("1:")).sum().backward();
+    return x.grad?.tolist();
+  },
   "no view: hooks see what was there before a recorded write": (x) => {
     const whole = x.mul(1);
     whole.registerHook(turn);

@@ -15,6 +15,7 @@ import { appendGradients } from "./gradient_nodes.ts";
 import { tapGradient } from "./gradient_taps.ts";
 import type { CallRequest, Interpreter } from "./interpreter.ts";
 import { allElements, newArray } from "./objects.ts";
+import { refuseWithoutHistory } from "./written_memory.ts";
 
 /** Models `autograd.grad(outputs, inputs, gradOutputs?, options?)`. */
 export function gradientsAsked(m: Interpreter, request: CallRequest): Value {
@@ -22,7 +23,7 @@ export function gradientsAsked(m: Interpreter, request: CallRequest): Value {
   const { args } = request;
   const asked = askedOf(m, args), { outputs, inputs } = asked;
   if (outputs.some(({ requiresGrad }) => !requiresGrad) || inputs.some(({ requiresGrad }) => !requiresGrad)) {
-    return breakGraph("throws", "autograd.grad of a tensor that does not require grad");
+    return refuseWithoutHistory(m, "autograd.grad");
   }
   const leave = (because: string): never => tapGradient(m, inputs, `autograd.grad: ${because}`);
   const tangents = outputs.map((output, k) => tangentOf(m, output, asked.tangents[k] ?? NULL));

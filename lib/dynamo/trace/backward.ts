@@ -15,6 +15,7 @@ import { callAfterHooks, callHooks } from "./gradient_hooks.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "./interpreter.ts";
 import { readTensorProperty } from "./tensor_properties.ts";
 import { callOp } from "./tensor_ops.ts";
+import { refuseWithoutHistory } from "./written_memory.ts";
 
 /** Models `backward(gradient, retainGraph, createGraph)`. */
 export function backward(
@@ -22,7 +23,7 @@ export function backward(
   loss: TensorValue,
   { args, completion }: Pick<CallRequest, "args" | "completion">,
 ): CallResult {
-  if (!loss.requiresGrad) return breakGraph("throws", "backward of a tensor that does not require grad");
+  if (!loss.requiresGrad) return refuseWithoutHistory(m, "backward");
   if (loss.real) return breakGraph("backward", "the tensor was made outside of the graph");
   const { gradient, retainGraph, createGraph } = named(m, args);
   const tangent = tangentOf(m, loss, gradient ?? NULL);

@@ -351,7 +351,7 @@ function appendCall(m: Interpreter, target: CallTarget, given: Resolved, method:
       refuseCall(`an in-place operation with a result of type ${dtype}`);
     }
     if (m.gradEnabled && asks) checkLeaf(m, first.value);
-    if (m.gradEnabled) refuseLateHistories(m, first.value.node);
+    if (m.gradEnabled) refuseLateHistories(m, first.value.node, asks);
     keepHistories(m, first.value.node);
   }
   if (inplace && first) keepReadElements(m, first.value.node);
@@ -501,9 +501,9 @@ function checkLeaf(m: Interpreter, target: GraphValue): void {
 }
 
 /** Ends the graph at a write after which the tape gives a history to a view that was taken without one. */
-function refuseLateHistories(m: Interpreter, target: Node): void {
+function refuseLateHistories(m: Interpreter, target: Node, writesHistory: boolean): void {
   const { tensors, graph } = m.output, whole = shownNode(target, { detached: false });
-  if (!tensors.get(whole)?.requiresGrad) return;
+  if (!writesHistory && !tensors.get(whole)?.requiresGrad) return;
   const isLate = (node: Node) =>
     node.meta.noGrad === true && tensors.get(node)?.requiresGrad === false &&
     shownNode(node, { detached: false }) === whole;

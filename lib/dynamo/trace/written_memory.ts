@@ -5,6 +5,7 @@
  */
 import type { Node } from "../../graph/node.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
+import { breakGraph } from "../break_reasons.ts";
 import type { Source } from "../source.ts";
 import type { TensorValue } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -22,6 +23,15 @@ export function guardWrites(machine: Interpreter, output: OutputGraph, results: 
   guardViews(output, tensors);
   const [change] = tensors.flatMap(({ layoutChanges }) => layoutChanges);
   if (change) throw breakBefore(change.step, `${change.op}_ of an input where results require grad`);
+}
+
+/**
+ * Ends the trace at a call that needs a gradient of a tensor without one; throws Restart where it may have one by a write to
+ * memory that it shows.
+ */
+export function refuseWithoutHistory(m: Interpreter, call: string): never {
+  guardWrites(m, m.output, []);
+  return breakGraph("throws", `${call} of a tensor that does not require grad`);
 }
 
 /**
