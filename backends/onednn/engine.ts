@@ -2,7 +2,7 @@
  * oneDNN as an engine: matrix products, convolutions and their gradients, softmax and layer normalisation of float32
  * on the CPU. Imported for its effect. Invariant: unsupported nodes run elsewhere.
  */
-import { DynError } from "../../lib/base/errors.ts";
+import { DynError, invariant } from "../../lib/base/errors.ts";
 import { counters } from "../../lib/base/logs.ts";
 import { copyNodes } from "../../lib/graph/copy.ts";
 import { registerEngine } from "../../lib/graph/engines.ts";
@@ -99,7 +99,7 @@ interface Sizes {
 
 function geometryOf(args: readonly unknown[]): Sizes {
   const [stride, padding, dilation] = args.slice(0, 3).map(numbersOf), groups = Number(args[3]);
-  if (!stride || !padding || !dilation) throw new DynError("Expected strides, padding and dilations");
+  invariant(stride && padding && dilation, "Expected strides, padding and dilations");
   return { groups, stride, padding, dilation, numbers: [stride.length, ...stride, ...dilation, ...padding] };
 }
 

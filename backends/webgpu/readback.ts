@@ -4,7 +4,7 @@
  * awaited map (others make the runtime panic). Hence a few warmed ones, reused, and large reads in parts.
  * Invariant: what is returned was copied by the device, after all work before it was done: receipts prove it.
  */
-import { DynError } from "../../lib/base/errors.ts";
+import { DynError, invariant } from "../../lib/base/errors.ts";
 import { type Reading, RECEIPT_BYTES, type Receipts } from "./receipts.ts";
 
 const STAGING_BYTES = 4 << 20;
@@ -141,7 +141,7 @@ export class Readback {
   /** Has a piece of a buffer copied behind the counter; says what the counter should be. */
   #copy(buffer: GPUBuffer, from: number, size: number): { staging: GPUBuffer; expected: number } {
     const staging = this.staging[this.#next++ % this.staging.length];
-    if (!staging) throw new DynError("Expected a staging buffer but found none");
+    invariant(staging, "Expected a staging buffer but found none");
     const encoder = this.device.createCommandEncoder(), pass = encoder.beginComputePass();
     const expected = this.receipts.stamp(pass);
     pass.end();

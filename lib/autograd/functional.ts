@@ -323,7 +323,9 @@ export class Functionalizer {
 
   #inPlace({ definition: called, args }: FunctionalCall): FunctionalTensor {
     const definition = formOf(called, args), [first] = tensorArguments(args);
-    if (!first) throw new DynError(`Expected a tensor to write to in ${definition.name}_ but found none`);
+    if (!first) {
+      throw new InternalError(`Expected a tensor to write to in ${definition.name}_ but found none`);
+    }
     const receiver = first.value;
     if (called.inplace === "layout") {
       if (isComplex(receiver.dtype)) {

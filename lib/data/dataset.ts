@@ -1,7 +1,7 @@
 /** Datasets: indexed collections of samples, and ways to combine and split them. */
 import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
-import { DynError } from "../base/errors.ts";
+import { DynError, invariant } from "../base/errors.ts";
 import { oneLine, showAsText } from "../base/shown.ts";
 import { tensor as makeTensor } from "../tensor/creation.ts";
 import { indexSelect } from "../tensor/generated_functions.ts";
@@ -109,7 +109,7 @@ export class Subset<S> implements Dataset<S> {
     this.length = indices.length;
     if (dataset.batch) {
       this.batch = (wanted) => {
-        if (!dataset.batch) throw new DynError("Expected a dataset with batches but found none");
+        invariant(dataset.batch, "Expected a dataset with batches but found none");
         checkKind(wanted, "a list", "a batch");
         return dataset.batch(wanted.map((i) => this.#original(i)));
       };

@@ -2,7 +2,7 @@
  * Fetches batches of samples by index, or from an iterable dataset. Invariant: an error that a dataset throws says
  * which sample it concerns, in whichever thread batches are made.
  */
-import { DynError, isOwnFrame, messageOf } from "../base/errors.ts";
+import { DynError, invariant, isOwnFrame, messageOf } from "../base/errors.ts";
 import { defaultCollate, defaultConvert } from "./collate.ts";
 import type { Dataset } from "./dataset.ts";
 
@@ -82,7 +82,7 @@ export class Fetcher<S, B> {
 
   #sample(index: number): S {
     const { dataset } = this.#batching;
-    if (!dataset) throw new DynError("Expected a dataset with samples by index");
+    invariant(dataset, "Expected a dataset with samples by index");
     try {
       return dataset.get(index);
     } catch (thrown) {

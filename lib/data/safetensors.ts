@@ -145,7 +145,7 @@ function readTensor(name: string, entry: unknown, data: Uint8Array, { widen = fa
   return fromTypedArray(read(data.slice(start, end).buffer), shape, { dtype, device: "cpu" });
 }
 
-/** How elements of a type of the format are read. */
+/** Returns the reader of a type of the format. */
 function storedType(name: string, type: unknown, widen: boolean): WiderType {
   const found = Object.entries(NAMES).find(([, stored]) => stored === type);
   if (found) {

@@ -5,7 +5,7 @@
 import type { HostArray, RealType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 
-/** How elements of a type are read. */
+/** A type of the format and the one that its elements are read as. */
 export interface WiderType {
   /** The type that holds them. */
   readonly dtype: RealType;

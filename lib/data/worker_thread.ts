@@ -4,7 +4,7 @@
  */
 import { config } from "../base/config.ts";
 import { setDefaultDtype } from "../base/dtype.ts";
-import { DynError, messageOf } from "../base/errors.ts";
+import { DynError, invariant, messageOf } from "../base/errors.ts";
 import { chooseDefaultDevice } from "../tensor/default_device.ts";
 import { manualSeed } from "../tensor/random.ts";
 import { type Dataset, ListDataset } from "./dataset.ts";
@@ -88,7 +88,7 @@ class Source {
   /** The batch of some samples, or, for null, the next one of the stream; null where that has ended. */
   async next(epoch: number, indices: readonly number[] | null): Promise<{ readonly batch: unknown } | null> {
     if (indices !== null) return { batch: await this.#fetcher.batchLater(indices) };
-    if (!this.#stream) throw new DynError("Expected an iterable dataset in the worker");
+    invariant(this.#stream, "Expected an iterable dataset in the worker");
     const { samples, size, dropLast } = this.#stream;
     if (this.#batches?.epoch !== epoch) {
       this.#batches = { epoch, left: this.#fetcher.streamed(samples, size, dropLast)[Symbol.iterator]() };

@@ -6,7 +6,7 @@
 import { savedTensorsHooks } from "../autograd/saved_hooks.ts";
 import { itemSize } from "../base/dtype.ts";
 import { optionsOf } from "../base/checked_input.ts";
-import { DynError } from "../base/errors.ts";
+import { DynError, invariant } from "../base/errors.ts";
 import { checkModule, Module, type StateDict } from "../nn/module.ts";
 import { Parameter } from "../nn/parameter.ts";
 import { cat, zeros } from "../tensor/generated_functions.ts";
@@ -132,7 +132,7 @@ function pack(tensor: Tensor): Tensor | Dropped {
 function unpack(packed: Tensor | Dropped): Tensor {
   if (!(packed instanceof Dropped)) return packed;
   const whole = packed.unit.again()[packed.index];
-  if (!whole) throw new DynError("Expected a parameter of a sharded module but found none");
+  invariant(whole, "Expected a parameter of a sharded module but found none");
   return noGrad(() => whole.asStrided(packed.shape, packed.strides, packed.offset));
 }
 

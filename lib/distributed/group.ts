@@ -4,7 +4,7 @@
  */
 import { checkPositive } from "../base/checked_numbers.ts";
 import { checkInstance, checkKind, optionsOf, refuseChoice } from "../base/checked_input.ts";
-import { DynError } from "../base/errors.ts";
+import { DynError, invariant } from "../base/errors.ts";
 import { ALONE } from "./alone.ts";
 import { DistributedError } from "./errors.ts";
 import { runningProgram } from "./program.ts";
@@ -167,7 +167,7 @@ export function getGroupRank(group: ProcessGroup, globalRank: number): number {
 export function newGroup(ranks: readonly number[] | null = null): ProcessGroup {
   if (ranks) checkKind(ranks, "a list", "ranks of newGroup");
   const { connection, size } = worldGroup(), chosen = [...ranks ?? worldGroup().ranks].sort((a, b) => a - b);
-  if (!connection) throw new DynError("Expected a connection of the group of all processes but found none");
+  invariant(connection, "Expected a connection of the group of all processes but found none");
   const isRank = (rank: number) => Number.isInteger(rank) && rank >= 0 && rank < size;
   if (chosen.length === 0 || !chosen.every(isRank) || new Set(chosen).size < chosen.length) {
     throw new DynError(`Expected distinct ranks in [0, ${size - 1}] but found [${chosen.join(", ")}]`);

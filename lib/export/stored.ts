@@ -4,7 +4,7 @@
  */
 import { inferenceModule } from "../aot/functional_graph.ts";
 import { graphSignature, runtimePlan } from "../aot/stored_pair.ts";
-import { DynError, messageOf } from "../base/errors.ts";
+import { DynError, invariant, messageOf } from "../base/errors.ts";
 import type { Plain } from "../base/recording.ts";
 import { parse, serialize } from "../data/safetensors.ts";
 import { readGraph, writeGraph } from "../graph/stored/graph.ts";
@@ -61,7 +61,7 @@ function formOf(
 ): Record<string, Plain> {
   const callForm = writeCall(call, symbols);
   const { signature } = functional;
-  if (!signature) throw new DynError("Expected a functional graph with a signature");
+  invariant(signature, "Expected a functional graph with a signature");
   return {
     format: FORMAT,
     version: VERSION,

@@ -3,7 +3,7 @@
  * batch). Invariant: parameters have PyTorch's names and layouts.
  */
 import { checkTensor } from "../tensor/checked.ts";
-import { DynError } from "../base/errors.ts";
+import { DynError, invariant } from "../base/errors.ts";
 import { empty, zeros } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
@@ -170,7 +170,7 @@ export class MultiheadAttention extends Module {
   private weights(): [Tensor, Tensor, Tensor] {
     const { inProjWeight, qProjWeight, kProjWeight, vProjWeight } = this;
     if (qProjWeight && kProjWeight && vProjWeight) return [qProjWeight, kProjWeight, vProjWeight];
-    if (!inProjWeight) throw new DynError("Expected projection weights but found none");
+    invariant(inProjWeight, "Expected projection weights but found none");
     const width = inProjWeight.size(0) / 3, part = (k: number) => inProjWeight.narrow(0, k * width, width);
     return [part(0), part(1), part(2)];
   }

@@ -4,7 +4,7 @@
  * the first state is the step's output.
  */
 import { refuseChoice } from "../base/checked_input.ts";
-import { DynError } from "../base/errors.ts";
+import { invariant } from "../base/errors.ts";
 import { zeros } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
@@ -50,7 +50,7 @@ class LongShortTerm extends Gates {
 
   override step(a: Tensor, b: Tensor, [, c]: States): States {
     const [input, forget, cell, output] = a.add(b).chunk(4, -1);
-    if (!c || !input || !forget || !cell || !output) throw new DynError("Expected four gates and two states");
+    invariant(c && input && forget && cell && output, "Expected four gates and two states");
     const next = forget.sigmoid().mul(c).add(input.sigmoid().mul(cell.tanh()));
     return [output.sigmoid().mul(next.tanh()), next];
   }
@@ -63,7 +63,7 @@ class Gated extends Gates {
 
   override step(a: Tensor, b: Tensor, [h]: States): States {
     const [ra, za, na] = a.chunk(3, -1), [rb, zb, nb] = b.chunk(3, -1);
-    if (!h || !ra || !za || !na || !rb || !zb || !nb) throw new DynError("Expected three gates and a state");
+    invariant(h && ra && za && na && rb && zb && nb, "Expected three gates and a state");
     const update = za.add(zb).sigmoid();
     const candidate = na.add(ra.add(rb).sigmoid().mul(nb)).tanh();
     return [candidate.add(update.mul(h.sub(candidate)))];

@@ -6,7 +6,7 @@
 import { checkShare } from "../base/checked_numbers.ts";
 import { checkOneOf } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
-import { DynError } from "../base/errors.ts";
+import { DynError, invariant } from "../base/errors.ts";
 import type { Optimizer } from "./optimizer.ts";
 import { LRScheduler } from "./schedule.ts";
 
@@ -258,7 +258,7 @@ export class OneCycleLR extends Cycle {
     }
     const phases = this.phases(group), found = phases.findIndex(({ end }) => epoch <= end);
     const at = found < 0 ? phases.length - 1 : found, phase = phases[at], begin = phases[at - 1]?.end ?? 0;
-    if (!phase) throw new DynError("Expected phases but found none");
+    invariant(phase, "Expected phases but found none");
     const [from, to] = of(phase), share = (epoch - begin) / (phase.end - begin);
     return this.options.annealStrategy === "linear"
       ? from + (to - from) * share

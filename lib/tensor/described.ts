@@ -89,7 +89,7 @@ export interface Described<T> {
   orgqr(tau: T): T;
   /** Throws DynError: `toTypedArray`, `tolist` and `data` give elements to JavaScript. */
   numpy(): never;
-  /** What `JSON.stringify` writes: the elements, as `tolist` gives them. */
+  /** The elements, as `tolist` gives them, for `JSON.stringify`. */
   toJSON(): NestedElements;
   /** Replaces each element by what a function gives for it, one by one, in place. For tensors of any size ops are faster. */
   apply_(fn: (element: Element) => Element): T;

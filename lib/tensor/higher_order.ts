@@ -5,7 +5,7 @@
  * through the branches and iterations that ran.
  */
 import { checkFunction, checkKind, optionsOf, refuseValue } from "../base/checked_input.ts";
-import { DynError } from "../base/errors.ts";
+import { DynError, invariant } from "../base/errors.ts";
 import { flatten, isPlainObject, type TreeSpec, unflatten } from "../base/tree.ts";
 import { runCond, runScan, runWhile } from "../graph/higher_order.ts";
 import { ops } from "./eager.ts";
@@ -158,7 +158,7 @@ function flattened(value: unknown): { readonly leaves: readonly unknown[]; reado
 
 /** The leaves in an arrangement that a caller's own values had. */
 function arranged<T>(spec: TreeSpec | undefined, leaves: readonly unknown[]): T {
-  if (!spec) throw new DynError("Expected a function that was called");
+  invariant(spec, "Expected a function that was called");
   return unflatten(spec, leaves) as T;
 }
 

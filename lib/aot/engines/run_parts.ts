@@ -3,7 +3,7 @@
  * gradient requirements that its graph records, or runs op by op; an engine's results have the recorded types and
  * shapes; a call that fails rolls back the writes of its parts.
  */
-import { DynError, isUndone, noteUndone } from "../../base/errors.ts";
+import { DynError, InternalError, isUndone, noteUndone } from "../../base/errors.ts";
 import type { CompiledFunction, GraphBackend } from "../../graph/backend.ts";
 import { GraphModule } from "../../graph/graph_module.ts";
 import type { Transaction } from "../../graph/interpreter.ts";
@@ -86,7 +86,7 @@ function sizesOf(module: GraphModule): (args: readonly unknown[]) => SizeOf {
   const bindings = new Map(sizeBindings(module.graph).map((each) => [each.symbol, each]));
   return (args) => (symbol) => {
     const binding = bindings.get(symbol);
-    if (!binding) throw new DynError(`Expected an input that gives the size ${symbol} but found none`);
+    if (!binding) throw new InternalError(`Expected an input that gives the size ${symbol} but found none`);
     return readBinding(binding, args);
   };
 }

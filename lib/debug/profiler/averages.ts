@@ -3,7 +3,7 @@
  * one of the same name and kind counts once in totals.
  */
 import { checkOneOf, checkOptions } from "../../base/checked_input.ts";
-import { DynError } from "../../base/errors.ts";
+import { invariant } from "../../base/errors.ts";
 import type { EventKind, ProfileEvent } from "./events.ts";
 import { type MachineLimits, machineLimits, shareOfLimit } from "./limits.ts";
 
@@ -157,7 +157,7 @@ export class KeyAverages extends Array<KeyAverage> {
 
 function averageOf(group: readonly ProfileEvent[]): KeyAverage {
   const [first] = group;
-  if (!first) throw new DynError("Expected an event but found none");
+  invariant(first, "Expected an event but found none");
   const outermost = group.filter(({ parent }) => {
     for (let at = parent; at !== null; at = at.parent) {
       if (at.name === first.name && at.kind === first.kind) return false;

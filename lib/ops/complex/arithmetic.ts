@@ -2,7 +2,7 @@
  * Arithmetic of complex tensors as compositions of real ops on their parts. Invariant: gradients follow from those of
  * the real ops, which by PyTorch's convention are the complex ones: ∂L/∂re + i·∂L/∂im.
  */
-import { DynError } from "../../base/errors.ts";
+import { DynError, invariant } from "../../base/errors.ts";
 import { type ComplexType, isComplex } from "../../base/dtype.ts";
 import { arithmetic } from "../elementwise/arithmetic.ts";
 import { elementwise } from "../elementwise/elementwise.ts";
@@ -24,8 +24,8 @@ import { type ComplexRule, rule } from "./rule.ts";
 /** The complex tensor among two operands, and the other one. */
 function complexFirst<T extends TensorLike>(a: OperandOf<T>, b: OperandOf<T>): readonly [T, OperandOf<T>] {
   if (isComplexTensor(a)) return [a, b];
-  if (isComplexTensor(b)) return [b, a];
-  throw new DynError("Expected a complex operand but found real ones");
+  invariant(isComplexTensor(b), "Expected a complex operand but found real ones");
+  return [b, a];
 }
 
 /** a · b. A real factor scales both parts. */

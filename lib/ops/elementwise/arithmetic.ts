@@ -2,7 +2,7 @@
  * Arithmetic of two operands, with broadcasting and type promotion, and ops composed of it. Invariant: names, types
  * and gradients follow PyTorch.
  */
-import { DynError } from "../../base/errors.ts";
+import { DynError, invariant } from "../../base/errors.ts";
 import { categoryOf, type DType, isFloat, isInteger } from "../../base/dtype.ts";
 import type { Body } from "../../loops/body.ts";
 import type { ScalarOps } from "../../loops/scalar.ts";
@@ -72,9 +72,7 @@ function addition(name: "add" | "sub") {
         operands: [self, other, alpha],
         compute,
         body: (o, [a, b, k]) => {
-          if (a === undefined || b === undefined || k === undefined) {
-            throw new DynError("Expected operands");
-          }
+          invariant(a !== undefined && b !== undefined && k !== undefined, "Expected operands");
           if (compute === "bool") return o.or(a, alpha === 1 ? b : o.and(b, k));
           const right = alpha === 1 ? b : o.mul(b, k);
           return name === "add" ? o.add(a, right) : o.sub(a, right);

@@ -2,7 +2,7 @@
  * Elementwise functions of two or three operands. Invariant: each has the numerically careful form where the plain
  * one overflows or cancels.
  */
-import { DynError } from "../../base/errors.ts";
+import { DynError, invariant } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
 import { type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
@@ -244,9 +244,10 @@ function addCombined(name: "addcmul" | "addcdiv") {
         operands: [self, tensor1, tensor2, value],
         compute: result?.dtype ?? "float32",
         body: (o, [x, a, b, v]) => {
-          if (x === undefined || a === undefined || b === undefined || v === undefined) {
-            throw new DynError("Expected operands");
-          }
+          invariant(
+            x !== undefined && a !== undefined && b !== undefined && v !== undefined,
+            "Expected operands",
+          );
           const first = value === 1 ? a : o.mul(v, a);
           return o.add(x, name === "addcmul" ? o.mul(first, b) : o.div(first, b));
         },

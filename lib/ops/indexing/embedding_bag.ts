@@ -3,7 +3,7 @@
  * bags, and the padding index, go to a row that is dropped.
  */
 import { zeroUnless } from "../refusals.ts";
-import { DynError } from "../../base/errors.ts";
+import { DynError, invariant } from "../../base/errors.ts";
 import { isInteger } from "../../base/dtype.ts";
 import { add, sub } from "../../sym/expr.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
@@ -33,7 +33,7 @@ function evenBags<T extends TensorLike>(o: OpApi<T>, { rows, counted, mode }: Ba
   if (rows.shape[1] === 0) return o.sum(rows, 1);
   if (mode === "max") {
     const [largest] = o.max(mask ? o.where(mask, rows, -Infinity) : rows, 1);
-    if (!largest) throw new DynError("Expected maxima but found none");
+    invariant(largest, "Expected maxima but found none");
     return counted ? o.where(o.any(o.unsqueeze(counted, -1), 1), largest, 0) : largest;
   }
   const total = o.sum(mask ? o.where(mask, rows, 0) : rows, 1);

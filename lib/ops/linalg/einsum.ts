@@ -3,7 +3,7 @@
  * batched matrix product.
  */
 import { type DType, isFloat } from "../../base/dtype.ts";
-import { DynError } from "../../base/errors.ts";
+import { DynError, invariant } from "../../base/errors.ts";
 import { type Dim, product } from "../../sym/expr.ts";
 import { isEqual } from "../../sym/decide.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
@@ -227,7 +227,7 @@ const einsum = composeOp({
     const { inputs, output, sizes } = parse(equation, operands);
     const terms = operands.map((value, i) => diagonalize(o, { value, labels: inputs[i] ?? [] }));
     let [result, ...rest] = terms;
-    if (!result) throw new DynError("Expected at least one operand of einsum but found none");
+    invariant(result, "Expected at least one operand of einsum but found none");
     while (rest.length > 0) {
       const [next, ...later] = rest;
       if (!next) break;

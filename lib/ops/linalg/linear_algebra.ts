@@ -4,7 +4,7 @@
  * have gradient rules.
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
-import { DynError, LinAlgError } from "../../base/errors.ts";
+import { DynError, invariant, LinAlgError } from "../../base/errors.ts";
 import { isDifferentiable, isFloat } from "../../base/dtype.ts";
 import { isEqual } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
@@ -229,12 +229,12 @@ const multiDot = composeWideOp({
       }
     });
     const first = tensors[0], last = tensors.at(-1);
-    if (!first || !last) throw new DynError("Expected at least two tensors but found none");
+    invariant(first && last, "Expected at least two tensors but found none");
     return contiguousMeta([...first.shape.slice(0, -1), ...last.shape.slice(1)], first.dtype, first.device);
   },
   compose(o, { tensors }) {
     const [first, ...rest] = tensors;
-    if (!first) throw new DynError("Expected at least two tensors but found none");
+    invariant(first, "Expected at least two tensors but found none");
     return rest.reduce((product, x) => o.matmul(product, x), first);
   },
   samples: [{ args: [[t(2, 3), t(3, 4), t(4, 2)]] }],

@@ -3,7 +3,7 @@
  * matrix is an error.
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
-import { DynError } from "../../base/errors.ts";
+import { DynError, invariant } from "../../base/errors.ts";
 import { isEqual } from "../../sym/decide.ts";
 import { product } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
@@ -62,7 +62,7 @@ const solveEx = composeOp({
   hostParts: true,
   infer({ A, B, left }) {
     const result = solve.infer({ A, B, left });
-    if (!isOne(result)) throw new DynError("Expected one result of solve but found several");
+    invariant(isOne(result), "Expected one result of solve but found several");
     return [result, contiguousMeta(A.shape.slice(0, -2), "int32", A.device)];
   },
   compose: (o, { A, B, left }) => [

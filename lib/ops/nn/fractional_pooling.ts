@@ -2,7 +2,7 @@
  * Max pooling over windows at random places of [batch?, channels, …spatial]. Invariant: compositions; window
  * positions follow from one random number for each channel and dimension, which a caller may pass.
  */
-import { DynError } from "../../base/errors.ts";
+import { DynError, invariant } from "../../base/errors.ts";
 import { type Dim, product } from "../../sym/expr.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { FUNCTIONAL, type TensorLike } from "../definition.ts";
@@ -112,7 +112,7 @@ function fractionalMaxPool(rank: 2 | 3) {
         const own = o.add(places, inside);
         index = index ? o.add(o.mul(index, known), own) : own;
       });
-      if (!index) throw new DynError("Expected spatial dimensions but found none");
+      invariant(index, "Expected spatial dimensions but found none");
       const whole = o.expand(index, [...batch, ...sizes, ...kernel]);
       const columns = o.reshape(whole, [...batch, product(sizes), product(kernel)]);
       const read = o.gather(
@@ -121,7 +121,7 @@ function fractionalMaxPool(rank: 2 | 3) {
         columns,
       );
       const [values, at] = o.max(read, -1), shape: Dim[] = [...lead, ...sizes];
-      if (!values || !at) throw new DynError("Expected values and their places");
+      invariant(values && at, "Expected values and their places");
       if (!returnIndices) return o.reshape(values, shape);
       const places = o.squeeze(o.gather(columns, -1, o.unsqueeze(at, -1)), -1);
       return [o.reshape(values, shape), o.reshape(places, shape)];

@@ -2,7 +2,7 @@
  * Sampling of [batch, channels, …spatial] at grid points in [−1, 1], the last dimension first: [batch, channels,
  * …places]. Invariant: compositions, so that gradients reach activations and grid; elements outside are never read.
  */
-import { DynError } from "../../base/errors.ts";
+import { DynError, invariant } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
 import { isEqual, isLess } from "../../sym/decide.ts";
 import { type Dim, product, sub } from "../../sym/expr.ts";
@@ -119,7 +119,7 @@ function sample<T extends TensorLike>(
       inside = inside ? o.logicalAnd(inside, fits) : fits;
       share = share ? o.mul(share, tap.share) : tap.share;
     });
-    if (!index || !inside || !share) throw new DynError("Expected spatial dimensions but found none");
+    invariant(index && inside && share, "Expected spatial dimensions but found none");
     const read = o.gather(flat, -1, o.expand(index, [batch, channels, product(places)]));
     return o.where(inside, o.mul(read, share), 0);
   });

@@ -2,7 +2,7 @@
  * Distance and margin losses. Invariant: all are compositions.
  */
 import { checkAtLeast, checkPositive } from "../../base/checked_numbers.ts";
-import { DynError } from "../../base/errors.ts";
+import { DynError, invariant } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
 import { type Dim, product } from "../../sym/expr.ts";
 import { isEqual } from "../../sym/decide.ts";
@@ -25,7 +25,7 @@ function reduce<T extends TensorLike>(o: OpApi<T>, loss: T, reduction: string): 
 
 const promoted = (...all: readonly TensorMeta[]): TensorMeta => {
   const [first] = all;
-  if (!first) throw new DynError("Expected at least one tensor");
+  invariant(first, "Expected at least one tensor");
   return { ...first, dtype: resultTypeOf(all) };
 };
 
@@ -382,7 +382,7 @@ const pdist = composeWideOp({
   compose(o, { self, p }) {
     const n = Number(self.shape[0]);
     const [rows, columns] = o.unbind(o.triuIndices(n, n, 1, { device: self.device }), 0);
-    if (!rows || !columns) throw new DynError("Expected rows and columns of pairs");
+    invariant(rows && columns, "Expected rows and columns of pairs");
     return o.vectorNorm(o.sub(o.indexSelect(self, 0, rows), o.indexSelect(self, 0, columns)), p, -1);
   },
   samples: [{ args: [t(4, 3)] }],

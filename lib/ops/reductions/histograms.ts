@@ -2,7 +2,7 @@
  * Histograms of one and several dimensions, optionally weighted. Invariant: a bin holds its lower edge, the last one
  * its upper too; values outside, and NaN, go to a bin that is dropped.
  */
-import { DynError } from "../../base/errors.ts";
+import { DynError, invariant } from "../../base/errors.ts";
 import { type Dim, product, sub } from "../../sym/expr.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { INTERNAL, type TensorLike } from "../definition.ts";
@@ -100,7 +100,7 @@ const binnedSums = composeWideOp({
       cell = cell ? o.add(o.mul(cell, bins), bin) : bin;
       inside = inside ? o.logicalAnd(inside, own) : own;
     });
-    if (!cell || !inside) throw new DynError("Expected dimensions but found none");
+    invariant(cell && inside, "Expected dimensions but found none");
     const amounts = weight ??
       o.ones([points.shape[0] ?? 0], { dtype: points.dtype, device: points.device });
     const sums = o.scatterAdd(o.newZeros(points, [cells + 1]), 0, o.where(inside, cell, cells), amounts);

@@ -3,7 +3,7 @@
  * another index, so that it fuses with its readers.
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
-import { DynError } from "../../base/errors.ts";
+import { DynError, invariant } from "../../base/errors.ts";
 import { add, type Dim, mod, mul, sub } from "../../sym/expr.ts";
 import { isEqual, isLess } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
@@ -383,7 +383,7 @@ function pick<V>(
   const full = placed.filter((part) => !part.isEmpty);
   const of = (list: typeof placed): V => {
     const [first, ...others] = list, cut = list.length > LONGEST_CHAIN ? list.length >> 1 : 1;
-    if (!first) throw new DynError("Expected at least one tensor to cat but found none");
+    invariant(first, "Expected at least one tensor to cat but found none");
     if (others.length === 0) {
       return castTo(o, o.load(first.operand, withSize(at.index, at.at, sub(along, first.start))), at.dtype);
     }
