@@ -8,15 +8,15 @@ import { DEVICES } from "./device_names.ts";
 import { initWebGpu } from "./webgpu/device.ts";
 
 /**
- * Prepares a device. "cpu" always is; "webgpu" acquires its adapter once and fails with advice where there is none.
- * Throws DynError for any other name.
+ * Prepares a device. "cpu" needs no preparation; "webgpu" acquires its adapter once and fails with advice if there is
+ * none. Throws DynError for any other name.
  */
 export async function initDevice(name: string): Promise<void> {
   checkOneOf("the device", name, DEVICES);
   if (name === "webgpu") await initWebGpu();
 }
 
-/** Prepares a device and makes tensors on it unless they name another. Throws as `initDevice` does. */
+/** Prepares a device and makes it the default of new tensors. Throws as `initDevice` does. */
 export async function useDevice(name: string): Promise<void> {
   await initDevice(name);
   chooseDefaultDevice(name);

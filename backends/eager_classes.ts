@@ -1,6 +1,6 @@
 /**
- * Has the classes of eager calls compiled as graphs are. Imported for its effect. Invariant: eager execution shows up
- * in no count and no record of compiled graphs.
+ * Compiles the classes of eager calls in the same way as graphs. Imported for its effect. Invariant: eager execution
+ * appears in no count and no record of compiled graphs.
  */
 import { CUT_LENGTHS, sumLengths } from "../lib/codegen/blocked_sums.ts";
 import { compileGraph } from "../lib/inductor/compile_graph.ts";

@@ -15,18 +15,18 @@ import type { Visible } from "./weak_entries.ts";
 /** A piece of a device's memory, and what its pool knows of it. */
 export class Block {
   size = 0;
-  /** Whether somebody has it. */
+  /** Whether it is in use. */
   isInUse = false;
-  /** The memory that the program has it by, or had: by id, since a pool keeps no memory alive. */
+  /** Id of its current or last memory: by id, since a pool keeps no memory alive. */
   memoryId = 0;
-  /** The last look that saw that memory, and the last that came by this block. */
+  /** The last search that saw that memory, and the last that visited this block. */
   seenBy = 0;
   countedBy = 0;
-  /** Bytes that the pool had handed out when it was last given back, or handed out and then dropped. */
+  /** The pool's count of bytes handed out when this block was last freed, or was handed out and then dropped. */
   leftAt = 0;
-  /** Bytes that it handed out between then and when it handed this one out. */
+  /** Bytes handed out between that moment and the next use of this block. */
   away = 0;
-  /** Whether its bytes were all 0 when it was made, and nobody else has had it since. */
+  /** Whether its bytes were all 0 when it was created, and it has never been used since. */
   isUntouched = false;
 }
 
@@ -38,109 +38,131 @@ export interface BlockMemory<B extends Block> extends Memory, Findable {
 /** The source of a pool's blocks. */
 export interface BlockSource<B extends Block, M extends BlockMemory<B>> {
   readonly device: DeviceName;
-  /** The size of the block for so many bytes. */
+  /** Returns the size of the block for this many bytes. */
   sizeFor(bytes: number): number;
-  /** A new block; undefined where there is no room. */
+  /** Creates a block; undefined if there is no room. */
   make(size: number): B | undefined;
-  /** A new memory over a block. */
+  /** Creates a memory over a block. */
   over(block: B, bytes: number): M;
   isMemory(found: Visible): found is M;
   /** Returns whether a block can still be used. */
   isGood(block: B): boolean;
-  /** Gives blocks back to the system. */
+  /** Returns blocks to the system. */
   discard(blocks: readonly B[]): void;
   /**
-   * Below this size a memory that is given back is handed out again itself, for less than a new one costs. It may be
-   * old then, so that it is found later when it is dropped.
+   * Below this size a freed memory object is itself reused, which costs less than creating one. It may have become old
+   * by then, so that it is found later when it is dropped.
    */
   readonly smallBytes: number;
-  /** Touching so many bytes for the first time takes as long as a look for what was dropped, which smaller ones do not await. */
+  /**
+   * Touching this many bytes for the first time takes as long as a search for dropped memory, which smaller requests do
+   * not wait for.
+   */
   readonly freshBytes: number;
-  /** The bytes that memories made lately may have until it is worth 0.1 ms to look which of them were dropped. */
+  /** Bytes of young memories at which a search, which costs 0.1 ms, pays. */
   readonly youngBytes: (size: number) => number;
-  /** The bytes in use below which a search through everything, for 50 ms and more, is not worth it. */
+  /** Bytes in use below which a full search, which costs 50 ms and more, does not pay. */
   readonly oldBytes: number;
-  /** The bytes in use beyond which it is worth it much sooner, where no limit is set. */
+  /** Bytes in use beyond which a full search pays much sooner, if no limit is set. */
   readonly manyBytes: number;
 }
 
-/** Memories made lately from which it is worth it, too, however small they are. */
+/** Number of young memories at which a search pays, too, however small they are. */
 const YOUNG_COUNT = 1 << 13;
 
 const MOST_PATIENCE = 8;
 
 /**
- * Looks before new pages are touched. Each makes older what it sees, and what a training step holds is to be found soon
- * when it ends, so that a program has them while it begins and no more.
+ * Number of early searches, before new pages are touched. Each ages the objects that it sees, but what a training step
+ * holds should be found soon after it ends, so a program has these searches only at the beginning.
  */
 const EARLY_LOOKS = 16;
 
-/** A search through everything takes as long as so many looks, and longer where there are more objects than these bytes. */
+/**
+ * The number of young searches that take as long as a full one, which takes longer with more bytes of objects than
+ * this.
+ */
 const SEARCH_LOOKS = 256, FEW_OBJECTS = 2 ** 27;
 
-/** The part of what was handed out since the last search that has to be new, or a loop that keeps little would search each time. */
+/**
+ * The part of the bytes handed out since the last full search that has to be in new blocks; otherwise a loop that keeps
+ * little would search each time.
+ */
 const MUCH_NEW = 8;
 
-/** The part of the bytes that call for a search below which one among the young was enough; another comes soon above. */
+/**
+ * The part of the bytes that trigger a full search below which a young search was sufficient; above, another one would
+ * come soon.
+ */
 const ROOMY_PART = 15 / 16;
 
-/** The least part of new bytes that counts towards them, where they find nothing. */
+/** The least weight of new bytes, if counting them finds nothing. */
 const LEAST_HOPE = 1 / 8;
 
-/** Share of the searched memory from which on a search that promotes it to old counts as large. */
+/** Share of the searched memory from which on the part that a search promotes to old counts as large. */
 const AGED_PART = 4;
 
-/** Looks that make little old after which the next comes sooner; it does after each that makes nothing old. */
+/**
+ * Number of searches that promote little after which the next one comes sooner; after searches that promote nothing, it
+ * always does.
+ */
 const CALM_LOOKS = 4;
 
-/** Looks in a row that may be put off; more where there are more objects, since V8 is to mark them all at once otherwise. */
+/**
+ * Number of consecutive searches that may be postponed; more with more objects, because V8 would otherwise have to mark
+ * them all at once.
+ */
 const MOST_PUT_OFF = 8;
 
-/** Looks after which it is asked whether everything was collected meanwhile. */
+/** Number of searches after which the old generation is checked for a full collection by V8. */
 const OLD_LOOKS = 8;
 
-/** A block that nobody has, with its memory where that is to be handed out again. */
+/** A free block, with its memory object if that is to be reused. */
 interface Kept<B, M> {
   readonly block: B;
   readonly memory: M | undefined;
 }
 
-/** How many times longer than usual V8 takes to go through all objects. */
+/** How many times longer than usual V8 takes to visit all objects. */
 const burden = (): number => Math.max(heapBytes() / FEW_OBJECTS, 1);
 
 /** Memories of one device. */
 export class BlockPool<B extends Block, M extends BlockMemory<B>> implements MemoryUse {
   readonly #source: BlockSource<B, M>;
   readonly #live: LiveSet<M>;
-  /** Blocks whose memories were made lately; some may be in it twice, or not in use any more. */
+  /** Blocks whose memories are young; some may be listed twice, or be free by now. */
   #young: B[] = [];
-  /** The same of others. */
+  /** Blocks whose memories are old. */
   #old: B[] = [];
-  /** Bytes in the first list that came since the last look. */
+  /** Bytes added to the first list since the last search. */
   #youngBytes = 0;
   #looks = 0;
-  /** Factor on the awaited amount: a search promotes what it sees twice, and that is not found again soon. */
+  /**
+   * Factor on the bytes that trigger a search: a search promotes what it sees twice, and that is not found again soon.
+   */
   #patience = 1;
-  /** Looks in a row that were put off. */
+  /** Number of consecutive searches that were postponed. */
   #putOff = 0;
-  /** Looks since the last one that made much old. */
+  /** Number of searches since the last one that promoted much. */
   #calm = 0;
-  /** Bytes that were touched for the first time, less those that early looks took the time of. */
+  /** Bytes that were touched for the first time, minus those that paid for early searches. */
   #fresh = 0;
   /** The part of them that counts. */
   #hope = 1;
   #earlyLooks = 0;
-  /** Blocks that nobody has, by size; those that came last are used first. */
+  /** Free blocks by size; the most recently freed are reused first. */
   readonly #kept = new Map<number, Kept<B, M>[]>();
   #lastKept = 0;
   readonly #allocated = new Gauge();
   readonly #reserved = new Gauge();
-  /** The bytes in use from which everything is searched. */
+  /** Bytes in use that trigger a full search. */
   #searchFrom: number;
-  /** Bytes that were handed out, and how many those were when `#search` last looked among the young. */
+  /** Bytes handed out, and that count at the last young search by `#search`. */
   #clock = 0;
   #triedAt = -Infinity;
-  /** Those that were handed out since everything was searched, those of new blocks, and those from which on it is worth it again. */
+  /**
+   * Bytes handed out since the last full search, those of them in new blocks, and the number that triggers the next.
+   */
   #handedOut = 0;
   #made = 0;
   #searchEach: number;
@@ -175,7 +197,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   /** Uninitialised memory. Throws OutOfMemory. */
   allocate(bytes: number): M {
     const size = this.#source.sizeFor(bytes);
-    // Also where blocks are kept: those that come back now are likelier to be in a cache
+    // Even if there are free blocks: those found now are more likely to be in a cache
     const areMany = this.#young.length >= YOUNG_COUNT;
     const due = this.#youngBytes >= this.#patience * this.#source.youngBytes(size) || areMany;
     if (due) this.#searchYoung(areMany || this.#mayNotPutOff());
@@ -195,7 +217,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     return memory;
   }
 
-  /** Takes memory back. The caller promises that nobody uses it any more. */
+  /** Frees memory. The caller promises not to use it any more. */
   free(memory: M): void {
     const { block } = memory;
     if (!block.isInUse || block.memoryId !== memory.id) return;
@@ -209,7 +231,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     this.#discardKept(0);
   }
 
-  /** A kept block that is fit for use. */
+  /** A free block that is still usable. */
   #take(size: number): Kept<B, M> | undefined {
     const all = this.#kept.get(size);
     for (let kept = all?.pop(); kept !== undefined; kept = all?.pop()) {
@@ -230,15 +252,16 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     const all = this.#kept.get(size) ?? [];
     all.push({ block, memory });
     if (size === this.#lastKept && all.length > 1) return;
-    // The size that was in use last comes last
+    // The size in use last comes last
     this.#kept.delete(size);
     this.#kept.set(size, all);
     this.#lastKept = size;
   }
 
   /**
-   * Looks for dropped memory before new pages are touched, as long as such looks have taken no longer than the pages that
-   * there are: with each block the next ones are farther apart, and a loop comes to have as many as are worth it.
+   * Searches for dropped memory before new pages are touched, as long as such searches have taken no longer than
+   * touching the pages so far: their distance grows with each block, so that a loop ends up with as many blocks as it
+   * needs.
    */
   #lookEarly(size: number): Kept<B, M> | undefined {
     const cost = this.#source.freshBytes;
@@ -258,12 +281,13 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   }
 
   /**
-   * Looks for dropped memory where so much is in use that it may be worth it, or where so much came since that filling it
-   * took as long, among the young first: gradients of a large model grow old in the step that needs them, and are dropped.
+   * Searches for dropped memory if so much is in use that it may pay, or if so much was added that filling it took as
+   * long as a search, the young generation first: gradients of a large model grow old in the step that needs them, and
+   * are then dropped.
    */
   #search(size: number): Kept<B, M> | undefined {
     const isMuch = () => this.allocated + size > this.#searchFrom;
-    // What a loop drops would be looked for in each call otherwise, as soon as it is what there is to find
+    // Otherwise each call would search for what a loop drops as soon as there is nothing else to find
     const isTried = this.#clock - this.#triedAt < this.#leastEach / MUCH_NEW;
     if (!isMuch() && (isTried || !this.#isLongAgo(size))) return undefined;
     this.#searchYoung(true);
@@ -276,7 +300,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     return found ?? this.#take(size);
   }
 
-  /** Returns whether so much came since everything was searched that it is worth it. */
+  /** Returns whether enough was handed out since the last full search to make another pay. */
   #isLongAgo(size: number): boolean {
     const isPast = () =>
       this.#handedOut > this.#searchEach && this.#made + size > this.#searchEach / MUCH_NEW;
@@ -319,7 +343,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     if (look % OLD_LOOKS === 0) this.#searchOld();
   }
 
-  /** Looks among the old where that costs no collection. */
+  /** Searches the old generation if that needs no collection. */
   #searchOld(): void {
     const alive = this.#live.old();
     if (alive === undefined) return;
@@ -330,8 +354,8 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   }
 
   /**
-   * The next such search comes when twice as much is in use as this one left, so that its time is spread, and sooner
-   * where that is much of what there is.
+   * The next full search comes when twice as much is in use as this one left, so that its cost is amortised, and sooner
+   * if that is much of what there is.
    */
   #searchAll(): void {
     const all = [...this.#young, ...this.#old], look = ++this.#looks;
@@ -342,7 +366,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
       if (block.memoryId === id) block.seenBy = look;
     }
     this.#recycle(all, look, (block) => this.#old.push(block));
-    // Part of what stays, so that what only grows is searched less and less
+    // Counts a part of the survivors, so that what only grows is searched less and less
     this.#searchEach = Math.max(this.#leastEach, this.allocated / 4);
     this.#handedOut = 0;
     this.#made = 0;
@@ -351,7 +375,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     this.#searchFrom = Math.max(oldBytes, Math.min(2 * this.allocated, many));
   }
 
-  /** Keeps those blocks for later whose memories a look did not see; `stay` is told of the others. */
+  /** Frees the blocks whose memories a search did not see; `stay` is called for the others. */
   #recycle(blocks: readonly B[], look: number, stay: (block: B) => void): void {
     for (const block of blocks) {
       if (block.countedBy === look) continue;
@@ -361,9 +385,9 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     }
   }
 
-  /** A new block where the limit and the device have room for it beside what is kept. */
+  /** A new block, if the limit and the device have room for it besides the free ones. */
   #make(size: number): Kept<B, M> | undefined {
-    // A program whose sizes change would keep blocks of each
+    // A program with changing sizes would keep blocks of each
     const keepable = Math.max(this.#source.oldBytes, this.allocated);
     if (this.reserved - this.allocated > keepable) this.#discardKept(keepable);
     if (this.reserved + size > (this.limit ?? Infinity)) return undefined;
@@ -378,7 +402,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     return { block, memory: undefined };
   }
 
-  /** A block where room has to be made first, by everything that there is to try. */
+  /** A block for which room has to be made first, by all possible means. */
   #makeRoom(size: number, bytes: number): Kept<B, M> {
     const steps = [() => this.#searchYoung(true), () => this.#discardKept(0), () => this.giveBack()];
     for (const step of steps) {
@@ -393,7 +417,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     });
   }
 
-  /** Gives kept blocks back until they have at most so many bytes, those of sizes unused for longest first. */
+  /** Discards free blocks until at most this many bytes remain, those of sizes unused for longest first. */
   #discardKept(bytes: number): void {
     const blocks: B[] = [];
     let kept = this.reserved - this.allocated;

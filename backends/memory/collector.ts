@@ -6,15 +6,16 @@ import vm from "node:vm";
 import { ownWeakSet } from "../../lib/base/collections.ts";
 import { entriesOf, Visible } from "./weak_entries.ts";
 
-/** More bytes of young array buffers than V8 lets stand. */
+/** More bytes of young array buffers than V8 allows. */
 const PRESSURE = 65 * 2 ** 20;
-/** Bytes of young objects that are made at once, and in all. */
+/** Bytes of young objects that are created at once, and in all. */
 const PART = 2 ** 18, MOST = 2 ** 26;
 
 /**
- * Has V8 collect what was made lately and dropped since; what is left of a set then: undefined where V8 collected nothing,
- * as while it marks everything. It looks whether that is due when an array buffer is allocated, and a large young one makes
- * it due, since nobody touches the buffer's pages. This costs 0.05 ms, and 0.3 where kernels have just used the caches.
+ * Makes V8 collect what was allocated and dropped recently; returns the remaining entries of a set: undefined if V8
+ * collected nothing, for example while it marks. V8 checks whether a collection is due when an array buffer is
+ * allocated, and a large young one makes it due, though its pages are never touched. This costs 0.05 ms, and 0.3 if
+ * kernels have just used the caches.
  */
 export function pressForYoung(set: WeakSet<Visible>): Visible[] | undefined {
   plant(set);
@@ -30,7 +31,7 @@ function press(): void {
     void new ArrayBuffer(PRESSURE);
     void new ArrayBuffer(128);
   } catch (thrown) {
-    // A system that promises no memory before somebody touches it
+    // On a system that does not overcommit memory
     if (!(thrown instanceof RangeError)) throw thrown;
   } finally {
     v8.setFlagsFromString("--parallel-scavenge");
@@ -38,14 +39,14 @@ function press(): void {
 }
 
 /**
- * The same by objects that find no room, which makes V8 finish what it marks. Some of what was dropped lately may stay
- * then. Costs milliseconds.
+ * The same by objects that do not fit, which makes V8 finish marking. Some of what was dropped recently may survive.
+ * Costs milliseconds.
  */
 export function collectYoung(): void {
   for (let made = 0; made < MOST; made += PART) if (collects(makeGarbage)) return;
 }
 
-/** Holds each piece until the next is made, so that the compiler leaves none out. */
+/** Holds each piece until the next is created, so that the compiler eliminates none. */
 const garbage: unknown[] = [undefined];
 
 function makeGarbage(): void {
@@ -63,28 +64,28 @@ function collects(act: () => void): boolean {
 
 let planted = 0;
 
-/** An object that nobody has: it is gone after a collection. */
+/** An object without references, which any collection removes. */
 class Canary extends Visible {
   readonly id: number = ++planted;
 }
 
-/** Adds one. In a frame of its own, that holds nothing when the collection looks for what frames hold. */
+/** Adds one. In a frame of its own, whose references are gone when the collection scans frames. */
 function plant(set: WeakSet<Visible>): void {
   set.add(new Canary());
 }
 
 let collect: (() => void) | undefined;
 
-/** Collects everything that is dropped. Costs some milliseconds for each 10 MB of objects. */
+/** Collects everything that has been dropped. Costs some milliseconds for each 10 MB of objects. */
 export function collectAll(): void {
   collect ??= findCollector();
   collect();
 }
 
-/** The bytes of objects that such a collection goes through. Costs some microseconds. */
+/** The bytes of objects that a full collection visits. Costs some microseconds. */
 export const heapBytes = (): number => v8.getHeapStatistics().used_heap_size;
 
-/** The runtime's own function, which contexts get that are made under this flag. */
+/** The runtime's own function, which contexts created under this flag contain. */
 function findCollector(): () => void {
   v8.setFlagsFromString("--expose-gc");
   const found: unknown = vm.runInNewContext("gc");

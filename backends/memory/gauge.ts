@@ -1,6 +1,6 @@
-/** A quantity and the most that it was. */
+/** A quantity and its maximum. */
 
-/** Starts at nothing. */
+/** Starts at zero. */
 export class Gauge {
   #now = 0;
   #most = 0;
@@ -18,7 +18,7 @@ export class Gauge {
     if (this.#now > this.#most) this.#most = this.#now;
   }
 
-  /** Forgets what was before. */
+  /** Forgets the previous maximum. */
   reset(): void {
     this.#most = this.#now;
   }

@@ -13,7 +13,7 @@ const UNITS: Readonly<Record<string, number>> = {
   TiB: 2 ** 40,
 };
 
-/** The limit of a device; undefined where none is set. Throws DynError for text that it cannot read. */
+/** The limit of a device; undefined if none is set. Throws DynError for text that it cannot parse. */
 export function memoryLimit(
   device: DeviceName,
   text: string = Deno.env.get("DYN_MEMORY_LIMIT") ?? "",

@@ -1,6 +1,6 @@
 /**
- * Tracks which objects are still alive in the middle of a job: those that V8's collector has not found dead.
- * Invariant: the set itself keeps none of them alive.
+ * Tracks which objects are still alive in the middle of a job: those that V8's collector has not found dead. Invariant:
+ * the set itself keeps none of them alive.
  */
 import { collectAll, collectYoung, pressForYoung } from "./collector.ts";
 import { entriesOf, Visible } from "./weak_entries.ts";
@@ -10,16 +10,16 @@ let serial = 0;
 
 /** An object that a LiveSet can find. */
 export class Findable extends Visible {
-  /** Names the object after its death, too. */
+  /** Identifies the object even after its death. */
   readonly id: number = ++serial;
   /** Number of searches it has survived. */
   age = 0;
 }
 
-/** Collections of young objects after which what is still there is old, and one to spare. */
+/** Number of young collections after which survivors are old, plus one to spare. */
 const OLD_AGE = 3;
 
-/** An object that nobody has and that only a collection of everything takes, since it was in use until it was old. */
+/** An unreferenced object that only a full collection removes, since it was referenced until it was old. */
 class Elder {
   readonly #set = ownWeakSet<Visible>();
   #held: Visible | undefined = new Visible();
@@ -29,7 +29,7 @@ class Elder {
     if (this.#held) this.#set.add(this.#held);
   }
 
-  /** Told of a collection of young objects. */
+  /** Called at each young collection. */
   outlive(): void {
     if (++this.#age >= OLD_AGE) this.#held = undefined;
   }
@@ -39,7 +39,7 @@ class Elder {
   }
 }
 
-/** Objects by generation, since young ones are collected alone, and in a hundredth of the time. */
+/** Objects by generation, since young ones are collected separately, in a hundredth of the time. */
 export class LiveSet<T extends Findable> {
   readonly #isMember: (found: Visible) => found is T;
   #young = ownWeakSet<Visible>();
@@ -72,14 +72,14 @@ export class LiveSet<T extends Findable> {
     return members;
   }
 
-  /** The old ones alive, where V8 has collected everything of its own accord since they were last asked for. */
+  /** The live old objects, if V8 has run a full collection of its own accord since the last query. */
   old(): T[] | undefined {
     if (!this.#elder.isGone) return undefined;
     this.#elder = new Elder();
     return entriesOf(this.#old).filter(this.#isMember);
   }
 
-  /** All those alive; they are old from now on. */
+  /** All live objects; they are old from now on. */
   all(): T[] {
     collectAll();
     const young = entriesOf(this.#young).filter(this.#isMember);

@@ -1,15 +1,15 @@
 /**
- * Lists the live entries of a WeakSet in the middle of a job: `WeakRef` and `FinalizationRegistry` know of an
- * object's death only when the job has ended, but the entries of a WeakSet go with the collection itself, and
- * `Deno.inspect` shows entries, calling a method of each.
+ * Lists the live entries of a WeakSet in the middle of a job: `WeakRef` and `FinalizationRegistry` report an object's
+ * death only after the job has ended, but the entries of a WeakSet vanish with the collection itself, and
+ * `Deno.inspect` visits entries, calling a method of each.
  */
 const CUSTOM: unique symbol = Symbol.for("Deno.customInspect");
 const { inspect } = Deno;
 
-/** The entries that the look in progress has come by. */
+/** The entries that the current inspection has visited. */
 let seen: Visible[] | undefined;
 
-/** An object that is seen in a WeakSet. */
+/** An object that inspecting a WeakSet makes visible. */
 export class Visible {
   [CUSTOM](): string {
     seen?.push(this);
@@ -17,7 +17,7 @@ export class Visible {
   }
 }
 
-/** The entries of a set that no collection has taken. Costs some microseconds for each. */
+/** The entries of a set that no collection has removed. Costs some microseconds for each. */
 export function entriesOf(set: WeakSet<Visible>): Visible[] {
   const found: Visible[] = seen = [];
   try {

@@ -1,7 +1,6 @@
 /**
  * The compiled shim of MPI, built with MPICC or `mpicc` on the PATH, which print how programs are built against their
- * MPI. It is opened, or the reason why it is unavailable is returned. Invariant: the library is rebuilt when another
- * mpi.h is installed.
+ * MPI. Invariant: the library is rebuilt when another mpi.h is installed.
  */
 import { DistributedError } from "../../lib/distributed/errors.ts";
 import { openLibrary } from "../cpu/ffi.ts";
@@ -40,7 +39,7 @@ const SYMBOLS = {
 /** The functions of the shim. */
 export type Shim = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
 
-/** Words for the compiler, from `mpicc -show`, which Open MPI and MPICH both know. Null where there is no mpicc. */
+/** Compiler options printed by `mpicc -show`, which both Open MPI and MPICH support. Null if there is no mpicc. */
 function mpiOptions(): readonly string[] | null {
   const compiler = Deno.env.get("MPICC") || "mpicc";
   let text: string;
@@ -55,18 +54,18 @@ function mpiOptions(): readonly string[] | null {
 }
 
 /**
- * Returns the options of a compiler call that build against MPI. Macros choose the standard ABI where a library has
+ * Returns the options of a compiler call that build against MPI. Macros select the standard ABI if a library has
  * several.
  */
 export function wordsOf(call: string): readonly string[] {
-  // A folder to look in at run time may be a word of its own, behind one that says so: folders of libraries say it too
+  // The folder of an option for run-time libraries may be a separate word after it, as for folders of libraries
   const words = call.trim().split(/\s+/).filter((word) => /^-(?:[DILl].|Wl,-rpath[,=]|pthread)/.test(word));
   const folders = words.filter((word) => word.startsWith("-L")).map((word) => `-Wl,-rpath,${word.slice(2)}`);
-  // Libraries stand before the source, where linkers that take only what is needed would leave them out
+  // Libraries precede the source, where linkers that drop unneeded ones would omit them
   return [...Deno.build.os === "darwin" ? [] : ["-Wl,--no-as-needed"], ...words, ...folders];
 }
 
-/** Returns which mpi.h the compiler will find. */
+/** Identifies the mpi.h that the compiler will find. */
 function mpiHeader(options: readonly string[]): string {
   const folders = options.filter((word) => word.startsWith("-I")).map((word) => word.slice(2));
   return headerIdentity(folders, "mpi.h") ?? "unknown";
@@ -74,7 +73,7 @@ function mpiHeader(options: readonly string[]): string {
 
 let found: Source | string | undefined;
 
-/** The shim's source, or why it cannot be built. */
+/** The shim's source, or the reason why it cannot be built. */
 function source(): Source | string {
   if (found !== undefined) return found;
   const compiler = toolchainStatus(), options = mpiOptions();
@@ -84,13 +83,13 @@ function source(): Source | string {
   return found;
 }
 
-/** Why there is no MPI here; null where there is. */
+/** The reason why there is no MPI here; null if there is. */
 export function mpiAbsence(): string | null {
   const there = source();
   return typeof there === "string" ? there : null;
 }
 
-/** Builds and opens the shim. Throws DistributedError where there is no MPI, ToolchainError where it cannot be built. */
+/** Builds and opens the shim. Throws DistributedError if there is no MPI, ToolchainError if it cannot be built. */
 export function openShim(): Shim {
   const there = source();
   if (typeof there === "string") throw new DistributedError(there);

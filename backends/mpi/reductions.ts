@@ -4,7 +4,7 @@
  * return NaN if either is NaN and order −0 below 0, in whatever order ranks are combined.
  */
 
-/** The text, behind mpi.h. `typeOf(dtype)` and `opOf(dtype, op)` are what the rest uses; codes as in transport.ts. */
+/** The text, which follows mpi.h. The rest uses `typeOf(dtype)` and `opOf(dtype, op)`; codes as in transport.ts. */
 export const REDUCTIONS = String.raw`
 enum { F32, F64, F16, BF16, I64, I32, I16, I8, U8, BOOL, C64, C128, DTYPES };
 enum { SUM, PRODUCT, MIN, MAX, BAND, BOR, BXOR, AVG, OPS };

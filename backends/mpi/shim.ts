@@ -2,15 +2,15 @@
  * The C++ source between dyn and MPI: groups, and calls that run in the background.
  *
  * Every collective is preceded by one of 16 bytes, the fingerprint of the rank's call, which is awaited without
- * blocking: if all are equal every rank has arrived, and the data follow; if they differ the ranks exchange
- * descriptions of their calls and nothing is written; on a timeout, ranks report where they are. Invariants: data of
- * a group's collectives start in the order of the calls, which is the same on all ranks once the fingerprints agree;
- * MPI is called by one thread at a time. A call that all ranks await immediately uses MPI's blocking form, which is
- * faster; whether they all do is part of the fingerprint, since the two forms do not match each other.
+ * blocking: if all are equal, every rank has arrived, and the data follow; if they differ, the ranks exchange
+ * descriptions of their calls and nothing is written; on a timeout, ranks report where they are. Invariants: data of a
+ * group's collectives start in the order of the calls, which is the same on all ranks once the fingerprints agree; MPI
+ * is called by one thread at a time. A call that all ranks await immediately uses MPI's blocking form, which is faster;
+ * whether they all do is part of the fingerprint, since the two forms do not match each other.
  */
 import { REDUCTIONS } from "./reductions.ts";
 
-/** The longest description of a call, in bytes with the zero behind it. */
+/** Maximum length of the description of a call, in bytes including the terminating zero. */
 export const TEXT_BYTES = 256;
 
 /** The whole translation unit. */

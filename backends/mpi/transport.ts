@@ -1,6 +1,6 @@
 /**
  * Process groups on MPI: calls on host memory. Invariants: the memory of a call is held until it completes; after a
- * call that timed out its group refuses all others, since the state of the ranks is unknown.
+ * call has timed out its group refuses all others, since the state of the ranks is unknown.
  */
 import { fingerprintText } from "../../lib/base/fingerprint.ts";
 import { InternalError } from "../../lib/base/errors.ts";
@@ -20,7 +20,7 @@ import { hostOf } from "../cpu/host_memory.ts";
 import { mpiAbsence, openShim, type Shim } from "./library.ts";
 import { TEXT_BYTES } from "./shim.ts";
 
-/** Numbers of kinds, as the shim has them. */
+/** Kinds of calls, as numbered in the shim. */
 const KINDS: Readonly<Record<CallKind, number>> = {
   agree: 0,
   barrier: 1,
@@ -36,7 +36,7 @@ const KINDS: Readonly<Record<CallKind, number>> = {
   recv: 11,
 };
 
-/** Numbers of element types, as the shim has them. */
+/** Element types, as numbered in the shim. */
 const TYPES: Readonly<Record<DType, number>> = {
   float32: 0,
   float64: 1,
@@ -55,7 +55,7 @@ const TYPES: Readonly<Record<DType, number>> = {
 /** Outcomes of calls, as numbered in the shim. */
 const OK = 0, MISMATCH = 1, TIMEOUT = 2;
 
-/** The most elements that MPI counts. */
+/** Maximum number of elements that MPI can count. */
 const MOST = 2 ** 31 - 1;
 
 /** Time for other ranks to report where they are, in milliseconds. */
@@ -65,7 +65,7 @@ function addressOf(place: Place | null): number {
   return place === null ? 0 : hostOf(place.memory).address + place.byteOffset;
 }
 
-/** The fingerprint of a signature, and its bytes with a zero at the end. */
+/** The fingerprint of a signature, and its zero-terminated bytes. */
 interface Signature {
   readonly print: bigint;
   readonly text: Uint8Array<ArrayBuffer>;
@@ -87,7 +87,7 @@ function signatureOf(words: string): Signature {
   return made;
 }
 
-/** The texts of all ranks, one behind the other. */
+/** The texts of all ranks, in order. */
 function textsIn(bytes: Uint8Array): string[] {
   const found: string[] = [];
   for (let start = 0; start < bytes.length; start += TEXT_BYTES) {
@@ -97,7 +97,7 @@ function textsIn(bytes: Uint8Array): string[] {
   return found;
 }
 
-/** Ranks that say the same, together: `ranks 0, 2: barrier; rank 1: …`. */
+/** Groups ranks with equal texts: `ranks 0, 2: barrier; rank 1: …`. */
 function byRank(texts: readonly string[]): string {
   const ranks = Map.groupBy(texts.keys(), (rank) => texts[rank] ?? "");
   return [...ranks].map(([text, of]) => `rank${of.length > 1 ? "s" : ""} ${of.join(", ")}: ${text}`).join(
@@ -105,7 +105,7 @@ function byRank(texts: readonly string[]): string {
   );
 }
 
-/** Calls that are not over: what they read and write stays alive. */
+/** Running calls, which keeps the memory that they read and write alive. */
 const running = new Set<MpiCall>();
 
 /** Number of running calls at which completed ones are collected: programs do not wait for everything they send. */
@@ -134,7 +134,7 @@ class MpiCall implements Pending {
     return true;
   }
 
-  /** Gives back what nobody has waited for, where it is over. */
+  /** Releases a completed call that nothing has waited for. */
   settle(): void {
     if (this.#ending) return;
     const outcome = this.connection.shim.dyn_mpi_poll(this.job);
@@ -171,9 +171,9 @@ class MpiCall implements Pending {
     this.#release(outcome);
   }
 
-  /** Gives the call's own memory back, once nobody waits for it in another thread. */
+  /** Releases the call's own memory, once no other thread waits for it. */
   #release(outcome: number): void {
-    // Others may still write to the memory of a call that is not over, or that has failed: it is never given back
+    // Other threads may still write to the memory of a call that is running, or that has failed: it is never released
     const isOver = outcome === OK || outcome === MISMATCH;
     if (!isOver || this.#waitingAside > 0) return;
     this.connection.shim.dyn_mpi_free(this.job);
@@ -210,7 +210,7 @@ class MpiCall implements Pending {
 class MpiConnection implements Connection {
   readonly rank: number;
   readonly size: number;
-  /** Why no more calls are possible; null while they are. */
+  /** The reason why no more calls are possible; null while they are. */
   broken: string | null = null;
   readonly #words = new Float64Array(9);
 
@@ -255,15 +255,13 @@ class MpiConnection implements Connection {
   }
 }
 
-/**
- * Environment variables that launchers set for their processes: those of Open MPI, MPICH, and of Slurm for either.
- */
+/** Environment variables that launchers set for their processes: those of Open MPI and MPICH, and of Slurm for both. */
 const LAUNCHED = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK", "MPI_LOCALNRANKS"];
 
 /** Environment variables in which the launchers of Open MPI and MPICH give the number of processes. */
 const COUNTS = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
 
-/** Throws DistributedError where a library does not know of the others: it is not the launcher's. */
+/** Throws DistributedError if the library does not see the other processes, because it is not the launcher's. */
 function checkCount(size: number): void {
   const told = Number(COUNTS.map((name) => Deno.env.get(name)).find((each) => each !== undefined) ?? size);
   if (size !== 1 || !(told > 1)) return;

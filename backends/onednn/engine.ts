@@ -15,7 +15,7 @@ import { NEEDS, oneDnn, oneDnnAbsence, oneDnnIdentity } from "./library.ts";
 import { type Pattern, patternAt } from "./patterns.ts";
 import { compute, type Operand } from "./primitives.ts";
 
-/** Returns whether all values are tensors that oneDNN handles here, with elements. */
+/** Returns whether all values are tensors that oneDNN supports here, with elements. */
 function isTaken(nodes: Iterable<Node>): boolean {
   return [...nodes].every(({ meta: { value } }) => {
     if (value.kind !== "tensor") return false;
@@ -26,7 +26,7 @@ function isTaken(nodes: Iterable<Node>): boolean {
 
 type Compute = (...args: unknown[]) => Tensor;
 
-/** Ops that are one primitive, on their arguments in the order of the op's parameters. */
+/** Ops that map to one primitive, with arguments in the order of the op's parameters. */
 const OPS: Readonly<Record<string, Compute>> = {
   mm: (a, b) => product(tensorOf(a), tensorOf(b)),
   bmm: (a, b) => product(tensorOf(a), tensorOf(b)),
@@ -82,7 +82,7 @@ function product(a: Tensor, b: Tensor): Tensor {
   return compute({ kind: "matmul", operands, result: { role: "result", shape } });
 }
 
-/** A matrix whose rows or columns are dense; others would be read element by element. */
+/** A matrix whose rows or columns are contiguous; others would be read element by element. */
 function inRows(matrix: Tensor): Tensor {
   const strides = matrix.stride(), isSpread = strides.some((stride, d) => stride === 0 && matrix.size(d) > 1);
   return !isSpread && (strides.at(-1) === 1 || strides.at(-2) === 1) ? matrix : matrix.contiguous();
@@ -108,7 +108,7 @@ function convolved(size: number, kernel: number, d: number, { stride, dilation, 
   return Math.floor((size + 2 * (padding[d] ?? 0) - reach) / (stride[d] ?? 1)) + 1;
 }
 
-/** Weights of groups have a dimension for these. */
+/** Weights of grouped convolutions have a dimension for the groups. */
 function grouped(weight: Tensor, groups: number): { shape?: readonly number[]; strides?: readonly number[] } {
   if (groups === 1) return {};
   const [features = 1, ...rest] = weight.shape,
@@ -155,7 +155,7 @@ function patternFunction(pattern: Pattern): { readonly inputs: readonly Node[]; 
   return { inputs: [input, ...[scale, shift].filter((each) => each !== null)], run };
 }
 
-/** The nodes of a graph that oneDNN takes over, by the last node of what they are together. */
+/** The nodes of a graph that oneDNN takes over, by the last node of each op or pattern. */
 interface Claims {
   readonly patterns: ReadonlyMap<Node, Pattern>;
   readonly nodes: ReadonlySet<Node>;
@@ -178,7 +178,7 @@ function claimsOf(graph: Graph): Claims {
     } else if (Object.hasOwn(OPS, node.target)) {
       if (isTaken([node, ...node.inputs()])) nodes.add(node);
     } else if (findTarget(node.target)?.definition.implementation.kind === "view") {
-      // Views that nothing else reads cost nothing
+      // Views without other readers cost nothing
       const users = [...node.users.keys()];
       if (users.length > 0 && users.every((user) => nodes.has(user))) nodes.add(node);
     }
@@ -188,7 +188,7 @@ function claimsOf(graph: Graph): Claims {
   return made;
 }
 
-/** A part with its ops and patterns as calls of primitives. */
+/** A part with its ops and patterns replaced by calls of primitives. */
 function compile(gm: GraphModule): GraphModule {
   oneDnn();
   const { copy } = copyNodes(gm.graph), { patterns, nodes } = claimsOf(copy);

@@ -1,6 +1,6 @@
 /**
- * The compiled shim of oneDNN, found by DNNLROOT or a header where compilers look. It is opened, or the reason why it
- * is unavailable is returned. Invariant: the library is rebuilt when another oneDNN is installed.
+ * The compiled shim of oneDNN, which is found by DNNLROOT or by a header in the compiler's search path. Invariant: the
+ * library is rebuilt when another oneDNN is installed.
  */
 import { DynError } from "../../lib/base/errors.ts";
 import { openLibrary } from "../cpu/ffi.ts";
@@ -24,16 +24,16 @@ const SYMBOLS = {
 /** The functions of the shim. */
 export type Shim = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
 
-/** Words for the compiler. */
+/** Compiler options. */
 function options(root: string | undefined): readonly string[] {
   const folders = root ? [`-I${root}/include`, `-L${root}/lib`, `-Wl,-rpath,${root}/lib`] : [];
-  // The library stands before the source, where linkers that take only what is needed would leave it out
+  // The library precedes the source, where linkers that drop unneeded ones would omit it
   return [...Deno.build.os === "darwin" ? [] : ["-Wl,--no-as-needed"], ...folders, "-ldnnl"];
 }
 
 let found: Source | string | undefined;
 
-/** The shim's source, or why it cannot be built. */
+/** The shim's source, or the reason why it cannot be built. */
 function source(): Source | string {
   if (found !== undefined) return found;
   const compiler = toolchainStatus(), root = Deno.env.get("DNNLROOT") || undefined;
@@ -44,13 +44,13 @@ function source(): Source | string {
   return found;
 }
 
-/** Why there is no oneDNN here; null where there is. */
+/** The reason why there is no oneDNN here; null if there is. */
 export function oneDnnAbsence(): string | null {
   const there = source();
   return typeof there === "string" ? there : null;
 }
 
-/** Returns a text that identifies this oneDNN, or why there is none. */
+/** Returns a text that identifies this oneDNN, or the reason why there is none. */
 export function oneDnnIdentity(): string {
   const there = source();
   return typeof there === "string" ? there : `${there.text.split("\n", 1)[0]} ${there.options?.join(" ")}`;
@@ -58,7 +58,7 @@ export function oneDnnIdentity(): string {
 
 let opened: Shim | undefined;
 
-/** The shim, built and opened once. Throws DynError where there is no oneDNN, ToolchainError where it cannot be built. */
+/** The shim, built and opened once. Throws DynError if there is no oneDNN, ToolchainError if it cannot be built. */
 export function oneDnn(): Shim {
   if (opened) return opened;
   const there = source();

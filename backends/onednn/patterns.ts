@@ -1,5 +1,5 @@
 /**
- * Recognises ops that functional graphs decompose and oneDNN has as a whole: softmax, its logarithm, layer
+ * Recognises ops that functional graphs decompose but oneDNN implements as a whole: softmax, its logarithm, layer
  * normalisation. A pattern is identified by its last node. Invariant: nothing outside of a pattern reads its inner
  * nodes.
  */
@@ -58,7 +58,7 @@ function rankOf({ meta: { value } }: Node): number {
   return value.kind === "tensor" ? value.tensor.shape.length : 0;
 }
 
-/** The one dimension that is reduced and kept; null for others. */
+/** The dimension of a reduction over a single one that is kept; null for other reductions. */
 function reducedDim(reduction: Node): number | null {
   const { args, kwargs } = reduction, [input, dims = kwargs.dim, keepdim = kwargs.keepdim] = args;
   const list = isList(dims) ? dims : [dims], [dim] = list;
@@ -68,7 +68,7 @@ function reducedDim(reduction: Node): number | null {
   return dim < 0 ? dim + rankOf(input) : dim;
 }
 
-/** `x - amax(x)`; the largest has no other reader. */
+/** `x - amax(x)`; nothing else reads the maximum. */
 function shifted(
   node: Argument,
 ): { readonly input: Node; readonly dim: number; readonly nodes: readonly Node[] } | null {
@@ -109,7 +109,7 @@ function logSoftmaxAt(last: Node): Pattern | null {
   };
 }
 
-/** The sum over the last dimension divided by its size; null for anything else. */
+/** The operand of a sum over the last dimension divided by its size; null for anything else. */
 function meanOf(value: Argument): { readonly of: Node; readonly nodes: readonly [Node, Node] } | null {
   const quotient = call(value, "truediv"), sum = call(quotient?.args[0], "sum"), [of] = sum?.args ?? [];
   if (!quotient || !sum || !(of instanceof Node) || !readBy(sum, quotient)) return null;
@@ -119,7 +119,7 @@ function meanOf(value: Argument): { readonly of: Node; readonly nodes: readonly 
   return isMean ? { of, nodes: [sum, quotient] } : null;
 }
 
-/** A value of one dimension as long as the last one of another. */
+/** Returns whether a value has one dimension, as long as the last one of another. */
 function isRow(value: Argument, beside: Node): value is Node {
   if (!(value instanceof Node) || value.meta.value.kind !== "tensor" || beside.meta.value.kind !== "tensor") {
     return false;

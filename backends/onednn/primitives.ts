@@ -12,11 +12,11 @@ import { threadCount } from "../cpu/toolchain.ts";
 import { oneDnn } from "./library.ts";
 import { KINDS, ROLES } from "./shim.ts";
 
-/** A tensor as a primitive sees it. */
+/** A tensor as passed to a primitive. */
 export interface Operand {
   readonly role: keyof typeof ROLES;
   readonly tensor: Tensor;
-  /** Sizes and strides where they are not the tensor's own. */
+  /** Sizes and strides, if they are not the tensor's own. */
   readonly shape?: readonly number[];
   readonly strides?: readonly number[];
 }
@@ -26,7 +26,7 @@ export interface PrimitiveCall {
   readonly kind: keyof typeof KINDS;
   readonly operands: readonly Operand[];
   readonly result: { readonly role: keyof typeof ROLES; readonly shape: readonly number[] };
-  /** Sizes of the result as the primitive sees it, if they are others. */
+  /** Sizes of the result as the primitive sees it, if they differ. */
   readonly seen?: readonly number[];
   readonly numbers?: readonly number[];
 }
@@ -73,7 +73,7 @@ const rowMajor = (shape: readonly number[]) => contiguousMeta(shape, "float32", 
 const isFree = (kind: keyof typeof KINDS, role: keyof typeof ROLES) =>
   kind.startsWith("convolution") && role !== "bias" ? 1 : 0;
 
-/** Computes a primitive. Throws DynError where oneDNN refuses. */
+/** Computes a primitive. Throws DynError if oneDNN refuses it. */
 export function compute(
   { kind, operands, result, seen = result.shape, numbers = [] }: PrimitiveCall,
 ): Tensor {

@@ -1,10 +1,10 @@
 /**
- * The C++ source between dyn and oneDNN: primitives made from words, run on addresses. Both the interface of oneDNN 2
- * (operation descriptors) and that of oneDNN 3 are supported. Invariants: tensors are float32 and laid out by
- * strides; where oneDNN needs another layout internally, the shim reorders on the way in and out.
+ * The C++ source between dyn and oneDNN: creates primitives from words, and runs them on addresses. Both the interface
+ * of oneDNN 2 (operation descriptors) and that of oneDNN 3 are supported. Invariants: tensors are float32 and laid out
+ * by strides; where oneDNN needs another layout internally, the shim reorders on the way in and out.
  */
 
-/** Kinds of primitives, as the words number them. */
+/** Kinds of primitives, as numbered in the words. */
 export const KINDS = {
   matmul: 0,
   convolution: 1,
@@ -15,7 +15,7 @@ export const KINDS = {
   layerNorm: 6,
 } as const;
 
-/** Roles of tensors, as the words number them. */
+/** Roles of tensors, as numbered in the words. */
 export const ROLES = {
   source: 0,
   weights: 1,

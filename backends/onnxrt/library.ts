@@ -1,20 +1,19 @@
 /**
- * ONNX Runtime from npm: its native module, found by ONNXRUNTIME_NODE, in `node_modules` folders or in Deno's cache,
- * or the reason why it is unavailable. Invariants: nothing is downloaded, and no other program of the package runs;
- * its calls are synchronous.
+ * ONNX Runtime from npm: its native module, found by ONNXRUNTIME_NODE, in `node_modules` folders or in Deno's cache.
+ * Invariants: nothing is downloaded, and no other program of the package runs; its calls are synchronous.
  */
 import process from "node:process";
 import { dirname, join } from "node:path";
 import { DynError, messageOf } from "../../lib/base/errors.ts";
 
-/** The package as the backend was tested with it. */
+/** The version of the package with which the backend was tested. */
 const PACKAGE = "npm:onnxruntime-node@1.30.0";
 
 /** The requirements of the backend, and how to install them. */
 export const NEEDS =
   `ONNX Runtime (deno cache --no-config ${PACKAGE}, 290 MB; or ONNXRUNTIME_NODE names the package's folder)`;
 
-/** A tensor as the native module takes and makes it. */
+/** A tensor as the native module accepts and returns it. */
 export class OrtTensor {
   readonly location = "cpu";
   constructor(readonly type: string, readonly data: ArrayBufferView, readonly dims: readonly number[]) {}
@@ -28,7 +27,7 @@ export interface OrtSession {
     byteLength: number,
     options: Readonly<Record<string, unknown>>,
   ): void;
-  /** Writes into the tensors of `fetches`; makes one where that is null. */
+  /** Writes into the tensors of `fetches`; creates those that are null. */
   run(
     feeds: Readonly<Record<string, OrtTensor>>,
     fetches: Readonly<Record<string, OrtTensor | null>>,
@@ -41,7 +40,7 @@ interface OrtModule {
   initOrtOnce(logLevel: number, tensors: typeof OrtTensor, isMainThread: boolean): void;
 }
 
-/** The names of what is in a folder; none where it cannot be read. */
+/** The names in a folder; none if it cannot be read. */
 function namesIn(folder: string): string[] {
   try {
     return [...Deno.readDirSync(folder)].map(({ name }) => name);
@@ -50,7 +49,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Folders that may be the package, the first choice first. */
+/** Folders that may be the package, the best candidate first. */
 function* candidates(): Generator<string> {
   const named = Deno.env.get("ONNXRUNTIME_NODE");
   if (named) return yield named;
@@ -76,7 +75,7 @@ function* candidates(): Generator<string> {
 
 let found: string | null | undefined;
 
-/** The native module's file; null where there is none. */
+/** The native module's file; null if there is none. */
 function moduleFile(): string | null {
   if (found !== undefined) return found;
   for (const folder of candidates()) {
@@ -88,14 +87,14 @@ function moduleFile(): string | null {
   return found = null;
 }
 
-/** Why there is no ONNX Runtime here; null where there is. */
+/** The reason why there is no ONNX Runtime here; null if there is. */
 export function ortAbsence(): string | null {
   return moduleFile() === null ? "Expected the package onnxruntime-node but found none" : null;
 }
 
 let opened: OrtModule | undefined;
 
-/** Severities of its own log: only what ends the process, since errors are thrown, too. */
+/** Severity level of its own log: only fatal errors, since others are thrown, too. */
 const FATAL = 4;
 
 function ortModule(): OrtModule {
@@ -104,7 +103,7 @@ function ortModule(): OrtModule {
   if (file === null) throw new DynError(`${ortAbsence()}; onnxrt needs ${NEEDS}`);
   const module: { exports: Partial<OrtModule> } = { exports: {} };
   try {
-    // The package's JavaScript has promises around what is synchronous in here
+    // The package's JavaScript wraps synchronous calls in promises
     Reflect.apply(Reflect.get(process, "dlopen"), process, [module, file]);
   } catch (thrown) {
     throw new DynError(`Expected ${file} to load but found: ${messageOf(thrown)}`);
@@ -123,7 +122,7 @@ function ortModule(): OrtModule {
  */
 export type Rewriting = "all" | "basic";
 
-/** A model, ready to run with as many threads. Throws DynError where ONNX Runtime refuses it. */
+/** A model, ready to run with this many threads. Throws DynError if ONNX Runtime rejects it. */
 export function openSession(
   model: Uint8Array<ArrayBuffer>,
   threads: number,

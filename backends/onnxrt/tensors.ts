@@ -1,6 +1,6 @@
 /**
- * Dense CPU tensors as ONNX Runtime sees them: views of the same memory. Invariant: bytes are copied only where
- * memory is shared between threads, which its interface does not accept.
+ * Dense CPU tensors as ONNX Runtime sees them: views of the same memory. Invariant: bytes are copied only if memory is
+ * shared between threads, which its interface does not accept.
  */
 import type { DType } from "../../lib/base/dtype.ts";
 import { DynError } from "../../lib/base/errors.ts";
@@ -13,7 +13,7 @@ type Maker = {
   readonly BYTES_PER_ELEMENT: number;
 };
 
-/** Element types that are handed over, and their views. */
+/** Supported element types, and their views. */
 const VIEWS: Readonly<Partial<Record<DType, Maker>>> = {
   float32: Float32Array,
   float64: Float64Array,
@@ -28,13 +28,13 @@ export function isHandedOver(dtype: DType): boolean {
   return VIEWS[dtype] !== undefined;
 }
 
-/** A dense tensor's memory, and what is to be done once ONNX Runtime has written there. */
+/** A dense tensor's memory, and what to do after ONNX Runtime has written to it. */
 export interface Handed {
   readonly tensor: OrtTensor;
   readonly takeBack: () => void;
 }
 
-/** A tensor as ONNX Runtime takes it. Throws DynError for types that are not handed over. */
+/** A tensor in the form that ONNX Runtime accepts. Throws DynError for unsupported types. */
 export function handOver({ storage: { memory }, offset, shape, dtype }: Tensor): Handed {
   const view = VIEWS[dtype];
   if (!view) throw new DynError(`Expected a type that ONNX Runtime is handed but found ${dtype}`);
@@ -50,7 +50,7 @@ export function handOver({ storage: { memory }, offset, shape, dtype }: Tensor):
   return { tensor, takeBack: () => uint8.set(copy, start) };
 }
 
-/** A size as a vector of one. */
+/** A size as a vector of one element. */
 export function sizeTensor(size: number): OrtTensor {
   return new OrtTensor("int64", BigInt64Array.of(BigInt(size)), [1]);
 }

@@ -69,13 +69,13 @@ export function printAttention(
   return new AttentionPrinter(w, tiles, { kernel, weights, values, out, features, fourRows: rows }).print();
 }
 
-/** Returns the loop that finishes four rows at once, where all that is kept of them lies side by side. */
+/** Returns the loop that finishes four rows at once, if everything kept of them is adjacent. */
 function fourRowsOf({ row, finish }: AttentionWeights, { shape }: BufferView): FourNest | undefined {
   const size = shape.at(-2) ?? 1, loop = loopOver({ symbol: row, size }, finish.body);
   return isWhole(size, 4) ? inFours([{ ...loop, vector: true }], finish.body, []) : undefined;
 }
 
-/** A read of a buffer, for what a kernel has to bind. */
+/** A read of a buffer, for the kernel's list of bindings. */
 export const load = (buffer: number): Statement => ({
   kind: "load",
   id: 0,
@@ -93,7 +93,7 @@ interface AttentionSetting {
   readonly values: BufferView;
   readonly out: BufferView;
   readonly features: number;
-  /** Where rows are finished four at once. */
+  /** Present if rows are finished four at a time. */
   readonly fourRows: FourNest | undefined;
 }
 
@@ -124,12 +124,12 @@ class AttentionPrinter {
     w.line(`let down = (rows + ${ROWS - 1}) / ${ROWS};`);
     w.line(`var point = i32(${POINT});`);
     w.line(`if (point >= down * ${w.index(batch)}) { return; }`);
-    // Blocks that see the most keys go first, of all matrices
+    // Blocks that see the most keys go first, over all matrices
     w.line(`let n0 = point % ${w.index(batch)}; point = point / ${w.index(batch)};`);
     w.line(`let row0 = (down - 1 - point) * ${ROWS};`);
     w.line(`let end = ${weights.causal ? `min(columns, row0 + ${ROWS})` : "columns"};`);
     tiles.places([queries, columns, this.#values, this.#out]);
-    // Of the row of the same number: its maximum so far
+    // The maximum so far of the row with the same number
     w.line(`var top = ${this.#lowest()};`);
     w.line("var sums = vec4f();");
     tiles.declareSums("o", features);
@@ -171,7 +171,8 @@ class AttentionPrinter {
       const found = [maximum, sum].map((id) => `${w.given(id, "float32")}: f32`);
       writeFunction(w, "finish_row", [...counters.slice(0, 2), ...found], finish);
     }
-    // Errors of the language's function grow with the exponent only, and thereby fall against what the maximum weighs
+    // Errors of the language's function grow with the exponent only, where the weight is negligible compared to the
+    // maximum
     w.line("fn weight(below: f32) -> f32 { return select(exp(below), 0.0, below < -103.0); }");
     const { epilogue } = this.setting.kernel;
     if (epilogue) printElement(w, epilogue, { name: "finish" });
@@ -192,7 +193,7 @@ class AttentionPrinter {
     w.line("}");
   }
 
-  /** Scores become weights; sums and results so far move to the new maximum. */
+  /** Turns scores into weights, and rescales the sums and results so far to the new maximum. */
   #softmax(): void {
     const { w, tiles } = this, { features } = this.setting;
     const { factor, keys: keyView } = this.setting.weights;
@@ -244,7 +245,7 @@ class AttentionPrinter {
     }
   }
 
-  /** Adds sums up, and writes results. */
+  /** Combines sums, and writes results. */
   #finish(): void {
     const { w, tiles } = this, { kernel, out, fourRows } = this.setting;
     w.line("stage[tx][ty] = sums;");

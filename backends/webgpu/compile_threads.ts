@@ -1,21 +1,21 @@
 /**
- * The threads that compile shaders in the background. Nobody waits for them: the words of a job show its progress.
- * Invariant: a started thread stays for the lifetime of the process, and keeps its device. Drivers require this: in
- * NVIDIA's (580.159), a thread that destroys its device while another one makes or uses its own may never come back,
- * nor may the other.
+ * The threads that compile shaders in the background. Nothing waits for them: the words of a job show its progress.
+ * Invariant: a started thread lives as long as the process, and keeps its device. Drivers require this: in NVIDIA's
+ * (580.159), a thread that destroys its device while another one creates or uses its own may hang, and so may the
+ * other.
  */
 import { Worker } from "node:worker_threads";
 import { logs } from "../../lib/base/logs.ts";
 import { type CompileJob, type DeviceLimits, workerSource } from "./pipeline_worker.ts";
 
-/** Threads whose devices are alike. */
+/** Threads with equal devices. */
 export class CompileThreads {
-  /** The first, which starts the others; null: not started. */
+  /** The first thread, which starts the others; null: not started. */
   #first: Worker | null = null;
 
   constructor(readonly limits: DeviceLimits) {}
 
-  /** Hands a job to so many threads, or to as many as can be started. */
+  /** Hands a job to this many threads, or to as many as can be started. */
   start(job: Omit<CompileJob, "threads">, threads: number): void {
     this.#first ??= startWorker(this.limits);
     this.#first?.postMessage({ ...job, threads });

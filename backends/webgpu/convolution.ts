@@ -161,8 +161,8 @@ function forward(
 }
 
 /**
- * out[channel, position] = Σ over output channels and taps of weight · grad where that tap met the position. Each phase of
- * the strides has its own taps and positions.
+ * out[channel, position] = Σ over output channels and taps of weight · grad where that tap met the position. Each phase
+ * of the strides has its own taps and positions.
  */
 function backwardInput(
   gather: Gather,
@@ -221,10 +221,10 @@ function backwardWeight(
   };
 }
 
-/** Operands that are read as they lie. */
+/** Operands that are read in place. */
 const PLAIN = { alongDepth: true, reads: "anywhere" } as const;
-/** Images that taps of a filter are taken from. */
+/** Images under the taps of a filter. */
 const IMAGES = { ...PLAIN, alongDepth: false, declares: ["at", "y", "x"] } as const;
 
-/** Images times height times width. */
+/** Number of images times height times width. */
 const positions = (images: BufferView): Dim => product([size(images, 0), size(images, 2), size(images, 3)]);

@@ -1,6 +1,6 @@
 /**
- * The device "webgpu", registered once `initWebGpu` has found an adapter. Invariant: work runs in the order in which
- * it was issued; errors of the device surface at the next read.
+ * The device "webgpu", registered once `initWebGpu` has found an adapter. Invariant: work runs in the order in which it
+ * was issued; the next read reports errors of the device.
  */
 import { DynError } from "../../lib/base/errors.ts";
 import {
@@ -37,7 +37,7 @@ export interface AdapterDescription {
 
 class WebGpuDevice implements Device {
   readonly name = "webgpu";
-  /** The parameter words take a binding too. */
+  /** The parameter words need a binding, too. */
   readonly maxKernelBuffers: number;
   readonly synchronousReads: boolean;
   readonly lacksFloat64 = true;
@@ -45,7 +45,7 @@ class WebGpuDevice implements Device {
   readonly records = true;
   readonly #context: ProgramContext;
   readonly #readback: Readback;
-  /** Memories whose elements are on their way, which nobody else may have. */
+  /** Memories with pending reads, which must not be reused. */
   readonly #reading = new Set<Memory>();
   /** A failure that no read has reported yet. */
   #failure: DynError | undefined;
@@ -95,7 +95,7 @@ class WebGpuDevice implements Device {
   }
 
   write(memory: Memory, byteOffset: number, bytes: Uint8Array): void {
-    // Deno panics at a write of no bytes
+    // Deno panics on empty writes
     if (bytes.byteLength === 0) return;
     this.#context.queue.flush();
     const { buffer } = own(memory, this.#context);
@@ -104,7 +104,7 @@ class WebGpuDevice implements Device {
       this.#context.device.queue.writeBuffer(buffer, start, bytes.slice());
       return;
     }
-    // Writes cover whole words: merge with what is there
+    // Writes cover whole words: merge with the old contents
     const words = this.#readback.readSync(buffer, start, end - start).slice();
     words.set(bytes, byteOffset - start);
     this.#context.device.queue.writeBuffer(buffer, start, words);
@@ -116,7 +116,7 @@ class WebGpuDevice implements Device {
     try {
       const bytes = this.#readback.readSync(own(memory, this.#context).buffer, byteOffset, byteLength);
       buffers.settle();
-      // The runtime tells of what is wrong between jobs only: what refused no work surfaces in a later one
+      // The runtime reports errors between jobs only: those of refused work surface in a later job
       void this.#collectErrors();
       this.#raise();
       return bytes;
@@ -149,7 +149,7 @@ class WebGpuDevice implements Device {
   /** Returns whether the device accepts work that reads a buffer. */
   #isReadable(buffer: GPUBuffer): boolean {
     const { device } = this.#context;
-    // Errors of the trial are not errors of the program
+    // Errors of this test are not errors of the program
     device.pushErrorScope("validation");
     try {
       return this.#readback.canRead(buffer);
@@ -158,7 +158,7 @@ class WebGpuDevice implements Device {
     }
   }
 
-  /** The error of work that was not done; the cause where it can be found. */
+  /** The error of refused work; its cause if it can be found. */
   #refused(): DynError {
     const known = this.#failure;
     this.#failure = undefined;
@@ -171,7 +171,7 @@ class WebGpuDevice implements Device {
     return new OutOfMemory("webgpu", bytes, { held: this.#context.pool.reserved });
   }
 
-  /** Asks for the first error so far and opens a new scope for those to come. */
+  /** Requests the first error so far and opens a new scope for later ones. */
   #takeErrors(): Promise<GPUError | null> {
     const { device } = this.#context;
     const found = device.popErrorScope();
@@ -223,7 +223,7 @@ const LIMITS = [
 
 let initialised: Promise<AdapterDescription> | undefined;
 
-/** Acquires the adapter, once. Throws with advice where there is none. */
+/** Acquires the adapter, once. Throws with advice if there is none. */
 export function initWebGpu(): Promise<AdapterDescription> {
   initialised ??= acquire().catch((error) => {
     initialised = undefined;

@@ -1,8 +1,8 @@
 /**
- * Products of few rows and many columns: convolutions of few channels, gradients with respect to them, depthwise
- * ones. Each invocation computes all rows of its columns, so that elements of B go from memory to registers; those of
- * A, which all need, are staged in workgroup memory. Invariant: elements outside the matrices count as zero and are
- * never written.
+ * Products of few rows and many columns: convolutions of few channels, gradients with respect to them, depthwise ones.
+ * Each invocation computes all rows of its columns, so that elements of B go from memory straight to registers; those
+ * of A, which all invocations need, are staged in workgroup memory. Invariant: elements outside the matrices count as
+ * zero and are never written.
  */
 import { openMain, type WorkgroupCount } from "./print/entry.ts";
 import type { ShaderWriter } from "./print/statements.ts";
@@ -12,13 +12,13 @@ import { placeWorkgroup } from "./tiles.ts";
 
 const { threads: THREADS } = FEW_ROWS;
 const PARTS = ["x", "y", "z", "w"];
-/** Steps of depth whose elements are on their way together. */
+/** Steps of depth whose loads are in flight together. */
 const TOGETHER = 4;
 
 /** Writes the whole shader of a product of few rows. */
 export function printFewRows(w: ShaderWriter, job: TileProduct, { rows, each }: FewRows): WorkgroupCount {
   const { type, zero, a, b, result } = job;
-  // Rows are vectors of four, or one vector of their number
+  // Rows are vectors of four, or a single vector
   const width = Math.min(rows, 4), count = rows <= 4 ? 1 : rows <= 8 ? 2 : 4, depth = THREADS / count;
   const vector = width === 1 ? type : `vec${width}<${type}>`;
   const element = (name: string, i: number) => width === 1 ? name : `${name}.${PARTS[i]}`;
@@ -50,7 +50,7 @@ export function printFewRows(w: ShaderWriter, job: TileProduct, { rows, each }: 
     w.line(`${element("fetched", i)} = select(${zero}, ${text}, ${where});`);
   }
   w.line("tile_a[lid] = fetched;");
-  // Places along the depth are taken apart once for all columns
+  // Positions along the depth are decomposed once for all columns
   w.line(`if (lid < ${depth}) {`);
   w.line("let place = k0 + lid;");
   b.depth("place", "place");

@@ -1,6 +1,6 @@
 /**
- * WGSL programs as data: what is needed to run one, in a form that another process can read. Invariant: a form holds
- * all that running its shaders needs besides a device with the guaranteed limits.
+ * WGSL programs as data: what is needed to run one, in a form that another process can read. Invariant: apart from a
+ * device with the guaranteed limits, a form contains all that running its shaders needs.
  */
 import type { BufferId } from "../../lib/loops/ir.ts";
 import { type ProgramFrame, programFrame } from "../../lib/loops/stored/program.ts";
@@ -15,7 +15,7 @@ export interface WebGpuForm {
   readonly frame: ProgramFrame;
   /** One for each kernel, in order. */
   readonly shaders: readonly Shader[];
-  /** Inputs that lie in one memory, one after the other. */
+  /** Inputs that are copied next to each other into one memory. */
   readonly packed: readonly BufferId[];
 }
 
@@ -33,7 +33,7 @@ const shader: Codec<Shader> = record<Shader>({
   workgroups: record<WorkgroupCount>({ items: dim, each: number }),
 });
 
-/** Forms as data, over the symbols of the program's sizes. */
+/** Stores forms over the symbols of the program's sizes. */
 export const webGpuForm: Codec<WebGpuForm> = record<WebGpuForm>({
   frame: programFrame,
   shaders: list(shader),

@@ -14,7 +14,7 @@ import type { ShaderWriter } from "./print/statements.ts";
 export const isOfFours = (size: Dim | undefined): boolean => typeof size === "number" && size % 4 === 0;
 
 /**
- * The dimension of a matrix, the last or the one before, that runs along memory in whole vectors; undefined where there is
+ * The dimension of a matrix, the last or the one before, that is contiguous in whole vectors; undefined if there is
  * none.
  */
 export function vectorDimension({ offset, shape, strides }: BufferView): number | undefined {
@@ -25,7 +25,7 @@ export function vectorDimension({ offset, shape, strides }: BufferView): number 
   return unit;
 }
 
-/** A buffer, and whether a product would touch it by vectors. */
+/** A buffer, and whether a product would access it by vectors. */
 export interface Touched {
   readonly buffer: BufferId;
   readonly byVectors: boolean;
@@ -41,18 +41,18 @@ export interface FourSetting {
   readonly epilogue: LoopKernel | undefined;
 }
 
-/** A nest around a call for four elements: its loops, of which the last is a quarter as long, and a loop over four. */
+/** A nest around a call for four elements: its loops, the last of which is a quarter as long, and a loop over four. */
 export type FourNest = NonNullable<ReturnType<typeof inFours>>;
 
 /** How a product accesses memory. */
 export interface Fours {
   readonly bindings: Bindings;
-  /** Whether results are written by vectors, and the epilogue then. */
+  /** Whether results are written by vectors, and the epilogue in that case. */
   readonly stores: boolean;
   readonly epilogue: FourNest | undefined;
 }
 
-/** Finds variables for which as much as possible is touched by vectors. */
+/** Chooses variables such that as much as possible is accessed by vectors. */
 export function foursOf(setting: FourSetting): Fours {
   const { program, placement, statements, operands, out, epilogue } = setting;
   const plain = () => new Bindings(program, statements, { placement, lanes: 1 });
@@ -77,7 +77,7 @@ export function foursOf(setting: FourSetting): Fours {
   return { bindings: with4([...singles, ...written]), stores: false, epilogue: undefined };
 }
 
-/** Writes a function of the counters of a nest that does four elements, the last counter's quarter. */
+/** Writes a function of the counters of a nest that computes four elements; the last counter is divided by four. */
 export function printFours(w: ShaderWriter, { loops, body: [four] }: FourNest, name: string): void {
   const parameters = loops.map(({ axis }) => `${w.counter(axis.symbol)}: i32`).join(", ");
   w.line(`fn ${name}(${parameters}) {`);

@@ -17,27 +17,27 @@ import type { TileElement, TileOperand, TileProduct, TileResult } from "./tile_p
 
 const FOUR = ["x", "y", "z", "w"];
 
-/** The surroundings of a gather. */
+/** The context of a gather. */
 export interface GatherSetting {
   readonly w: ShaderWriter;
   readonly bindings: Bindings;
   readonly call: ConvolutionOp;
-  /** Into how many parts sums are cut. */
+  /** Number of parts into which sums are split. */
   readonly splits: number;
   /** Whether an epilogue is called for each result. */
   readonly finishes: boolean;
-  /** How memory is accessed, and the operand that is read by vectors. */
+  /** How memory is accessed, including the operand that is read by vectors. */
   readonly fours: Fours;
   readonly inFours: BufferView | undefined;
 }
 
-/** A place among others, and the name of what is declared for it. */
+/** A position, and the name of its declarations. */
 interface Named {
   readonly place: string;
   readonly as: string;
 }
 
-/** Two places of an element, by name. */
+/** The two positions of an element, by name. */
 type Both = Parameters<TileOperand["element"]>[0];
 
 /** Data that depend on the phase of the strides. */
@@ -46,8 +46,8 @@ interface Phased {
 }
 
 /**
- * Writes lines that take places apart: for each an offset `at_` and, where elements may be outside, `y_` and `x_`. An
- * element lies at the sum of its two offsets.
+ * Writes lines that decompose positions: for each an offset `at_` and, if elements may be outside, `y_` and `x_`. An
+ * element is at the sum of its two offsets.
  */
 export class Gather {
   readonly #setting: GatherSetting;
@@ -60,18 +60,18 @@ export class Gather {
     return this.#setting.call.groups;
   }
 
-  /** A product for each group. */
+  /** One product for each group. */
   get whole(): Pick<TileProduct, "batch" | "prepare"> {
     return { batch: [this.groups], prepare() {} };
   }
 
-  /** The phases of the gradient of the input; undefined where it is one product. */
+  /** The phases of the gradient of the input; undefined if it is a single product. */
   phases(weight: BufferView): Phases | undefined {
     const { w, call } = this.#setting, counts = phasesOf(call);
     return product(counts) === 1 ? undefined : new Phases(w, { call, weight });
   }
 
-  /** A channel of the group at hand among all channels. */
+  /** A channel of the current group as an index among all channels. */
   channel(within: string, perGroup: Dim): string {
     return this.groups === 1 ? within : `(n0 * ${this.#index(perGroup)} + ${within})`;
   }
@@ -81,7 +81,7 @@ export class Gather {
     this.#at(as, [this.#index(view.offset), this.#term(view, dimension, place)]);
   }
 
-  /** Indices of a dimension, which `outer` may change, and of the last two. */
+  /** Indices of the leading dimensions, which `outer` may change, and of the last two. */
   folded(
     view: BufferView,
     dimension: number,
@@ -97,7 +97,7 @@ export class Gather {
     this.#at(as, [term, ...this.#inPlane(view, (axis) => `${axis}_${as}`)]);
   }
 
-  /** Writes the start of the window of a position of `images` in the input. */
+  /** Writes the start of the window at a position of `images` in the input. */
   window(input: BufferView, { images, place, as }: Named & { readonly images: BufferView }): void {
     const { stride: [sy, sx], padding: [py, px] } = this.#setting.call;
     this.#apart(images, { place, as }, { y: `* ${sy} - ${py}`, x: `* ${sx} - ${px}` });
@@ -122,7 +122,7 @@ export class Gather {
     };
   }
 
-  /** A position of `images` as the gradient's results see it, before taps are taken off. */
+  /** Writes a position of `images` in coordinates of the gradient's results, before taps are subtracted. */
   source(
     grad: BufferView,
     { images, place, as, phases }: Named & Phased & { readonly images: BufferView },
@@ -134,7 +134,7 @@ export class Gather {
     this.#at(as, [this.#index(grad.offset), this.#term(grad, 0, `outer_${as}`)]);
   }
 
-  /** Writes the offset that a tap of the weight subtracts, for so many channels in a group. */
+  /** Writes the offset that a tap of the weight subtracts, for this many channels in a group. */
   sourceTap(
     grad: BufferView,
     { channels, weight, place, as, phases }: Named & Phased & {
@@ -147,7 +147,7 @@ export class Gather {
     this.#at(as, [this.#term(grad, 1, this.channel(`outer_${as}`, channels))]);
   }
 
-  /** The gradient of the result that met a position by a tap: none outside, and none between strides if not of a phase. */
+  /** The gradient of the result that met a position by a tap: zero outside, and, without phases, between strides. */
   metFrom(grad: BufferView, at: Both, ofPhase: boolean): TileElement {
     const [sy, sx] = ofPhase ? [1, 1] : this.#setting.call.stride, strides = { y: sy, x: sx };
     const strided = (axis: Axis) => `u32(${axis}_${at.other} - ${axis}_${at.depth})`;
@@ -192,7 +192,7 @@ export class Gather {
     };
   }
 
-  /** A gradient of filters that is made of transforms. */
+  /** A gradient of filters computed from transforms. */
   weights({ inputs: [grad, input], outputs: [out] }: ExternKernel): WeightJob {
     const { call, splits } = this.#setting;
     if (!grad || !input || !out) throw new InternalError("Expected the operands of a convolution");
@@ -288,7 +288,9 @@ export class Gather {
     return terms.join(" + ");
   }
 
-  /** Takes a place apart by the last two sizes of a view: `outer_`, `y_` and `x_`, the latter with what is added. */
+  /**
+   * Decomposes a position by the last two sizes of a view: `outer_`, `y_` and `x_`, the latter with an offset added.
+   */
   #apart(view: BufferView, { place, as }: Named, { y, x }: Record<Axis, string> = { y: "", x: "" }): void {
     const { w } = this.#setting, [height, width] = [size(view, 2), size(view, 3)];
     if (height === 1 && width === 1) {
@@ -297,7 +299,7 @@ export class Gather {
     this.#apartBy({ y: w.index(height), x: w.index(width) }, { place, as }, (axis) => axis === "y" ? y : x);
   }
 
-  /** The same by sizes that are expressions. */
+  /** The same, for sizes that are expressions. */
   #apartBy(
     { y, x }: Readonly<Record<Axis, string>>,
     { place, as }: Named,
@@ -308,13 +310,13 @@ export class Gather {
     w.line(`let y_${as} = ${line} % ${y} ${added("y")}; let x_${as} = ${place} % ${x} ${added("x")};`);
   }
 
-  /** Returns the number of positions of an image in a phase, down and across. */
+  /** Returns the number of vertical and horizontal positions of an image in a phase. */
   #positions(images: BufferView, phases: Phases): Readonly<Record<Axis, string>> {
     const [y = 1, x = 1] = phases.sizes(images);
     return { y: this.#index(y), x: this.#index(x) };
   }
 
-  /** Takes a tap of a weight apart, by how far it lies in a window. */
+  /** Decomposes a tap of a weight into its distances in a window. */
   #taps(weight: BufferView, named: Named): void {
     const [dy, dx] = this.#setting.call.dilation;
     this.#apart(weight, named, { y: `* ${dy}`, x: `* ${dx}` });

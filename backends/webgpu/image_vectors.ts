@@ -45,7 +45,7 @@ export function vectorsOf(
   const isOf = (view: BufferView | undefined, dimensions: readonly number[]): view is BufferView => {
     if (!view || program.buffers[view.buffer]?.dtype !== "float32") return false;
     const inner = product(dimensions.map((d) => size(view, d)));
-    // The dimensions lie one in the other, and the others are whole vectors apart
+    // The dimensions are adjacent, and the distances between the others are whole vectors
     const strides = dimensions.map((_, i) => product(dimensions.slice(i + 1).map((d) => size(view, d))));
     return isOfFours(inner) && isOfFours(view.offset) && view.strides.every((stride, d) => {
       const at = dimensions.indexOf(d);
@@ -59,7 +59,7 @@ export function vectorsOf(
     case "convBackwardInput":
       return { operand: undefined, out: isOnePhase && isOf(out, [2, 3]) };
     case "convBackwardWeight":
-      // Transforms are read element by element, and give tap by tap
+      // Transforms are read element by element, and produce one tap at a time
       if (transformed) return { operand: undefined, out: false };
       return {
         operand: isOf(first, [2, 3]) ? first : undefined,

@@ -2,7 +2,7 @@
  * Shaders of products whose first operands are computed on the fly, as in gradients of attention (Dao et al. 2022),
  * float32. A workgroup computes a block of rows of one or two results: for each 64 columns it computes the products
  * behind the elements, the elements, and adds their products with each result's operand. Results that sum over rows
- * have keys as their rows, and walk along rows.
+ * have one row for each key, and iterate over rows.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import type { ExternKernel, MadeElements, Program } from "../../lib/loops/ir.ts";
@@ -26,14 +26,14 @@ import { ROW_TILES } from "./target.ts";
 
 const { rows: ROWS, step: STEP, threads: THREADS } = ROW_TILES;
 
-/** A result, and what its elements are multiplied with. */
+/** A result, and the operand that its elements are multiplied with. */
 interface Result {
   readonly operand: TileOperand;
   readonly out: TileOperand;
   readonly features: number;
 }
 
-/** The shader of products whose first operands are made. */
+/** The shader of products whose first operands are computed on the fly. */
 export function printMadeProducts(
   kernel: ExternKernel,
   made: MadeElements,
@@ -109,7 +109,7 @@ class MadePrinter {
     w.line(`var point = i32(${POINT});`);
     w.line(`if (point >= down * ${w.index(batch)}) { return; }`);
     w.line(`let n0 = point % ${w.index(batch)}; point = point / ${w.index(batch)};`);
-    // Blocks that see the most go first, of all matrices
+    // Blocks that see the most go first, over all matrices
     w.line(`let row0 = ${over === "keys" ? "(down - 1 - point)" : "point"} * ${ROWS};`);
     const isCut = causal && over === "keys", begins = causal && over === "rows";
     w.line(`let end = ${isCut ? `min(columns, row0 + ${ROWS})` : "columns"};`);
@@ -169,12 +169,12 @@ class MadePrinter {
     w.line("}");
   }
 
-  /** Computes what elements are given of a row, behind its name. */
+  /** Computes the given values of a row, in variables with its name. */
   #valuesOfRow(name: string, row: string): void {
     this.setting.made.ofRows.forEach((_, k) => this.w.line(`let of${k}_${name} = of_row${k}(n0, ${row});`));
   }
 
-  /** Makes the elements of a step, zeros behind the last column. */
+  /** Computes the elements of a step, zeros after the last column. */
   #elements(): void {
     const { w, tiles } = this, { made: { over, ofRows, elements }, products } = this.setting;
     const columns = products[0]?.columns.view.shape.at(-2), whole = isWhole(columns, STEP);
@@ -197,7 +197,7 @@ class MadePrinter {
     }
   }
 
-  /** Writes the elements of a step down, whose columns are rows in memory. */
+  /** Stores the elements of a step, whose columns are rows in memory. */
   #keep({ view, base }: TileOperand, from: string): void {
     const { w, tiles: { setting: { bindings } } } = this, { inVectors } = this.setting;
     const [down = "", across = ""] = view.strides.slice(-2).map((stride) => w.index(stride));

@@ -1,5 +1,5 @@
 /**
- * Shaders of matrix products of any strides, types and sizes. Prologues are functions of one element each, the
+ * Shaders of matrix products with any strides, types and sizes. Prologues are functions of one element each, the
  * epilogue is one of an element or of four.
  */
 import { valueType } from "../../lib/base/dtype.ts";
@@ -60,7 +60,7 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
   const operand = (view: BufferView, name: string, depth: number): TileOperand => {
     const prologue = prologues.find(({ input }) => kernel.inputs[input] === view);
     if (prologue) {
-      // The innermost loop of a prologue runs along memory
+      // The innermost loop of a prologue is contiguous in memory
       const isLast = depth === rank - 1, alongDepth = isLast !== prologue.transposed;
       return {
         alongDepth,

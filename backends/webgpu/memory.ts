@@ -1,7 +1,7 @@
 /**
- * Buffers of the device, and the pool of memory over them. Invariant: a buffer that the device had no room for is
- * never used: large ones are checked when they are created; for others the runtime reports it between jobs or the
- * next read detects it.
+ * Buffers of the device, and the pool of memory over them. Invariant: a buffer for which the device had no room is
+ * never used: large ones are checked when they are created; for others the runtime reports it between jobs, or the next
+ * read detects it.
  */
 import { DynError } from "../../lib/base/errors.ts";
 import { type Memory, OutOfMemory } from "../../lib/loops/device.ts";
@@ -17,7 +17,7 @@ export class BufferBlock extends Block {
   }
 }
 
-/** A part of a buffer from its start on. `bufferId` names the buffer, whose memory others were before. */
+/** The beginning of a buffer. `bufferId` identifies the buffer, which may have backed other memories before. */
 export class WebGpuMemory extends Findable implements BlockMemory<BufferBlock> {
   readonly device = "webgpu";
   readonly buffer: GPUBuffer;
@@ -32,17 +32,17 @@ export class WebGpuMemory extends Findable implements BlockMemory<BufferBlock> {
 
 /** The services of the device that buffers need. */
 export interface BufferOwner {
-  /** Returns whether a new buffer is valid: queries the device and waits. Undefined where waiting is not possible. */
+  /** Returns whether a new buffer is valid: queries the device and waits. Undefined if waiting is not possible. */
   readonly isValid: (buffer: GPUBuffer) => boolean | undefined;
-  /** Hands all work over that refers to buffers. */
+  /** Submits all work that refers to buffers. */
   readonly flush: () => void;
-  /** Told later, between jobs, of a buffer that there was no room for. */
+  /** Called later, between jobs, for a buffer that did not fit. */
   readonly failed: (bytes: number) => void;
 }
 
-/** New buffers from this size on are made where there is known to be room, or looked at before they are used. */
+/** New buffers from this size on are created only if room is known to exist, or checked before they are used. */
 const LARGE_BYTES = 1 << 20;
-/** Room that is looked for at once: each look waits until the device has done everything. */
+/** Amount of room that one check looks for: each check waits until the device is idle. */
 const AHEAD_BYTES = 1 << 27;
 
 /**
@@ -51,26 +51,26 @@ const AHEAD_BYTES = 1 << 27;
  */
 const YOUNG_BYTES = 2 ** 28, YOUNG_BLOCKS = 16;
 
-/** Bytes that a program may hold before everything is searched. */
+/** Bytes that a program may hold before all objects are searched. */
 const OLD_BYTES = 2 ** 30;
 
-/** Makes buffers and knows which of them the device failed to make. */
+/** Creates buffers and records which of them the device failed to create. */
 export class Buffers implements BlockSource<BufferBlock, WebGpuMemory> {
   readonly device = "webgpu";
   readonly oldBytes = OLD_BYTES;
-  /** Nobody tells how much memory a device has. */
+  /** The amount of memory of a device is unknown. */
   readonly manyBytes = Infinity;
-  /** A memory knows how much of its buffer was asked for: no other call's. */
+  /** A memory stores how much of its buffer was requested, so it cannot serve another call. */
   readonly smallBytes = 0;
   readonly #device: GPUDevice;
   readonly #owner: BufferOwner;
-  /** Bytes of a buffer at most. */
+  /** Maximum bytes of a buffer. */
   readonly #most: number;
   readonly #invalid = new WeakSet<GPUBuffer>();
   #nextId = 0;
-  /** Bytes that there was room for at the last look, less those of buffers made since. */
+  /** Bytes of room found by the last check, minus those of buffers created since. */
   #room = 0;
-  /** Buffers made since the device was last known to have done everything. */
+  /** Buffers created since the device was last known to be idle. */
   #recent: GPUBuffer[] = [];
 
   constructor(device: GPUDevice, owner: BufferOwner) {
@@ -80,7 +80,7 @@ export class Buffers implements BlockSource<BufferBlock, WebGpuMemory> {
     this.#most = Math.min(maxBufferSize, maxStorageBufferBindingSize);
   }
 
-  /** A size class, of whole vectors and no more than one binding reaches. Throws DynError where that is too little. */
+  /** A size class, in whole vectors and within the reach of one binding. Throws DynError if that is too little. */
   sizeFor(bytes: number): number {
     const most = this.#most;
     if (bytes > most) {
@@ -110,13 +110,13 @@ export class Buffers implements BlockSource<BufferBlock, WebGpuMemory> {
     return { buffer, told: this.#device.popErrorScope() };
   }
 
-  /** Returns whether there is known to be room; looks for as much as several buffers need, which one look is then for. */
+  /** Returns whether room is known to exist; a check looks for as much as several buffers need. */
   #hasRoom(size: number): boolean {
     if (size > this.#room && size < AHEAD_BYTES) {
       const { buffer } = this.#create(this.sizeFor(AHEAD_BYTES));
       this.#room = this.#owner.isValid(buffer) ? buffer.size : 0;
       buffer.destroy();
-      // What is destroyed goes with the next submission
+      // Destroyed buffers are released with the next submission
       this.#device.queue.submit([]);
     }
     return size <= this.#room;
@@ -146,14 +146,14 @@ export class Buffers implements BlockSource<BufferBlock, WebGpuMemory> {
     return Math.max(YOUNG_BYTES, YOUNG_BLOCKS * size);
   }
 
-  /** The device has done everything so far: all buffers are good. */
+  /** Records that the device is idle: all buffers so far are valid. */
   settle(): void {
     this.#recent = [];
   }
 
   /**
-   * Looks for a reason why the device refused work: the bytes of a recent buffer that is none, or undefined. Where it
-   * cannot be asked, no recent buffer is used again.
+   * Looks for the reason why the device refused work: the bytes of a recent invalid buffer, or undefined. If the device
+   * cannot be queried, no recent buffer is used again.
    */
   findFault(): number | undefined {
     let fault: number | undefined;
@@ -167,7 +167,7 @@ export class Buffers implements BlockSource<BufferBlock, WebGpuMemory> {
     return fault;
   }
 
-  /** Uses a buffer never again; whether that is new. */
+  /** Excludes a buffer from use; returns whether that is new. */
   #exclude(buffer: GPUBuffer): boolean {
     if (this.#invalid.has(buffer)) return false;
     this.#invalid.add(buffer);
@@ -178,14 +178,14 @@ export class Buffers implements BlockSource<BufferBlock, WebGpuMemory> {
 /** The device's memory. */
 export type BufferPool = BlockPool<BufferBlock, WebGpuMemory>;
 
-/** Memory handed in as the device's own. Throws DynError for another device's, OutOfMemory where it is none. */
+/** Narrows memory to the device's own. Throws DynError for another device's, OutOfMemory if its buffer is invalid. */
 export function own(memory: Memory, { buffers, pool }: { buffers: Buffers; pool: BufferPool }): WebGpuMemory {
   const found = onWebGpu(memory);
   if (buffers.isGood(found.block)) return found;
   throw new OutOfMemory("webgpu", found.byteLength, { held: pool.reserved });
 }
 
-/** Memory as the device's own. Throws DynError for another device's. */
+/** Narrows memory to the device's own. Throws DynError for another device's. */
 export function onWebGpu(memory: Memory): WebGpuMemory {
   if (memory instanceof WebGpuMemory) return memory;
   throw new DynError(`Expected memory on webgpu but found some on ${memory.device}`);

@@ -5,7 +5,7 @@ import type { LoopKernel, Statement } from "../../lib/loops/ir.ts";
 import type { Sym } from "../../lib/sym/expr.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 
-/** The counters of a nest around a call, and what it does with one element. */
+/** The counters of a nest around a call, and its body for one element. */
 export function elementOf(
   { body }: LoopKernel,
 ): { readonly axes: readonly Sym[]; readonly body: readonly Statement[] } {
@@ -15,7 +15,7 @@ export function elementOf(
   return { axes: [loop.axis.symbol, ...inner.axes], body: inner.body };
 }
 
-/** Writes a function of the counters of a nest; of a type, it returns what the nest stores. */
+/** Writes a function of the counters of a nest; if it has a type, it returns what the nest stores. */
 export function printElement(
   w: ShaderWriter,
   nest: LoopKernel,

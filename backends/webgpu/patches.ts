@@ -1,8 +1,8 @@
 /**
  * Convolutions with stride 1 as sums over patches of images: a workgroup stages patches of some channels with the
  * corresponding taps, and computes 64 output channels at eight runs of positions. A thread computes eight channels of
- * one run: for each line of taps it reads a run and its ends once. Invariant: elements outside images count as zero,
- * and results outside are never written.
+ * one run: for each row of taps it reads a run and its ends once. Invariant: elements outside images count as zero, and
+ * results outside are never written.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import type { BufferView } from "../../lib/loops/ir.ts";
@@ -20,16 +20,16 @@ const FOUR = [0, 1, 2, 3], PARTS = ["x", "y", "z", "w"];
 /** Channels of a thread, two times four, and halves of its run. */
 const ROWS_OF_THREAD = [0, 1, 2, 3, 4, 5, 6, 7], HALVES = [0, 1];
 
-/** A convolution whose filter lies by taps. */
+/** A convolution whose filter is laid out by taps. */
 export interface PatchJob {
   readonly input: BufferView;
   readonly weight: BufferView;
   readonly out: BufferView;
   readonly padding: readonly [number, number];
   readonly load: (view: BufferView, place: string) => string;
-  /** The same of four elements from a multiple of four on; absent where filters are read one by one. */
+  /** Loads four elements from a multiple of four on; absent if filters are read one element at a time. */
   readonly loadFour?: ((view: BufferView, place: string) => string) | undefined;
-  /** Declares a place of the results. */
+  /** Declares a position of the results. */
   readonly place: (
     at: { readonly image: string; readonly y: string; readonly x: string },
     as: string,
@@ -46,7 +46,7 @@ class PatchPrinter {
   readonly #channels: Dim;
   readonly #lines: number;
   readonly #steps: number;
-  /** Lines of runs of a patch, and vectors of each with its ends. */
+  /** Rows of runs in a patch, and vectors of each including its ends. */
   readonly #staged: number;
   readonly #vectors: number;
 
@@ -82,7 +82,7 @@ class PatchPrinter {
     w.line(`for (var k0 = from_depth; k0 < to_depth; k0 = k0 + ${channels}) {`);
     this.#put();
     w.line("workgroupBarrier();");
-    // The next elements are on their way while products of the last ones are made
+    // The next elements are in flight while products of the previous ones are computed
     w.line(`if (k0 + ${channels} < to_depth) {`);
     this.#fetch(`(k0 + ${channels})`);
     w.line("}");
@@ -96,7 +96,7 @@ class PatchPrinter {
     return workgroups;
   }
 
-  /** Patches of all images, down and across. */
+  /** Patches of all images, vertically and horizontally. */
   #tiles(): { readonly count: Dim; readonly tall: Dim; readonly wide: Dim } {
     const { job: { out }, patch: { across, down } } = this, [images = 1, , height = 1, width = 1] = out.shape;
     const tall = ceilDiv(height, down), wide = ceilDiv(width, RUN * across);
@@ -107,7 +107,7 @@ class PatchPrinter {
     return this.#lines * this.#steps;
   }
 
-  /** Elements of a patch that a thread stages for each channel, and vectors of taps for all of them. */
+  /** Elements of a patch that a thread stages for each channel, and vectors of taps for all channels. */
   get #elements(): readonly number[] {
     return Array.from({ length: Math.ceil(this.#staged * this.#vectors * 4 / THREADS) }, (_, i) => i);
   }
@@ -117,7 +117,7 @@ class PatchPrinter {
     return Array.from({ length: Math.ceil(channels * this.#taps * WIDTH / THREADS) }, (_, i) => i);
   }
 
-  /** Writes the offsets of the elements, and whether they are inside. */
+  /** Writes the offsets of the elements, and conditions for them to be inside. */
   #prepare(): void {
     const { w, job: { input, padding: [py, px], weight }, patch: { across, channels } } = this;
     const [ofImage = 0, , line = 0, step = 0] = input.strides, [, , height = 1, width = 1] = input.shape;
@@ -199,7 +199,7 @@ class PatchPrinter {
     }
   }
 
-  /** Adds the products of one channel of the patch. */
+  /** Accumulates the products of one channel of the patch. */
   #products(): void {
     const { w, patch: { across } } = this;
     for (let line = 0; line < this.#lines; line++) {

@@ -7,7 +7,7 @@ import type { BufferView, ConvGeometry } from "../../lib/loops/ir.ts";
 import type { Dim } from "../../lib/sym/expr.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 
-/** Down and across an image. */
+/** The vertical or horizontal axis of an image. */
 export type Axis = "y" | "x";
 
 /**
@@ -17,7 +17,7 @@ export type Axis = "y" | "x";
  */
 export class Phases {
   readonly strides: Readonly<Record<Axis, number>>;
-  /** Names of the number of taps of a phase, down and across. */
+  /** Names of the number of taps of a phase, vertically and horizontally. */
   readonly taps: Readonly<Record<Axis, string>> = { y: "taps_y", x: "taps_x" };
 
   constructor(
@@ -32,12 +32,12 @@ export class Phases {
     return this.strides.y * this.strides.x;
   }
 
-  /** The most positions of an image that a phase has, down and across. */
+  /** Maximum number of positions of an image in a phase, vertically and horizontally. */
   sizes(images: BufferView): readonly [Dim, Dim] {
     return [ofPhase(size(images, 2), this.strides.y), ofPhase(size(images, 3), this.strides.x)];
   }
 
-  /** The depth of the product, of so many channels. */
+  /** The depth of the product for this many channels. */
   depth(channels: Dim): string {
     return `${this.w.index(channels)} * taps_y * taps_x`;
   }

@@ -1,13 +1,13 @@
 /**
- * The script of a thread that compiles shaders in the background, which works wherever the modules of this program are.
- * `workerData` is the script and `DeviceLimits`, and messages are `CompileJob`s: the thread hands them on to others, takes
- * shaders off their lists and compiles them with its own device; a message reports why one could not continue. The
- * pipelines are dropped; they remain in the driver's cache, where the program's device finds them. Invariant: the thread
- * stays, and its device with it.
+ * The script of a thread that compiles shaders in the background, which runs wherever the modules of this program are.
+ * `workerData` is the script and `DeviceLimits`, and messages are `CompileJob`s: the thread passes them on to others,
+ * takes shaders from their lists and compiles them with its own device; a message reports why one could not continue.
+ * The pipelines are dropped; they remain in the driver's cache, where the program's device finds them. Invariant: the
+ * thread and its device are never destroyed.
  */
 import type { Shader } from "./print/entry.ts";
 
-/** A shader, and how what it binds behind the parameter words is used. */
+/** A shader, and how its bindings after the parameter words are accessed. */
 export interface ShaderSource {
   readonly code: string;
   readonly access: readonly ("storage" | "read-only-storage")[];
@@ -21,21 +21,21 @@ export interface CompileJob {
   readonly sources: readonly ShaderSource[];
   /** State words, indexed by `WORD`. */
   readonly words: SharedArrayBuffer;
-  /** The threads that are at work on it: the one that it is handed to, and others that this one hands it to. */
+  /** Number of threads that work on it: the one that receives it, and others to which this one passes it on. */
   readonly threads: number;
 }
 
 /** Words that the threads share. */
 export const WORD = {
-  /** The next shader that nobody has taken. */
+  /** The next shader that no thread has taken. */
   next: 0,
-  /** Shaders that threads have compiled, or could not. */
+  /** Number of shaders that threads have compiled, or failed to. */
   done: 1,
-  /** From here on: for each shader, whether it is one of them. */
+  /** From here on, for each shader, whether it is one of these. */
   each: 2,
 } as const;
 
-/** A job of which nothing is done. */
+/** A new job. */
 export const compileJob = (sources: readonly ShaderSource[]): Omit<CompileJob, "threads"> => ({
   sources,
   words: new SharedArrayBuffer(4 * (WORD.each + sources.length)),
@@ -69,8 +69,7 @@ export function pipelineDescriptor(
 }
 
 /**
- * The script. A thread that starts another one stands still for as long as that takes, so that each starts two at most, which
- * start the rest.
+ * The script. Starting another thread blocks the thread that does it, so each starts at most two, which start the rest.
  */
 export const workerSource = `
 const { parentPort, Worker, workerData } = require("node:worker_threads");

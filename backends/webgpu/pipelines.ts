@@ -1,8 +1,7 @@
 /**
- * Compute pipelines by the text of their shaders, each created once. If a program has many new ones and the machine
- * has spare cores, threads compile some while this one compiles others: drivers cache compiled shaders, so that the
- * device then gets those quickly. Invariant: nothing depends on the threads; what they do not compile is compiled
- * here.
+ * Compute pipelines by the text of their shaders, each created once. If a program has many new ones and the machine has
+ * spare cores, threads compile some while this one compiles others: drivers cache compiled shaders, so that the device
+ * then obtains those quickly. Invariant: nothing depends on the threads; whatever they do not compile is compiled here.
  */
 import { DynError } from "../../lib/base/errors.ts";
 import { logs } from "../../lib/base/logs.ts";
@@ -17,16 +16,19 @@ import {
   WORD,
 } from "./pipeline_worker.ts";
 
-/** New pipelines from which threads are worth their start, which takes as long as several, and those of one thread. */
+/**
+ * Minimum number of new pipelines for which starting threads pays, which takes as long as several pipelines, and number
+ * of pipelines per thread.
+ */
 const MANY = 12, EACH = 4;
-/** Threads at most: each has a device of its own. */
+/** Maximum number of threads: each has a device of its own. */
 const MOST_THREADS = 8;
-/** Milliseconds without a finished shader after which threads are not waited for any more. */
+/** Milliseconds without a finished shader after which this thread stops waiting for others. */
 const PATIENCE = 10_000;
-/** A thread is of use where its shaders take less than this part of the time of others here, for as much text. */
+/** A thread is useful if, for equal text, its shaders take less than this part of the time that others take here. */
 const WORTH_IT = 0.5;
 
-/** Shaders, the length of their texts, and the milliseconds that their pipelines took here. */
+/** Shaders, the total length of their texts, and the milliseconds that creating their pipelines took here. */
 interface Share {
   count: number;
   length: number;
@@ -45,7 +47,7 @@ export interface PipelineOptions {
 /** The pipelines of a device. */
 export class Pipelines {
   readonly #made = new Map<string, GPUComputePipeline>();
-  /** Whether the driver hands over what other devices have compiled, as far as is known. */
+  /** Whether the driver shares what other devices have compiled, as far as is known. */
   #shares = true;
   readonly #threads: CompileThreads;
 
@@ -53,7 +55,7 @@ export class Pipelines {
     this.#threads = new CompileThreads(options.limits);
   }
 
-  /** The pipeline of a shader. Throws DynError for more tensors than the adapter binds. */
+  /** The pipeline of a shader. Throws DynError if it binds more tensors than the adapter allows. */
   of(shader: Shader): GPUComputePipeline {
     return this.#made.get(shader.code) ?? this.ofSource(sourceOf(shader), shader.name);
   }
@@ -67,13 +69,13 @@ export class Pipelines {
     return made;
   }
 
-  /** Makes the pipelines of shaders where threads are worth it; gives how many of them threads have compiled. */
+  /** Creates the pipelines of shaders, with threads if they pay; returns how many of them threads have compiled. */
   prepare(shaders: readonly Shader[]): number {
     const missing = new Map<string, Shader>();
     for (const shader of shaders) if (!this.#made.has(shader.code)) missing.set(shader.code, shader);
     const threads = Math.min(MOST_THREADS, this.options.cores >> 1, Math.floor(missing.size / EACH));
     if (missing.size < MANY || threads < 2 || !this.#shares) return 0;
-    // What takes longest begins first
+    // Those that take longest start first
     const list = [...missing.values()].toSorted((a, b) => b.code.length - a.code.length);
     const { own, theirs } = this.#makeTogether(list, threads);
     if (own.length > 0 && theirs.time / theirs.length > WORTH_IT * own.time / own.length) {
@@ -83,7 +85,7 @@ export class Pipelines {
     return theirs.count;
   }
 
-  /** Makes the pipelines of shaders: those that a thread has compiled as soon as it has, and others meanwhile. */
+  /** Creates the pipelines of shaders: those compiled by threads as soon as they are ready, others meanwhile. */
   #makeTogether(list: readonly Shader[], threads: number): { readonly own: Share; readonly theirs: Share } {
     const job = compileJob(list.map(sourceOf)), words = new Int32Array(job.words);
     this.#threads.start(job, threads);

@@ -20,12 +20,12 @@ import type { CommandQueue } from "./queue.ts";
 import type { Commands, PlacedDispatch, Recordings } from "./recordings.ts";
 import type { DispatchTimer } from "./timing.ts";
 
-/** Bind groups that a stage keeps, and parameter words that a program keeps. */
+/** Number of bind groups that a stage caches, and of parameter words that a program caches. */
 const KEPT_BIND_GROUPS = 64;
 const MAX_GRID = 65535;
 const NO_ALIASES: ReadonlyMap<BufferId, BufferId> = new Map();
 
-/** Workgroups in rows as even as can be: what the last one lacks are workgroups that find nothing to do. */
+/** Arranges workgroups in rows of nearly equal length: the excess in the last row finds nothing to do. */
 export function rowsOfGrid(count: number): readonly [x: number, y: number] {
   const y = Math.ceil(count / MAX_GRID);
   return [Math.ceil(count / y), y];
@@ -34,35 +34,37 @@ export function rowsOfGrid(count: number): readonly [x: number, y: number] {
 /** Resources shared by programs on one device. */
 export interface ProgramContext {
   readonly device: GPUDevice;
-  /** Returns the target, for buffers that start at whole vectors or do not. */
+  /** Returns the target for buffers that start at whole vectors, or for those that do not. */
   readonly target: (vectors: boolean) => Target;
   readonly buffers: Buffers;
   readonly pool: BufferPool;
   readonly queue: CommandQueue;
-  /** Returns whether a flag is set, waiting for it; null where the runtime cannot wait. */
+  /** Returns whether a flag is set, waiting for it; null if the runtime cannot wait. */
   readonly isRaised: ((flag: WebGpuMemory) => boolean) | null;
-  /** Times dispatches; null where the runtime cannot wait. */
+  /** Times dispatches; null if the runtime cannot wait. */
   readonly timer: DispatchTimer | null;
   readonly pipelines: Pipelines;
 }
 
 interface Stage {
-  /** The kernels of the given program that it is a part of, by their numbers. */
+  /** The numbers of the original program's kernels of which it is a part. */
   readonly kernels: readonly number[];
   readonly shader: Shader;
   readonly pipeline: GPUComputePipeline;
-  /** Bind groups by the words and memory that they bind. */
+  /** Bind groups, by the words and memory that they bind. */
   readonly bindGroups: Map<string, GPUBindGroup>;
 }
 
-/** The parameter words of a stage, as one of the calls that they are the same for has written them. */
+/** The parameter words of a stage, shared by all calls for which they are equal. */
 interface Words {
-  /** Tells them apart: short, since every stage of every call looks for its bind group by it. */
+  /** A short identifier, since every stage of every call looks up its bind group by it. */
   readonly id: number;
   readonly slice: GPUBufferBinding;
 }
 
-/** The stages of calls whose buffers share memory alike, and the words of their parameters by sizes and offsets. */
+/**
+ * The stages of calls whose buffers alias each other in the same way, and their parameter words by sizes and offsets.
+ */
 interface Staged {
   readonly stages: readonly Stage[];
   readonly parameters: Map<string, readonly Words[]>;
@@ -75,7 +77,7 @@ interface Bound {
   readonly pack: WebGpuMemory | undefined;
 }
 
-/** Inputs next to each other, once the copies are made. */
+/** Inputs next to each other, after copying. */
 interface Packed {
   readonly pack: WebGpuMemory | undefined;
   readonly byteOffsets: readonly number[];
@@ -86,17 +88,17 @@ export class WebGpuProgram implements CompiledProgram {
   readonly source: string;
   readonly language = "wgsl";
   readonly kernelCount: number;
-  /** Inputs that calls copy into one memory, for adapters that bind few. */
+  /** Inputs that calls copy into one memory, for adapters with few bindings. */
   readonly #packed: ReadonlySet<BufferId>;
-  /** One stage for each kernel, by which buffers share memory. */
+  /** One stage for each kernel, by the aliasing of buffers. */
   readonly #stages = new Map<string, Staged>();
   #nextWords = 0;
 
   readonly program: Program;
-  /** The program where buffers do not start at whole vectors. */
+  /** The program for buffers that do not start at whole vectors. */
   #unaligned: Program | undefined;
 
-  /** `recordings`: where the commands of calls are kept; absent: each call makes its own. */
+  /** `recordings`: caches the commands of calls; absent: each call creates its own. */
   constructor(
     readonly given: Program,
     readonly context: ProgramContext,
@@ -116,7 +118,7 @@ export class WebGpuProgram implements CompiledProgram {
     const { recordings } = this;
     if (!recordings) {
       const commands = this.#commandsOf(call, memories), passes = this.#issue(commands, call, memories);
-      // Later work in the queue may reuse them: it runs after this
+      // Later work in the queue may reuse them, since it runs after this
       for (const each of commands.own) context.pool.free(each);
       return passes;
     }
@@ -127,7 +129,7 @@ export class WebGpuProgram implements CompiledProgram {
   /** Returns the commands of a call, and the memory that it uses. */
   #commandsOf(call: ProgramCall, memories: readonly WebGpuMemory[]): Commands {
     const { program, context } = this, valueOf = sizeLookup(program, call.sizes);
-    // Of no elements in this call it is bound all the same
+    // A buffer without elements in this call is bound nevertheless
     const arena = program.arenaBytes === 0
       ? undefined
       : context.pool.allocate(evaluate(program.arenaBytes, valueOf));
@@ -151,7 +153,7 @@ export class WebGpuProgram implements CompiledProgram {
     };
   }
 
-  /** Encodes commands: those that decide whether the call passes, then the others where it does. */
+  /** Encodes commands: those that decide whether the call passes, then the others if it does. */
   #issue({ copies, first, rest }: Commands, call: ProgramCall, memories: readonly WebGpuMemory[]): boolean {
     const { program: { guard, outputs }, context } = this;
     const issue = ({ kernels, dispatch }: PlacedDispatch) => {
@@ -161,7 +163,7 @@ export class WebGpuProgram implements CompiledProgram {
     for (const { from, into, to, length } of copies) context.queue.copy(from, into, { to, length });
     first.forEach(issue);
     const passes = !guard || call.passes === true ||
-      // Where waiting is not possible, flags count as clear
+      // If waiting is not possible, flags count as clear
       !context.isRaised?.(present(memories[call.inputs.length + outputs.indexOf(guard.flag)]));
     if (passes) rest.forEach(issue);
     return passes;
@@ -190,7 +192,7 @@ export class WebGpuProgram implements CompiledProgram {
     return made;
   }
 
-  /** Buffers that are the memory of a written one in this call: a binding may not be read and written apart. */
+  /** Buffers that alias a written one in this call: a memory cannot be bound twice for reading and writing. */
   #aliasesOf(memories: readonly WebGpuMemory[]): ReadonlyMap<BufferId, BufferId> {
     const { inputs, outputs, buffers } = this.program;
     if (new Set(memories.map(({ bufferId }) => bufferId)).size === memories.length) return NO_ALIASES;
@@ -213,7 +215,7 @@ export class WebGpuProgram implements CompiledProgram {
     return aliases;
   }
 
-  /** Places the packed inputs next to each other; their byte offsets are then those in the pack. */
+  /** Places the packed inputs next to each other; their byte offsets are then relative to the pack. */
   #packInputs(
     call: ProgramCall,
     memories: readonly WebGpuMemory[],
@@ -243,7 +245,7 @@ export class WebGpuProgram implements CompiledProgram {
     return { pack, byteOffsets, copies };
   }
 
-  /** A bind group for each stage: those of former calls where a stage meets the same memories. */
+  /** A bind group for each stage: that of an earlier call if the stage binds the same memories. */
   #bindGroupsFor(
     staged: Staged,
     { memories, arena, pack }: Bound,
@@ -281,7 +283,7 @@ export class WebGpuProgram implements CompiledProgram {
     });
   }
 
-  /** The words of each stage, which lie in one buffer. */
+  /** The words of each stage, all in one buffer. */
   #wordsOf({ stages, parameters }: Staged, places: CallPlaces): readonly Words[] {
     const { sizes, byteOffsets } = places;
     const key = sizes.length === 0 && byteOffsets.every((offset) => offset === 0)

@@ -5,7 +5,7 @@
 
 import type { Receipts } from "./receipts.ts";
 
-/** Dispatches after which work is handed to the device without waiting for more. */
+/** Number of dispatches after which work is submitted. */
 const FLUSH_AFTER = 64;
 
 export interface Dispatch {
@@ -14,7 +14,7 @@ export interface Dispatch {
   readonly workgroups: readonly [number, number];
 }
 
-/** Writes a dispatch down. */
+/** Encodes a dispatch. */
 export function encodeDispatch(
   pass: GPUComputePassEncoder,
   { pipeline, bindGroup, workgroups }: Dispatch,
@@ -38,7 +38,7 @@ export class CommandQueue {
     if (++this.#pending >= FLUSH_AFTER) this.flush();
   }
 
-  /** Copies between buffers, in order with the dispatches. */
+  /** Copies between buffers, ordered with the dispatches. */
   copy(from: GPUBuffer, into: GPUBuffer, { to, length }: { to: number; length: number }): void {
     this.#pass?.end();
     this.#pass = undefined;
@@ -47,7 +47,7 @@ export class CommandQueue {
     this.#pending++;
   }
 
-  /** Hands everything collected to the device. */
+  /** Submits everything collected. */
   flush(): void {
     if (!this.#encoder) return;
     this.submit(this.#encoder, this.#pass);
@@ -56,7 +56,7 @@ export class CommandQueue {
     this.#pending = 0;
   }
 
-  /** Hands commands to the device, behind what was handed over before; `pass` is the one that is open. */
+  /** Submits commands after those submitted before; `pass` is the open one. */
   submit(encoder: GPUCommandEncoder, pass: GPUComputePassEncoder = encoder.beginComputePass()): void {
     this.receipts.stamp(pass);
     pass.end();

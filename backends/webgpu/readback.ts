@@ -1,8 +1,8 @@
 /**
- * Device → host copies. The wait for the device happens inside `mapAsync` itself, so that a buffer's mapped range
- * is there right after the call, without awaiting; but only for staging buffers that have once completed an
- * awaited map (others make the runtime panic). Hence a few warmed ones, reused, and large reads in parts.
- * Invariant: what is returned was copied by the device, after all work before it was done: receipts prove it.
+ * Device → host copies. The wait for the device happens inside `mapAsync` itself, so that a buffer's mapped range is
+ * available right after the call, without awaiting; but only for staging buffers that have once completed an awaited
+ * map (others make the runtime panic). Hence a few warmed ones are reused, and large reads are split. Invariant:
+ * returned bytes were copied by the device after all earlier work was done: receipts prove it.
  */
 import { DynError, invariant } from "../../lib/base/errors.ts";
 import { type Reading, RECEIPT_BYTES, type Receipts } from "./receipts.ts";
@@ -11,26 +11,26 @@ const STAGING_BYTES = 4 << 20;
 const STAGING_COUNT = 2;
 const NOTHING = new Uint8Array(0);
 
-/** The device refused work that the bytes depend on, or the copy of the bytes itself. */
+/** The device refused work on which the bytes depend, or the copy of the bytes itself. */
 export class RefusedWork extends Error {
   override readonly name: string = "RefusedWork";
 }
 
-/** Reads buffers through warmed staging buffers. Make it with `Readback.create`. */
+/** Reads buffers through warmed staging buffers. Create it with `Readback.create`. */
 export class Readback {
   #next = 0;
-  /** Whether work was refused that no read has told of. */
+  /** Whether work was refused that no read has reported. */
   #hasRefused = false;
 
   private constructor(
     readonly device: GPUDevice,
     readonly receipts: Receipts,
     readonly staging: readonly GPUBuffer[],
-    /** Whether mapped ranges are there without awaiting. */
+    /** Whether mapped ranges are available without awaiting. */
     readonly synchronous: boolean,
   ) {}
 
-  /** Warms the staging buffers and tries out whether reads can be synchronous. */
+  /** Warms the staging buffers and tests whether reads can be synchronous. */
   static async create(device: GPUDevice, receipts: Receipts): Promise<Readback> {
     const staging = Array.from(
       { length: STAGING_COUNT },
@@ -54,7 +54,7 @@ export class Readback {
     try {
       works = `${probe.readSync(source, 0, 4)}` === "1,2,3,4";
     } catch {
-      // An exception is the answer: this runtime finishes maps later
+      // An exception is the answer: this runtime completes maps later
     }
     source.destroy();
     return new Readback(device, receipts, staging, works);
@@ -92,16 +92,16 @@ export class Readback {
     throw new RefusedWork();
   }
 
-  /** Reads one part; false where this or work before it was refused, which is forgotten then. */
+  /** Reads one part; returns false if this or earlier work was refused, and then forgets that. */
   #readWhole(buffer: GPUBuffer, from: number, into: Uint8Array): boolean {
     const reading = this.#readPart(buffer, from, into);
     if (reading.found === reading.expected) return true;
-    // The copy itself may be what was refused, and the counter an old one
+    // The copy itself may have been refused, and the counter may be stale
     this.receipts.settle(this.#readPart(buffer, from, NOTHING));
     return false;
   }
 
-  /** Reads one part, or the counter alone where there is no room for bytes. */
+  /** Reads one part, or the counter alone if there is no room for bytes. */
   #readPart(buffer: GPUBuffer, from: number, into: Uint8Array): Reading {
     const { staging, expected } = this.#copy(buffer, from, into.length);
     // Unmapping before the promise settles rejects it; the data was already read
@@ -109,14 +109,14 @@ export class Readback {
     return { found: this.#take(staging, into), expected };
   }
 
-  /** The same, where waiting is allowed. */
+  /** The same, if waiting is allowed. */
   async #awaitPart(buffer: GPUBuffer, from: number, into: Uint8Array): Promise<Reading> {
     const { staging, expected } = this.#copy(buffer, from, into.length);
     await staging.mapAsync(GPUMapMode.READ, 0, RECEIPT_BYTES + into.length);
     return { found: this.#take(staging, into), expected };
   }
 
-  /** Takes the bytes out of a mapped staging buffer and unmaps it; returns the counter. */
+  /** Copies the bytes from a mapped staging buffer and unmaps it; returns the counter. */
   #take(staging: GPUBuffer, into: Uint8Array): number {
     if (into.length > 0) into.set(new Uint8Array(staging.getMappedRange(RECEIPT_BYTES, into.length)));
     const found = new Uint32Array(staging.getMappedRange(0, RECEIPT_BYTES))[0] ?? 0;
@@ -124,7 +124,7 @@ export class Readback {
     return found;
   }
 
-  /** Like `readSync`, where waiting is allowed. */
+  /** Like `readSync`, if waiting is allowed. */
   async read(buffer: GPUBuffer, offset: number, length: number): Promise<Uint8Array> {
     if (this.synchronous) return this.readSync(buffer, offset, length);
     const parts: { from: number; into: Uint8Array }[] = [];
@@ -138,7 +138,7 @@ export class Readback {
     return result.slice();
   }
 
-  /** Has a piece of a buffer copied behind the counter; says what the counter should be. */
+  /** Copies a piece of a buffer after the counter; returns the expected counter. */
   #copy(buffer: GPUBuffer, from: number, size: number): { staging: GPUBuffer; expected: number } {
     const staging = this.staging[this.#next++ % this.staging.length];
     invariant(staging, "Expected a staging buffer but found none");
@@ -151,7 +151,7 @@ export class Readback {
     return { staging, expected };
   }
 
-  /** Copies must start and end at multiples of 4; calls `part` for pieces of at most one staging buffer. */
+  /** Copies must start and end at multiples of 4; calls `part` for pieces that fit a staging buffer. */
   #inParts(
     offset: number,
     length: number,

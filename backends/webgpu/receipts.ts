@@ -1,7 +1,7 @@
 /**
  * Proof that the device has run its work. The runtime reports refused work only between jobs, so that a read in the
- * same job would return stale contents: every submission therefore adds one to a counter in device memory, and every
- * read includes the counter. Invariant: a submission is refused as a whole, the addition with it.
+ * same job would return stale contents: every submission therefore increments a counter in device memory, and every
+ * read includes the counter. Invariant: a submission is refused as a whole, including its increment.
  */
 
 const CODE = `
@@ -9,10 +9,10 @@ const CODE = `
 @compute @workgroup_size(1) fn main() { done += 1u; }
 `;
 
-/** Bytes of the counter where it is copied to, the data behind it aligned. */
+/** Bytes of the copied counter, padded to align the data after it. */
 export const RECEIPT_BYTES = 16;
 
-/** The counter as a read brought it, and what it should have been. */
+/** The counter as read, and its expected value. */
 export interface Reading {
   readonly found: number;
   readonly expected: number;
@@ -37,7 +37,7 @@ export class Receipts {
     });
   }
 
-  /** Adds the receipt to a submission, once for each; returns what the counter is after it. */
+  /** Adds the receipt to a submission, once for each; returns the counter's value after it. */
   stamp(pass: GPUComputePassEncoder): number {
     pass.setPipeline(this.#pipeline);
     pass.setBindGroup(0, this.#bindGroup);
@@ -50,7 +50,7 @@ export class Receipts {
     encoder.copyBufferToBuffer(this.#counter, 0, into, 0, RECEIPT_BYTES);
   }
 
-  /** Forgets refused work that was noticed: the counter was `found` where it should have been `expected`. */
+  /** Forgets refused work that was noticed: the counter was `found` where `expected` was right. */
   settle({ found, expected }: Reading): void {
     this.#expected = (this.#expected - expected + found) >>> 0;
   }

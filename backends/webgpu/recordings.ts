@@ -1,18 +1,18 @@
 /**
- * Recorded commands of calls. WebGPU cannot submit a command buffer twice, so the ingredients of one are kept:
- * copies, pipelines, bind groups, workgroups, and the memory of intermediates. They are found by a key of all memory,
- * sizes and offsets of a call. Invariant: the memory of recorded commands is not shared.
+ * Recorded commands of calls. WebGPU cannot submit a command buffer twice, so its ingredients are cached: copies,
+ * pipelines, bind groups, workgroups, and the memory of intermediates. They are found by a key of all memory, sizes and
+ * offsets of a call. Invariant: the memory of recorded commands is not shared.
  */
 import type { BufferPool, WebGpuMemory } from "./memory.ts";
 import type { Dispatch } from "./queue.ts";
 
-/** A dispatch, and the kernels of the given program that it is a part of. */
+/** A dispatch, and the numbers of the original program's kernels of which it is a part. */
 export interface PlacedDispatch {
   readonly kernels: readonly number[];
   readonly dispatch: Dispatch;
 }
 
-/** All that a call hands to the device. */
+/** All that a call submits to the device. */
 export interface Commands {
   /** Copies of inputs that come first. */
   readonly copies: readonly {
@@ -29,7 +29,7 @@ export interface Commands {
   readonly own: readonly WebGpuMemory[];
 }
 
-/** Calls that differ in their memories and are kept side by side; each holds memory. */
+/** Number of recorded calls that differ in their memories; each holds memory. */
 const KEPT = 4;
 
 /** The recorded calls of one program, the latest last. */
@@ -38,14 +38,14 @@ export class Recordings {
 
   constructor(private readonly pool: BufferPool) {}
 
-  /** The commands of a call; `record` makes them where it is another one than those that are kept. */
+  /** The commands of a call; `record` creates them unless they are cached. */
   of(key: string, record: () => Commands): Commands {
     const known = this.#kept.get(key);
     this.#kept.delete(key);
     if (!known && this.#kept.size >= KEPT) {
       const [[oldest, { own }] = ["", { own: [] }]] = this.#kept;
       this.#kept.delete(oldest);
-      // Later work in the queue may reuse it: it runs after what was issued
+      // Later work in the queue may reuse it, since it runs after what was issued
       for (const each of own) this.pool.free(each);
     }
     const found = known ?? record();

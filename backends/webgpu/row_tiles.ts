@@ -1,14 +1,14 @@
 /**
- * Tiles of products whose first operands are made by the workgroup that needs them (float32): what attention and its gradients
- * are printed from. A workgroup makes a block of rows of results; it walks along what is summed over, 64 columns after
- * the other: products of matrices are made of 16 elements of depth after the other (`product`), and elements made of them
- * go through workgroup memory and are multiplied with an operand (`add`). Invariant: elements outside of the
- * matrices count as zero and are never written.
+ * Tiles of products whose first operands are computed by the workgroup that needs them (float32); shaders of attention
+ * and its gradients are built from them. A workgroup computes a block of rows of results and iterates over the summed
+ * dimension, 64 columns at a time: matrix products are computed 16 elements of depth at a time (`product`), and the
+ * elements computed from them go through workgroup memory and are multiplied with an operand (`add`). Invariant:
+ * elements outside of the matrices count as zero and are never written.
  *
- * A thread makes four rows of products of four columns, and of results of four features, or of two times four: with more there
- * are too few threads at work to hide what they wait for. Operands are staged 16 deep as vectors of four rows, columns or
- * features. Elements are staged as vectors of four rows of a column, turned from column to column, so that threads that put and
- * threads that read neighbours use other banks of memory.
+ * A thread computes four rows of products of four columns, and of results of four or eight features: with more, there
+ * are too few threads to hide latencies. Operands are staged 16 deep as vectors of four rows, columns or features.
+ * Elements are staged as vectors of four rows of a column, rotated from column to column, so that threads that write
+ * and threads that read neighbours use different banks of memory.
  */
 import type { BufferView } from "../../lib/loops/ir.ts";
 import type { Dim } from "../../lib/sym/expr.ts";
@@ -22,28 +22,28 @@ const { rows: ROWS, step: STEP, depth: DEPTH, threads: THREADS } = ROW_TILES;
 export const ACROSS = STEP / 4;
 /** Vectors of four rows of a block. */
 const GROUPS = ROWS / 4;
-/** Blocks of four by four elements of both operands of a product, as deep as they are staged. */
+/** Blocks of four by four elements of both operands of a product, at the staged depth. */
 const STAGED = DEPTH / 4 * (GROUPS + ACROSS);
 export const FOUR = [0, 1, 2, 3] as const, PARTS = ["x", "y", "z", "w"] as const;
-/** Vectors of a staged row, one more than are there, so that banks of memory differ. */
+/** Vectors of a staged row, including one for padding, so that banks of memory differ. */
 const WIDTH = ACROSS + 1;
 
-/** A matrix that a workgroup reads or writes, and where that of its batch begins. */
+/** A matrix that a workgroup reads or writes, and the offset of the one of its batch. */
 export interface TileOperand {
   readonly view: BufferView;
   readonly base: string;
 }
 
-/** A product of which a tile is made: the depth is the second dimension of both. */
+/** A product that computes a tile: the depth is the second dimension of both operands. */
 export interface TileProduct {
-  /** Its rows are those of the block, and those of the other the columns that it walks along. */
+  /** Its rows are those of the block; those of the other operand are the columns of the iteration. */
   readonly rows: TileOperand;
   readonly columns: TileOperand;
 }
 
 export interface RowTilesSetting {
   readonly bindings: Bindings;
-  /** Features of results, at most. */
+  /** Maximum number of features of results. */
   readonly features: number;
   /** Columns of elements that go through workgroup memory together: 16, 32, or all. */
   readonly together: number;
@@ -51,11 +51,11 @@ export interface RowTilesSetting {
   readonly inVectors: boolean;
 }
 
-/** Returns whether a size is known to be a multiple. */
+/** Returns whether a size is a known multiple. */
 export const isWhole = (size: Dim | undefined, by: number): boolean =>
   typeof size === "number" && size % by === 0;
 
-/** A matrix with its dimensions in the other order. */
+/** A matrix with its dimensions transposed. */
 export const swapped = (view: BufferView): BufferView => ({
   ...view,
   shape: [...view.shape.slice(0, -2), ...view.shape.slice(-2).toReversed()],
@@ -72,16 +72,17 @@ export const vectorOf = (element: (part: typeof PARTS[number], at: number) => st
   `vec4f(${PARTS.map(element).join(", ")})`;
 
 /**
- * Prints the steps of such shaders, whose text has `row0` and `rows`: the first row of the block, and how many there are;
- * `first`, `end` and `columns`: the first column of the step, where the walk ends, and how many there are; `n0`: the matrix.
+ * Prints the steps of such shaders, whose text has `row0` and `rows`: the first row of the block, and their number;
+ * `first`, `end` and `columns`: the first column of the step, the end of the iteration, and the number of columns;
+ * `n0`: the matrix.
  */
 export class RowTiles {
   constructor(readonly w: ShaderWriter, readonly setting: RowTilesSetting) {}
 
-  /** Workgroup memory. */
+  /** Declares workgroup memory. */
   memory(): void {
     const { w } = this, { features, together } = this.setting, { stage } = rowTileVectors(features, together);
-    // Arrays of arrays whose first index is known in products: the runtime checks the second one once for all depths
+    // Arrays of arrays whose first index is constant in products: the runtime checks the second one once for all depths
     w.line(`var<workgroup> stage: array<array<vec4f, ${WIDTH}>, ${stage / WIDTH}>;`);
     w.line(
       `var<workgroup> made: array<array<array<vec4f, ${GROUPS}>, ${DEPTH}>, ${together / DEPTH}>;`,
@@ -101,24 +102,24 @@ export class RowTiles {
     for (let i = 0; i < count; i++) w.line(`var f${i} = vec4f();`);
   }
 
-  /** The row of a block that a row of a thread is. */
+  /** The row of a block that a thread's row is. */
   rowOf(row: number): string {
     return `ty * 4 + ${row}`;
   }
 
-  /** Vectors of features of a thread, of so many features. */
+  /** Vectors of features of a thread, for this many features. */
   static partsOf(features: number): readonly number[] {
     return Array.from({ length: Math.ceil(features / STEP) }, (_, part) => part);
   }
 
-  /** Declares the rows of a result of so many features: o0_0, o0_1, … behind a name. */
+  /** Declares the rows of a result with this many features: o0_0, o0_1, … after a name. */
   declareSums(name: string, features: number): void {
     for (const row of FOUR) {
       for (const c of RowTiles.partsOf(features)) this.w.line(`var ${name}${row}_${c} = vec4f();`);
     }
   }
 
-  /** Makes the rows of a product, s0, s1, … behind a name; `next` fetches what is needed after it. */
+  /** Computes the rows of a product, s0, s1, … after a name; `next` fetches what is needed after it. */
   product(product: TileProduct, { into, next }: { readonly into: string; readonly next: () => void }): void {
     const { w } = this;
     const depth = w.index(product.rows.view.shape.at(-1) ?? 1);
@@ -133,7 +134,7 @@ export class RowTiles {
     next();
     w.line("}");
     for (let k = 0; k < DEPTH; k++) {
-      // Rows of the block lie before the columns, of two depths side by side
+      // Rows of the block precede the columns, two depths at a time
       w.line("{");
       w.line(`let a = stage[${Math.floor(k * GROUPS / ACROSS)}][${k * GROUPS % ACROSS} + ty];`);
       w.line(`let b = stage[${DEPTH * GROUPS / ACROSS + k}][tx];`);
@@ -145,8 +146,8 @@ export class RowTiles {
   }
 
   /**
-   * Assigns threads to blocks of a product's operands, rows of the block before columns: for each part that all
-   * threads stage together.
+   * Assigns threads to blocks of a product's operands, rows of the block before columns: one block of each part that
+   * all threads stage together.
    */
   #staged() {
     const rows = DEPTH / 4 * GROUPS;
@@ -166,7 +167,7 @@ export class RowTiles {
     );
   }
 
-  /** Fetches so many elements of depth of the rows of the block, and of the columns of a step. */
+  /** Fetches this many elements of depth of the rows of the block, and of the columns of a step. */
   fetchProduct(product: TileProduct, column: string, depth: string): void {
     const { w } = this;
     for (const { which, first, open, start, end, side } of this.#staged()) {
@@ -189,7 +190,7 @@ export class RowTiles {
     }
   }
 
-  /** Puts them where all can see them, turned four by four. */
+  /** Writes them to workgroup memory, transposed four by four. */
   #putTransposed(): void {
     const { w } = this;
     for (const { which, first, open } of this.#staged()) {
@@ -212,7 +213,7 @@ export class RowTiles {
     return { width, parts: Array.from({ length: DEPTH * width / THREADS }, (_, part) => part) };
   }
 
-  /** Fetches as many rows of an operand that elements are multiplied with. */
+  /** Fetches as many rows of the operand that elements are multiplied with. */
   fetchOperand(operand: TileOperand, first: string): void {
     const { w } = this, { view, base } = operand, { width, parts } = this.#parts(operand);
     for (const part of parts) {
@@ -233,7 +234,7 @@ export class RowTiles {
     }
   }
 
-  /** Reads four elements of a row, zeros where there are none. */
+  /** Reads four elements of a row, zeros outside. */
   #fetch(
     into: string,
     view: BufferView,
@@ -258,7 +259,7 @@ export class RowTiles {
     w.line(`${into} = vec4f(); if (${inside.join(" && ")}) { ${into} = ${four}; }`);
   }
 
-  /** Puts the elements of the columns that come next, rows behind a name, where all can see them. */
+  /** Writes the elements of the next columns, rows named after `from`, to workgroup memory. */
   #put(from: string): void {
     const { w } = this, { together } = this.setting;
     w.line(`if (t % ${together} == 0 && tx * 4 / ${together} == t / ${together}) {`);
@@ -272,7 +273,10 @@ export class RowTiles {
     w.line("}");
   }
 
-  /** Adds products of elements, rows behind `of`, and the rows of an operand; `next` fetches what is needed after it. */
+  /**
+   * Accumulates products of elements, rows named after `of`, with the rows of an operand; `next` fetches what is needed
+   * after it.
+   */
   add(
     operand: TileOperand,
     { of, into, next }: { readonly of: string; readonly into: string; readonly next: () => void },
@@ -308,7 +312,7 @@ export class RowTiles {
     w.line("}");
   }
 
-  /** Writes a row of a thread, which is there, element by element or by vectors; `after` follows each element. */
+  /** Writes an existing row of a thread, element by element or by vectors; `after` follows each element. */
   storeRow(
     { view, base }: TileOperand,
     row: string,
@@ -341,7 +345,7 @@ export class RowTiles {
     }
   }
 
-  /** Writes the rows of a result whose columns lie side by side in memory, by vectors of four rows. */
+  /** Writes the rows of a result whose columns are adjacent in memory, by vectors of four rows. */
   storeTurned({ view, base }: TileOperand, from: string): void {
     const { w } = this, { bindings } = this.setting, features = Number(view.shape.at(-1));
     const across = view.strides.at(-1) ?? 0;

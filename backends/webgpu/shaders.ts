@@ -1,6 +1,6 @@
 /**
- * The shaders of a program that fits the target, and the inputs that must lie in one memory for them. Invariant: one
- * shader for each kernel, in order.
+ * The shaders of a program that fits the target, and the inputs that they require to be packed into one memory.
+ * Invariant: one shader for each kernel, in order.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import type { BufferId, Kernel, Program } from "../../lib/loops/ir.ts";
@@ -22,7 +22,7 @@ export function shaderOf(kernel: Kernel, program: Program, placement: Placement)
   throw new InternalError(`Expected a matrix product or a convolution but found ${kernel.call.op}`);
 }
 
-/** Inputs that must share one memory so that no shader binds more than `limit`: as few as can be. */
+/** A minimal set of inputs that share one memory so that no shader has more than `limit` bindings. */
 export function inputsToPack(
   shaders: readonly Shader[],
   program: Program,
@@ -36,7 +36,7 @@ export function inputsToPack(
       return id !== undefined && role?.kind === "input" && !role.written ? [id] : [];
     });
     const apart = readOnly.filter((id) => !packed.has(id));
-    // The pack takes a place of its own
+    // The pack itself takes a binding
     const bound = memories.length - (readOnly.length - apart.length) +
       (readOnly.length > apart.length ? 1 : 0);
     if (bound <= limit) continue;

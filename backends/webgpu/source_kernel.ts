@@ -12,10 +12,10 @@ import type { ProgramContext } from "./program.ts";
 /** WGSL types of elements, where they exist. */
 const TYPES: Readonly<Partial<Record<DType, string>>> = { float32: "f32", int32: "i32" };
 
-/** Buffers of numbers that a kernel keeps. */
+/** Number of buffers of numbers that a kernel caches. */
 const KEPT_NUMBERS = 64;
 
-/** Compiles a kernel. Throws DynError for types that WGSL does not have. */
+/** Compiles a kernel. Throws DynError for types that WGSL lacks. */
 export function compileSource(
   { name, wgsl, inputs, outputs }: KernelSource,
   context: ProgramContext,

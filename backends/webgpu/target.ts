@@ -7,19 +7,19 @@ import type { Dim } from "../../lib/sym/expr.ts";
 /** Invocations of a workgroup. */
 export const INVOCATIONS = 256;
 
-/** The workgroups that keep a large device busy, and the depth that is worth one of them. */
+/** Number of workgroups that keeps a large device busy, and the depth that is worth one of them. */
 const BUSY = 128, DEPTH = 128;
 
-/** Invocations of a workgroup that makes few rows, and the most rows that are few. */
+/** Invocations of a workgroup for products of few rows, and their maximum number of rows. */
 export const FEW_ROWS = { threads: 128, most: 16 } as const;
 
-/** Few rows of a product, and how many columns an invocation makes. */
+/** Few rows of a product, and the number of columns per invocation. */
 export interface FewRows {
   readonly rows: number;
   readonly each: 1 | 2 | 4;
 }
 
-/** Convolutions of few channels, and gradients towards them, which would leave tiles empty. */
+/** Convolutions of few channels, and gradients with respect to these, whose tiles would be mostly empty. */
 export function fewRowsOf(kernel: ExternKernel): FewRows | undefined {
   const { op } = kernel.call, sizes = productSizes(kernel);
   if (!sizes || sizes.rows > FEW_ROWS.most || (op !== "convForward" && op !== "convBackwardInput")) {
@@ -31,23 +31,26 @@ export function fewRowsOf(kernel: ExternKernel): FewRows | undefined {
   return { rows, each };
 }
 
-/** Invocations of a workgroup that makes few results, and the most rows that it makes. */
+/** Invocations of a workgroup for few results, and their maximum number of rows. */
 export const FEW_SUMS = { threads: 128, rows: 8 } as const;
 
-/** The results of a workgroup whose invocations share the depth. */
+/** The results of a workgroup whose invocations divide the depth. */
 export interface FewSums {
   readonly rows: number;
   readonly columns: number;
 }
 
-/** Gradients of weights with few channels of results a group, which would leave tiles empty. */
+/** Gradients of weights with few output channels in a group, whose tiles would be mostly empty. */
 export function fewSumsOf(kernel: ExternKernel): FewSums | undefined {
   const sizes = productSizes(kernel);
   if (!sizes || kernel.call.op !== "convBackwardWeight" || sizes.rows > FEW_SUMS.rows) return undefined;
   return { rows: sizes.rows, columns: Math.min(sizes.columns, sizes.rows <= 2 ? 8 : 4) };
 }
 
-/** Rows and columns of a product that a workgroup makes, and those of each invocation; how much of the depth is staged at once. */
+/**
+ * Rows and columns of a product that a workgroup computes, and those of each invocation; the depth that is staged at
+ * once.
+ */
 export interface Tile {
   readonly rows: number;
   readonly columns: number;
@@ -55,18 +58,20 @@ export interface Tile {
   readonly each: { readonly rows: 4 | 8; readonly columns: 4 | 8 | 16 };
 }
 
-/** Rows and columns of a tile: of larger ones there are fewer at work at once, so that waiting for memory takes longer. */
+/** Rows and columns of a tile: with larger ones fewer workgroups are active, which hides less latency. */
 const SIDE = 64;
-/** Tiles from which each may be a whole sum, and from which four of them, as one, read less and still are many. */
+/**
+ * Number of tiles from which on each computes a whole sum, and from which on four of them are merged, which reads less
+ * and still leaves many.
+ */
 const MANY = 256, MOST_TILES = 4 * MANY;
 
-/** Invocations of a workgroup that makes a tile. */
+/** Invocations of a workgroup that computes a tile. */
 export const tileThreads = ({ rows, columns, each }: Tile): number =>
   rows * columns / (each.rows * each.columns);
 
 /**
- * The tiles that keep a large device busy, by how many columns an invocation computes, and the depth that is worth
- * one of them.
+ * Number of tiles that keeps a large device busy, by columns per invocation, and the depth that is worth one of them.
  */
 const ENOUGH = {
   16: { tiles: MANY, depth: 256 },
@@ -75,20 +80,20 @@ const ENOUGH = {
 } as const;
 
 /**
- * Returns the tiles of a product. Invocations that compute many results read the least for each, but need many tiles, or
- * long parts of sums, for there to be enough of them.
+ * Returns the tiles of a product. Invocations that compute many results read the least for each, but there are enough
+ * of them only with many tiles, or with long sums to split.
  */
 export function tilesOf(kernel: ExternKernel): Tile {
   const known = productSizes(kernel),
     sizes = known ?? likelySizes(kernel),
     large = { rows: SIDE, columns: SIDE, depth: 16, each: { rows: 8, columns: 8 } } as const,
     small = { rows: SIDE, columns: SIDE, depth: 16, each: { rows: 4, columns: 4 } } as const,
-    // A workgroup that is alone waits for memory at each step: more of them, and half of the steps
+    // A single workgroup waits for memory at each step: use more of them, and half of the steps
     smallest = { ...small, columns: SIDE / 2, depth: 32 } as const;
-  // What computes an operand is written down for each element that an invocation fetches
+  // The code that computes an operand is repeated for each element that an invocation fetches
   if (!sizes) return kernel.prologues ? small : large;
   const { rows, columns, batch, depth } = sizes;
-  // Sums are cut where all sizes are known
+  // Sums are split only if all sizes are known
   const parts = kernel.prologues || !known ? 1 : depth / (2 * ENOUGH[8].depth);
   const count = Math.ceil(rows / SIDE) * Math.ceil(columns / SIDE) * batch;
   const isEven = [rows, columns].every((size) => Math.ceil(size / SIDE) % 2 === 0);
@@ -100,8 +105,8 @@ export function tilesOf(kernel: ExternKernel): Tile {
 }
 
 /**
- * The patch of an image that a workgroup makes results of: eight runs of places side by side, some of them across and the
- * others down; and how many channels of the image are staged at once.
+ * The patch of an image for which a workgroup computes results: eight runs of adjacent positions, some next to and the
+ * others below each other; and the number of channels of the image that are staged at once.
  */
 export interface Patch {
   readonly across: number;
@@ -110,15 +115,15 @@ export interface Patch {
 }
 
 /**
- * Channels of results of a patch, its runs, places of a run, threads, the most taps that are staged at once, and how many
- * places may be made for one that is there.
+ * Output channels of a patch, its runs, positions of a run, threads, the maximum number of taps staged at once, and how
+ * many positions may be computed for each one that exists.
  */
 export const PATCHES = { rows: SIDE, runs: 8, run: 8, threads: SIDE, taps: 36, most: 1.15 } as const;
 
 /**
- * Convolutions by one of so many results that no sum has to be cut, whose filters have several taps: each element of a patch
- * is read once for all taps, and each thread reads a run and its ends once for all taps of a line. Fewer results are not
- * worth laying out the filter anew.
+ * Stride-1 convolutions with so many results that no sum has to be split, whose filters have several taps: each element
+ * of a patch is read once for all taps, and each thread reads a run and its ends once for all taps of a row. Fewer
+ * results are not worth repacking the filter.
  */
 export function patchOf(kernel: ExternKernel): Patch | undefined {
   const { call, inputs: [, weight], outputs: [out] } = kernel, sizes = productSizes(kernel);
@@ -142,10 +147,10 @@ export function patchOf(kernel: ExternKernel): Patch | undefined {
 }
 
 /**
- * Convolutions of transforms: channels of results, and squares of 2 × 2 of them or channels of images, of a workgroup; how much
- * of what is summed over is staged at once; threads; how many workgroups are worth it; how many products may be made for one
- * that is asked for; and of gradients of filters: workgroups that are at work at once, and the places of results that are worth
- * one of them.
+ * Transformed convolutions: output channels, and squares of 2 × 2 results or input channels, of a workgroup; the summed
+ * depth that is staged at once; threads; the number of workgroups that is worth it; how many products may be computed
+ * for each one needed; and for gradients of filters: the number of workgroups that are active at once, and of positions
+ * of results that are worth one of them.
  */
 export const WINOGRAD = {
   side: 32,
@@ -156,12 +161,12 @@ export const WINOGRAD = {
   parts: { busy: 128, places: 1024 },
 } as const;
 
-/** Results of a workgroup of gradients of filters: 32 channels by 32 of nine taps. */
+/** Results of a workgroup for gradients of filters: 32 channels by 32 of nine taps. */
 const FILTERS = { rows: WINOGRAD.side, columns: WINOGRAD.side * 9 } as const;
 
 /**
- * Returns whether a stride-1 convolution with 3 × 3 filters, or a gradient of such filters, has so many results, or
- * sums, that transforms keep a device busy.
+ * Returns whether a stride-1 convolution with 3 × 3 filters, or a gradient of such filters, has enough results, or
+ * sums, for transforms to keep a device busy.
  */
 function isOfTransforms(kernel: ExternKernel, workgroupBytes: number): boolean {
   const { call, inputs: [, second], outputs: [out] } = kernel, sizes = productSizes(kernel);
@@ -198,9 +203,9 @@ function inWholeTiles({ inputs: [a], outputs: [out] }: ExternKernel): boolean {
 }
 
 /**
- * Tiles of products whose first operands are made on the way: rows of a block, columns of one step, how deep operands are
- * staged, threads, features of a result at most, and how many columns of weights of attention and of other elements go
- * through workgroup memory together: more workgroups are at work at once where these are few.
+ * Tiles of products whose first operands are computed on the fly: rows of a block, columns of one step, the staged
+ * depth, threads, the maximum number of features of a result, and the number of columns of attention weights and of
+ * other elements that go through workgroup memory together: with few, more workgroups are active at once.
  */
 export const ROW_TILES = {
   rows: 32,
@@ -212,23 +217,23 @@ export const ROW_TILES = {
   elements: 64,
 } as const;
 /**
- * Operands of so many elements are faster written and read than made again for each result, unless half of their tiles are
- * not looked at.
+ * Operands of this many elements are written and read faster than recomputed for each result, unless half of their
+ * tiles are skipped.
  */
 const MOST_IN_MEMORY = 1 << 24;
-/** Up to so many elements that were made for one kernel are written down for another. */
+/** Maximum number of elements computed for one kernel that are stored for another. */
 const MOST_KEPT = 1 << 26;
-/** Products that elements are made of: with more, registers run out. */
+/** Maximum number of products from which elements are computed: with more, registers run out. */
 const MOST_PRODUCTS = 2;
 
-/** Vectors of workgroup memory that such tiles take: rows of 17 for operands, and elements that were made. */
+/** Vectors of workgroup memory for such tiles: rows of 17 for operands, and the computed elements. */
 export function rowTileVectors(columns: number, together: number): { stage: number; made: number } {
   const { rows, step, depth } = ROW_TILES, across = step / 4, ofRows = rows / 4 * depth / across;
   const staged = Math.max(ofRows + depth, depth * Math.ceil(columns / step));
   return { stage: staged * (across + 1), made: together * rows / 4 };
 }
 
-/** Rows of a block where there is workgroup memory for results of so many columns, elements and bytes more. */
+/** Rows of a block, given workgroup memory for results of this many columns, elements and additional bytes. */
 function rowsOfBlock(
   columns: number,
   { together, more, bytes }: { readonly together: number; readonly more: number; readonly bytes: number },
@@ -243,11 +248,11 @@ export interface WebGpuLimits {
   readonly kernelBuffers: number;
   /** Bytes of workgroup memory. */
   readonly workgroupBytes: number;
-  /** Bytes that a kernel may touch of one memory. */
+  /** Bytes of one memory that a kernel may access. */
   readonly bindingBytes: number;
 }
 
-/** Returns the target of printed WGSL on a device, for buffers that start at whole vectors or do not. */
+/** Returns the target of printed WGSL on a device, for buffers that start at whole vectors or for those that do not. */
 export function webGpuTarget(
   { kernelBuffers, workgroupBytes, bindingBytes }: WebGpuLimits,
   vectors: boolean,
@@ -265,7 +270,7 @@ export function webGpuTarget(
       shared: 32,
       rows: { few: 256, long: 4096 },
       vectors,
-      // Rows have a maximum and a factor
+      // Each row has a maximum and a factor
       attention: (features) =>
         rowsOfBlock(features, {
           together: ROW_TILES.weights,
@@ -297,7 +302,7 @@ export function webGpuTarget(
         const { busy, places } = WINOGRAD.parts;
         if (product.transformed) return { ...FILTERS, busy, depth: places, step: 1 };
         const { rows, columns, each } = tilesOf(product), { tiles, depth } = ENOUGH[each.columns];
-        // Parts of small matrices save less than the kernel costs that adds them up
+        // Parts of small matrices save less than the kernel that adds them up costs
         const isMatrix = product.call.op === "matmul";
         return {
           rows,
@@ -330,7 +335,7 @@ function supports(kernel: ExternKernel): CallSupport {
     case "convBackwardInput":
       return { prologues: false, epilogue: true };
     case "convBackwardWeight":
-      // Its few results are sums of parts nearly always, which a kernel behind them finishes as well
+      // Its few results nearly always are sums of parts, and the kernel that adds these up runs the epilogue as well
       return ALONE;
     case "sort":
       return "none";

@@ -1,15 +1,15 @@
 /**
  * Stages operands of tiled products in workgroup memory: fetches a step of the depth into registers and stores it as
- * [depth][row or column / 4]: Invariant: elements outside the matrices count as zero.
+ * [depth][row or column / 4]. Invariant: elements outside the matrices count as zero.
  *
- * The array is one of arrays: its first index is constant where products are computed, so that the runtime's checks
- * of the second one, which is the same at all depths, are made once.
+ * The array is an array of arrays: its first index is constant where products are computed, so that the runtime's
+ * checks of the second one, which is the same at all depths, are made once.
  */
 import type { Dim } from "../../lib/sym/expr.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 import type { TileOperand, TileProduct } from "./tile_product.ts";
 
-/** Vectors of a depth of which two operands fill 16 KiB. */
+/** Vectors per depth with which two operands fill 16 KiB. */
 const WIDEST = 32;
 const FOUR = [0, 1, 2, 3], PARTS = ["x", "y", "z", "w"];
 
@@ -17,12 +17,12 @@ const FOUR = [0, 1, 2, 3], PARTS = ["x", "y", "z", "w"];
 export interface StageSetting {
   readonly operand: TileOperand;
   readonly name: "a" | "b";
-  /** First row of A or column of B of this tile, and how many there are. */
+  /** First row of A or column of B of this tile, and their number. */
   readonly start: string;
   readonly end: string;
   readonly side: number;
   readonly count: Dim;
-  /** Columns of A that are staged at once. */
+  /** Depth that is staged at once. */
   readonly depth: number;
   readonly threads: number;
 }
@@ -33,7 +33,7 @@ export interface StageSetting {
  */
 type Share = "across" | "depths" | "blocks";
 
-/** Stages one operand. Along one of the two directions an invocation has one place for all that it fetches. */
+/** Stages one operand. Along one of the two directions an invocation has the same position for all that it fetches. */
 export class TileStage {
   readonly #share: Share;
   readonly #width: number;
@@ -48,8 +48,8 @@ export class TileStage {
   }
 
   /**
-   * Declares the workgroup's memory: a vector more than there are for each depth, so that banks of memory differ, unless the
-   * memory that every device has would not hold them.
+   * Declares the workgroup's memory: each depth is padded by a vector, so that banks of memory differ, unless that
+   * exceeds the memory that every device guarantees.
    */
   declare(): void {
     const { w, setting: { name, depth }, job: { type } } = this,
@@ -57,7 +57,7 @@ export class TileStage {
     w.line(`var<workgroup> tile_${name}: array<array<vec4<${type}>, ${width}>, ${depth}>;`);
   }
 
-  /** Declares the vectors and what is known of them for every depth. */
+  /** Declares the vectors, and everything about them that is the same for all depths. */
   prepare(): void {
     const { w } = this, { type, zero } = this.job, { operand, start, end } = this.setting;
     for (const part of this.#parts) {

@@ -12,8 +12,8 @@ import type { ShaderWriter } from "./print/statements.ts";
 const FOUR = [0, 1, 2, 3], PARTS = ["x", "y", "z", "w"];
 
 /**
- * Finds the place of a workgroup: `column0` and `row0`, the counters, and the part of the depth that is its own. Gives how
- * many workgroups there are.
+ * Computes the position of a workgroup: `column0` and `row0`, the counters, and its part of the depth. Returns the
+ * number of workgroups.
  */
 export function placeWorkgroup(
   w: ShaderWriter,
@@ -72,7 +72,7 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
     for (const column of wide) w.line(`var s${name}_${column} = ${vector}(${zero});`);
   }
   for (const each of stages) each.prepare();
-  // The next elements are on their way while products of the last ones are made
+  // The next elements are in flight while products of the previous ones are computed
   const fetch = (from: string) => stages.forEach((each) => each.fetch(from));
   fetch("from_depth");
   w.line(`for (var k0 = from_depth; k0 < to_depth; k0 = k0 + ${depth}) {`);

@@ -1,7 +1,7 @@
 /**
  * Times dispatches, one at a time. Invariant: work stays in order, and each timed dispatch is awaited. Times are
- * timestamps of the device where it has them; elsewhere the time until the device answers, which includes the latency
- * of an answer.
+ * differences of the device's timestamps if it has them; otherwise the time until the device answers, which includes
+ * latency.
  */
 import type { TimeSpan } from "../../lib/loops/device.ts";
 import { type CommandQueue, type Dispatch, encodeDispatch } from "./queue.ts";
@@ -10,7 +10,7 @@ import type { Readback } from "./readback.ts";
 /** Two timestamps of 64 bits. */
 const BYTES = 16;
 
-/** The feature of adapters that tell when passes begin and end. */
+/** The feature of adapters with timestamps of the beginning and end of passes. */
 export const TIMESTAMPS = "timestamp-query";
 
 /** Runs single dispatches and times them. */
@@ -18,7 +18,7 @@ export class DispatchTimer {
   readonly #found: GPUBuffer;
   readonly #queries: GPUQuerySet | null;
 
-  /** `readback` is one that can wait. */
+  /** `readback` must be able to wait. */
   constructor(readonly device: GPUDevice, readonly queue: CommandQueue, readonly readback: Readback) {
     const usage = GPUBufferUsage.QUERY_RESOLVE | GPUBufferUsage.COPY_SRC;
     this.#found = device.createBuffer({ label: "timestamps", size: BYTES, usage });

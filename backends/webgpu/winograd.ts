@@ -33,7 +33,7 @@ const FILTERS = Array.from({ length: 16 * STEP * WIDTH / THREADS }, (_, i) => i)
 export function printWinograd(w: ShaderWriter, job: PatchJob): WorkgroupCount {
   const { input, out, place, result } = job, { storeFour } = result;
   const [images = 1, channels = 1, height = 1, width = 1] = out.shape;
-  // Two squares side by side are written together: lines of squares are whole pairs
+  // Two adjacent squares are written together: rows of squares are whole pairs
   const tall = ceilDiv(height, 2), wide = mul(ceilDiv(width, 4), 2);
   declareStage(w);
   openMain(w, THREADS);
@@ -48,7 +48,7 @@ export function printWinograd(w: ShaderWriter, job: PatchJob): WorkgroupCount {
   w.line(`for (var k0 = from_depth; k0 < to_depth; k0 = k0 + ${STEP}) {`);
   stage.put();
   w.line("workgroupBarrier();");
-  // The next elements are on their way while products of the last ones are made
+  // The next elements are in flight while products of the previous ones are computed
   w.line(`if (k0 + ${STEP} < to_depth) {`);
   stage.fetch(`(k0 + ${STEP})`);
   w.line("}");
@@ -162,7 +162,7 @@ class Stage {
     }
   }
 
-  /** Puts transforms of squares, and filters, where all can see them. */
+  /** Writes transforms of squares, and filters, to workgroup memory. */
   put(): void {
     const { w } = this;
     w.line("{");

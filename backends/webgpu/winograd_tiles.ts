@@ -1,8 +1,8 @@
 /**
  * The common part of transformed convolutions and gradients of their filters (Winograd 1980, Lavin and Gray 2016:
- * F(2×2, 3×3)): a workgroup computes sixteen matrix products of 32 × 32 results, one for each place of a 4 × 4
- * square, in steps of eight along the summed dimension. Invariant: elements are staged as vectors of four columns,
- * then of four rows, of each place and each of the eight.
+ * F(2×2, 3×3)): a workgroup computes sixteen matrix products of 32 × 32 results, one for each place of a 4 × 4 square,
+ * in steps of eight along the summed dimension. Invariant: elements are staged as vectors of four columns, then of four
+ * rows, for each position of the square and each of the eight steps.
  */
 import type { ShaderWriter } from "./print/statements.ts";
 import { WINOGRAD } from "./target.ts";
@@ -20,15 +20,18 @@ export function declareStage(w: ShaderWriter): void {
 }
 
 /**
- * Declares a thread's place and sums. 16 threads make the products of a place of the square, each of them 8 × 8: pairs and
- * fours of neighbours read the same vectors.
+ * Declares a thread's position and sums. 16 threads compute the products for one position of the square, each of them 8
+ * × 8: pairs and fours of neighbours read the same vectors.
  */
 export function declareSums(w: ShaderWriter): void {
   w.line("let at = lid / 16; let ty = lid / 2 % 4; let tx = lid % 2 + lid / 8 % 2 * 2;");
   for (const row of ROWS) for (const half of HALVES) w.line(`var s${row}_${half} = vec4f();`);
 }
 
-/** Adds the products of a step; vectors of the k-th lie where `place` says, from a place of the first half on. */
+/**
+ * Accumulates the products of a step; the vectors of the k-th are at `place`, which counts from the start of the first
+ * half.
+ */
 export function addProducts(
   w: ShaderWriter,
   place: (vector: string, half: 0 | 1, k: number) => string,
@@ -50,8 +53,9 @@ export function addProducts(
 }
 
 /**
- * Hands sums of all places to the threads that transform them, half of the rows after the other, as there is memory for:
- * q0 to q15 are those of a row, lid / 16 of the half, and of two columns, from lid % 16 · 2 on. Ends behind an open condition.
+ * Passes the sums of all positions to the threads that transform them, one half of the rows after the other, as memory
+ * allows: q0 to q15 are those of a row, lid / 16 of the half, and of two columns, from lid % 16 · 2 on. Ends with a
+ * condition that is still open.
  */
 export function openResults(w: ShaderWriter, half: 0 | 1, isInside: string): void {
   if (half > 0) w.line("workgroupBarrier();");
@@ -68,7 +72,7 @@ export function openResults(w: ShaderWriter, half: 0 | 1, isInside: string): voi
   }
 }
 
-/** Transforms a square of so many lines, by lines and by columns; writes the results as `name`, line, column. */
+/** Transforms a square with this many rows, by rows and by columns; writes the results as `name`, row, column. */
 export function transformSquare(
   w: ShaderWriter,
   name: string,
@@ -88,7 +92,7 @@ export function transformSquare(
   }
 }
 
-/** Four elements of a line of an image. */
+/** Transforms four elements of a row of an image. */
 export const ofImage = ([d0, d1, d2, d3]: readonly string[]): readonly string[] => [
   `${d0} - ${d2}`,
   `${d1} + ${d2}`,
@@ -96,13 +100,13 @@ export const ofImage = ([d0, d1, d2, d3]: readonly string[]): readonly string[] 
   `${d1} - ${d3}`,
 ];
 
-/** Four sums as two results. */
+/** Transforms four sums into two results. */
 export const toResults = ([m0, m1, m2, m3]: readonly string[]): readonly string[] => [
   `${m0} + ${m1} + ${m2}`,
   `${m1} - ${m2} - ${m3}`,
 ];
 
-/** Gradients of two results, as `toResults` hands them back. */
+/** Transforms the gradients of two results: the transpose of `toResults`. */
 export const ofResults = ([d0, d1]: readonly string[]): readonly string[] => [
   `${d0}`,
   `${d0} + ${d1}`,
@@ -110,7 +114,7 @@ export const ofResults = ([d0, d1]: readonly string[]): readonly string[] => [
   `-${d1}`,
 ];
 
-/** Four sums as gradients of three taps. */
+/** Transforms four sums into the gradients of three taps. */
 export const toTaps = ([u0, u1, u2, u3]: readonly string[]): readonly string[] => [
   `${u0} + (${u1} + ${u2}) * 0.5`,
   `(${u1} - ${u2}) * 0.5`,

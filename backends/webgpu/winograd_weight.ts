@@ -1,8 +1,8 @@
 /**
  * Gradients of 3 × 3 filters of stride-1 convolutions as products of transforms, the transpose of winograd.ts. A
- * workgroup computes the filters of 32 output channels by 32 input channels: it walks along squares of 2 × 2 results,
- * transforms these and their 4 × 4 input squares, and multiplies them, place by place. Invariant: elements outside
- * images count as zero.
+ * workgroup computes the filters of 32 output channels by 32 input channels: it iterates over squares of 2 × 2 results,
+ * transforms these and their 4 × 4 input squares, and multiplies them elementwise. Invariant: elements outside images
+ * count as zero.
  */
 import type { BufferView } from "../../lib/loops/ir.ts";
 import { ceilDiv, mul } from "../../lib/sym/expr.ts";
@@ -33,7 +33,7 @@ export interface WeightJob {
   readonly grad: BufferView;
   readonly input: BufferView;
   readonly padding: readonly [number, number];
-  /** Into how many parts sums are cut. */
+  /** Number of parts into which sums are split. */
   readonly splits: number;
   readonly load: (view: BufferView, place: string) => string;
   /** Results by channel, and by channel of images and tap. */
@@ -93,7 +93,7 @@ export function printWinogradWeight(w: ShaderWriter, job: WeightJob): WorkgroupC
   };
   fetch("from_depth");
   w.line(`for (var k0 = from_depth; k0 < to_depth; k0 = k0 + ${STEP}) {`);
-  // Vectors are turned from square to square, so that threads that put neighbouring squares use other banks of memory
+  // Vectors are rotated from square to square, so that threads with neighbouring squares use different banks of memory
   w.line(`{ let vector = (channel / 4 + square) % ${WIDTH}; let part = channel % 4;`);
   const put = (name: string, line: string) => {
     for (const i of FOUR) {
@@ -106,7 +106,7 @@ export function printWinogradWeight(w: ShaderWriter, job: WeightJob): WorkgroupC
   put("d", `${STEP} + square`);
   w.line("}");
   w.line("workgroupBarrier();");
-  // The next elements are on their way while products of the last ones are made
+  // The next elements are in flight while products of the previous ones are computed
   w.line(`if (k0 + ${STEP} < to_depth) {`);
   fetch(`(k0 + ${STEP})`);
   w.line("}");

@@ -1,6 +1,5 @@
 /**
- * Writes programs as WGSL that runs on every device. Invariant: no shader needs more than the limits that WebGPU
- * promises everywhere.
+ * Writes programs as WGSL that runs on every device. Invariant: no shader exceeds the limits that WebGPU guarantees.
  */
 import { orNull } from "../../lib/base/errors.ts";
 import { generate } from "../../lib/codegen/generate.ts";
@@ -11,13 +10,10 @@ import { LacksFloat64 } from "./print/scalar.ts";
 import { inputsToPack, shaderOf } from "./shaders.ts";
 import { type WebGpuLimits, webGpuTarget } from "./target.ts";
 
-/**
- * The guaranteed limits of every device: buffers that a shader may bind besides its parameter words, and bytes of
- * memory.
- */
+/** The guaranteed limits: buffers that a shader may bind besides its parameter words, and bytes of memory. */
 export const COMMON_LIMITS: WebGpuLimits = { kernelBuffers: 7, workgroupBytes: 16384, bindingBytes: 1 << 27 };
 
-/** Writes a program down; null where it holds what WGSL has no words for: float64, and sorting. */
+/** Writes a program; null if it uses what WGSL lacks: float64, and sorting. */
 export function writeWebGpuForm(given: Program): WebGpuForm | null {
   const isOther = given.buffers.some(({ dtype }) => dtype === "float64") ||
     given.kernels.some((kernel) => kernel.kind === "extern" && kernel.call.op === "sort");

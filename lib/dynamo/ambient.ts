@@ -1,7 +1,7 @@
 /**
- * Ambient state that affects what tensor programs compute: one entry for each piece of it, with the functions that
- * read it and those that change it. Invariant: the table is total over `AmbientState`; a change of a piece is traced,
- * or breaks the graph, so that every graph and every unit runs under the state that its guard demands.
+ * Ambient state that affects what tensor programs compute: one entry for each piece, with the functions that read it
+ * and those that change it. Invariant: the table is total over `AmbientState`; a change of a piece is traced, or breaks
+ * the graph, so that every graph and every unit runs under the state that its guard demands.
  */
 import { getDefaultDtype, setDefaultDtype } from "../base/dtype.ts";
 import { autocast, autocastSettings, getAutocastDtype, isAutocastEnabled } from "../tensor/autocast.ts";
@@ -28,21 +28,21 @@ import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "./t
 import { constant, isCallable, type Primitive, UNDEFINED, type Value } from "./variables/value.ts";
 import { functionLabel } from "./variables/wrap.ts";
 
-/** A body and what holds in it. */
+/** A body and the state in force inside. */
 interface Region {
   readonly body: Value | undefined;
   readonly modes: Partial<RegionModes>;
 }
 
-/** One piece of it. */
+/** One piece of ambient state. */
 interface AmbientEntry<T extends Primitive> {
   /** The value in force. */
   readonly now: () => T;
   /** The value at this point of a traced program. */
   readonly traced: (m: Interpreter) => T;
-  /** Functions without arguments that tell it. */
+  /** Functions without arguments that return it. */
   readonly getters: readonly object[];
-  /** Functions that change it for a body, which is stepped through: which body, and to what. */
+  /** Functions that change it for a body, which is traced: the body, and the new value. */
   readonly scopes: readonly {
     readonly fn: object;
     readonly read: (m: Interpreter, args: readonly Value[]) => Region;
@@ -109,7 +109,7 @@ const TABLE: AmbientTable = {
   },
 };
 
-/** The options of a region that are known; the program's error where they are wrong. */
+/** The known options of a region; the program's error if they are wrong. */
 function settingsOf(m: Interpreter, options: Value | undefined): ReturnType<typeof autocastSettings> {
   const unknown = () => breakGraph("gradientState", "a region of autocast whose options are not known");
   const given: Record<string, unknown> = {};
@@ -128,7 +128,7 @@ function settingsOf(m: Interpreter, options: Value | undefined): ReturnType<type
   }
 }
 
-/** Graphs take random numbers as they run, so that no guard looks at the generator, whose calls stand between graphs. */
+/** Graphs draw random numbers as they run, so no guard checks the generator, and calls of it stay between graphs. */
 const RANDOM: readonly object[] = [manualSeed, initialSeed, getRngState, setRngState];
 
 /** They report the memory that the program holds at that moment, before the graph has run. */
@@ -152,7 +152,7 @@ export function ambientState(): AmbientState {
   };
 }
 
-/** Adds the models of everything that tells or changes ambient state. */
+/** Adds the models of everything that reads or changes ambient state. */
 export function addAmbient(table: ModelTable): void {
   for (const entry of Object.values(TABLE)) addEntry(table, entry);
   table.call(isAutocastEnabled, (m) => constant(m.autocast !== ""));
@@ -170,7 +170,7 @@ function addEntry(table: ModelTable, entry: AmbientEntry<Primitive>): void {
   }
 }
 
-/** Steps through a body with gradients or autocast off or on. */
+/** Traces a body with gradients or autocast off or on. */
 function inRegion(m: Interpreter, request: CallRequest, { body, modes }: Region): CallResult {
   if (!body || !isCallable(body)) return breakGraph("throws", "a body that is not a function");
   const former = modesOf(m);

@@ -315,7 +315,7 @@ export interface BreakCause {
   readonly detail: string;
 }
 
-/** A cause with the frames that it happened in, innermost first: those of the user's files, then dyn's own. */
+/** A cause with the frames in which it happened, innermost first: those of the user's files, then dyn's own. */
 export function breakReason({ kind, detail }: BreakCause, stack: readonly UserFrame[]): BreakReason {
   const entry = CATALOGUE[kind];
   return {
@@ -327,23 +327,23 @@ export function breakReason({ kind, detail }: BreakCause, stack: readonly UserFr
   };
 }
 
-/** The classes of the errors that the engine makes. */
+/** The classes of the errors that the engine throws. */
 export const ENGINE_ERRORS = [TypeError, RangeError, SyntaxError, ReferenceError, URIError] as const;
 
-/** An error of the engine: of this class, with this message and nothing else. */
+/** An error thrown by the engine: its class and message, and nothing else. */
 export interface EngineError {
   readonly constructor: typeof ENGINE_ERRORS[number];
   readonly message: string;
 }
 
-/** Thrown by the steps of the tracer, before anything has changed: this instruction cannot be traced. */
+/** Thrown while an instruction is traced, before anything has changed: it cannot be traced. */
 export class BreakSignal extends Error {
   override readonly name = "BreakSignal";
   constructor(
     readonly reason: BreakCause,
-    /** The instruction throws without having had any effect. */
+    /** Whether the instruction throws without having had any effect. */
     readonly refused = false,
-    /** The error that it throws, where that is known. */
+    /** The error that it throws, if known. */
     readonly error: EngineError | null = null,
   ) {
     super(`${reason.kind}: ${reason.detail}`);
@@ -355,17 +355,17 @@ export function breakGraph(kind: BreakKind, detail = ""): never {
   throw new BreakSignal({ kind, detail });
 }
 
-/** The program's own error: what the instruction calls refuses its arguments before it does anything. */
+/** Throws the program's own error: the called function rejects its arguments before it does anything. */
 export function refuseCall(detail: string): never {
   throw new BreakSignal({ kind: "throws", detail }, true);
 }
 
-/** The instruction throws an error of the engine before it does anything. */
+/** Throws an error of the engine, before the instruction does anything. */
 export function throwError(error: EngineError): never {
   throw new BreakSignal({ kind: "throws", detail: error.message }, true, error);
 }
 
-/** An error that the engine has made, so that it can be made again; null for all others. */
+/** An error thrown by the engine, as data from which it can be created again; null for all others. */
 export function engineErrorOf(thrown: unknown): EngineError | null {
   if (!(thrown instanceof Error)) return null;
   const prototype: unknown = Object.getPrototypeOf(thrown);
@@ -373,7 +373,7 @@ export function engineErrorOf(thrown: unknown): EngineError | null {
   return constructor ? { constructor, message: thrown.message } : null;
 }
 
-/** Throws for a builtin that was called with primitives of the program and has thrown; a break inside it is passed on. */
+/** Throws for a builtin that has thrown when called with the program's primitives; a break inside it is passed on. */
 export function throwsAsPlain(thrown: unknown, name: string): never {
   if (thrown instanceof BreakSignal) throw thrown;
   const error = engineErrorOf(thrown);

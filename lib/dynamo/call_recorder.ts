@@ -4,7 +4,7 @@
  */
 import type { SourcePosition } from "../graph/node.ts";
 
-/** A call of a compiled function, before anything of it has happened. */
+/** A call of a compiled function, before any of it has happened. */
 export interface CompiledCall {
   /** The function as the program wrote it. */
   readonly fn: object;
@@ -17,7 +17,7 @@ export interface CompiledCall {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** Runs a call, and keeps it where it fails. */
+/** Runs a call, and records it if it fails. */
 export type CallRecorder = (call: CompiledCall, run: () => unknown) => unknown;
 
 let recorder: CallRecorder | null = null;
@@ -27,7 +27,7 @@ export function setCallRecorder(record: CallRecorder): void {
   recorder = record;
 }
 
-/** Runs a call through the recorder. Whoever calls asks whether calls are to be recorded. */
+/** Runs a call through the recorder. The caller checks whether calls are recorded. */
 export function recordedCall(call: CompiledCall, run: () => unknown): unknown {
   return recorder ? recorder(call, run) : run();
 }

@@ -17,7 +17,7 @@ export interface Explanation {
   readonly graphBreakCount: number;
   readonly opCount: number;
   readonly breakReasons: readonly BreakReason[];
-  /** Why the call, or parts of it, ran uncompiled. */
+  /** The reasons why the call, or parts of it, ran uncompiled. */
   readonly uncompiled: readonly BreakReason[];
   readonly graphs: readonly GraphModule[];
   readonly guards: readonly string[];
@@ -36,15 +36,15 @@ export type ExplanationOf<F extends AnyFunction> = ReturnType<F> extends
 
 const POSTPONED = breakReason({ kind: "postponed", detail: "" }, []).id;
 
-/** Each report is of one call, and this one has only made the next one possible. */
+/** Each report is about one call, and this one has only made the next one possible. */
 const AGAIN = "Explain it once more: this call has given the variables";
 
-/** The most values that a generator is asked for. */
+/** Maximum number of values requested from a generator. */
 const MOST_VALUES = 100;
 
 /**
  * A function with the same parameters that calls `fn` once, compiled afresh, and reports; where `fn` is async, with a
- * promise of the report, which rejects as the call does. A generator is asked for its values, the first hundred.
+ * promise of the report, which rejects as the call does. A generator is run for its first hundred values.
  */
 export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) => ExplanationOf<F> {
   return function (this: unknown, ...args: Parameters<F>): ExplanationOf<F> {
@@ -87,7 +87,7 @@ export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) 
   };
 }
 
-/** Runs what a call has given to its end: a promise of that, where there is something to wait for. */
+/** Runs the result of a call to its end, and returns a promise if that has to be awaited. */
 function toItsEnd(fn: object, result: unknown): unknown {
   if (!types.isGeneratorFunction(fn)) return result;
   if (isAsyncGenerator(result)) return valuesOfAsync(result);

@@ -1,4 +1,4 @@
-/** Capture of JavaScript programs: the room's surface for the layers above. */
+/** Capture of JavaScript programs: the exports of this folder for the layers above. */
 export { markDimension } from "./cache/dimension_marks.ts";
 export { check } from "./functions/check.ts";
 export { explain, type Explanation, type ExplanationOf } from "./explain.ts";

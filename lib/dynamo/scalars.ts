@@ -1,5 +1,5 @@
 /**
- * Numbers of a program as 0-d tensors of graphs. Invariant: numbers lose no digit on the way to a device that has
+ * Numbers of a program as 0-d tensors of graphs. Invariant: numbers lose no precision on the way to a device that has
  * float64; others convert them as an operation between a tensor and a number does there.
  */
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";

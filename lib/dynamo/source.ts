@@ -14,7 +14,7 @@ export type Source =
   | { readonly kind: "this"; readonly name: string }
   /** A variable of the global object. */
   | { readonly kind: "global"; readonly name: string; readonly variable: string }
-  /** An object that is known once and for all: an import, a constant of a module, a builtin. */
+  /** An object that never changes: an import, a constant of a module, a builtin. */
   | { readonly kind: "known"; readonly name: string; readonly object: object }
   /** The contents of a cell. */
   | { readonly kind: "cell"; readonly name: string; readonly cell: LiveCell }
@@ -33,7 +33,7 @@ export type Source =
   | { readonly kind: "prototype"; readonly name: string; readonly base: Source }
   /** A private member, read from inside its class. */
   | { readonly kind: "private"; readonly name: string; readonly base: Source; readonly access: PrivateReader }
-  /** The element of a list whose index is a number that is found elsewhere, and so many more. */
+  /** The element of a list at an index that is the sum of a number found elsewhere and a constant. */
   | {
     readonly kind: "element";
     readonly name: string;
@@ -42,9 +42,9 @@ export type Source =
     readonly offset: number;
   }
   /**
-   * The key or value of the entry at a position of a Map, or the member of a Set; of a loop's iterator over a list what it
-   * gives so many steps on, the element there, and where it lies; of one over a Map, a Set or a text what it gives of the
-   * entries that are left, their keys, members or characters, and their values; of a list the element so far from its end.
+   * The key or value of the entry at a position of a Map, or the member of a Set; for a loop's iterator over a list,
+   * the item some steps ahead, the element there, or its index; for one over a Map, a Set or a string, the remaining
+   * items, their keys, members or characters, and their values; for a list, an element counted from its end.
    */
   | {
     readonly kind: "entry";
@@ -53,7 +53,7 @@ export type Source =
     readonly part: EntryPart;
     readonly index: number;
   }
-  /** A part of an object that shows memory. */
+  /** A part of an object that accesses memory. */
   | { readonly kind: "bytes"; readonly name: string; readonly base: Source; readonly part: BytesPart };
 
 /** The part of a collection, or of an iterator's item, that an entry source refers to. */
@@ -80,7 +80,7 @@ export interface PrivateReader {
   readonly get: (object: object) => unknown;
 }
 
-/** An argument, by the name the user gave it. */
+/** An argument, by the user's name for it. */
 export function argumentSource(label: string, index: number): Source {
   return { kind: "argument", name: `L[${JSON.stringify(label)}]`, label, index };
 }
@@ -107,7 +107,7 @@ export function globalSource(variable: string): Source {
 let nextKnown = 0;
 const knownNames = new WeakMap<object, string>();
 
-/** An object that stays the same; `label` is how it prints. */
+/** An object that never changes; `label` is its printed form. */
 export function knownSource(label: string, object: object): Source {
   let name = knownNames.get(object);
   if (name === undefined) {
@@ -129,12 +129,12 @@ export function cellSource(label: string, cell: LiveCell): Source {
   return { kind: "cell", name, cell };
 }
 
-/** The name of the variable that a source of this kind is about. */
+/** The name of the variable to which a source of this kind refers. */
 export function capturedName({ name, base }: Extract<Source, { kind: "captured" }>): string {
   return JSON.parse(name.slice(`${base.name}.closure[`.length, -1));
 }
 
-/** A captured variable of a function that may be another one in the next call. */
+/** A captured variable of a function that may differ in the next call. */
 export function capturedSource(base: Source, label: string, index: number): Source {
   return { kind: "captured", name: `${base.name}.closure[${JSON.stringify(label)}]`, base, index };
 }
@@ -172,7 +172,7 @@ export function privateSource(base: Source, member: string, access: PrivateReade
   return { kind: "private", name: `${base.name}.${member}`, base, access };
 }
 
-/** Text of reads at some steps ahead of an iterator. */
+/** Suffix for reads some steps ahead of an iterator. */
 const STEPS: ReadonlyMap<EntryPart, string> = new Map([
   ["kind", "nextKind"],
   ["item", "next"],
@@ -180,7 +180,7 @@ const STEPS: ReadonlyMap<EntryPart, string> = new Map([
   ["last", "fromEnd"],
 ]);
 
-/** A key, value or member of a Map or Set, by position; of an iterator, by steps. */
+/** A key, value or member of a Map or Set, by position; for an iterator, by steps. */
 export function entrySource(base: Source, part: EntryPart, index: number): Source {
   const steps = STEPS.get(part), text = steps ? `${steps}(${index})` : `${part}s[${index}]`;
   return { kind: "entry", name: `${base.name}.${text}`, base, part, index };
@@ -191,7 +191,7 @@ export function accessorSource(base: Source, key: string | symbol, part: "get" |
   return { kind: "accessor", name: `${propertySource(base, key).name}.${part}()`, base, key, part };
 }
 
-/** The element of a list at a number that another call may have another one of. */
+/** The element of a list at an index that may differ from call to call. */
 export function elementSource(base: Source, at: Source, offset: number): Source {
   const more = offset === 0 ? "" : offset > 0 ? ` + ${offset}` : ` - ${-offset}`;
   return { kind: "element", name: `${base.name}[${at.name}${more}]`, base, at, offset };
@@ -235,7 +235,7 @@ export function isSamePlace(a: Source, b: Source): boolean {
   }
 }
 
-/** The name for people: without the numbers that keep equal labels apart. */
+/** The name for people: without the numbers that distinguish equal labels. */
 export function sourceText(source: Source): string {
   return source.name.replace(/(?<=["\])])#\d+/g, "");
 }
@@ -246,7 +246,7 @@ export function placeholderName(source: Source): string {
   return `${plain.charAt(0).toLowerCase()}${plain.slice(1)}_`;
 }
 
-/** The argument (or other beginning) that a source starts from. */
+/** The argument (or other root) from which a source starts. */
 function rootOf(source: Source): Source {
   switch (source.kind) {
     case "property":
@@ -269,7 +269,7 @@ export function isKnown(source: Source): boolean {
   return rootOf(source).kind === "known";
 }
 
-/** Returns whether the source can lead to another object in another call without any assignment. */
+/** Returns whether the source can refer to another object in another call without any assignment. */
 export function isPassedIn(source: Source): boolean {
   const { kind } = rootOf(source);
   return kind === "argument" || kind === "this";

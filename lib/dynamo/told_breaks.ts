@@ -7,12 +7,12 @@ import { counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
 import type { Program } from "./cache/program.ts";
 
-/** Throws Unsupported where the user wants whole graphs only. */
+/** Throws Unsupported if the user requires whole graphs. */
 export function refuseBreak(program: Program, reason: BreakReason): void {
   if (program.options.fullgraph) throw new Unsupported(reason);
 }
 
-/** Says that a graph ends here. */
+/** Reports that a graph ends here. */
 export function reportBreak(program: Program, reason: BreakReason): void {
   const { id, category, explanation, hint, stack } = reason;
   const meta = { id, category, explanation, hint, stack: stack.map((frame): Plain => ({ ...frame })) };

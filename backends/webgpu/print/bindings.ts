@@ -1,7 +1,7 @@
 /**
- * The memory that one shader sees: which buffers are bound, as what WGSL type, and how elements are read and
- * written. Invariant: elements of one or two bytes are packed in u32 words, int64 is two words of which the low one is
- * computed with; words that several invocations may write at once are atomic.
+ * The memory that one shader sees: which buffers are bound, as what WGSL type, and how elements are read and written.
+ * Invariant: elements of one or two bytes are packed in u32 words, int64 is two words, of which only the low one takes
+ * part in computations; words that several invocations may write at once are atomic.
  */
 import { type DType, isHalf, isNarrow, itemSize } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
@@ -21,31 +21,31 @@ export type BoundMemory =
 
 /** The layout of one call's buffers in memory. */
 export interface Placement {
-  /** Buffers that are another one's memory in this call (in-place results): they share its variable. */
+  /** Buffers that share another one's memory in this call (in-place results), and so its variable. */
   readonly aliases: ReadonlyMap<BufferId, BufferId>;
-  /** Inputs that lie in one memory together, since the adapter binds only so many. */
+  /** Inputs that are copied into one memory, since the adapter limits the number of bindings. */
   readonly packed: ReadonlySet<BufferId>;
-  /** Whether all inputs and outputs start at multiples of 16 bytes, so that four elements are read at once. */
+  /** Whether all inputs and outputs start at multiples of 16 bytes, so that four elements can be read at once. */
   readonly aligned: boolean;
 }
 
-/** Every buffer in memory of its own, from its start. */
+/** Every buffer at the start of a memory of its own. */
 export const APART: Placement = { aliases: new Map(), packed: new Set(), aligned: true };
 
 /** How a kernel's variables are declared. */
 export interface BindingOptions {
   readonly placement: Placement;
-  /** Elements that the kernel reads and writes at once: variables of vectors, or of single words. */
+  /** Number of elements accessed at once: variables are of vectors, or of single words. */
   readonly lanes: 1 | 4;
-  /** Buffers whose elements the kernel touches one by one all the same. */
+  /** Buffers whose elements the kernel accesses one by one nevertheless. */
   readonly single?: ReadonlySet<BufferId>;
 }
 
-/** A value to be written. */
+/** A value to write. */
 export interface Written {
   readonly text: string;
   readonly mode: "set" | "add";
-  /** For what the text calls. */
+  /** Functions that the text calls. */
   readonly helpers: Helpers;
 }
 
@@ -53,7 +53,7 @@ export interface Written {
 interface Use {
   read: boolean;
   written: boolean;
-  /** Accumulates, or writes parts of words. */
+  /** Whether it accumulates, or writes parts of words. */
   atomic: boolean;
 }
 
@@ -65,11 +65,11 @@ interface Variable {
   /** Temporaries, and packed inputs, share one variable of plain words. */
   readonly words: boolean;
   readonly atomic: boolean;
-  /** Whether elements are touched one by one only. */
+  /** Whether elements are accessed one by one only. */
   readonly single: boolean;
 }
 
-/** Finds the bindings of a kernel and prints its reads and writes. */
+/** Determines the bindings of a kernel and prints its reads and writes. */
 export class Bindings {
   readonly #uses = new Map<BufferId, Use>();
   readonly #variables = new Map<string, Variable>();
@@ -85,7 +85,7 @@ export class Bindings {
     this.#collect(statements);
     for (const [id, use] of this.#uses) {
       const key = this.#variableOf(id), known = this.#variables.get(key);
-      // Named by its place, so that equal kernels over other buffers have one text
+      // Named by position, so that equal kernels over other buffers have the same text
       const name = known?.name ?? `m${this.#variables.size + 1}`;
       const written = use.written || (known?.memory.written ?? false);
       const atomic = use.atomic || (known?.atomic ?? false);
@@ -96,7 +96,7 @@ export class Bindings {
     }
   }
 
-  /** Names the memory that a buffer's elements are read from and written to. */
+  /** Names the memory in which a buffer's elements lie. */
   #variableOf(id: BufferId): string {
     const { role } = this.#declaration(id);
     if (role.kind === "window") return this.#variableOf(role.of);
@@ -104,7 +104,7 @@ export class Bindings {
     return this.options.placement.packed.has(id) ? "pack" : `b${this.ownerOf(id)}`;
   }
 
-  /** The buffer that has a buffer's memory. */
+  /** The buffer whose memory a buffer shares. */
   ownerOf(id: BufferId): BufferId {
     const { role } = this.#declaration(id);
     if (role.kind === "window") return this.ownerOf(role.of);
@@ -155,8 +155,8 @@ export class Bindings {
   }
 
   /**
-   * Writing one component of a vector may touch all of it, so narrow elements, of which four do not make a vector, lie
-   * in an array of words.
+   * Writing one component of a vector may touch all of it, so narrow elements, four of which are less than a vector,
+   * are in arrays of words.
    */
   #isVectors({ dtype, single }: Variable): boolean {
     return this.options.lanes === 4 && !single && (dtype === undefined || !isNarrow(dtype));
@@ -284,7 +284,7 @@ export class Bindings {
     }
   }
 
-  /** Atomic addition; by compare and exchange where the language has none for the type. */
+  /** Atomic addition, by compare and exchange if the language has none for the type. */
   #accumulate(
     name: string,
     at: string,
@@ -294,7 +294,7 @@ export class Bindings {
       case "int32":
         return `atomicAdd(&${name}[${at}], bitcast<u32>(${text}));`;
       case "int64":
-        // Both words, with the carry of the low one: right once all additions are done
+        // Both words, with the carry of the low one: correct once all additions are done
         return `{ let place = (${at}) * 2; let low = bitcast<u32>(${text}); ` +
           `let before = atomicAdd(&${name}[place], low); ` +
           `atomicAdd(&${name}[place + 1], bitcast<u32>(${text} >> 31u) + select(0u, 1u, before + low < before)); }`;
@@ -344,7 +344,7 @@ export class Bindings {
   }
 }
 
-/** The word in which element `at` of a narrow type lies, how far up, and the bits of one element. */
+/** The word that holds element `at` of a narrow type, its shift, and the mask of one element. */
 function packed(
   dtype: DType,
   at: string,
@@ -354,7 +354,7 @@ function packed(
     : { place: `(${at}) >> 1u`, shift: `(u32((${at}) & 1) * 16u)`, mask: 0xffff };
 }
 
-/** A narrow element (or four) from the low bits of words; of small floats their bits. */
+/** A narrow element (or four) from the low bits of words; small floats stay bits. */
 function unpacked(dtype: DType, words: string, type: "" | "vec4" = ""): string {
   const top = 32 - 8 * itemSize(dtype), mask = 2 ** (32 - top) - 1;
   const [u, i] = type === "" ? ["u32", "i32"] : ["vec4u", "vec4i"];
@@ -396,7 +396,7 @@ function component({ dtype }: Variable): string {
   return dtype === "float32" ? "f32" : dtype === "int32" || dtype === "int64" ? "i32" : "u32";
 }
 
-/** Replaces a word by a function of what is seen there, until nothing came between. */
+/** Replaces a word by a function of its contents, until no other write has intervened. */
 function exchangeLoop(name: string, at: string, next: string): string {
   return `{ let place = ${at}; var seen = atomicLoad(&${name}[place]); loop { ` +
     `let result = atomicCompareExchangeWeak(&${name}[place], seen, ${next}); ` +

@@ -1,6 +1,6 @@
 /**
- * The beginning and end of shaders: the entry point, the number of a workgroup, the positions of threads in a tile,
- * and the finished shader.
+ * The beginning and end of shaders: the entry point, the number of a workgroup, the positions of threads in a tile, and
+ * the finished shader.
  */
 import type { Dim } from "../../../lib/sym/expr.ts";
 import type { BoundMemory } from "./bindings.ts";
@@ -15,7 +15,7 @@ export interface Shader {
   readonly memories: readonly BoundMemory[];
   /** Contents of the parameter words after the first, which is zero. */
   readonly words: readonly ParameterWord[];
-  /** Number of workgroups, in all (spread over two grid dimensions by the runner). */
+  /** Total number of workgroups (spread over two grid dimensions by the runner). */
   readonly workgroups: WorkgroupCount;
 }
 
@@ -28,7 +28,7 @@ export interface WorkgroupCount {
 /** The number of a workgroup. */
 export const POINT = "group.x + group.y * groups.x";
 
-/** Opens the entry point of a shader with so many invocations in a workgroup. */
+/** Opens the entry point of a shader with workgroups of this many invocations. */
 export function openMain(w: ShaderWriter, threads: number): void {
   w.line(`@compute @workgroup_size(${threads})`);
   w.line(
@@ -38,9 +38,9 @@ export function openMain(w: ShaderWriter, threads: number): void {
 }
 
 /**
- * Places threads down and across a tile, so many across, a multiple of 8. 32 neighbours cover 4 × 8 places: what they read of
- * workgroup memory lies side by side, and coincides for pairs of neighbours across and for every second one down, since a
- * device reads vectors of half of them at once where that is so.
+ * Assigns threads to positions of a tile, this many across, a multiple of 8. 32 neighbours cover 4 × 8 positions: what
+ * they read from workgroup memory is adjacent, and is the same for pairs of horizontal neighbours and for every second
+ * vertical one, which lets a device read vectors for half of them at once.
  */
 export function placeThreads(w: ShaderWriter, across: number): void {
   w.line("let lid = i32(lane); let warp = lid / 32; let within = lid % 32;");
@@ -48,7 +48,7 @@ export function placeThreads(w: ShaderWriter, across: number): void {
   w.line(`let tx = (warp % ${across / 8}) * 8 + within / 2 % 8;`);
 }
 
-/** The shader that a writer has written. */
+/** The finished shader of a writer. */
 export function finished(w: ShaderWriter, name: string, workgroups: WorkgroupCount): Shader {
   const { memories, parameters } = w.setting.bindings;
   return { name, code: w.finish(), memories, words: parameters.words, workgroups };

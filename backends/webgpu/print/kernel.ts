@@ -23,7 +23,7 @@ export function printKernel(kernel: LoopKernel, program: Program, placement: Pla
   openMain(writer, threads);
   if (!cooperative) writer.line(`var point = i32((${POINT}) * ${threads}u + lane);`);
   else if (points) {
-    // Invocations beside each other share a point, or each has one
+    // Neighbouring invocations share a point, or each has one
     const by = points.interleaved ? points.count : threads / points.count;
     const [own, shared] = points.interleaved ? ["%", "/"] : ["/", "%"];
     writer.line(`let slot = i32(lane); let lid = slot ${shared} ${by};`);
@@ -35,7 +35,7 @@ export function printKernel(kernel: LoopKernel, program: Program, placement: Pla
   return finished(writer, name, { items: total, each: cooperative ? points?.count ?? 1 : threads });
 }
 
-/** The loops that make the grid, and what each of its points does. */
+/** The loops that form the grid, and the body of each of its points. */
 function gridOf(
   body: readonly Statement[],
 ): { readonly loops: readonly Loop[]; readonly leaf: readonly Statement[] } {
@@ -48,7 +48,7 @@ function gridOf(
   return { loops, leaf };
 }
 
-/** Takes the counters of the grid's loops from `point`, the last one's first; gives the number of points. */
+/** Derives the counters of the grid's loops from `point`, the last loop's first; returns the number of points. */
 function openGrid(writer: ShaderWriter, loops: readonly Loop[]): Dim {
   const total = product(loops.map((loop) => loop.axis.size));
   writer.line(`if (point >= ${writer.index(total)}) { return; }`);

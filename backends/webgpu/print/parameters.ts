@@ -1,14 +1,14 @@
 /**
  * The parameter words of a shader, binding 0: a zero, then the sizes of the call and the offsets of buffers that the
- * shader reads, in the order of its reads. Invariant: kernels that differ only in the offsets of their buffers have
- * one text.
+ * shader reads, in the order of its reads. Invariant: kernels that differ only in the offsets of their buffers have the
+ * same text.
  */
 import { itemSize } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { BufferId, Program } from "../../../lib/loops/ir.ts";
 import { evaluate, type Sym } from "../../../lib/sym/expr.ts";
 
-/** A parameter word of which no compiler knows that it is zero. */
+/** A parameter word that is zero, which no compiler knows. */
 export const UNKNOWN_ZERO = "params[0]";
 
 /** A parameter word: a size of the program by its index, or the element offset of a buffer. */
@@ -30,7 +30,7 @@ export class Parameters {
     return this.#text(`size ${at}`, { kind: "size", at });
   }
 
-  /** The text that reads where a buffer begins, in elements. */
+  /** The text that reads the offset of a buffer, in elements. */
   offset(buffer: BufferId): string {
     return this.#text(`offset ${buffer}`, { kind: "offset", buffer });
   }
@@ -50,7 +50,7 @@ export interface CallPlaces {
   readonly byteOffsets: readonly number[];
 }
 
-/** Writes the words of a shader into memory that is zero. */
+/** Writes the words of a shader into zeroed memory. */
 export function writeParameters(
   into: Int32Array<ArrayBuffer>,
   words: readonly ParameterWord[],

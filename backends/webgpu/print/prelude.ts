@@ -1,7 +1,7 @@
 /**
- * Functions that a shader calls: those that the language lacks or leaves inexact. Functions of the shared mathematics
- * are printed from their bodies; this file has the few that are more than arithmetic. Invariant: NaN, infinities and
- * −0 behave as in PyTorch.
+ * Functions that a shader calls because the language lacks them or computes them inexactly. Functions of the shared
+ * mathematics are printed from their bodies; this file has the few that are more than arithmetic. Invariant: NaN,
+ * infinities and −0 behave as in PyTorch.
  */
 import type { ValueType } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
@@ -28,7 +28,7 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
   nan: helper(
     "var<private> nan_bits: u32 = 0x7fc00000u;\nfn nan() -> f32 { return bitcast<f32>(nan_bits); }",
   ),
-  // Hides a value from compilers, which fold identities of finite numbers such as x / x = 1.
+  // Hides a value from compilers, which simplify identities of finite numbers such as x / x = 1.
   hidden: helper(`fn hidden(x: f32) -> f32 { return bitcast<f32>(bitcast<i32>(x) ^ ${UNKNOWN_ZERO}); }`),
   zero: helper(`fn zero() -> f32 { return bitcast<f32>(${UNKNOWN_ZERO}); }`),
   // Whether fma rounds once: (1 + 2⁻¹²)² = 1 + 2⁻¹¹ + 2⁻²⁴
@@ -36,20 +36,20 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
     "fn fuses() -> bool { let h = hidden(1.000244140625); return fma(h, h, -1.00048828125) != 0.0; }",
     "hidden",
   ),
-  // Compilers may fold x != x away.
+  // Compilers may simplify x != x to false.
   is_nan: helper("fn is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }"),
-  // Of numbers only: compilers make max(x, y) of "y where x < y, else x", which is not NaN where x is.
+  // For numbers only: compilers turn "y where x < y, else x" into max(x, y), which is not NaN where x is.
   less: helper("fn less(a: f32, b: f32) -> bool { return (a < b) & !(is_nan(a) | is_nan(b)); }", "is_nan"),
   at_most: helper(
     "fn at_most(a: f32, b: f32) -> bool { return (a <= b) & !(is_nan(a) | is_nan(b)); }",
     "is_nan",
   ),
-  // A value equals itself, for compilers, also where it is NaN.
+  // To compilers a value equals itself, even if it is NaN.
   same: helper("fn same(a: f32, b: f32) -> bool { return (a == b) & !(is_nan(a) | is_nan(b)); }", "is_nan"),
-  // Devices divide to within 2.5 units in the last place, so that 27.75 / 2.3125 may be less than 12, and by numbers whose
-  // reciprocal is subnormal they may not divide at all. The rest of a quotient made of the reciprocal, which one fma knows
-  // exactly, mends it where it can be told. Others are divided by the device, which takes longer: those that are 0, infinite,
-  // NaN or close to it.
+  // Devices divide to within 2.5 units in the last place, so that 27.75 / 2.3125 may be less than 12; dividing by
+  // numbers whose reciprocal is subnormal may fail altogether. The remainder of a quotient computed from the
+  // reciprocal, which one fma gives exactly, corrects it where that is possible. Quotients that are 0, infinite, NaN or
+  // close to these are left to the device's division, which takes longer.
   divide: helper(
     `fn divide(a: f32, b: f32) -> f32 {
   let r = 1.0 / hidden(b); let q = a * r;
@@ -60,7 +60,7 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
     "fuses",
     "hidden",
   ),
-  // In the same way.
+  // Works in the same way.
   root: helper(
     `fn root(a: f32) -> f32 {
   let s = sqrt(a);
@@ -70,13 +70,13 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
     "fuses",
     "is_nan",
   ),
-  // A driver was seen to find log1p(exp(−|i|)) to be 0 for the integer i = 3, as it does for no float: what it knows of
-  // integers is kept from floats.
+  // One driver computes log1p(exp(−|i|)) as 0 for the integer i = 3, though for no float: what it knows about integers
+  // is hidden from floats.
   to_float: helper(
     `fn to_float(x: i32) -> f32 { return hidden(f32(x ^ ${UNKNOWN_ZERO})); }`,
     "hidden",
   ),
-  // The low bits of the integer of 64 bits that CPUs find: all are 0 from 2⁵⁵ on, of infinities and of NaN.
+  // The low bits of the 64-bit integer that CPUs compute: all are 0 from 2⁵⁵ on, for infinities and for NaN.
   to_integer: helper(
     `fn to_integer(x: f32) -> i32 {
   let bits = bitcast<u32>(x) & 0x7fffffffu;
@@ -86,8 +86,9 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
   return select(low, -low, x < 0.0);
 }`,
   ),
-  // To a few units in the last place where the device's powers of two are: what x log₂ e is rounded by is put right after.
-  // The language allows errors that grow with the exponent, which fall against 1 where that is negative.
+  // Accurate to a few units in the last place if the device's powers of two are: the rounding error of x log₂ e is
+  // corrected afterwards. The language allows errors that grow with the exponent, which are negligible compared to 1 if
+  // that is negative.
   short_exp: helper(
     `fn short_exp(x: f32) -> f32 {
   let y = x * 1.4426950216293335;
@@ -133,7 +134,7 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
   ),
 };
 
-/** The functions of one shader; where exponentials are to be short, they are made of the device's. */
+/** The functions of one shader; with short exponentials, these are computed by the device's function. */
 export class ShaderFunctions implements Helpers {
   readonly #texts = new Map<string, string>();
 
@@ -199,7 +200,7 @@ export class ShaderFunctions implements Helpers {
     }
   }
 
-  /** Their definitions; the language wants no order. */
+  /** Their definitions; the language does not require any order. */
   get text(): string {
     return [...this.#texts.values()].join("\n");
   }

@@ -1,13 +1,13 @@
 /**
- * Scalar operations, constants and casts as WGSL expressions. Invariant: in registers float32 is f32, bool is bool
- * and every integer type is i32 (int64 keeps its low word: results past ±2³¹ are out of this device's range).
+ * Scalar operations, constants and casts as WGSL expressions. Invariant: in registers float32 is f32, bool is bool and
+ * every integer type is i32 (int64 keeps its low word: results beyond ±2³¹ are out of this device's range).
  */
 import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { InternalError, OperandRefused } from "../../../lib/base/errors.ts";
 import { isPrimitive } from "../../../lib/loops/math/function.ts";
 import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
 
-/** A function beyond arithmetic, which the prelude writes. */
+/** A function beyond arithmetic, written by the prelude. */
 export type HelperName =
   | "inf"
   | "nan"
@@ -29,17 +29,17 @@ export type HelperName =
   | "trunc_mod_f"
   | "mul_high";
 
-/** Sees to it that functions which texts call are in the shader, and gives their names. */
+/** Makes sure that functions which texts call are in the shader, and returns their names. */
 export interface Helpers {
   use(name: HelperName): string;
-  /** Of the shared mathematics. */
+  /** Calls a function of the shared mathematics. */
   call(op: ScalarOpName, dtype: ValueType): string;
 }
 
-/** A program computes in a type that the language has not. */
+/** Thrown if a program computes in float64, which the language lacks. */
 export class LacksFloat64 extends OperandRefused {}
 
-/** The register type of an element type. Throws for float64, which the language has not. */
+/** The register type of an element type. Throws for float64, which the language lacks. */
 export function registerType(dtype: ValueType): "f32" | "i32" | "bool" {
   switch (dtype) {
     case "float32":
@@ -73,7 +73,7 @@ export function constantText(value: number | bigint | boolean, dtype: ValueType,
 function floatText(value: number, helpers: Helpers): string {
   if (Number.isNaN(value)) return `${helpers.use("nan")}()`;
   if (!Number.isFinite(value)) return value > 0 ? `${helpers.use("inf")}()` : `(-${helpers.use("inf")}())`;
-  // Compilers take x · 0 and 0 / x for 0, also where x is NaN or infinite, and x + 0 for x, also where x is −0
+  // Compilers simplify x · 0 and 0 / x to 0, even if x is NaN or infinite, and x + 0 to x, even if x is −0
   if (value === 0) return Object.is(value, -0) ? `(-${helpers.use("zero")}())` : `${helpers.use("zero")}()`;
   const text = String(Math.fround(value));
   const literal = /[.e]/.test(text) ? text : `${text}.0`;
@@ -84,7 +84,7 @@ function floatText(value: number, helpers: Helpers): string {
 export function castText(text: string, { from, to, helpers }: CastTypes): string {
   const source = registerType(from), target = registerType(to);
   if (source === target) return text;
-  // A product by such a number might become a choice between 0 and the other factor, which may be NaN
+  // A product by such a number might become a selection of 0 or the other factor, which may be NaN
   if (source === "bool" && target === "f32") return `${helpers.use("hidden")}(f32(${text}))`;
   if (source === "i32" && target === "f32") return `${helpers.use("to_float")}(${text})`;
   if (source === "f32" && target === "i32") return `${helpers.use("to_integer")}(${text})`;
@@ -100,10 +100,10 @@ export interface CastTypes {
 
 /** The context of an operation. */
 export interface ScalarContext {
-  /** Of the operands. */
+  /** Type of the operands. */
   readonly dtype: ValueType;
   readonly helpers: Helpers;
-  /** In functions of the shared mathematics, which mark the expressions that must not be rearranged. */
+  /** Whether it is in a function of the shared mathematics, which marks the expressions that must not be rearranged. */
   readonly trusted?: boolean;
 }
 
@@ -115,10 +115,10 @@ export function scalarText(
 ): string {
   const [a = "", b = "", c = ""] = args;
   const float = isFloat(dtype), bool = dtype === "bool";
-  /** A function of ours: the language's own is missing or too coarse. */
+  /** A function of the prelude: the language's own is missing or too inaccurate. */
   const called = (name: string) => `${name}(${args.join(", ")})`;
   const helper = (name: HelperName) => called(helpers.use(name));
-  /** Hides a value from compilers: they fold x − x and x + (−x) to 0, even if x is NaN or infinite. */
+  /** Hides a value from compilers: they simplify x − x and x + (−x) to 0, even if x is NaN or infinite. */
   const hidden = (x: string) => trusted ? x : `${helpers.use("hidden")}(${x})`;
   const type = registerType(dtype) === "i32" ? "int32" : dtype;
   if (!isPrimitive(op, type, "single")) return called(helpers.call(op, type));

@@ -1,7 +1,7 @@
 /**
  * Compiles assignments, updates, and destructuring patterns.
  *
- * Invariant: a target's object and key are evaluated before the value that goes there.
+ * Invariant: a target's object and key are evaluated before the assigned value.
  */
 import { wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";
@@ -12,18 +12,18 @@ import { literalKey } from "./literals.ts";
 import type { AstNode } from "./syntax.ts";
 import type { Variable } from "./scope.ts";
 
-/** How a pattern binds its names: initialises declared ones, or assigns. */
+/** Whether a pattern initialises the names that it declares, or assigns them. */
 export type BindMode = "initialize" | "assign";
 
-/** A place that can be read and written, its parts evaluated already. */
+/** A place that can be read and written, whose parts have been evaluated. */
 interface Reference {
-  /** Register the new value may be computed into, if that is the whole assignment. */
+  /** Register into which the new value may be computed, if that is the whole assignment. */
   readonly direct: Register | undefined;
   read(): Register;
   write(src: Register): void;
 }
 
-/** Evaluates the parts of a target; `later` is what is evaluated before it is used. */
+/** Evaluates the parts of a target; `later` is evaluated before the target is used. */
 function reference(
   ctx: FunctionContext,
   node: ast.Pattern | ast.Expression,
@@ -159,7 +159,7 @@ function operandCopy(ctx: FunctionContext, src: Register, node: ast.Node): Regis
   return copy;
 }
 
-/** The operators of assignments that compute. */
+/** The operators of compound assignments. */
 const COMPOUND: Readonly<
   Record<Exclude<ast.AssignmentOperator, "=" | "&&=" | "||=" | "??=">, BinaryOperator>
 > = {
@@ -197,7 +197,7 @@ function logicalAssignment(ctx: FunctionContext, node: ast.AssignmentExpression,
   return into(ctx, r, node, dst);
 }
 
-/** `x++` and the like. As a statement of its own, write `++x`: the old value is not wanted. */
+/** `x++` and the like. As a statement of its own it is `++x`: the old value is not needed. */
 export function updateExpression(
   ctx: FunctionContext,
   node: ast.UpdateExpression,
@@ -219,12 +219,12 @@ export interface Binding {
   readonly mode: BindMode;
   /**
    * The engine's names for the value in its messages, as an object and as a list; "" to name it by its type. Absent
-   * where messages name only what is missing, as for the parts of a destructured value.
+   * where messages name only the missing part, as for the parts of a destructured value.
    */
   readonly named?: { readonly object: string; readonly list: string };
 }
 
-/** Takes `value` apart (or puts it into a single name) as the pattern says. */
+/** Destructures `value` (or assigns it to a single name) as the pattern says. */
 export function bindPattern(
   ctx: FunctionContext,
   pattern: ast.Pattern,
@@ -246,7 +246,10 @@ export function bindPattern(
   }
 }
 
-/** Evaluates the parts of one element's target. The result takes a producer of the value and stores it there. */
+/**
+ * Evaluates the parts of one element's target. The result takes a producer of the value and stores the value in the
+ * target.
+ */
 function element(
   ctx: FunctionContext,
   pattern: ast.Pattern,
@@ -341,7 +344,7 @@ function arrayPattern(
     b.emit({ op: "iteratorClose", iterator, quiet }, pattern);
     b.place(skip);
   };
-  // Only steps can throw where all targets are plain local names, and a step that throws leaves `done` true.
+  // If all targets are plain local names, only steps can throw, and a step that throws leaves `done` true.
   if (pattern.elements.every((p) => p === null || isLocalName(ctx, p, mode))) {
     steps();
     return close(false);

@@ -1,11 +1,11 @@
 /**
  * Assembles the instructions of one code object: offsets, spans, the exception table, registers.
  *
- * Invariant: instructions that control cannot reach are not emitted.
+ * Invariant: unreachable instructions are not emitted.
  */
 import type { ExceptionEntry, Instruction, Offset, Register, RegisterInfo, SourceSpan } from "./code.ts";
 
-/** A place in the code that jumps name before its offset is known; instructions carry its id as target. */
+/** A place in the code that jumps refer to before its offset is known; instructions carry its id as target. */
 export interface Label {
   readonly id: number;
 }
@@ -35,7 +35,7 @@ export class CodeBuilder {
   private readonly offsets: number[] = [];
   private readonly referenced: boolean[] = [];
   private reachable = true;
-  /** The innermost region of what is emitted next. */
+  /** The innermost region of the next instructions. */
   region: Region | null = null;
 
   /** A new temporary. */
@@ -58,7 +58,7 @@ export class CodeBuilder {
     return { id: this.offsets.length - 1 };
   }
 
-  /** The label means the next instruction. `entered`: control comes here by other ways than jumps. */
+  /** Places the label at the next instruction. `entered`: it is reached by other ways than jumps. */
   place(label: Label, entered = false): void {
     this.offsets[label.id] = this.instructions.length;
     if (entered || this.referenced[label.id]) this.reachable = true;
@@ -109,7 +109,7 @@ export class CodeBuilder {
     return target;
   }
 
-  /** Emits `body` as if it stood in that (outer) region. */
+  /** Emits `body` as if it were in that (outer) region. */
   within(region: Region | null, body: () => void): void {
     const saved = this.region;
     this.region = region;

@@ -1,8 +1,8 @@
 /**
- * The members of a class inside a function, with the code and captures of each, for creating it without evaluating
- * its text.
+ * The members of a class inside a function, with the code and captures of each, so that the class can be created
+ * without evaluating its text.
  *
- * Invariant: a class with members that are known only when it runs (computed keys) has none of this.
+ * Invariant: classes with members whose names are computed at run time are not supported.
  */
 import type { ClassTemplate, CodeObject } from "./code.ts";
 import { codeOfUnit, codeUnit, declarationOf, placeOf } from "./compile.ts";
@@ -25,7 +25,7 @@ export interface MemberCode {
   readonly captures: readonly ClassCapture[];
 }
 
-/** A member of a class; `declaration`: of a private name, as `placeOf` has it. */
+/** A member of a class; `declaration`: of a private name, as returned by `placeOf`. */
 export type ClassMember =
   | (
     & {
@@ -43,13 +43,13 @@ export type ClassMember =
 export interface ClassMembers {
   readonly derived: boolean;
   readonly constructorCode: MemberCode | null;
-  /** In the order in which they are written. */
+  /** In source order. */
   readonly members: readonly ClassMember[];
-  /** Whether a key is a symbol that the language knows, by its name on the global `Symbol`. */
+  /** Whether a key is a well-known symbol, by its name on the global `Symbol`. */
   readonly namesSymbols: boolean;
 }
 
-/** The members of a class; a text says why they are out of reach. */
+/** The members of a class; a text gives the reason why they are not available. */
 export function classMembers(code: CodeObject, template: ClassTemplate): ClassMembers | string {
   const { unit, module } = codeUnit(code, template.span);
   const { node } = unit;
@@ -90,7 +90,9 @@ export function classMembers(code: CodeObject, template: ClassTemplate): ClassMe
   return { derived, constructorCode, members, namesSymbols };
 }
 
-/** The symbol that a computed key like `Symbol.iterator` is, as long as the global `Symbol` is the language's. */
+/**
+ * The symbol that a computed key like `Symbol.iterator` refers to, provided that the global `Symbol` is the language's.
+ */
 function wellKnownSymbol(key: AstNode, { analysis }: ParsedModule): symbol | null {
   if (key.type !== "MemberExpression" || key.computed || key.property.type !== "Identifier") return null;
   const { object, property } = key;

@@ -8,10 +8,10 @@
  * unless it says otherwise.
  */
 
-/** Index of a register of one code object. */
+/** Index of a register in a code object. */
 export type Register = number;
 
-/** Index of an instruction of one code object. */
+/** Index of an instruction in a code object. */
 export type Offset = number;
 
 /** Half-open range of character offsets in the text of the module. */
@@ -20,13 +20,13 @@ export interface SourceSpan {
   readonly end: number;
 }
 
-/** A place as the user wrote it: 1-based line, 0-based column, in the original (TypeScript) file where it is known. */
+/** A position as the user wrote it: 1-based line, 0-based column, in the original (TypeScript) file if known. */
 export interface UserPosition {
   /** Path for file: modules, otherwise the script's URL. */
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** The text of that line in the original file, null where the file cannot be read. */
+  /** The text of that line in the original file, null if the file cannot be read. */
   readonly text: string | null;
 }
 
@@ -57,11 +57,11 @@ export interface Argument {
 /** One element of an array literal. */
 export type ArrayElement =
   | { readonly kind: "value"; readonly register: Register }
-  /** `words`: what the engine calls it in its messages; "" by what it is. */
+  /** `words`: the engine's name for it in messages; "" to name it by its type. */
   | { readonly kind: "spread"; readonly register: Register; readonly words: string }
   | { readonly kind: "hole" };
 
-/** One member of an object literal. Register keys are property keys already (`toPropertyKey` came before). */
+/** One member of an object literal. Register keys have been converted to property keys (by `toPropertyKey`). */
 export type ObjectMember =
   | { readonly kind: "value"; readonly key: KeyOperand; readonly register: Register }
   | { readonly kind: "get"; readonly key: KeyOperand; readonly register: Register }
@@ -69,13 +69,13 @@ export type ObjectMember =
   | { readonly kind: "proto"; readonly register: Register }
   | { readonly kind: "spread"; readonly register: Register };
 
-/** The source of one free variable of a child, when its closure is made. */
+/** The source of one free variable of a child, when its closure is created. */
 export type Capture =
   /** The register holds a cell (see `newCell`), which the closure shares. */
   | { readonly kind: "cell"; readonly register: Register }
   /** The register holds the value, which never changes again. */
   | { readonly kind: "value"; readonly register: Register }
-  /** The parent's own free variable of that index, shared. */
+  /** The parent's own free variable with that index, shared. */
   | { readonly kind: "free"; readonly index: number };
 
 export type BinaryOperator =
@@ -126,8 +126,7 @@ export type Instruction =
     readonly type: "TypeError" | "ReferenceError" | "SyntaxError";
     readonly message: string;
   }
-  // ---- frame inputs: the first instructions of a function, before anything else; so a function is entered at offset
-  // 0 or behind them
+  // ---- frame inputs: the first instructions of a function, so that a function is entered at offset 0 or after them
   /** dst = this (in sloppy functions: undefined and null become globalThis, primitives become objects). In a base
    * constructor it is the new object with its fields initialised. Not used in arrows, nor in derived constructors. */
   | { readonly op: "loadThis"; readonly dst: Register }
@@ -135,8 +134,8 @@ export type Instruction =
   | { readonly op: "loadArgument"; readonly dst: Register; readonly index: number }
   /** dst = a new array of the arguments from that index on. */
   | { readonly op: "loadRest"; readonly dst: Register; readonly from: number }
-  /** dst = a new arguments object; unmapped (writes to it and to parameters do not meet). */
-  /** `mapped`: parameters are its elements, in sloppy functions with simple ones; nothing here writes to either. */
+  /** dst = a new arguments object; unmapped (writes to it and to parameters do not affect each other). */
+  /** `mapped`: parameters are its elements, as in sloppy functions with simple ones; nothing here writes to either. */
   | { readonly op: "loadArguments"; readonly dst: Register; readonly mapped: boolean }
   /** dst = new.target. */
   | { readonly op: "loadNewTarget"; readonly dst: Register }
@@ -144,7 +143,7 @@ export type Instruction =
   | { readonly op: "loadCallee"; readonly dst: Register }
   /** dst = the home object of the running method, whose prototype `super` means. */
   | { readonly op: "loadHome"; readonly dst: Register }
-  /** The initial suspension of generators: what is before runs at the call, what is after at the first next(). */
+  /** The initial suspension of generators: code before it runs at the call, code after it at the first next(). */
   | { readonly op: "generatorStart" }
   // ---- variables
   /** dst = the free variable; throws ReferenceError if it is not initialised yet. */
@@ -200,7 +199,10 @@ export type Instruction =
     readonly dst: Register;
     readonly object: Register;
     readonly key: KeyOperand;
-    /** Of the first property that a pattern takes out: what the engine calls the object in its messages; "" by what it is. */
+    /**
+     * Of the first property that a pattern reads: the engine's name for the object in its messages; "" to name it by
+     * its type.
+     */
     readonly takenApart?: string;
   }
   /** object[key] = value; a refused write throws TypeError if `strict`. */
@@ -241,9 +243,9 @@ export type Instruction =
   | { readonly op: "getPrivate"; readonly dst: Register; readonly object: Register; readonly name: number }
   /** object.#name = value. */
   | { readonly op: "setPrivate"; readonly object: Register; readonly name: number; readonly value: Register }
-  /** dst = #name in object; TypeError where it is not an object. */
+  /** dst = #name in object; TypeError if it is not an object. */
   | { readonly op: "hasPrivate"; readonly dst: Register; readonly object: Register; readonly name: number }
-  /** Adds the private field to the object (field initialisers only); TypeError where it is there already. */
+  /** Adds the private field to the object (field initialisers only); TypeError if it exists already. */
   | {
     readonly op: "definePrivate";
     readonly object: Register;
@@ -251,11 +253,11 @@ export type Instruction =
     readonly value: Register;
   }
   // ---- literals
-  /** dst = array literal; elements happen in order. */
+  /** dst = array literal; elements are evaluated in order. */
   | { readonly op: "array"; readonly dst: Register; readonly elements: readonly ArrayElement[] }
   /** Adds to an array made by `array` in the same expression (no user code has seen it yet). */
   | { readonly op: "arrayAppend"; readonly array: Register; readonly element: ArrayElement }
-  /** dst = object literal; members happen in order. */
+  /** dst = object literal; members are evaluated in order. */
   | { readonly op: "object"; readonly dst: Register; readonly members: readonly ObjectMember[] }
   /** Adds to an object made by `object` in the same expression; also defines public fields on `this` in field
    * initialisers (CreateDataPropertyOrThrow). */
@@ -372,7 +374,7 @@ export type Instruction =
     readonly iterator: Register;
     readonly next: Register;
   }
-  /** Takes apart an (awaited) iterator result as `iteratorNext` does: TypeError if it is not an object, done, value. */
+  /** Unpacks an (awaited) iterator result as `iteratorNext` does: TypeError if it is not an object, done, value. */
   | {
     readonly op: "iteratorResult";
     readonly done: Register;
@@ -391,7 +393,7 @@ export type Instruction =
    * otherwise a result that is not an object is a TypeError. Sync iterators only: async ones are closed by plain
    * instructions around an `await`. */
   | { readonly op: "iteratorClose"; readonly iterator: Register; readonly quiet: boolean }
-  /** dst = an enumerator of the keys `for (k in object)` visits; null and undefined have none. */
+  /** dst = an enumerator of the keys that `for (k in object)` visits; null and undefined have none. */
   | { readonly op: "forIn"; readonly dst: Register; readonly object: Register }
   /** done = whether the enumerator is finished; key = next key that still exists, or undefined. */
   | {
@@ -413,7 +415,7 @@ export type Instruction =
     readonly onReturn: Offset | null;
   }
   /** Suspends an async function until src settles; dst = its value, or throws its reason. */
-  /** `returns`: for what an async generator returns, which the language does by itself. */
+  /** `returns`: for the value that an async generator returns, which the language awaits by itself. */
   | { readonly op: "await"; readonly dst: Register; readonly src: Register; readonly returns?: true }
   // ---- using declarations
   /** dst = the dispose method of src (Symbol.dispose; async: Symbol.asyncDispose, then Symbol.dispose), undefined
@@ -433,8 +435,10 @@ export type Opcode = Instruction["op"];
 /** Instruction of one name. */
 export type InstructionOf<O extends Opcode> = Extract<Instruction, { readonly op: O }>;
 
-/** An exception raised at an offset in [start, end) goes to `target` with the exception in `register`. Of several
- * entries that cover an offset, the first one is meant (innermost first). */
+/**
+ * An exception raised at an offset in [start, end) goes to `target` with the exception in `register`. If several
+ * entries cover an offset, the first one applies (innermost first).
+ */
 export interface ExceptionEntry {
   readonly start: Offset;
   readonly end: Offset;
@@ -470,7 +474,7 @@ export interface FreeVariable {
    */
   readonly name: string;
   readonly kind: FreeKind;
-  /** Whether anything in the module assigns it after its initialisation; if not, its value once seen is final. */
+  /** Whether anything in the module assigns it after its initialisation; otherwise a value once seen is final. */
   readonly reassigned: boolean;
   /** Whether a read by this function can come before the initialisation. */
   readonly mayBeUninitialized: boolean;
@@ -496,7 +500,7 @@ export type FunctionKind =
   | "fieldInitializer"
   | "staticBlock";
 
-/** A class inside a function. Its text is evaluated as written, with captured variables reached through `free`. */
+/** A class inside a function. Its text is evaluated as written, with captured variables accessed through `free`. */
 export interface ClassTemplate {
   readonly name: string;
   readonly span: SourceSpan;
@@ -507,7 +511,7 @@ export interface ClassTemplate {
 
 /** A compiled function. */
 export interface CodeObject {
-  /** Name as the function's `name` property has it; "" if anonymous. */
+  /** Name, as in the function's `name` property; "" if anonymous. */
   readonly name: string;
   readonly kind: FunctionKind;
   readonly generator: boolean;
@@ -515,7 +519,7 @@ export interface CodeObject {
   readonly strict: boolean;
   /** Value of the `length` property. */
   readonly length: number;
-  /** Names of the simple parameters in order, null where a pattern stands; the rest parameter not included. */
+  /** Names of the simple parameters in order, null in place of a pattern; the rest parameter is not included. */
   readonly parameters: readonly (string | null)[];
   readonly hasRest: boolean;
   /** Frame inputs the prologue reads. */

@@ -1,8 +1,8 @@
 /**
  * Compiles functions to code objects.
  *
- * Invariant: one code object per node, so that identity of code objects is identity of code. The instructions of
- * nested functions are compiled on first access, which may throw `UnsupportedSyntax`.
+ * Invariant: one code object per node, so that equal code objects are identical. The instructions of nested functions
+ * are compiled on first access, which may throw `UnsupportedSyntax`.
  */
 import type {
   ClassTemplate,
@@ -44,11 +44,11 @@ export function compileFunction(node: FunctionNode, module: ParsedModule): CodeO
 
 /** An instance field of a class. */
 export interface ClassField {
-  /** Name of a public field, `#name` of a private one, null where the key is computed. */
+  /** Name of a public field, `#name` of a private one, null if the key is computed. */
   readonly key: string | null;
-  /** Of a private field: where its name is declared; null for public ones. */
+  /** For a private field, where its name is declared; null for public ones. */
   readonly declaration: string | null;
-  /** Computes the value, with the new object as `this`; null where the field starts undefined. */
+  /** Computes the value, with the new object as `this`; null if the field starts undefined. */
   readonly value: CodeObject | null;
   readonly span: SourceSpan;
 }
@@ -63,7 +63,7 @@ export interface PrivateMethodCode {
 
 /** The code that constructs instances of a class. */
 export interface ClassCode {
-  /** The constructor as written; null where the class has none. */
+  /** The constructor as written; null if the class has none. */
   readonly constructorCode: CodeObject | null;
   /** Instance fields in the order in which they are defined. */
   readonly fields: readonly ClassField[];
@@ -118,14 +118,14 @@ export function placeOf({ url }: SourceModule, at: number): string {
 
 const codes = new WeakMap<Unit, CodeUnit>();
 
-/** The code object of a unit; its instructions are made when they are asked for. */
+/** The code object of a unit; its instructions are compiled on demand. */
 export function codeOfUnit(unit: Unit, module: ParsedModule): CodeObject {
   let code = codes.get(unit);
   if (!code) codes.set(unit, code = new CodeUnit(unit, module));
   return code;
 }
 
-/** The unit of a code object, or of the class at `span` inside it, with the module both are in. */
+/** The unit of a code object, or of the class at `span` inside it, with the module that contains both. */
 export function codeUnit(
   code: CodeObject,
   span: SourceSpan,
@@ -146,7 +146,7 @@ interface Compiled extends Assembled {
   readonly classes: readonly ClassTemplate[];
 }
 
-/** A code object whose instructions are made when they are asked for. */
+/** A code object whose instructions are compiled on demand. */
 class CodeUnit implements CodeObject {
   readonly name: string;
   readonly kind: FunctionKind;
@@ -262,8 +262,8 @@ function compileUnit(unit: Unit, module: ParsedModule): Compiled {
 type Later = () => void;
 
 /**
- * Reads this, arguments, new.target, the function and its home object into registers, as far as they are used.
- * All reads of inputs come before anything else, so that no code is left in the middle of them.
+ * Reads this, arguments, new.target, the function and its home object into registers, as far as they are used. All
+ * reads of inputs come before anything else, so that execution never stops between them.
  */
 function frameInputs(ctx: FunctionContext, span: SourceSpan): readonly Later[] {
   const b = ctx.builder;
@@ -299,17 +299,17 @@ function frameInputs(ctx: FunctionContext, span: SourceSpan): readonly Later[] {
   return later;
 }
 
-/** Makes the `var`s of a scope. */
+/** Creates the `var`s of a scope. */
 function initializeVars(ctx: FunctionContext, scope: Scope | undefined, span: SourceSpan): void {
   for (const variable of scope?.variables.values() ?? []) {
     if (variable.kind !== "var") continue;
-    // Its initial value is the arguments object, which printed code cannot have under another variable
+    // Its initial value is the arguments object, which printed code cannot access under another variable
     if (variable.name === "arguments") ctx.unsupported("a variable called arguments", ctx.unit.node);
     ctx.initialize(variable, ctx.constant(undefined, span, ctx.initialRegister(variable)), span);
   }
 }
 
-/** Reads the frame's inputs into registers, binds parameters, makes `var`s. */
+/** Reads the frame's inputs into registers, binds parameters, creates `var`s. */
 function prologue(ctx: FunctionContext, node: FunctionNode): void {
   const b = ctx.builder;
   const span = { start: node.start, end: node.body.start };
@@ -343,7 +343,7 @@ function prologue(ctx: FunctionContext, node: FunctionNode): void {
   });
   for (const then of later) then();
   initializeVars(ctx, own, span);
-  // A variable of a body with a scope of its own begins with the value of the parameter of its name
+  // A variable of a body that has its own scope starts with the value of the parameter of the same name
   for (const variable of bodyScope(ctx, node)?.variables.values() ?? []) {
     if (variable.kind !== "var") continue;
     if (variable.name === "arguments") ctx.unsupported("a variable called arguments", node);
@@ -355,7 +355,7 @@ function prologue(ctx: FunctionContext, node: FunctionNode): void {
   if (node.generator) b.emit({ op: "generatorStart" }, span);
 }
 
-/** The scope of a function's body where it is not that of its parameters. */
+/** The scope of a function's body if it differs from that of its parameters. */
 function bodyScope(ctx: FunctionContext, node: FunctionNode): Scope | undefined {
   return ctx.analysis.scopes.get(node.body);
 }
@@ -366,7 +366,7 @@ function hasMappedArguments(unit: Unit): boolean {
   return node !== null && !unit.strict && hasSimpleParameters(node);
 }
 
-/** In sloppy functions `arguments` and simple parameters are the same storage; registers cannot show that. */
+/** In sloppy functions `arguments` and simple parameters share storage, which registers cannot express. */
 function refuseMappedArguments(ctx: FunctionContext, node: FunctionNode): void {
   for (const p of node.params) {
     const variable = p.type === "Identifier" ? ctx.variableOf(p) : null;

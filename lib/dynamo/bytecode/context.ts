@@ -18,16 +18,16 @@ import type { ParsedModule } from "./parse.ts";
 import type { AstNode, FunctionNode } from "./syntax.ts";
 import { type Analysis, pseudoOwner, type Unit, type Variable } from "./scope.ts";
 
-/** Somewhere `break` can go. */
+/** A target of `break`. */
 interface BreakContext {
   readonly kind: "break";
   readonly labels: readonly string[];
-  /** Whether a `break` without a label means it (loops and switch). */
+  /** Whether a `break` without a label refers to it (loops and switch). */
   readonly plain: boolean;
   readonly target: Label;
 }
 
-/** Somewhere `continue` can go. */
+/** A target of `continue`. */
 interface ContinueContext {
   readonly kind: "continue";
   readonly labels: readonly string[];
@@ -133,12 +133,12 @@ export class FunctionContext {
 
   // ---- variables
 
-  /** The variable a name node means, null for globals. */
+  /** The variable that a name node refers to, null for globals. */
   variableOf(node: AstNode): Variable | null {
     return this.analysis.references.get(node) ?? null;
   }
 
-  /** this, super, new.target, callee, arguments of the frame that this code sees. */
+  /** this, super, new.target, callee, arguments of the frame visible to this code. */
   pseudo(name: string): Variable | null {
     return pseudoOwner(this.unit).pseudo.get(name) ?? null;
   }
@@ -164,7 +164,7 @@ export class FunctionContext {
     return { kind, register };
   }
 
-  /** Makes the variable exist, not initialised where some use may come too early. */
+  /** Creates the variable, uninitialised if some use may come too early. */
   enter(variable: Variable, node: SourceSpan): void {
     const place = this.place(variable);
     if (!variable.usedEarly || place.kind === "free") return;
@@ -182,7 +182,7 @@ export class FunctionContext {
     else this.builder.emit({ op: "newCell", dst: place.register, src, name: variable.name }, node);
   }
 
-  /** Register to evaluate the first value into, undefined where `initialize` must move it. */
+  /** Register to evaluate the initial value into, undefined if `initialize` must move it. */
   initialRegister(variable: Variable): Register | undefined {
     const place = this.place(variable);
     return place.kind === "register" && !variable.usedEarly ? place.register : undefined;
@@ -220,7 +220,7 @@ export class FunctionContext {
     return result;
   }
 
-  /** Assigns a variable that exists already. */
+  /** Assigns a variable that exists. */
   write(variable: Variable, src: Register, node: SourceSpan): void {
     if (this.refusesWrite(variable, node)) return;
     const place = this.place(variable);
@@ -239,7 +239,7 @@ export class FunctionContext {
     }
   }
 
-  /** Emits what an assignment to a constant does, if it is one. */
+  /** Emits the effect of an assignment to a constant, if it is one. */
   private refusesWrite(variable: Variable, node: SourceSpan): boolean {
     if (variable.assignment === "plain") return false;
     if (variable.assignment === "throws") {
@@ -252,7 +252,7 @@ export class FunctionContext {
     return true;
   }
 
-  /** A register the value can be computed into directly when assigning, undefined where `write` must do it. */
+  /** A register into which the value can be computed directly when assigning, undefined if `write` must do it. */
   writeRegister(variable: Variable): Register | undefined {
     if (variable.assignment !== "plain" || variable.usedEarly || variable.unit !== this.unit) {
       return undefined;
@@ -263,7 +263,7 @@ export class FunctionContext {
 
   // ---- leaving statements
 
-  /** Runs `body` with one more context. */
+  /** Runs `body` with an additional context. */
   inside(context: ControlContext, body: () => void): void {
     this.contexts.push(context);
     body();
@@ -283,12 +283,14 @@ export class FunctionContext {
     this.unsupported(`${kind} without a target`, node);
   }
 
-  /** Emits a return of `value` through everything around. */
+  /** Emits a return of `value` through all enclosing contexts. */
   leaveByReturn(value: Register, node: SourceSpan): void {
     this.leave({ kind: "return", node }, value);
   }
 
-  /** Goes out, closing iterators on the way; a finally block takes over and goes on afterwards (`resumeLeave`). */
+  /**
+   * Leaves contexts, closing iterators on the way; a finally block takes over and continues afterwards (`resumeLeave`).
+   */
   private leave(way: Leave, value: Register | null): void {
     const saved = this.contexts;
     const savedRegion = this.builder.region;
@@ -305,7 +307,7 @@ export class FunctionContext {
         );
         if (index < 0) index = c.exits.push(way) - 1;
         if (value !== null) this.move(c.value, value, way.node);
-        // Nobody reads it then, but it must not matter before either
+        // Nothing reads it then, but it must be defined before, too
         else this.constant(undefined, way.node, c.value);
         this.constant(index + 2, way.node, c.which);
         this.builder.jump(c.entry, way.node);
@@ -346,7 +348,7 @@ export class FunctionContext {
     return variable;
   }
 
-  /** Leaves a finally block by the exit that was taken into it. */
+  /** Leaves a finally block by the exit for which it was entered. */
   resumeLeave(context: FinallyContext, node: SourceSpan): void {
     const b = this.builder;
     const when = (which: number, then: () => void): void => {
@@ -394,7 +396,7 @@ export class FunctionContext {
 
   // ---- generators
 
-  /** Target for return() at a yield here; null where nothing would run on the way out. */
+  /** Target for return() at a yield here; null if nothing would run on the way out. */
   returnAtYield(register: Register, node: SourceSpan): Label | null {
     if (!this.contexts.some((c) => c.kind === "finally" || c.kind === "iterator")) return null;
     const label = this.builder.label();
@@ -402,7 +404,7 @@ export class FunctionContext {
     return label;
   }
 
-  /** Emits the returns of yields inside `context` (all that are left where null). */
+  /** Emits the returns of yields inside `context` (all remaining ones if null). */
   flushReturns(context: FinallyContext | null): void {
     const mine = this.pending.filter((p) => context === null || p.contexts.includes(context));
     this.pending = this.pending.filter((p) => !mine.includes(p));

@@ -100,7 +100,7 @@ interface ListingRule {
   readonly writes?: readonly string[];
 }
 
-/** Values of fields that are not shown. */
+/** Values that are not shown. */
 const NOTHING: ReadonlySet<unknown> = new Set([null, false, "", undefined]);
 
 const freeText = (code: CodeObject, index: number): string =>

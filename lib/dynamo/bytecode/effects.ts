@@ -6,12 +6,12 @@
 import type { CodeObject, ExceptionEntry, Instruction, Offset, Register } from "./code.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 
-/** Returns whether an instruction depends on the function that it belongs to. */
+/** Returns whether an instruction depends on the function to which it belongs. */
 export function readsFrame({ op }: Instruction): boolean {
   return INSTRUCTIONS[op].frame ?? false;
 }
 
-/** Registers an instruction reads, in the order in which it looks at them. */
+/** Registers that an instruction reads, in order. */
 export function reads(i: Instruction): readonly Register[] {
   const found: Register[] = [];
   for (const field of INSTRUCTIONS[i.op].reads) collect(Reflect.get(i, field), found);
@@ -37,7 +37,7 @@ export function writes(i: Instruction): readonly Register[] {
   return found;
 }
 
-/** Offsets that control may go to from an instruction, exceptions aside. */
+/** Offsets to which control may go from an instruction, exceptions aside. */
 export function successors(code: CodeObject, offset: Offset): readonly Offset[] {
   const i = code.instructions[offset];
   if (!i) return [];
@@ -63,7 +63,7 @@ export function handlersAt(code: CodeObject, offset: Offset): readonly Exception
   return code.handlers.filter((h) => h.start <= offset && offset < h.end);
 }
 
-/** Returns whether the instruction can throw, suspend, or run code of others. */
+/** Returns whether the instruction can throw, suspend, or run other code. */
 export function mayThrow(i: Instruction): boolean {
   switch (i.op) {
     case "unary":
@@ -75,7 +75,7 @@ export function mayThrow(i: Instruction): boolean {
   }
 }
 
-/** The register that holds `true` once an instruction has thrown; null where an exception writes nothing. */
+/** The register that is `true` once an instruction has thrown; null if an exception writes nothing. */
 export function doneByThrowing(instruction: Instruction | undefined): Register | null {
   switch (instruction?.op) {
     case "iteratorNext":

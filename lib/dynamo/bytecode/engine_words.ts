@@ -1,19 +1,18 @@
 /**
- * The names that V8 gives expressions in its messages: `o.g(...).p is not a function`. Printed code splits an
- * expression, but its errors must name it as the program's own text would. Invariant: these are only words; behaviour
- * does not depend on them.
+ * The names that V8 gives expressions in its messages: `o.g(...).p is not a function`. Printed code splits expressions,
+ * but its errors must name them as the program's own text would. Invariant: these names affect messages only.
  */
 import type * as ast from "acorn";
 import type { AstNode } from "./syntax.ts";
 
 const UNKNOWN = "(intermediate value)";
 
-/** The words for a callee, for the class of a `new`, or for what a pattern takes apart. */
+/** The words for a callee, for the class of a `new`, or for a destructured value. */
 export function wordsFor(node: AstNode): string {
   return new Words(false).of(node);
 }
 
-/** The words for what is iterated: of a call, the function is named. */
+/** The words for an iterated value: for a call, the function is named. */
 export function iterableWords(node: AstNode): string {
   const inner = unwrapped(node), words = new Words(true).of(inner);
   const isCall = inner.type === "CallExpression" || inner.type === "NewExpression";
@@ -107,7 +106,7 @@ class Words {
     return typeof text === "string" ? `${base}${link || "."}${text}` : `${base}${link}[${this.of(property)}]`;
   }
 
-  /** Operands of one operator in a row are printed as one list. */
+  /** Consecutive operands of the same operator are printed as one list. */
   #operands({ left, operator, right }: ast.BinaryExpression | ast.LogicalExpression): string[] {
     const isRow = (left.type === "BinaryExpression" || left.type === "LogicalExpression") &&
       left.operator === operator && NARY.has(operator);
@@ -121,7 +120,7 @@ class Words {
   }
 }
 
-/** Operators whose operands V8 collects in a row. */
+/** Operators whose operands V8 collects into one list. */
 const NARY: ReadonlySet<string> = new Set([
   "+",
   "-",

@@ -1,8 +1,8 @@
 /**
  * Compiles expressions.
  *
- * Invariant: operands are evaluated left to right; a result register may be a variable's own register, so a caller
- * that evaluates more code before it uses the value gets it through `operand`.
+ * Invariant: operands are evaluated left to right; a result register may be a variable's own register, so a caller that
+ * evaluates more code before it uses the value obtains it through `operand`.
  */
 import { wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";
@@ -121,7 +121,7 @@ export function expression(ctx: FunctionContext, node: ast.Expression, dst?: Reg
       const r = b.temp();
       const onReturn = ctx.returnAtYield(r, node)?.id ?? null;
       if (node.delegate) {
-        // In a register of its own, since the iterator takes its place in a generator that goes on from here.
+        // In a register of its own, since the iterator replaces it in a generator that is resumed here.
         const source = b.temp();
         b.emit({ op: "move", dst: source, src }, node);
         b.emit({ op: "yieldDelegate", dst: r, source, onReturn }, node);
@@ -129,7 +129,7 @@ export function expression(ctx: FunctionContext, node: ast.Expression, dst?: Reg
       return deliver(ctx, r, node, dst);
     }
     case "ImportExpression": {
-      // Only the engine knows which module evaluated text belongs to.
+      // Only the engine knows to which module evaluated text belongs.
       if (!URL.canParse(ctx.module.url)) ctx.unsupported("import in evaluated code", node);
       const specifier = operand(ctx, node.source, node.options ? [node.options] : []);
       const options = node.options ? ctx.expression(node.options) : null;
@@ -295,14 +295,14 @@ function privateIndex(ctx: FunctionContext, node: ast.PrivateIdentifier): number
   return place.index;
 }
 
-/** Leaves the optional chain where `object` is null or undefined, if this step has a `?.`. */
+/** Leaves the optional chain if `object` is null or undefined and this step has a `?.`. */
 function optionalStep(ctx: FunctionContext, optional: boolean, object: Register, node: ast.Node): void {
   if (!optional) return;
   if (!ctx.chainExit) ctx.unsupported("optional step outside of a chain", node);
   ctx.builder.emit({ op: "jumpIf", condition: "nullish", test: object, target: ctx.chainExit.id }, node);
 }
 
-/** Evaluates an optional chain; what it is where the chain stops early is `otherwise`. */
+/** Evaluates an optional chain; `otherwise` is its value if the chain stops early. */
 function chain(
   ctx: FunctionContext,
   node: ast.ChainExpression,
@@ -325,7 +325,7 @@ function chain(
   return deliver(ctx, r, node, dst);
 }
 
-/** A property read; also gives the object, which is `this` of a method call. */
+/** A property read; also returns the object, which is `this` of a method call. */
 function member(
   ctx: FunctionContext,
   node: ast.MemberExpression,
@@ -364,7 +364,7 @@ function superBase(ctx: FunctionContext, node: ast.Node): { home: Register; rece
   return { home: ctx.read(home, node), receiver };
 }
 
-/** Evaluates what is called, with its `this`. */
+/** Evaluates the callee, with its `this`. */
 function calleeOf(
   ctx: FunctionContext,
   node: ast.Expression,
@@ -375,7 +375,7 @@ function calleeOf(
   if (node.type === "ChainExpression" && node.expression.type === "MemberExpression") {
     const inner = node.expression;
     const self = ctx.builder.temp();
-    // Also where the chain stops early: no register matters before it is set
+    // Also if the chain stops early: registers must be set before they are read
     ctx.constant(undefined, node, self);
     const value = chain(ctx, node, (_, r) => {
       const found = member(ctx, inner, r, later);

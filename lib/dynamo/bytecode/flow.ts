@@ -2,8 +2,8 @@
  * The control flow graph from one offset of a code object, for printing structured statements: nodes in reverse
  * postorder with dominators.
  *
- * Invariants: a try region is entered through its `try` node only. A region that control enters at several places (a
- * function resumed inside of it) appears once for each place.
+ * Invariants: a try region is entered through its `try` node only. A region with several entries (because a function is
+ * resumed inside of it) appears once for each entry.
  */
 import type { CodeObject, ExceptionEntry, Offset } from "./code.ts";
 import { handlersAt, successors } from "./effects.ts";
@@ -15,7 +15,7 @@ export interface RegionInstance {
   readonly depth: number;
 }
 
-/** A straight piece of code, or the beginning of a try statement. */
+/** A straight piece of code, or the start of a try statement. */
 export type FlowNode = BlockNode | TryNode;
 
 interface NodeBase {
@@ -47,11 +47,11 @@ export interface Flow {
   readonly nodes: readonly FlowNode[];
   /** The node that control reaches when it goes from `from` to an offset. */
   target(from: FlowNode, offset: Offset): FlowNode;
-  /** Whether loops have one entry each, so that structured statements can express them. */
+  /** Whether every loop has a single entry, so that structured statements can express it. */
   readonly reducible: boolean;
 }
 
-/** Offsets at which straight pieces begin. */
+/** Offsets at which straight pieces start. */
 export function blockStarts(code: CodeObject, entry: Offset): ReadonlySet<Offset> {
   const starts = new Set<Offset>([entry]);
   code.instructions.forEach((i, at) => {
@@ -101,7 +101,7 @@ class FlowBuilder {
     };
   }
 
-  /** Regions around an offset that matter, outermost first. */
+  /** Relevant regions around an offset, outermost first. */
   private chain(offset: Offset): readonly ExceptionEntry[] {
     const seen = new Set<Offset>();
     return handlersAt(this.code, offset).filter((h) => {
@@ -111,7 +111,7 @@ class FlowBuilder {
     }).reverse();
   }
 
-  /** The node for going from inside `from` to an offset; makes what is missing. */
+  /** The node for going from inside `from` to an offset; creates missing nodes. */
   private reach(from: RegionInstance | null, offset: Offset): FlowNode {
     const chain = this.chain(offset);
     let region = commonRegion(from, chain);
@@ -204,7 +204,7 @@ class FlowBuilder {
   }
 }
 
-/** The innermost instance around `from` that an offset with that chain is still inside of. */
+/** The innermost instance around `from` that also contains an offset with that chain. */
 function commonRegion(from: RegionInstance | null, chain: readonly ExceptionEntry[]): RegionInstance | null {
   let at = from;
   while (at && (at.depth > chain.length || !sameChain(at, chain))) at = at.parent;

@@ -24,7 +24,7 @@ export interface RegisterUse {
   readonly writes: readonly number[];
   /** Temporaries read twice: by a property read, and as `this` of the call of that property. */
   readonly receivers: ReadonlySet<Register>;
-  /** The constant a register always holds, where a single `const` writes it. */
+  /** The constant that a register always holds, if a single `const` writes it. */
   readonly constant: readonly (ExpressionText | null)[];
 }
 
@@ -66,11 +66,14 @@ function registerUse(code: CodeObject): RegisterUse {
   return found;
 }
 
-/** A value that waits to be put into the text of its only use. */
+/** A value that waits to be inserted into the text of its only use. */
 interface Pending {
   readonly register: Register;
   readonly expression: ExpressionText;
-  /** For `o.p` with o folded in: how to say both apart, if the call that wants o as this does not take it whole. */
+  /**
+   * For `o.p` with o folded in: how to print the two separately, if the call that needs o as `this` does not take the
+   * whole.
+   */
   readonly apart:
     | { readonly register: Register; readonly text: string; readonly member: () => string }
     | null;
@@ -102,14 +105,14 @@ export class Folder {
   private readonly use: RegisterUse;
   private readonly names: Names;
 
-  /** Mark of the source position of the instruction that is being printed. */
+  /** Mark of the source position of the instruction being printed. */
   #mark = "";
   readonly #takesMarks: boolean;
 
-  /** Offset of a `toNumeric` that the `increment` behind it will print. */
+  /** Offset of a `toNumeric` that the following `increment` will print. */
   private incremented = -2;
 
-  /** `end`: offset behind the piece of code. */
+  /** `end`: offset after the piece of code. */
   constructor(private readonly code: CodeObject, names: Names, private readonly end: Offset) {
     this.use = registerUse(code);
     this.#takesMarks = takesMarks(code.module);
@@ -131,7 +134,7 @@ export class Folder {
     };
   }
 
-  /** Statements made so far, with nothing left waiting. */
+  /** Statements so far, with nothing left waiting. */
   finish(): readonly Statement[] {
     this.flush(0);
     const out = this.out;
@@ -143,7 +146,7 @@ export class Folder {
     this.out.push({ kind: "text", text, abrupt });
   }
 
-  /** Turns what waits, down to `keep` entries, into statements. The oldest go first. */
+  /** Turns waiting values, down to `keep` entries, into statements. The oldest go first. */
   private flush(keep: number): void {
     while (this.pending.length > keep) {
       const p = this.pending.shift();
@@ -158,7 +161,7 @@ export class Folder {
     } else this.text(`${this.names.target(p.register)} = ${p.expression.text};`);
   }
 
-  /** Takes from what waits the operands that can stand inside the instruction's own text. */
+  /** Takes the waiting operands that can be inserted into the instruction's own text. */
   private take(operands: readonly Register[]): void {
     this.inlined.clear();
     const wanted = operands.filter((r) => this.pending.some((p) => p.register === r));
@@ -168,7 +171,7 @@ export class Folder {
       if (top && top.register === wanted[n]) at--;
       else {
         const index = this.pending.findIndex((p) => p.register === wanted[n]);
-        // Everything up to this operand happens before what follows it: it becomes statements.
+        // Everything up to this operand is evaluated before what follows it, so it becomes statements.
         const count = index + 1;
         for (let k = 0; k < count; k++) {
           const p = this.pending.shift();
@@ -242,7 +245,7 @@ export class Folder {
     return i.self === null || whole ? [i.callee, ...args] : [i.callee, i.self, ...args];
   }
 
-  /** The two statements of a property read whose object was folded into it though a call wants it too. */
+  /** The two statements of a property read whose object was folded into it although a call needs it too. */
   private takeApart(i: Extract<Instruction, { readonly op: "getProp" }>): Pending["apart"] {
     const object = this.inlined.get(i.object);
     if (!object || !this.use.receivers.has(i.object)) return null;
@@ -280,7 +283,7 @@ export class Folder {
     return true;
   }
 
-  /** The condition under which a conditional jump jumps, and its opposite. */
+  /** The condition under which a conditional jump is taken, and its negation. */
   condition(condition: JumpCondition, test: Register): { readonly yes: string; readonly no: string } {
     this.take([test]);
     const e = this.names.operand(test);
@@ -335,7 +338,7 @@ function hasReturn(i: Instruction): boolean {
   return (i.op === "yield" || i.op === "yieldDelegate") && i.onReturn !== null;
 }
 
-/** Lines of one statement that spans several. */
+/** Lines of one statement that spans several lines. */
 function joinLines(lines: readonly string[]): readonly string[] {
   const out: string[] = [];
   for (const line of lines) {

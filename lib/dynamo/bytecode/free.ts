@@ -23,7 +23,7 @@ export function freeVariables(unit: Unit, module: ParsedModule): readonly Variab
 export function describeFree(variable: Variable, unit: Unit): FreeVariable {
   const lexical = variable.kind === "let" || variable.kind === "const" || variable.kind === "class" ||
     variable.kind === "import";
-  // Seen from a function called from outside, only the enclosing frames' order is unknown.
+  // For a function called from outside, only the order of the enclosing frames is unknown.
   const outermost = variable.unit.kind === "program" || unit.parent === null;
   return {
     name: variable.name,

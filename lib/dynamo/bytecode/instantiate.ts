@@ -1,5 +1,5 @@
 /**
- * Printed functions as live functions.
+ * Turns printed functions into live functions.
  *
  * Invariant: the text is evaluated in the global scope and can access only its parameters.
  */
@@ -9,13 +9,13 @@ import { freeName } from "./print_names.ts";
 import type { LiveCellLike, PrintedFunction } from "./print_types.ts";
 import { type Cell, type PrivateLike, runtime } from "./runtime.ts";
 
-/** A free variable as printed code takes it: by its form a value, a cell, a live cell, or access to a private name. */
+/** A free variable as passed to printed code: by its form a value, a cell, a live cell, or access to a private name. */
 export type FreeValue = unknown | Cell | LiveCellLike | PrivateLike;
 
 /** Any function. */
 export type AnyFunction = (...args: readonly unknown[]) => unknown;
 
-/** Makes the function. `free` is indexed as `code.free`. */
+/** Creates the function. `free` is indexed as `code.free`. */
 export function instantiate(
   code: CodeObject,
   printed: PrintedFunction,

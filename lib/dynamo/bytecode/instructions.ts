@@ -10,18 +10,18 @@ type Field<O extends Opcode> = Exclude<keyof InstructionOf<O>, "op"> & string;
 
 /** Properties of one instruction. */
 export interface Rule<O extends Opcode = Opcode> {
-  /** Its operands: registers, or what lists and keys hold of them. */
+  /** Its operands: registers, and fields that contain registers. */
   readonly reads: readonly Field<O>[];
-  /** Registers that it writes; `dst` alone unless given, where there is one. */
+  /** Registers that it writes; by default `dst`, if there is one. */
   readonly writes?: readonly Field<O>[];
   /**
    * Its line in a listing: {field} as an operand, {field!} as a constant, {field~} as a free variable; <field: …> only where
    * the field is given, <!field: …> only where it is not.
    */
   readonly text: string;
-  /** It neither throws, suspends, nor runs code of others. */
+  /** Whether it neither throws, nor suspends, nor runs other code. */
   readonly pure?: true;
-  /** It depends on the function that it belongs to: arguments, receiver, the function itself. */
+  /** Whether it depends on the function to which it belongs: arguments, receiver, the function itself. */
   readonly frame?: true;
 }
 

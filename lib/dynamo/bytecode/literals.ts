@@ -1,7 +1,7 @@
 /**
  * Compiles array and object literals, templates, and closures.
  *
- * Invariant: members whose evaluation user code can observe are evaluated in source order.
+ * Invariant: members whose evaluation is observable are evaluated in source order.
  */
 import type * as ast from "acorn";
 import type { Argument, Capture, KeyOperand, ObjectMember, Register } from "./code.ts";
@@ -97,7 +97,7 @@ export function literalKey(
   return { kind: "register", register };
 }
 
-/** Captured variables of a unit that is made here. */
+/** Captured variables of a unit whose closure is created here. */
 export function captures(ctx: FunctionContext, unit: Unit): readonly Capture[] {
   return freeVariables(unit, ctx.module).map((variable): Capture => {
     const place = ctx.place(variable);
@@ -133,7 +133,7 @@ export function closureOf(
   return dst;
 }
 
-/** The name without the `get ` or `set ` that `namePrefix` carries. */
+/** The name without the `get ` or `set ` of `namePrefix`. */
 function plainName(unit: Unit, prefix: string): string {
   return prefix && unit.name.startsWith(`${prefix} `) ? unit.name.slice(prefix.length + 1) : unit.name;
 }
@@ -143,7 +143,8 @@ export function templateLiteral(ctx: FunctionContext, node: ast.TemplateLiteral,
   const values = node.expressions.map((e, i) => {
     const later = node.expressions.slice(i + 1);
     const value = operand(ctx, e, later);
-    // Each value becomes a string before the next expression runs; that shows only if the next one is not inert.
+    // Each value becomes a string before the next expression runs; that is only observable if the next one is not
+    // inert.
     if (later.every((n) => isInert(ctx, n))) return value;
     const text = b.temp();
     b.emit({ op: "toString", dst: text, src: value }, e);

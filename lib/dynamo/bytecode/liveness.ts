@@ -1,14 +1,14 @@
 /**
  * Liveness of registers: those whose values may still be read after an offset.
  *
- * Invariant: exception edges count: a register that a handler reads is live throughout its range.
+ * Invariant: exception edges are included: a register that a handler reads is live throughout its range.
  */
 import type { CodeObject, Offset, Register } from "./code.ts";
 import { handlersAt, reads, successors, writes } from "./effects.ts";
 
 const cache = new WeakMap<CodeObject, readonly ReadonlySet<Register>[]>();
 
-/** Registers that are read at `offset` or after it before they are written; in increasing order. */
+/** Registers that may be read at or after `offset` before they are written; in increasing order. */
 export function liveRegisters(code: CodeObject, offset: Offset): ReadonlySet<Register> {
   let table = cache.get(code);
   if (!table) cache.set(code, table = analyse(code));

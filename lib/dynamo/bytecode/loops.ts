@@ -1,7 +1,7 @@
 /**
  * Compiles loops.
  *
- * Invariant: closures made in one iteration share that iteration's variables and no other's.
+ * Invariant: closures created in one iteration share that iteration's variables and no others.
  */
 import { iterableWords } from "./engine_words.ts";
 import type * as ast from "acorn";
@@ -12,7 +12,7 @@ import { bindPattern, updateExpression } from "./assignment.ts";
 import { jumpUnless } from "./expressions.ts";
 import { resource, withDisposal } from "./using.ts";
 
-/** Runs `body` where `break` and `continue` mean this loop. */
+/** Runs `body` with this loop as the target of `break` and `continue`. */
 function loopBody(
   ctx: FunctionContext,
   labels: readonly string[],
@@ -112,7 +112,7 @@ function iteration(
   ctx.statement(node.body);
 }
 
-/** The iterated value; the loop's variables exist but are not initialised while it is evaluated. */
+/** The iterated value; the loop's variables exist but are uninitialised while it is evaluated. */
 function subject(ctx: FunctionContext, node: ast.ForInStatement | ast.ForOfStatement): Register {
   for (const v of ctx.analysis.scopes.get(node)?.variables.values() ?? []) ctx.enter(v, node.left);
   return ctx.expression(node.right);
@@ -173,7 +173,7 @@ export function forOfStatement(
   const error = b.temp();
   const region = b.region;
   const handler = b.guarded(error, () => {
-    // Leaving closes the iterator; going on to the next iteration does not.
+    // Leaving the loop closes the iterator; continuing with the next iteration does not.
     ctx.inside({ kind: "break", labels, plain: true, target: exit }, () => {
       ctx.inside({ kind: "iterator", iterator, done: null, async, region }, () => {
         ctx.inside({ kind: "continue", labels, target: next }, () => iteration(ctx, node, value));

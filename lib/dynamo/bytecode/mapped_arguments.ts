@@ -1,5 +1,5 @@
 /**
- * Detects sloppy functions whose parameters alias the elements of `arguments`, where one may be changed through the
+ * Detects sloppy functions whose parameters alias the elements of `arguments`, where writes to one may change the
  * other, which registers cannot express. Invariant: the accepted uses only read.
  */
 import type * as ast from "acorn";
@@ -16,7 +16,7 @@ export function writtenArguments(node: FunctionNode): AstNode | null {
       if (at.name === "arguments" && !isOnlyRead(at, parents)) found ??= at;
       return;
     }
-    // Other functions than arrows have their own.
+    // Functions other than arrows have their own.
     const own = isFunctionNode(at) && at.type !== "ArrowFunctionExpression";
     childrenOf(at, (child) => own ? visitNames(child) : visit(child, [at, ...parents]));
   };

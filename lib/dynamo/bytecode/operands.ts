@@ -21,13 +21,13 @@ export function operand(ctx: FunctionContext, node: ast.Expression, later: reado
   return copy;
 }
 
-/** The variable a plain name or `this` means. */
+/** The variable that a plain name or `this` refers to. */
 function bareVariable(ctx: FunctionContext, node: ast.Expression): Variable | null {
   if (node.type === "ParenthesizedExpression") return bareVariable(ctx, node.expression);
   return node.type === "Identifier" || node.type === "ThisExpression" ? ctx.variableOf(node) : null;
 }
 
-/** Returns whether the node, outside of functions in it, may assign the variable. */
+/** Returns whether the node, outside of nested functions, may assign the variable. */
 function assigns(ctx: FunctionContext, node: AstNode, variable: Variable): boolean {
   if (!variable.reassigned || isFunctionNode(node)) return false;
   if (node.type === "Identifier" || node.type === "Literal") return false;
@@ -48,7 +48,9 @@ function assigns(ctx: FunctionContext, node: AstNode, variable: Variable): boole
   return found;
 }
 
-/** Returns whether evaluating the node neither runs user code nor throws, and does not depend on its time. */
+/**
+ * Returns whether evaluating the node neither runs user code nor throws, and gives the same value whenever it happens.
+ */
 export function isInert(ctx: FunctionContext, node: AstNode): boolean {
   switch (node.type) {
     case "Literal":
@@ -77,7 +79,7 @@ export function keyOf(ctx: FunctionContext, node: ast.MemberExpression): KeyOper
   return { kind: "register", register: ctx.expression(node.property) };
 }
 
-/** Registers of arguments. A spread that more code follows is iterated into an array at its place. */
+/** Registers of arguments. A spread followed by more code is iterated into an array immediately. */
 export function argumentList(
   ctx: FunctionContext,
   nodes: readonly (ast.Expression | ast.SpreadElement)[],
@@ -99,14 +101,14 @@ export function argumentList(
   return [{ register: elementList(ctx, nodes, { node: span, isUnnamed: true }), spread: true }];
 }
 
-/** Makes an array of the elements, in order. */
+/** Creates an array of the elements, in order. */
 export function elementList(
   ctx: FunctionContext,
   nodes: readonly (ast.Expression | ast.SpreadElement | null)[],
   options: {
     readonly node: { start: number; end: number };
     readonly dst?: Register | undefined;
-    /** Whether the engine names what is spread by its value: it does so in arguments. */
+    /** Whether the engine names the spread value by its type: it does so in arguments. */
     readonly isUnnamed?: boolean;
   },
 ): Register {

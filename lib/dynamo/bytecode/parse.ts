@@ -20,10 +20,12 @@ import {
 export interface ParsedModule extends SourceModule {
   readonly program: acorn.Program;
   readonly analysis: Analysis;
-  /** The function or class whose V8 location is that offset: the first `(` of ordinary functions, the start of
-   * arrows and of classes without a constructor. */
+  /**
+   * The function or class that V8 reports at that offset: the first `(` of ordinary functions, the start of arrows and
+   * of classes without a constructor.
+   */
   functionAt(offset: number): FunctionNode | ClassNode | null;
-  /** The node directly around a node. */
+  /** The parent of a node. */
   parentOf(node: AstNode): AstNode | null;
 }
 
@@ -34,7 +36,7 @@ export interface ParseOptions {
   readonly sourceType?: "module" | "script";
   /** Maps an offset to the user's file; by default the offset's line and column in `text`. */
   readonly position?: (offset: number) => UserPosition;
-  /** Sees each token of a text whose kind is given. */
+  /** Called with each token of a text whose kind is given. */
   readonly onToken?: (token: acorn.Token) => void;
 }
 
@@ -58,7 +60,8 @@ export function parseModule(options: ParseOptions): ParsedModule {
 }
 
 /**
- * Positions of the nodes of a tree, computed on the way down to a requested one: most of a module is never looked up.
+ * Parents and positions of the nodes of a tree, computed on the way down to a requested one: most of a module is never
+ * looked up.
  */
 class Places {
   readonly #children = new Map<AstNode, readonly AstNode[]>();

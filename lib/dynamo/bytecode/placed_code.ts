@@ -1,6 +1,7 @@
 /**
- * Printed code as scripts at the positions of their originals: an error in them names the program's file and line.
- * Invariant: the evaluated text differs from the readable one only in the name of the function and in line breaks.
+ * Evaluates printed code as scripts at the positions of their originals: an error in them names the program's file and
+ * line. Invariant: the evaluated text differs from the readable one only in the name of the function and in line
+ * breaks.
  */
 import { Script } from "node:vm";
 import { apply } from "../../base/own_builtins.ts";
@@ -18,12 +19,12 @@ export interface PlacedRequest {
   readonly parameters: readonly string[];
 }
 
-/** A function that takes the parameters and gives the function that was printed. */
+/** A function that takes the parameters and returns the printed function. */
 export function evaluatePlaced(code: CodeObject, request: PlacedRequest): (...given: unknown[]) => unknown {
   const { marked, strict, parameters } = request;
   const named = anonymous(marked, code.name);
   const layout = URL.canParse(code.module.url) ? placed(named, startsOf(code.module)) : null;
-  // Lines are counted from the script's first one: V8 ignores an offset beside a source URL.
+  // Lines are counted from the script's first one: V8 ignores a line offset if there is a source URL.
   const above = "\n".repeat(layout?.firstLine ?? 0);
   const directive = strict ? '"use strict";' : "";
   const text = `(function (${parameters.join(", ")}) {${directive} return (${above}${
@@ -47,7 +48,7 @@ function startsOf(module: SourceModule): readonly number[] {
 
 const HEAD = /^((?:async )?function\*?) [^\s(]+(?=\()/;
 
-/** A named function expression as one that traces show under the original's name, which its body does not see. */
+/** A named function expression that stack traces show under the original's name, which its body cannot see. */
 function anonymous(marked: string, name: string): string {
   const text = marked.replace(HEAD, "$1 ");
   if (name === "") return text;

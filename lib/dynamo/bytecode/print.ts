@@ -5,9 +5,9 @@
  * Invariant: calling it does what the rest of the original does, with the same observable steps.
  *
  * Control flow is printed as structured statements after N. Ramsey, "Beyond Relooper" (ICFP 2022): a node's code
- * contains the nodes it dominates; nodes with several predecessors follow a labelled block that the predecessors
- * break out of; loop headers become loops. Try regions are separate nodes. Where that does not apply, a switch on the
- * number of the next block is printed instead.
+ * contains the nodes it dominates; nodes with several predecessors follow a labelled block that the predecessors break
+ * out of; loop headers become loops. Try regions are separate nodes. If the flow is irreducible, a switch on the number
+ * of the next block is printed instead.
  */
 import { type CodeObject, type Offset, type Register, UnsupportedSyntax } from "./code.ts";
 import {
@@ -59,7 +59,7 @@ export function printFunction(code: CodeObject, options: PrintOptions = {}): Pri
   };
 }
 
-/** Registers a printed rest needs. A suspended yield's own result is not there yet. */
+/** Registers that the printed rest needs. The result of a suspended yield itself does not exist yet. */
 function liveAtEntry(code: CodeObject, options: PrintOptions): ReadonlySet<Register> {
   const entry = options.entry ?? 0;
   const live = new Set(liveRegisters(code, entry));
@@ -75,8 +75,8 @@ function liveAtEntry(code: CodeObject, options: PrintOptions): ReadonlySet<Regis
 }
 
 /**
- * Offset of `generatorStart` if what comes before it can be observed, so that it has to run at the call and not at
- * the first next().
+ * Offset of `generatorStart` if code before it is observable, so that it has to run at the call and not at the first
+ * next().
  */
 function generatorPrologue(code: CodeObject, entry: Offset): Offset | null {
   if (!code.generator) return null;
@@ -100,7 +100,7 @@ function generatorPrologue(code: CodeObject, entry: Offset): Offset | null {
 interface BodyContext {
   readonly names: FunctionNames;
   readonly options: PrintOptions;
-  /** Offset at which control leaves the printed part by falling out of it. */
+  /** Offset at which control leaves the printed part by falling off its end. */
   readonly until?: Offset;
 }
 
@@ -131,9 +131,9 @@ function functionBody(code: CodeObject, entry: Offset, context: BodyContext): re
 }
 
 class StructuredPrinter {
-  /** Nodes that are reached by breaking out of a labelled block, by the node under which they stand. */
+  /** Nodes that are reached by breaking out of a labelled block, by the node under which they are printed. */
   private readonly placed = new Map<FlowNode, FlowNode[]>();
-  /** Nodes that stand behind a loop, by its header. */
+  /** Nodes that follow a loop, by its header. */
   private readonly behind = new Map<FlowNode, FlowNode[]>();
   private readonly isPlaced = new Set<FlowNode>();
   private readonly isHeader = new Set<FlowNode>();
@@ -164,8 +164,8 @@ class StructuredPrinter {
   }
 
   /**
-   * Under which node a node stands: its dominator, unless that is inside of a try region or a loop that the node is
-   * outside of; then it stands under the try node, or behind the loop.
+   * The node under which a node is printed: its dominator, unless that is in a try region or a loop that does not
+   * contain the node; then the try node, or after the loop.
    */
   private place(
     node: FlowNode,
@@ -174,7 +174,7 @@ class StructuredPrinter {
   ): { readonly owner: FlowNode; readonly table: Map<FlowNode, FlowNode[]> } {
     let owner = dominator;
     let table = this.placed;
-    // Code that only leaves the function may stay where the one way to it is.
+    // Code that only leaves the function may stay at its single use.
     const leaves = node.kind === "block" && node.successors.length === 0 && node.predecessors.length === 1;
     for (let at: FlowNode | null = dominator; at; at = at.dominator) {
       if (at.kind === "try") {
@@ -201,7 +201,7 @@ class StructuredPrinter {
     return `$C${node.order}`;
   }
 
-  /** The node's code with all it dominates. */
+  /** The node's code with everything it dominates. */
   private tree(node: FlowNode): readonly Statement[] {
     const body = this.within(
       this.placed.get(node) ?? [],
@@ -212,7 +212,7 @@ class StructuredPrinter {
     return this.within(this.behind.get(node) ?? [], () => [loop]);
   }
 
-  /** Statements inside the blocks that are broken out of to reach the `targets`, which follow them. */
+  /** Statements inside the labelled blocks that are broken out of to reach the `targets`, which follow them. */
   private within(targets: readonly FlowNode[], inner: () => readonly Statement[]): readonly Statement[] {
     const [outermost, ...rest] = [...targets].sort((a, b) => b.order - a.order);
     if (!outermost) return inner();
@@ -234,7 +234,7 @@ class StructuredPrinter {
     return [{ kind: "try", body, parameter, handler }];
   }
 
-  /** Control goes from one node to another. */
+  /** Transfers control from one node to another. */
   private go(from: FlowNode, to: FlowNode): readonly Statement[] {
     if (to.order <= from.order && dominates(to, from)) {
       return [{ kind: "continue", label: this.loopLabel(to) }];
@@ -262,7 +262,7 @@ class StructuredPrinter {
           const { yes, no } = folder.condition(i.condition, i.test);
           const before = folder.finish();
           if (i.target === at + 1) {
-            // Both ways are one, but the condition is still computed.
+            // Both targets are the same, but the condition is still evaluated.
             return [...before, ...evaluation(yes), ...this.goTo(node, at + 1)];
           }
           return [...before, {
@@ -318,7 +318,7 @@ class StructuredPrinter {
   }
 }
 
-/** The nodes of the loop of a header: those from which control comes back to it without leaving its dominance. */
+/** The nodes of a header's loop: those from which control returns to it without leaving its dominance. */
 function loopOf(header: FlowNode): ReadonlySet<FlowNode> {
   const loop = new Set<FlowNode>([header]);
   const work = header.predecessors.filter((p) => p.order >= header.order);

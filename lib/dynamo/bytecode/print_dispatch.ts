@@ -1,8 +1,7 @@
 /**
  * Prints control flow as a loop around a switch, for code whose loops have several entries.
  *
- * Invariant: `$pc` is the number of the piece of code that runs, so that a handler knows where an exception was
- * thrown.
+ * Invariant: `$pc` is the number of the running piece of code, so that a handler knows where an exception was thrown.
  */
 import type { CodeObject, Offset } from "./code.ts";
 import { handlersAt, successors } from "./effects.ts";

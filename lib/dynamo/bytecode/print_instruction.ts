@@ -28,7 +28,7 @@ export interface ExpressionText {
   readonly bare: boolean;
   /** Of `o.p`: the texts of a call that passes o as this. */
   readonly receiver?: Register;
-  /** Whether the text may stand for the callee of a call that passes no this. */
+  /** Whether the text may be the callee of a call that passes no this. */
   readonly plainCallee?: boolean;
   /** The engine's name for it in messages, if known. */
   readonly words?: string;
@@ -46,9 +46,9 @@ export interface Names {
   rest(from: number): string;
   callee(): string;
   home(): string;
-  /** A variable for what is used within one statement. */
+  /** A variable for values used within one statement. */
   readonly scratch: string;
-  /** The mark of the instruction that is printed: where it was written. */
+  /** The mark of the instruction being printed: its source position. */
   readonly mark: string;
 }
 
@@ -123,7 +123,7 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
       return bare(`${ready(text, variable)}.v`);
     }
     case "loadGlobal":
-      // A property of the global object may have a getter, which runs once.
+      // A property of the global object may have a getter, which must run once.
       if (i.forTypeof) {
         const absent = `typeof ${i.name} === "undefined" ? undefined : ${i.name}`;
         return loose(`$rt.hasGlobal(${JSON.stringify(i.name)}) ? ${i.name} : ${absent}`);
@@ -143,7 +143,7 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
     }
     case "binary": {
       const left = names.operand(i.left);
-      // A unary operand may not stand before **, and a literal object would begin a block.
+      // A unary operand may not precede **, and an object literal would begin a block.
       return loose(`${wrap(left)} ${i.operator} ${r(i.right)}`);
     }
     case "toNumeric":
@@ -236,7 +236,7 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
   }
 }
 
-/** An instruction that is not an expression, as statements; jumps are printed elsewhere, with the control flow. */
+/** An instruction that is not an expression, as statements; jumps are printed with the control flow. */
 export function instructionStatements(code: CodeObject, i: Instruction, names: Names): readonly string[] {
   const item = (register: Register): string => names.operand(register).text;
   const t = (register: Register): string => names.target(register);
@@ -368,11 +368,11 @@ function ready(cell: string, variable: FreeVariable | undefined): string {
 }
 
 function wrapObject(e: ExpressionText): string {
-  // `1.x` would be a number; literals of objects and functions are safe in parentheses only at the start.
+  // `1.x` would be a number; object and function literals need parentheses only at the start.
   return /^[\d.]/.test(e.text) || !e.bare || e.text.startsWith("{") ? `(${e.text})` : e.text;
 }
 
-/** The name of a property that a pattern takes out, for messages: the first one has no computed key. */
+/** The name of a property that a pattern reads, for messages: the first one has no computed key. */
 function keyText(key: KeyOperand): string {
   return constantText(key.kind === "name" ? key.name : "");
 }
@@ -397,7 +397,7 @@ function templateText(text: string): string {
 
 const templateIndexes = new WeakMap<InstructionOf<"templateObject">, number>();
 
-/** The number of a tagged template's strings array: one for all code that has this instruction. */
+/** The number of a tagged template's strings array: the same for all code that has this instruction. */
 export function templateIndex(i: InstructionOf<"templateObject">): number {
   let index = templateIndexes.get(i);
   if (index === undefined) templateIndexes.set(i, index = addTemplate(i.cooked, i.raw));
@@ -423,7 +423,7 @@ function objectText(
   return bare(text);
 }
 
-/** Expressions that look like names of variables. */
+/** Expressions that look like variable names. */
 const KEYWORDS: ReadonlySet<string> = new Set(["this", "null", "true", "false"]);
 
 function memberEntry(m: ObjectMember, names: Names, keyValue: (key: KeyOperand) => string): string {
@@ -442,7 +442,7 @@ function callText(
 ): ExpressionText {
   const callee = names.operand(i.callee), isNamed = callee.words === i.text;
   const called = (text: string) => named(`${text}(${args(i.args)})`, `${i.text}(...)`);
-  // `o.p` with o the receiver calls with this = o, if o's text is a mere name.
+  // `o.p` with receiver o calls with this = o, if o's text is a plain name.
   if (i.self !== null && callee.receiver === i.self && isNamed) return called(callee.text);
   const isPlain = IDENTIFIER.test(callee.text) && callee.text !== "eval" && callee.text !== "this";
   if (i.self === null && isPlain && isNamed) return called(names.mark + callee.text);

@@ -15,7 +15,7 @@ export function markOf(offset: number): string {
   return `${EDGE}${offset}${EDGE}`;
 }
 
-/** The text of a nested function, whose lines stay as they are, between marks. */
+/** The text of a nested function, whose line breaks are kept, between marks. */
 export function markedClosure(text: string, start: number): string {
   return `${EDGE}(${start}${EDGE}${text}${EDGE})${EDGE}`;
 }
@@ -38,16 +38,16 @@ export interface PlacedText {
   readonly firstLine: number;
 }
 
-/** Lays text out by its marks; null where it has none. `starts` are the offsets at which lines of the module begin. */
+/** Lays text out by its marks; null if it has none. `starts` are the offsets at which lines of the module begin. */
 export function placed(marked: string, starts: readonly number[]): PlacedText | null {
   const first = nextMark(marked, 0);
-  // The head of the function takes the line before, where there is one, so that its body has its columns.
+  // The head of the function goes on the line before, if there is one, so that its body keeps its columns.
   return first === null
     ? null
     : new Layout(marked, starts, Math.max(lineColumn(starts, first).line - 1, 0)).run();
 }
 
-/** The offset of the first mark behind a position, before the line ends if `inLine` says so. */
+/** The offset of the first mark after a position, before the end of the line if `inLine` says so. */
 function nextMark(text: string, from: number, { inLine = false } = {}): number | null {
   const pattern = new RegExp(MARK);
   pattern.lastIndex = from;
@@ -85,7 +85,7 @@ class Layout {
     return { text: this.#out, firstLine: this.firstLine };
   }
 
-  /** Breaks the line before a statement, since not every place inside of one takes a break (`return`). */
+  /** Breaks the line before a statement, since not every place inside of one allows a break (`return`). */
   #endStatement(next: number): void {
     this.#add(" ");
     const offset = nextMark(this.marked, next, { inLine: true });

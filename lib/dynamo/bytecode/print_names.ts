@@ -1,7 +1,7 @@
 /**
  * Names in one printed function: registers, free variables, parameters.
  *
- * Invariant: no name of ours is one that the printed code looks up as a global: all contain a `$`.
+ * Invariant: no generated name shadows a global that the printed code looks up: all contain a `$`.
  */
 import type { CodeObject, FreeVariable, Register } from "./code.ts";
 import type { ExpressionText, Names } from "./print_instruction.ts";
@@ -13,7 +13,7 @@ export class FunctionNames implements Names {
   readonly freeUsed = new Map<number, FreeForm>();
   usesCallee = false;
   usesHome = false;
-  /** Marks are made where instructions are printed one by one. */
+  /** Marks are only set where instructions are printed one by one. */
   readonly mark = "";
   private readonly used = new Set<string>();
   private readonly extra = new Set<string>();
@@ -32,7 +32,7 @@ export class FunctionNames implements Names {
     this.plain = plainNames(code);
   }
 
-  /** A name for what is used within one statement. */
+  /** A name for values used within one statement. */
   get scratch(): string {
     this.extra.add("$s");
     return "$s";
@@ -111,8 +111,8 @@ export class FunctionNames implements Names {
 }
 
 /**
- * Names that identifiers must not have, in strict or any code, and names that printed code itself uses, such as
- * errors.
+ * Names that identifiers must not have, in strict or any code, and names that printed code itself uses, such as those
+ * of errors.
  */
 const RESERVED: ReadonlySet<string> = new Set(
   ("arguments async await break case catch class const continue debugger default delete do else enum eval export " +
@@ -132,9 +132,9 @@ interface PlainNames {
 const known = new WeakMap<CodeObject, PlainNames>();
 
 /**
- * Registers and free variables that keep the names of their variables, which the engine's errors mention: the variables of
- * that name are one, and nothing else in the text looks the name up. Functions inside are texts of the program, with globals
- * of their own.
+ * Registers and free variables that keep the names of their variables, which the engine's errors mention: only one
+ * variable has that name, and nothing else in the text looks it up. Nested functions are texts of the program, with
+ * globals of their own.
  */
 function plainNames(code: CodeObject): PlainNames {
   const found = known.get(code);
@@ -171,7 +171,7 @@ export function freeName(code: CodeObject, index: number): string {
   return `${user.replace(/[^\p{ID_Continue}$]/gu, "_").replace(/^(?=\d)/, "_")}$f${index}`;
 }
 
-/** The form of a free variable where the caller names none. */
+/** The form of a free variable if the caller specifies none. */
 function defaultForm(variable: FreeVariable | undefined): FreeForm {
   if (variable?.kind === "private") return "private";
   return variable?.reassigned ? "live" : "value";

@@ -10,7 +10,7 @@ import type { FunctionNames } from "./print_names.ts";
 import type { Statement } from "./statement_tree.ts";
 
 export interface SuspensionParts {
-  /** The whole statement, where return() need not be noticed. */
+  /** The whole statement, if return() need not be noticed. */
   readonly plain: string;
   readonly before: readonly Statement[];
   readonly body: readonly Statement[];
@@ -19,7 +19,7 @@ export interface SuspensionParts {
   readonly onReturn: readonly Statement[];
 }
 
-/** Prints a suspension. `suspended`: the yield has happened already, so nothing is yielded. */
+/** Prints a suspension. `suspended`: the yield has already happened, so nothing is yielded. */
 export function suspension(
   code: CodeObject,
   i: InstructionOf<"yield"> | InstructionOf<"yieldDelegate">,

@@ -1,12 +1,11 @@
 /**
  * The interface of the printer.
  *
- * Invariant: a printed function's text names nothing of its surroundings but `$free`, `$rt`, `$callee`, `$home` and
- * globals.
+ * Invariant: a printed function's text refers to nothing outside but `$free`, `$rt`, `$callee`, `$home` and globals.
  */
 import type { Offset, Register } from "./code.ts";
 
-/** Anything with a getter and a setter of a variable. */
+/** Any object with a getter and a setter of a variable. */
 export interface LiveCellLike {
   readonly get: () => unknown;
   readonly set: (value: unknown) => void;
@@ -33,18 +32,18 @@ export interface PrintOptions {
   /** Form of each free variable, by index; by default `live` for reassigned ones, else `value`. */
   readonly freeForm?: (index: number) => FreeForm;
   /**
-   * The entry is a `yield` that has happened already: the printed generator first waits for next(), throw() or
-   * return() there. Its user makes it and calls next() once, whose result is dropped.
+   * Whether the entry is a `yield` that has already happened: the printed generator first waits for next(), throw() or
+   * return() there. The caller creates it and calls next() once, whose result is dropped.
    */
   readonly suspended?: boolean;
-  /** Structured statements (where the flow allows it), or a switch in a loop always. */
+  /** Structured statements (if the flow allows it), or always a switch in a loop. */
   readonly controlFlow?: "structured" | "dispatch";
 }
 
 export interface PrintedFunction {
   /** A function expression. */
   readonly source: string;
-  /** The same with marks of where it was written, for `placed`. */
+  /** The same with marks of source positions, for `placed`. */
   readonly marked: string;
   /** Registers that are its parameters; at entry 0 the function takes the original's arguments. */
   readonly parameters: readonly Register[];

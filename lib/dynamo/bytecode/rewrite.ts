@@ -12,7 +12,7 @@ import { markedClosure, takesMarks } from "./print_marks.ts";
 import type { Unit, Variable } from "./scope.ts";
 import { type AstNode, childrenOf, isAnonymous, isClassNode, isNaming } from "./syntax.ts";
 
-/** Source text of one captured variable, where the closure is made. */
+/** Source text of one captured variable, as seen where the closure is created. */
 export interface CapturedText {
   readonly text: string;
   /** Whether it is the value, an object whose `v` is the value, or access to a private name. */
@@ -29,7 +29,7 @@ interface Edit {
 /** How a captured variable appears in the text. */
 interface Binding extends CapturedText {
   readonly parameter: string;
-  /** The replacement of a reference; null: it is unchanged. */
+  /** The replacement of a reference; null: unchanged. */
   readonly reference: string | null;
 }
 
@@ -91,7 +91,9 @@ function memberKey(key: string): string {
   return key.startsWith('"') && key !== '"__proto__"' ? key : `[${key}]`;
 }
 
-/** The text as an expression with the right name: methods in an object literal, anonymous functions as a property. */
+/**
+ * The text as an expression that gives the right name: methods in an object literal, anonymous functions as a property.
+ */
 function named(
   unit: Unit,
   text: string,
@@ -124,7 +126,7 @@ function named(
 function bind(variable: Variable, text: CapturedText): Binding {
   const base = variable.name.replace(/[^\p{ID_Continue}$]/gu, "_");
   if (variable.reassigned && variable.assignment !== "plain") {
-    // Some assignment is refused: it goes to an object that refuses it.
+    // Some assignment must fail, so it is directed to an object that refuses it.
     const held = text.form === "cell" ? text.text : `{ v: ${text.text} }`;
     const refusing = `$rt.constant(${held}, ${JSON.stringify(variable.name)}, ${
       variable.assignment === "throws"
@@ -142,7 +144,7 @@ function bind(variable: Variable, text: CapturedText): Binding {
   return { ...text, parameter: plain ? variable.name : `${base}$`, reference: plain ? null : `${base}$` };
 }
 
-/** Cuts the node's text out of the module and applies the edits, which do not overlap. */
+/** Extracts the node's text from the module and applies the edits, which do not overlap. */
 function applyEdits(text: string, node: AstNode, edits: readonly Edit[]): string {
   const sorted = [...edits].sort((a, b) => a.start - b.start || a.end - b.end);
   let out = "";
@@ -155,7 +157,7 @@ function applyEdits(text: string, node: AstNode, edits: readonly Edit[]): string
 }
 
 class Rewriter {
-  /** Where the last statement that is an expression begins. */
+  /** Start of the last statement that is an expression. */
   private statement = -1;
 
   constructor(
@@ -190,7 +192,7 @@ class Rewriter {
       case "FunctionExpression":
       case "ClassDeclaration":
       case "ClassExpression":
-        // Its own name is not a reference, even where the variable of that name is captured.
+        // Its own name is not a reference, even if the variable of that name is captured.
         return childrenOf(node, (child) => {
           if (child !== node.id) this.visit(child);
         });
@@ -215,7 +217,7 @@ class Rewriter {
         }
         const reference = callee.type === "Identifier" ? this.bindingOf(callee)?.reference : null;
         if (reference) {
-          // A parenthesis that begins a line would go on with the line above, where that one has no semicolon
+          // A parenthesis at the start of a line would continue the line above if that has no semicolon
           const begins = callee.start === this.statement ? "0, " : "";
           this.replace(callee, `${begins}(0, ${reference})`);
           childrenOf(node, (child) => {
@@ -294,7 +296,7 @@ class Rewriter {
     if (value.type === "AssignmentPattern") this.visitValue(value);
   }
 
-  /** The value of an assignment: a function without a name keeps that of the variable, which is called otherwise now. */
+  /** The value of an assignment: an anonymous function keeps the name of the variable, which is renamed here. */
   private visitValue(node: ast.AssignmentExpression | ast.AssignmentPattern): void {
     const { left, right } = node;
     const name = isNaming(node) && isAnonymous(right) && this.bindingOf(left)?.reference

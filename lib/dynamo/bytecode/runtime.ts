@@ -49,7 +49,7 @@ function describe(value: unknown): string {
   return isFunction(value) ? "function" : isReference(value) ? "object" : String(value);
 }
 
-/** Returns the engine's name for a value without a text. */
+/** Returns the engine's name for a value that has no source text. */
 function kindOf(value: unknown): string {
   const isShown = value === null || typeof value === "number" || typeof value === "boolean";
   const shown = typeof value === "string" ? ` "${value}"` : isShown ? ` ${value}` : "";
@@ -66,7 +66,7 @@ function* enumerate(object: unknown): Iterator<string, void> {
   for (const key in Object(object)) yield key;
 }
 
-/** Returns whether a function is a constructor: tested on a proxy of it, so that nothing of it runs. */
+/** Returns whether a function is a constructor: tested on a proxy of it, so that none of its code runs. */
 function isConstructor(fn: (...args: readonly unknown[]) => unknown): boolean {
   try {
     construct(new Proxy(fn, { construct: () => ({}) }), []);
@@ -76,7 +76,7 @@ function isConstructor(fn: (...args: readonly unknown[]) => unknown): boolean {
   }
 }
 
-/** An iterator by the method of an iterable. */
+/** Calls the iterator method of an iterable. */
 function begin(method: (...args: readonly unknown[]) => unknown, source: unknown): object {
   const iterator = apply(method, source, []);
   if (!isReference(iterator)) throw new TypeError("Result of the Symbol.iterator method is not an object");
@@ -89,12 +89,12 @@ function memberOf(value: unknown, key: PropertyKey): unknown {
 }
 
 /**
- * Objects that serve `super` in methods whose home is elsewhere: they inherit whatever that home inherits at the
- * moment.
+ * Objects that implement `super` in methods with another home: they inherit from whatever that home inherits from at
+ * the moment.
  */
 const supers = ownWeakMap<object, object>();
 
-/** super[key] = value; false where the write is refused. */
+/** super[key] = value; returns false if the write is refused. */
 function writeSuper(home: object, receiver: unknown, key: PropertyKey, value: unknown): boolean {
   const proto = getPrototypeOf(home);
   if (proto === null) throw new TypeError(`Cannot set properties of null (setting '${String(key)}')`);
@@ -131,7 +131,7 @@ export class Box implements Cell {
   constructor(public v: unknown, readonly name: string) {}
 }
 
-/** A cell whose content lives in a closure of the user's. */
+/** A cell whose content is in a closure of the user's. */
 export class LiveView implements Cell {
   constructor(readonly cell: LiveCellLike) {}
   get v(): unknown {
@@ -174,7 +174,7 @@ function copy(target: object, source: unknown, excluded: readonly PropertyKey[] 
 class AsyncFromSync {
   constructor(private readonly iterator: object, private readonly step: unknown) {}
 
-  /** Waits as the language does, which asks a promise for its constructor once; `then` would ask again. */
+  /** Awaits as the language does, which reads a promise's constructor once; `then` would read it again. */
   private async settle(
     result: unknown,
     { closes }: { readonly closes: boolean },
@@ -187,7 +187,7 @@ class AsyncFromSync {
       throw error;
     }
   }
-  /** Arguments are passed as they come: the iterator sees how many there are. */
+  /** Arguments are passed on unchanged: the iterator sees how many there are. */
   next(...given: readonly unknown[]): Promise<IteratorResult<unknown>> {
     try {
       return this.settle(callMethod(this.step, this.iterator, given), { closes: true });
@@ -252,7 +252,7 @@ class Suspension {
 
 // In V8's words.
 const CONSTANT_ASSIGNED = "Assignment to constant variable.";
-/** The message of an error that hides another one while objects are disposed of. */
+/** The message of an error that suppresses another one while objects are disposed. */
 export const SUPPRESSED = "An error was suppressed during disposal";
 const MISSING_THROW = "The iterator does not provide a 'throw' method.";
 
@@ -289,7 +289,7 @@ class Delegation {
     if (types.isPromise(result)) return result.then((r) => this.note(checkStep(r)));
     return this.note(checkStep(result));
   }
-  /** The end is told in another result: reading the value of this one a second time may run code of the program. */
+  /** The end is reported in another result object: reading the value of this one again may run the program's code. */
   private note(result: Step): Step {
     if (!result.done) return result;
     const { value } = result;
@@ -310,17 +310,17 @@ export const runtime = {
     if (!isFunction(callee) || !isConstructor(callee)) throw new TypeError(`${text} is not a constructor`);
     return construct(callee, args);
   },
-  /** The value that a pattern takes apart, whose first property is read next. */
+  /** The value that a pattern destructures, whose first property is read next. */
   matched(value: unknown, words: string, key: string): unknown {
     if (value !== undefined && value !== null) return value;
     throw new TypeError(refusal(`property '${key}' of '${words || kindOf(value)}'`, value));
   },
-  /** The items of what is spread in an array. */
+  /** The items of a value that is spread into an array. */
   items(source: unknown, words: string): unknown[] {
     const iterator = runtime.iterator(source, words);
     return runtime.collect(iterator, memberOf(iterator, "next"));
   },
-  /** The items of what is spread as the last arguments of a call. */
+  /** The items of a value that is spread as the last arguments of a call. */
   spread(source: unknown, words: string): unknown[] {
     if (source === undefined || source === null) {
       throw new TypeError(`${words} is not iterable (cannot read property ${source})`);
@@ -505,7 +505,7 @@ export const runtime = {
       const method = memberOf(iterator, "return");
       if (method !== undefined && method !== null) callMethod(method, iterator, []);
     } catch {
-      // The exception under way is the one that counts.
+      // The pending exception takes precedence.
     }
   },
   keys(object: unknown): IterableIterator<string> {
@@ -538,7 +538,7 @@ export const runtime = {
   },
 };
 
-/** Registers the strings array of a tagged template; printed code asks for it by index. */
+/** Registers the strings array of a tagged template; printed code accesses it by index. */
 export function addTemplate(cooked: readonly (string | undefined)[], raw: readonly string[]): number {
   const strings: string[] = [];
   cooked.forEach((text, i) => define(strings, String(i), text));

@@ -15,20 +15,23 @@ export interface Variable {
   kind: FreeKind;
   /** The function-like node whose frame holds it. */
   readonly unit: Unit;
-  /** There is one of it: it belongs to a module itself, and not to a block, which may run any number of times. */
+  /**
+   * Whether there is one instance of it: it belongs to the module itself, rather than to a block, which may run any
+   * number of times.
+   */
   readonly single: boolean;
   readonly declaredAt: number;
-  /** A use in the same unit that starts here or later finds it initialised. */
+  /** Uses in the same unit that start here or later find it initialised. */
   readyAt: number;
-  /** Whether a use at `readyAt` or later may still come first (variables of switch cases). */
+  /** Whether a use at `readyAt` or later may still precede the initialisation (variables of switch cases). */
   readonly unordered: boolean;
-  /** Assigned after its initialisation. */
+  /** Whether it is assigned after its initialisation. */
   reassigned: boolean;
   /** The effect of an assignment: normal, a TypeError, or none in sloppy code. */
   readonly assignment: "plain" | "throws" | "ignored";
-  /** Units directly inside `unit` that use it, themselves or further inside. */
+  /** Direct children of `unit` that use it, themselves or further inside. */
   readonly capturers: Set<Unit>;
-  /** Whether some use may come before the initialisation. */
+  /** Whether some use may precede the initialisation. */
   usedEarly: boolean;
 }
 
@@ -39,19 +42,22 @@ export interface Unit {
   readonly parent: Unit | null;
   readonly functionKind: FunctionKind;
   readonly strict: boolean;
-  /** Name as the function's `name` property has it. */
+  /** Name, as in the function's `name` property. */
   readonly name: string;
-  /** Its closure is made when control reaches this offset (declarations are hoisted to their block's start). */
+  /** Its closure is created when control reaches this offset (declarations are hoisted to their block's start). */
   readonly createdAt: number;
   /** Variables of outer units that it or a unit inside it uses, in order of first use. */
   readonly free: Set<Variable>;
   /** this, new.target, arguments, super and callee of this frame, as far as they are used. */
   readonly pseudo: Map<string, Variable>;
-  /** The direct units inside it. */
+  /** The direct child units. */
   readonly children: Unit[];
   /** Whether it contains a direct eval or a `with`, which see every variable. */
   dynamicScope: boolean;
-  /** Whether it, or a unit inside it, may ask a function who called it: that is itself then, not code made from it. */
+  /**
+   * Whether it, or a unit inside it, may ask for the caller of a function: the caller must be this function itself, not
+   * code generated from it.
+   */
   asksForCaller: boolean;
 }
 
@@ -60,7 +66,7 @@ export interface Scope {
   readonly parent: Scope | null;
   readonly unit: Unit;
   readonly variables: Map<string, Variable>;
-  /** Functions declared directly here are made when control reaches this offset. */
+  /** Functions declared directly here are created when control reaches this offset. */
   readonly hoistAt: number;
 }
 
@@ -77,14 +83,14 @@ export interface Analysis {
   readonly blockFunctions: ReadonlyMap<AstNode, Variable>;
 }
 
-/** The unit whose own this, arguments and new.target code of `unit` sees. */
+/** The unit whose this, arguments and new.target code of `unit` sees. */
 export function pseudoOwner(unit: Unit): Unit {
   let owner = unit;
   while (owner.parent && (owner.kind === "class" || owner.functionKind === "arrow")) owner = owner.parent;
   return owner;
 }
 
-/** Identifiers a pattern binds, in source order. */
+/** Identifiers that a pattern binds, in source order. */
 export function boundNames(pattern: ast.Pattern): readonly ast.Identifier[] {
   switch (pattern.type) {
     case "Identifier":

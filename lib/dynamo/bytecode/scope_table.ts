@@ -36,7 +36,7 @@ export class ScopeTable {
     };
   }
 
-  /** A new function-like node. */
+  /** Adds a function-like node. */
   makeUnit(parent: Unit | null, seed: UnitSeed): Unit {
     const unit: Unit = {
       kind: seed.kind,
@@ -57,14 +57,14 @@ export class ScopeTable {
     return unit;
   }
 
-  /** A new scope; functions declared in it are made at `hoistAt`. */
+  /** Opens a scope; functions declared in it are created at `hoistAt`. */
   openScope(parent: Scope | null, unit: Unit, node: AstNode | null, hoistAt = node?.start ?? 0): Scope {
     const scope: Scope = { parent, unit, variables: new Map(), hoistAt };
     if (node) this.scopes.set(node, scope);
     return scope;
   }
 
-  /** Declares a name; a second declaration gives the first variable. */
+  /** Declares a name; a second declaration returns the first variable. */
   declare(
     scope: Scope,
     name: string,
@@ -108,7 +108,9 @@ export class ScopeTable {
     }
   }
 
-  /** Lexical declarations and functions of a statement list. `owner` is the block, whose start functions hoist to. */
+  /**
+   * Lexical declarations and functions of a statement list. `owner` is the block to whose start functions are hoisted.
+   */
   declareAll(
     body: readonly (ast.Statement | ast.ModuleDeclaration)[],
     scope: Scope,
@@ -300,7 +302,7 @@ export class ScopeTable {
     return false;
   }
 
-  /** Code here may read and write every variable in sight by name. */
+  /** Code here may read and write every variable in scope by name. */
   markDynamic(scope: Scope): void {
     scope.unit.dynamicScope = true;
     for (let s: Scope | null = scope; s; s = s.parent) {
@@ -308,7 +310,7 @@ export class ScopeTable {
     }
   }
 
-  /** Code here asks for the caller of a function, which only functions that are not strict tell. */
+  /** Code here asks for the caller of a function, which only sloppy functions reveal. */
   markCaller(scope: Scope): void {
     for (let unit: Unit | null = scope.unit; unit && !unit.strict; unit = unit.parent) {
       unit.asksForCaller = true;

@@ -24,8 +24,8 @@ export function analyze(program: ast.Program): Analysis {
 
 class Analyzer {
   private readonly table = new ScopeTable();
-  /** Names that anonymous functions take from where they stand. */
-  /** Whether this is part of what a class extends, which is strict code. */
+  /** Names that anonymous functions take from their context. */
+  /** Whether this is part of a class's heritage expression, which is strict code. */
   private isStrict = false;
   private readonly givenNames = new Map<AstNode, string>();
 
@@ -182,7 +182,7 @@ class Analyzer {
     this.visitAll(node.arguments, scope);
   }
 
-  /** A property's function has its name, but for what sets the prototype, which is not a property. */
+  /** A property's function takes its name, except for `__proto__`, which is not a property. */
   private nameProperty(node: ast.Property | ast.AssignmentProperty): void {
     const name = knownKeyName(node), isProperty = node.computed || node.shorthand;
     if (name !== null && (isProperty || name !== "__proto__")) this.giveName(node.value, name);
@@ -289,7 +289,7 @@ class Analyzer {
         assignment: strict ? "throws" : "ignored",
       });
     }
-    // It returns `this` unless it returns another object.
+    // A constructor returns `this` unless it returns another object.
     if (functionKind === "derivedConstructor") this.table.usePseudo(node, "this", "this", unit);
     const inner = this.table.openScope(outer, unit, node, node.body.start);
     for (const p of node.params) this.table.declarePattern(p, inner, "parameter", p.end);
@@ -393,8 +393,8 @@ class Analyzer {
 }
 
 /**
- * Returns whether expressions of a parameter (defaults, computed keys) mention names: those are not the variables of
- * the body.
+ * Returns whether expressions of a parameter (defaults, computed keys) mention names: those do not refer to the body's
+ * variables.
  */
 function hasNamesInExpressions(node: AstNode): boolean {
   if (node.type === "AssignmentPattern") {

@@ -1,7 +1,7 @@
 /**
- * A small tree of statements, simplified to what a person would write and printed.
+ * A small tree of statements, simplified to what a person would write, and printed.
  *
- * Invariant: tidying never reorders or repeats what runs.
+ * Invariant: tidying never reorders or repeats code.
  */
 
 /** A statement of printed code. */
@@ -17,7 +17,7 @@ export type Statement =
     readonly otherwise: readonly Statement[];
   }
   | { readonly kind: "block"; readonly label: string; readonly body: readonly Statement[] }
-  /** `exit`: label of the block that is nothing but this loop; `condition`: tested before each round. */
+  /** `exit`: label of the block that consists of just this loop; `condition`: tested before each iteration. */
   | {
     readonly kind: "loop";
     readonly label: string;
@@ -44,7 +44,7 @@ export function startSafe(text: string): string {
   return /^(\{|function\b|class\b|async\b|let\b)/.test(text) ? `(${text})` : text;
 }
 
-/** The statement that computes a condition that decides nothing. */
+/** The statement that evaluates a condition whose value does not matter. */
 export function evaluation(condition: string): readonly Statement[] {
   if (/^!?[\w$]+$/.test(condition)) return [];
   return [{ kind: "text", text: `${startSafe(condition)};`, abrupt: false }];
@@ -94,7 +94,7 @@ function mentions(list: readonly Statement[], kind: "break" | "continue", label:
   });
 }
 
-/** Tidies a statement list. `after`: jumps that mean the same as falling off its end. */
+/** Tidies a statement list. `after`: jumps that are equivalent to falling off its end. */
 export function tidy(
   list: readonly Statement[],
   after: ReadonlySet<string> = new Set(),
@@ -105,7 +105,7 @@ export function tidy(
     if (!s) continue;
     const last = n === list.length - 1;
     const next = last ? after : new Set<string>();
-    // `if (c) { …; jump } rest` becomes `if (c) { …; jump } else { rest }`, so that the jump may fall away.
+    // `if (c) { …; jump } rest` becomes `if (c) { …; jump } else { rest }`, so that the jump may become redundant.
     if (s.kind === "if" && !last && s.otherwise.length === 0 && endsInOneOf(s.then, after)) {
       out.push(...tidy([{ ...s, otherwise: list.slice(n + 1) }], after));
       return out;
@@ -173,7 +173,7 @@ function tidyOne(s: Statement, after: ReadonlySet<string>): readonly Statement[]
   }
 }
 
-/** A loop that begins by leaving on a condition tests it in its head. */
+/** A loop that starts by leaving on a condition tests it in its head. */
 function conditional(loop: Extract<Statement, { readonly kind: "loop" }>): Statement {
   const [first, ...rest] = loop.body;
   if (first?.kind !== "if" || first.otherwise.length > 0) return loop;

@@ -1,7 +1,7 @@
 /**
  * Compiles statements other than loops.
  *
- * Invariant: entering a statement list makes its variables and hoisted functions first.
+ * Invariant: entering a statement list first creates its variables and hoisted functions.
  */
 import { isNamedList, iterableWords, wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";
@@ -83,7 +83,7 @@ export function statement(ctx: FunctionContext, node: ast.Statement, labels: rea
   }
 }
 
-/** An expression whose value is not wanted. */
+/** An expression whose value is not needed. */
 export function effect(ctx: FunctionContext, node: ast.Expression): void {
   if (node.type === "UpdateExpression") updateExpression(ctx, node, undefined, true);
   else ctx.expression(node);
@@ -95,7 +95,7 @@ export function statementList(ctx: FunctionContext, owner: AstNode, body: readon
   sequence(ctx, body);
 }
 
-/** Makes the variables and hoisted functions of a scope. */
+/** Creates the variables and hoisted functions of a scope. */
 function enterScope(ctx: FunctionContext, owner: AstNode, body: readonly ast.Statement[]): void {
   for (const variable of ctx.analysis.scopes.get(owner)?.variables.values() ?? []) {
     if (variable.kind !== "var" && variable.kind !== "parameter" && variable.unit === ctx.unit) {
@@ -120,7 +120,10 @@ function sequence(ctx: FunctionContext, body: readonly ast.Statement[]): void {
   }
 }
 
-/** In sloppy code a function declared in a block is copied to the function's variable where its declaration stands. */
+/**
+ * In sloppy code a function declared in a block is copied to the function-level variable when control reaches its
+ * declaration.
+ */
 function copyBlockFunction(ctx: FunctionContext, node: ast.FunctionDeclaration): void {
   const outer = ctx.analysis.blockFunctions.get(node);
   const inner = ctx.variableOf(node.id);
@@ -231,7 +234,7 @@ function tryStatement(ctx: FunctionContext, node: ast.TryStatement): void {
   ctx.resumeLeave(context, finalizer);
 }
 
-/** The engine's name for what is caught. */
+/** The engine's name for a caught value. */
 const CAUGHT = { object: ".catch", list: "" };
 
 function tryCatch(ctx: FunctionContext, node: ast.TryStatement): void {

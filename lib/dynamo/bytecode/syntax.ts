@@ -32,9 +32,7 @@ export function isClassNode(node: AstNode): node is ClassNode {
   return node.type === "ClassDeclaration" || node.type === "ClassExpression";
 }
 
-/**
- * Returns whether a node assigns to a variable, and thereby names an anonymous function; `(a) = …` does not count.
- */
+/** Returns whether a node assigns to a variable, and thereby names an anonymous function; `(a) = …` does not. */
 export function isNaming<N extends ast.AssignmentExpression | ast.AssignmentPattern>(
   node: N,
 ): node is N & { readonly left: ast.Identifier } {
@@ -47,7 +45,10 @@ export function isAnonymous(node: AstNode): boolean {
     ((node.type === "FunctionExpression" || node.type === "ClassExpression") && !node.id);
 }
 
-/** Calls `visit` for each child in source order; a shorthand property's key and value are the same node, seen once. */
+/**
+ * Calls `visit` for each child in source order; the key and value of a shorthand property are the same node, visited
+ * once.
+ */
 export function childrenOf(node: AstNode, visit: (child: AstNode) => void): void {
   const shorthand = node.type === "Property" && node.shorthand;
   for (const [key, value] of Object.entries(node)) {
@@ -59,7 +60,7 @@ export function childrenOf(node: AstNode, visit: (child: AstNode) => void): void
   }
 }
 
-/** The name that a property key gives a function; null where only running says it. */
+/** The name that a property key gives a function; null if it is computed at run time. */
 export function knownKeyName(
   { computed, key }: { readonly computed: boolean; readonly key: ast.Expression | ast.PrivateIdentifier },
 ): string | null {

@@ -28,7 +28,7 @@ function declareFrom(
   );
 }
 
-/** One resource, whose value is there already. */
+/** One resource, whose value has been evaluated. */
 export function resource(
   ctx: FunctionContext,
   used: { readonly node: ast.VariableDeclaration; readonly id: ast.Pattern; readonly value: Register },

@@ -8,36 +8,36 @@ import type { DynamicProfile } from "./dynamic_profile.ts";
 import { constructorText } from "../guards/runtime.ts";
 import type { SizeSource } from "../../sym/size_guards.ts";
 
-/** Treatment of sizes and numbers: automatic, all as symbols, none. */
+/** Treatment of sizes and numbers: automatic, all as symbols, or none. */
 export type DynamicMode = "automatic" | "always" | "never";
 
-/** Primitives whose changes are noted. */
+/** Primitives whose changes are recorded. */
 export type Changing = number | string | symbol;
 
-/** Returns whether changes of a value are noted. */
+/** Returns whether changes of a value are recorded. */
 export function isChanging(value: unknown): value is Changing {
   const type = typeof value;
   return type === "number" || type === "string" || type === "symbol";
 }
 
-/** A number, or another primitive, as it was last seen. */
+/** The last known state of a number or another primitive. */
 interface NumberHistory {
   readonly last: Changing;
   readonly changed: boolean;
 }
 
-/** A question about a place, with what was found there now. */
+/** A query about a place, with the value found there now. */
 export type Asked =
   | { readonly kind: "number"; readonly place: string; readonly value: Changing }
   | { readonly kind: "object"; readonly place: string; readonly value: object }
-  /** Of a prototype, among those whose constructors have the same text. */
+  /** A prototype, compared by the text of its constructor. */
   | { readonly kind: "prototype"; readonly place: string; readonly value: object }
   | { readonly kind: "shape"; readonly place: string; readonly value: readonly number[] };
 
-/** Whether a place has changed; of a shape each dimension. */
+/** Whether a place has changed; for a shape, each dimension. */
 export type Answer = boolean | readonly boolean[];
 
-/** An object as it was last seen. */
+/** The last known state of an object. */
 interface ObjectHistory {
   readonly last: WeakRef<object>;
   readonly changed: boolean;
@@ -51,17 +51,17 @@ function noteObject(known: ObjectHistory | undefined, object: object): ObjectHis
 /** Maximum number of classes distinguished at a place. */
 const MOST_CLASSES = 4;
 
-/** So many versions may be for one value of a number, a key or a list of keys alone. */
+/** Maximum number of versions that each serve a single value of a number, a key or a list of keys. */
 const MOST_NEEDED = 3;
 
 /** Number of calls that may run twice because an assumption failed. */
 const MOST_FAILED = 4;
 
-/** The recorded changes. */
+/** The recorded changes of one function. */
 export class ChangeHistory {
   #numbers = new Map<string, NumberHistory>();
   #objects = new Map<string, ObjectHistory>();
-  /** The classes met last at each place. Their texts are parts of their modules' texts. */
+  /** The classes seen last at each place. Their texts are parts of their modules' texts. */
   #prototypes = new Map<string, readonly (ObjectHistory & { readonly text: string | null })[]>();
   readonly #expected = new Set<string>();
   /** Places that stay constant however often they change, with the function that has no rule for a symbol. */
@@ -71,16 +71,19 @@ export class ChangeHistory {
     { readonly last: readonly number[]; readonly changed: readonly boolean[] }
   >();
 
-  /** Values that versions have been made for, where something needs to know one, by the computation that gives it. */
+  /**
+   * Values that versions were specialised for, because something needs a concrete value, by the computation that yields
+   * it.
+   */
   readonly #needed = new Map<string, Set<unknown>>();
   readonly #told = new Set<string>();
   #failedAssumptions = 0;
-  /** Recorded questions with their answers; null: not recorded. */
+  /** Recorded queries with their answers; null: not recorded. */
   asked: (Asked & { readonly changed: Answer })[] | null = null;
 
   constructor(private readonly profile: DynamicProfile) {}
 
-  /** Notes a number or another primitive; gives whether it has had another value before. */
+  /** Records a number or another primitive; returns whether it has had another value before. */
   numberChanges(source: string, value: Changing): boolean {
     const known = this.#numbers.get(source);
     const changed = known === undefined
@@ -95,7 +98,7 @@ export class ChangeHistory {
     return changed;
   }
 
-  /** Notes an object; gives whether there has been another one before. */
+  /** Records an object; returns whether there has been another one before. */
   objectChanges(source: string, object: object): boolean {
     const noted = noteObject(this.#objects.get(source), object), { changed } = noted;
     this.#objects.set(source, noted);
@@ -103,7 +106,7 @@ export class ChangeHistory {
     return changed;
   }
 
-  /** Notes a prototype; gives whether there has been another one before, whose constructor has the same text. */
+  /** Records a prototype; returns whether there has been another one before whose constructor has the same text. */
   prototypeChanges(source: string, prototype: object): boolean {
     const text = constructorText(prototype), known = this.#prototypes.get(source) ?? [];
     const former = known.find((each) => each.text === text), others = known.filter((each) => each !== former);
@@ -113,7 +116,7 @@ export class ChangeHistory {
     return noted.changed;
   }
 
-  /** Notes a shape; gives for each dimension whether it has had another size before. */
+  /** Records a shape; returns for each dimension whether it has had another size before. */
   shapeChanges(source: string, shape: readonly number[]): readonly boolean[] {
     const known = this.#shapes.get(source);
     const changed = shape.map((size, d) =>
@@ -131,26 +134,29 @@ export class ChangeHistory {
     return changed;
   }
 
-  /** Says that a number is never a constant, because it is read out of a tensor. */
+  /** Declares that a number is never a constant, because it is read from a tensor. */
   expectChanges(source: string): void {
     if (!this.#numbers.has(source)) this.#numbers.set(source, { last: NaN, changed: true });
     this.#expected.add(source);
   }
 
   /**
-   * Says that a size or number is a constant from now on, however often it changes, because something has no rule
-   * for it as a symbol. False where it was one already, or cannot be.
+   * Declares a size or number constant from now on, however often it changes, because something has no rule for it as a
+   * symbol. Returns false if it was constant already, or cannot be.
    */
   fix({ base, part }: SizeSource, rule: string): boolean {
     if (this.#expected.has(base)) return false;
-    // Strides are symbols only where a dimension is.
+    // Strides are symbols only if a dimension is.
     const key = part.kind === "shape" ? `${base}.shape[${part.dim}]` : base;
     if (this.#fixed.has(key)) return false;
     this.#fixed.set(key, rule);
     return true;
   }
 
-  /** Notes that a version is for one value alone; gives whether there are so many, more than `most`, that it had better not be. */
+  /**
+   * Records that a version serves a single value; returns whether there are more than `most` of these, so that it
+   * should not.
+   */
   needsOne(computation: string, value: unknown, most = MOST_NEEDED): boolean {
     const known = this.#needed.get(computation) ?? new Set();
     this.#needed.set(computation, known);
@@ -159,29 +165,31 @@ export class ChangeHistory {
     return false;
   }
 
-  /** The number of places that it has warned of, where the last versions serve all further values. */
+  /** The number of places warned about, where the last versions serve all further values. */
   get toldPlaces(): number {
     return this.#told.size;
   }
 
-  /** Warns of a place, once. */
+  /** Warns about a place, once. */
   tellOnce(text: string): void {
     if (this.#told.has(text)) return;
     this.#told.add(text);
     logs.emit("recompiles", text, "warning");
   }
 
-  /** Notes that a call was another one than what was assumed of sizes that elements say. */
+  /** Records that a call violated an assumption about sizes that depend on elements. */
   assumptionFailed(): void {
     this.#failedAssumptions++;
   }
 
-  /** Whether assumptions about such sizes are still made: not after calls have proven them wrong too often. */
+  /** Whether assumptions about such sizes are still made: not after too many calls have violated them. */
   get mayAssume(): boolean {
     return this.#failedAssumptions < MOST_FAILED;
   }
 
-  /** Asks again what a former process asked: whether the answers are the same, else nothing is noted. */
+  /**
+   * Repeats the queries of an earlier process: returns whether the answers are the same; otherwise nothing is recorded.
+   */
   agrees(former: readonly (Asked & { readonly changed: Answer })[]): boolean {
     const numbers = this.#numbers, objects = this.#objects, shapes = this.#shapes;
     const prototypes = this.#prototypes;
@@ -215,7 +223,7 @@ export class ChangeHistory {
     }
   }
 
-  /** Whether anything was made constant because a rule was missing. */
+  /** Whether anything was made constant because a rule is missing. */
   get hasFixed(): boolean {
     return this.#fixed.size > 0;
   }

@@ -1,6 +1,6 @@
 /**
- * Compiles the graph of a trace to a function over its inputs. Invariant: it runs under the gradient mode of the
- * trace, by dyn's own code.
+ * Compiles the graph of a trace to a function over its inputs. Invariant: it runs in the gradient mode of the trace, on
+ * dyn's own builtins.
  */
 import { apply, preferringOwnBuiltins, withRuntimeBuiltins } from "../../base/own_builtins.ts";
 import { DynError, noteUndone, OperandRefused, Unsupported } from "../../base/errors.ts";
@@ -21,15 +21,17 @@ import { SymbolicLimit } from "../trace/restart.ts";
 import { backendFailure, type Unit } from "./unit.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 
-/** A graph as modified functions call it. */
+/** A graph as called by modified functions. */
 export interface CapturedGraph {
-  /** Under which name. */
+  /** The name under which it is called. */
   readonly name: string;
   readonly run: unknown;
   readonly gm: GraphModule;
 }
 
-/** Ends the graph of a trace with these results and compiles it. Throws SymbolicLimit and BackendCompilerFailed. */
+/**
+ * Completes the graph of a trace with these results and compiles it. Throws SymbolicLimit and BackendCompilerFailed.
+ */
 export function compileGraph(unit: Unit, output: OutputGraph, results: readonly Node[]): CapturedGraph {
   output.finish(results);
   output.graph.lint();
@@ -57,7 +59,7 @@ interface Inputs {
   readonly sizes: Pick<OutputGraph["sizes"], "sourceOf">;
 }
 
-/** Compiles a graph that is complete. Throws SymbolicLimit and BackendCompilerFailed. */
+/** Compiles a complete graph. Throws SymbolicLimit and BackendCompilerFailed. */
 export function compileCaptured(
   unit: Unit,
   gm: GraphModule,
@@ -75,14 +77,14 @@ export function compileCaptured(
   try {
     run = outside(() => recording.phase("backend", () => modes.without(() => unit.backend(gm, examples))));
   } catch (error) {
-    // The program says it itself, behind what comes before it and inside of its own handlers
+    // The program throws it itself, after everything that precedes it and inside of its own handlers
     if (error instanceof OperandRefused) {
       const refuse = (): never => {
         throw noteUndone(error, graph);
       };
       return { name, run: refuse, gm };
     }
-    // An op's complaint about its operands is the program's error, not the backend's.
+    // An op's error about its operands is the program's error, not the backend's.
     const cause = error instanceof Unsupported || error instanceof DynError
       ? error
       : backendFailure(unit, error);
@@ -107,8 +109,8 @@ export function compileCaptured(
 }
 
 /**
- * A graph runs by dyn's own code, also where the program has replaced the iteration of arrays. What the first run makes
- * ready needs other builtins, too; what it gives is checked.
+ * A graph runs on dyn's own builtins, even if the program has replaced the iteration of arrays. Lazy initialisation in
+ * the first run needs other builtins, too; its result is checked.
  */
 function withOwnParts(run: object, check: (found: unknown) => void): object {
   if (typeof run !== "function") return run;
@@ -129,8 +131,8 @@ type Surroundings = <R>(body: () => R) => R;
 const asItIs: Surroundings = (body) => body();
 
 /**
- * Returns the surroundings of a graph whose unit starts in an inference region and leaves it: the graph belongs
- * outside, and views made in the region are detached in it.
+ * Returns the context of a graph whose unit starts in an inference region and leaves it: the graph belongs outside, and
+ * views created in the region are detached in it.
  */
 function outsideInference({ body: { resumed } }: Unit): Surroundings {
   const now = regionModes();
@@ -147,7 +149,7 @@ function surrounded(run: object, outside: Surroundings): object {
   return (...inputs: readonly unknown[]): unknown => outside(() => apply(run, undefined, inputs));
 }
 
-/** A graph that switches gradients on for a part runs with them on: the other nodes say that they are off. */
+/** A graph that enables gradients for a part runs with them enabled: the other nodes record that they are disabled. */
 function withGradients(run: object, { graph }: GraphModule): object {
   const records = ({ op, meta: { noGrad, value } }: Node) =>
     op !== "placeholder" && op !== "output" && !noGrad && value.kind === "tensor" && value.requiresGrad;

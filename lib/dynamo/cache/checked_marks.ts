@@ -8,12 +8,12 @@ import { argumentLabel, sourceText as placeText } from "../source.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import type { Wrapper } from "../variables/wrap.ts";
 
-/** The names of a function's parameters; none where its text is out of reach. */
+/** The names of a function's parameters; none if its text is not available. */
 export function parametersOf(fn: object): readonly string[] {
   return codeOf(fn)?.parameters.map((_, i, all) => argumentLabel(all, i)) ?? [];
 }
 
-/** Throws DynError where the program makes a constant of a dimension that the user has marked as dynamic. */
+/** Throws DynError if the program makes a constant of a dimension that the user has marked as dynamic. */
 export function checkMarks(wrapper: Wrapper, output: OutputGraph): void {
   const { sizes } = output, { tensors } = wrapper;
   for (const symbol of sizes.symbols) {

@@ -1,8 +1,8 @@
 /**
  * Compiles one entry of a unit: traces a call, compiles its graph, and generates the modified function. The entry
  * serves this call and every other that its guards admit. Invariant: no effect of the program has happened when this
- * returns, except that optimizer states may have been created, which the caller removes if its call does not step
- * them; the caller runs the entry.
+ * returns, except that optimizer states may have been created, which the caller removes if its call does not step the
+ * optimizer; the caller runs the entry.
  */
 import { config } from "../../base/config.ts";
 import { asProgram } from "../../base/own_builtins.ts";
@@ -57,7 +57,7 @@ import { modesOf } from "../trace/region_modes.ts";
 /** Maximum number of restarts of a trace. */
 const MOST_ATTEMPTS = 200;
 
-/** Counts entries whose guards refuse the very call that they were made for. */
+/** Counts entries whose guards reject the very call for which they were compiled. */
 export const SELF_REFUSING = "refuse their own call";
 
 /** Compiles an entry. Throws CannotTrace, Unsupported (fullgraph) or BackendCompilerFailed. */
@@ -71,7 +71,7 @@ export function compileEntry(unit: Unit, self: unknown, args: readonly unknown[]
   return entry;
 }
 
-/** Traces a call, again and again where instructions turn out to interrupt it. */
+/** Traces a call, repeatedly if instructions turn out to break the graph. */
 function traceEntry(unit: Unit, key: string | null, { self, args }: Call): Entry {
   const interruptions = new Map<number, Interruption>();
   const repeats: RepeatPlan = { allowed: true, made: 0 };
@@ -89,7 +89,7 @@ function traceEntry(unit: Unit, key: string | null, { self, args }: Call): Entry
         });
       return key === null ? attempt() : notingReads(reads, attempt);
     } catch (error) {
-      // Calls that were not stepped through have no numbers by which to come back to an instruction
+      // Calls that were not inlined have no numbers by which to return to an instruction
       const countsSteps = error instanceof Restart || (error instanceof SymbolicLimit && error.step !== null);
       if (countsSteps && repeats.made > 0) repeats.allowed = false;
       else if (error instanceof Restart) interruptions.set(error.step, error.interruption);
@@ -103,13 +103,13 @@ function traceEntry(unit: Unit, key: string | null, { self, args }: Call): Entry
   throw new CannotTrace("the trace began again too often");
 }
 
-/** Makes constants of the sizes that somebody has no rule for; where that is done already, the graph ends there. */
+/** Makes constants of the sizes for which a rule is missing; if they are constants already, the graph ends there. */
 function settle(unit: Unit, limit: SymbolicLimit, interruptions: Map<number, Interruption>): void {
   const fixed = limit.sizes.filter((size) => unit.history.fix(size, limit.rule));
   if (fixed.length > 0) {
     logs.emit("dynamic", () => `${limit.message}: ${fixed.map(sourceText).join(", ")} are constants now`);
     counters.add("symbolic_limits", limit.rule);
-    // Numbers of instructions may differ where sizes are constants.
+    // Numbers of instructions may differ if sizes are constants.
     interruptions.clear();
   } else if (limit.step === null) throw limit.cause;
   else {
@@ -123,7 +123,7 @@ interface Attempt {
   readonly args: readonly unknown[];
   readonly interruptions: ReadonlyMap<number, Interruption>;
   readonly repeats: RepeatPlan;
-  /** Where the result is cached; null: it is not. */
+  /** Where the result is cached; null: nowhere. */
   readonly keep: { readonly key: string; readonly reads: NotedReads } | null;
 }
 
@@ -131,7 +131,7 @@ interface Traced extends Pick<Attempt, "self" | "args" | "keep"> {
   readonly unit: Unit;
   readonly machine: Machine;
   readonly output: OutputGraph;
-  /** Why the graph ends before the function does. */
+  /** The reason why the graph ends before the function does. */
   readonly broke: BreakReason | null;
 }
 
@@ -224,8 +224,8 @@ function endOf({ unit, machine }: Traced, frames: readonly Frame[]): End {
 }
 
 /**
- * An entry whose graph ends before the function does, which is told of once there is one: an attempt that is given up
- * has broken nothing. Throws Unsupported where the user wants whole graphs only.
+ * An entry whose graph ends before the function does. The break is reported once there is an entry: an abandoned
+ * attempt has broken nothing. Throws Unsupported if the user requires whole graphs.
  */
 function broken(
   traced: Traced,
@@ -239,16 +239,14 @@ function broken(
   return entry;
 }
 
-/** The variable behind an object that generated code and closures made by it share. */
+/** The variable of an object that generated code shares with closures created by it. */
 function variableOf(real: object): { readonly name: string; readonly cell: LiveCell } | null {
   const prototype: unknown = Object.getPrototypeOf(real);
   if (prototype === Box.prototype && real instanceof Box) return { name: real.name, cell: cellOfBox(real) };
   return prototype === LiveView.prototype && real instanceof LiveView ? { name: "", cell: real.cell } : null;
 }
 
-/**
- * An entry that goes on behind the graph; plain JavaScript where what follows cannot be written as code of its own.
- */
+/** An entry that continues after the graph; plain JavaScript if what follows cannot be written as code of its own. */
 function resumed(traced: Traced, frames: readonly Frame[], tailOf: () => Tail | null): Entry {
   let detail = "";
   try {
@@ -267,7 +265,10 @@ function resumed(traced: Traced, frames: readonly Frame[], tailOf: () => Tail | 
   });
 }
 
-/** An entry for calls that throw to their caller: plain JavaScript makes the exception, and what comes before it. */
+/**
+ * An entry for calls that throw to their caller: plain JavaScript throws the exception, after everything that precedes
+ * it.
+ */
 function throwingEntry(traced: Traced, { because, stack }: Extract<Outcome, { kind: "escape" }>): Entry {
   const { unit, machine } = traced, { program, body } = unit;
   const reason = (kind: BreakKind) => breakReason({ kind, detail: because }, stack);
@@ -278,9 +279,9 @@ function throwingEntry(traced: Traced, { because, stack }: Extract<Outcome, { ki
     isTraced = false;
     count();
     const result = run();
-    // An async function rejects instead, in its own time.
+    // An async function rejects instead, at its own time.
     if (machine.isAsync) return result;
-    // Another call than the one that was traced has an entry of its own, if the guards did not tell them apart.
+    // A call other than the traced one gets an entry of its own, if the guards did not distinguish them.
     if (!first && unit.withdraw(entry)) return result;
     program.uncompiled.begin(body.name, reason("disagreement"), { expected: false })();
     if (program.options.fullgraph) throw new Unsupported(reason("disagreement"));
@@ -306,7 +307,7 @@ function plainEntry(traced: Traced, around: (run: () => unknown) => unknown): En
   };
 }
 
-/** The guards of the trace that the user wants to be tested. */
+/** The guards of the trace that the user's filter keeps. */
 function keptGuards({ unit, output, self, args }: Traced): readonly Guard[] {
   const guards = output.allGuards(), { guardFilter } = unit.program.options;
   if (guardFilter === null) return guards;
@@ -331,7 +332,8 @@ function assemble(
     output,
     state: {
       objects: machine.wrapper.objects,
-      // A started history does not outlive the trace; new parameters get their properties where they are first seen
+      // A history that was started does not outlive the trace; new parameters get their properties where they are first
+      // seen
       tensors: [...new Set([...machine.wrapper.tensors, ...output.tensors.values()])].filter((t) =>
         (t.assigned.size > 0 || t.layoutChanges.length > 0) && !t.isBegun
       ),
@@ -386,7 +388,7 @@ function assemble(
   return made.entry = entry;
 }
 
-/** Objects and tensors that were changed must not be others that the trace took them to differ from. */
+/** Objects and tensors that were changed must not alias others that the trace took to be distinct. */
 function guardAliases(machine: Machine, output: OutputGraph): void {
   const { objects, tensors } = machine.wrapper;
   guardMemory(machine.wrapper);
@@ -409,7 +411,7 @@ function guardAliases(machine: Machine, output: OutputGraph): void {
   }
 }
 
-/** Elements of arrays that were changed can be changed in other calls, too. */
+/** Elements of arrays that were changed may change in other calls, too. */
 function guardElements(machine: Machine, output: OutputGraph): void {
   for (const object of machine.wrapper.objects) {
     const { source, exotic } = object;

@@ -6,15 +6,15 @@
 export type DimensionMark =
   /** `strict`: a program that makes a constant of it is an error. */
   | { readonly kind: "dynamic"; readonly min: number; readonly max: number; readonly strict: boolean }
-  /** Any size, which nothing is known of. */
+  /** Any size, about which nothing is known. */
   | { readonly kind: "unbacked" }
   | { readonly kind: "static" };
 
 const marks = new WeakMap<object, Map<number, DimensionMark>>();
-/** Whether there is a mark: guards need not look before. */
+/** Whether there is any mark: until then guards need not look. */
 export const marked = { any: false };
 
-/** Says how a dimension of a tensor is to be treated when the tensor is an input of a compiled function. */
+/** Declares how a dimension of a tensor is treated when the tensor is an input of a compiled function. */
 export function markDimension(tensor: object, dim: number, mark: DimensionMark): void {
   let known = marks.get(tensor);
   if (!known) marks.set(tensor, known = new Map());
@@ -27,7 +27,7 @@ export function markOf(tensor: object, dim: number): DimensionMark | undefined {
   return marks.get(tensor)?.get(dim);
 }
 
-/** The dimensions of a tensor that are to have any size. */
+/** The dimensions of a tensor that are marked as unbacked. */
 export function dimensionsMarked(tensor: object): readonly number[] {
   const known = marks.get(tensor);
   return known ? [...known].flatMap(([dim, { kind }]) => kind === "static" ? [] : [dim]) : [];

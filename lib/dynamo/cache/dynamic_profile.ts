@@ -11,7 +11,7 @@ import { logs } from "../../base/logs.ts";
 export interface DynamicProfile {
   /** Returns whether a number has changed, or a dimension of the tensor at a place. */
   changed(place: string, dim: number | null): boolean;
-  /** Notes that it has. */
+  /** Records that it has. */
   note(place: string, dim: number | null): void;
 }
 
@@ -20,7 +20,7 @@ type Decisions = Map<string, Set<string>>;
 
 const loaded = new Map<string, Decisions>();
 
-/** Forgets what was read, so that it is read again. */
+/** Forgets the profiles read so far, so that they are read again. */
 export function forgetProfiles(): void {
   loaded.clear();
 }

@@ -16,7 +16,7 @@ interface ListEntry {
 
 const lists = new Map<string, SourceList>();
 
-/** Reads a list. Throws DynError for what is neither a place nor a regular expression. */
+/** Parses a list. Throws DynError for an item that is neither a place nor a regular expression. */
 function listOf(text: string): SourceList {
   let list = lists.get(text);
   if (!list) {
@@ -33,7 +33,7 @@ function listOf(text: string): SourceList {
 
 function entryOf(text: string): ListEntry {
   const [, place = text, dim] = /^(.*):(\d+)$/.exec(text) ?? [];
-  // PyTorch's quotes.
+  // PyTorch writes these quotes.
   const exact = place.replaceAll("'", '"');
   try {
     return { exact, pattern: new RegExp(`^(?:${exact})`), dim: dim === undefined ? null : Number(dim) };
@@ -48,7 +48,7 @@ function entryOf(text: string): ListEntry {
 
 let values: { readonly text: string; readonly numbers: ReadonlySet<number> } | null = null;
 
-/** Reads `dynamicValues`. Throws DynError for what is not an integer. */
+/** Parses `dynamicValues`. Throws DynError for an item that is not an integer. */
 function dynamicNumbers(): ReadonlySet<number> {
   const { dynamicValues } = config;
   if (values?.text === dynamicValues) return values.numbers;
@@ -69,7 +69,7 @@ export function isSaidUnbacked(place: string, dim: number): boolean {
 }
 
 /**
- * Returns the setting for a number at a place, or a dimension of a tensor there: "value" is like "dynamic", but
+ * Returns the setting for a number at a place, or for a dimension of a tensor there: "value" is like "dynamic", but
  * weaker than `dynamic: false`. Null: none.
  */
 export function saidOf(

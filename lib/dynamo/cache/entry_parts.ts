@@ -1,6 +1,6 @@
 /**
  * Parts of entries that do not depend on how an entry was created: its check, and the handling of calls whose graph
- * throws. Invariant: a call whose graph throws does what the program does.
+ * throws. Invariant: a call whose graph throws behaves as the program does.
  */
 import { recording } from "../../base/recording.ts";
 import { isUndone, messageOf, OperandRefused } from "../../base/errors.ts";
@@ -38,7 +38,10 @@ export function checked(
   return { check, checkText: text, reader: guardReader(guards, sourceReads(readCaptured), sourceNamed) };
 }
 
-/** The code that calls of a function step through. What is known of a function itself holds for no other of its code. */
+/**
+ * The code that calls of a function trace. Facts about a function object itself do not hold for others with the same
+ * code.
+ */
 export function tracedCodeOf(fn: unknown): CodeObject | null {
   return typeof fn === "function" && !knowledge.modelOf(fn) ? codeOf(fn) : null;
 }
@@ -64,12 +67,12 @@ export function wayOut(unit: Unit, { graph, made, isAsyncCall }: {
   return (self, given, error) => {
     const failed = graph();
     if (!failed || !isUndone(error, failed)) throw error;
-    // The program's own error, with everything that comes before it, and its own way to handle it.
+    // Throws the program's own error, after everything that precedes it, and inside its own handlers.
     counters.add("undone_calls", body.name);
     logs.emit("dynamo", () => `A graph of ${body.name} failed; the call runs as it is: ${messageOf(error)}`);
     if (error instanceof AssumptionFailed) {
       unit.history.assumptionFailed();
-      // The next call makes an entry that breaks where this one assumes
+      // The next call compiles an entry that breaks where this one assumes
       if (!unit.history.mayAssume && made.entry) unit.withdraw(made.entry);
     }
     const result = body.runPlain(self, Array.from(given));

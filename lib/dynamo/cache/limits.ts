@@ -1,13 +1,13 @@
 /**
  * Advice for recompilations that have reached a limit. Invariant: every piece of advice names the setting, option or
- * function that it is about.
+ * function concerned.
  */
 import { config } from "../../base/config.ts";
 import type { ChangeHistory } from "./automatic_dynamic.ts";
 import type { Mismatch } from "../guards/found.ts";
 import type { Program } from "./program.ts";
 
-/** A limit of versions, and how many it allows. */
+/** A limit on the number of versions. */
 export interface Limit {
   readonly setting: "cacheSizeLimit" | "accumulatedCacheSizeLimit";
   readonly most: number;

@@ -1,5 +1,5 @@
 /**
- * Compiled callables: functions of the same signature that run compiled versions where they can. Invariant: making
+ * Compiled callables: functions with the same signature that run compiled versions where they can. Invariant: creating
  * one compiles nothing; the callable does what the function does, receiver and errors included.
  */
 import type { AnyFunction } from "../../base/arguments.ts";
@@ -35,14 +35,14 @@ export interface CompileChoices {
   readonly fullgraph?: boolean;
   readonly dynamic?: boolean | undefined;
   readonly hooks?: Hooks;
-  /** Wraps a backend that the stance demands; default: unchanged. */
+  /** Wraps a backend that the stance demands; by default it is unchanged. */
   readonly wrapBackend?: (backend: GraphBackend) => GraphBackend;
   readonly cacheSizeLimit?: number | undefined;
   readonly guardFilter?: GuardFilter | undefined;
   readonly shapesSpec?: ShapesSpec | undefined;
-  /** The function whose parameters `shapesSpec` names, where the compiled one hands its arguments on to it. */
+  /** The function whose parameters `shapesSpec` names, if the compiled one passes its arguments on to it. */
   readonly signature?: object | undefined;
-  /** The same choices as the user wrote them, where they can be written down: for records of calls. */
+  /** The same options as the user wrote them, if they can be serialised: for records of calls. */
   readonly described?: Readonly<Record<string, unknown>>;
 }
 
@@ -113,7 +113,7 @@ export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices):
   return callable as unknown as F;
 }
 
-/** Whoever asks whether a function is an async one or a generator asks what it inherits from; generators inherit from it. */
+/** Code that asks whether a function is async or a generator looks at its prototype; generators inherit from it. */
 function beOfKind(callable: object, fn: object): void {
   const kind = Object.getPrototypeOf(fn);
   if (kind !== Object.getPrototypeOf(callable)) Object.setPrototypeOf(callable, kind);
@@ -158,7 +158,7 @@ export function reset(): void {
   forgetProfiles();
 }
 
-/** The same callable without further compilation: calls that no entry serves run the function itself. */
+/** The same callable without further compilation: calls that no entry serves run the original function. */
 export function frozen<F extends AnyFunction>(fn: F): F {
   const [compiled] = compiledOf(fn);
   if (!compiled) return fn;
@@ -175,7 +175,7 @@ export function frozen<F extends AnyFunction>(fn: F): F {
   return callable as unknown as F;
 }
 
-/** One entry as users inspect it. */
+/** One entry, for inspection by users. */
 export interface CacheEntry {
   readonly guards: {
     readonly codeParts: readonly string[];
@@ -195,7 +195,7 @@ export function cacheEntries(fn: object): CacheEntry[] {
   return compiledOf(fn).flatMap(({ root }) => root.entries.map(describe));
 }
 
-/** The entries of the parts that go on after graph breaks, by the name of the part. */
+/** The entries of the parts that continue after graph breaks, by the name of the part. */
 export function resumedEntries(fn: object): Map<string, CacheEntry[]> {
   const found = new Map<string, CacheEntry[]>();
   for (const { program } of compiledOf(fn)) {
@@ -223,9 +223,9 @@ function describe(entry: Entry): CacheEntry {
 export interface CompiledStatus {
   readonly entries: number;
   readonly hits: number;
-  /** Why it runs uncompiled, null where it does not. */
+  /** The reason why it runs uncompiled, null if it does not. */
   readonly givenUp: string | null;
-  /** Calls that ran uncompiled so far, of its parts behind graph breaks too. */
+  /** Calls that have run uncompiled, including those of its parts after graph breaks. */
   readonly uncompiled: readonly UncompiledCalls[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * The state that a compiled callable shares with all of its units. Invariant: units are found again by their plan, so
- * that recompiling a function reuses the compiled rests of its former versions.
+ * The state that a compiled callable shares with all of its units. Invariant: units are found by their plan, so that
+ * recompiling a function reuses the compiled rests of its earlier versions.
  */
 import type { BreakReason } from "../../base/errors.ts";
 import type { GraphBackend } from "../../graph/backend.ts";
@@ -18,58 +18,58 @@ export interface OptimizeOptions {
   readonly backend: GraphBackend;
   /** A backend that the stance demands, as this function runs it. */
   readonly wrapBackend: (backend: GraphBackend) => GraphBackend;
-  /** For messages. */
+  /** The backend's name in messages. */
   readonly backendName: string;
-  /** A graph break is an error. */
+  /** Whether a graph break is an error. */
   readonly fullgraph: boolean;
   readonly dynamic: DynamicMode;
   readonly hooks: Hooks;
-  /** Most entries of each part; null: as config says. */
+  /** Maximum number of entries of each part; null: as config says. */
   readonly cacheSizeLimit: number | null;
   /** The user's specification of parameter sizes. */
   readonly shapesSpec: ShapesSpec;
-  /** The function whose parameters that names; null: the compiled one. */
+  /** The function whose parameters `shapesSpec` names; null: the compiled one. */
   readonly signature: object | null;
-  /** Chooses among the guards of each entry. */
+  /** Selects among the guards of each entry. */
   readonly guardFilter: GuardFilter | null;
 }
 
-/** Sees what compilation does. */
+/** Observes compilation. */
 export interface Hooks {
-  /** A graph was captured; before the backend sees it. */
+  /** Called when a graph was captured, before the backend sees it. */
   readonly onGraph?: (gm: GraphModule, exampleInputs: readonly unknown[]) => void;
   readonly onBreak?: (reason: BreakReason) => void;
-  /** Calls will run uncompiled. */
+  /** Called when calls are going to run uncompiled. */
   readonly onUncompiled?: (reason: BreakReason) => void;
   readonly onGuards?: (texts: readonly string[]) => void;
-  /** A trace has ended; before anything of it runs. Who wants to know has each call traced in this process. */
+  /** Called when a trace has ended, before any of it runs. If set, each call is traced in this process. */
   readonly onTraced?: (trace: EndedTrace) => void;
-  /** A call is served by no entry: why not by each of them. */
+  /** Called for a call that no entry serves, with the reasons of each of them. */
   readonly onRecompile?: (title: string, reasons: readonly string[]) => void;
 }
 
 /** The assumptions of a trace, and its effects besides the graph. */
 export interface EndedTrace {
   readonly sizes: ShapeEnv;
-  /** The value that a size is read from, by the name that the sizes know it by, in the traced call. */
+  /** The value from which a size is read, by the size's base name, in the traced call. */
   readonly valueNamed: (base: string) => unknown;
-  /** Statements by which modified code changes objects of the program, or calls what is not a tensor operation. */
+  /** Statements by which modified code changes objects of the program, or calls anything but tensor operations. */
   readonly effects: readonly string[];
 }
 
 /** A compiled callable's shared state. */
 export class Program {
   nextResume = 1;
-  /** Compiled entries of the function and of all that goes on behind its breaks. */
+  /** Number of compiled entries of the function and of everything that continues after its breaks. */
   versions = 0;
   /** Whether the function has been called before: some stances treat the first call differently. */
   called = false;
-  /** Whether a warning has said that there are too many versions altogether. */
+  /** Whether the limit on the total number of versions has been warned about. */
   isWarned = false;
   #shapes: ShapeMarks | null = null;
   /** Graph breaks so far, by cause and place. */
   readonly breaks: Set<string> = new Set();
-  /** Forbids further compilation, as `run` demands. */
+  /** Whether further compilation is forbidden, as by `run`. */
   frozen = false;
   readonly uncompiled: UncompiledLog;
 
@@ -85,7 +85,7 @@ export class Program {
 
   /**
    * Returns the user's marks on sizes, by place. Throws DynError for a mark that does not fit the function, whose
-   * parameters are `own`, or in the order of `signature`'s.
+   * parameters are `own`, or ordered as those of `signature`.
    */
   shapes(own: () => readonly string[], parametersOf: (fn: object) => readonly string[]): ShapeMarks {
     const { shapesSpec, signature } = this.options;
@@ -96,7 +96,7 @@ export class Program {
       : shapeMarks(shapesSpec, { parameters: parametersOf(signature), labelOf: (index) => `arg${index}` });
   }
 
-  /** Restores the state before the first call. */
+  /** Restores the initial state, before the first call. */
   clear(): void {
     this.nextResume = 1;
     this.versions = 0;
@@ -114,7 +114,7 @@ export function nextGraphName(): string {
   return `__compiled_fn_${nextGraph++}`;
 }
 
-/** Begins to count again. */
+/** Restarts the numbering. */
 export function resetGraphNames(): void {
   nextGraph = 0;
 }

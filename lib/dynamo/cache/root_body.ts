@@ -1,6 +1,6 @@
 /**
- * A function as the body of a unit. Invariant: only arguments that the function reads are inspected, so that nothing
- * else is guarded.
+ * A function as the body of a unit. Invariant: only arguments that the function reads are inspected, so that no others
+ * are guarded.
  */
 import { apply } from "../../base/own_builtins.ts";
 import type { SourcePosition } from "../../graph/node.ts";
@@ -78,7 +78,7 @@ function wrapThis(m: Interpreter, code: CodeObject, self: unknown): Value | stri
   return m.wrapper.wrap(self, THIS_SOURCE);
 }
 
-/** The arguments that are read; the others are undefined, which nobody sees. */
+/** The arguments that are read; the others are undefined, which cannot be observed. */
 function argumentValues(m: Interpreter, code: CodeObject, args: readonly unknown[]): Value[] {
   const wanted = new Set<number>();
   let from = Infinity;

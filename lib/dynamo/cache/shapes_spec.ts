@@ -1,12 +1,14 @@
 /**
- * Sizes of a function's parameters as its user states them, dimension by dimension. Invariant: an unknown form, or a
+ * Sizes of a function's parameters as specified by the user, dimension by dimension. Invariant: an unknown form, or a
  * name that is not a parameter's, is an error.
  */
 import { refuseChoice, refuseValue } from "../../base/checked_input.ts";
 import type { DimensionMark } from "./dimension_marks.ts";
 import { argumentSource } from "../source.ts";
 
-/** A dimension: a symbol, in a range; a constant; of a size that nothing is known of; null: as it turns out. */
+/**
+ * A dimension: a symbol in a range; a constant; a size about which nothing is known; null: determined automatically.
+ */
 export type DimensionSpec =
   | "dynamic"
   | "static"
@@ -14,13 +16,13 @@ export type DimensionSpec =
   | { readonly min?: number | undefined; readonly max?: number | undefined }
   | null;
 
-/** The dimensions of each parameter, by its name; the last ones may be left out. */
+/** The dimensions of each parameter, by its name; trailing ones may be omitted. */
 export type ShapesSpec = Readonly<Record<string, readonly DimensionSpec[]>>;
 
 /** Marks by the place of a tensor. */
 export type ShapeMarks = ReadonlyMap<string, readonly (DimensionMark | undefined)[]>;
 
-/** Whose parameters a specification names. */
+/** The function whose parameters a specification names. */
 export interface SpecifiedFunction {
   /** The names, as the user writes them. */
   readonly parameters: readonly string[];
@@ -33,7 +35,7 @@ export function checkSpec(spec: ShapesSpec): void {
   for (const [parameter, dimensions] of Object.entries(spec)) marksFor(dimensions, parameter);
 }
 
-/** Reads a specification. Throws DynError for one that names a parameter that the function does not have. */
+/** Parses a specification. Throws DynError if it names a parameter that the function does not have. */
 export function shapeMarks(spec: ShapesSpec, { parameters, labelOf }: SpecifiedFunction): ShapeMarks {
   return new Map(
     Object.entries(spec).map(([parameter, dimensions]) => {

@@ -36,11 +36,11 @@ export type Stance = typeof STANCES[number];
 
 /** Options of `setStance`. */
 export interface StanceOptions {
-  /** Has every compiled function use this backend, by name or itself; only with the stance "default". */
+  /** Makes every compiled function use this backend, by name or itself; only with the stance "default". */
   readonly forceBackend?: string | GraphBackend | undefined;
   /**
-   * Functions with one entry run it without testing its guards. Unsafe: a call that the entry was not made for gives a
-   * wrong answer. Where there are several entries their guards choose, as always.
+   * Functions with one entry run it without testing its guards. Unsafe: a call that the entry does not fit gives a
+   * wrong answer. If there are several entries, their guards choose as always.
    */
   readonly skipGuardEvalUnsafe?: boolean | undefined;
 }
@@ -60,7 +60,7 @@ export function currentStance(): Stance {
   return current.stance;
 }
 
-/** The backend that all functions use at the moment; null: each its own. */
+/** The backend that all functions currently use; null: each its own. */
 export function forcedBackend(): GraphBackend | null {
   return current.backend;
 }
@@ -77,13 +77,15 @@ export function withBackend<R>(name: string, body: () => R): R {
   return scoped(body, () => current = former);
 }
 
-/** A change of the stance: disposing of it takes it back; called with a function, it is a decorator. */
+/** A change of the stance: disposing of it restores the former one; called with a function, it is a decorator. */
 export interface StanceChange extends Disposable {
-  /** The function with this stance in force during its calls only; until they settle where they give promises. */
+  /** The function with this stance in force during its calls only; if these return promises, until they settle. */
   <F extends AnyFunction>(fn: F, context?: ClassMethodDecoratorContext): F;
 }
 
-/** Changes the stance. Throws DynError for one that does not exist, or a backend for all with another than "default". */
+/**
+ * Changes the stance. Throws DynError for one that does not exist, or for a backend with a stance other than "default".
+ */
 export function setStance(stance: Stance, options: StanceOptions = {}): StanceChange {
   checkOneOf("the stance", stance, STANCES);
   checkOptions("setStance", {

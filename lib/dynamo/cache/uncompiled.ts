@@ -1,6 +1,6 @@
 /**
- * Records calls of compiled functions that run uncompiled, with reasons and counts: for `status`, hooks, counters,
- * the log `graph_breaks`, and a line on stderr where the user would not notice otherwise. Invariant: a call that runs
+ * Records calls of compiled functions that run uncompiled, with reasons and counts: for `status`, hooks, counters, the
+ * log `graph_breaks`, and a line on stderr if the user would not notice otherwise. Invariant: a call that runs
  * uncompiled without the user's wish is counted here, and its reason has been reported.
  */
 import { type BreakReason, breakText } from "../../base/errors.ts";
@@ -9,7 +9,7 @@ import { withRuntimeBuiltins } from "../../base/own_builtins.ts";
 
 /** Calls that ran uncompiled for one reason. */
 export interface UncompiledCalls {
-  /** The function, or the part of one behind a graph break. */
+  /** The function, or the part of it after a graph break. */
   readonly name: string;
   readonly reason: BreakReason;
   readonly calls: number;
@@ -31,8 +31,8 @@ export class UncompiledLog {
   constructor(private readonly report: (reason: BreakReason) => void) {}
 
   /**
-   * Says that calls of `name` run uncompiled for a reason; what it gives counts them. `expected`: the user sees it
-   * anyway or has nothing to do, so that only the log says it.
+   * Reports that calls of `name` run uncompiled for a reason; the result counts them. `expected`: the user sees it
+   * anyway or has nothing to do, so it is only logged.
    */
   begin(name: string, reason: BreakReason, { expected }: { readonly expected: boolean }): CountCall {
     const key = `${name} ${reason.id} ${reason.explanation}`;

@@ -58,11 +58,11 @@ export interface Entry {
   readonly guards: readonly Guard[];
   readonly check: Check;
   readonly checkText: string;
-  /** Reads what guards are about, for reports. */
+  /** Reads the values that guards check, for reports. */
   readonly reader: GuardReader;
   /** Called with the unit's receiver and arguments. */
   readonly run: (...args: readonly unknown[]) => unknown;
-  /** The modified function's source; that of the original where nothing was captured. */
+  /** Called with the unit's receiver and arguments. */
   readonly code: string;
   readonly graph: GraphModule | null;
   /** Whether calls run as the program is written. */
@@ -79,22 +79,22 @@ export interface UnitBody {
   readonly parameters: readonly string[];
   /** Returns the source position for guards on its parameters. */
   place(): SourcePosition | null;
-  /** Learns that position, so that its module need not be parsed for it. */
+  /** Tells it that position, so that its module need not be parsed for it. */
   beAt?(place: SourcePosition): void;
-  /** Frames to trace a call with, or a text that says why it cannot be traced. */
+  /** Frames with which to trace a call, or a text that says why it cannot be traced. */
   begin(m: Interpreter, self: unknown, args: readonly unknown[]): readonly Frame[] | string;
   /** Runs a call without compiling anything. */
   runPlain(self: unknown, args: readonly unknown[]): unknown;
-  /** Parameters whose numbers are read out of tensors. */
+  /** Parameters whose numbers are read from tensors. */
   readonly scalars: ReadonlySet<number>;
 }
 
-/** Makes an entry for a call; defined in compile_entry.ts. */
+/** Compiles an entry for a call; defined in compile_entry.ts. */
 export type EntryCompiler = (unit: Unit, self: unknown, args: readonly unknown[]) => Entry;
 
 const ARRAYS_REPLACED = "the program has replaced how arrays are iterated over";
 
-/** Serves a call, with the builtins as the program has them. */
+/** Serves a call, with the program's builtins. */
 type Serve = () => unknown;
 
 const { setTimeout: inNextTask } = globalThis;
@@ -103,17 +103,17 @@ const { setTimeout: inNextTask } = globalThis;
 const MOST_WITHDRAWN = 4;
 
 export class Unit {
-  /** Another list whenever entries come or go; those that are few in the order of their last hits. */
+  /** A new list whenever entries are added or removed; short lists are ordered by last hit. */
   entries: Entry[] = [];
   readonly history: ChangeHistory;
   /** The continuation in this unit, called at the end of modified functions. */
   readonly resume: (...args: readonly unknown[]) => Resumption = (...args) => new Resumption(this, args);
-  /** Whether a warning has said that there are too many versions. */
+  /** Whether the limit on the number of versions has been warned about. */
   isWarned = false;
-  /** Set once the unit is given up: why every further call runs plainly. */
+  /** Set once the unit is given up: the reason why every further call runs uncompiled. */
   givenUp: string | null = null;
   #countPlain: CountCall | null = null;
-  /** Whether a task is going to compile what the one under way cannot. */
+  /** Whether a task is scheduled to compile what the current one cannot. */
   #waits = false;
   #withdrawn = 0;
   /** The backend of the entries; null: the function's own. */
@@ -132,10 +132,10 @@ export class Unit {
     }
   }
 
-  /** States of optimizers that the call under way has begun. */
+  /** States of optimizers that the current call has created. */
   readonly begunStates: BegunStates = new BegunStates();
 
-  /** The title in messages: the function, and for the rest of one the line at which it resumes. */
+  /** The title in messages: the function, with the line at which a rest of one resumes. */
   get title(): string {
     const { program, body } = this;
     const title = functionTitle({ name: program.name, place: program.place() });
@@ -143,7 +143,7 @@ export class Unit {
     return place ? `${title} (resumed at line ${place.line})` : title;
   }
 
-  /** Takes an entry back that has served a call it was not made for; false where that happens too often. */
+  /** Withdraws an entry that has served a call that it does not fit; returns false if that happens too often. */
   withdraw(entry: Entry): boolean {
     if (this.#withdrawn >= MOST_WITHDRAWN) return false;
     this.#withdrawn++;
@@ -167,7 +167,7 @@ export class Unit {
     return settle(this.begin(self, args));
   }
 
-  /** Serves a call as far as its entry goes: gives its result, or where it goes on. */
+  /** Serves a call as far as its entry goes: returns its result, or where it continues. */
   begin(self: unknown, args: readonly unknown[]): unknown {
     if (this.#backend !== forcedBackend()) this.#useBackend(forcedBackend());
     // By index: the program may have replaced the iteration of arrays.
@@ -184,7 +184,7 @@ export class Unit {
     return apply(entry.run, self, args);
   }
 
-  /** The first entry whose guards hold for a call, which stands before all others from now on. */
+  /** The first entry whose guards hold for a call, which is moved to the front. */
   #lookUp(self: unknown, args: readonly unknown[]): Entry | null {
     const { entries } = this;
     const candidates = entries.length > FEW_ENTRIES ? this.#indexed.candidates(self, args) : entries;
@@ -200,21 +200,21 @@ export class Unit {
     return null;
   }
 
-  /** The entries by what tells them apart. */
+  /** The entries, indexed by what distinguishes them. */
   get #indexed(): EntryIndex<Entry> {
     const { entries } = this;
     if (this.#index?.entries !== entries) this.#index = preferringOwnBuiltins(() => new EntryIndex(entries));
     return this.#index;
   }
 
-  /** Another backend has entries of its own. */
+  /** Switches to a backend, which has entries of its own. */
   #useBackend(backend: GraphBackend | null): void {
     this.#others.set(this.#backend, this.entries);
     this.entries = this.#others.get(backend) ?? [];
     this.#backend = backend;
   }
 
-  /** The backend that new entries are compiled by. */
+  /** The backend that compiles new entries. */
   get backend(): GraphBackend {
     const { backend, wrapBackend } = this.program.options;
     return this.#backend === null ? backend : wrapBackend(this.#backend);
@@ -241,12 +241,12 @@ export class Unit {
       orSayOnce(() => this.#countUncompiled("untraceable", ARRAYS_REPLACED)());
       return body.runPlain(self, args);
     }
-    // In one with the watch of the next run, before which the debugger would be enabled again
+    // In one batch with the watch of the next run, which otherwise would enable the debugger again
     const serve = preferringOwnBuiltins(() => captureMany(() => this.#decide(self, args)));
     return serve();
   }
 
-  /** Decides how to serve a call without a matching entry: by a new entry, or plainly. */
+  /** Decides how to serve a call without a matching entry: by a new entry, or uncompiled. */
   #decide(self: unknown, args: readonly unknown[]): Serve {
     const { body, program } = this, stance = currentStance();
     const plain = () => body.runPlain(self, args);
@@ -309,14 +309,14 @@ export class Unit {
     };
   }
 
-  /** Runs plainly this once, so that the functions whose variables are missing give them. */
+  /** Runs uncompiled this once, so that functions whose variables are missing expose them. */
   #postpone(because: string, self: unknown, args: readonly unknown[]): Serve {
     this.#countUncompiled("postponed", because, { expected: true })();
     const watched = watchNextRun(this.body.resumed ? null : this.program.fn);
     return () => watched(() => this.body.runPlain(self, args));
   }
 
-  /** Runs plainly in this task, and compiles for such calls in the next one. */
+  /** Runs uncompiled in this task, and compiles for such calls in the next one. */
   #wait(because: string, self: unknown, args: readonly unknown[]): Serve {
     const { body, program: { options } } = this;
     this.#waits = true;
@@ -336,18 +336,18 @@ export class Unit {
     return () => body.runPlain(self, args);
   }
 
-  /** Has every further call run plainly. Throws Unsupported where the user wants whole graphs only. */
+  /** Makes every further call run uncompiled. Throws Unsupported if the user requires whole graphs. */
   #giveUp(kind: "untraceable" | "compilation" | "internal", because: string, cause?: unknown): void {
     if (this.program.options.fullgraph) throw new Unsupported(this.#reason(kind, because), { cause });
     this.#countPlain = this.#countUncompiled(kind, because);
     this.givenUp = because;
   }
 
-  /** The setting that forbids another version. */
+  /** The limit that forbids another version, if reached. */
   #reachedLimit(): Limit | null {
     const { versions, options: { cacheSizeLimit } } = this.program, { length } = this.entries;
     const most = cacheSizeLimit ?? config.cacheSizeLimit;
-    // A program looks at a text in more places than one: versions that end there are for all texts
+    // A program inspects a text in several places: versions that end there are specialised for all texts
     if (length >= most + 2 * this.history.toldPlaces && length > 0) {
       return { setting: "cacheSizeLimit", most };
     }
@@ -362,7 +362,7 @@ export class Unit {
     readonly mismatches: readonly Mismatch[];
   }): Serve {
     const { body, program } = this, { setting, most } = limit;
-    // Who set a limit for this function alone watches it.
+    // A user who set a limit for this function alone watches it.
     if (program.options.cacheSizeLimit !== null) return () => body.runPlain(self, args);
     const changes = changesText(mismatches).map((change) => `  ${change}`);
     const why = () =>
@@ -385,7 +385,7 @@ export class Unit {
     return () => body.runPlain(self, args);
   }
 
-  /** Counts a call whose graph the device refuses, although the program ends without its error. */
+  /** Counts a call whose graph the device refuses, although the program itself ends without this error. */
   countRefused({ message }: OperandRefused): void {
     this.#countUncompiled("compilation", message)();
   }
@@ -399,7 +399,7 @@ export class Unit {
     return this.program.uncompiled.begin(this.body.name, this.#reason(kind, detail), { expected });
   }
 
-  /** Why each entry does not serve a call. */
+  /** The reasons why entries do not serve a call. */
   #mismatches(self: unknown, args: readonly unknown[]): Mismatch[] {
     return this.entries.map((entry) => {
       const guard = entry.guards[entry.check(self, args)];
@@ -418,19 +418,19 @@ function entryText({ graph, guards }: Entry): string {
 
 /** The result of a modified function whose program continues in another unit. */
 export class Resumption {
-  /** Modes that the unit begins under; null: those in force. */
+  /** Modes under which the unit begins; null: those in force. */
   modes: RegionModes | null = null;
 
   constructor(readonly unit: Unit, readonly args: readonly unknown[]) {}
 
-  /** The same inside of a region, or behind one, that a former unit entered. */
+  /** The same, inside of a region that an earlier unit entered, or after one. */
   under(modes: RegionModes): this {
     this.modes = modes;
     return this;
   }
 }
 
-/** The result of a call that has got so far. Loops with graph breaks come back here, so that the stack does not grow. */
+/** The result of a call that has got this far. Loops with graph breaks return here, so that the stack does not grow. */
 export function settle(begun: unknown): unknown {
   if (!(begun instanceof Resumption)) return begun;
   return throughRegions((enter) => {
@@ -444,7 +444,7 @@ export function settle(begun: unknown): unknown {
   });
 }
 
-/** A frame has no instructions to trace. */
+/** Thrown if a frame has no instructions to trace. */
 export class CannotTrace extends Error {
   override readonly name = "CannotTrace";
 }

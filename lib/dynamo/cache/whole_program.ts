@@ -16,7 +16,7 @@ import { optimize } from "./optimize.ts";
 import type { EndedTrace } from "./program.ts";
 import type { ShapesSpec } from "./shapes_spec.ts";
 
-/** A size in the traced call: a part of a tensor or a number. */
+/** The origin of a size in the traced call: a part of a tensor, or a number. */
 export interface SizeOrigin {
   readonly holder: unknown;
   readonly part: SourcePart;
@@ -25,7 +25,7 @@ export interface SizeOrigin {
 /** A leaf of the call's result. */
 export type ReturnedLeaf =
   | { readonly kind: "output"; readonly output: number }
-  /** A tensor that was handed in or is held. */
+  /** A tensor that was passed in or is held by the function. */
   | { readonly kind: "given"; readonly tensor: Tensor }
   | { readonly kind: "constant"; readonly value: null | undefined };
 
@@ -47,15 +47,15 @@ export interface WholeCall {
   readonly self: unknown;
   readonly args: readonly unknown[];
   readonly name: string;
-  /** Dimensions by parameter; what tensors themselves are marked with counts besides. */
+  /** Dimensions by parameter, in addition to the marks on tensors themselves. */
   readonly shapesSpec: ShapesSpec;
-  /** The function whose parameters a specification of sizes names, where `fn` hands its arguments on to it. */
+  /** The function whose parameters `shapesSpec` names, if `fn` passes its arguments on to it. */
   readonly signature: object | undefined;
 }
 
 /**
- * Captures a call. Throws Unsupported, with the explanation of the break, where it is not one graph; DynError for effects on
- * objects and for results that are not tensors.
+ * Captures a call. Throws Unsupported, with the explanation of the break, if it is not one graph; DynError for effects
+ * on objects and for results that are not tensors.
  */
 export function captureWhole(
   fn: AnyFunction,
@@ -108,7 +108,7 @@ export function captureWhole(
   };
 }
 
-/** Runs a graph on copies, so that what it writes is seen by nobody. */
+/** Runs a graph on copies, so that its writes are not visible. */
 function copiedRun(gm: GraphModule, inputs: readonly unknown[]): readonly unknown[] {
   const given = inputs.map((input) => isTensor(input) ? input.detach().clone() : input);
   const found = gm.forward(...given);

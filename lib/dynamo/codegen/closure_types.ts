@@ -8,24 +8,24 @@ import type { ObjectValue, Value } from "../variables/value.ts";
  * Prints the creation of functions, cells and generators of the trace; implemented by the printer of code objects.
  */
 export interface ClosurePrinter {
-  /** An expression for a new function of `code`; `free` are expressions for what it captures. */
+  /** An expression for a new function of `code`; `free` are expressions for its captures. */
   closure(code: CodeObject, made: ClosureParts, constants: Constants): string;
-  /** An expression for a new cell of a variable with that content. */
+  /** An expression for a new cell of a variable with this content. */
   cell(name: string, content: string | null, constants: Constants): string;
-  /** A user's variable as closures made here take it. */
+  /** A user's variable in the form that closures created here take. */
   liveCell(cell: LiveCell): object;
   readonly boxOfCaptured: (fn: unknown, index: number) => object;
-  /** The statement that sets a cell made so. */
+  /** A generator that continues at an offset, from its live registers. */
   setCell(cell: string, content: string): string;
   /** A generator that goes on at an offset, from its live registers. */
   generator(generator: ObjectValue, rebuild: (value: Value) => string, constants: Constants): string;
-  /** The keys a for-in loop still has to visit. */
+  /** The keys that a for-in loop has yet to visit. */
   enumerator(object: string, keys: readonly string[], index: number, constants: Constants): string;
-  /** The marker of variables that are not initialised. */
+  /** The marker of uninitialised variables. */
   uninitialized(constants: Constants): string;
 }
 
-/** A function of the trace, by the texts of what it is made of. */
+/** A function of the trace, by the texts of its parts. */
 export interface ClosureParts {
   readonly name: string | symbol;
   /** An expression for a name that is a symbol. */
@@ -33,6 +33,6 @@ export interface ClosureParts {
   readonly namePrefix: "" | "get" | "set";
   readonly home: string | null;
   readonly free: readonly string[];
-  /** Indices of those that are cells. */
+  /** Indices of the captures that are cells. */
   readonly cells: ReadonlySet<number>;
 }

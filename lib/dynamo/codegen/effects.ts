@@ -104,7 +104,7 @@ export function effectStatements(state: ChangedState, rebuild: Rebuilder): strin
   return lines;
 }
 
-/** Takes iterators of loops as far as the trace has. */
+/** Advances the iterators of loops as far as the trace has. */
 function iteratorEffects({ exotic, source }: ObjectValue, rebuild: Rebuilder, lines: string[]): void {
   if (exotic.kind !== "opaque" || !exotic.begun || !source) return;
   const { taken, isOver } = exotic.begun;
@@ -163,7 +163,10 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
   }
 }
 
-/** Writes numbers through the object that the program has written them through, or made that one from. */
+/**
+ * Writes numbers through the object through which the program has written them, or the object of which that one is a
+ * view.
+ */
 function memoryEffects(
   object: ObjectValue,
   { type, memory, start }: BytesExotic,
@@ -185,7 +188,7 @@ function memoryEffects(
   }
 }
 
-/** Deletes and sets what differs, one by one: iterators of the program that are under way see the same steps. */
+/** Deletes and sets differences one by one, so that running iterators of the program see the same steps. */
 function collectionEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[]): void {
   const { exotic, source } = object;
   invariant(source && (exotic.kind === "map" || exotic.kind === "set"), "Expected a collection");

@@ -1,6 +1,6 @@
 /**
- * Prints property keys as JavaScript: literals, accesses and expressions. Invariant: a symbol that the trace has made
- * is created once in each call, before anything refers to it.
+ * Prints property keys as JavaScript: literals, accesses and expressions. Invariant: a symbol created in the trace is
+ * created once in each call, before anything refers to it.
  */
 import type { Constants } from "../guards/reader.ts";
 import { isMadeSymbol } from "../trace/made_symbols.ts";
@@ -13,11 +13,11 @@ export class KeyTexts {
   constructor(
     readonly constants: Constants,
     readonly names: Names,
-    /** Statements that make what is referred to. */
+    /** Statements that create what is referred to. */
     readonly creations: string[],
   ) {}
 
-  /** A symbol; one that the trace has made is made anew in each call. */
+  /** A symbol; one created in the trace is created anew in each call. */
   symbol(value: symbol): string {
     if (!isMadeSymbol(value)) return this.constants.name(value);
     let name = this.#symbols.get(value);
@@ -31,7 +31,7 @@ export class KeyTexts {
     return name;
   }
 
-  /** In an object literal. */
+  /** A key in an object literal. */
   member(key: string | symbol): string {
     if (typeof key === "symbol") return `[${this.symbol(key)}]`;
     if (key === "__proto__") return `["__proto__"]`;

@@ -25,17 +25,17 @@ export interface ModifiedParts {
   readonly readCaptured: (fn: unknown, index: number) => unknown;
   /** Handles a call whose graph throws: no effect of the program has happened by then. */
   readonly failed: (self: unknown, args: ArrayLike<unknown>, error: unknown) => unknown;
-  /** Objects whose making is an effect, in this order. */
+  /** Objects whose creation is an effect, in this order. */
   readonly first: readonly Value[];
-  /** Values the tail refers to. */
+  /** Values to which the tail refers. */
   readonly needed: readonly Value[];
   /** Writes the last statements. */
   readonly tail: (code: ModifiedCode) => readonly string[];
-  /** Compiles the graph whose results are these nodes; null where there is nothing to run. */
+  /** Compiles the graph whose results are these nodes; null if there is nothing to run. */
   readonly compile: (results: readonly Node[]) => { readonly name: string; readonly run: unknown } | null;
 }
 
-/** The environment for generating tails. */
+/** The context for generating tails. */
 export interface ModifiedCode {
   readonly rebuild: Rebuilder;
   readonly constants: Constants;
@@ -53,7 +53,7 @@ export interface Modified {
   readonly parameters: readonly string[];
 }
 
-/** Writes and makes a modified function. */
+/** Generates a modified function. */
 export function buildModified(parts: ModifiedParts): Modified {
   const { output, state } = parts;
   const constants = new Constants();
@@ -162,7 +162,7 @@ export function buildModified(parts: ModifiedParts): Modified {
   };
 }
 
-/** The function that a text stands for; `failed` is its way out where it runs a graph. */
+/** Evaluates a text to its function; `failed` handles failures if it runs a graph. */
 export function functionOf(
   { text, constants: given, parameters }: Omit<Modified, "run" | "effects">,
   failed: ModifiedParts["failed"] | null,
@@ -174,7 +174,7 @@ export function functionOf(
   return failed ? guarded(run, parameters, failed) : run;
 }
 
-/** The function with its way out where the graph throws; apart, so that what people read is the program alone. */
+/** Wraps the function to handle failures of the graph; separately, so that the readable text is the program alone. */
 function guarded(run: Modified["run"], parameters: readonly string[], failed: ModifiedParts["failed"]) {
   const constants = new Constants();
   const body = constants.name(run, "$run"), instead = constants.name(failed, "$failed");
@@ -195,7 +195,7 @@ function isRun(value: unknown): value is Modified["run"] {
 }
 
 function safeName(name: string): string {
-  // Units go by names that begin with underscores; their bodies must not hide them.
+  // Units have names that begin with underscores; their bodies must not shadow them.
   const plain = name.replace(/^__/, "").replace(/[^A-Za-z0-9_$]/g, "_");
   return /^[A-Za-z_$]/.test(plain) ? plain : `fn_${plain}`;
 }

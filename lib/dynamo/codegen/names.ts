@@ -12,10 +12,10 @@ const RESERVED: ReadonlySet<string> = new Set(
 
 /** Hands out names. */
 export class Names {
-  /** Names, with the number that one like it gets next. */
+  /** Used names, with the number for the next similar one. */
   readonly #taken = new Map<string, number>();
 
-  /** A name like the wished one that is free. */
+  /** A free name similar to the wished one. */
   fresh(wish: string): string {
     const base = wish.replace(/[^A-Za-z0-9_$]/g, "_").replace(/^(?=\d)/, "_").replace(/^\$/, "_") || "_";
     let name = base, next = this.#taken.get(base) ?? 1;

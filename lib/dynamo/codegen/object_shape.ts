@@ -1,5 +1,5 @@
 /**
- * Describes objects made in a trace for code generation: names, whether a literal suffices, which parts exist
+ * Describes objects created in a trace for code generation: names, whether a literal suffices, which parts exist
  * implicitly, and their references.
  */
 import { programDescriptor } from "../../base/own_builtins.ts";
@@ -12,7 +12,7 @@ import {
   type Value,
 } from "../variables/value.ts";
 
-/** An element that is there. */
+/** An existing element. */
 export function asValue(element: Element): Value {
   return typeof element === "symbol" ? UNDEFINED : element;
 }
@@ -49,7 +49,7 @@ export function isLiteral(object: ObjectValue): boolean {
   if (object.exotic.kind === "array") {
     return object.slots.size === 0 && object.prototype?.real === Array.prototype;
   }
-  // A promise of the object may have been made before it got the method
+  // A promise of the object may have been created before it got the method
   if (object.exotic.kind !== "plain" || object.slots.has("then")) return false;
   return [...object.slots.values()].every((s) =>
     s.kind === "data" && s.writable && s.enumerable && s.configurable
@@ -69,7 +69,7 @@ export function mayRunCode(object: ObjectValue, key: string | symbol): boolean {
   return false;
 }
 
-/** Properties that constructing the object again gives by itself. */
+/** Properties that constructing the object again provides by itself. */
 export function isGivenByConstructor(object: ObjectValue, key: string | symbol, slot: Slot): boolean {
   const { exotic } = object;
   if (exotic.kind === "function" || exotic.kind === "bound") {
@@ -103,12 +103,12 @@ export function isGivenByConstructor(object: ObjectValue, key: string | symbol, 
   return key === "message" && slot.kind === "data" && sameConstants(message, slot.value);
 }
 
-/** The properties that the first arguments of an error's constructor give. */
+/** The properties that the first arguments of an error's constructor provide. */
 function othersIn({ real }: ObjectValue): readonly string[] {
   return real === AggregateError ? ["errors"] : real === SuppressedError ? ["error", "suppressed"] : [];
 }
 
-/** Properties that come with an object and may be deleted. */
+/** Properties that an object is created with and that may be deleted. */
 export function givenKeys(object: ObjectValue): readonly (string | symbol)[] {
   const { exotic } = object;
   if (exotic.kind === "constructed" && exotic.constructor.real !== RegExp) {
@@ -153,7 +153,7 @@ function sameConstant(value: Value, constant: unknown): boolean {
   return value.kind === "constant" && Object.is(value.value, constant);
 }
 
-/** The values an object made in the trace refers to. */
+/** The values to which an object created in the trace refers. */
 export function* innerValues(object: ObjectValue): Generator<Value> {
   const { exotic } = object;
   if (object.prototype) yield object.prototype;

@@ -49,17 +49,17 @@ const COLLECTION_CALLS = {
 
 type BytesMaker = "viewFrom" | "copiedElements" | "newElements" | "newBuffer";
 
-/** Makes values in generated code. */
+/** Generates code that creates values. */
 export class Rebuilder {
   /** Nodes whose values the code needs, in order. */
   readonly outputs: Node[] = [];
-  /** Statements that make objects, before anything refers to them. */
+  /** Statements that create objects, before anything refers to them. */
   readonly creations: string[] = [];
-  /** Statements that fill objects in, after all of them exist. */
+  /** Statements that fill objects, after all of them exist. */
   readonly fills: string[] = [];
-  /** Statements that come after all changes: iterators are taken to where they stand. */
+  /** Statements after all changes, which advance iterators to their positions. */
   readonly finals: string[] = [];
-  /** Parameters that are made before the graph runs. */
+  /** Parameters that are created before the graph runs. */
   readonly parameters: Map<TensorValue, string> = new Map();
   /** Keys of properties. */
   readonly keys: KeyTexts;
@@ -67,15 +67,15 @@ export class Rebuilder {
   readonly #met = new Set<TensorValue>();
   readonly #filled = new Set<TensorValue>();
   readonly #objects = new Map<ObjectValue | CellValue, string>();
-  /** Objects whose creation waits for those that it needs. */
+  /** Objects whose creation waits for others that it needs. */
   readonly #underway = new Set<ObjectValue>();
-  /** How many objects are being made, each for the one before. */
+  /** Depth of nested object creations. */
   #depth = 0;
   readonly #waiting: { readonly at: number; readonly statement: () => string }[] = [];
   #isFilling = false;
   readonly #items = new Map<ItemValue, string>();
   readonly #enumerators = new Map<EnumeratorValue, string>();
-  /** The objects that are being counted, each in the one before. */
+  /** The objects being counted, each inside the one before. */
   readonly #around = new Set<ObjectValue>();
   readonly #counts = new Map<ObjectValue | CellValue, number>();
 
@@ -88,7 +88,7 @@ export class Rebuilder {
     this.keys = new KeyTexts(constants, names, this.creations);
   }
 
-  /** Counts how often objects are met from here, so that those met once become plain literals. */
+  /** Counts the references to objects, so that objects with a single one become plain literals. */
   count(value: Value): void {
     switch (value.kind) {
       case "object": {
@@ -125,7 +125,7 @@ export class Rebuilder {
     }
   }
 
-  /** Counts the objects of a circle twice: those that are written down in place could not refer to the others. */
+  /** Counts the objects of a cycle twice: literals written in place could not refer to the others. */
   #nameCircle(met: ObjectValue): void {
     if (!this.#around.has(met)) return;
     let isInside = false;
@@ -159,7 +159,7 @@ export class Rebuilder {
     }
   }
 
-  /** The keys that are left, made once: whoever takes one takes it from everybody. */
+  /** The remaining keys, created once: iteration advances for all holders. */
   #enumerator(value: EnumeratorValue): string {
     let name = this.#enumerators.get(value);
     if (name === undefined) {
@@ -202,7 +202,7 @@ export class Rebuilder {
     }
   }
 
-  /** A tensor: the user's own where it came from outside, else a result of the graph. */
+  /** A tensor: the user's own if it came from outside, else a result of the graph. */
   tensor(value: TensorValue): string {
     if (value.real && value.source) return this.reader.read(value.source);
     if (value.made) return this.#made(value);
@@ -210,7 +210,7 @@ export class Rebuilder {
     return this.output(value.node);
   }
 
-  /** A parameter that the program has made and sees, with what it has hung on it. */
+  /** A parameter that the program has created and sees, with the properties that it has added. */
   #made(value: TensorValue): string {
     const name = this.parameter(value);
     if (!this.#filled.has(value)) {
@@ -222,7 +222,7 @@ export class Rebuilder {
     return name;
   }
 
-  /** The name of a parameter that is made before the graph runs. */
+  /** The name of a parameter that is created before the graph runs. */
   parameter(value: TensorValue): string {
     let name = this.parameters.get(value);
     if (name === undefined) {
@@ -255,7 +255,7 @@ export class Rebuilder {
     return name;
   }
 
-  /** A cell: a real one, or one made here. */
+  /** A cell: a real one, or one created here. */
   cell(value: CellValue): string {
     const { place } = value;
     switch (place?.kind) {
@@ -284,8 +284,8 @@ export class Rebuilder {
   }
 
   /**
-   * A statement that refers to objects that may not exist yet: it is made, with what only it refers to, once all
-   * those that are being made exist. Until then it keeps its place.
+   * A statement that refers to objects that may not exist yet: it is generated, together with values that only it
+   * refers to, once all pending objects exist. Until then its position is reserved.
    */
   #fill(statement: () => string): void {
     this.#waiting.push({ at: this.fills.push("") - 1, statement });
@@ -301,7 +301,7 @@ export class Rebuilder {
     this.#isFilling = false;
   }
 
-  /** Makes objects before all others, in this order, as far as they don't need others themselves. */
+  /** Creates objects before all others, in this order, as long as they don't depend on others themselves. */
   makeFirst(values: readonly Value[]): void {
     this.#depth++;
     for (const value of values) this.value(value);
@@ -327,7 +327,7 @@ export class Rebuilder {
     if (!shared && isLiteral(object)) return this.#literal(object);
     const name = this.names.fresh(nameOf(object));
     this.#objects.set(object, name);
-    // Reserved before its parts are made, so that parts made on the way come first but never refer to it early.
+    // Reserved before its parts are created, so that parts created on the way come first but never refer to it early.
     this.#underway.add(object);
     this.#depth++;
     const shell = this.#shell(object);
@@ -339,7 +339,7 @@ export class Rebuilder {
     return name;
   }
 
-  /** An object that is written down where it is used. */
+  /** An object that is written as a literal where it is used. */
   #literal(object: ObjectValue): string {
     const { exotic } = object;
     if (exotic.kind === "array") return this.#arrayLiteral(exotic.elements);
@@ -351,7 +351,7 @@ export class Rebuilder {
     return this.#withPrototype(object, literal);
   }
 
-  /** The object that a function was made with as its prototype. */
+  /** The object with which a function was created as its prototype. */
   #ownPrototype(object: ObjectValue, fn: ObjectValue): string {
     const code = fn.exotic.kind === "function" ? fn.exotic.closure?.code : undefined;
     return this.#collection(
@@ -376,7 +376,7 @@ export class Rebuilder {
     return `[${parts.join(", ")}${elements.at(-1) === HOLE ? "," : ""}]`;
   }
 
-  /** The object without what refers to others. */
+  /** The object without its references to others. */
   #shell(object: ObjectValue): string {
     const { exotic, prototype } = object;
     switch (exotic.kind) {
@@ -467,7 +467,7 @@ export class Rebuilder {
     }
   }
 
-  /** A view of memory that is there; else an array or buffer of its own. */
+  /** A view of existing memory, or else an array or buffer of its own. */
   #bytes({ type, memory: { cells, from }, start, size, root }: BytesExotic): string {
     const make = (name: BytesMaker, ...args: readonly string[]) => `${this.helper(name)}(${args.join(", ")})`;
     const length = size ? this.value(size) : "undefined", name = JSON.stringify(type);
@@ -555,13 +555,13 @@ export class Rebuilder {
     }
   }
 
-  /** The statement that freezes an object, or whatever else was asked for. */
+  /** The statement that freezes an object, or applies another integrity level. */
   integrity(name: string, level: Exclude<ObjectValue["frozen"], "no">): string {
     const how = { frozen: "freeze", sealed: "seal", inextensible: "preventExtensions" } as const;
     return `${this.helper(how[level])}(${name});`;
   }
 
-  /** The statement that gives an object this property; `define` where an assignment would run a setter. */
+  /** The statement that adds this property to an object; `define` if an assignment would run a setter. */
   setSlot(name: string, key: string | symbol, slot: Slot, define: boolean): string {
     switch (slot.kind) {
       case "data":
@@ -586,7 +586,7 @@ export class Rebuilder {
     }
   }
 
-  /** The statement that changes a Map or Set as its builtin method does, whatever a subclass has in its place. */
+  /** The statement that changes a Map or Set as its builtin method does, even if a subclass overrides that. */
   collectionCall(
     { exotic }: ObjectValue,
     name: string,
@@ -598,7 +598,7 @@ export class Rebuilder {
     return `${this.helper(COLLECTION_CALLS[kind][method])}(${texts});`;
   }
 
-  /** The call of a function. */
+  /** A call of a function. */
   call(callee: Value, self: Value, args: readonly Value[]): string {
     const [fn, receiver, ...list] = [callee, self, ...args].map((value) => this.value(value));
     return `${this.helper("callFunction")}(${fn}, ${receiver}, [${list.join(", ")}])`;

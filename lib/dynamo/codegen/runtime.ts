@@ -1,5 +1,5 @@
 /**
- * The helpers by which modified functions create values. Invariant: they work with the builtins as they were when dyn
+ * The helpers by which modified functions create values. Invariant: they use the builtins as they were when dyn was
  * loaded.
  */
 import { types } from "node:util";
@@ -29,7 +29,7 @@ export const freeze: (object: object) => object = Object.freeze;
 export const seal: (object: object) => object = Object.seal;
 export const preventExtensions: (object: object) => object = Object.preventExtensions;
 
-/** Adds elements to a new array, whatever arrays inherit. */
+/** Appends elements to a new array, regardless of what arrays inherit. */
 export function append(list: unknown[], ...elements: readonly unknown[]): void {
   if (iteratesArraysAsLoaded()) return void apply(push, list, elements);
   for (let i = 0; i < elements.length; i++) {
@@ -38,7 +38,7 @@ export function append(list: unknown[], ...elements: readonly unknown[]): void {
   }
 }
 
-/** map.set(key, value), whatever a subclass has in its place. */
+/** map.set(key, value), even if a subclass overrides it. */
 export function mapSet(map: Map<unknown, unknown>, key: unknown, value: unknown): void {
   apply(putEntry, map, [key, value]);
 }
@@ -77,7 +77,7 @@ export function bindFunction(target: object, ...selfAndArgs: readonly unknown[])
   return apply(bind, target, selfAndArgs);
 }
 
-/** Gives a tensor without history the layout that an op gives its result. */
+/** Gives a tensor without history the layout of an op's result. */
 export function changeLayout(tensor: Tensor, op: string, args: readonly unknown[]): void {
   modes.without(() => noGrad(() => callInplace(opNamed(op), [tensor, ...args])));
 }
@@ -120,7 +120,7 @@ const nexts = new Map(
 );
 const nextOf = nexts.get.bind(nexts);
 
-/** Takes an iterator some steps on; steps through strings count UTF-16 units. */
+/** Advances an iterator by some steps; strings advance by UTF-16 units. */
 export function advance(iterator: Iterator<unknown>, index: number, done: boolean): void {
   const kind = getPrototypeOf(iterator), next = nextOf(kind);
   if (!next) return;
@@ -132,7 +132,7 @@ export function advance(iterator: Iterator<unknown>, index: number, done: boolea
   if (done) { while (!apply(next, iterator, []).done); }
 }
 
-/** Runs plain code that stands inside of a region, or behind one, that another function entered. */
+/** Runs plain code in the modes of a region that another function has entered. */
 export function underModes<R>(modes: RegionModes, body: () => R): R {
   return throughRegions((enter) => {
     enter(modes);

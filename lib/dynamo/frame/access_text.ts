@@ -5,15 +5,17 @@
  */
 import type { Variable } from "../bytecode/scope.ts";
 
-/** Names of tokens beside variables. */
+/** Names of tokens, by the variable beside which they are declared. */
 export type TokenNames = ReadonlyMap<Variable, string>;
 
-/** Text of an array with the accessors of each variable, which all have some. */
+/** Text of an array with the accessors of each variable, all of which can be accessed. */
 export function accessText(variables: readonly Variable[], tokens?: TokenNames): string {
   return `[${variables.map((v) => entryText(v, tokens)).join(",")}]`;
 }
 
-/** Text of an array of functions that read the variable, write it and get its token; null if it cannot be reached. */
+/**
+ * Text of an array of functions that read the variable, write it and return its token; null if it cannot be accessed.
+ */
 export function entryText(variable: Variable, tokens?: TokenNames): string | null {
   const { name } = variable;
   switch (variable.kind) {

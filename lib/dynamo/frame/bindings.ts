@@ -1,12 +1,12 @@
 /**
- * The free variables of a function that V8 loaded as it was written: final values, live cells, or why there is
+ * The free variables of a function that V8 loaded unchanged: final values, live cells, or the reason why there is
  * neither.
  *
  * Bindings are created on demand. Invariant: a binding that is not pending never changes.
  *
- * The inspector shows the values of variables, which suffices for those that never change. Accessors for the others
- * can only be created where the name is in scope, that is inside a call of the function; so they become available
- * with its next call.
+ * The inspector shows the values of variables, which suffices for those that never change. Accessors for the others can
+ * only be created where the name is in scope, that is inside a call of the function; so they become available with its
+ * next call.
  */
 import { logs } from "../../base/logs.ts";
 import type { CodeObject } from "../bytecode/code.ts";
@@ -35,20 +35,20 @@ export interface Access {
   readonly find: FindModule;
 }
 
-/** The function and scopes that variables belong to. */
+/** The function and the scopes to which variables belong. */
 export interface Surroundings {
   readonly fn: object;
   readonly module: ParsedModule;
   readonly scopes: ScopeSnapshot;
 }
 
-/** Functions some of whose variables are pending. */
+/** Functions with pending variables. */
 const waiting = new Set<Waiting>();
 
 /**
- * Watches the functions with pending variables, and returns what must run the program next, with them watched; those
- * that are called give their variables. Afterwards they are asked for anew. `first` is the function, if any, that the run
- * begins by calling.
+ * Watches the functions with pending variables, and returns the function that must run the program next, while they are
+ * watched; those that are called expose their variables. Afterwards bindings are requested anew. `first` is the
+ * function, if any, that the run calls first.
  */
 export function watchNextRun(first: object | null): <T>(run: () => T) => T {
   const watched = [...waiting].map((one) => ({ one, watch: one.watch() }));
@@ -67,7 +67,7 @@ export function watchNextRun(first: object | null): <T>(run: () => T) => T {
   };
 }
 
-/** A function whose pending variables its next call gives. */
+/** A function whose next call exposes its pending variables. */
 interface Waiting {
   readonly inspector: Inspector;
   watch(): CallWatch;
@@ -75,19 +75,22 @@ interface Waiting {
   take(calls: readonly (readonly Accessors[])[], isFirst: boolean): void;
 }
 
-/** Runs in which a function with pending variables was not called, after which they are given up. */
+/** Number of runs without a call of a function with pending variables after which these are given up. */
 const MOST_IN_VAIN = 3;
 
-/** Closures of one code that wait for their variables; where more are made each would only ever be called once. */
+/**
+ * Maximum number of closures of the same code that wait for their variables; with more, each is probably called only
+ * once.
+ */
 const MOST_CLOSURES = 8;
 
-/** Number of closures that have waited for their own variable of a declaration. */
+/** Number of closures that have waited for their own instance of a variable. */
 const waited = new WeakMap<Variable, number>();
 
-/** Bindings of free variables, made when they are asked for and kept. */
+/** Bindings of free variables, created on demand and cached. */
 export class Bindings {
   private readonly made = new Map<Variable, FreeBinding>();
-  /** Runs that were watched in vain. */
+  /** Number of runs watched without a call. */
   private vain = 0;
   private readonly counted = new Set<Variable>();
 
@@ -121,7 +124,7 @@ export class Bindings {
       return { kind: "unreachable", because: `${variable.name} of an enclosing method cannot be read` };
     }
     const because = `${variable.name} can be reached only in a call`;
-    // Private members of dyn's own classes are the state of tapes and storages, which no trace follows.
+    // Private members of dyn's own classes are the state of tapes and storages, which no trace enters.
     const isKept = variable.kind === "private" && isOwnModule(this.at.module.url);
     if (!at || isKept || !meansInside(at, variable)) return { kind: "unreachable", because };
     const access = variable.kind === "private" ? shownAccess(this.use.inspector, variable) : null;
@@ -135,7 +138,7 @@ export class Bindings {
     };
   }
 
-  /** A private method as seen from here: it is in the scope of the class, as this function is. */
+  /** A private method seen from here: it is in the scope of the class, as this function is. */
   private unreached(variable: Variable, at: Located): UnreachedMethod | null {
     const node = privateMethodNode(variable);
     const unit = node && at.module.analysis.units.get(node);
@@ -162,7 +165,7 @@ export class Bindings {
     }
   }
 
-  /** The value as it is, where it cannot change. */
+  /** The current value, if it cannot change. */
   private fromSnapshot(variable: Variable): FreeBinding | null {
     const kin = bindingsOfMethod(this.at.fn)?.get(variable);
     if (kin) {
@@ -192,7 +195,7 @@ export class Bindings {
       return;
     }
     const variables = pending.map(({ variable }) => variable);
-    // The module's other variables come along, for its other functions, and the class's for its private methods.
+    // Also the module's other variables, for its other functions, and the class's, for its private methods.
     const others = [...moduleVariablesAt(at), ...classmates(variables, at)];
     const all = [...new Set([...variables, ...others])];
     waiting.add({
@@ -200,14 +203,14 @@ export class Bindings {
       watch: () => ({ fn: at.fn, expression: accessText(all), values: [] }),
       take: (calls, isFirst) => {
         for (const variable of variables) this.made.delete(variable);
-        // Names as parameters bind without calling anything that might be of the same code.
+        // Names that parameters bind without calling anything that might be of the same code.
         const [certain] = isFirst && at.node.params.every(({ type }) => type === "Identifier") ? calls : [];
         if (!this.takeFrom(at.fn, { variables, all, certain }, calls)) this.vain++;
       },
     });
   }
 
-  /** Returns whether this closure may wait, counted once for each variable. */
+  /** Returns whether this closure may wait; counts it once for each variable. */
   private maySpend(variables: readonly Variable[]): boolean {
     const own = variables.filter((variable) => !variable.single && !this.counted.has(variable));
     if (own.some((variable) => (waited.get(variable) ?? 0) >= MOST_CLOSURES)) return false;
@@ -218,7 +221,7 @@ export class Bindings {
     return true;
   }
 
-  /** Returns whether one of the calls was of this very closure; then its accessors become the bindings. */
+  /** If one of the calls was of this very closure, makes its accessors the bindings; returns whether it was. */
   private takeFrom(
     fn: object,
     { variables, all, certain }: {
@@ -299,7 +302,7 @@ function shownAccess(inspector: Inspector, variable: Variable): PrivateAccess {
   };
 }
 
-/** For a user who wonders why a function is slow. */
+/** For users who wonder why a function is slow. */
 function givenUpText({ module, node }: Located, names: readonly string[]): string {
   const { file, line } = module.position(node.start);
   const name = module.analysis.units.get(node)?.name || "a function";

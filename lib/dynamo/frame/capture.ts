@@ -1,7 +1,7 @@
 /**
  * Finds the code and variables of a function value.
  *
- * Invariant: the answer for one function is computed once and kept as long as the function lives; no user code runs.
+ * Invariant: the answer for a function is computed once and kept as long as the function lives; no user code runs.
  */
 import { types } from "node:util";
 import { logs } from "../../base/logs.ts";
@@ -49,7 +49,7 @@ function open(): Access {
 
 const captured = new WeakMap<object, Captured>();
 
-/** Code objects that have been looked at, by function. */
+/** Code objects created so far, by function. */
 const codes = new WeakMap<FunctionNode, CodeObject>();
 
 /** Returns the code and variables of a callable value, or the reason why they cannot be found. */
@@ -68,10 +68,10 @@ export function captureFunction(fn: object): Captured {
 }
 
 /**
- * The object a method belongs to, whose prototype its `super` means: of a constructor the class's prototype; of a
- * member of a class the object on the receiver's chain that has it and that the class has made. Null for others, as
- * methods of object literals: that an object has a function says nothing of where the function was written. `asked` is told
- * of the constructors whose code decides.
+ * The object to which a method belongs, whose prototype `super` refers to: for a constructor the class's prototype; for
+ * a member of a class the object on the receiver's prototype chain that has it and was created by the class. Null for
+ * others, such as methods of object literals: having a function as a property does not mean that it was written there.
+ * `asked` is called with the constructors whose code decides.
  */
 export function findHomeObject(
   fn: object,
@@ -107,20 +107,20 @@ export function namespaceExport(namespace: object, key: string): Export {
   return exportOf(namespace, key, moduleAt);
 }
 
-/** Runs `run`, in which many functions may be captured, faster than each by itself. */
+/** Runs `run`, in which many functions may be captured, faster than each individually. */
 export function captureMany<T>(run: () => T): T {
   return batch(run);
 }
 
-/** Modules that the meaning of variables was looked up in, in the whole process: what is found there is remembered. */
+/** Modules in which variables were looked up, in the whole process: the results are cached. */
 const consulted = new Set<string>();
 
-/** The URLs of modules whose texts have said anything so far. */
+/** The URLs of modules on whose texts any result depends. */
 export function consultedModules(): ReadonlySet<string> {
   return consulted;
 }
 
-/** The text of a module that functions were captured in; null where it is not known without the debugger. */
+/** The text of a module in which functions were captured; null if it is not known without the debugger. */
 export function moduleText(url: string): string | null {
   const rewritten = rewrittenModule(url);
   return rewritten ? rewritten.text : open().scripts.textAt(url);
@@ -131,11 +131,11 @@ export interface FunctionSite {
   readonly url: string;
   /** In the text that V8 has. */
   readonly offset: number;
-  /** The value of a variable that it can see. */
+  /** The value of a variable visible to it. */
   lookup(name: string): ScopeValue;
 }
 
-/** The place of a function; null for functions of the runtime and where there is no inspector. */
+/** The place of a function; null for functions of the runtime, and without an inspector. */
 export function siteOf(fn: object): FunctionSite | null {
   try {
     const found = rewrittenFunction(fn);
@@ -234,7 +234,7 @@ function constructorOf(node: ClassNode): FunctionNode | null {
   return null;
 }
 
-/** Later cells may declare anew, with other values, what earlier ones have declared as constants. */
+/** Later cells may redeclare, with other values, what earlier ones have declared as constants. */
 const TYPED = "Functions that are typed into a notebook or deno repl are not compiled; import them from a " +
   "module, or type them into dyn's own REPL";
 
@@ -285,7 +285,7 @@ function placeOf(location: Fields): FunctionPlace {
   return { line: numberField(location, "lineNumber"), column: numberField(location, "columnNumber") };
 }
 
-/** Scripts that belong to the runtime itself. */
+/** Returns whether a script belongs to the runtime itself. */
 function isRuntimes(script: Script): boolean {
   return /^(ext|node|internal|checkin):/.test(script.url);
 }
@@ -310,7 +310,7 @@ function bound(inspector: Inspector, target: Fields, internals: ReadonlyMap<stri
   return { kind: "bound", target: fn, self: inspector.plainValue(internals.get("BoundThis") ?? {}), args };
 }
 
-/** A function value and what is known of its place before its kind. */
+/** A function value and what is known about its place, before its kind is determined. */
 interface Site {
   readonly fn: object;
   readonly module: ParsedModule;
@@ -332,7 +332,7 @@ function classOf(node: FunctionNode, module: ParsedModule): ClassNode | null {
     : null;
 }
 
-/** The class that a member is written in. */
+/** The class in which a member is written. */
 function ownerOf(member: AstNode, module: ParsedModule): ClassNode | null {
   const body = module.parentOf(member);
   const owner = body ? module.parentOf(body) : null;
@@ -410,7 +410,9 @@ function unitOf(module: ParsedModule, node: Parameters<ReadonlyMap<Unit["node"],
   return unit;
 }
 
-/** A function in the scope of a class, whose next call reaches what the class does: its constructor or a method. */
+/**
+ * A function in the scope of a class, whose next call can access what the class captures: its constructor or a method.
+ */
 function donor(use: Access, at: Site, node: ClassNode, constructor: FunctionNode | null): Located | null {
   if (constructor) return { ...at, node: constructor };
   const prototype: unknown = Reflect.getOwnPropertyDescriptor(at.fn, "prototype")?.value;

@@ -12,13 +12,13 @@ type Callback = (...args: readonly unknown[]) => unknown;
 /** The evaluated accessors of a variable. */
 export type Accessors = readonly Callback[];
 
-/** A cell that can be written only once a function of the variable's own module has been met. */
+/** A cell that becomes writable only once a function of the variable's own module has been seen. */
 interface Cell {
   readonly get: () => unknown;
   set: (value: unknown) => void;
 }
 
-/** Cells that exist, by declaration; closures of other calls have other variables of the same declaration. */
+/** Existing cells, by declaration; closures of other calls have other variables of the same declaration. */
 const known = new WeakMap<Variable, WeakRef<Cell>[]>();
 
 /** The cell of an export of a module that assigns it, read through the module's namespace. */
@@ -26,7 +26,7 @@ export function exportedCell(variable: Variable, read: () => unknown): LiveCell 
   return moduleCell(variable) ?? canonical(variable, { get: read, set: refuseWrite });
 }
 
-/** The one cell of a module's variable, if it has been made and does all that the variable is used for. */
+/** The one cell of a module's variable, if it exists and can do everything that the variable is used for. */
 export function moduleCell(variable: Variable): LiveCell | null {
   const cell = variable.single ? known.get(exporterOf(variable))?.[0]?.deref() : undefined;
   return cell && (cell.set !== refuseWrite || !isWritten(variable)) ? cell : null;
@@ -37,7 +37,7 @@ function isWritten({ assignment, reassigned }: Variable): boolean {
   return assignment === "plain" && reassigned;
 }
 
-/** The binding that its accessors make of a variable. */
+/** The binding of a variable with these accessors. */
 export function bindingFrom(variable: Variable, [first, second, third]: Accessors): FreeBinding {
   const get = first ?? refuseWrite, set = second ?? refuseWrite;
   switch (variable.kind) {
@@ -69,10 +69,10 @@ function refuseWrite(): never {
   throw new TypeError(CONSTANT_ASSIGNED);
 }
 
-/** Cells by the token of their scope's run. */
+/** Cells by the token of a run of their scope. */
 const beside = new WeakMap<object, Map<Variable, Cell>>();
 
-/** The one cell of a variable in the run of its scope that a token stands for. */
+/** The one cell of a variable in the run of its scope to which a token belongs. */
 function cellBeside(token: object, variable: Variable, cell: Cell): LiveCell {
   let cells = beside.get(token);
   if (!cells) beside.set(token, cells = new Map());

@@ -1,8 +1,8 @@
 /**
- * Shares the accessors of one function of a class with the class's private methods: those can be reached only through
- * a private name, and share its scope.
+ * Shares the accessors of one function of a class with the class's private methods: those can be reached only through a
+ * private name, and share its scope.
  *
- * Invariant: an access returns methods of the very class that it was created in, so the accessors that came with it
+ * Invariant: an access returns methods of the very class in which it was created, so the accessors that came with it
  * refer to the same variables.
  */
 import { freeVariables } from "../bytecode/free.ts";
@@ -23,7 +23,9 @@ export function privateMethodNode({ kind, unit: { node }, declaredAt }: Variable
   return null;
 }
 
-/** The private names of the classes that some variables are private names of, and what their methods capture. */
+/**
+ * The private names of the classes to which some private names belong, and the variables that their methods capture.
+ */
 export function classmates(variables: readonly Variable[], at: Located): readonly Variable[] {
   const { analysis } = at.module;
   const found = new Set<Variable>();
@@ -41,7 +43,7 @@ export function classmates(variables: readonly Variable[], at: Located): readonl
   return [...found].filter((each) => meansInside(at, each) && entryText(each) !== null);
 }
 
-/** Captured variables of methods that came through an access. */
+/** Bindings of methods that were obtained through an access. */
 const bindingsOfMethods = new WeakMap<object, ReadonlyMap<Variable, FreeBinding>>();
 
 /** Returns the bindings that came with the access by which a private method was obtained. */
@@ -49,7 +51,7 @@ export function bindingsOfMethod(fn: object): ReadonlyMap<Variable, FreeBinding>
   return bindingsOfMethods.get(fn);
 }
 
-/** A binding that notes for each private method that it gives what came with it. */
+/** A binding that records, for each private method that it returns, the bindings that came with it. */
 export function withKin(binding: FreeBinding, kin: ReadonlyMap<Variable, FreeBinding>): FreeBinding {
   if (binding.kind !== "private" || binding.access.member !== "method") return binding;
   const { access } = binding;

@@ -1,31 +1,31 @@
 /**
- * Transpiled texts of TypeScript modules from the runtime's cache: the text that V8 has, without the debugger, which
- * is slow to enable. Invariant: a text is used only if it records that it was made from the very file at the address
- * and was written before this process began.
+ * Transpiled texts of TypeScript modules from the runtime's cache: the text that V8 has, without the debugger, which is
+ * slow to enable. Invariant: a text is used only if it records that it was made from the very file at its URL and was
+ * written before this process started.
  */
 import type { SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
 import { fileAt } from "./file_state.ts";
 
-/** Modules that the runtime translates before it loads them. */
+/** Modules that the runtime transpiles before it loads them. */
 const TRANSLATED = /\.(?:ts|mts|tsx|jsx)$/;
 
-/** Ends a text that is kept. */
+/** The end of a cached text. */
 const METADATA = "\n// denoCacheMetadata=";
-/** Begins the map behind a text, which V8 is not given: it has the text of the file. */
+/** The start of the source map after a text, which is not part of V8's text. */
 const MAP = "//# sourceMappingURL=data:application/json;base64,";
 
 const isGranted = (permission: Deno.PermissionDescriptor): boolean =>
   Deno.permissions.querySync(permission).state === "granted";
 
-/** A variable of the environment; nobody is asked for it. */
+/** A variable of the environment; never prompts for permission. */
 function variable(name: string): string | undefined {
   return isGranted({ name: "env", variable: name }) ? Deno.env.get(name) : undefined;
 }
 
 let folder: string | null | undefined;
 
-/** Returns the folder of the runtime's cached texts; null if it is not known or may not be read. */
+/** Returns the folder of the runtime's cached texts; null if it is unknown or may not be read. */
 function folderOfTexts(): string | null {
   if (folder === undefined) {
     const { os, standalone } = Deno.build, named = variable("DENO_DIR"), home = variable("HOME");
@@ -40,7 +40,7 @@ function folderOfTexts(): string | null {
   return folder;
 }
 
-/** The map behind a text. */
+/** The source map of a text. */
 export type MapPayload = ConstructorParameters<typeof SourceMap>[0];
 
 /** A module's file in the runtime's cache. */
@@ -72,7 +72,7 @@ export function keptFile(url: string): KeptFile | null {
   }
 }
 
-/** The names of modules in a folder, given as URL with a slash at its end, of which the runtime keeps something. */
+/** The names of modules in a folder, given as URL with a trailing slash, of which the runtime caches something. */
 export function keptNames(folder: string): readonly string[] {
   const at = folder.startsWith("file:") ? folderOfTexts() : null;
   if (at === null) return [];
@@ -87,7 +87,7 @@ export function keptNames(folder: string): readonly string[] {
   }
 }
 
-/** The text that V8 has of a module; null where nothing kept is known to be it. */
+/** The text that V8 has of a module; null if no cached text is known to be it. */
 export function emittedText(url: string, kept: KeptFile | null = keptFile(url)): EmittedText | null {
   if (!kept) return null;
   const { path, text, encodedMap } = kept;

@@ -1,11 +1,11 @@
 /**
- * Identifies the files that modules were loaded from. Invariant: a file that may have been written since this process
- * began has no identity: V8 may have read another version.
+ * Identifies the files from which modules were loaded. Invariant: a file that may have been written since this process
+ * started has no identity: V8 may have read another version.
  */
 import { travelsWithCache } from "../../base/travelling.ts";
 
 /**
- * Returns the identity of the file at a URL; null if it may have been written since this process began, or does not
+ * Returns the identity of the file at a URL; null if it may have been written since this process started, or does not
  * exist.
  */
 export function fileAt(url: string): string | null {

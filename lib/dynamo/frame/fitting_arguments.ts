@@ -36,7 +36,7 @@ function fitting(pattern: Pattern): object {
   }
 }
 
-/** Values for patterns one behind the other; what is left for a rest fits the rest. */
+/** Values for a list of patterns, in order; further ones fit a rest pattern. */
 function items(patterns: readonly Pattern[]): readonly object[] {
   return patterns.flatMap((pattern) => {
     if (pattern?.type !== "RestElement") return [fitting(pattern)];
@@ -44,7 +44,7 @@ function items(patterns: readonly Pattern[]): readonly object[] {
   });
 }
 
-/** Something that gives the values in turn; arrays are iterated as the program may have said. */
+/** A list that yields the values in turn; the program may have replaced the iteration of arrays. */
 function listOf(values: readonly object[]): object {
   return Object.freeze({
     [Symbol.iterator]: () => {

@@ -1,12 +1,13 @@
 /**
- * Places on the global object through which values pass between dyn and code that the inspector evaluates. Invariant: the
- * property is there from the beginning and holds nothing itself, so that programs may seal or freeze the global object.
+ * Properties of the global object through which values pass between dyn and code that the inspector evaluates.
+ * Invariant: the property exists from the start and holds nothing itself, so that programs may seal or freeze the
+ * global object.
  */
 
-/** One such place. */
+/** One such property. */
 export class GlobalSlot {
   readonly #key: symbol;
-  /** The place as an expression, which may be assigned. */
+  /** The property as an expression, which may be assigned. */
   readonly text: string;
 
   constructor(name: string) {

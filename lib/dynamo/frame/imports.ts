@@ -19,7 +19,7 @@ export type Origin =
   | { readonly kind: "changing"; readonly variable: Variable }
   /** All exports of a module. */
   | { readonly kind: "namespace"; readonly url: string | null }
-  /** Something that stays what it is, as far as can be known. */
+  /** A value that never changes, as far as can be known. */
   | { readonly kind: "final" };
 
 const FINAL: Origin = { kind: "final" };
@@ -45,7 +45,7 @@ export function exportOrigin(name: string, url: string, find: FindModule): Origi
 
 interface Search {
   readonly find: FindModule;
-  /** Modules and names looked at, since modules may export in circles. */
+  /** Modules and names visited, since modules may export in cycles. */
   readonly seen: Set<string>;
 }
 
@@ -67,7 +67,7 @@ function spelled(node: ast.Identifier | ast.Literal): string {
 }
 
 function originAt(name: string, url: string | null, search: Search): Origin {
-  // The house exports nothing that changes.
+  // dyn itself exports nothing that changes.
   const module = url === null || isOwnModule(url) ? null : search.find(url);
   const key = `${url} ${name}`;
   if (!module || search.seen.has(key)) return FINAL;
@@ -110,7 +110,7 @@ function localOrigin(name: string, module: ParsedModule, search: Search): Origin
   return variable?.reassigned ? { kind: "changing", variable } : FINAL;
 }
 
-/** The URL a module names; null for what only an import map knows. */
+/** The URL that a module names; null if only an import map knows it. */
 function sourceUrl(source: ast.Literal, module: ParsedModule): string | null {
   const specifier = String(source.value);
   if (!/^(\.{0,2}\/|[a-z]+:)/.test(specifier)) return null;

@@ -34,23 +34,23 @@ export type FreeBinding =
   | { readonly kind: "value"; readonly value: unknown }
   | { readonly kind: "cell"; readonly cell: LiveCell }
   | { readonly kind: "private"; readonly access: PrivateAccess }
-  /** Out of reach while the function runs; `watchNextRun` takes it from the function's next call. */
+  /** Not available while the function runs; `watchNextRun` takes it from the function's next call. */
   | {
     readonly kind: "pending";
     readonly because: string;
     /** Returns its current contents. */
     readonly held: () => Held;
-    /** Of a private name: reads what objects have now, and writes nothing; null for variables. */
+    /** For a private name: reads what objects have now, and writes nothing; null for variables. */
     readonly access: PrivateAccess | null;
-    /** Of a private method: what it is made of, as far as it can be known before it can be reached. */
+    /** For a private method: what is known of it before it can be accessed. */
     readonly method: UnreachedMethod | null;
-    /** Stands for the variable's declaration. */
+    /** Identifies the variable's declaration. */
     readonly declaration: object;
   }
-  /** Out of reach; `because` says why. */
+  /** Not available, for the reason in `because`. */
   | { readonly kind: "unreachable"; readonly because: string };
 
-/** A private method that nothing has handed out yet. */
+/** A private method to which no access has been obtained yet. */
 export interface UnreachedMethod {
   readonly code: CodeObject;
   readonly binding: (index: number) => FreeBinding;
@@ -61,13 +61,13 @@ export interface CapturedFunction {
   readonly kind: "function";
   readonly fn: object;
   readonly module: ParsedModule;
-  /** Compiled when first read; throws `UnsupportedSyntax` where it cannot be. */
+  /** Compiled on first read; throws `UnsupportedSyntax` if it cannot be compiled. */
   readonly code: CodeObject;
   /** Source position of the function. */
   readonly position: UserPosition;
   /** The class of which it is a method, getter or setter; null: none. */
   readonly member: { readonly owner: ClassNode; readonly isStatic: boolean } | null;
-  /** The free variable of that index in `code.free`; asked for once, remembered. */
+  /** The free variable with that index in `code.free`; computed once, then cached. */
   readonly binding: (index: number) => FreeBinding;
 }
 
@@ -79,17 +79,17 @@ export interface CapturedClass {
   readonly node: ClassNode;
   readonly position: UserPosition;
   readonly derived: boolean;
-  /** The constructor as written; null where there is none. */
+  /** The constructor as written; null if there is none. */
   readonly constructorCode: CodeObject | null;
   /** Instance fields in order. */
   readonly fields: readonly ClassField[];
   /** Private methods and accessors of instances. */
   readonly privateMethods: readonly PrivateMethodCode[];
-  /** Free variable of that index of the constructor's code. */
+  /** The free variable with that index of the constructor's code. */
   readonly binding: (index: number) => FreeBinding;
-  /** Free variable of that index of a field's code. */
+  /** The free variable with that index of a field's code. */
   readonly fieldBinding: (field: ClassField, index: number) => FreeBinding;
-  /** Free variable of that index of a private method's code. */
+  /** The free variable with that index of a private method's code. */
   readonly methodBinding: (method: PrivateMethodCode, index: number) => FreeBinding;
 }
 

@@ -1,12 +1,12 @@
 /**
  * A synchronous connection to V8's inspector of this very isolate.
  *
- * Results are returned immediately. Invariant: no user code runs while a message is dispatched: a nested dispatch
- * would end the process. Where user code itself already runs inside a dispatch (an expression typed into a REPL)
- * nothing is sent.
+ * Results are returned immediately. Invariant: no user code runs while a message is dispatched: a nested dispatch would
+ * end the process. If user code itself already runs inside a dispatch (an expression typed into a REPL), nothing is
+ * sent.
  *
- * `Session.post` dispatches synchronously; only its reply waits in a queue that one `process.nextTick` closure
- * drains. That closure is captured once, and called after each post. See https://nodejs.org/api/inspector.html and
+ * `Session.post` dispatches synchronously; only its reply waits in a queue that one `process.nextTick` closure drains.
+ * That closure is captured once, and called after each post. See https://nodejs.org/api/inspector.html and
  * https://chromedevtools.github.io/devtools-protocol/v8/
  */
 import { Session } from "node:inspector";
@@ -15,7 +15,7 @@ import { counters } from "../../base/logs.ts";
 import { GlobalSlot } from "./global_slot.ts";
 import type { Held } from "./info.ts";
 
-/** The inspector cannot be used. */
+/** Thrown if the inspector cannot be used. */
 export class InspectorUnavailable extends Error {
   override readonly name = "InspectorUnavailable";
   /** Whether the same request can succeed from a timer or a later task. */
@@ -65,10 +65,10 @@ const stash = new GlobalSlot("dyn.stash");
 const GROUP = "dyn";
 
 let batches = 0;
-/** Caches that end with the outermost batch. */
+/** Functions that clear caches when the outermost batch ends. */
 const inBatch = new Set<() => void>();
 
-/** Runs `body`, in which the debugger is enabled at most once: that tells of every script and takes long. */
+/** Runs `body`, during which the debugger is enabled at most once: enabling it reports every script and takes long. */
 export function batch<T>(body: () => T): T {
   batches++;
   try {
@@ -82,7 +82,7 @@ export function batch<T>(body: () => T): T {
   }
 }
 
-/** Has `end` run when the outermost batch ends; at once outside of one. */
+/** Runs `end` when the outermost batch ends; immediately outside of one. */
 export function atBatchEnd(end: () => void): void {
   if (batches > 0) inBatch.add(end);
   else end();
@@ -93,7 +93,7 @@ export class Inspector {
   private drain: (() => void) | null = null;
   private debugging = 0;
   private endBatch: (() => void) | null = null;
-  /** Whether values have ids that were not let go of. */
+  /** Whether values have ids that were not released. */
   #hasNamed = false;
 
   constructor() {
@@ -134,7 +134,7 @@ export class Inspector {
     return settle(method, outcome);
   }
 
-  /** Sends one message. No tick is left behind, which would run among the builtins of the program. */
+  /** Sends one message. No tick is left behind, which would run with the builtins of the program. */
   private dispatch(
     method: string,
     params: Fields,
@@ -143,7 +143,7 @@ export class Inspector {
     withNextTick(ignore, () => this.session.post(method, { ...params }, answer));
   }
 
-  /** Leaves an answer in the queue: what comes on its own, as scripts are parsed, then waits behind it without a tick. */
+  /** Leaves an answer in the queue: events, such as parsed scripts, then wait behind it without a tick. */
   private occupyQueue(): void {
     this.dispatch("Runtime.getIsolateId", {}, () => {});
   }
@@ -154,8 +154,8 @@ export class Inspector {
   }
 
   /**
-   * The scripts that there are, by their ids, as the profiler knows them: that takes a quarter of the time of enabling the
-   * debugger, which makes a hash of every script's text.
+   * The existing scripts by id, as the profiler lists them: that takes a quarter of the time of enabling the debugger,
+   * which hashes every script's text.
    */
   scripts(): ReadonlyMap<string, ScriptOutline> {
     counters.add("inspector", "scripts");
@@ -170,12 +170,12 @@ export class Inspector {
     }));
   }
 
-  /** Enables the debugger until the result is called; it slows the program, so that should be soon. */
+  /** Enables the debugger until the result is called; it slows the program down, so that should be soon. */
   holdDebugger(): () => void {
     if (this.debugging === 0) {
       counters.add("inspector", "debugger");
       this.post("Debugger.enable");
-      // A `debugger` statement of the program would stop this very thread for good.
+      // A `debugger` statement of the program would stop this very thread forever.
       this.post("Debugger.setSkipAllPauses", { skip: true });
       this.occupyQueue();
     }
@@ -238,7 +238,7 @@ export class Inspector {
     return found;
   }
 
-  /** Returns an object's member under a private name. Of classes with equal names the innermost counts. */
+  /** Returns an object's member with a private name. If classes have equal names, the innermost one counts. */
   privateMember(object: object, name: string): Held {
     const reply = this.post("Runtime.getProperties", { objectId: this.idOf(object), ownProperties: true });
     const list = reply.privateProperties;
@@ -250,7 +250,7 @@ export class Inspector {
     return { kind: "unknown" };
   }
 
-  /** The value of a remote object, which the protocol spells out if it is a primitive. */
+  /** The value of a remote object, which the protocol includes if it is a primitive. */
   plainValue(remote: Fields): unknown {
     const id = textField(remote, "objectId");
     if (id) return this.valueOf(id);
@@ -260,7 +260,7 @@ export class Inspector {
     return remote.value;
   }
 
-  /** Lets go of every value an id was made for; in a batch once, when it ends. */
+  /** Releases all values that have ids; in a batch once, when it ends. */
   release(): void {
     if (this.#hasNamed) atBatchEnd(this.#release);
   }
@@ -288,7 +288,7 @@ type NextTick = (callback: (...args: unknown[]) => void, ...args: unknown[]) => 
 
 const ignore: NextTick = () => {};
 
-/** Runs something with another `process.nextTick`. */
+/** Runs a function with another `process.nextTick`. */
 function withNextTick(nextTick: NextTick, body: () => void): void {
   const original = process.nextTick;
   process.nextTick = nextTick;

@@ -1,9 +1,9 @@
 /**
- * Caches texts of modules between processes: the text that V8 has of each module of a program, as the debugger
- * reported it once, so that later runs of the program need no debugger, which is slow to enable.
+ * Caches texts of modules between processes: the text that V8 has of each module of a program, as the debugger reported
+ * it once, so that later runs of the program need no debugger, which is slow to enable.
  *
- * Invariant: a text is used only if its file is the one that it was made from and was written before this process
- * began, so that V8 has read that very file; a function is found in it only by its own text at its own position.
+ * Invariant: a text is used only if its file is the one from which it was made and was written before this process
+ * started, so that V8 has read that very file; a function is found in it only by its own text at its own position.
  */
 import { findSourceMap, SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -15,13 +15,13 @@ import type { EmittedText, MapPayload } from "./emitted_texts.ts";
 import { fileAt } from "./file_state.ts";
 import { isLikely, noteText } from "./loaded_texts.ts";
 
-/** A text, the map to its file, and which file that was. */
+/** A text, its source map, and the identity of its file. */
 interface KeptText {
   readonly url: string;
   readonly text: string;
   readonly map: MapPayload | null;
   readonly file: string;
-  /** Offsets of functions in it that use no variables from outside, as far as somebody has asked. */
+  /** Offsets of functions in it that use no outer variables, as far as determined. */
   readonly closed: readonly number[];
 }
 
@@ -31,7 +31,10 @@ export interface FoundText {
   readonly text: string;
 }
 
-/** A map as it is written, which is read when a position is asked for: that takes longer than all else of a module. */
+/**
+ * A source map as text, which is parsed only when a position is requested: that takes longer than everything else about
+ * a module.
+ */
 interface NotedMap {
   readonly payload: MapPayload;
   read: SourceMap | null;
@@ -47,33 +50,33 @@ function notedMap(url: string): NotedMap | undefined {
   return maps.get(url);
 }
 
-/** The source map from a module to the file that its user wrote; undefined if it has none. */
+/** The source map from a module to the user's file; undefined if it has none. */
 export function mapOf(url: string): SourceMap | undefined {
   const noted = notedMap(url);
   return noted && (noted.read ??= new SourceMap(noted.payload));
 }
 
-/** The same as it is written. */
+/** The same, unparsed. */
 export function mapPayloadOf(url: string): MapPayload | undefined {
   return notedMap(url)?.payload;
 }
 
-/** Notes the map of a module as the runtime keeps it beside the text: looking for it takes a millisecond. */
+/** Records the source map that the runtime caches with a module's text: looking for it takes a millisecond. */
 export function noteMap({ url, map }: EmittedText): void {
   if (!maps.has(url)) maps.set(url, { payload: map, read: null });
 }
 
-/** Under what the texts of this program are kept; null where nothing is. */
+/** The key under which the texts of this program are cached; null if nothing is. */
 function keyOf(): string | null {
   if (!keepsEntries()) return null;
   try {
     const own = ownIdentity();
     if (own === null) return null;
-    // One program is all that a cache has which goes along with it
+    // A cache that is shipped with a program holds just that program
     const cwd = travelsWithCache() ? null : Deno.cwd();
     return JSON.stringify({ own, main: keptAddress(Deno.mainModule), cwd });
   } catch {
-    // The program may not know where it is
+    // The program may lack permission to know where it is
     return null;
   }
 }
@@ -81,7 +84,7 @@ function keyOf(): string | null {
 const kept = new Map<string, KeptText>();
 let isRead = false;
 
-/** Functions that use no variables from outside, by the text that they stand in. */
+/** Functions that use no outer variables, by the text that contains them. */
 const closed = new Map<string, Set<number>>();
 
 /** Returns whether the function at an offset of a text is known to use no outer variables. */
@@ -89,12 +92,12 @@ export function isKnownClosed({ text }: FoundText, offset: number): boolean {
   return closed.get(text)?.has(offset) ?? false;
 }
 
-/** Notes that it is so, which whoever keeps the text keeps with it. */
+/** Records that it does not, which is cached together with the text. */
 export function noteClosed({ text }: FoundText, offset: number): void {
   closed.set(text, (closed.get(text) ?? new Set()).add(offset));
 }
 
-/** Notes the texts that earlier runs of this program kept. Does so once. */
+/** Loads the texts that earlier runs of this program cached. Does so once. */
 export function noteKeptTexts(): void {
   if (isRead) return;
   isRead = true;
@@ -114,7 +117,7 @@ export function noteKeptTexts(): void {
   }
 }
 
-/** Keeps the texts of modules that functions were found in. */
+/** Caches the texts of modules in which functions were found. */
 export function keepTexts(found: readonly FoundText[]): void {
   const key = keyOf();
   if (key === null) return;
@@ -134,7 +137,7 @@ export function keepTexts(found: readonly FoundText[]): void {
   keepEntry("texts", key, JSON.stringify([...kept.values()].map((each) => withAddresses(each, keptAddress))));
 }
 
-/** A text with other addresses of its module. */
+/** A text with the URLs of its module translated. */
 function withAddresses(kept: KeptText, translated: (address: string) => string): KeptText {
   const { url, map } = kept;
   return { ...kept, url: translated(url), map: map && { ...map, sources: map.sources.map(translated) } };

@@ -1,17 +1,17 @@
 /**
- * Finds the module that contains a function by searching likely modules: V8 reports the addresses of its scripts only
- * by listing all functions of all of them, which takes as long as everything else in a small first call. Invariants:
- * those of emitted_texts.ts; the function is in the text at that very position, and in no other text of the group.
+ * Finds the module that contains a function by searching likely modules: V8 reports the URLs of its scripts only by
+ * listing all functions of all of them, which takes as long as everything else in a small first call. Invariants: those
+ * of emitted_texts.ts; the function is in the text at that very position, and in no other text of the group.
  */
 import { isOwnModule, OWN_ROOT } from "../../base/errors.ts";
 import { lineStarts } from "../bytecode/parse.ts";
 import { type EmittedText, emittedText, type KeptFile, keptFile, keptNames } from "./emitted_texts.ts";
 import { type FunctionPlace, GONE_THROUGH, standsAt } from "./loaded_texts.ts";
 
-/** Modules of a program that are looked at. */
+/** Maximum number of modules of a program that are searched. */
 const MOST = 64;
 
-/** Addresses of files beside a module that it imports or hands on, as emitted texts write them. */
+/** Relative URLs that a module imports or re-exports, as emitted texts write them. */
 const IMPORTED = /\bfrom\s*"(\.[^"]+)"/g;
 
 interface Candidate {
@@ -26,13 +26,13 @@ const candidateAt = (url: string): Candidate[] => {
 
 let program: readonly Candidate[] | undefined;
 
-/** The module that the program began with and those that it imports, dyn's left out. */
+/** The program's main module and its imports, without dyn's. */
 function modulesOfProgram(): readonly Candidate[] {
   const urls = new Set<string>(), found: Candidate[] = [];
   try {
     urls.add(Deno.mainModule);
   } catch {
-    // The program may not know where it is
+    // The program may lack permission to know where it is
     return [];
   }
   for (const url of urls) {
@@ -67,7 +67,7 @@ function* groups(): Iterable<readonly Candidate[]> {
   yield GONE_THROUGH.modules.flatMap((each) => candidateAt(`${OWN_ROOT}lib/${each}`));
 }
 
-/** The module in which a function stands at a place; null: none that was looked at, or several. */
+/** The module that contains a function at a place; null: none of those searched, or several. */
 export function likelyModule(shown: string, place: FunctionPlace): EmittedText | null {
   for (const group of groups()) {
     const [found, ...others] = group.filter(({ kept: { text } }) =>

@@ -30,7 +30,7 @@ export function markAsMain(url: string): void {
   main = url;
 }
 
-/** Rewrites the modules that are loaded from here on. A second call does nothing. */
+/** Rewrites the modules that are loaded from now on. A second call does nothing. */
 export function rewriteLoadedModules(): void {
   if (installed) return;
   installed = true;
@@ -51,7 +51,7 @@ export function rewriteLoadedModules(): void {
 
 const MARK_AS_MAIN = "import.meta.main = true;";
 
-/** The text that is loaded, if it is available. */
+/** The text being loaded, if it is available. */
 function textOf(url: string, source: unknown): string | null {
   if (typeof source === "string") return source;
   const [, base64, data] = /^data:[^,]*?(;base64)?,(.*)$/s.exec(url) ?? [];
@@ -73,7 +73,7 @@ function imported<R extends LoadFnOutput>(url: string, result: R): R {
 }
 
 /**
- * Returns the result for `require`. With a source from a hook it would compile everything as JavaScript, also JSON,
+ * Returns the result for `require`. With a source from a hook it would compile everything as JavaScript, even JSON,
  * native addons and TypeScript; without one it loads by itself.
  */
 function required<R extends LoadFnOutput>(url: string, result: R): R {
@@ -82,7 +82,7 @@ function required<R extends LoadFnOutput>(url: string, result: R): R {
   return { ...result, source: null, shortCircuit: false };
 }
 
-/** The text that V8 gets. */
+/** The text passed to V8. */
 function rewritten(module: LoadedModule): string {
   const { parsed, map, arrowBefore } = module;
   const rewriting = rewrite(parsed, { names: NAMES, door: DOOR, first: firstEntry(), arrowBefore });

@@ -1,5 +1,5 @@
 /**
- * A module's text before V8 loads it: parsed, with the source map to what the user wrote.
+ * A module's text before V8 loads it: parsed, with its source map.
  *
  * Null for modules that should not be rewritten.
  */
@@ -12,16 +12,16 @@ import { identityMap, inlineMap, sourceMap, type WrittenMap } from "./source_map
 export interface LoadedModule {
   readonly parsed: ParsedModule;
   readonly map: WrittenMap;
-  /** Offset of the nearest arrow in front of an offset. */
+  /** Returns the offset of the nearest arrow before an offset. */
   readonly arrowBefore: (offset: number) => number;
   /** Offset at which the first statement can be inserted. */
   readonly bodyStart: number;
 }
 
-/** Longer texts are machine-made; parsing them would take longer than all captures together. */
+/** Longer texts are generated; parsing them would take longer than all captures together. */
 const LONGEST = 1_000_000;
 
-/** Reads a module. `reserved` is a name that its text must not have. */
+/** Parses a module. `reserved` is a name that its text must not contain. */
 export function loadedModule(url: string, loaded: string, reserved: string): LoadedModule | null {
   if (!isUsers(url) || loaded.length > LONGEST || loaded.includes(reserved)) return null;
   const { text, map } = inlineMap(loaded);
@@ -46,7 +46,7 @@ export function loadedModule(url: string, loaded: string, reserved: string): Loa
       bodyStart: text.startsWith("#!") ? lines[1] ?? text.length : 0,
     };
   } catch (error) {
-    // V8 says what is wrong with it, if anything is.
+    // V8 reports errors in it
     if (error instanceof SyntaxError) return null;
     throw error;
   }

@@ -27,10 +27,10 @@ export interface PlacedText {
 
 const texts = new Map<string, LoadedText & { lines: readonly number[] | null }>();
 
-/** Shorter functions may stand at the same place of several modules. */
+/** Shorter functions may occur at the same place of several modules. */
 const TELLING = 40;
 
-/** Parts of the house that programs' functions go through: folders, and modules in others. */
+/** Parts of dyn that programs' functions call into: folders, and modules of other folders. */
 export const GONE_THROUGH = {
   folders: ["nn", "nn/utils", "optim", "autograd", "base", "distributions", "func"],
   modules: [
@@ -58,7 +58,7 @@ export function isLikely(url: string): boolean {
   return !isOwnModule(url) || isGoneThrough(url);
 }
 
-/** Remembers the text of a module that is about to be loaded. */
+/** Records the text of a module that is about to be loaded. */
 export function noteText(url: string, text: string): void {
   if (isLikely(url)) texts.set(url, { url, text, lines: null });
 }
@@ -85,7 +85,10 @@ export function standsAt(
   return at >= 0 && offset < at + shown.length;
 }
 
-/** The module in which a function stands at that place; null: none, or several. Of short ones not all may be known. */
+/**
+ * The module that contains a function at that place; null: none, or several. For short functions not all candidates may
+ * be known.
+ */
 export function textOf(shown: string, place: FunctionPlace): LoadedText | null {
   let found: LoadedText | null = null;
   for (const each of texts.values()) {

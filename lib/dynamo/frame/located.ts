@@ -1,5 +1,5 @@
 /**
- * A function value located in the text that V8 has of it, and the variables that names refer to there.
+ * A function value located in the text that V8 has of it, and the variables to which names refer there.
  *
  * Invariant: nothing is evaluated.
  */
@@ -15,7 +15,7 @@ export interface Located {
   readonly node: FunctionNode;
 }
 
-/** Kinds of variables that a name alone reaches. */
+/** Kinds of variables that can be accessed by name alone. */
 const NAMED: ReadonlySet<Variable["kind"]> = new Set<Variable["kind"]>([
   "let",
   "const",
@@ -35,7 +35,10 @@ export function meansInside(at: Located, variable: Variable): boolean {
 
 const declaredInside = new WeakMap<FunctionNode, ReadonlySet<string>>();
 
-/** Names that the function or anything in it declares. One look at the module's scopes, of which bundles have many. */
+/**
+ * Names that the function or anything in it declares. Computed in one pass over the module's scopes, of which bundles
+ * have many.
+ */
 function namesInside({ module, node }: Located): ReadonlySet<string> {
   const known = declaredInside.get(node);
   if (known) return known;
@@ -49,8 +52,8 @@ function namesInside({ module, node }: Located): ReadonlySet<string> {
 }
 
 /**
- * Variables of the module itself that change, have no cell yet, and mean the same in the whole function. One that no
- * function captures is kept where only the module's own code finds it.
+ * Variables of the module itself that change, have no cell yet, and are visible in the whole function. V8 keeps a
+ * variable that no function captures where only the module's own code finds it.
  */
 export function moduleVariablesAt(at: Located): readonly Variable[] {
   const { analysis, program } = at.module;

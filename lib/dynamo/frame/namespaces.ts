@@ -15,10 +15,10 @@ export type Export =
   /** The module behind the namespace is not known (`await import(…)`). */
   | { readonly kind: "unknown" };
 
-/** URLs of the modules behind namespaces; null where only an import map knows. */
+/** URLs of the modules behind namespaces; null if only an import map knows it. */
 const urls = new WeakMap<object, string | null>();
 
-/** Notes the module behind a namespace that was found behind an import. */
+/** Records the module behind a namespace that was obtained from an import. */
 export function noteNamespace(value: unknown, origin: Origin): void {
   const isObject = typeof value === "object" && value !== null;
   if (origin.kind === "namespace" && isObject && types.isModuleNamespaceObject(value)) {

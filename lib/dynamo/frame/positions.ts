@@ -1,7 +1,7 @@
 /**
  * Maps positions in the text that V8 has to positions in the user's file.
  *
- * Invariant: where Deno has no map, the text is the file's.
+ * Invariant: if Deno has no map, the text is the file's.
  */
 import type { SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,7 @@ import { numberField, textField } from "./inspector.ts";
 
 const fileLines = new Map<string, readonly string[] | null>();
 
-/** Lines of a file as it is on disk; null where it cannot be read. */
+/** Lines of a file on disk; null if it cannot be read. */
 function linesOf(file: string): readonly string[] | null {
   let lines = fileLines.get(file);
   if (lines === undefined) {
@@ -31,11 +31,11 @@ export interface MappedText {
   readonly text: string;
   /** Offsets at which lines begin. */
   readonly lines: readonly number[];
-  /** The map to the user's file, asked for once; undefined where the text is that file. */
+  /** The map to the user's file, computed once; undefined if the text is that file. */
   readonly map: () => SourceMap | undefined;
 }
 
-/** Maps offsets in the text to the file the user wrote. */
+/** Maps offsets in the text to the user's file. */
 export function userPosition({ url, text, lines, map }: MappedText): (offset: number) => UserPosition {
   const own = url.startsWith("file:") ? fileURLToPath(url) : null;
   let found: SourceMap | null | undefined;
@@ -51,7 +51,7 @@ export function userPosition({ url, text, lines, map }: MappedText): (offset: nu
     }
     const source = textField(entry, "originalSource");
     const file = source.startsWith("file:") ? fileURLToPath(source) : source || (own ?? url);
-    // An entry covers what follows it on its line, so the distance from it counts.
+    // An entry covers the rest of its line, so the distance from it counts.
     const generatedColumn = numberField(entry, "generatedColumn");
     const sameLine = numberField(entry, "generatedLine") === line;
     const shift = sameLine && generatedColumn >= 0 ? column - generatedColumn : 0;

@@ -5,11 +5,11 @@
  * Rewritten modules import this file; it imports nothing.
  */
 
-/** Gives for each of some variables the functions that reach it. */
+/** Returns the accessors of each of some variables. */
 export type HandOut = () => readonly (readonly ((...args: readonly unknown[]) => unknown)[])[];
 /**
- * The tag that a rewritten function calls with a template instead of running its body: with its number, an accessor
- * of its module's variables, and one of its other variables.
+ * The tag that a rewritten function calls with a template instead of running its body: with its number, an accessor of
+ * its module's variables, and one of its other variables.
  */
 export type Probe = (template: TemplateStringsArray, ...given: readonly [number, HandOut, HandOut?]) => void;
 
@@ -23,10 +23,10 @@ export interface Handed {
   readonly own: HandOut | undefined;
 }
 
-/** Cuts off what a function would do before its body begins. */
+/** Skips everything that a function would do before its body begins. */
 export const STOP: unique symbol = Symbol("stop");
 
-/** Runs `call`, which enters one rewritten function, and gives what that hands out; null: it handed out nothing. */
+/** Runs `call`, which enters one rewritten function, and returns what that exposes; null if nothing. */
 export function probing(call: () => void, cutOff: boolean): Handed | null {
   const found: Handed[] = [];
   probe = (_, id, module, own) => {
@@ -46,7 +46,7 @@ export function probing(call: () => void, cutOff: boolean): Handed | null {
 
 const classes = new WeakMap<object, Handed>();
 
-/** Called by a rewritten class while it is made. */
+/** Called by a rewritten class while it is created. */
 export function noteClass(
   _: TemplateStringsArray,
   ...[id, made, module, own]: readonly [number, object, HandOut, HandOut?]

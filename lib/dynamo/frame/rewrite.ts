@@ -17,7 +17,7 @@ import { type AstNode, childrenOf, type ClassNode, type FunctionNode } from "../
 import { accessText, entryText } from "./access_text.ts";
 import { scopeTokens, type StartOfBody } from "./scope_tokens.ts";
 
-/** Text that the program did not write, in front of an offset of what it wrote. */
+/** Text that the program does not contain, before an offset of the original. */
 export interface Insertion {
   readonly at: number;
   readonly text: string;
@@ -26,11 +26,11 @@ export interface Insertion {
 /** A function or class with an entry. */
 export interface Entry {
   readonly node: FunctionNode | ClassNode;
-  /** In how many parameter lists, one inside the other, it is written. */
+  /** Number of nested parameter lists that contain it. */
   readonly depth: number;
-  /** Whether its entry stands in its parameters, so that what follows must be cut off. */
+  /** Whether its entry is in its parameters, so that what follows must be skipped. */
   readonly cutOff: boolean;
-  /** The variables that it hands out itself, in that order. */
+  /** The variables that it exposes itself, in that order. */
   readonly own: readonly Variable[];
 }
 
@@ -39,35 +39,35 @@ export interface Rewriting {
   readonly insertions: readonly Insertion[];
   /** By number, starting with the first. */
   readonly entries: readonly Entry[];
-  /** The module's own variables, which all its functions hand out together. */
+  /** The module's own variables, which all its functions expose together. */
   readonly variables: readonly Variable[];
-  /** Text behind the module's last line. */
+  /** Text after the module's last line. */
   readonly tail: string;
 }
 
-/** Names in rewritten text; none of them may be in the module's own. */
+/** Names in rewritten text; the module itself must contain none of them. */
 export interface Names {
   readonly probe: string;
   readonly noteClass: string;
   readonly variables: string;
-  /** Begins the names of tokens. */
+  /** Prefix of the names of tokens. */
   readonly token: string;
-  /** Marks the beginning and the end of each insertion; one at the end of a function has no mark behind it. */
+  /** Marks the start and the end of each insertion; one at the end of a function has no end mark. */
   readonly mark: string;
 }
 
-/** Numbers and places for one module. */
+/** Numbers and URLs for one module. */
 export interface RewriteOptions {
   readonly names: Names;
-  /** URL of the module that `probe` and `noteClass` come from. */
+  /** URL of the module that exports `probe` and `noteClass`. */
   readonly door: string;
   /** Number of the first entry. */
   readonly first: number;
-  /** Offset of the arrow in front of an arrow function's body. */
+  /** Returns the offset of the arrow before an arrow function's body. */
   readonly arrowBefore: (offset: number) => number;
 }
 
-/** Finds the insertions. */
+/** Computes the insertions. */
 export function rewrite(module: ParsedModule, options: RewriteOptions): Rewriting {
   const top = module.analysis.scopes.get(module.program);
   const variables = [...top?.variables.values() ?? []].filter((v) =>
@@ -76,7 +76,7 @@ export function rewrite(module: ParsedModule, options: RewriteOptions): Rewritin
   const { names, door, arrowBefore } = options;
   const tokens = scopeTokens(module, names.token, (body) => startOfBody(body, arrowBefore));
   const rewriter = new Rewriter(module, options, { shared: new Set(variables), tokens: tokens.names });
-  // In front of entries at the same place, which can then be part of an expression.
+  // Before entries at the same place, which can then be part of an expression.
   for (const { at, text, isEnd } of tokens.insertions) rewriter.insert(at, text, isEnd);
   rewriter.walk(module.program, 0);
   const imports = `{probe as ${names.probe},noteClass as ${names.noteClass}}`;
@@ -154,7 +154,7 @@ class Rewriter {
       const unit = this.module.analysis.units.get(each);
       for (const variable of unit ? freeVariables(unit, this.module) : []) free.add(variable);
     }
-    // In a static block the words for what belongs to a call mean the block's own.
+    // In a static block the words that refer to a call refer to the block itself.
     const own = [...free].filter((variable) =>
       !this.given.shared.has(variable) && !OF_CALLS.has(variable.kind) && entryText(variable) !== null
     );
@@ -164,8 +164,8 @@ class Rewriter {
   }
 
   /**
-   * Hands out, under the number of the entry that is pushed next. A tagged template, since calls change the names
-   * that V8 gives to anonymous functions around them in stack traces.
+   * Exposes variables under the number of the entry that is pushed next. A tagged template, since calls change the
+   * names that V8 gives to enclosing anonymous functions in stack traces.
    */
   private call(callee: string, first: readonly string[], own: readonly Variable[]): string {
     const id = this.options.first + this.entries.length;
@@ -213,7 +213,7 @@ const OF_CALLS: ReadonlySet<Variable["kind"]> = new Set<Variable["kind"]>([
   "callee",
 ]);
 
-/** Offset behind the bracket of the first computed key that binding the parameters evaluates. */
+/** Offset after the bracket of the first computed key that binding the parameters evaluates. */
 function firstComputedKey(patterns: readonly (ast.Pattern | null)[]): number | null {
   for (const pattern of patterns) {
     const found = pattern && computedKeyIn(pattern);

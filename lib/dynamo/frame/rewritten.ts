@@ -26,7 +26,7 @@ export interface RewrittenFunction {
 
 interface RewrittenModule {
   readonly parsed: ParsedModule;
-  /** The module's own variables; their accessors come with the first entry that is asked. */
+  /** The module's own variables; their accessors come with the first entry that is called. */
   readonly variables: readonly Variable[];
   accessors: ReadonlyMap<Variable, Accessors> | null;
 }
@@ -34,7 +34,7 @@ interface RewrittenModule {
 interface Numbered {
   readonly module: RewrittenModule;
   readonly entry: Entry;
-  /** With which a function is called to ask for its variables; made at the first time. */
+  /** Arguments with which a function is called to expose its variables; created on first use. */
   arguments: readonly object[] | null;
 }
 
@@ -42,8 +42,8 @@ const entries: Numbered[] = [];
 const modules = new Map<string, RewrittenModule>();
 
 /**
- * Names in the texts of all rewritten modules. They are the process's own, so that no text that it loads can have
- * them by accident.
+ * Names in the texts of all rewritten modules. They are unique to the process, so that no text contains them by
+ * accident.
  */
 export const NAMES: Names = makeNames();
 
@@ -67,12 +67,12 @@ export function withoutEntries(text: string): string {
   return text.includes(NAMES.mark) ? text.replace(INSERTED, "") : text;
 }
 
-/** The number that the next module's first entry gets. */
+/** The number of the next module's first entry. */
 export function firstEntry(): number {
   return entries.length;
 }
 
-/** Remembers a module's rewriting. */
+/** Records a module's rewriting. */
 export function addModule(parsed: ParsedModule, { entries: added, variables }: Rewriting): void {
   const module: RewrittenModule = { parsed, variables, accessors: null };
   for (const entry of added) entries.push({ module, entry, arguments: null });
@@ -101,19 +101,19 @@ export function rewrittenFunction(fn: object): RewrittenFunction | null {
   return described(handed);
 }
 
-// Taken when dyn loads: the program may replace them, and this runs in the midst of it.
+// Taken when dyn is loaded: the program may replace them, and this runs in the middle of it.
 const { apply } = Reflect;
 const { indexOf, charCodeAt } = String.prototype;
 const ENTRY = `${NAMES.probe}\`\${`;
 
 /**
- * The number of the function's own entry. Functions written in its parameters stand in front of it in the text, but
- * deeper in parameter lists; those in its body stand behind it.
+ * The number of the function's own entry. Entries of functions in its parameters precede it in the text, but are deeper
+ * in parameter lists; those of functions in its body follow it.
  */
 function entryOf(text: string): number | null {
   let own: number | null = null, least = Infinity;
   for (let at = apply(indexOf, text, [ENTRY]); at >= 0; at = apply(indexOf, text, [ENTRY, at + 1])) {
-    // A class hands out its variables by itself.
+    // A class exposes its variables itself.
     if (own === null && isClassText(text)) return null;
     const id = numberAt(text, at + ENTRY.length);
     const depth = entries[id]?.entry.depth ?? Infinity;
@@ -182,7 +182,7 @@ function handedOut(call: () => void, { cutOff }: Entry): Handed | null {
   }
 }
 
-/** Starts a generator, whose body is where its entry is, and takes what an asynchronous function may reject with. */
+/** Starts a generator, to reach the entry in its body, and handles the rejection of an asynchronous function. */
 function settle(result: unknown): void {
   if (typeof result !== "object" || result === null) return;
   if (types.isPromise(result)) result.catch(() => {});

@@ -2,8 +2,8 @@
  * Tokens: an object for each run of a scope, which proves that two functions share a variable.
  *
  * The token is held by a variable declared beside those that change. Invariant: a function that captures a variable
- * with a token also sees the token, and there is one token for each of the variable: a loop's body runs once for each
- * of its head's variables.
+ * with a token also sees the token, and each instance of the variable has its own token: a loop's body runs once for
+ * each instance of its head's variables.
  */
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Variable } from "../bytecode/scope.ts";
@@ -11,19 +11,19 @@ import type { AstNode } from "../bytecode/syntax.ts";
 
 /** Text around a scope's statements. */
 interface Place {
-  /** Start of the first code that runs in each run of the scope, and end of the last. */
+  /** Start of the first code of each run of the scope, and end of the last. */
   readonly start: number;
   readonly end: number;
-  /** Ends what stands in front of it. */
+  /** Text that terminates what precedes it. */
   readonly before: string;
-  /** An expression that has to become a statement, for which there is room for a declaration. */
+  /** Whether it is an expression that has to become a statement to make room for a declaration. */
   readonly isExpression: boolean;
 }
 
 /** Returns where the statements of a body, or its expression, begin. */
 export type StartOfBody = (body: AstNode) => Pick<Place, "start" | "before">;
 
-/** An insertion that declares a token, or closes what was opened for it. */
+/** An insertion that declares a token, or closes what another one has opened. */
 interface TokenInsertion {
   readonly at: number;
   readonly text: string;
@@ -39,7 +39,7 @@ export interface Tokens {
   readonly insertions: readonly TokenInsertion[];
 }
 
-/** Gives tokens to the variables of a module where they can have them. `prefix` begins their names. */
+/** Adds tokens for the variables of a module where possible. `prefix` begins their names. */
 export function scopeTokens(
   module: ParsedModule,
   prefix: string,

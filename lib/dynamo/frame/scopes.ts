@@ -1,7 +1,7 @@
 /**
- * The variables a function can see, as V8 holds them.
+ * The variables visible to a function, as V8 holds them.
  *
- * Invariant: values are those of the moment of the snapshot; later changes are not visible.
+ * Invariant: values are those at the moment of the snapshot; later changes are not visible.
  */
 import { fieldsOf, type Inspector, textField } from "./inspector.ts";
 

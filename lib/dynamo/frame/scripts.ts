@@ -1,9 +1,9 @@
 /**
  * The scripts V8 has loaded: their texts, parsed, with positions in the user's files.
  *
- * Invariant: a script is fetched and parsed at most once while code of it is in use; fetching needs the debugger
- * unless the runtime keeps a text, so texts that may be needed are fetched together. Scripts without a URL were
- * evaluated from a text; their number is unbounded, so each is dropped with its last code.
+ * Invariant: a script is fetched and parsed at most once while code of it is in use; fetching needs the debugger unless
+ * the runtime caches the text, so texts that may be needed are fetched together. Scripts without a URL were evaluated
+ * from a text; their number is unbounded, so each is dropped with its last code.
  */
 import { counters } from "../../base/logs.ts";
 import { freeVariables } from "../bytecode/free.ts";
@@ -38,9 +38,9 @@ export interface Script {
   readonly text: string;
   /** Offsets at which lines begin. */
   readonly lines: readonly number[];
-  /** The parsed text; null where it cannot be parsed. */
+  /** The parsed text; null if it cannot be parsed. */
   readonly module: ParsedModule | null;
-  /** Whether somebody has asked for that. */
+  /** Whether parsing was requested. */
   readonly isParsed: boolean;
 }
 
@@ -53,11 +53,11 @@ export class Scripts {
   private readonly urls = new Map<string, string>();
   private readonly modules = new Set<string>();
   readonly #evaluated = new EvaluatedScripts();
-  /** Modules of which only the text was wanted. */
+  /** Modules of which only the text was requested. */
   readonly #wanted = new Set<Script>();
   /** URLs that no script has. */
   private readonly absent = new Set<string>();
-  /** Whether asking for the addresses of all scripts has told what was wanted so far. */
+  /** Whether listing the URLs of all scripts has so far found what was requested. */
   private mayAsk = true;
   private outlines: ReadonlyMap<string, ScriptOutline> = new Map();
 
@@ -70,7 +70,7 @@ export class Scripts {
     inspector.on("Debugger.scriptFailedToParse", note);
   }
 
-  /** The script of that id in which a function stands; null if V8 does not give its text. */
+  /** The script with that id, which contains a function; null if V8 does not return its text. */
   scriptOf(fn: object, id: string, place: FunctionPlace): Script | null {
     if (!this.#known(id)) {
       noteKeptTexts();
@@ -79,7 +79,7 @@ export class Scripts {
       if (found && !isAmbiguous(shown)) {
         if (noted) this.loaded.set(id, found);
         else this.#take(id, found);
-      } // Without variables of its surroundings a function is the same in whichever module it stands
+      } // A function without outer variables is the same in whichever module it is
       else if (found && this.#isClosed(found, place)) return found;
       else {
         const kept = this.#keptOf(id);
@@ -89,7 +89,9 @@ export class Scripts {
     return this.get(id);
   }
 
-  /** The script of a function out of those that are likely, as the runtime keeps it, while nobody has asked for all. */
+  /**
+   * The script of a function among the likely modules, from the runtime's cache, unless all scripts have been listed.
+   */
   #likelyOf(shown: string, place: FunctionPlace): Script | null {
     if (this.urls.size > 0) return null;
     const found = likelyModule(shown, place), script = found && this.#emitted(found);
@@ -103,7 +105,7 @@ export class Scripts {
     return isModule(script) ? script : null;
   }
 
-  /** A script as the runtime keeps it: what it made of the file, as long as what V8 has of it. */
+  /** A script from the runtime's cache, if that is the text that V8 has. */
   #keptOf(id: string): Script | null {
     if (this.mayAsk && !this.outlines.has(id)) {
       this.#askForOutlines();
@@ -111,7 +113,7 @@ export class Scripts {
       this.mayAsk = this.urls.has(id);
     }
     const { url, length } = this.outlines.get(id) ?? { url: "", length: -1 };
-    // A module that was rewritten on load does not match the runtime's cache
+    // A module that was rewritten on load differs from the runtime's cache
     if (url === "" || length < 0) return null;
     const seen = textAt(url), script = seen ? this.noted(seen) : null, found = seen ? null : emittedText(url);
     if (found && found.text.length === length) return this.#emitted(found);
@@ -148,7 +150,7 @@ export class Scripts {
     });
   }
 
-  /** Keeps the texts that were parsed, for the next run of the program. */
+  /** Caches the texts that were parsed, for the next run of the program. */
   readonly #keep = (): void => {
     const parsed = [...this.loaded].filter(([id, script]) => this.modules.has(id) && script.isParsed);
     keepTexts([...this.#wanted, ...parsed.map(([, script]) => script)]);
@@ -168,7 +170,7 @@ export class Scripts {
     if (this.absent.has(url)) return null;
     const kept = this.byUrl.get(url) ?? this.#importedFrom(url);
     if (kept) return kept.module;
-    // Enabling the debugger tells of all scripts.
+    // Enabling the debugger reports all scripts.
     this.inspector.withDebugger(() => {});
     const found = this.idOf(url);
     if (found === null) this.absent.add(url);
@@ -189,7 +191,7 @@ export class Scripts {
     return true;
   }
 
-  /** A module that another one imports, as the runtime keeps it. */
+  /** A module that another one imports, from the runtime's cache. */
   #importedFrom(url: string): Script | null {
     const found = emittedText(url), script = found && this.#emitted(found);
     if (script) {
@@ -236,7 +238,9 @@ export class Scripts {
     return text.length;
   }
 
-  /** Fetches what may be wanted next while the debugger is enabled, which costs more than many texts. */
+  /**
+   * Fetches texts that may be needed next while the debugger is enabled, since enabling it costs more than many texts.
+   */
   private fetchAhead(): void {
     let total = 0;
     for (const [id, url] of this.urls) {
@@ -245,14 +249,14 @@ export class Scripts {
       try {
         total += this.fetch(id);
       } catch (error) {
-        // V8 has dropped the script meanwhile.
+        // V8 has collected the script meanwhile.
         if (!(error instanceof InspectorUnavailable)) throw error;
       }
     }
   }
 }
 
-/** Scripts by their ids as long as somebody has them, or what was parsed from them. */
+/** Scripts by id, as long as they, or what was parsed from them, are referenced. */
 class EvaluatedScripts {
   readonly #scripts = new Map<string, WeakRef<Script>>();
   readonly #gone = new FinalizationRegistry<string>((id) => this.#scripts.delete(id));

@@ -9,7 +9,7 @@ import { SourceMap, type SourceMapPayload } from "node:module";
 import { lineColumn } from "../bytecode/parse.ts";
 import type { Insertion } from "./rewrite.ts";
 
-/** A map whose places of the text it maps are taken apart. */
+/** A parsed map, with its segments. */
 export interface WrittenMap {
   /** The map as it is written. */
   readonly payload: SourceMapPayload;
@@ -25,10 +25,10 @@ interface Segment {
 
 const COMMENT = "//# sourceMappingURL=";
 
-/** A text without the comment that gives its map, and the map; null: it has none. */
+/** A text without the comment that contains its map, and the map; null if it has none. */
 export function inlineMap(loaded: string): { text: string; map: WrittenMap | "elsewhere" | null } {
   const at = loaded.lastIndexOf(COMMENT);
-  // A line behind it makes it a comment like others.
+  // If a line follows, it is an ordinary comment.
   if (at < 0 || loaded.slice(at).trimEnd().includes("\n")) return { text: loaded, map: null };
   const text = loaded.slice(0, at);
   const [, data] = /^data:application\/json[^,]*;base64,(\S*)\s*$/.exec(loaded.slice(at + COMMENT.length)) ??
@@ -36,7 +36,7 @@ export function inlineMap(loaded: string): { text: string; map: WrittenMap | "el
   if (data === undefined) return { text, map: "elsewhere" };
   const bytes = Uint8Array.from(atob(data), (c) => c.charCodeAt(0));
   const payload: SourceMapPayload = JSON.parse(new TextDecoder().decode(bytes));
-  // Maps of parts, one behind the other, have no mappings of their own.
+  // Maps of concatenated parts have no mappings of their own.
   if (typeof payload.mappings !== "string") return { text, map: "elsewhere" };
   return { text, map: { payload, lines: payload.mappings.split(";").map(segmentsOf) } };
 }
@@ -56,7 +56,7 @@ function segmentsOf(line: string): Segment[] {
   });
 }
 
-/** The map of a text that is what the user wrote: each token leads to itself. */
+/** The map of a text that is the user's file itself: each token maps to itself. */
 export function identityMap(url: string, tokens: readonly number[], starts: readonly number[]): WrittenMap {
   const lines: Segment[][] = [];
   let last = { line: 0, column: 0 };
@@ -101,7 +101,7 @@ export function mapComment(
     let shift = 0, former = 0;
     return segments.map(({ column, rest }) => {
       for (let each = insertions[next]; each && each.at <= start + column; each = insertions[++next]) {
-        // Insertions on former lines do not shift this one.
+        // Insertions on earlier lines do not shift this one.
         if (each.at >= start) shift += each.text.length;
       }
       const delta = column + shift - former;

@@ -19,7 +19,7 @@ export function isNative(value: unknown): value is object {
   return typeof value === "function" && /\{\s*\[native code\]\s*\}$/.test(loadedText(value));
 }
 
-/** Has the program see texts that `clean` has been through. */
+/** Makes the program see texts after `clean` was applied to them. */
 export function showClean(clean: (text: string) => string): void {
   // Methods cannot be constructed, as builtins cannot.
   const { toString } = {

@@ -1,7 +1,7 @@
 /**
- * Positions of builtin iterators that generated code has created for loops: code of the program cannot reach them, so
- * that nobody else advances them. Invariant: an iterator is forgotten before plain code advances it; nothing here
- * runs code of the program.
+ * Positions of builtin iterators that generated code has created for loops: the program cannot access them, so nothing
+ * else advances them. Invariant: an iterator is forgotten before plain code advances it; nothing here runs code of the
+ * program.
  */
 import {
   charactersFrom,
@@ -20,7 +20,7 @@ import {
 /** The items that an iterator of a list, a collection or a text returns. */
 export type ListingOf = "keys" | "values" | "entries";
 
-/** An iterator of a list, or of the UTF-16 units of a text: which one comes next. */
+/** An iterator of a list, or of the UTF-16 units of a text: the index of the next item. */
 interface ListPosition {
   readonly kind: "list" | "text";
   readonly over: object | string;
@@ -29,8 +29,9 @@ interface ListPosition {
 }
 
 /**
- * An iterator of a Map or a Set. Where it stands among the entries changes as the program deletes some and adds them again,
- * which leaves no traces; a twin that nobody has been given goes the same way, and is used up to know what is left.
+ * An iterator of a Map or a Set. Its position among the entries changes as the program deletes and re-adds some, which
+ * leaves no traces; a twin that nothing else can access moves in the same way, and is consumed to find the remaining
+ * entries.
  */
 interface CollectionPosition {
   readonly kind: "map" | "set";
@@ -41,14 +42,14 @@ interface CollectionPosition {
 
 type Position = ListPosition | CollectionPosition;
 
-/** To know what is left of a collection takes a walk through it in each round. */
+/** Finding the remaining entries of a collection takes a pass over it in each iteration. */
 const MOST_ENTRIES = 1_000;
 
 const positions = new WeakMap<object, Position>();
 const positionOf = positions.get.bind(positions), note = positions.set.bind(positions);
 const forget = positions.delete.bind(positions);
 
-/** Notes an iterator that a loop has, at its beginning or behind some items. */
+/** Records the iterator of a loop, at its start or after some items. */
 export function noteBegun(
   iterator: object,
   over: unknown,
@@ -63,17 +64,20 @@ export function noteBegun(
   }
 }
 
-/** Notes an iterator that plain code has just made for a loop, where it is that of a typed array, which graphs do not look into. */
+/**
+ * Records an iterator that plain code has just created for a loop, if it is that of a typed array, which graphs cannot
+ * inspect.
+ */
 export function noteIterated(iterator: object, over: unknown): void {
   if (isOfTypedArray(iterator, over)) noteBegun(iterator, over, { what: "values", index: 0 });
 }
 
-/** Plain code is going to take an iterator on. */
+/** Forgets an iterator, which plain code is going to advance. */
 export function forgetBegun(iterator: object): void {
   forget(iterator);
 }
 
-/** Takes an iterator some items on, or past its end. */
+/** Advances an iterator by some items, or past its end. */
 export function takeBegun(iterator: object, count: number, isOver: boolean): void {
   const known = positionOf(iterator);
   if (!known) return;
@@ -123,7 +127,7 @@ export function nextKind(iterator: object, steps: number): ListingOf | false | u
   return elementOf(known.over, at) && known.what;
 }
 
-/** The element of a list that lies so many steps on. */
+/** The element of a list that many steps ahead. */
 export function itemAt(iterator: object, steps: number): unknown {
   const known = positionOf(iterator);
   if (known?.kind !== "list" || typeof known.over !== "object") return undefined;
@@ -148,14 +152,14 @@ export function kindsLeft(iterator: object): readonly (string | false)[] {
   return kinds;
 }
 
-/** The keys or members that are left, or the characters. */
+/** The remaining keys or members, or the remaining characters. */
 export function keysLeft(iterator: object): readonly unknown[] {
   const known = positionOf(iterator);
   if (known?.kind === "text") return charactersFrom(String(known.over), known.index);
   return entryPartsLeft(known, 0);
 }
 
-/** The values that are left. */
+/** The remaining values. */
 export function valuesLeft(iterator: object): readonly unknown[] {
   return entryPartsLeft(positionOf(iterator), 1);
 }

@@ -1,6 +1,6 @@
 /**
- * Advances builtin iterators by the engine's own methods, whatever the program has replaced them with. Invariant: no
- * code of the program runs, and lists are walked by index.
+ * Advances builtin iterators by the engine's own methods, even if the program has replaced them. Invariant: no code of
+ * the program runs, and lists are traversed by index.
  */
 import { types } from "node:util";
 import { apply } from "../../base/own_builtins.ts";
@@ -14,7 +14,7 @@ export type EntryLeft = readonly [unknown, unknown];
 const { getOwnPropertyDescriptor, getPrototypeOf } = Reflect, { isArray } = Array;
 const { isArgumentsObject, isMap, isProxy, isSet, isTypedArray } = types;
 
-/** The methods by which iterators give their items. */
+/** The methods by which iterators return their items. */
 export const NEXT: Readonly<Record<IteratedKind, unknown>> = {
   list: Reflect.get(getPrototypeOf([][Symbol.iterator]()) ?? {}, "next"),
   map: Reflect.get(getPrototypeOf(new Map()[Symbol.iterator]()) ?? {}, "next"),
@@ -59,8 +59,8 @@ export function take(kind: IteratedKind, iterator: object): { readonly value: un
 }
 
 /**
- * Returns the length of a list; undefined if only its own code knows it. A typed array without elements may have lost
- * its memory, and then its iterators throw.
+ * Returns the length of a list; undefined if only its own code determines it. A typed array without elements may have a
+ * detached buffer, and then its iterators throw.
  */
 export function lengthOf(list: object): number | undefined {
   if (isTypedArray(list)) {
@@ -71,20 +71,20 @@ export function lengthOf(list: object): number | undefined {
   return typeof length === "number" ? length : undefined;
 }
 
-/** The element of a list that is not an accessor and no hole. */
+/** The element of a list that is neither an accessor nor a hole. */
 export function elementOf(list: object, index: number): { readonly value: unknown } | undefined {
   const found = getOwnPropertyDescriptor(list, index);
   return found && "value" in found ? { value: found.value } : undefined;
 }
 
-/** An iterator of a collection's entries behind so many of them. */
+/** An iterator over a collection's entries after this many of them. */
 export function entriesBehind(kind: "map" | "set", collection: object, index: number): object {
   const iterator: object = apply(entriesOf[kind], collection, []);
   for (let at = 0; at < index; at++) take(kind, iterator);
   return iterator;
 }
 
-/** Takes what an iterator of entries still has: afterwards it is at its end. */
+/** Consumes the remaining entries of an iterator: afterwards it is at its end. */
 export function entriesLeft(kind: "map" | "set", iterator: object): EntryLeft[] {
   const left: EntryLeft[] = [];
   for (let item = take(kind, iterator); item; item = take(kind, iterator)) {
@@ -99,7 +99,7 @@ export function sizeOfCollection(kind: "map" | "set", collection: object): numbe
   return toNumber(apply(sizeOf[kind], collection, []));
 }
 
-/** The characters of a text from a UTF-16 unit on, as its iterators give them. */
+/** The characters of a text from a UTF-16 unit on, as its iterators yield them. */
 export function charactersFrom(text: string, index: number): string[] {
   const characters: string[] = [];
   for (let at = index; at < text.length; at++) {

@@ -1,6 +1,6 @@
-/** The builtins of the global object, as they were when dyn loaded. */
+/** The builtins of the global object, as they were when dyn was loaded. */
 
-/** The global object, what its variables hold, and the prototypes of these. */
+/** The global object, the values of its variables, and the prototypes of these. */
 export const BUILTIN_OBJECTS: ReadonlySet<object> = collectBuiltins();
 
 /** Names of the variables that the global object had. */
@@ -8,7 +8,7 @@ export const BUILTIN_VARIABLES: ReadonlySet<PropertyKey> = new Set(Reflect.ownKe
 
 const { apply, getOwnPropertyDescriptor } = Reflect;
 
-/** Getters of the variables that the runtime loads when they are first read; the others give what programs have set. */
+/** Getters of the variables that the runtime loads lazily; the others return what programs have set. */
 const LOADING: ReadonlyMap<PropertyKey, () => unknown> = new Map(
   Reflect.ownKeys(globalThis).flatMap((key) => {
     const get = getOwnPropertyDescriptor(globalThis, key)?.get;
@@ -16,7 +16,7 @@ const LOADING: ReadonlyMap<PropertyKey, () => unknown> = new Map(
   }),
 );
 
-/** The function, or the global object, that a variable's getter gives; undefined for other variables. */
+/** The function, or the global object, that a variable's getter returns; undefined for other variables. */
 export function loadedBuiltin(name: string, get = LOADING.get(name)): object | undefined {
   const value: unknown = get && get === LOADING.get(name) ? apply(get, globalThis, []) : undefined;
   return typeof value === "function" || value === globalThis ? value : undefined;

@@ -1,6 +1,6 @@
 /**
  * Conditions that a program asserts, so that the compiler can rely on them. Invariant: compiled or not, a call whose
- * condition does not hold throws the same error.
+ * condition is false throws the same error.
  */
 import { DynError } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -9,9 +9,8 @@ import type { CallRequest, Interpreter } from "../trace/interpreter.ts";
 import { UNDEFINED, type Value } from "../variables/value.ts";
 
 /**
- * States that a condition holds, as `torch._check`: in compiled code, sizes and numbers that only elements of tensors
- * say are known to satisfy it from there on. `message` says what was expected. Throws DynError where the condition is
- * false.
+ * Asserts a condition, as `torch._check`: in compiled code, sizes and numbers that depend on elements of tensors are
+ * known to satisfy it from there on. `message` says what was expected. Throws DynError if the condition is false.
  */
 export function check(condition: boolean, message?: string | (() => string)): void {
   if (condition) return;

@@ -26,18 +26,18 @@ export interface ComptimeContext {
   graph(): string;
   /** The guards so far. */
   guards(): string[];
-  /** The variables of the function that is traced, and what is known of each. */
+  /** The variables of the traced function, and what is known of each. */
   locals(): Readonly<Record<string, string>>;
   /** Returns the position in the program, innermost frame first. */
   stack(): readonly UserFrame[];
-  /** The instructions of the function that is traced. */
+  /** The instructions of the traced function. */
   disassembly(): string;
 }
 
 /** Runs functions while tracing, and prints what the tracer sees to stderr. */
 export interface Comptime {
   /**
-   * Calls `body` whenever a trace passes here, which is once a compilation unless the trace has to begin again. Does
+   * Calls `body` whenever a trace passes here, which is once per compilation unless the trace has to restart. Does
    * nothing in an uncompiled call. `body` may have captured what is known while tracing: constants and objects from
    * outside.
    */
@@ -48,9 +48,9 @@ export interface Comptime {
   printGuards(): void;
   /** Prints the variables of the function that is traced. */
   printLocals(): void;
-  /** Prints where the program is. */
+  /** Prints the position in the program. */
   printStack(): void;
-  /** Prints the instructions of the function that is traced. */
+  /** Prints the instructions of the traced function. */
   printDisassembly(): void;
 }
 
@@ -124,7 +124,7 @@ function describe(value: Value): string {
   }
 }
 
-/** The function itself, also where the trace has made it. */
+/** The function itself, even if the trace has created it. */
 function functionOf(value: Value | undefined): (context: ComptimeContext) => unknown {
   const unknown = () => breakGraph("builtin", "comptime of a function that captures what is computed");
   if (value?.kind !== "object") return breakGraph("throws", "comptime of a value that is not a function");
@@ -148,7 +148,7 @@ function made({ exotic }: ObjectValue, unknown: () => never): unknown {
   return constants.evaluate(closurePrinter.closure(code, parts, constants));
 }
 
-/** Adds the models of `comptime` and what it prints. */
+/** Adds the models of `comptime` and its printing functions. */
 export function addComptime(into: ModelTable): void {
   const seeing =
     (look: (context: ComptimeContext, args: readonly Value[]) => void): BuiltinModel => (m, { args }) => {

@@ -34,7 +34,7 @@ export function isErrorAt(frames: readonly Frame[]): boolean {
   return frames.findLast(({ rules }) => rules.errorOnBreak !== null)?.rules.errorOnBreak ?? inForce;
 }
 
-/** Steps through the body of a region. */
+/** Traces the body of a region. */
 export const errorOnGraphBreakModel: BuiltinModel = (m, request) => {
   const [enabled, body] = request.args;
   if (enabled?.kind !== "constant" || typeof enabled.value !== "boolean" || !body || !isCallable(body)) {

@@ -5,11 +5,11 @@
 
 /** The rules of a frame. */
 export interface FrameRules {
-  /** Whether a break from here on is an error, where a region of the program says so; null: as outside of it. */
+  /** Whether a break from here on is an error, if a region of the program says so; null: as outside of it. */
   readonly errorOnBreak: boolean | null;
-  /** Its own operations run outside of graphs; what it calls is captured. */
+  /** Whether its own operations run outside of graphs; its callees are captured. */
   readonly runsOutside: boolean;
-  /** Graphs do not end within what it calls, but at the call of the outermost function. */
+  /** Whether graphs must not end inside its callees, but at the call of the outermost function. */
   readonly breaksOutside: boolean;
 }
 

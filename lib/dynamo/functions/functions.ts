@@ -1,7 +1,6 @@
 /**
  * The tracer's knowledge of a function value: its code, and access to its captures, cached by identity. Invariant:
- * functions that generated code makes from code objects are known by the code object they came from, not by their
- * printed text.
+ * functions that generated code creates from code objects are known by these code objects, not by their printed text.
  */
 import { isUnrevoked } from "../guards/runtime.ts";
 import { ownWeakMap } from "../../base/collections.ts";
@@ -16,32 +15,32 @@ import { ReplacedBuiltins, withOwnBuiltins } from "../../base/own_builtins.ts";
 import type { Captured, CapturedClass, FreeBinding } from "../frame/info.ts";
 import { isNoting, noteCell, noteFunction, noteVariable, refuseToKeep } from "../kept/noted_reads.ts";
 
-/** A function the tracer can step through. */
+/** A function that the tracer can inline. */
 export interface FunctionInfo {
   readonly kind: "function";
   readonly code: CodeObject;
-  /** The free variable of that index of `code.free`. */
+  /** The free variable with that index in `code.free`. */
   readonly binding: (index: number) => FreeBinding;
 }
 
-/** A class the tracer can construct. */
+/** A class that the tracer can construct. */
 export interface ClassInfo {
   readonly kind: "class";
-  /** The constructor as written; null where there is none. */
+  /** The constructor as written; null if there is none. */
   readonly constructorInfo: FunctionInfo | null;
   readonly derived: boolean;
   readonly fields: readonly FieldInfo[];
-  /** Functions in place of private methods and accessors, which only instances give. */
+  /** Functions in place of private methods and accessors, which only instances provide. */
   readonly privateMethods: readonly PrivateMethodInfo[];
 }
 
 /** An instance field. */
 export interface FieldInfo {
-  /** Null where the key is computed. */
+  /** Null if the key is computed. */
   readonly key: string | null;
-  /** Of a private field: where its name is declared; null for public ones. */
+  /** For a private field: where its name is declared; null for public ones. */
   readonly declaration: string | null;
-  /** Computes the value; null where the field starts undefined. */
+  /** Computes the value; null if the field starts undefined. */
   readonly value: FunctionInfo | null;
 }
 
@@ -49,23 +48,23 @@ export interface FieldInfo {
 export interface PrivateMethodInfo {
   readonly declaration: string;
   readonly kind: "call" | "get" | "set";
-  /** Known by its code, and never called. */
+  /** Identifies its code, and is never called. */
   readonly standIn: object;
 }
 
-/** Why a function cannot be stepped through. */
+/** The reason why a function cannot be inlined. */
 export interface NoInfo {
   readonly kind: "none";
   readonly because: string;
-  /** When another try may succeed: with other builtins, or in another task. */
+  /** When another attempt may succeed: with other builtins, or in another task. */
   readonly retry: "builtins" | "task" | null;
-  /** The construct that is to blame, where there is one. */
+  /** The construct responsible, if there is one. */
   readonly place: SourcePosition | null;
-  /** Whether it is written in no text that there is. */
+  /** Whether it has no source text. */
   readonly isNative: boolean;
 }
 
-/** A function that `bind` made. */
+/** A function created by `bind`. */
 export interface BoundInfo {
   readonly kind: "bound";
   readonly target: object;
@@ -73,7 +72,10 @@ export interface BoundInfo {
   readonly args: readonly unknown[];
 }
 
-/** Variables of a function can only be taken when it is next called; until then nothing that needs them is compiled. */
+/**
+ * Thrown if variables of a function can only be obtained when it is next called; until then nothing that needs them is
+ * compiled.
+ */
 export class VariablesPending extends Error {
   override readonly name = "VariablesPending";
 }
@@ -82,10 +84,10 @@ export type CallableInfo = FunctionInfo | ClassInfo | BoundInfo | NoInfo;
 
 const known = ownWeakMap<object, CallableInfo>();
 
-/** Functions whose maker has said what they are. */
+/** Functions whose creators have registered their information. */
 const madeFunctions = ownWeakMap<object, FunctionInfo | ClassInfo>();
 
-/** Code whose instructions have been made. */
+/** Code whose instructions have been compiled. */
 const made = new WeakSet<CodeObject>();
 
 /** Returns the information about a function or class. */
@@ -99,7 +101,7 @@ export function infoOf(fn: object): CallableInfo {
   return info;
 }
 
-/** The same, for a trace that would step into the function. Throws where its code can be read in a later task only. */
+/** The same, for a trace that would inline the function. Throws if its code can be read in a later task only. */
 export function tracedInfo(fn: object): CallableInfo {
   const info = infoOf(fn);
   if (info.kind === "none" && info.retry === "task") {
@@ -108,7 +110,7 @@ export function tracedInfo(fn: object): CallableInfo {
   return info;
 }
 
-/** The same; what a trace reads of the function's variables is noted. */
+/** The same; records what a trace reads of the function's variables. */
 function noting(fn: object, info: CallableInfo): CallableInfo {
   const reading = (given: FunctionInfo): FunctionInfo => ({
     ...given,
@@ -137,17 +139,17 @@ function noting(fn: object, info: CallableInfo): CallableInfo {
   }
 }
 
-/** Target and handler of a proxy; null where it is revoked, or the engine does not tell. */
+/** Target and handler of a proxy; null if it is revoked, or if the engine does not reveal them. */
 export function proxyParts(
   proxy: object,
 ): { readonly target: object; readonly handler: object } | null {
-  // The target of a revoked proxy is remembered
+  // The engine still reports the target of a revoked proxy
   const found = isUnrevoked(proxy) ? captureFunction(proxy) : null;
   if (found?.kind !== "proxy" || found.handler === null) return null;
   return { target: found.target, handler: found.handler };
 }
 
-/** Notes that a trace asks for a function. */
+/** Records that a trace has queried a function. */
 function noteInfo(fn: object, info: CallableInfo): void {
   noteFunction(fn);
   switch (info.kind) {
@@ -167,14 +169,17 @@ function noteInfo(fn: object, info: CallableInfo): void {
   }
 }
 
-/** Another closure of code whose instructions have been made: met anew in each call, so it is found without a look. */
+/**
+ * Another closure of code whose instructions have been compiled: created anew in each call, so it is found without the
+ * inspector.
+ */
 function again(fn: object): FunctionInfo | null {
   const captured = captureAgain(fn);
   if (!captured || !made.has(captured.code)) return null;
   return { kind: "function", code: captured.code, binding: captured.binding };
 }
 
-/** Notes what is known of a function whose maker says it: generated code of what it makes. */
+/** Registers information about a function by its creator: generated code, for the functions that it creates. */
 export function registerMade(fn: object, info: FunctionInfo | ClassInfo): void {
   madeFunctions.set(fn, info);
 }
@@ -235,7 +240,7 @@ function find(fn: object): CallableInfo {
     switch (captured.kind) {
       case "function": {
         const { code, binding } = captured;
-        // Instructions are made at the first look; a construct without any shows here.
+        // Instructions are compiled on first access; unsupported constructs are found here.
         void code.instructions;
         made.add(code);
         return { kind: "function", code, binding };
@@ -269,14 +274,17 @@ function placeOf({ position: { file, line, column, text } }: UnsupportedSyntax, 
   return { file, line, column: column + 1, functionName, code: (text ?? "").trim() };
 }
 
-/** Why a function has no instructions: they do not cover its syntax, or compiling it failed. */
+/** The reason why a function has no instructions: its syntax is unsupported, or compiling it failed. */
 function whyNoCode(error: unknown): string {
   if (error instanceof UnsupportedSyntax) return `unsupported syntax: ${error.construct}`;
   counters.add("lowering_failures", messageOf(error));
   return `its instructions could not be made, which is a bug in dyn: ${messageOf(error)}`;
 }
 
-/** Why a code object of a traced function has no instructions; null where it has. They are made at the first look. */
+/**
+ * The reason why a code object of a traced function has no instructions; null if it has. They are compiled on first
+ * access.
+ */
 export function missingInstructions(code: CodeObject): string | null {
   try {
     void code.instructions;

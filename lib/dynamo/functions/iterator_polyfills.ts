@@ -53,7 +53,7 @@ export function* iteratorFlatMap(this: Items, callback: Callback): Generator<unk
       throw new TypeError(`${String(inner)} is not an object`);
     }
     const { [Symbol.iterator]: begin } = inner as Partial<Iterable<unknown>>;
-    // What has no such method is an iterator itself
+    // A value without such a method is an iterator itself
     const iterator = begin === undefined || begin === null ? inner : apply(begin, inner, []);
     for (const each of { [Symbol.iterator]: () => iterator as Iterator<unknown> }) yield each;
   }

@@ -1,14 +1,14 @@
 /**
  * JSON with code of the program in JavaScript, so that the tracer steps through it: replacers, revivers and `toJSON`.
- * Invariant: code of the program is called as often, in the order and with the arguments of the builtins.
+ * Invariant: code of the program is called as often, in the same order and with the same arguments as by the builtins.
  */
 import { types } from "node:util";
 
-// Taken when dyn loads: programs may replace them.
+// Taken when dyn is loaded: programs may replace them.
 const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const { Array, Object, TypeError, String, Number, isFinite } = globalThis;
 const { stringify: quote } = JSON;
-// Not among the types of the language's library
+// Not in the language's type library yet
 const { isRawJSON } = JSON as unknown as { isRawJSON(value: unknown): value is { readonly rawJSON: string } };
 const { isBoxedPrimitive } = types;
 const { valueOf: booleanOf } = Boolean.prototype, { valueOf: bigintOf } = BigInt.prototype;
@@ -17,7 +17,7 @@ type Replacer = (this: unknown, key: string, value: unknown) => unknown;
 type Reviver = (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown;
 type Holder = Record<string, unknown>;
 
-/** How the builtin is asked to write. */
+/** The options of writing. */
 interface Form {
   readonly replacer: Replacer | undefined;
   /** The only names of properties that are written. */
@@ -25,7 +25,7 @@ interface Form {
   readonly gap: string;
 }
 
-/** An object that is being written, by the key that leads to it. */
+/** An object being written, with the key that leads to it. */
 interface Open {
   readonly object: object;
   readonly key: string;
@@ -104,12 +104,12 @@ function isObject(value: unknown): value is object {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
-/** The text of an object that JSON.rawJSON has made; null for any other. */
+/** The text of an object created by JSON.rawJSON; null for any other. */
 export function rawText(value: object): string | null {
   return isRawJSON(value) ? value.rawJSON : null;
 }
 
-/** The value in a boxed primitive; all others as they are. */
+/** The value of a boxed primitive; other objects unchanged. */
 export function unboxed(value: object): unknown {
   if (!isBoxedPrimitive(value)) return value;
   if (types.isNumberObject(value)) return Number(value);
@@ -145,10 +145,12 @@ function constructorName(object: object): string {
   return "Object";
 }
 
-/** The texts of the primitives of a parsed text: of a primitive itself and its value, of others by their keys. */
+/**
+ * The source texts of the primitives in a parsed text: for a primitive itself its value and text, for objects by key.
+ */
 export type Sources = readonly [value: unknown, source: string] | { readonly [key: string]: Sources };
 
-/** The walk of JSON.parse with a reviver, over what has been parsed. */
+/** The walk of JSON.parse with a reviver over the parsed value. */
 export function revive(
   this: Holder,
   key: string,

@@ -1,7 +1,7 @@
 /**
  * The tracer's models of functions by identity: builtins, operations of the tensor library, functions that users have
- * marked, and the code of all others. Invariant: the table is made once; a function that is not in it is stepped
- * through or breaks the graph.
+ * marked, and the code of all others. Invariant: the table is created once; a function that is not in it is inlined or
+ * breaks the graph.
  */
 import { refuseValue } from "../../base/checked_input.ts";
 import { config } from "../../base/config.ts";
@@ -139,7 +139,7 @@ function models(): ModelTable {
   made.call(errorOnGraphBreak, errorOnGraphBreakModel);
   made.call(check, traceCheck);
   made.call(cond, traceCond);
-  // Errors that are made while tracing are made again, where they are thrown.
+  // Errors created while tracing are created again where they are thrown.
   made.call(traceProgram, () => UNDEFINED);
   made.call(refuseValue, () => breakGraph("throws", "a value of a wrong kind"));
   made.call(callModule, tracedAs(callTraced));
@@ -177,7 +177,7 @@ function addConsole(into: ModelTable): void {
   }
 }
 
-/** A logging function that may run after the graph, if its arguments will still be what they are. */
+/** A logging function that may run after the graph, if its arguments will be unchanged by then. */
 const defer: BuiltinModel = (m, request) => {
   const lasting = (value: Value) => value.kind === "constant" || (value.kind === "tensor" && !value.written);
   if (!request.args.every(lasting)) return breakGraph("print", "an argument may change before it is printed");
@@ -185,10 +185,10 @@ const defer: BuiltinModel = (m, request) => {
   return UNDEFINED;
 };
 
-/** A logging function whose calls are left out. */
+/** A logging function whose calls are omitted. */
 const leaveOut: BuiltinModel = () => UNDEFINED;
 
-/** The calls of a function of dyn's by one that does the same and is made to be traced. */
+/** Traces an equivalent function in place of one of dyn's. */
 function tracedAs(fn: (...args: never[]) => unknown): BuiltinModel {
   return (m, request) => {
     const callee = m.wrapper.known(fn, functionLabel(fn));
@@ -198,7 +198,9 @@ function tracedAs(fn: (...args: never[]) => unknown): BuiltinModel {
   };
 }
 
-/** Calls a function whose intermediates are to be computed again: a part of the graph that says so. */
+/**
+ * Calls a function whose intermediates are recomputed in the backward pass: nodes of the graph are marked accordingly.
+ */
 const callCheckpoint: BuiltinModel = (m, request) => {
   const [callee = UNDEFINED, ...given] = request.args, last = given.at(-1);
   if (!isCallable(callee)) return breakGraph("builtin", "a checkpoint of a value that is not a function");
@@ -292,7 +294,7 @@ function constantResult(m: Interpreter, fn: object, args: readonly Value[]): Val
 
 let numbers: ReadonlyMap<object, number> | null = null;
 
-/** Tells functions with models apart: by numbers that are the same in all processes. Null for all others. */
+/** Numbers functions with models, equally in all processes. Null for all others. */
 export function modelNumber(fn: object): number | null {
   numbers ??= new Map(models().modelled.map((each, i) => [each, i]));
   return numbers.get(fn) ?? null;
@@ -300,7 +302,7 @@ export function modelNumber(fn: object): number | null {
 
 const internalCodes = new WeakSet<CodeObject>();
 
-/** The knowledge the machine works with. */
+/** The knowledge that the interpreter works with. */
 export const knowledge: MachineContext = {
   infoOf: (fn: ObjectValue) =>
     fn.real ? tracedInfo(fn.real) : { ...NO_INFO, because: "it was made while tracing" },

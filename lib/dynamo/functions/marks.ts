@@ -13,23 +13,23 @@ import type { FrameRules } from "./frame_rules.ts";
 export type FunctionMark =
   /** Runs outside of graphs. */
   | { readonly kind: "disabled"; readonly reason: string }
-  /** Stands for a function of the runtime, which is not modelled. */
+  /** Treated as a function of the runtime, which is not modelled. */
   | { readonly kind: "builtin" }
   /** Becomes one node. */
   | { readonly kind: "inGraph" }
   /** Runs during tracing; the ops it calls become nodes. */
   | { readonly kind: "nonstrict" }
-  /** Its first result stands for all. */
+  /** Its first result is used for all calls. */
   | { readonly kind: "constant" }
   /** Another function is traced in its place. */
   | { readonly kind: "substituted"; readonly by: object }
   /** A compiled callable: traced as its original. */
   | { readonly kind: "compiled"; readonly original: object }
-  /** Traced as its original, all calls that turn out alike as one region of the graph. */
+  /** Traced as its original, with all equal calls as one region of the graph. */
   | { readonly kind: "region"; readonly original: object }
-  /** Stands for another function, in whose frame something else is done. */
+  /** Traced as another function, in whose frame certain rules hold. */
   | { readonly kind: "ruled"; readonly original: object; readonly rules: Partial<FrameRules> }
-  /** Asks what code is doing that is being traced. */
+  /** Answers a question about the code being traced. */
   | { readonly kind: "answers"; readonly answer: () => boolean };
 
 const marks = new WeakMap<object, FunctionMark>();
@@ -66,7 +66,7 @@ markFunction(isCompiling, { kind: "answers", answer: () => true });
 /** Ends the graph where it is called in compiled code, as `torch._dynamo.graph_break`; elsewhere it does nothing. */
 export function graphBreak(_msg: string = ""): void {}
 
-/** The same, as in `torch.compiler`, where other tracers exist. */
+/** The same under the name of `torch.compiler`, where other tracers exist. */
 export function isDynamoCompiling(): boolean {
   return false;
 }
@@ -97,15 +97,15 @@ markFunction(isExporting, { kind: "answers", answer: () => exporting });
 
 /** Options of `disable`. */
 export interface DisableOptions {
-  /** Why, for the explanation of the graph break. */
+  /** The reason, for the explanation of the graph break. */
   readonly reason?: string | undefined;
-  /** Whether what the function calls runs outside of graphs as well; default true. */
+  /** Whether the function's callees run outside of graphs as well; default true. */
   readonly recursive?: boolean | undefined;
 }
 
 /**
- * A function that runs as it is, outside of graphs; callees are not traced either, unless `recursive: false` says so.
- * Compiled functions stay compiled.
+ * A function that runs as it is, outside of graphs; its callees are not traced either, unless `recursive: false` says
+ * so. Compiled functions stay compiled.
  */
 export function disable<F extends (...args: never[]) => unknown>(
   fn: F,
@@ -121,15 +121,15 @@ export function disable<F extends (...args: never[]) => unknown>(
 }
 
 /**
- * A function within whose calls no graph ends, as `torch._dynamo.disable_nested_graph_breaks`: where what it calls cannot
- * be captured, the graph of the outermost compiled function ends at its own call instead, which then runs as it is.
+ * A function within whose calls no graph ends, as `torch._dynamo.disable_nested_graph_breaks`: if a callee cannot be
+ * captured, the graph of the outermost compiled function ends at its own call instead, which then runs uncompiled.
  */
 export function disableNestedGraphBreaks<F extends (...args: never[]) => unknown>(fn: F): F {
   checkFunction(fn, "to capture as a whole");
   return wrapped(fn, { kind: "ruled", original: fn, rules: { breaksOutside: true } });
 }
 
-/** A function that does the same, with a mark of its own. */
+/** An equivalent function with a mark of its own. */
 function wrapped<F extends (...args: never[]) => unknown>(fn: F, mark: FunctionMark): F {
   const made = function (this: unknown, ...args: unknown[]): unknown {
     return apply(fn, this, args);
@@ -142,15 +142,15 @@ function wrapped<F extends (...args: never[]) => unknown>(fn: F, mark: FunctionM
 
 /** Options of `substituteInGraph`. */
 export interface SubstituteOptions {
-  /** Accept functions that take another number of parameters. */
+  /** Accepts functions with different numbers of parameters. */
   readonly skipSignatureCheck?: boolean | undefined;
 }
 
 /**
- * Has another function traced wherever `original` is called in a compiled function, as
- * `torch.compiler.substitute_in_graph`: a polyfill of a function that cannot be traced, such as one of the runtime. Calls
- * that run uncompiled call `original`, so both have to do the same. Gives the substitute back. Throws DynError where one
- * of them is not a function, or they take different numbers of parameters.
+ * Traces another function wherever `original` is called in a compiled function, as
+ * `torch.compiler.substitute_in_graph`: a polyfill of a function that cannot be traced, such as one of the runtime.
+ * Calls that run uncompiled call `original`, so both have to do the same. Gives the substitute back. Throws DynError
+ * where one of them is not a function, or they take different numbers of parameters.
  */
 export function substituteInGraph<F extends AnyFunction>(
   original: AnyFunction,
@@ -173,7 +173,7 @@ export function substituteInGraph<F extends AnyFunction>(
   return substitute;
 }
 
-/** Calls of the function become one node of the graph; it must be a pure function of tensors and constants. */
+/** Turns calls of the function into single nodes of the graph; it must be a pure function of tensors and constants. */
 export function allowInGraph<F extends (...args: never[]) => unknown>(fn: F): F {
   checkFunction(fn, "to allow in graphs");
   markFunction(fn, { kind: "inGraph" });
@@ -192,7 +192,7 @@ export function nonstrictTrace<F extends (...args: never[]) => unknown>(fn: F): 
   return fn;
 }
 
-/** The function is called once while tracing; its result is a constant of the graph. */
+/** Calls the function once while tracing; its result is a constant of the graph. */
 export function assumeConstantResult<F extends (...args: never[]) => unknown>(fn: F): F {
   checkFunction(fn, "with a constant result");
   markFunction(fn, { kind: "constant" });
@@ -201,7 +201,7 @@ export function assumeConstantResult<F extends (...args: never[]) => unknown>(fn
 
 const regions = new WeakMap<object, object>();
 
-/** The function under the name of a region; one for all times it is asked for. */
+/** The function under the name of a region; the same one at each query. */
 export function regionOf<F extends AnyFunction>(fn: F): F {
   const known = regions.get(fn);
   if (known) return known as F;

@@ -18,7 +18,7 @@ export function ownsParameter(real: object): boolean {
   );
 }
 
-/** Returns whether an object inherits from another one, as far as no proxy is in between. */
+/** Returns whether an object inherits from another one, without passing a proxy. */
 export function inherits(real: object, from: object): boolean {
   for (let at: object | null = real; at !== null && !types.isProxy(at);) {
     at = Object.getPrototypeOf(at);

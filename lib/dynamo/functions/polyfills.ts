@@ -1,7 +1,7 @@
 /**
- * Builtins that call back, in JavaScript, so that the tracer steps through them and a graph break inside a callback
- * resumes inside the builtin. They take and return what the builtins do, on real arrays, Maps and Sets. Invariant:
- * order of calls, holes and arguments are the language's.
+ * Builtins with callbacks, in JavaScript, so that the tracer inlines them and a graph break inside a callback resumes
+ * inside the builtin. They take and return what the builtins do, on real arrays, Maps and Sets. Invariant: order of
+ * calls, holes and arguments are the language's.
  */
 
 import { defineOwn } from "../../base/own_builtins.ts";
@@ -11,7 +11,7 @@ export { revive, stringify } from "./json_polyfills.ts";
 export { newPromise, settlerOf, tryPromise } from "./promise_polyfills.ts";
 export { sortBy, toSortedBy } from "./sorting_polyfills.ts";
 
-// Taken when dyn loads: callbacks may have a property of that name, and programs may replace it.
+// Taken when dyn is loaded: callbacks may have a property of that name, and programs may replace it.
 const { apply } = Reflect;
 const { Array, Math, Number, Object, TypeError } = globalThis;
 const OwnMap = Map;
@@ -22,7 +22,7 @@ type Callback = (this: unknown, value: unknown, index: unknown, whole: unknown) 
 type Mapping = (this: unknown, value: unknown, index: number) => unknown;
 type Reducer = (accumulated: unknown, value: unknown, index: number, whole: unknown) => unknown;
 
-/** Gives a result an element of its own: programs may give all arrays setters. */
+/** Defines an own element of a result: programs may add setters to all arrays. */
 export function put(result: unknown[], index: number, value: unknown): void {
   defineOwn(result, index, { value, writable: true, enumerable: true, configurable: true });
 }
@@ -202,7 +202,7 @@ export function mapArrayLike(
   return result;
 }
 
-/** Array.from with a mapping function, over what gives its items one by one: the function may change what is to come */
+/** Array.from with a mapping function, over an iterable: the function may change the remaining items */
 export function mapIterable(
   this: Iterable<unknown>,
   result: unknown[],
@@ -239,7 +239,7 @@ export function replaceBy(
   return result + this.slice(at);
 }
 
-/** Object.groupBy: the function may change what is to come */
+/** Object.groupBy: the function may change the remaining items */
 export function groupBy(
   this: Iterable<unknown>,
   callback: (value: unknown, index: number) => PropertyKey,
@@ -254,7 +254,7 @@ export function groupBy(
   return groups;
 }
 
-/** Map.groupBy: the function may change what is to come */
+/** Map.groupBy: the function may change the remaining items */
 export function groupInMap(
   this: Iterable<unknown>,
   callback: (value: unknown, index: number) => unknown,

@@ -1,6 +1,6 @@
 /**
- * Constructors of promises that call back, in JavaScript, so that the tracer steps through what they call. Invariant:
- * they take the capability that the engine would take, and settle it where the engine does.
+ * Constructors of promises with callbacks, in JavaScript, so that the tracer inlines the callbacks. Invariant: they use
+ * the capability that the engine would use, and settle it where the engine does.
  */
 
 import { ownWeakMap } from "../../base/collections.ts";
@@ -11,7 +11,7 @@ type Settling = "resolve" | "reject";
 
 const settlers = ownWeakMap<object, Settling>();
 
-/** A function that settles a promise, which graphs of other functions then know. */
+/** A function that settles a promise, which graphs of other functions can recognise. */
 export function settlerOf<K extends Settling>(
   whole: PromiseWithResolvers<unknown>,
   name: K,

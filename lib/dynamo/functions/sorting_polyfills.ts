@@ -9,15 +9,15 @@ const { apply } = Reflect;
 
 type Comparator = (a: unknown, b: unknown) => unknown;
 
-/** Longer lists are sorted outside of graphs: each comparison is stepped through. */
+/** Longer lists are sorted outside of graphs: each comparison is traced. */
 export const LONGEST_SORTED = 256;
-/** Where a graph ends within a sort of a longer list, it ends before it. */
+/** If a graph would end within a sort of a longer list, it ends before the sort. */
 export const LONGEST_RESUMED = 63;
-/** From this many elements on V8 looks for what is in order already. */
+/** From this many elements on V8 looks for presorted runs. */
 const LOOKED_AT_FIRST = 16;
-/** From this many elements on V8 merges runs that are shorter. */
+/** From this many elements on V8 merges shorter runs. */
 const MERGED = 64;
-/** So often one run has to win before a merge gallops. */
+/** Number of consecutive wins of one run after which a merge gallops. */
 const LEAST_GALLOP = 7;
 
 /** Array.prototype.sort with a comparator */
@@ -59,7 +59,7 @@ interface Range {
   readonly length: number;
 }
 
-/** A range in order, and the depth of the border behind it in the tree of merges. */
+/** A sorted range, and the depth of the border after it in the tree of merges. */
 interface Run extends Range {
   readonly power: number;
 }
@@ -68,7 +68,7 @@ interface Run extends Range {
 interface Sort {
   readonly items: unknown[];
   readonly comparator: Comparator;
-  /** Runs that are still to be merged, two neighbours at a time. */
+  /** Runs yet to be merged, two neighbours at a time. */
   readonly runs: Run[];
   gallop: number;
 }
@@ -99,7 +99,7 @@ function sortItems(items: unknown[], comparator: Comparator): void {
   }
 }
 
-/** Inserts what is not in order yet, from `start` on. */
+/** Inserts the unsorted items, from `start` on. */
 function insertFrom(
   items: unknown[],
   comparator: Comparator,
@@ -118,7 +118,7 @@ function insertFrom(
   }
 }
 
-/** The length of what is in order from `low` on; what descends is turned round. */
+/** The length of the sorted run from `low` on; a descending one is reversed. */
 function runLength(items: unknown[], comparator: Comparator, low: number): number {
   const { length } = items;
   if (low + 1 === length) return 1;
@@ -145,7 +145,7 @@ function powerAt({ runs }: Sort, n: number): number {
   return run === undefined ? 0 : run.power;
 }
 
-/** Merges what lies deeper in the tree of merges than the border between the last run and the one to come. */
+/** Merges runs deeper in the tree of merges than the border between the last run and the next. */
 function mergeFormer(sort: Sort, next: number): void {
   const { runs } = sort, last = runs[runs.length - 1];
   if (last === undefined) return;
@@ -155,7 +155,7 @@ function mergeFormer(sort: Sort, next: number): void {
   if (joined !== undefined) runs[runs.length - 1] = { base: joined.base, length: joined.length, power };
 }
 
-/** The depth of a border: the first binary digit in which the middles of the runs beside it differ. */
+/** The depth of a border: the first binary digit in which the midpoints of the adjacent runs differ. */
 function powerOf({ base, length }: Run, next: number, whole: number): number {
   let power = 1, a = 2 * base + length, b = a + length + next;
   while (a >= whole || b < whole) {
@@ -170,7 +170,7 @@ function powerOf({ base, length }: Run, next: number, whole: number): number {
   return power;
 }
 
-/** Merges a run with the next one; what is in its place already is left out. */
+/** Merges a run with the next one; items that are in place already are skipped. */
 function mergeAt(sort: Sort, n: number): void {
   const { items, comparator, runs } = sort, a = runs[n], b = runs[n + 1], behind = runs[n + 2];
   if (a === undefined || b === undefined) return;
@@ -198,7 +198,7 @@ function mergeAt(sort: Sort, n: number): void {
   mergeRuns(sort, { base, length }, { base: b.base, length: others });
 }
 
-/** Counts the items of a run that come before a key, those equal to it included where it comes `after` them. */
+/** Counts the items of a run that precede a key; `after` includes those equal to it. */
 function places(
   items: unknown[],
   comparator: Comparator,
@@ -240,14 +240,14 @@ function places(
   return offset;
 }
 
-/** A run that is being merged: what is left of it, from `at` on in the direction of the merge. */
+/** A run that is being merged: its remaining items, from `at` on in the direction of the merge. */
 interface Side {
   readonly from: unknown[];
   at: number;
   left: number;
 }
 
-/** A merge: the shorter run is copied, and the longer one is in place; its room is filled from there. */
+/** A merge: the shorter run is copied, and the longer one is in place; the result overwrites it from there. */
 interface Merge {
   readonly items: unknown[];
   readonly step: 1 | -1;
@@ -265,7 +265,7 @@ function take(merge: Merge, side: Side, count: number): void {
   }
 }
 
-/** Returns whether nothing is left to compare; only an inconsistent comparator takes all that were copied. */
+/** Returns whether nothing is left to compare; only an inconsistent comparator exhausts the copied run. */
 function isOver({ inPlace, copied }: Merge): boolean {
   return inPlace.left === 0 || copied.left <= 1;
 }
@@ -300,7 +300,7 @@ function mergeRuns(sort: Sort, first: Range, second: Range): void {
   take(merge, copied, copied.left);
 }
 
-/** Takes items one by one until one side wins again and again, then as many at a time as come first. */
+/** Takes items one by one until one side wins repeatedly, then as many at a time as precede the other's next. */
 function gallopAfterSteps(
   sort: Sort,
   merge: Merge,

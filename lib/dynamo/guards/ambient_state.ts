@@ -1,5 +1,5 @@
 /**
- * The ambient state that a graph was captured under. Invariant: every piece has an entry in the table of ambient
+ * The ambient state under which a graph was captured. Invariant: every piece has an entry in the table of ambient
  * state, which lists the functions that read and change it.
  */
 import type { AutocastType } from "../../ops/autocast.ts";

@@ -1,6 +1,6 @@
 /**
- * Looks into typed arrays, DataViews and buffers by the engine's own getters, for guards and generated code. Invariant:
- * no code of the program runs. Memory that can go away or be resized, or that other threads write, is not looked into.
+ * Inspects typed arrays, DataViews and buffers by the engine's own getters, for guards and generated code. Invariant:
+ * no code of the program runs. Memory that can be detached or resized, or that other threads write, is not inspected.
  */
 import { types } from "node:util";
 import { apply } from "../../base/own_builtins.ts";
@@ -18,10 +18,10 @@ export const NUMBER_ARRAYS = {
   Float64Array,
 } as const;
 
-/** A type of numbers in memory, by the class of its arrays. */
+/** An element type, by the class of its arrays. */
 export type NumberType = keyof typeof NUMBER_ARRAYS;
 
-/** A class of objects that show memory. */
+/** A class of objects that access memory. */
 export type BytesClass =
   | NumberType
   | "Float16Array"
@@ -32,7 +32,7 @@ export type BytesClass =
 
 interface BytesClassFacts {
   readonly of: { readonly prototype: object } & (new (...args: never[]) => object);
-  /** How many bytes an element has. */
+  /** Number of bytes of an element. */
   readonly step: number;
 }
 
@@ -90,7 +90,7 @@ const GETTERS = {
   },
 } as const;
 
-/** A part of an object that shows memory; `length`: elements, or bytes where it has none. */
+/** A part of an object that accesses memory; `length`: elements, or bytes if it has none. */
 export type BytesPart = keyof typeof GETTERS.typed;
 
 function gettersOf(value: unknown) {
@@ -99,13 +99,13 @@ function gettersOf(value: unknown) {
   return isArrayBuffer(value) ? GETTERS.memory : null;
 }
 
-/** A part of an object that shows memory; undefined for all others. */
+/** A part of an object that accesses memory; undefined for all others. */
 export function bytesPart(value: unknown, part: BytesPart): unknown {
   const getters = gettersOf(value);
   return getters ? apply(getters[part], value, []) : undefined;
 }
 
-/** The class of an object that shows memory of a fixed size which no other thread writes; null for all others. */
+/** The class of an object that accesses memory of a fixed size which no other thread writes; null for all others. */
 export function bytesClass(value: unknown): BytesClass | null {
   const getters = gettersOf(value);
   if (!getters) return null;
@@ -116,12 +116,12 @@ export function bytesClass(value: unknown): BytesClass | null {
   return typeof found === "string" && isBytesClass(found) ? found : null;
 }
 
-/** Returns whether a name is that of a class of objects that show memory. */
+/** Returns whether a name is that of such a class. */
 export function isBytesClass(name: string): name is BytesClass {
   return getOwnPropertyDescriptor(BYTES_CLASSES, name) !== undefined;
 }
 
-/** Where an object shows memory: its buffer, and its first byte there. */
+/** The memory that an object accesses: its buffer, and its first byte there. */
 export interface BytesPlace {
   readonly buffer: ArrayBuffer;
   readonly start: number;
@@ -136,7 +136,7 @@ function numberOf(value: unknown, part: "byteOffset" | "length"): number {
 
 const startOf = (value: unknown): number => numberOf(value, "byteOffset");
 
-/** The place of what `bytesClass` knows. */
+/** The memory of an object of a class known to `bytesClass`. */
 export function bytesPlace(value: unknown, type: BytesClass): BytesPlace | null {
   const buffer = bytesPart(value, "buffer"), length = numberOf(value, "length");
   if (!isArrayBuffer(buffer)) return null;
@@ -148,10 +148,7 @@ function placeOf(value: unknown): BytesPlace | null {
   return type && bytesPlace(value, type);
 }
 
-/**
- * Returns whether two objects show different bytes (`apart`: null), or have so many bytes of one buffer between their
- * beginnings.
- */
+/** Returns whether two objects access different bytes (`apart`: null), or bytes of one buffer at this distance. */
 export function showsApart(a: unknown, b: unknown, apart: number | null): boolean {
   const left = placeOf(a), right = placeOf(b);
   if (!left || !right) return false;
@@ -168,7 +165,7 @@ export function typedElement(array: unknown, index: number): unknown {
 const dataViews = new WeakMap<object, DataView>();
 const { get: viewOf, set: keepView } = WeakMap.prototype;
 
-/** A view of all bytes that an object shows. */
+/** A view of all bytes that an object accesses. */
 function allBytes(value: unknown): DataView {
   const buffer = bytesPart(value, "buffer");
   if (!isArrayBuffer(buffer)) throw new TypeError("Expected an object that shows memory");
@@ -201,18 +198,18 @@ const WRITE: Readonly<Record<NumberType, (at: number, value: number, little?: bo
   Float64Array: prototype.setFloat64,
 };
 
-/** How a number lies in memory. */
+/** The representation of a number in memory. */
 export interface NumberForm {
   readonly type: NumberType;
   readonly little: boolean;
 }
 
-/** The number at a byte of what an object shows. */
+/** Reads a number at a byte offset of an object. */
 export function numberAt(value: unknown, { type, little }: NumberForm, at: number): number {
   return apply(READ[type], allBytes(value), [startOf(value) + at, little]);
 }
 
-/** Writes a number at a byte of what an object shows, converted as an assignment to an element does. */
+/** Writes a number at a byte offset of an object, converted as an assignment to an element does. */
 export function putNumber(
   target: unknown,
   { form: { type, little }, at }: { readonly form: NumberForm; readonly at: number },
@@ -221,19 +218,19 @@ export function putNumber(
   apply(WRITE[type], allBytes(target), [startOf(target) + at, asElement(type, value), little]);
 }
 
-/** An array of each type, to convert numbers in. */
+/** An array of each type, for conversions. */
 const scratch = Object.fromEntries(
   Object.entries(NUMBER_ARRAYS).map(([type, of]) => [type, new of(1)]),
 ) as Readonly<Record<NumberType, NumberArray>>;
 
-/** A number as an element of this type gives it back. */
+/** A number after a round trip through an element of this type. */
 export function asElement(type: NumberType, value: number): number {
   const place = scratch[type];
   place[0] = value;
   return place[0] ?? 0;
 }
 
-/** A view of a class of what an object shows, from a byte on; without a length of all that is left. */
+/** A view of the given class on an object's memory, from a byte on; without a length, to its end. */
 export function viewFrom(
   value: unknown,
   type: BytesClass,
@@ -242,7 +239,7 @@ export function viewFrom(
   return construct(BYTES_CLASSES[type].of, [bytesPart(value, "buffer"), startOf(value) + at, length]);
 }
 
-/** A copy of elements that an object shows, from a byte on, with other numbers at some places. */
+/** A copy of an object's elements, from a byte on, with some numbers replaced. */
 export function copiedElements(
   value: unknown,
   type: NumberType,
@@ -258,12 +255,12 @@ export function copiedElements(
   return withNumbers(made, type, written);
 }
 
-/** New elements, with numbers at some places: index and number in turn. */
+/** New elements, some of which are set: index and number alternate. */
 export function newElements(type: NumberType, length: number, written: readonly number[]): NumberArray {
   return withNumbers(construct(BYTES_CLASSES[type].of, [length]), type, written);
 }
 
-/** A new buffer with numbers at some places: place and number in turn. */
+/** A new buffer, in which some numbers are set: place and number alternate. */
 export function newBuffer(
   bytes: number,
   written: readonly (number | { readonly form: NumberForm; readonly at: number })[],

@@ -1,11 +1,11 @@
 /**
- * Compiles guards, in the order in which the tracer relied on them, to one function `check(self, args)`, which
- * returns −1 if all hold and otherwise the index of one that fails. Invariant: values that a guard reads have been
- * checked to exist by earlier guards; anything that throws counts as failed.
+ * Compiles guards, in the order in which the tracer relied on them, to one function `check(self, args)`, which returns
+ * −1 if all hold and otherwise the index of one that fails. Invariant: earlier guards have checked that the values that
+ * a guard reads exist; a guard that throws counts as failed.
  *
  * The guards of a large model are written as functions of a bounded size: V8 does not optimise larger ones, and
- * optimised code reads a field of a constant object in a fraction of a nanosecond. Metadata of parameters is behind
- * one comparison.
+ * optimised code reads a field of a constant object in a fraction of a nanosecond. Metadata of parameters is behind one
+ * comparison.
  */
 import { invariant } from "../../base/errors.ts";
 import { metadata } from "../../tensor/metadata_version.ts";
@@ -24,7 +24,7 @@ export interface CompiledCheck {
   readonly text: string;
 }
 
-/** Guards of one function: enough that calls of it do not count, few enough that V8 optimises it soon. */
+/** Number of guards in one function: enough to make calls negligible, few enough that V8 optimises it soon. */
 const GUARDS_OF_PART = 64;
 
 interface IndexedGuard {
@@ -36,16 +36,16 @@ interface IndexedGuard {
 interface Shared {
   readonly constants: Constants;
   readonly context: CheckContext;
-  /** Objects whose identity parts before have checked, by where they are. */
+  /** Objects whose identity earlier parts have checked, by their places. */
   readonly found: Map<string, object>;
-  /** Lists of entries that parts before have made. */
+  /** Lists of entries that earlier parts have read, by the listed object. */
   readonly lists: Map<string, string>;
-  /** Places that hold no proxies, and those whose properties are read as always, as parts before have checked. */
+  /** Places that hold no proxies, and those whose properties are read in the usual way, as earlier parts have checked. */
   readonly inspected: Set<string>;
   readonly settled: Set<string>;
 }
 
-/** Makes the check function of an entry. */
+/** Compiles the check function of an entry. */
 export function compileCheck(guards: readonly Guard[], context: CheckContext): CompiledCheck {
   const shared: Shared = {
     constants: new Constants(),
@@ -93,7 +93,7 @@ function slices(list: readonly IndexedGuard[]): readonly IndexedGuard[][] {
   );
 }
 
-/** A function that gives the index of the first guard of a slice that fails. */
+/** A function that returns the index of the first guard of a slice that fails. */
 function partText(
   name: string,
   slice: readonly IndexedGuard[],

@@ -1,6 +1,6 @@
 /**
- * Prints facts as conditions of generated code. Invariant: values that a condition reads have been checked to exist
- * by earlier facts.
+ * Prints facts as conditions of generated code. Invariant: earlier facts have checked that the values that a condition
+ * reads exist.
  */
 import { invariant } from "../../base/errors.ts";
 import { type Dim, type Sym } from "../../sym/expr.ts";
@@ -15,17 +15,17 @@ import * as runtime from "./runtime.ts";
 
 /** The part of the frame layer that guards need. */
 export interface CheckContext {
-  /** The source with this name, which size guards mention. */
+  /** The source with this name, to which size guards refer. */
   sourceNamed(name: string): Source;
   /** Returns whether a value is a function of that code object. */
   hasCode(fn: unknown, code: object): boolean;
   readCaptured(fn: unknown, index: number): unknown;
-  /** The variable behind a box, and behind a captured variable. */
+  /** Identifies the variable of a box, or of a captured variable. */
   cellOfBox(box: Box): object;
   cellOf(fn: unknown, index: number): object;
 }
 
-/** Writes conditions; reads go through the reader, which may emit statements before the condition. */
+/** Writes conditions; values are read by the reader, which may emit statements before the condition. */
 export class ConditionWriter {
   constructor(
     private readonly reader: SourceReader,
@@ -194,7 +194,7 @@ export class ConditionWriter {
   private tensor(value: string, expected: TensorExpectation): string {
     const parts: string[] = [];
     if (expected.layout) {
-      // Layouts are shared: one comparison stands for type, device, sizes and strides.
+      // Layouts are shared: one comparison covers type, device, sizes and strides.
       parts.push(`${value}.layout === ${this.constants.name(expected.layout)}`);
     } else {
       parts.push(

@@ -1,6 +1,6 @@
 /**
- * Reads properties that hold values, for guards. Invariant: no code of the program runs: what only a getter or a trap
- * of a proxy could give is refused.
+ * Reads properties that hold values, for guards. Invariant: no code of the program runs: reads that would need a getter
+ * or a trap of a proxy are refused.
  */
 import { types } from "node:util";
 import { withRuntimeBuiltins } from "../../base/own_builtins.ts";
@@ -12,14 +12,14 @@ import type { Source } from "../source.ts";
 import { inherits } from "../functions/modules.ts";
 import { BUILTIN_OBJECTS } from "../functions/builtin_objects.ts";
 
-/** The result of a reading where code of the program would have to run. */
+/** The result of a read for which code of the program would have to run. */
 export const OTHERWISE: unique symbol = Symbol("otherwise");
 
 const { getOwnPropertyDescriptor, getPrototypeOf, get: getProperty } = Reflect;
 const { hasOwn } = Object;
 const { isProxy } = types;
 
-/** Returns the getter of a property. A descriptor of an element takes six times as long. */
+/** Returns the getter of a property. Reading an element's descriptor takes six times as long. */
 export const getterOf: (object: object, key: PropertyKey) => unknown = Function.prototype.call.bind(
   Reflect.get(Object.prototype, "__lookupGetter__"),
 );
@@ -63,8 +63,9 @@ const SETTLED: ReadonlySet<object> = new Set<object>([
 ]);
 
 /**
- * Returns whether properties of instances of a class are read as always: tensors, variables and patterns have getters that
- * are dyn's own or builtin, and large models have thousands of properties, of which each would cost fifteen times as much.
+ * Returns whether properties of instances of a class are read in the usual way: tensors, variables and patterns have
+ * getters that are dyn's own or builtin, and large models have thousands of properties, each of which would cost
+ * fifteen times as much.
  */
 export function isSettledClass(prototype: object | null): boolean {
   for (let at = prototype; at !== null && !isProxy(at); at = getPrototypeOf(at)) {
@@ -79,7 +80,10 @@ function isSettled(object: object): boolean {
   return !isProxy(object) && isSettledClass(getPrototypeOf(object));
 }
 
-/** The same of a place; `found`: the object at another one, by its name. What optimizers hold is their affair. */
+/**
+ * The same for a place; `found`: returns the object at a place, by its name. Whatever optimizers hold is read in the
+ * usual way.
+ */
 export function isSettledAt(source: Source, found: (name: string) => object | undefined): boolean {
   const objectAt = (at: Source) => at.kind === "known" ? at.object : found(at.name);
   const object = objectAt(source);

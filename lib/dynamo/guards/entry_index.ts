@@ -10,7 +10,7 @@ import { peekAt, UNKNOWN } from "./peek.ts";
 import type { Source } from "../source.ts";
 import type { Fact, Guard } from "./guard.ts";
 
-/** Whether a fact holds is told from what a place holds: by its value, or by a part of that. */
+/** The value of a place, or a part of it, that decides whether a fact holds. */
 interface Place {
   readonly name: string;
   readonly read: (self: unknown, args: ArrayLike<unknown>) => unknown;
@@ -30,7 +30,7 @@ type Index<E> = readonly E[] | {
   readonly place: Place;
   /** Entries by the value at the place, each with those that do not depend on it. */
   readonly found: ReadonlyMap<unknown, Index<E>>;
-  /** The entries that do not ask. */
+  /** The entries that do not depend on the place. */
   readonly others: Index<E>;
   readonly all: readonly E[];
 };
@@ -38,10 +38,10 @@ type Index<E> = readonly E[] | {
 /** Number of entries up to which each is checked in turn. */
 export const FEW_ENTRIES = 4;
 
-/** Guards that are looked at: what tells entries apart is asked early. */
+/** Number of guards that are considered: those that distinguish entries come early. */
 const MOST_GUARDS = 256;
 
-/** Entries by what they expect. */
+/** Entries by the values that they expect. */
 export class EntryIndex<E extends Guarded> {
   readonly #index: Index<E>;
 
@@ -76,7 +76,7 @@ function build<E>(entries: readonly Known<E>[]): Index<E> {
   const found = new Map([...values].map((value) => {
     const left = entries.filter((each) => {
       const asked = asks(each);
-      // Map equality: zeros are equal and so are two NaN
+      // Map equality: zeros of both signs are equal, and so is NaN
       return !asked || [value].includes(asked.value);
     });
     return [value, build(left)] as const;
@@ -84,7 +84,7 @@ function build<E>(entries: readonly Known<E>[]): Index<E> {
   return { place, found, others: build(entries.filter((each) => !asks(each))), all };
 }
 
-/** The place that leaves the fewest entries on average; null where none rules any out. */
+/** The place that leaves the fewest entries on average; null if none rules any out. */
 function bestPlace<E>(entries: readonly Known<E>[]): Place | null {
   const counts = new Map<string, { readonly place: Place; readonly asking: Map<unknown, number> }>();
   for (const { expected } of entries) {
@@ -117,7 +117,7 @@ function expectationsOf({ guards }: Guarded): Map<string, Expectation> {
   return found;
 }
 
-/** Returns the value that a fact demands of a place, if it is expressed by equality. */
+/** Returns the value that a fact requires of a place, if it is expressed by equality. */
 function expectationOf(fact: Fact): Expectation | null {
   switch (fact.kind) {
     case "constant":
@@ -125,7 +125,7 @@ function expectationOf(fact: Fact): Expectation | null {
     case "identity":
       return expectation("value", fact.source, fact.object, (value) => value);
     case "tensor":
-      // Only tensors of constant sizes have one layout
+      // Only tensors of constant sizes have a fixed layout
       return fact.expected.layout && expectation("layout", fact.source, fact.expected.layout, layoutOf);
     case "array":
       return expectation("length", fact.source, fact.length, lengthOf);

@@ -1,6 +1,6 @@
 /**
  * Filters that select which guards of an entry are tested. Invariant: a skipped guard is assumed to hold, so that a
- * call it would have refused gets the answer of another one: all filters are unsafe, and their names say so.
+ * call that it would have rejected gets the answer of another one: all filters are unsafe, and their names say so.
  */
 import { checkKind } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
@@ -13,23 +13,23 @@ import type { Read, RefusedCall } from "./guard_reader.ts";
 export interface GuardFilterEntry {
   /** The place, `L["x"].weight`; "" for guards on several places or none. */
   readonly name: string;
-  /** Whether there is a place, and what is there in the call that is compiled. */
+  /** Whether there is a place, and its value in the call being compiled. */
   readonly hasValue: boolean;
   readonly value: unknown;
   /** The kind of guard: "tensor", "constant", "identity", … */
   readonly guardType: Fact["kind"];
-  /** Whether the place is a variable that the function captures, or of the global object: no argument. */
+  /** Whether the place is a captured or global variable rather than an argument. */
   readonly isGlobal: boolean;
-  /** Whose state it is: of a module of the library, of another module, or of none. */
+  /** To which kind of module the state belongs: one of the library, another one, or none. */
   readonly module: "builtin" | "user" | "none";
   /** The guard as it is printed. */
   readonly text: string;
 }
 
-/** Says for each guard whether it is kept. */
+/** Returns for each guard whether it is kept. */
 export type GuardFilter = (entries: readonly GuardFilterEntry[]) => readonly boolean[];
 
-/** The guards that a filter keeps. Throws DynError for a filter that does not give one boolean a guard. */
+/** The guards that a filter keeps. Throws DynError for a filter that does not return one boolean for each guard. */
 export function filterGuards(
   guards: readonly Guard[],
   filter: GuardFilter,
@@ -72,7 +72,7 @@ function isGlobal(source: Source): boolean {
 
 const BUILTIN_MODULES: ReadonlySet<unknown> = new Set(Object.values(nn));
 
-/** Whose state a place is: that of the innermost module on the way there. */
+/** The kind of module whose state a place is: that of the innermost module on the way there. */
 function moduleOf(source: Source, read: (source: Source) => unknown): GuardFilterEntry["module"] {
   const value = read(source);
   if (value instanceof nn.Module) return BUILTIN_MODULES.has(value.constructor) ? "builtin" : "user";
@@ -80,7 +80,7 @@ function moduleOf(source: Source, read: (source: Source) => unknown): GuardFilte
   return base ? moduleOf(base, read) : "none";
 }
 
-/** A filter that decides guard by guard. */
+/** A filter that decides each guard separately. */
 const keepingWhere = (keeps: (entry: GuardFilterEntry) => boolean): GuardFilter => (entries) => {
   checkKind(entries, "a list", "a filter of guards");
   for (const each of entries) checkKind(each, "an object", "a guard to filter");

@@ -1,6 +1,6 @@
-/** Property flags as guards compare and print them. */
+/** Property flags, as guards compare and print them. */
 
-/** The flags of an own property; null where it is an accessor. */
+/** The flags of an own property; null for an accessor. */
 export interface PropertyFlags {
   readonly writable: boolean | null;
   readonly enumerable: boolean;

@@ -11,15 +11,15 @@ import { type GuardReader, type RefusedCall, sizePlace, sizesIn, tensorAt } from
 
 /** The reason why one entry did not serve a call. */
 export interface Mismatch {
-  /** The place that differs, as guards print it; the guard itself where it is about several. */
+  /** The place that differs, as guards print it; the guard itself if it concerns several. */
   readonly subject: string;
   /** The value that the entry was compiled for. */
   readonly expected: string;
   /** The value in the call; null if it has no short description. */
   readonly found: string | null;
   /**
-   * The kind of change: a number, or sizes of an otherwise equal tensor, which could have been a symbol; "needed": it was
-   * one, but the program needs one value of it.
+   * The kind of change: a number, or sizes of an otherwise equal tensor, which could have been a symbol; "needed": it
+   * was one, but the program needs a concrete value.
    */
   readonly change: "number" | "sizes" | "needed" | "other";
   /** The line of the program that needs it. */
@@ -53,20 +53,20 @@ export function mismatchOf({ fact, user }: Guard, call: RefusedCall, reader: Gua
   };
 }
 
-/** A mismatch in a line: the guard, what was found, and the user's line. */
+/** A mismatch in one line: the guard, the value found, and the user's line. */
 export function mismatchText({ guard, found, user }: Mismatch): string {
   const place = user ? `  # ${user.code} (${user.file}:${user.line})` : "";
   return `${guard}${found === null ? "" : `, found ${found}`}${place}`;
 }
 
-/** The one value that a program needs a size or number to have. */
+/** The concrete value that a program needs a size or number to have. */
 function neededValue(fact: Fact): { readonly source: SizeSource; readonly value: number } | null {
   if (fact.kind !== "size" || fact.guard.kind !== "source") return null;
   const { source, equals } = fact.guard;
   return typeof equals === "number" ? { source, value: equals } : null;
 }
 
-/** The place that a fact is about; the fact itself where there are several. */
+/** The place that a fact concerns; the fact itself if there are several. */
 function subjectOf(fact: Fact): string {
   if ("source" in fact) return sourceText(fact.source);
   const [size] = fact.kind === "size" && fact.guard.kind === "range" ? sizesIn(fact) : [];
@@ -101,7 +101,7 @@ function differsInSizes(
     expected.shape.some((size, d) => size !== null && size !== found.shape[d]);
 }
 
-/** Returns the demand of a guard without its place; null if only the whole guard expresses it. */
+/** Returns the requirement of a guard without its place; null if only the whole guard expresses it. */
 function expectedText(fact: Fact): string | null {
   switch (fact.kind) {
     case "constant":

@@ -1,6 +1,6 @@
 /**
- * Describes a call's value where a guard failed, in a few words; null if the guard says it all. Invariant: nothing
- * here runs user code: no getter, no trap of a proxy.
+ * Describes a call's value where a guard failed, in a few words; null if the guard says it all. Invariant: no user code
+ * runs: no getter, no trap of a proxy.
  */
 import { types } from "node:util";
 import { keysOf, membersOf } from "../../base/collections.ts";
@@ -15,7 +15,7 @@ import type { HostExpression, HostLeaf } from "../variables/host_number.ts";
 import { bytesClass } from "./bytes.ts";
 import { sourceText } from "../source.ts";
 
-/** Facts about one place, and about several or none. */
+/** Facts about one place, and facts about several or none. */
 type PlaceFact = Extract<Fact, { readonly source: unknown }>;
 type OtherFact = Exclude<Fact, PlaceFact>;
 
@@ -134,7 +134,7 @@ export function elsewhereText(fact: OtherFact, call: RefusedCall, reader: GuardR
 
 type Leaf = Exclude<HostLeaf, { kind: "called" | "shared" }>;
 
-/** Returns the places that an expression reads, each once. */
+/** Returns the places that an expression reads, without duplicates. */
 function leavesOf(expression: HostExpression): Leaf[] {
   const found = new Map<string, Leaf>(), seen = new Set<HostExpression>();
   const visit = (each: HostExpression): void => {

@@ -20,7 +20,7 @@ import type { CellPlace, Primitive } from "../variables/value.ts";
 export interface TensorExpectation {
   /** Null for objects that are always the same. */
   readonly prototype: object | null;
-  /** Layout that the tensor has, where all sizes are constants. */
+  /** The tensor's layout, if all sizes are constants. */
   readonly layout: object | null;
   readonly className: string;
   readonly dtype: DType;
@@ -28,13 +28,13 @@ export interface TensorExpectation {
   readonly requiresGrad: boolean;
   readonly shape: readonly (number | null)[];
   readonly strides: readonly (number | null)[];
-  /** Dimensions that are symbols, or that the user had marked to be. */
+  /** Dimensions that are symbols, or that the user had marked as such. */
   readonly marked: readonly number[];
-  /** Methods that the program has found on it, by their keys. */
+  /** Methods that the program has found on it, by key. */
   readonly methods: ReadonlyMap<string | symbol, object>;
 }
 
-/** Types whose values may be others in each call. */
+/** Types of values that may differ from call to call. */
 export type PrimitiveType = "number" | "string" | "symbol";
 
 /** One fact. */
@@ -47,7 +47,7 @@ export type Fact =
     readonly prototype: object | null;
     readonly label: string;
   }
-  /** An object of any class: each thing that the program reads of it has its own guard. */
+  /** An object of any class: each read of it has its own guard. */
   | { readonly kind: "object"; readonly source: Source }
   | { readonly kind: "function"; readonly source: Source }
   | { readonly kind: "array"; readonly source: Source; readonly length: number }
@@ -75,9 +75,9 @@ export type Fact =
     readonly key: string | symbol;
     readonly present: boolean;
   }
-  /** An own property that holds a value which can be replaced. */
+  /** An own data property that is writable. */
   | { readonly kind: "writable"; readonly source: Source; readonly key: string | symbol }
-  /** The flags of an own property; an accessor has no flag that says whether it can be written to. */
+  /** The flags of an own property; accessors have no writable flag. */
   | {
     readonly kind: "flags";
     readonly source: Source;
@@ -103,42 +103,42 @@ export type Fact =
   | { readonly kind: "distinct"; readonly source: Source; readonly others: readonly Source[] }
   /** A tensor whose memory none of the others shares. */
   | { readonly kind: "apart"; readonly source: Source; readonly others: readonly Source[] }
-  /** A tensor that shares no memory with the others, be it a view or not. */
+  /** A tensor that shares no memory with the others, whether it is a view or not. */
   | { readonly kind: "elsewhere"; readonly source: Source; readonly others: readonly Source[] }
   | { readonly kind: "tensor"; readonly source: Source; readonly expected: TensorExpectation }
-  /** A tensor without history, to whose gradients these functions listen, in order. */
+  /** A tensor without history, with these hooks on its gradients, in order. */
   | { readonly kind: "leaf"; readonly source: Source; readonly hooks: LeafHooks }
-  /** A tensor that an operation made, and no view of a leaf that requires grad. */
+  /** A tensor computed by an operation, and not a view of a leaf that requires grad. */
   | { readonly kind: "made"; readonly source: Source }
   | { readonly kind: "integer"; readonly source: Source }
   | { readonly kind: "type"; readonly source: Source; readonly type: PrimitiveType }
   | { readonly kind: "expression"; readonly expression: HostExpression; readonly expected: boolean | number }
   | { readonly kind: "size"; readonly guard: SizeGuard; readonly env: ShapeEnv }
-  /** Whether two captured variables are one. */
+  /** Whether two captured variables are the same. */
   | { readonly kind: "cells"; readonly place: CellPlace; readonly other: CellPlace; readonly same: boolean }
   | { readonly kind: "argumentCount"; readonly count: number }
-  /** The setting that local times follow. */
+  /** The time zone of local times. */
   | { readonly kind: "timeZone"; readonly setting: string }
   | { readonly kind: "proxy"; readonly source: Source; readonly present: boolean }
-  /** An object that others inherit from: its own constructor has this text, if it has one. */
+  /** A prototype whose own constructor, if any, has this text. */
   | { readonly kind: "madeBy"; readonly source: Source; readonly constructorText: string | null }
-  /** A generator, whatever it inherits from: functions made anew make such as inherit from other objects. */
+  /** A generator, whatever it inherits from: a function created anew has a new prototype for its generators. */
   | { readonly kind: "generator"; readonly source: Source }
-  /** A proxy that still has its target. */
+  /** A proxy that is not revoked. */
   | { readonly kind: "unrevoked"; readonly source: Source }
   | { readonly kind: "extensible"; readonly source: Source; readonly present: boolean }
-  /** An object that is frozen, or sealed. */
+  /** An object that is frozen or sealed. */
   | { readonly kind: "integrity"; readonly source: Source; readonly level: "frozen" | "sealed" }
-  /** An object of this class that shows memory of a fixed size, which no other thread writes. */
+  /** An object of this class that accesses memory of a fixed size, which no other thread writes. */
   | { readonly kind: "bytes"; readonly source: Source; readonly type: BytesClass }
-  /** Two objects that show different bytes (`apart`: null), or the same with so many bytes between their beginnings. */
+  /** Two objects that access different bytes (`apart`: null), or bytes of one buffer at this distance. */
   | {
     readonly kind: "memory";
     readonly source: Source;
     readonly other: Source;
     readonly apart: number | null;
   }
-  /** Ambient state, and the methods of tensors that the program uses: they mean what they meant. */
+  /** Ambient state, and the methods of tensors that the program uses, which must be unchanged. */
   | {
     readonly kind: "globalState";
     readonly state: AmbientState;
@@ -153,21 +153,21 @@ export interface MethodExpectation {
   readonly method: object | undefined;
 }
 
-/** Stands for a key of a Map that is guarded by its own source. */
+/** Represents a key of a Map that is guarded by its own source. */
 export const ANY_KEY: unique symbol = Symbol("any key");
 
-/** A fact and the line that needed it. */
+/** A fact, and the user's line that needed it. */
 export interface Guard {
   readonly fact: Fact;
   readonly user: SourcePosition | null;
 }
 
-/** A guard as text: its fact and the line that needs it. */
+/** A guard as text: its fact and the user's line that needs it. */
 export function guardText({ fact, user }: Guard): string {
   return `${factText(fact)}${user ? `  # ${user.code} (${user.file}:${user.line})` : ""}`;
 }
 
-/** A fact as text, in the manner of PyTorch's guards. */
+/** A fact as text, in the style of PyTorch's guards. */
 export function factText(fact: Fact): string {
   switch (fact.kind) {
     case "constant":
@@ -288,7 +288,7 @@ export function hostLeafText(leaf: HostLeaf): string {
   return leaf.part === "shape" ? `${base}.shape[${leaf.dim}]` : `${base}.stride()[${leaf.dim}]`;
 }
 
-/** The same to tell places apart, which may have equal labels. */
+/** The same, unique for each place, since labels may be equal. */
 export function leafKey(leaf: HostLeaf): string {
   if (leaf.kind === "called" || leaf.kind === "shared") return hostLeafText(leaf);
   const at = leaf.kind === "element" ? hostText(leaf.at, leafKey) : "";
@@ -309,7 +309,7 @@ function keyText(key: string | symbol): string {
   return typeof key === "string" ? JSON.stringify(key) : String(key);
 }
 
-/** A primitive as source text where it has one; symbols by their description. */
+/** A primitive as source text if it has one; symbols by their description. */
 function primitiveText(value: Primitive): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value === "bigint") return `${value}n`;

@@ -11,13 +11,13 @@ import type { Fact, Guard } from "./guard.ts";
 import { isSettledAt } from "./data_reads.ts";
 import { callReader, type CapturedReader, type Care, Constants } from "./reader.ts";
 
-/** A call that a check refused. */
+/** A call that a check rejected. */
 export interface RefusedCall {
   readonly self: unknown;
   readonly args: readonly unknown[];
 }
 
-/** Reads a source in a call; undefined where that throws. */
+/** Reads a source in a call; undefined if that throws. */
 export type Read = (source: Source, call: RefusedCall) => unknown;
 
 /** A size or number in a call: its place as guards print it, and the value. */
@@ -32,7 +32,7 @@ export interface GuardReader {
   readonly size: (of: SizeSource, call: RefusedCall) => FoundSize;
 }
 
-/** Reads sources as checks do, but that nothing is known of any object. */
+/** Reads sources as checks do, but without any facts about objects. */
 export function sourceReads(readCaptured: CapturedReader): Read {
   return (source, { self, args }) => {
     const constants = new Constants();
@@ -52,7 +52,7 @@ export function sourceReads(readCaptured: CapturedReader): Read {
   };
 }
 
-/** The reader of an entry; `sourceNamed` finds what its sizes are read from. */
+/** The reader of an entry; `sourceNamed` returns the source of a size. */
 export function guardReader(
   guards: readonly Guard[],
   read: Read,
@@ -72,12 +72,14 @@ export function guardReader(
   };
 }
 
-/** A size's place as guards print it. */
+/** The place of a size, as guards print it. */
 export function sizePlace(of: SizeSource): string {
   return sizeText(of).replace(/(?<=["\])])#\d+/g, "");
 }
 
-/** A value as a tensor; null for everything else. Asking an object for its class runs traps of what it inherits from. */
+/**
+ * A value as a tensor; null for everything else. Testing an object's class runs traps of proxies that it inherits from.
+ */
 export function tensorAt(value: unknown): Tensor | null {
   if (typeof value !== "object" || value === null || types.isProxy(value)) return null;
   return Object.hasOwn(value, "layout") && isTensor(value) ? value : null;

@@ -1,6 +1,6 @@
 /** The hooks on gradients of a leaf: a type shared by traces and guards. */
 
-/** The functions that listen to gradients of a leaf, each in order. */
+/** The hooks on gradients of a leaf, each kind in order. */
 export interface LeafHooks {
   /** Called with a gradient before it is added. */
   readonly before: readonly object[];
@@ -8,5 +8,5 @@ export interface LeafHooks {
   readonly after: readonly object[];
 }
 
-/** Nobody listens. */
+/** No hooks. */
 export const NO_HOOKS: LeafHooks = { before: [], after: [] };

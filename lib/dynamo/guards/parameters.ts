@@ -7,14 +7,14 @@ import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import type { Source } from "../source.ts";
 import type { Fact } from "./guard.ts";
 
-/** Returns whether a fact is about the metadata of constant tensors, whose changes are then counted. */
+/** Returns whether a fact is about the metadata of constant tensors; changes of these are then counted. */
 export function relyOnTensors(fact: Fact): boolean {
   const tensors = tensorsOf(fact);
   tensors?.forEach(relyOnMetadata);
   return tensors !== null;
 }
 
-/** The tensors whose metadata alone a fact is about; null for other facts. */
+/** The tensors, if a fact is about their metadata alone; null for other facts. */
 function tensorsOf(fact: Fact): readonly Tensor[] | null {
   switch (fact.kind) {
     case "tensor":

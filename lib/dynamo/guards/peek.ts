@@ -14,7 +14,7 @@ export type Peek = (self: unknown, args: ArrayLike<unknown>) => unknown;
 const { getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const { isProxy } = types;
 
-/** The reader of a source; null where reading it takes long or more than properties. */
+/** The reader of a source; null if reading takes long, or more than reading properties. */
 export function peekAt(source: Source): Peek | null {
   switch (source.kind) {
     case "argument": {
@@ -37,7 +37,7 @@ export function peekAt(source: Source): Peek | null {
         try {
           return known(cell.get());
         } catch {
-          // A variable that has no value yet
+          // The variable is not initialised
           return UNKNOWN;
         }
       };

@@ -17,12 +17,15 @@ import { type HostCall, type HostElement, type HostExpression, hostText } from "
 /** Global variables that generated code uses by name, as they were when dyn was loaded. */
 const OWN_GLOBALS = { Math, Object, Reflect, Array, Map, Set, Number } as const;
 
-/** Objects that generated code refers to: parameters of the function around it. Each name stays the object's. */
+/**
+ * Objects to which generated code refers: parameters of the enclosing function. Each name always refers to the same
+ * object.
+ */
 export class Constants {
   readonly #names = new Map<unknown, string>();
   readonly #values = new Map<string, unknown>();
 
-  /** The name under which the code finds this object. */
+  /** The name by which the code refers to this object. */
   name(value: unknown, hint = "$c"): string {
     let name = this.#names.get(value);
     if (name === undefined) {
@@ -33,13 +36,13 @@ export class Constants {
     return name;
   }
 
-  /** Adds a value under a name of its own, besides the one that it may have already. */
+  /** Adds a value under a name of its own, in addition to one that it may already have. */
   add(name: string, value: unknown): void {
     if (!this.#names.has(value)) this.#names.set(value, name);
     this.#values.set(name, value);
   }
 
-  /** Objects that the code refers to, by name. */
+  /** Objects to which the code refers, by name. */
   get values(): ReadonlyMap<string, unknown> {
     return this.#values;
   }
@@ -59,17 +62,17 @@ export type CapturedReader = (fn: unknown, index: number) => unknown;
 export interface SharedReads {
   /** Objects that are known to be at their places, by the names of these. */
   readonly found: ReadonlyMap<string, object>;
-  /** Where lists of entries are, by the listed object: elements of the array `lists`. Null: in variables. */
+  /** Indices of lists of entries in the array `lists`, by the listed object. Null: lists are in variables. */
   readonly lists: Map<string, string> | null;
 }
 
-/** How code reads from objects that may not be those that the trace has read from. */
+/** How code reads from objects that may differ from those that the trace has read. */
 export interface Care {
-  /** The statement that ends the code where only the program's own code could give a value. */
+  /** The statement that ends the code if only the program's own code could provide a value. */
   readonly refuse: () => string;
-  /** Whether accessors of what is at a place are what they were, or nobody's affair. */
+  /** Returns whether accessors of the object at a place are known to be unchanged or irrelevant. */
   readonly isSettled: (source: Source) => boolean;
-  /** Places that hold no proxies. */
+  /** Places that are known not to hold proxies. */
   readonly inspected: Set<string>;
 }
 
@@ -78,17 +81,17 @@ export class SourceReader {
   readonly #known = new Map<string, string>();
 
   constructor(
-    /** Takes one statement. */
+    /** Appends a statement. */
     readonly emit: (line: string) => void,
     readonly constants: Constants,
     /** Returns the text of an argument. */
     readonly argument: (index: number, label: string) => string,
     readonly self: string,
     readonly readCaptured: CapturedReader,
-    /** A free name for a local variable, from what it holds. */
+    /** Returns a free name for a local variable, from its contents. */
     readonly fresh: (wish: string) => string,
     readonly shared: SharedReads = { found: new Map(), lists: null },
-    /** Null: guards have found that nothing but values is read. */
+    /** Null: guards have verified that only data properties are read. */
     readonly care: Care | null = null,
   ) {}
 
@@ -119,8 +122,8 @@ export class SourceReader {
   }
 
   /**
-   * An expression for the value at a source, of which more is asked: of a proxy that would run traps. What is most
-   * likely a tensor has a private field, which proxies do not have: to ask for that takes a fifth of the time.
+   * An expression for the value at a source that is inspected further, which on a proxy would run traps. Likely tensors
+   * are tested by a private field, which proxies do not have: that takes a fifth of the time.
    */
   inside(source: Source, likely: "tensor" | null = null): string {
     const value = this.read(source), { care } = this;
@@ -134,7 +137,7 @@ export class SourceReader {
     return value;
   }
 
-  /** Reads a property as a value, where an accessor may be there in its place; null: such is read as always. */
+  /** Reads a data property that might be an accessor by now; null: read in the usual way. */
   #careful(source: Source, { isSettled }: Care): string | null {
     const { constants } = this;
     if (source.kind === "global") {
@@ -146,7 +149,7 @@ export class SourceReader {
     if (typeof key === "symbol") return `${constants.name(valueOf)}(${object}, ${constants.name(key)})`;
     const asProperty = `${constants.name(valueOf)}(${object}, ${JSON.stringify(key)})`;
     if (!INDEX.test(key)) return asProperty;
-    // Written out, since V8 puts only so much of what a check calls into its code
+    // Written out, since V8 inlines only a limited amount into a check
     const [owns, getter] = [hasOwn, getterOf].map((read) => `${constants.name(read)}(${object}, ${key})`);
     return `${owns} && ${getter} === undefined ? ${object}[${key}] : ${asProperty}`;
   }
@@ -214,7 +217,7 @@ export class SourceReader {
     return name;
   }
 
-  /** The names of what calls of builtins have given. */
+  /** The names of the results of calls of builtins. */
   readonly called: Map<HostCall, string> = new Map();
 
   #called(call: HostCall): string {
@@ -223,7 +226,7 @@ export class SourceReader {
     return name;
   }
 
-  /** A number in memory, read once and before anything is written. */
+  /** A number in memory, read once, before anything is written. */
   #element({ source, at, form }: HostElement): string {
     const { constants } = this, base = this.read(source), index = this.host(at);
     const text = form
@@ -232,7 +235,7 @@ export class SourceReader {
     return this.#once("element", text, () => text);
   }
 
-  /** A variable for what a text stands for. */
+  /** A variable for the value of an expression, evaluated once. */
   #once(wish: string, key: string, text: () => string): string {
     let name = this.#known.get(key);
     if (name === undefined) {
@@ -256,7 +259,7 @@ export class SourceReader {
   }
 }
 
-/** Functions that generated code reads lists of entries with. */
+/** Functions by which generated code reads lists of entries. */
 export const LIST_READERS: Readonly<Record<string, unknown>> = {
   mapKeys: keysOf,
   mapValues: valuesOf,
@@ -286,7 +289,7 @@ const ACCESSOR_READERS = {
   set: (base: object, key: PropertyKey): unknown => getOwnPropertyDescriptor(base, key)?.set,
 } as const;
 
-/** Indices of elements, as their keys spell them. */
+/** Indices of elements, as written in keys. */
 const INDEX = /^(0|[1-9]\d{0,8})$/;
 
 /** Functions that read a single item of an iterator, and lists of items. */
@@ -300,12 +303,12 @@ const LISTED = {
   valueLeft: "valuesLeft",
 } as const;
 
-/** The element of a list at a sum of two numbers; nothing where it has an accessor there. */
+/** The element of a list at a sum of two numbers; undefined if it is an accessor. */
 function elementAt(list: unknown[], at: number, offset: number): unknown {
   return types.isProxy(list) ? undefined : getOwnPropertyDescriptor(list, at + offset)?.value;
 }
 
-/** The element of a list so far from its end; nothing where it has an accessor there. */
+/** The element of a list counted from its end; undefined if it is an accessor. */
 function fromEnd(list: unknown[], count: number): unknown {
   return types.isProxy(list) ? undefined : getOwnPropertyDescriptor(list, list.length - count)?.value;
 }

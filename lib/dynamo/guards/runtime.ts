@@ -1,6 +1,6 @@
 /**
- * The helpers that generated checks call. Invariant: nothing here runs user code: no getter, no proxy trap other than
- * the one `isProxy` rules out beforehand.
+ * The helpers that generated checks call. Invariant: no user code runs: no getter, and no proxy trap other than the one
+ * that `isProxy` rules out beforehand.
  */
 import { types } from "node:util";
 import { keysOf, membersOf, valuesOf } from "../../base/collections.ts";
@@ -38,7 +38,7 @@ export const isGenerator: (value: unknown) => boolean = types.isGeneratorObject;
 
 const textOfFunction = Function.prototype.toString;
 
-/** The text of an object's own constructor; null: it has none that could be told. */
+/** The text of an object's own constructor; null if it has none, or an unknown one. */
 export function constructorText(object: object): string | null {
   const maker: unknown = getOwnPropertyDescriptor(object, "constructor")?.value;
   return typeof maker === "function" ? apply(textOfFunction, maker, []) : null;
@@ -127,7 +127,7 @@ function sameKeys(found: readonly unknown[], keys: readonly unknown[]): boolean 
   return true;
 }
 
-// The prototype says it at once for ordinary ones; what only claims to be one throws when it is read.
+// For ordinary tensors the prototype suffices; an object that only claims to be one throws when it is read.
 function isMap(value: unknown): value is Map<unknown, unknown> {
   return prototypeIs(value, Map.prototype) || types.isMap(value);
 }
@@ -169,7 +169,7 @@ export function layoutIs(
   return true;
 }
 
-/** Returns whether the ambient state is that of the trace, so that operations and dyn's own code mean the same. */
+/** Returns whether the ambient state is that of the trace, so that operations and dyn's own code behave the same. */
 export function ambientIs(expected: AmbientState): boolean {
   return iteratesArraysAsLoaded() && ambient.gradEnabled === expected.gradEnabled &&
     ambient.inference === expected.inference &&
@@ -185,7 +185,7 @@ export function isLeaf({ gradFn, state }: Tensor, { before, after }: LeafHooks):
 }
 
 /**
- * Returns whether an operation made a tensor that requires grad, which is not a view of a leaf that requires grad.
+ * Returns whether an operation computed a tensor that requires grad, and it is not a view of a leaf that requires grad.
  */
 export function isMade(tensor: Tensor): boolean {
   return !tensor.isLeaf && !isViewOfLeaf(tensor);

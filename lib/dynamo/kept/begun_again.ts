@@ -1,7 +1,7 @@
 /**
  * Recreates optimizer states that a trace had created ahead of the step, when its capture is reused. The state is
- * noted so that it is removed if no step writes to it. Invariant: only dyn's own code runs, since it is not known yet
- * whether the rest of the world is the same.
+ * recorded so that it is removed if no step writes to it. Invariant: only dyn's own code runs, since it is not yet
+ * known whether the rest of the world is the same.
  */
 import { isOfIdentity } from "../../base/own_sources.ts";
 import { PerParameter } from "../../optim/per_parameter.ts";
@@ -12,7 +12,7 @@ import { Differs } from "./function_places.ts";
 import type { NotedBeginning } from "./noted_reads.ts";
 import { isPlainTensor } from "./shapes.ts";
 
-/** Begins a state if none exists. Throws Differs if that would run code or getters of the program. */
+/** Creates a state if none exists. Throws Differs if that would run code or getters of the program. */
 export function beginAgain({ begunStates }: Unit, { optimizer, param, group }: NotedBeginning): void {
   if (!(optimizer instanceof PerParameter) || !isPlainTensor(param)) throw new Differs("another optimizer");
   const plain = Object.values(Object.getOwnPropertyDescriptors(group)).every((found) => "value" in found);

@@ -1,6 +1,6 @@
 /**
- * Identifies builtins by their paths, among those that dyn found when it loaded. Invariant: as long as no builtin has
- * been replaced, a path refers to the same builtin in all processes of one version of the runtime, or is refused.
+ * Identifies builtins by their paths, among those that dyn found when it was loaded. Invariant: as long as no builtin
+ * has been replaced, a path refers to the same builtin in all processes of one version of the runtime, or is refused.
  */
 import { isReference } from "../../base/tree.ts";
 import type { Plain } from "../../base/recording.ts";
@@ -16,7 +16,7 @@ import { describeKey } from "./plain_values.ts";
 
 let places: ReadonlyMap<object, string> | null = null;
 
-/** Objects that generated code and traces begin from without finding them anywhere: by name. */
+/** Objects that generated code and traces use without a path to them, by name. */
 function roots(): [string, unknown][] {
   return [
     ["globalThis", globalThis],
@@ -76,7 +76,7 @@ export function isAsLoaded(place: string): boolean {
   return place.startsWith("[");
 }
 
-/** The builtin at a place. Throws DamagedForm where there is none. */
+/** The builtin at a path. Throws DamagedForm if there is none. */
 export function builtinAt(place: string): object {
   const form: Plain = JSON.parse(place);
   let found: unknown;

@@ -58,15 +58,15 @@ import type { NotedReads } from "./noted_reads.ts";
 import { isPlainTensor } from "./shapes.ts";
 import { isPrimitive, readPrimitive, writePrimitive } from "./plain_values.ts";
 
-/** Texts of stages that a capture out of the cache does not pass: who wants to read them has the call traced. */
+/** Texts of stages that a cached capture skips: if something wants to read them, the call is traced. */
 const STAGE_TEXTS: readonly Artifact[] = ["dynamo", "guards", "bytecode", "graph_code", "graph", "dynamic"];
 
-/** Captures of one key: the first call of a step, its second one, and what callers pass besides. */
+/** Number of captures of one key: the first call of a step, its second one, and further kinds of arguments. */
 const MOST_CAPTURES = 8;
 
 /**
- * Efforts for calls of one key in one process before no more of them are looked up and kept: each is of another
- * closure, and reading all captures of the key takes longer than tracing what is that small.
+ * Cost of look-ups for one key in one process after which its calls are neither looked up nor cached any more: each is
+ * of another closure, and reading all captures of the key takes longer than tracing such a small function.
  */
 const MOST_EFFORTS = 32, LOOK = 1, MISS = 3;
 
@@ -79,7 +79,7 @@ function countEffort(key: string, effort: number): void {
 /** A trace that ended with one graph, or none, and what follows it. */
 export interface TracedEntry {
   readonly call: TracedCall;
-  /** Where the function is; null: what goes on behind a break says itself where. */
+  /** The position of the function; null: the rest of one after a break tells its position itself. */
   readonly place: SourcePosition | null;
   readonly reads: NotedReads;
   readonly met: Iterable<object>;
@@ -89,26 +89,26 @@ export interface TracedEntry {
   readonly modified: Modified;
   readonly isAsyncCall: boolean;
   readonly broke: BreakReason | null;
-  /** The graph as the modified function calls it; null if there is none. */
+  /** The graph as called by the modified function; null if there is none. */
   readonly graph: { readonly name: string; readonly run: unknown; readonly gm: GraphModule } | null;
 }
 
-/** A capture in this process. */
+/** A capture restored in this process. */
 export interface TakenCapture {
   readonly guards: readonly Guard[];
   readonly graph: GraphModule | null;
   readonly place: SourcePosition | null;
   readonly text: string;
-  /** Whether calls give a promise. */
+  /** Whether calls return a promise. */
   readonly isAsyncCall: boolean;
-  /** Why the graph ends before the function does. */
+  /** The reason why the graph ends before the function does. */
   readonly broke: BreakReason | null;
   readonly tests: ReturnType<typeof checked>;
-  /** The modified function; `failed` is its way out where the graph throws. */
+  /** The modified function; `failed` handles failures of the graph. */
   readonly run: (failed: ModifiedParts["failed"]) => Modified["run"];
 }
 
-/** Under what captures of a unit's calls are kept; null where none are. */
+/** The key under which captures of a unit's calls are cached; null if they are not. */
 export function captureKey(
   { program, body, history }: Unit,
   args: readonly unknown[],
@@ -124,7 +124,7 @@ export function captureKey(
   // A function described by its creator is not in any file
   if (own === null || !isUsual || madeInfo(fn) !== undefined || !hasOwnBuiltins()) return null;
   const site = siteOf(fn), settings = plainSettings(config);
-  // Such a module's address contains its text, which would be stored once for each line
+  // The URL of such a module contains its text, which would be stored once for each line
   if (!site || /^(?:data|blob):/.test(site.url) || settings === null) return null;
   const { dynamic, fullgraph, cacheSizeLimit } = options, { autocastCaches } = ambient;
   const key = JSON.stringify({
@@ -192,7 +192,7 @@ export function takeCapture(unit: Unit, key: string, call: TracedCall): TakenCap
   return null;
 }
 
-/** Keeps what a call was traced to. */
+/** Caches the trace of a call. */
 export function keepCapture(unit: Unit, key: string, traced: TracedEntry): void {
   try {
     const form = write(traced), text = keptEntry("captures", key);
@@ -241,7 +241,7 @@ function write(traced: TracedEntry): Plain {
     broke: broke && reasonForm.write(broke, by),
     lines: lines.list.map((each) => lineForm.write(each, by)),
   };
-  // Objects that the form refers to must be found again too
+  // Objects to which the form refers must be found again, too
   const journal = writeJournal(call, {
     reads,
     met: new Set([...met, ...numbers.keys()]),
@@ -250,7 +250,7 @@ function write(traced: TracedEntry): Plain {
   return { journal: journal.form, objects: [...numbers.keys()].map(journal.numberOf), ...form };
 }
 
-/** Arguments that are numbers which may be others in the next call. */
+/** Numeric arguments that may differ in the next call. */
 function freeNumbersOf(guards: readonly Guard[]): FreeNumbers {
   const argument = ({ fact }: Guard, ...kinds: Fact["kind"][]): number[] =>
     kinds.includes(fact.kind) && "source" in fact && fact.source.kind === "argument"
@@ -262,7 +262,7 @@ function freeNumbersOf(guards: readonly Guard[]): FreeNumbers {
   );
 }
 
-/** The places that sizes come from, and that guards compare with them. */
+/** The places from which sizes come, and those with which guards compare them. */
 function basesOf(guards: readonly Guard[], sizes: ShapeEnv): readonly string[] {
   const compared = guards.flatMap(({ fact }) =>
     fact.kind === "size" && fact.guard.kind === "source" ? [fact.guard.source.base] : []
@@ -335,7 +335,7 @@ function readInput(form: Plain, by: ByNumber): unknown {
   }
 }
 
-/** The capture in this world. Throws Differs, NotStorable and DamagedForm. */
+/** The capture in this process. Throws Differs, NotStorable and DamagedForm. */
 function restore(unit: Unit, form: { readonly [key: string]: Plain }, call: TracedCall): TakenCapture {
   const { objects: found, isExact } = readJournal(
     form.journal ?? null,
@@ -393,7 +393,7 @@ function restore(unit: Unit, form: { readonly [key: string]: Plain }, call: Trac
   };
 }
 
-/** Finds where a size comes from. */
+/** Finds the origin of a size. */
 function sourceNamed(sources: readonly Source[]): (name: string) => Source {
   const named = new Map(sources.map((source) => [source.name, source]));
   return (name) => {
@@ -403,7 +403,7 @@ function sourceNamed(sources: readonly Source[]): (name: string) => Source {
   };
 }
 
-/** Reads a question; for a number that is an argument, this call's value is used. */
+/** Reads a query; for a number that is an argument, this call's value is used. */
 function readAsked(form: Plain, { args }: TracedCall, by: ByNumber): Asked & { readonly changed: Answer } {
   const [kind, at = null, given = null, answer] = listIn(form), place = sourceForm.read(at, by);
   const asked = { place: place.name, changed: answerIn(answer) };

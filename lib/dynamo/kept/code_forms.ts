@@ -77,7 +77,7 @@ function infoAt(fn: object, part: string): FunctionInfo {
   throw new DamagedForm(`Expected a function with ${part}`);
 }
 
-/** Code. */
+/** Serialises code. */
 export const codeAt: Form<CodeObject> = {
   write(value, by) {
     const [fn, part, ...children] = by.codes.pathOf(value);
@@ -97,7 +97,7 @@ export const codeAt: Form<CodeObject> = {
 
 const frameRules = fields<FrameRules>({ errorOnBreak: flagOrNull, runsOutside: flag, breaksOutside: flag });
 
-/** Rules; those that say nothing are one object. */
+/** Serialises rules; empty ones are one object. */
 const rules: Form<FrameRules> = {
   write: (value, by) => value === NO_RULES ? null : frameRules.write(value, by),
   read: (form, by) => form === null ? NO_RULES : frameRules.read(form, by),
@@ -130,7 +130,7 @@ const parameter = variants<Parameter>({
   construction: fields({ frame: count, name: text }),
 });
 
-/** A function that is the same in all calls, and which part of it runs; null: another one in each call. */
+/** A function that is the same in all calls, and which part of it runs; null: it differs from call to call. */
 interface FixedFunction {
   readonly callee: object;
   readonly part: string;
@@ -138,7 +138,7 @@ interface FixedFunction {
 
 const fixedFunction = fields<FixedFunction>({ callee: object, part: text });
 
-/** The function whose variables these are. Throws NotStorable where it is not known. */
+/** The function to which these variables belong. Throws NotStorable if it is unknown. */
 function fixedOf(callee: object | null, info: FrameBindings): FixedFunction {
   const [part] = info.kind === "real" && callee
     ? codesOf(callee).find(([, { binding }]) => binding === info.binding) ?? []
@@ -180,7 +180,7 @@ const planParts = fields<Pick<ResumePlan, "frames" | "parameters" | "scalars">>(
   scalars: list(count),
 });
 
-/** The form of a resume plan. */
+/** Serialises resume plans. */
 export const planForm: Form<ResumePlan> = {
   write: (value, by) => planParts.write(value, by),
   read: (form, by) => planOf(planParts.read(form, by)),
@@ -222,7 +222,7 @@ const shape = fields<ClosureShape>({
   cells: list(count),
 });
 
-/** The form of a recipe of generated code's functions. */
+/** Serialises recipes of functions that generated code calls. */
 export const recipeForm = variants<OwnRecipe>({
   step: fields({ code: codeAt, pc: count, running }),
   generator: fields({ code: codeAt, pc: count, running }),

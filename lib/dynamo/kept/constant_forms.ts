@@ -1,5 +1,5 @@
 /**
- * Serialises the constants of a modified function's text. Invariant: functions of dyn are found by name, those that
+ * Serialises the constants of a modified function's text. Invariant: functions of dyn are found by name, functions that
  * belong to a place of the program are recreated, and everything else is an object of the journal.
  */
 import type { Plain } from "../../base/recording.ts";
@@ -56,7 +56,7 @@ export function writeConstant(value: unknown, graph: unknown, by: ByNumber): Pla
   return ["object", object.write(value, by)];
 }
 
-/** The constant that was written. Throws DamagedForm. */
+/** Reads a constant. Throws DamagedForm. */
 export function readConstant(form: Plain, ways: Ways, by: ByNumber): unknown {
   const [kind, given = null] = listIn(form);
   switch (kind) {

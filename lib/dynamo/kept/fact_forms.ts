@@ -40,7 +40,7 @@ import {
 } from "./place_forms.ts";
 import { readKey, readPrimitive, writeKey, writePrimitive } from "./plain_values.ts";
 
-/** Functions of accessors: none, or objects of the journal. */
+/** Functions of accessors: undefined, or objects of the journal. */
 const accessor: Form<unknown> = {
   write: (value, by) => typeof value === "function" ? by.numberOf(value) : null,
   read: (form, by) => form === null ? undefined : by.at(numberIn(form)),
@@ -192,7 +192,7 @@ const address: Form<string> = {
   read: (form) => addressOfKept(textIn(form)),
 };
 
-/** A line of the program as it is. */
+/** A line of the program itself. */
 export const line: Form<SourcePosition> = fields<SourcePosition>({
   file: address,
   line: count,
@@ -201,7 +201,7 @@ export const line: Form<SourcePosition> = fields<SourcePosition>({
   code: text,
 });
 
-/** Why a graph ends. */
+/** The reason why a graph ends. */
 export const reason: Form<BreakReason> = fields<BreakReason>({
   id: text,
   category: text,
@@ -220,5 +220,5 @@ export const reason: Form<BreakReason> = fields<BreakReason>({
   }),
 });
 
-/** A guard. The ambient state that it compares is the one in force, which is part of a journal's key. */
+/** Serialises guards. They compare the ambient state in force, which is part of a journal's key. */
 export const guard: Form<Guard> = fields<Guard>({ fact, user: optional(position) });

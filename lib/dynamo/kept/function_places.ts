@@ -14,7 +14,7 @@ import type { ScopeValue } from "../frame/scopes.ts";
 import { codesOf, type FunctionInfo, madeInfo } from "../functions/functions.ts";
 import { classLabel, functionLabel } from "../variables/wrap.ts";
 
-/** Two worlds differ. */
+/** Thrown if the state of the program differs from that of the journal. */
 export class Differs extends Error {
   override readonly name = "Differs";
 }
@@ -26,7 +26,7 @@ export function labelOf(object: object): string {
     : `an object of ${classLabel(Object.getPrototypeOf(object))}`;
 }
 
-/** The texts that functions and variables were looked up in. */
+/** The texts in which functions and variables were looked up. */
 export class Texts {
   readonly #numbers = new Map<string, number>();
   readonly form: Plain[] = [];
@@ -46,16 +46,16 @@ function printOf(url: string): string | null {
   const text = moduleText(url), known = prints.get(url);
   if (text === null) throw new NotStorable(`a function of ${url}, whose text is not known`);
   if (known?.text === text) return known.print;
-  // Lines of the user's file stand in guards and graphs
+  // Guards and graphs contain lines of the user's file
   const print = `${text.length} ${fingerprintText(`${text}\n${mapPayloadOf(url)?.mappings ?? ""}`)}`;
-  // Others belong to functions that come and go
+  // Others belong to short-lived functions
   if (/^(?:file|https?):/.test(url)) prints.set(url, { text, print });
   return print;
 }
 
 const prints = new Map<string, { readonly text: string; readonly print: string }>();
 
-/** The URL of a text that is what it was. Throws Differs. */
+/** The URL of a text, which must be unchanged. Throws Differs. */
 export function urlOf(form: Plain): string {
   const [given, print] = listIn(form), url = addressOfKept(textIn(given));
   if (isOfIdentity(url) !== (print === null)) throw new Differs(`${url} is another module`);
@@ -94,7 +94,7 @@ function bindingIn({ code, binding }: FunctionInfo, name: string): FreeBinding |
   return index < 0 ? null : binding(index);
 }
 
-/** A variable of a function that may change. Throws Differs. */
+/** A variable of a function that may be reassigned. Throws Differs. */
 export function cellIn(fn: object, name: string): LiveCell {
   for (const [, info] of codesOf(fn)) {
     const found = bindingIn(info, name);

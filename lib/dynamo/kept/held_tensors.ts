@@ -11,7 +11,7 @@ import { modes, type Tensor } from "../../tensor/tensor.ts";
 import { readPrimitive, writePrimitive } from "./plain_values.ts";
 import { isPlainTensor } from "./shapes.ts";
 
-/** More elements are not numbers that somebody has written down. */
+/** Tensors with more elements were not written in the program's text. */
 const MOST_ELEMENTS = 4096;
 
 type Attributes = Readonly<Record<string, unknown>>;
@@ -35,7 +35,7 @@ export function writeHeld(held: ReadonlyMap<string, Tensor>): Plain {
   }));
 }
 
-/** The tensors that were written. Throws DamagedForm. */
+/** Reads tensors. Throws DamagedForm. */
 export function readHeld(form: Plain): Attributes {
   return Object.fromEntries(
     Object.entries(recordIn(form)).map(([name, each]) => {

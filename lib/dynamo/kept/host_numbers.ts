@@ -75,5 +75,5 @@ function read(form: Plain, by: ByNumber): HostExpression {
   throw new DamagedForm(`Expected a number of a call but found ${JSON.stringify(form)}`);
 }
 
-/** An expression that a call evaluates. */
+/** Serialises an expression that each call evaluates. */
 export const hostExpression: Form<HostExpression> = { write, read };

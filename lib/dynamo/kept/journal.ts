@@ -1,17 +1,17 @@
 /**
  * The journal of a trace: everything that it has read of the program's state, so that a later process can decide
- * whether its trace would be the same.
+ * whether its own trace would be the same.
  *
- * Why that suffices: a trace is a function of what it reads. It reads only objects that it has met, and a description
- * covers everything that can be read of one (shapes.ts), with the numbers of those it refers to. Of functions it
- * reads code, which is the text of their modules and their position in it, and variables: their values, and the
- * identity of those that may change. The rest of a function starts with the running functions and with arguments for
- * all live values, as its plan says, which is part of the key. So if every object of the journal has an equal one at
- * the same place, with nothing left over, the trace is the same step by step, up to these objects. Anything else that
- * a trace could read is refused when it is read (noted_reads.ts), or is part of the journal's key.
+ * Why that suffices: a trace is a function of what it reads. It reads only objects that it has encountered, and a
+ * description covers everything that can be read of one (shapes.ts), including the numbers of the objects that it
+ * refers to. Of functions it reads code, which is determined by the text of their modules and their position in it, and
+ * variables: their values, and the identity of those that may change. The rest of a function starts with the running
+ * functions and with arguments for all live values, as its plan says, which is part of the key. So if every object of
+ * the journal has an equal one at the same place, with nothing left over, the trace is the same step by step, up to
+ * these objects. Anything else that a trace could read is refused when it is read (noted_reads.ts), or is part of the
+ * journal's key.
  *
- * Invariant: an object that cannot be found again from the call, from builtins or from what is found there is
- * refused.
+ * Invariant: an object that cannot be found again from the call, from builtins or from what is found there is refused.
  */
 import { isChanging } from "../cache/automatic_dynamic.ts";
 import type { Plain } from "../../base/recording.ts";
@@ -40,11 +40,11 @@ import {
   propertyOf,
 } from "./shapes.ts";
 
-/** The call that a trace begins with. */
+/** The call with which a trace begins. */
 export interface TracedCall {
-  /** The function; for the rest of one the functions that are running, where they are the same in all calls. */
+  /** The function; for a resumed function, the running functions, if they are the same in all calls. */
   readonly running: readonly object[];
-  /** Whose texts have said what code there is, besides those of the running functions. */
+  /** Modules whose texts determine the code, besides those of the running functions. */
   readonly modules: readonly string[];
   readonly self: unknown;
   readonly args: readonly unknown[];
@@ -53,7 +53,7 @@ export interface TracedCall {
 /** Indices of numeric arguments of which the trace has used only what guards check. */
 export type FreeNumbers = ReadonlySet<number>;
 
-/** Numbers for objects, in the order in which they are found. */
+/** Numbers objects in the order in which they are found. */
 class Numbers implements Numbering {
   readonly objects: object[] = [];
   readonly #numbers = new Map<object, number>();
@@ -85,7 +85,10 @@ class Numbers implements Numbering {
     return this.#read.has(number);
   }
 
-  /** Symbols that only a process knows are numbered as they come: those of one description are as many as they are. */
+  /**
+   * Symbols that exist in one process only are numbered in order of appearance: symbols with the same description stay
+   * distinct.
+   */
   readonly keyOf = (key: string | symbol): Plain => {
     const form = describeKey(key);
     if (typeof key === "string" || !isLocal(form)) return form;
@@ -98,18 +101,18 @@ class Numbers implements Numbering {
 /** A journal that is being written. */
 export interface WrittenJournal {
   readonly form: Plain;
-  /** The number of an object. Throws NotStorable for one that is not part of it. */
+  /** The number of an object. Throws NotStorable if the object is not part of it. */
   numberOf(object: object): number;
 }
 
-/** A variable in the place of the objects that generated code has for it; others stand for themselves. */
+/** A variable in place of the object that generated code uses for it; other values unchanged. */
 const standIn = <T>(value: T): T | LiveCell => isVariable(value) ? cellOfBox(value) : value;
 
 const BEGUN = ["optimizer", "param", "group"] as const;
 
 const isObject = (value: unknown): value is object => !isPrimitive(value);
 
-/** Writes what a trace has seen: `met` are the objects that came into it. Throws NotStorable. */
+/** Writes what a trace has read: `met` are the objects that it encountered. Throws NotStorable. */
 export function writeJournal(call: TracedCall, { reads, met, freeNumbers }: {
   readonly reads: NotedReads;
   readonly met: Iterable<object>;
@@ -125,7 +128,7 @@ export function writeJournal(call: TracedCall, { reads, met, freeNumbers }: {
     try {
       from.push(way());
     } catch (error) {
-      // There may be another way, without a symbol that only this process knows
+      // There may be another path, without a symbol that exists in this process only
       if (error instanceof NotStorable) return;
       throw error;
     }
@@ -138,7 +141,7 @@ export function writeJournal(call: TracedCall, { reads, met, freeNumbers }: {
   call.running.forEach((fn, i) => reach(fn, () => ["running", i]));
   reach(call.self, () => ["this"]);
   call.args.forEach((value, i) => reach(value, () => ["argument", i]));
-  // Entries last: those of an optimizer's states are there only once they are begun, which needs the parameters
+  // Entries last: those of an optimizer's states exist only once these are created, which needs the parameters
   for (const withEntries of [false, true]) {
     for (let i = 0; i < numbers.objects.length; i++) {
       const object = numbers.objects[i];
@@ -187,7 +190,10 @@ export function writeJournal(call: TracedCall, { reads, met, freeNumbers }: {
   };
 }
 
-/** Everything that is to be found again: what was met, what variables hold, and what all of that inherits from. */
+/**
+ * Everything that must be found again: the objects encountered, the contents of variables, and everything from which
+ * these inherit.
+ */
 function wantedOf(reads: NotedReads, met: Iterable<object>): ReadonlySet<object> {
   const cells: ReadonlySet<object> = reads.cells;
   const wanted = new Set<object>([...met, ...cells, ...reads.functions.keys()]);
@@ -202,7 +208,7 @@ function wantedOf(reads: NotedReads, met: Iterable<object>): ReadonlySet<object>
     if (cells.has(object)) continue;
     const prototype: object | null = Object.getPrototypeOf(object), iterated = begunAt(object)?.over;
     if (typeof iterated === "object") wanted.add(iterated);
-    // A set that grows is walked to its end
+    // The set grows during the walk
     if (prototype) wanted.add(prototype);
   }
   return wanted;
@@ -239,14 +245,14 @@ function needsShape(way: Plain | undefined): boolean {
   return kind !== "builtin" || !isAsLoaded(textIn(place));
 }
 
-/** The running functions, the receiver and the arguments as the trace can see them. */
+/** The running functions, the receiver and the arguments, as visible to the trace. */
 function callForm({ running, self, args }: TracedCall, free: FreeNumbers, numbering: Numbering): Plain {
   const of = (value: unknown) => describeValue(value, numbering);
   const isFree = (value: unknown, i: number) => isChanging(value) && free.has(i);
   return [[...running, self].map(of), args.map((value, i) => isFree(value, i) ? typeof value : of(value))];
 }
 
-/** A way from one object to another: what follows is the number of the first. */
+/** An edge from one object to another, without the number of the first. */
 type Way = () => readonly Plain[];
 
 /** Yields the edges from an object. */
@@ -292,7 +298,7 @@ function functionForm(fn: object, { reads, numbers, texts }: {
   const parts = boundParts(fn);
   if (parts) return { bound: parts.map((part) => describeValue(part, numbers)) };
   const place = placeOf(fn);
-  // A function without a source stays so; other text without an address may differ each time
+  // A function without a source remains so; text without a URL may differ each time
   if (!place && isNative(fn)) return { site: null };
   if (!place) throw new NotStorable(`${functionLabel(fn)}, whose source is not known`);
   return {
@@ -304,8 +310,8 @@ function functionForm(fn: object, { reads, numbers, texts }: {
 }
 
 /**
- * The objects of a journal in the world of another process; `begin` begins a state that the trace has begun, `isExact`:
- * no argument may be another one. Throws Differs, DamagedForm and NotStorable.
+ * The objects of a journal in another process; `begin` creates a state that the trace has created, `isExact`: no
+ * argument may differ. Throws Differs, DamagedForm and NotStorable.
  */
 export function readJournal(
   form: Plain,
@@ -365,7 +371,7 @@ export function readJournal(
   return { objects, isExact: free.size === 0 };
 }
 
-/** The description of an object that was described in another world. */
+/** The description of an object that was described in another process. */
 function shapeNow(object: object, number: number, numbering: Numbering): string | null {
   try {
     return shapeText(object, number, numbering);
@@ -375,7 +381,7 @@ function shapeNow(object: object, number: number, numbering: Numbering): string 
   }
 }
 
-/** Objects that are found again, way by way. */
+/** Objects that have been found again, edge by edge. */
 class World {
   readonly numbers = new Numbers();
   readonly #places = new Map<object, Place>();
@@ -387,7 +393,7 @@ class World {
     return this.numbers.objects;
   }
 
-  /** Follows a way. Throws Differs where it leads to no object, or to one that was found before. */
+  /** Follows an edge. Throws Differs if it leads to no object, or to one found before. */
   add(way: readonly Plain[]): void {
     const found = this.#follow(way);
     if (!isObject(found)) throw new Differs(`${JSON.stringify(way)} leads nowhere`);
@@ -398,7 +404,7 @@ class World {
     this.numbers.add(found);
   }
 
-  /** The object of a number before it is its turn. Throws Differs. */
+  /** The object of a number, before its turn. Throws Differs. */
   peek(number: number, ways: readonly (readonly Plain[])[]): object {
     const way = ways[number];
     if (!way) throw new DamagedForm(`Expected one of ${ways.length} objects but found ${number}`);

@@ -22,7 +22,7 @@ export function callOf({ program, body: { resumed } }: Unit, { self, args }: Cal
   return { running, modules: resumed.frames.map(({ code }) => code.module.url), self, args };
 }
 
-/** An entry that a former process has traced, in the same world; null where the call has to be traced. */
+/** An entry that an earlier process has traced, in the same state of the program; null if the call has to be traced. */
 export function keptEntry(unit: Unit, key: string, { self, args }: Call): Entry | null {
   const taken = takeCapture(unit, key, callOf(unit, { self, args }));
   if (!taken) return null;

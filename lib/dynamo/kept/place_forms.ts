@@ -1,6 +1,6 @@
 /**
- * Serialises places of a call; forms of other things are composed from these. Invariant: values that only their
- * process knows are refused.
+ * Serialises places of a call; other forms are composed from these. Invariant: values that exist in one process only
+ * are refused.
  */
 import type { Plain } from "../../base/recording.ts";
 import type { SourcePosition } from "../../graph/node.ts";
@@ -29,30 +29,30 @@ import {
 } from "../source.ts";
 import { readKey, writeKey } from "./plain_values.ts";
 
-/** Numbers of objects while facts are written, objects by number while they are read. */
+/** Maps objects to numbers while facts are written, and numbers to objects while they are read. */
 export interface ByNumber {
   numberOf(object: object): number;
   at(number: number): object;
   /** Finds code while facts are serialised. */
   readonly codes: CodeFinder;
-  /** The same of lines of the program, which many guards and nodes share. */
+  /** Collects lines of the program, which many guards and nodes share. */
   readonly lines: Lines;
-  /** The same of sizes that change. */
+  /** Collects symbolic sizes. */
   readonly symbols: Symbols;
   /** The sizes of the trace. */
   readonly sizes: ShapeEnv;
 }
 
-/** The path of code: a part of a function, and the way from there to a nested function. */
+/** The path of code: a part of a function, and the path from there to a nested function. */
 export type CodePath = readonly [fn: object, part: string, ...children: number[]];
 
 /** Finds code in functions. */
 export interface CodeFinder {
-  /** Throws NotStorable where no function has it. */
+  /** Throws NotStorable if no function contains it. */
   pathOf(code: CodeObject): CodePath;
 }
 
-/** Lines of the program, each once. */
+/** Lines of the program, without duplicates. */
 export class Lines {
   readonly #numbers = new Map<string, number>();
 
@@ -68,7 +68,7 @@ export class Lines {
   }
 }
 
-/** Writes and reads one thing. */
+/** Writes and reads values of one type. */
 export interface Form<T> {
   write(value: T, by: ByNumber): Plain;
   read(form: Plain, by: ByNumber): T;

@@ -1,6 +1,6 @@
 /**
- * Serialises primitive values and property keys. Invariant: −0, NaN, undefined and bigints are preserved; symbols
- * that only their own process knows are refused.
+ * Serialises primitive values and property keys. Invariant: −0, NaN, undefined and bigints are preserved; symbols that
+ * exist in one process only are refused.
  */
 import type { Plain } from "../../base/recording.ts";
 import { DamagedForm, listIn, NotStorable, textIn } from "../../sym/stored/forms.ts";
@@ -27,7 +27,7 @@ export function isPrimitive(value: unknown): value is Primitive {
   return (typeof value !== "object" || value === null) && typeof value !== "function";
 }
 
-/** A symbol by name; null for one that only its process knows. */
+/** A symbol by name; null for one that exists in this process only. */
 function symbolForm(value: symbol): Plain | null {
   const shared = Symbol.keyFor(value);
   if (shared !== undefined) return ["for", shared];
@@ -35,7 +35,7 @@ function symbolForm(value: symbol): Plain | null {
   return null;
 }
 
-/** A primitive as data: texts, booleans, null and ordinary numbers are themselves. Throws NotStorable. */
+/** A primitive as data: strings, booleans, null and ordinary numbers represent themselves. Throws NotStorable. */
 export function writePrimitive(value: Primitive): Plain {
   switch (typeof value) {
     case "number":
@@ -55,7 +55,7 @@ export function writePrimitive(value: Primitive): Plain {
   }
 }
 
-/** The primitive that was written. Throws DamagedForm. */
+/** Reads a primitive. Throws DamagedForm. */
 export function readPrimitive(form: Plain): Primitive {
   if (typeof form !== "object" || form === null) return form;
   const [kind, given = ""] = listIn(form), text = textIn(given);
@@ -77,18 +77,21 @@ export function readPrimitive(form: Plain): Primitive {
 /** A property key. Throws NotStorable. */
 export const writeKey = (key: string | symbol): Plain => writePrimitive(key);
 
-/** The property key that was written. Throws DamagedForm. */
+/** Reads a property key. Throws DamagedForm. */
 export function readKey(form: Plain): string | symbol {
   const key = readPrimitive(form);
   if (typeof key === "string" || typeof key === "symbol") return key;
   throw new DamagedForm(`Expected a property key but found ${JSON.stringify(form)}`);
 }
 
-/** A key where only its place among the others counts: symbols of the process by their descriptions. */
+/**
+ * A key of which only the position among the others matters: symbols that exist in this process only by their
+ * descriptions.
+ */
 export function describeKey(key: string | symbol): Plain {
   if (typeof key === "string") return key;
   return symbolForm(key) ?? ["local", key.description ?? null];
 }
 
-/** Returns whether a described key is a symbol that only its own process knows. */
+/** Returns whether a described key is a symbol that exists in one process only. */
 export const isLocal = (form: Plain): form is readonly Plain[] => Array.isArray(form) && form[0] === "local";

@@ -1,9 +1,8 @@
 /**
  * Describes objects as a trace can see them: everything that any read of the object itself may return, so that the
- * individual reads need not be recorded. Invariant: two objects with equal descriptions, whose numbers stand for
- * equal objects in turn, cannot be told apart by a trace; an object that could hold more than this describes
- * (proxies, weak maps, tensors with hooks, …) is refused: only the kinds listed here are described. No code of the
- * program runs.
+ * individual reads need not be recorded. Invariant: a trace cannot distinguish two objects with equal descriptions
+ * whose numbers refer to equal objects in turn; an object with more state than this describes (proxies, weak maps,
+ * tensors with hooks, …) is refused: only the kinds listed here are described. No code of the program runs.
  */
 import { types } from "node:util";
 import { apply } from "../../base/own_builtins.ts";
@@ -23,15 +22,18 @@ import { describeKey, isPrimitive, writePrimitive } from "./plain_values.ts";
 
 /** References to other objects in descriptions. */
 export interface Numbering {
-  /** The number of an object that the trace has met. */
+  /** The number of an object that the trace has encountered. */
   numberOf(object: object): number | undefined;
-  /** The first tensor whose memory is this. */
+  /** The first tensor with this memory. */
   memoryOf(storage: object, tensor: number): number;
-  /** A key, or a symbol that is a value; without it symbols that only this process knows are known by their descriptions. */
+  /**
+   * Serialises a key, or a symbol as a value; without it symbols that exist in this process only are described by their
+   * descriptions.
+   */
   readonly keyOf?: ((key: string | symbol) => Plain) | undefined;
-  /** Whether a property may hold any primitive in the place of the one that it holds. */
+  /** Returns whether a property may hold any primitive in place of its present one. */
   isFree?(object: object, key: string | symbol): boolean;
-  /** Whether the code of a function was read, so that a trace had no other knowledge of it. */
+  /** Returns whether the code of a function was read, so that a trace had no other knowledge of it. */
   isRead?(number: number): boolean;
 }
 
@@ -44,7 +46,7 @@ const TENSOR_FIELDS: ReadonlySet<string | symbol> = new Set([
   "offset",
 ]);
 
-/** Returns whether a value is a tensor: nothing of a proxy that it inherits from runs. */
+/** Returns whether a value is a tensor, without running traps of a proxy that it inherits from. */
 export function isPlainTensor(value: object): value is Tensor {
   return !types.isProxy(value) && Object.hasOwn(value, "layout") && isTensor(value);
 }
@@ -62,8 +64,8 @@ export function describe(object: object, number: number, numbering: Numbering): 
 }
 
 /**
- * Own properties but for those that are described apart, and those of views of memory, of which no trace sees any. Throws
- * NotStorable where one cannot be read yet.
+ * Own properties, except those described separately and those of views of memory, which no trace sees. Throws
+ * NotStorable if one cannot be read yet.
  */
 export function propertiesOf(object: object): readonly (readonly [string | symbol, PropertyDescriptor])[] {
   if (types.isArrayBufferView(object)) return [];
@@ -74,7 +76,7 @@ export function propertiesOf(object: object): readonly (readonly [string | symbo
   });
 }
 
-/** An own property. Throws NotStorable where it cannot be read yet. */
+/** An own property. Throws NotStorable if it cannot be read yet. */
 export function propertyOf(object: object, key: string | symbol): PropertyDescriptor | undefined {
   try {
     return Reflect.getOwnPropertyDescriptor(object, key);
@@ -95,7 +97,10 @@ function describeProperty(
   return [name, flags, isFree ? "any primitive" : of(found.value)];
 }
 
-/** A value that an object refers to: a number for what the trace has met; of the others what can be seen from outside. */
+/**
+ * A value to which an object refers: its number if the trace has encountered it; otherwise what is visible from
+ * outside.
+ */
 export function describeValue(value: unknown, numbering: Numbering): Plain {
   if (isPrimitive(value)) {
     return ["is", typeof value === "symbol" ? keyForm(value, numbering) : writePrimitive(value)];
@@ -128,7 +133,7 @@ function kindOf(object: object, number: number, numbering: Numbering): Plain {
     return [
       "function",
       isClass(object),
-      // To ask has all that is known of builtins put together, which takes as long as all else here
+      // A query builds the table of all builtins, which takes as long as everything else here
       numbering.isRead?.(number) ? null : installedName(object) ?? modelNumber(object),
       markForm(markOfFunction(object), numbering),
       isCustomOp(object),
@@ -158,7 +163,7 @@ function kindOf(object: object, number: number, numbering: Numbering): Plain {
   return "object";
 }
 
-/** Kinds of objects whose content a trace never reads: operations on it happen outside of graphs. */
+/** Kinds of objects whose content a trace never reads: operations on them happen outside of graphs. */
 const OPAQUE: readonly (readonly [string, (value: object) => boolean])[] = [
   ["promise", types.isPromise],
   ["generator", types.isGeneratorObject],
@@ -177,7 +182,7 @@ const EXPRESSION: readonly ((of: RegExp) => string)[] = ["source", "flags"].map(
   return (of) => get ? `${apply(get, of, [])}` : "";
 });
 
-/** Kinds of objects whose content is in no property. */
+/** Kinds of objects with content that is in no property. */
 const HIDING: readonly ((value: object) => boolean)[] = [
   types.isArgumentsObject,
   types.isBoxedPrimitive,
@@ -197,7 +202,10 @@ const GENERATORS: ReadonlySet<object> = new Set<object>(
   }),
 );
 
-/** Instances of the runtime's own classes may hold anything; dyn's and the program's classes end at Object's. */
+/**
+ * Instances of the runtime's own classes may have any hidden state; prototype chains of dyn's and the program's classes
+ * end at Object's.
+ */
 function isOfBuiltinClass(value: object): boolean {
   for (let at: object | null = Object.getPrototypeOf(value); at !== null && !types.isProxy(at);) {
     const place = at === Object.prototype ? undefined : placeOfBuiltin(at);
@@ -217,7 +225,7 @@ function isWeakRef(value: object): boolean {
   }
 }
 
-/** Describes a mark, as far as it is kept (`isDescribed`). */
+/** Describes a mark, if that is possible (`isDescribed`). */
 function markForm(mark: FunctionMark | undefined, numbering: Numbering): Plain {
   if (mark === undefined) return null;
   const of = (value: unknown) => describeValue(value, numbering);
@@ -249,7 +257,7 @@ function tensorKind(tensor: Tensor, number: number, numbering: Numbering): Plain
     offset,
     dtype,
     device,
-    // Traces ask whether there is a history, not which
+    // Traces read whether there is a history, not which
     readGetter(requiresGrad, tensor),
     readGetter(isLeaf, tensor),
     viewState !== null,

@@ -1,9 +1,9 @@
 /**
  * Records calls of module methods, and updates of optimizers, that may be reused for others: arguments, appended
  * operations and result, or null if a call cannot be reproduced. Invariant: a recorded call has read no elements, and
- * appended only operations that kernels compute from its arguments, from objects reachable from what it is about, and
- * from each other. A call of a module has changed nothing that existed before; an update has written to the tensors
- * that it is about, and changed nothing else.
+ * has appended only operations that kernels compute from its arguments, from objects reachable from its subject, and
+ * from each other. A call of a module has changed nothing that existed before; an update has only written to the
+ * tensors of its subject.
  */
 import { isOwnModule } from "../../base/errors.ts";
 import { sameList } from "../../base/lists.ts";
@@ -20,28 +20,28 @@ import type { Frame, Interpreter } from "../trace/interpreter.ts";
 import { modesOf } from "../trace/region_modes.ts";
 import { type ConstantValue, type ObjectValue, TensorValue, type Value } from "../variables/value.ts";
 
-/** An object or tensor of the program in whose place another call has another one. */
+/** An object or tensor of the program that another call replaces by its own. */
 export type Movable = (ObjectValue | TensorValue) & { readonly real: object; readonly source: Source };
 
-/** The matter of a call: objects that others have others of, and what is the same for all of them. */
+/** The subject of a call: objects that differ from call to call, and those that all calls share. */
 export interface Subject {
   readonly self: ObjectValue & { readonly real: object };
   /** The module, or a parameter, its gradient and its state. */
   readonly moved: readonly Movable[];
-  /** The arguments; of an object that an update is given, the properties. */
+  /** The arguments; for an object passed to an update, its properties. */
   readonly args: readonly Value[];
-  /** Whether it updates a parameter, which writes to what it is about. */
+  /** Whether it updates a parameter, which writes to its subject. */
   readonly updates: boolean;
 }
 
 /** An argument of a call. */
 export type Given =
   | { readonly kind: "constant"; readonly value: ConstantValue }
-  /** Something that the call is about, by its place among `moved`. */
+  /** A part of the call's subject, by its index in `moved`. */
   | { readonly kind: "moved"; readonly at: number }
   /** An object or tensor of the program. */
   | { readonly kind: "same"; readonly value: ObjectValue | TensorValue }
-  /** A tensor that the trace has made. */
+  /** A tensor created in the trace. */
   | { readonly kind: "made"; readonly node: Node; readonly meta: TensorMeta; readonly requiresGrad: boolean };
 
 /** The result of a call. */
@@ -51,17 +51,17 @@ export type Gave =
   | { readonly kind: "object"; readonly real: object }
   | { readonly kind: "array"; readonly items: readonly Gave[] };
 
-/** A node as it was when the call ended. */
+/** A node as it was at the end of the call. */
 export interface Appended {
   readonly node: Node;
   readonly args: Node["args"];
   readonly kwargs: Node["kwargs"];
   readonly meta: NodeMeta;
-  /** Null where it is not a tensor. */
+  /** Null if it is not a tensor. */
   readonly tensor: Pick<TensorValue, "meta" | "requiresGrad" | "written"> | null;
 }
 
-/** A call that may stand for others. */
+/** A call that others may reuse. */
 export interface RecordedCall {
   readonly callee: object;
   readonly subject: Subject;
@@ -73,9 +73,9 @@ export interface RecordedCall {
   readonly roots: ReadonlySet<object>;
   /** Number of frames of the program. */
   readonly depth: number;
-  /** From how many tensors the gradient was put away before. */
+  /** Number of tensors whose gradients had been cleared before. */
   readonly putAway: number;
-  /** Number of guards when it had ended. */
+  /** Number of guards at its end. */
   readonly guards: number;
 }
 
@@ -86,7 +86,7 @@ export function sameMeta(a: TensorMeta, b: TensorMeta): boolean {
     sameList(a.strides, b.strides);
 }
 
-/** A call under way. */
+/** A call in progress. */
 export interface OpenCall {
   readonly frame: Frame;
   readonly subject: Subject;
@@ -99,14 +99,14 @@ export interface OpenCall {
   /** Number of objects that the trace has changed. */
   readonly changed: number;
   readonly roots: Set<object>;
-  /** Whether it has read what nobody can look up for another module. */
+  /** Whether it has read something that cannot be looked up for another module. */
   refused: boolean;
 }
 
-/** Shorter calls are stepped through as fast as they are compared. */
+/** Shorter calls are traced as fast as they are compared. */
 const LEAST_STEPS = 40;
 
-/** The matter of a call that may stand for others, or others for it; null: it may not. */
+/** The subject of a call that may be reused, or may reuse another; null: neither. */
 export function subjectOf(m: Interpreter, frame: Frame): Subject | null {
   const { self, callee, code, generator, args } = frame;
   if (self.kind !== "object" || !hasReal(self) || !callee?.real) return null;
@@ -114,14 +114,14 @@ export function subjectOf(m: Interpreter, frame: Frame): Subject | null {
   if (code.async || code.generator || generator !== null || frame.pc !== 0) return null;
   if (isModule(self.real)) return isMovable(self) ? { self, moved: [self], args, updates: false } : null;
   if (code.name !== "update" || !isOwnModule(code.module.url)) return null;
-  // To ask for an instance alone would run the traps of a proxy
+  // Testing for an instance alone would run the traps of a proxy
   if (!inherits(self.real, PerParameter.prototype) || !(self.real instanceof PerParameter)) return null;
-  // Some begin states themselves
+  // Some optimizers create states themselves
   const states = m.wrapper.find(self.real.state);
   return states?.kind === "object" && isChanged(states) ? null : updateOf(m, self, args);
 }
 
-/** An update of a parameter of the program, where it records no gradients and all is as it was found. */
+/** An update of a parameter of the program, if it records no gradients and everything is unchanged. */
 function updateOf(m: Interpreter, self: Subject["self"], args: readonly Value[]): Subject | null {
   const [param, grad, context] = args, { output } = m;
   if (m.gradEnabled || m.inference || output.begun.length > 0 || output.readLater.length > 0) return null;
@@ -145,7 +145,7 @@ function hasReal(value: ObjectValue): value is Subject["self"] {
   return value.real !== null;
 }
 
-/** A call that begins. */
+/** Opens a call. */
 export function begun(m: Interpreter, frame: Frame, subject: Subject): OpenCall {
   const { args, moved, updates } = subject;
   const given = args.map((value) => givenOf(m, subject, value)).filter((each) => each !== null);
@@ -165,7 +165,7 @@ export function begun(m: Interpreter, frame: Frame, subject: Subject): OpenCall 
   };
 }
 
-/** A call that has ended; null where it may not stand for others. */
+/** Closes a call; null if it cannot be reused. */
 export function recorded(m: Interpreter, call: OpenCall, value: Value): RecordedCall | null {
   const { frame, subject, given, modes, roots, stack } = call, callee = frame.callee?.real;
   if (call.refused || given === null || !callee || m.steps - call.step < LEAST_STEPS) return null;
@@ -173,7 +173,7 @@ export function recorded(m: Interpreter, call: OpenCall, value: Value): Recorded
   if (!sameModes(modes, modesOf(m)) || !sameList(call.counts, countsOf(m))) return null;
   if (subject.updates ? changedCount(m) !== call.changed : !isUntouched(m)) return null;
   const appended = appendedSince(m, call);
-  // Looking for parts of a module takes no longer than comparing it with another
+  // Searching the parts of a module takes no longer than comparing it with another one
   if (appended === null || appended.length === 0 || !readsOnly(m, appended, given)) return null;
   const own = new Set(appended.map(({ node }) => node));
   const gave = gaveOf(m, value, (node) => own.has(node) || isGiven(node, given));
@@ -253,12 +253,12 @@ function hasNoGradient({ written, assigned, layoutChanges, begunAt }: TensorValu
     grad?.kind === "constant" && grad.value === null;
 }
 
-/** From how many tensors the gradient was put away. */
+/** Number of tensors whose gradients have been cleared. */
 export function putAway(m: Interpreter): number {
   return m.wrapper.tensors.reduce((count, { assigned }) => count + assigned.size, 0);
 }
 
-/** Returns whether objects and tensors are as the program has passed them in, but for their gradients. */
+/** Returns whether objects and tensors are as the program has passed them in, except for their gradients. */
 export function areFresh(m: Interpreter, objects: readonly object[]): boolean {
   return objects.every((object) => {
     const value = m.wrapper.find(object);
@@ -270,7 +270,7 @@ export function areFresh(m: Interpreter, objects: readonly object[]): boolean {
   });
 }
 
-/** An argument, as far as it can be compared with that of another call; null: not at all. */
+/** An argument in comparable form; null if it has none. */
 export function givenOf(m: Interpreter, { moved, updates }: Subject, value: Value): Given | null {
   if (value.kind === "constant") return { kind: "constant", value };
   const at = updates ? moved.findIndex((each) => each === value) : -1;
@@ -339,7 +339,7 @@ function readsOnly(m: Interpreter, appended: readonly Appended[], given: readonl
   return true;
 }
 
-/** A result in parts; null where it has parts that are not tensors or arrays of them, each array once. */
+/** A result in parts; null if any part is neither a tensor nor an array of tensors, or occurs twice. */
 function gaveOf(
   m: Interpreter,
   value: Value,
@@ -348,7 +348,7 @@ function gaveOf(
 ): Gave | null {
   switch (value.kind) {
     case "constant":
-      // Each call may make one of its own
+      // Each call may create one of its own
       return typeof value.value === "symbol" ? null : { kind: "constant", value };
     case "tensor":
       if (value.real) return { kind: "object", real: value.real };

@@ -9,10 +9,10 @@ import { sameMeta } from "./calls.ts";
 import type { TensorValue } from "../variables/value.ts";
 import { classLabel } from "../variables/wrap.ts";
 
-/** A fact about one place, besides what it says of others. */
+/** A fact about one place, and possibly others. */
 export type PlacedFact = Extract<Fact, { readonly source: Source }>;
 
-/** Returns whether a source leads through an object, of those from the places of names `starts` on. */
+/** Returns whether a source leads through an object, starting from the places named in `starts`. */
 export function leadsThrough(
   source: Source,
   starts: ReadonlySet<string>,
@@ -24,19 +24,19 @@ export function leadsThrough(
   }
 }
 
-/** Places of what one call is about as places of what another is. */
+/** Maps places of the subject of one call to those of another. */
 export class MovedPlaces {
   readonly #moved = new Map<string, Source>();
 
   constructor(
     starts: readonly (readonly [from: Source, to: Source])[],
-    /** The counterpart of each object of the one. */
+    /** The counterpart of each object of the first subject. */
     readonly counterparts: ReadonlyMap<object, object>,
   ) {
     for (const [from, to] of starts) this.#moved.set(from.name, to);
   }
 
-  /** The place that corresponds to a source; the same where it is a place of neither; null: nobody knows. */
+  /** The place that corresponds to a source; unchanged if it belongs to neither subject; null if unknown. */
   of(source: Source): Source | null {
     const known = this.#moved.get(source.name);
     if (known) return known;
@@ -90,8 +90,9 @@ export class MovedPlaces {
 }
 
 /**
- * Relies on a fact at its other place. False where that is not possible, or the place holds something else.
- * `realAt`: what the trace has found at a source of this name.
+ * Relies on a fact at the corresponding place. Returns false if that is not possible, or if the place holds something
+ * else.
+ * `realAt`: returns what the trace has found at a source with this name.
  */
 export function relyOnMoved(
   m: Interpreter,

@@ -1,6 +1,6 @@
 /**
- * Describes the structure of a module, for comparing two of them. Invariant: if two walks have equal texts, each of
- * those reads returns for the other what is at the same place of its walk. No code of the program runs.
+ * Describes the structure of a module, for comparing two of them. Invariant: if two walks have equal texts, each read
+ * of one returns for the other the object at the same position of its walk. No code of the program runs.
  */
 import { orNull } from "../../base/errors.ts";
 import { types } from "node:util";
@@ -8,22 +8,22 @@ import { NotStorable } from "../../sym/stored/forms.ts";
 import type { Plain } from "../../base/recording.ts";
 import { describe, isPlainTensor, type Numbering, propertiesOf } from "../kept/shapes.ts";
 
-/** An object and what it leads to. */
+/** An object and everything reachable from it. */
 export interface ObjectForm {
-  /** Itself first. */
+  /** Starting with itself. */
   readonly objects: readonly object[];
   readonly texts: readonly string[];
   /** Objects that are compared by identity: functions, and prototypes. */
   readonly identities: ReadonlySet<object>;
 }
 
-/** Returns whether a property is read of the object at a place of the walk; otherwise it may hold any primitive. */
+/** Returns whether a property of the object at a position of the walk is read; otherwise it may hold any primitive. */
 export type IsRead = (at: number, key: string | symbol) => boolean;
 
 /** Larger structures are not treated as layers. */
 const MOST = 1000;
 
-/** Numbers of objects that are known by being themselves; those of a walk are below. */
+/** Numbers from here on refer to objects that are compared by identity; lower ones to positions of a walk. */
 const FIRST_IDENTITY = 1e6;
 const identityNumbers = new WeakMap<object, number>();
 let nextIdentity = FIRST_IDENTITY;
@@ -37,7 +37,7 @@ function identityNumber(object: object): number {
 const symbolNumbers = new WeakMap<symbol, number>();
 let nextSymbol = 0;
 
-/** A symbol, which may have the description of another one. */
+/** A symbol, whose description may be that of another one. */
 function symbolForm(symbol: symbol): Plain {
   const key = Symbol.keyFor(symbol);
   if (key !== undefined) return [key];
@@ -46,11 +46,11 @@ function symbolForm(symbol: symbol): Plain {
   return [number];
 }
 
-/** The objects that some lead to, themselves first; null where nobody can say, or there are too many. */
+/** The objects reachable from some, themselves first; null if that is unknown, or if there are too many. */
 export function objectsFrom(roots: readonly object[]): readonly object[] | null {
   const found = new Set(roots);
   return orNull(NotStorable, () => {
-    // A set that grows is walked to its end
+    // The set grows during the walk
     for (const object of found) {
       for (const child of childrenOf(object)) if (!isKnownByItself(child)) found.add(child);
       if (found.size > MOST) return null;
@@ -59,7 +59,7 @@ export function objectsFrom(roots: readonly object[]): readonly object[] | null 
   });
 }
 
-/** The form of objects that one leads to; null where there is more to them than a description says. */
+/** The form of objects reachable from one; null if they have more state than a description covers. */
 export function formOf(objects: readonly object[], isRead: IsRead): ObjectForm | null {
   const numbers = new Map(objects.map((object, at) => [object, at])), identities = new Set<object>();
   const memory = new Map<object, number>();
@@ -78,7 +78,7 @@ export function formOf(objects: readonly object[], isRead: IsRead): ObjectForm |
     keyOf: (key) => typeof key === "symbol" ? symbolForm(key) : key,
     isFree(object, key) {
       const at = numbers.get(object);
-      // Of an array only the length is compared
+      // Only the length of an array is compared
       return at !== undefined && !Array.isArray(object) && !isRead(at, key);
     },
   };
@@ -96,12 +96,14 @@ export function counterparts(form: ObjectForm, other: ObjectForm): ReadonlyMap<o
   return new Map(objects.map((object, at) => [object, other.objects[at] ?? object]));
 }
 
-/** Functions, whose variables nobody sees, and what modules export. */
+/**
+ * Returns whether an object is compared by identity: functions, whose variables are not visible, and modules' exports.
+ */
 function isKnownByItself(object: object): boolean {
   return typeof object === "function" || types.isModuleNamespaceObject(object);
 }
 
-/** The objects that an object holds, accessors apart. */
+/** The objects that an object holds, except behind accessors. */
 export function childrenOf(object: object): object[] {
   const found: object[] = [];
   const add = (value: unknown) => {

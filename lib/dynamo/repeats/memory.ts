@@ -1,15 +1,15 @@
 /**
- * Equal calls of a trace: the layers of a model, the updates of parameters by an optimizer. The first is stepped
- * through; its operations are appended again for another, on the other's tensors, and the facts about what the one is
- * about are transferred to the other.
+ * Equal calls of a trace: the layers of a model, the updates of parameters by an optimizer. The first is traced; its
+ * operations are appended again for another, on the other's tensors, and the facts about the subject of the first are
+ * transferred to that of the other.
  *
- * Why that is correct: a trace is a function of what it reads. A call reads its arguments, the state of the trace,
- * its module with everything reachable from it, and the variables of its functions with everything reachable from
- * those. So it repeats a former one if arguments are alike, if the trace shows the program's state unchanged (both
- * times), if the two modules have equal structure, object by object, and if nothing reachable from variables is part
- * of either of them. A call that does anything besides appending operations, or reads anything else, is never reused
- * (calls.ts). An update reads its parameter, the gradient, the state and the numbers of its group: it is a function of
- * dyn that calls none of the program.
+ * Why that is correct: a trace is a function of what it reads. A call reads its arguments, the state of the trace, its
+ * module with everything reachable from it, and the variables of its functions with everything reachable from those. So
+ * it repeats an earlier one if the arguments are alike, if the trace shows the program's state unchanged (both times),
+ * if the two modules have equal structure, object by object, and if nothing reachable from variables is part of either
+ * of them. A call that does anything besides appending operations, or reads anything else, is never reused (calls.ts).
+ * An update reads its parameter, the gradient, the state and the numbers of its group: it is a function of dyn that
+ * calls no code of the program.
  *
  * Invariant: a failed attempt to reuse a call leaves only guards that hold.
  */
@@ -43,23 +43,26 @@ import { reachable } from "./reach.ts";
 
 /** State shared by the attempts of one compilation. */
 export interface RepeatPlan {
-  /** Whether calls may stand for others: not once an attempt that did so has to begin again, which counts steps. */
+  /**
+   * Whether calls may be reused: not once an attempt that did so has to restart, since restarting relies on counted
+   * steps.
+   */
   allowed: boolean;
-  /** Number of calls of this attempt that were not stepped through. */
+  /** Number of calls of this attempt that were not traced. */
   made: number;
 }
 
-/** Number of former calls of a function that a new one is compared with; of updates one for each shape. */
+/** Number of earlier calls of a function with which a new one is compared; for updates, one for each shape. */
 const MOST_KNOWN = 3, MOST_UPDATES = 32;
 
-/** Data of a recorded call, computed when others are compared with it. */
+/** Data about a recorded call, computed when others are compared with it. */
 interface Prepared {
   readonly form: ObjectForm;
   readonly isRead: IsRead;
   /** Objects that it may have read besides its module. */
   readonly outside: ReadonlySet<object>;
   readonly facts: readonly PlacedFact[];
-  /** Parts of the module that the trace had found on another way before, and relies on there. */
+  /** Parts of the module that the trace had found by another path before, and relies on there. */
   readonly strays: ReadonlySet<object>;
   /** Objects that the trace has found at the sources of these facts. */
   readonly realAt: ReadonlyMap<string, object>;
@@ -67,7 +70,7 @@ interface Prepared {
 
 interface Known {
   readonly call: RecordedCall;
-  /** Undefined: nobody has asked yet; null: it can stand for no other. */
+  /** Undefined: not requested yet; null: the call cannot be reused. */
   prepared: Prepared | null | undefined;
 }
 
@@ -124,7 +127,7 @@ export class RepeatedCalls implements CallMemory {
     if (open) open.refused = true;
   }
 
-  /** Ends a call; what it has read, the calls around it have read. */
+  /** Ends a call; its reads count as reads of the enclosing calls, too. */
   #close(frame: Frame): OpenCall | null {
     if (this.#open.at(-1)?.frame !== frame) return null;
     const call = this.#open.pop() ?? null, around = this.#open.at(-1);
@@ -192,7 +195,7 @@ function fitting(m: Interpreter, { given }: RecordedCall, subject: Subject): Map
   return nodes;
 }
 
-/** Finds out what the trace relied on of a call's module, and what else the call may have read. */
+/** Determines what the trace relied on about a call's module, and what else the call may have read. */
 function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
   const { subject: { moved, updates }, roots, given } = call,
     objects = objectsFrom(moved.map(({ real }) => real));
@@ -223,8 +226,7 @@ function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
 }
 
 /**
- * Returns the properties of objects that the first guards are about: a trace that reads a primitive has a guard on
- * it.
+ * Returns the properties of objects that the first guards concern: a trace that reads a primitive has a guard on it.
  */
 function readsOf(m: Interpreter, objects: readonly object[], guards: number): IsRead {
   const read = new Map<string, Set<string | symbol>>();
@@ -241,7 +243,7 @@ function readsOf(m: Interpreter, objects: readonly object[], guards: number): Is
   };
 }
 
-/** Finds the tensors that a call reads besides its arguments; false where one is not there. */
+/** Finds the tensors that a call reads besides its arguments; returns false if one does not exist. */
 function takeInputs(
   m: Interpreter,
   { appended }: RecordedCall,
@@ -261,7 +263,7 @@ function takeInputs(
   return true;
 }
 
-/** Appends what a call has appended, on other inputs, at the place where the trace is now. */
+/** Appends the operations of a call again, on other inputs, at the current place of the trace. */
 function append({ output }: Interpreter, { appended, depth }: RecordedCall, nodes: Map<Node, Node>): void {
   const move = (argument: Argument) => mapNodes(argument, (node) => nodes.get(node) ?? node);
   const stack = output.whereabouts.stack();
@@ -273,7 +275,7 @@ function append({ output }: Interpreter, { appended, depth }: RecordedCall, node
       kwargs: Object.fromEntries(Object.entries(kwargs).map(([key, each]) => [key, move(each)])),
       meta: {
         value,
-        // Calls at one place share their lines
+        // Calls at the same place share their lines
         stack: sameList(lines, meta.stack) ? meta.stack : lines,
         ...(noGrad ? { noGrad } : {}),
       },

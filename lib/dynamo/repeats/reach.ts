@@ -1,7 +1,7 @@
 /**
- * Objects that a part of a trace may have read besides the module that it ran on: everything reachable from the
- * variables of its functions, as far as the trace has met it. Invariant: includes everything that the trace has read;
- * there may be more.
+ * Objects that a part of a trace may have read besides the module on which it ran: everything reachable from the
+ * variables of its functions, as far as the trace has encountered it. Invariant: includes everything that the trace has
+ * read, and possibly more.
  */
 import { types } from "node:util";
 import { NotStorable } from "../../sym/stored/forms.ts";
@@ -18,7 +18,7 @@ export function reachable(roots: Iterable<object>, wrapper: Wrapper): ReadonlySe
   };
   for (const root of roots) found.add(root);
   try {
-    // A set that grows is walked to its end
+    // The set grows during the walk
     for (const object of found) {
       if (types.isProxy(object)) return null;
       childrenOf(object).forEach(add);

@@ -1,14 +1,14 @@
 /**
- * The captures of running functions, as printed code expects them: values, cells and access to private members by
- * free variable. Invariant: the captures of one function are constants of generated code only if no other function of
- * the code can run there.
+ * The captures of running functions, as printed code expects them: values, cells and access to private members by free
+ * variable. Invariant: the captures of a function are constants of generated code only if no other function with the
+ * same code can run there.
  */
 import { invariant } from "../../base/errors.ts";
 import type { FreeForm } from "../bytecode/print_types.ts";
 import { infoOf } from "../functions/functions.ts";
 import type { Frame } from "../trace/interpreter.ts";
 
-/** One free variable; of functions made in the trace the form alone. */
+/** One free variable; for functions created in the trace, only its form. */
 export interface CapturedValue {
   readonly form: FreeForm;
   readonly value: unknown;
@@ -26,7 +26,7 @@ export function bindingsOf(fn: object): Frame["info"] {
   return { kind: "real", binding: info.binding };
 }
 
-/** Free variables of a frame as printed code takes them. */
+/** Free variables of a frame, in the form that printed code expects. */
 export function capturedBy(
   frame: Pick<Frame, "info" | "code">,
 ): readonly CapturedValue[] {

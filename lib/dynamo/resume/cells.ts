@@ -1,7 +1,6 @@
 /**
- * The forms of a captured variable: access to a user's variable, a box of generated code, a view that printed
- * closures use; all convert to each other. Invariant: two forms have the same identity exactly when they are the same
- * variable.
+ * The forms of a captured variable: access to a user's variable, a box of generated code, a view that printed closures
+ * use; all convert to each other. Invariant: two forms have the same identity exactly if they are the same variable.
  */
 import { ownWeakMap } from "../../base/collections.ts";
 import { types } from "node:util";
@@ -28,7 +27,7 @@ export function isVariable(value: unknown): value is Box {
   return prototype === NamedBox.prototype || prototype === LiveView.prototype;
 }
 
-/** Access to a box as to any variable. */
+/** Access to a box as to any other variable. */
 export function cellOfBox(box: Box): LiveCell {
   if (box instanceof LiveView) return box.cell;
   let cell = cellsOfBoxes.get(box);
@@ -50,7 +49,7 @@ export function cellOfBox(box: Box): LiveCell {
   return cell;
 }
 
-/** A variable as printed closures take it. */
+/** A variable in the form that printed closures expect. */
 export function boxOfCell(cell: LiveCell): Box {
   return boxesOfCells.get(cell) ?? runtime.live(cell);
 }

@@ -18,7 +18,7 @@ import type { ObjectValue, Value } from "../variables/value.ts";
 import { Frame } from "../trace/interpreter.ts";
 import { isReachable } from "../trace/resumable.ts";
 
-/** The printer for the rebuilding of values. */
+/** The printer used when values are rebuilt. */
 export const closurePrinter: ClosurePrinter = {
   closure(code, parts, constants): string {
     const { name, namePrefix, home, cells } = parts;
@@ -54,7 +54,7 @@ export function cellOf(fn: unknown, index: number): LiveCell {
   return found.cell;
 }
 
-/** The keys that a for-in loop has not visited yet, as printed code takes them. */
+/** The keys that a for-in loop has yet to visit, in the form that printed code expects. */
 export function restKeys(object: object | null, keys: readonly string[]): IterableIterator<string> {
   return stepped(keysLeft(object, keys));
 }
@@ -63,7 +63,7 @@ function* keysLeft(object: object | null, keys: readonly string[]): Generator<st
   for (const key of keys) if (object !== null && key in object) yield key;
 }
 
-/** A generator that stands where the traced one stands. */
+/** A generator at the position of the traced one. */
 function printGenerator(
   generator: ObjectValue,
   rebuild: (value: Value) => string,
@@ -83,7 +83,7 @@ function printGenerator(
     throw new UnsupportedSyntax("a generator whose variables cannot be reached", code.module.position(start));
   }
   const suspended = exotic.state === "suspendedYield";
-  // A suspended generator begins at its yield again, whose value is dropped.
+  // A suspended generator restarts at its yield, whose value is dropped.
   const parameters = [...liveRegisters(code, frame.pc)];
   const made = makeFunction({ kind: "generator", code, pc: frame.pc, running: runningOf(frame) });
   let make = constants.name(made, "$generator");
@@ -103,7 +103,7 @@ function printGenerator(
   return `$resumeGenerator(${make}, [${values.join(", ")}], ${suspended})`;
 }
 
-/** Makes a generator and, where it stands behind a yield, takes it there. */
+/** Creates a generator and, if it is suspended at a yield, advances it to there. */
 export function resumeGenerator(
   make: (...args: unknown[]) => Generator,
   args: readonly unknown[],
@@ -134,7 +134,7 @@ export function delegated(iterator: Iterator<unknown>): object {
   };
 }
 
-/** A generator that is done. */
+/** A finished generator. */
 export function finished(): Generator {
   const generator = (function* (): Generator {})();
   generator.next();

@@ -15,13 +15,13 @@ import { type Printed, printRest, stepCode, stepOf } from "./printed.ts";
 import type { ResumePlan } from "./resume_plan.ts";
 import type { Frame, FrameBindings } from "../trace/interpreter.ts";
 
-/** Whose variables printed code takes. */
+/** The function whose variables printed code uses. */
 export type Running =
-  /** Those of one function, the same in all calls. */
+  /** One function, the same in all calls. */
   | { readonly kind: "fixed"; readonly callee: object | null; readonly info: FrameBindings }
-  /** Those of the function passed as an argument. */
+  /** The function passed as an argument. */
   | { readonly kind: "each" }
-  /** Passed as arguments, in these forms. */
+  /** Variables passed as arguments, in these forms. */
   | { readonly kind: "made"; readonly forms: readonly FreeForm[] };
 
 /** The properties of a new closure besides its captures. */
@@ -32,16 +32,16 @@ export interface ClosureShape extends Pick<ClosureParts, "name" | "namePrefix"> 
 
 /** The recipe of a function. */
 export type Recipe =
-  /** One instruction, from what it reads. */
+  /** One instruction, given what it reads. */
   | { readonly kind: "step"; readonly code: CodeObject; readonly pc: Offset; readonly running: Running }
-  /** A generator from an offset, from its live registers. */
+  /** A generator from an offset, given its live registers. */
   | { readonly kind: "generator"; readonly code: CodeObject; readonly pc: Offset; readonly running: Running }
-  /** A closure, from what it captures. */
+  /** A closure, given its captures. */
   | { readonly kind: "closure"; readonly code: CodeObject; readonly shape: ClosureShape }
-  /** The rest of a program, from the plan's parameters. */
+  /** The rest of a program, given the plan's parameters. */
   | { readonly kind: "resume"; readonly plan: ResumePlan };
 
-/** A recipe that needs nothing but itself. */
+/** A recipe that depends on nothing else. */
 export type OwnRecipe = Exclude<Recipe, { kind: "resume" }>;
 
 type Made = (...args: readonly never[]) => unknown;
@@ -53,13 +53,13 @@ export function recipeOf(fn: object): Recipe | undefined {
   return recipes.get(fn);
 }
 
-/** Notes what a function was made from. */
+/** Records the recipe of a function. */
 export function noteRecipe<F extends Made>(fn: F, recipe: Recipe): F {
   recipes.set(fn, recipe);
   return fn;
 }
 
-/** Makes a function. Throws UnsupportedSyntax. */
+/** Creates a function. Throws UnsupportedSyntax. */
 export function makeFunction(recipe: OwnRecipe): Made {
   return noteRecipe(make(recipe), recipe);
 }
@@ -89,13 +89,13 @@ function make(recipe: OwnRecipe): Made {
   }
 }
 
-/** Whose variables the code of a frame takes. */
+/** The function whose variables the code of a frame uses. */
 export function runningOf(frame: Frame): Running {
   const { info, callee } = frame;
   if (info.kind === "made") {
     return { kind: "made", forms: info.free.map((bound) => bound.kind === "cell" ? "cell" : "value") };
   }
-  // Another call may run another function of this code, which has captured something else
+  // Another call may run another function with this code, which has other captures
   if (callee && !isFixed(frame)) return { kind: "each" };
   return { kind: "fixed", callee: callee?.real ?? null, info };
 }
@@ -125,7 +125,7 @@ function taking(
   }
 }
 
-/** Makes closures and notes which code they are, so that they can be traced as it. */
+/** Creates closures and registers their code, so that they can be traced. */
 function closureMaker(code: CodeObject, shape: ClosureShape): Made {
   const maker = makerOf(code, shape), isCell = maker.parameters.map((_, i) => shape.cells.includes(i));
   const make = printRest(maker.code, {
@@ -149,7 +149,7 @@ function closureMaker(code: CodeObject, shape: ClosureShape): Made {
   };
 }
 
-/** The code of a function that does nothing but make one closure, from its captures as arguments. */
+/** The code of a function that only creates one closure, from its captures as arguments. */
 function makerOf(
   code: CodeObject,
   { name, namePrefix, hasHome, cells }: ClosureShape,

@@ -12,7 +12,7 @@ import { runtime } from "../bytecode/runtime.ts";
 import { evaluatePlaced } from "../bytecode/placed_code.ts";
 import { derivedCode } from "./steps.ts";
 
-/** Makes the function; `free` by index of the free variable. */
+/** Creates the function; `free` by index of the free variable. */
 export type Factory = (
   free: readonly unknown[],
   callee: unknown,
@@ -34,7 +34,7 @@ export interface PrintRequest {
   readonly forms: (index: number) => FreeForm;
 }
 
-/** The rest of a function. It may be asked for in the middle of a program that has replaced builtins. */
+/** The rest of a function. May be called in the middle of a program that has replaced builtins. */
 export function printRest(code: CodeObject, request: PrintRequest): Printed {
   return withRuntimeBuiltins(() => print(code, request));
 }
@@ -47,7 +47,7 @@ function print(code: CodeObject, request: PrintRequest): Printed {
   if (!table) known.set(code, table = new Map());
   let printed = table.get(key);
   if (!printed) {
-    // Printing uses more builtins than what runs
+    // Printing uses more builtins than running printed code
     printed = preferringOwnBuiltins(() => {
       const text = printFunction(code, { entry, parameters, name, freeForm: forms });
       return { source: text.source, make: evaluate(code, text) };
@@ -76,7 +76,7 @@ function isRest(value: unknown): value is ReturnType<Factory> {
 
 const steps = new WeakMap<Instruction, CodeObject>();
 
-/** One instruction as a function of what it reads; gives what it writes, as a list where that is not one value. */
+/** One instruction as a function of what it reads; returns what it writes, as a list unless that is a single value. */
 export function stepCode(code: CodeObject, pc: number): {
   readonly code: CodeObject;
   readonly reads: readonly Register[];
@@ -112,7 +112,7 @@ export function stepCode(code: CodeObject, pc: number): {
   return { code: made, reads: read, writes: written };
 }
 
-/** The code of a function that makes a closure of `child`. */
+/** The code of a function that creates a closure of `child`. */
 export function stepOf(
   child: CodeObject,
   closure: Instruction,

@@ -22,44 +22,44 @@ import { handlerOf } from "../trace/resumable.ts";
 import { Unit } from "../cache/unit.ts";
 import { TRUE, type Value } from "../variables/value.ts";
 
-/** Values the statements refer to, and the statements. */
+/** Values to which the statements refer, and the statements. */
 export interface Tail {
   readonly needed: readonly Value[];
   readonly write: (code: ModifiedCode) => readonly string[];
 }
 
-/** Where a trace ended. */
+/** The end of a trace. */
 export interface End {
   readonly unit: Unit;
   readonly frames: readonly Frame[];
-  /** The modes in force in the innermost frame, and those that the unit begins under. */
+  /** The modes in force in the innermost frame, and those under which the unit begins. */
   readonly modes: { readonly now: RegionModes; readonly entered: RegionModes };
 }
 
-/** A unit and what its parameters are in the trace. */
+/** A continuation: a unit, and its parameters in the trace. */
 interface Way extends TracedPlan {
   readonly unit: Unit;
-  /** The modes that it begins under; null: those of the unit that it is a way on from. */
+  /** The modes under which it begins; null: those of the unit that it continues. */
   readonly modes: RegionModes | null;
 }
 
 const resumed = new WeakMap<Program, Map<string, Unit>>();
 
-/** The units behind a program's graph breaks, by the keys of their plans. */
+/** The units after a program's graph breaks, by the keys of their plans. */
 export function resumedUnits(program: Program): Map<string, Unit> {
   let units = resumed.get(program);
   if (!units) resumed.set(program, units = new Map());
   return units;
 }
 
-/** The unit that goes on from here; the same for equal plans. Throws UnsupportedSyntax. */
+/** The unit that continues here; the same for equal plans. Throws UnsupportedSyntax. */
 function wayOn(end: End, continuation: Continuation): Way | null {
   const traced = planResume(end.frames, continuation);
   return traced &&
     { ...traced, unit: unitOf(end.unit, traced.plan), modes: modesIn(end, continuation.depth) };
 }
 
-/** The modes in force where the frames from a depth on have ended; null: those that the unit begins under. */
+/** The modes in force where the frames from a depth on have ended; null: those under which the unit begins. */
 function modesIn({ frames, modes: { now, entered } }: End, depth: number): RegionModes | null {
   const modes = modesAt(frames, depth, now);
   return sameModes(modes, entered) ? null : modes;
@@ -82,7 +82,7 @@ export function unitOf({ program, compileEntry }: Unit, plan: ResumePlan): Unit 
   return found;
 }
 
-/** A call of the unit with its parameters; `given` are names of what plain code gave. */
+/** A call of the unit with its parameters; `given` are names of the results of plain code. */
 function callText(
   { unit, plan, values, modes }: Way,
   { rebuild, constants }: ModifiedCode,
@@ -101,7 +101,7 @@ function callText(
   return `return ${name}(${args.join(", ")})${under};`;
 }
 
-/** The first version behind the break takes a number that plain code gives as one that has changed. */
+/** Makes the first version after the break treat a number computed by plain code as one that has changed. */
 function expectOthers({ unit: { history, body }, values }: Way): void {
   values.forEach((value, i) => {
     if (value === null) history.numberChanges(`L[${JSON.stringify(body.parameters[i])}]`, NaN);
@@ -112,12 +112,12 @@ function valuesOf(way: Way | null): Value[] {
   return way ? way.values.filter((v) => v !== null) : [];
 }
 
-/** Instructions that mean nothing outside of their function. */
+/** Instructions that are only valid inside of their function. */
 const SUSPENDS: ReadonlySet<Opcode> = new Set<Opcode>(["await", "yield", "yieldDelegate", "return"]);
 
 /**
  * The statements that follow a break at the top frame's instruction; null if the frame cannot be resumed there.
- * `changes`: the instruction gives another value in each call.
+ * `changes`: the instruction yields another value in each call.
  */
 export function breakTail(end: End, changes: boolean): Tail | null {
   const { frames } = end, frame = frames.at(-1);
@@ -141,7 +141,7 @@ export function breakTail(end: End, changes: boolean): Tail | null {
     return value;
   });
   const { info } = frame, running = runningOf(frame);
-  // Whoever runs in a later call says which variables there are
+  // The function that runs in a later call determines its variables
   const runs = running.kind === "each" ? frame.callee : null;
   const write = (out: ModifiedCode): readonly string[] => {
     const { rebuild, constants, names } = out;
@@ -212,14 +212,14 @@ export function breakTail(end: End, changes: boolean): Tail | null {
 }
 
 /**
- * The statements where a function waits, or becomes a generator, with a way on for each end of the wait; where it was
- * called in the trace, its callers go on with its promise. Null where it does neither.
+ * The statements where a function waits, or becomes a generator, with a continuation for each outcome of the wait; if
+ * it was called in the trace, its callers continue with its promise. Null if it does neither.
  */
 export function waitTail(end: End): Tail | null {
   const { frames } = end, frame = frames.at(-1);
   invariant(frame, "Expected a frame");
   const { unit, modes: { entered } } = end;
-  // Whoever calls it again does so under modes of its own
+  // Later calls of it run under modes of their own
   const wait = pieceAt({ unit, frames: [frame], modes: { now: entered, entered } }, frame);
   if (!wait || frames.length === 1) return wait;
   const callers = callersOf(end);
@@ -336,7 +336,7 @@ function describe(code: CodeObject, pc: number): string {
   return text.length > 120 ? `${text.slice(0, 117)}...` : text;
 }
 
-/** The end of the callers from some depth on, the frames above having ended. */
+/** The end of the callers from some depth on, after the frames above have ended. */
 function upTo({ unit, frames, modes }: End, depth: number): End {
   const now = modesAt(frames, depth, modes.now);
   return { unit, frames: frames.slice(0, depth), modes: { now, entered: modes.entered } };
@@ -351,7 +351,7 @@ interface Handled {
   readonly rejects: boolean;
 }
 
-/** Generates the handling of an exception. A rejection that nobody awaits is reported, so it is always created. */
+/** Generates the handling of an exception. A rejection that nothing awaits is reported, so it is always created. */
 function caught({ way, register, take, rejects }: Handled, out: ModifiedCode, error: string): string[] {
   const text = take(out, error), depth = way.plan.frames.length - 1;
   const isRead = way.plan.parameters.some((p) =>
@@ -386,7 +386,7 @@ function handlerWay(end: End): Handled | null | "none" {
   return null;
 }
 
-/** The statements where a jump is decided by what is known once the graph has run: one unit a side. */
+/** The statements for a jump that depends on results of the graph: one unit for each side. */
 export function branchTail(end: End): Tail | null {
   const { frames } = end, frame = frames.at(-1);
   const instruction = frame?.code.instructions[frame.pc];

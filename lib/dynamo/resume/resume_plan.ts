@@ -19,9 +19,9 @@ import { positionOf } from "../trace/positions.ts";
 /** The purpose of a parameter of a resumed function. */
 export type Parameter =
   | { readonly kind: "register"; readonly frame: number; readonly register: Register; readonly name: string }
-  /** The running function of a frame, where it differs from call to call. */
+  /** The running function of a frame, if it differs from call to call. */
   | { readonly kind: "callee"; readonly frame: number; readonly name: string }
-  /** A captured variable of a function made in the trace. */
+  /** A captured variable of a function created in the trace. */
   | {
     readonly kind: "captured";
     readonly frame: number;
@@ -44,7 +44,7 @@ export type PlannedCompletion =
   }
   | PlannedRegion;
 
-/** The body of a region ends: the former modes come back, and its result is the region's. */
+/** The end of a region's body: the former modes are restored, and its result is the region's. */
 export interface PlannedRegion {
   readonly kind: "ambientMode";
   readonly former: RegionModes;
@@ -54,11 +54,11 @@ export interface PlannedRegion {
 /** One frame of a plan. */
 export interface PlannedFrame {
   readonly code: CodeObject;
-  /** The innermost frame goes on here; the others wait at their call. */
+  /** Where the innermost frame continues; the others wait at their call. */
   readonly pc: number;
   /** How the frame below receives this frame's result. */
   readonly completion: PlannedCompletion;
-  /** The running function where it is always the same. */
+  /** The running function, if it is always the same. */
   readonly callee: object | null;
   readonly bindings: FrameBindings["kind"];
   readonly rules: FrameRules;
@@ -66,12 +66,12 @@ export interface PlannedFrame {
   readonly real: Extract<FrameBindings, { kind: "real" }> | null;
 }
 
-/** Everything there is to know of how to go on. */
+/** Everything that determines how to continue. */
 export interface ResumePlan {
   readonly key: string;
   readonly frames: readonly PlannedFrame[];
   readonly parameters: readonly Parameter[];
-  /** Parameters whose numbers are read out of tensors, or said by a builtin in each call. */
+  /** Parameters whose numbers are read from tensors, or returned by a builtin in each call. */
   readonly scalars: readonly number[];
   readonly line: number;
 }
@@ -88,7 +88,7 @@ export interface Continuation {
   /** Number of remaining frames. */
   readonly depth: number;
   readonly pc: number;
-  /** Registers of the innermost frame that plain code gives. */
+  /** Registers of the innermost frame that plain code sets. */
   readonly given: readonly Register[];
 }
 
@@ -106,7 +106,7 @@ export function isPastPrologue(code: CodeObject, pc: number): boolean {
   return !code.instructions.slice(pc).some(readsFrame);
 }
 
-/** The plan to go on from frames of a trace; null where some frame cannot be entered in the middle. */
+/** The plan to continue from frames of a trace; null if some frame cannot be entered in the middle. */
 export function planResume(frames: readonly Frame[], { depth, pc, given }: Continuation): TracedPlan | null {
   const kept = frames.slice(0, depth);
   const parameters: Parameter[] = [];
@@ -182,7 +182,7 @@ function isReadNumber(value: Value | null): boolean {
   return value?.kind === "number" && callIn(value.expression) !== null;
 }
 
-/** The plan of these parts. */
+/** The plan consisting of these parts. */
 export function planOf(
   { frames, parameters, scalars }: Pick<ResumePlan, "frames" | "parameters" | "scalars">,
 ): ResumePlan {
@@ -199,7 +199,7 @@ export function planOf(
   return { key: parts.join("|"), frames, parameters, scalars, line };
 }
 
-/** Registers of a frame that something behind the offset reads; a handler that covers a waiting call included. */
+/** Registers of a frame that are live at the offset, including for a handler that covers a waiting call. */
 function liveIn(frame: Frame, at: number, innermost: boolean): readonly Register[] {
   const { code } = frame;
   if (innermost) return [...liveRegisters(code, at)];
@@ -213,7 +213,7 @@ function liveIn(frame: Frame, at: number, innermost: boolean): readonly Register
   return [...live].sort((a, b) => a - b);
 }
 
-/** The outermost function of a unit ends it, also one whose callers do not wait for it. */
+/** The outermost function of a unit ends it, even if its callers do not wait for it. */
 function rootOf(completion: Completion): PlannedCompletion {
   return completion.kind === "root" ? completion : { kind: "root", fixed: false };
 }

@@ -1,7 +1,7 @@
 /**
  * The rest of a program as the body of a unit, by its plan: frames at the planned positions, and plain execution: the
  * printed rest of the innermost frame, whose result goes to the printed rest of the next. Invariant: an exception
- * finds the handler it would have found.
+ * reaches the handler that it would have reached in the original.
  */
 import { isReference } from "../../base/tree.ts";
 import { apply, withRuntimeBuiltins } from "../../base/own_builtins.ts";
@@ -42,7 +42,7 @@ export function resumedBody(plan: ResumePlan, name: string): UnitBody {
   };
 }
 
-/** The frames of the plan with the arguments in place. */
+/** The frames of the plan, with the arguments in place. */
 function beginFrames(m: Interpreter, plan: ResumePlan, args: readonly unknown[]): readonly Frame[] | string {
   const wrapped = plan.parameters.map((parameter, i): Value =>
     wrapParameter(m, plan, { parameter, index: i, value: args[i] })
@@ -203,7 +203,7 @@ function restOf(code: CodeObject, pc: number, forms: (index: number) => FreeForm
   });
 }
 
-/** Makes sure that a plan can run without tracing, whatever happens in it. Throws UnsupportedSyntax. */
+/** Checks that a plan can run without tracing, whatever happens in it. Throws UnsupportedSyntax. */
 export function checkPlain(plan: ResumePlan): void {
   plan.frames.forEach(({ code, pc, real }, frame) => {
     const forms = (index: number): FreeForm => {
@@ -234,7 +234,10 @@ function runRest(frame: PlainFrame, pc: number): unknown {
   return code.async || code.generator ? waitsOf(result as Generator<Wait, unknown, unknown>) : result;
 }
 
-/** Hands an error of the awaited value to the frame's handler and returns its place. Throws it if there is none. */
+/**
+ * Passes an error of the awaited value to the frame's handler and returns its offset. Throws the error if there is
+ * none.
+ */
 function handle({ planned: { code, pc }, registers }: PlainFrame, error: unknown): number {
   const handler = code.handlers.find((h) => h.start <= pc && pc < h.end);
   if (!handler) throw error;
@@ -253,7 +256,7 @@ function runPlain(plan: ResumePlan, args: readonly unknown[]): unknown {
   );
 }
 
-/** Runs the frames of a plan, each when that above it has ended, which `ended` is told of. */
+/** Runs the frames of a plan, each after the one above has ended; calls `ended` for each. */
 function runFrames(
   plan: ResumePlan,
   args: readonly unknown[],
@@ -270,7 +273,7 @@ function runFrames(
   };
   for (let i = plan.frames.length - 1; i >= 0; i--) {
     const frame = withRuntimeBuiltins(() => plainFrame(plan, i, args));
-    // Behind its end a list has what the program gives all lists
+    // Beyond its end a list has whatever the program gives all lists
     const above = i + 1 < plan.frames.length
       ? withRuntimeBuiltins(() => plainFrame(plan, i + 1, args))
       : null;
@@ -290,7 +293,7 @@ function runFrames(
   return result;
 }
 
-/** Puts a callee's result where the waiting frame expects it. */
+/** Delivers a callee's result to the waiting frame. */
 function deliver(
   frame: PlainFrame,
   completion: PlannedCompletion,

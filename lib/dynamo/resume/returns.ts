@@ -1,6 +1,6 @@
 /**
- * Analyses whether a generator may receive a return() while it is already returning. Invariant: all possible paths
- * are followed; only how a `finally` ends is known, since the register that says it is set on the way there.
+ * Analyses whether a generator may receive a return() while it is already returning. Invariant: all possible paths are
+ * followed; only the exit of a `finally` is known, since the register that selects it is set on the way there.
  */
 import type { CodeObject, ConstantValue, Instruction, Offset, Register } from "../bytecode/code.ts";
 import { handlersAt, mayThrow, successors, writes } from "../bytecode/effects.ts";
@@ -16,7 +16,7 @@ const MOST_STATES = 2000;
 
 const known = new WeakMap<CodeObject, boolean>();
 
-/** Returns whether a return() that is noticed may be followed by another one. */
+/** Returns whether a noticed return() may be followed by another one. */
 export function noticesAgain(code: CodeObject): boolean {
   let found = known.get(code);
   if (found === undefined) known.set(code, found = find(code));

@@ -1,7 +1,7 @@
 /**
  * Transforms functions that wait into generators of their waits: an async function or a generator becomes a generator
- * that yields lists: how it waits, for what, and whether a return() there is noticed. Invariant: everything else is
- * done in the same order; offsets are mapped.
+ * that yields lists: how it waits, for what, and whether a return() there is noticed. Invariant: everything else
+ * happens in the same order; offsets are mapped.
  */
 import { invariant } from "../../base/errors.ts";
 import type { CodeObject, ExceptionEntry, Instruction, Offset } from "../bytecode/code.ts";
@@ -14,10 +14,10 @@ import { handlersAt } from "../bytecode/effects.ts";
  */
 export type WaitKind = "await" | "yield" | "delegate" | "result" | "returned";
 
-/** A wait, as a generator of waits yields it. */
+/** A wait, as yielded by a generator of waits. */
 export type Wait = readonly [kind: WaitKind, value: unknown, noticesReturn: boolean];
 
-/** The code, and where an offset of the original is in it. */
+/** The code, and a map of the original's offsets to it. */
 export interface Steps {
   readonly code: CodeObject;
   readonly at: (offset: Offset) => Offset;
@@ -25,7 +25,7 @@ export interface Steps {
 
 const known = new WeakMap<CodeObject, Steps>();
 
-/** A function that waits, in steps; other code as it is. */
+/** A function that waits, in steps; other code unchanged. */
 export function inSteps(code: CodeObject): Steps {
   if (!code.async && !code.generator) return { code, at: (offset) => offset };
   let steps = known.get(code);
@@ -122,7 +122,7 @@ function moved(instruction: Instruction, at: Steps["at"]): Instruction {
   }
 }
 
-/** Made from the original, so that the printer still finds where nested classes were written. */
+/** Derived from the original, so that the printer still finds the text of nested classes. */
 export function derivedCode(code: CodeObject, changed: Partial<CodeObject>): CodeObject {
   return Object.create(
     code,

@@ -1,6 +1,6 @@
 /**
- * Runs async functions and generators in pieces. Invariant: each wait is one of the language, in a function of the
- * same kind, so that microtasks come in the program's order.
+ * Runs async functions and generators in pieces. Invariant: each wait is one of the language, in a function of the same
+ * kind, so that microtasks run in the program's order.
  */
 import { apply } from "../../base/own_builtins.ts";
 import { runtime } from "../bytecode/runtime.ts";
@@ -20,15 +20,15 @@ export function waiting(kind: WaitKind, value: unknown, ways: Ways): Waiting {
   return new Waiting(kind, value, ways);
 }
 
-/** The pieces behind a wait, by how it ends; each gives what a piece gives. */
+/** The pieces after a wait, by its outcome; each returns what a piece returns. */
 export interface Ways {
   readonly next: (value: unknown) => unknown;
   readonly throw: (error: unknown) => unknown;
-  /** Null where a generator that is asked to return does so at once. */
+  /** Null for a generator that returns immediately when it is asked to. */
   readonly return: ((value: unknown) => unknown) | null;
 }
 
-/** A promise or generator of the function as it is written. */
+/** A promise or generator of the original function. */
 export class Whole {
   constructor(readonly value: unknown) {}
 }
@@ -67,7 +67,7 @@ async function goOn(first: unknown): Promise<unknown> {
   return step;
 }
 
-/** A generator of `fn` whose first piece is run by `begin`, when it is first asked for a value. */
+/** A generator of `fn` whose first piece is run by `begin`, when its first value is requested. */
 export function generatorOf(fn: object, begin: () => unknown): object {
   const generator = generate(begin);
   return Object.setPrototypeOf(generator, prototypeFor(fn) ?? GENERATORS);
@@ -104,20 +104,23 @@ function* generate(begin: () => unknown): Generator {
   return step;
 }
 
-/** Stands for what a generator returns, which the language knows: where it was asked to, or stands in front of handlers. */
+/**
+ * Represents what a generator returns, which the language knows: because it was asked to return it, or returns it in
+ * front of handlers.
+ */
 const GIVEN: unique symbol = Symbol("what is returned");
 
-/** Thrown where the program returns something else than what is given. */
+/** Thrown if the program returns something else. */
 class Instead {
   constructor(readonly value: unknown) {}
 }
 
-/** The continuation of a wait that nothing has ended. */
+/** The continuation of a wait that has not ended yet. */
 const notYet = (): unknown => undefined;
 
 /**
- * Every wait is the language's own, in a function of the same kind. Of what a return() brings, and of a value that is
- * returned from within handlers, the program sees nothing: the rest of it, up to its end, runs in a `finally`.
+ * Every wait is the language's own, in a function of the same kind. The value of a return(), or one returned from
+ * within handlers, is invisible to the program: the rest of it, up to its end, runs in a `finally`.
  */
 async function* generateAsync(begin: () => unknown): AsyncGenerator {
   let step = settle(begin());
@@ -170,13 +173,15 @@ class Returned {
   constructor(readonly value: unknown) {}
 }
 
-/** The piece behind what ended a wait other than a value. */
+/** The piece to run after a wait that ended with anything but a value. */
 function endOf(ways: Ways, thrown: unknown): () => unknown {
   if (!(thrown instanceof Returned)) return () => ways.throw(thrown);
   return () => ways.return ? ways.return(thrown.value) : thrown.value;
 }
 
-/** One value, or those of an iterable, seen through `yield*`, where a generator notices that it is asked to return. */
+/**
+ * One value, or those of an iterable, passed through `yield*`, where a generator notices that it is asked to return.
+ */
 function seen(kind: WaitKind, value: unknown): Iterable<unknown, unknown, unknown> {
   return kind === "delegate" ? new Delegated(runtime.delegation(value, false)) : new Yielded(value);
 }
@@ -273,7 +278,7 @@ function resultOf(value: unknown): Result {
   throw new TypeError(`Iterator result ${String(value)} is not an object`);
 }
 
-// The language's own, whatever the program has replaced them with
+// The language's own, even if the program has replaced them
 const { next, throw: throwInto, return: end }: Generator<Wait, unknown, unknown> = (function* () {})();
 
 /** The rest of a function as a generator of its waits: the first of them, or its result. */

@@ -39,11 +39,11 @@ export function gradientsAsked(m: Interpreter, request: CallRequest): Value {
   const plan = m.output.history.asked(call);
   if (plan.kind === "refused") return leave(plan.because);
   if (plan.kind === "released") {
-    // A second pass through what the first has used up fails on the tape, so the first must be left to it
+    // A second pass through values that the first has released fails on the tape, so the first must be left to it
     const detail = "gradients flow twice through the same results";
     return m.restartAt(Math.min(...m.backwards), { kind: "backward", detail });
   }
-  // Nothing outside of the graph was computed from a tensor made in it
+  // Nothing outside of the graph was computed from a tensor created in it
   if (inputs.some(({ real }) => real) && !plan.inputs.every((input) => relyOnLeaf(m, input))) {
     return leave("an input has a history or hooks of its own");
   }
@@ -120,7 +120,7 @@ function tensorsOf(m: Interpreter, value: Value | undefined): readonly TensorVal
   );
 }
 
-/** The gradient that a program gives for an output; null: ones. */
+/** The gradient that a program passes for an output; null: ones. */
 export function tangentOf(m: Interpreter, output: TensorValue, given: Value): Node | null {
   if (given.kind === "tensor") {
     return `${given.meta.shape}` === `${output.meta.shape}`
@@ -133,7 +133,10 @@ export function tangentOf(m: Interpreter, output: TensorValue, given: Value): No
     : breakGraph("throws", "a gradient of several elements is needed");
 }
 
-/** Gradients of one tensor in two places are added up, and it is used if it is in either: places are different tensors. */
+/**
+ * Gradients of one tensor in two places are summed, and it is used if it is in either: places must hold different
+ * tensors.
+ */
 function guardPlaces({ output }: Interpreter, asked: readonly TensorValue[], behind: readonly Node[]): void {
   const places = [...new Set([...asked, ...behind.flatMap((node) => output.tensors.get(node) ?? [])])];
   for (const [k, tensor] of places.slice(0, new Set(asked).size).entries()) {
@@ -141,7 +144,7 @@ function guardPlaces({ output }: Interpreter, asked: readonly TensorValue[], beh
   }
 }
 
-/** Guards that an input has no history and no hooks; false where it has. */
+/** Guards that an input has no history and no hooks; returns false if it has. */
 function relyOnLeaf(m: Interpreter, input: Node): boolean {
   const { real = null, source = null } = m.output.tensors.get(input) ?? {};
   if (!real || !source || !isLeaf(real, NO_HOOKS)) return false;

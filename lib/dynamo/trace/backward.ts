@@ -1,7 +1,7 @@
 /**
  * `loss.backward()` inside a traced program: the gradients become one node of the same graph, and their accumulation
- * into `.grad` becomes part of the trace. Invariant: guards check that leaves have no history and exactly these
- * hooks; a pass that only the tape can make breaks the graph.
+ * into `.grad` becomes part of the trace. Invariant: guards check that leaves have no history and exactly these hooks;
+ * a pass that only the tape can run breaks the graph.
  */
 import { isContiguous } from "../../graph/meta.ts";
 import type { Node } from "../../graph/node.ts";
@@ -31,7 +31,7 @@ export function backward(
   const plan = m.output.history.plan({ outputs, tangents, retainGraph, createGraph });
   if (plan.kind === "refused") return breakGraph("backward", plan.because);
   if (plan.kind === "released") {
-    // A second pass through what the first has used up fails on the tape, so the first must be left to it.
+    // A second pass through values that the first has released fails on the tape, so the first must be left to it.
     const first = Math.min(...m.backwards);
     return m.restartAt(first, { kind: "backward", detail: "gradients flow twice through the same results" });
   }
@@ -79,13 +79,13 @@ export function backward(
 
 interface Leaf {
   readonly tensor: TensorValue;
-  /** The functions that listen to its gradients. */
+  /** The hooks on its gradients. */
   readonly hooks: LeafHooks;
 }
 
 interface Arriving extends Leaf {
   readonly grad: TensorValue;
-  /** Its place in the order in which the pass is done with leaves. */
+  /** Its position in the order in which the pass completes leaves. */
   readonly turn: number;
 }
 
@@ -100,7 +100,7 @@ interface Named {
   readonly createGraph: boolean;
 }
 
-/** The arguments by name; the trailing ones may come as one object. */
+/** The arguments by name; the trailing ones may be passed as one object. */
 function named(m: Interpreter, args: readonly Value[]): Named {
   const options = args.find((arg) => arg.kind === "object");
   const argument = (index: number, name: string): Value | undefined => {
@@ -125,7 +125,7 @@ function named(m: Interpreter, args: readonly Value[]): Named {
   };
 }
 
-/** A leaf that a gradient flows into. */
+/** A leaf into which a gradient flows. */
 function leafAt(m: Interpreter, node: Node): Leaf {
   const value = m.output.tensors.get(node);
   if (value?.isBegun) return { tensor: value, hooks: NO_HOOKS };
@@ -143,8 +143,8 @@ function leafAt(m: Interpreter, node: Node): Leaf {
 }
 
 /**
- * Adds a gradient to what a leaf has, as the tape does: in place where there is one already, unless that has a history, or
- * is to have one.
+ * Adds a gradient to that of a leaf, as the tape does: in place if there is one, unless that has a history, or is to
+ * have one.
  */
 function accumulate(
   m: Interpreter,

@@ -1,6 +1,7 @@
 /**
  * Traces functions over batches, as `vmap` runs them. Invariant: a tensor that represents one element has no node in
- * the graph; an operation that needs one ends the graph before the function is run, so that plain JavaScript runs it.
+ * the graph; an operation that needs one ends the graph before the function is called, so that plain JavaScript runs
+ * it.
  */
 import { DynError, messageOf } from "../../base/errors.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
@@ -77,7 +78,7 @@ export function traceOverBatch(m: Interpreter, request: CallRequest): CallResult
   return PUSHED;
 }
 
-/** `ownHistory(x)`: a tensor to differentiate by. */
+/** `ownHistory(x)`: a tensor to differentiate with respect to. */
 export function ownHistory(m: Interpreter, tensor: TensorValue): TensorValue {
   if (m.batch !== null) return m.batch.ownHistory(tensor);
   return tensor.requiresGrad ? tensor : beginHistory(m, tensor);
@@ -109,11 +110,11 @@ class TracedBatch implements OpenBatch {
   readonly depth: number;
   readonly #size: Dim;
   readonly #randomness: Randomness;
-  /** Holds the nodes by which tensors of one element are told apart. */
+  /** Holds the nodes that identify tensors of one element. */
   readonly #scratch = new Graph();
   readonly #elements = new Map<Node, TensorValue>();
   readonly #wholes = new Map<Node, TensorValue>();
-  /** Leaves of gradients with respect to single elements, by the nodes that calls on those start from. */
+  /** Leaves of gradients with respect to single elements, by the nodes from which calls on them start. */
   readonly #leaves = new Map<Node, TensorValue>();
   /** The ops on tensors of one element. */
   readonly #api: OpApi<GraphValue>;
@@ -153,7 +154,7 @@ class TracedBatch implements OpenBatch {
     return this.#elements.has(node);
   }
 
-  /** The tensor with the batch first that an element stands for; null for what has no batch. */
+  /** The tensor with leading batch dimension that an element represents; null if it has no batch. */
   wholeOf({ node }: TensorValue): TensorValue | null {
     return node ? this.#wholes.get(node) ?? null : null;
   }
@@ -161,7 +162,7 @@ class TracedBatch implements OpenBatch {
   call(target: CallTarget, args: Resolved): Value {
     const { definition, inplace } = target, { implementation } = definition;
     const isBatched = tensorArguments(args).some(({ value }) => this.owns(value.node));
-    // A composition may draw numbers
+    // A composition may draw random numbers
     const isPlain = !isBatched && implementation.kind !== "random" &&
       (implementation.kind !== "composite" || definition.gradient.kind === "rule");
     if (inplace) return this.#inPlace(target, args, isBatched);
@@ -192,7 +193,7 @@ class TracedBatch implements OpenBatch {
     return this.#startAt(tensor, leaf);
   }
 
-  /** A tensor to differentiate by: each element of the batch has one of its own. */
+  /** A tensor to differentiate with respect to: each element of the batch has its own. */
   ownHistory(tensor: TensorValue): TensorValue {
     const whole = this.wholeOf(tensor), { requiresGrad } = whole ?? tensor;
     if (!requiresGrad) return this.beginHistory(tensor);
@@ -200,7 +201,10 @@ class TracedBatch implements OpenBatch {
     return this.#startAt(this.element(leaf), leaf);
   }
 
-  /** Lets calls on an element go on from a tensor whose gradients have memory of their own, as `autograd.grad` gives them. */
+  /**
+   * Makes calls on an element start from a tensor whose gradients have memory of their own, as those of `autograd.grad`
+   * have.
+   */
   #startAt(element: TensorValue, leaf: TensorValue): TensorValue {
     const { node } = element;
     if (node) {
@@ -217,7 +221,7 @@ class TracedBatch implements OpenBatch {
     return this.#op("expand", [front, newArray(this.m, sizes)]);
   }
 
-  /** The tensor that a node stands for, whichever batch it is of. */
+  /** The tensor of a node, whichever batch it belongs to. */
   tensorAt(node: Node): TensorValue | undefined {
     return this.#elements.get(node) ?? this.outer?.tensorAt(node) ?? this.m.output.tensors.get(node);
   }
@@ -272,7 +276,7 @@ class TracedBatch implements OpenBatch {
     return newArray(m, allElements(m, all).map((each) => each.kind === "tensor" ? this.element(each) : each));
   }
 
-  /** Makes calls on whole batches. */
+  /** Calls ops on whole batches. */
   #below<R>(body: () => R): R {
     const { m } = this;
     m.batch = this.outer;

@@ -1,7 +1,7 @@
 /**
  * Tensors of a trace at which the program starts a history, as `x.detach().requiresGrad_()` and `tensor(data, {
  * requiresGrad: true })` do: each becomes a node that marks it, or breaks the graph. Invariant: such a history ends
- * with its graph, because results that had one would need the tape to follow it.
+ * with its graph, because results with such a history would need the tape to follow it.
  */
 import { isDifferentiable } from "../../base/dtype.ts";
 import type { Node } from "../../graph/node.ts";
@@ -10,7 +10,7 @@ import type { TensorValue } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 import type { OutputGraph } from "./output_graph.ts";
 
-/** Lets gradients flow to a tensor without history that the trace has made. */
+/** Lets gradients flow to a tensor without history that the trace has created. */
 export function beginHistory(m: Interpreter, tensor: TensorValue): TensorValue {
   if (m.batch !== null) return m.batch.beginHistory(tensor);
   const { node, meta, real } = tensor, { output } = m;
@@ -38,7 +38,7 @@ export function beginHistory(m: Interpreter, tensor: TensorValue): TensorValue {
   return tensor;
 }
 
-/** Breaks the graph before a write to what a history begins with. */
+/** Breaks the graph before a write to a tensor at which a history begins. */
 export function keepHistories({ output }: Interpreter, target: Node): void {
   if (output.begun.length === 0) return;
   const aliases = output.history.aliases(target);
@@ -47,7 +47,7 @@ export function keepHistories({ output }: Interpreter, target: Node): void {
   }
 }
 
-/** Begins the trace again where a history that it began would outlive the graph, to break where it begins. */
+/** Restarts the trace if a history that it began would outlive the graph, to break where it begins. */
 export function refuseOutliving(m: Interpreter, output: OutputGraph, results: readonly Node[]): void {
   if (output.begun.length === 0) return;
   for (const result of results) {
@@ -63,8 +63,8 @@ export function refuseOutliving(m: Interpreter, output: OutputGraph, results: re
 }
 
 /**
- * Begins the trace again where a result of a graph of several stages requires grad, and gradients have used its history
- * up: only the tape says so to whoever asks for it a second time.
+ * Restarts the trace if a result of a graph of several stages requires grad and gradients have released its history:
+ * only the tape reports that when it is differentiated a second time.
  */
 export function refuseUsedHistories(m: Interpreter, output: OutputGraph, results: readonly Node[]): void {
   const isRecorded = (node: Node) => {

@@ -1,5 +1,5 @@
 /**
- * Continues iterators of loops that a former graph has started. Invariant: the iterator itself is advanced after the
+ * Continues iterators of loops that an earlier graph has started. Invariant: the iterator itself is advanced after the
  * graph, by as many items as the trace has taken, before the trace's changes are applied; if that would yield other
  * items, the graph ends instead.
  */
@@ -21,14 +21,14 @@ import { ObjectValue, type Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { keyIdentity, newArray } from "./objects.ts";
 
-/** An iterator that was begun before, as far as the trace has taken it. */
+/** An iterator that was started before, with its progress in the trace. */
 interface Begun {
   readonly real: object;
   readonly source: Source;
   readonly state: { taken: number; isOver: boolean };
 }
 
-/** The next item of a loop's iterator that was begun before; null at the end, undefined for everything else. */
+/** The next item of a loop's iterator that was started before; null at the end, undefined for other values. */
 export function nextOfBegun(m: Interpreter, iterator: Value, method: Value): Value | null | undefined {
   if (iterator.kind !== "object" || iterator.exotic.kind !== "opaque") return undefined;
   const { exotic: { begun: state }, real, source } = iterator;
@@ -60,7 +60,7 @@ function nextOfList(m: Interpreter, { real, source, state }: Begun): Value | nul
   return value;
 }
 
-/** The next entry of a Map or a Set, or the next character of a text. */
+/** The next entry of a Map or a Set, or the next character of a string. */
 function nextOfEntries(
   m: Interpreter,
   { real, source, state }: Begun,
@@ -103,7 +103,7 @@ function entryIn({ exotic }: ObjectValue, key: Value): { readonly value: Value }
   if (exotic.kind !== "map" && exotic.kind !== "set") return breakGraph("begunIterator");
   const identity = keyIdentity(key), entry = exotic.entries.get(identity);
   if (!exotic.deleted.has(identity)) return entry ?? breakGraph("begunIterator");
-  // One that was put in again has moved to the end
+  // An entry that was deleted and added again has moved to the end
   return entry ? breakGraph("begunIterator") : "deleted";
 }
 

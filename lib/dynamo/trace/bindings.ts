@@ -39,7 +39,7 @@ export function writeCell(cell: CellValue, value: Value): void {
   cell.changed = true;
 }
 
-/** The value of a cell from outside; the same for every way to it. */
+/** The value of a cell from outside; the same for every path to it. */
 export function cellValue(m: Interpreter, name: string, place: CellPlace): CellValue {
   const known = m.cells.get(place.cell);
   if (!known) {

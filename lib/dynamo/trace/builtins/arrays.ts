@@ -1,5 +1,5 @@
 /**
- * Models of array builtins. Invariant: methods that call back run as JavaScript stand-ins (polyfills.ts); the others
+ * Models of array builtins. Invariant: methods with callbacks run as JavaScript stand-ins (polyfills.ts); the others
  * change elements here.
  */
 import { argumentSlots } from "../../codegen/object_shape.ts";
@@ -60,7 +60,7 @@ function integerOf({ value }: ConstantValue): number {
   return wholeNumberOf(value) ?? breakGraph("throws", `a ${typeof value} as a position in an array`);
 }
 
-/** An integer argument, clamped as slice and its like do. */
+/** An integer argument, clamped as for slice and similar methods. */
 function position(value: Value | undefined, length: number, fallback: number): number {
   if (value === undefined || (value.kind === "constant" && value.value === undefined)) return fallback;
   if (value.kind === "number") return breakGraph("symbolicNumber", "a position in an array");
@@ -85,7 +85,7 @@ function spliced(args: readonly Value[], length: number): [start: number, count:
   return [start, count, ...args.slice(2)];
 }
 
-/** Undefined or not given. */
+/** Undefined or absent. */
 function isMissing(value: Value | undefined): boolean {
   return value === undefined || (value.kind === "constant" && value.value === undefined);
 }
@@ -97,7 +97,7 @@ function sortedBy(m: Interpreter, array: ObjectValue, request: CallRequest, name
   if (!comparator || !isCallable(comparator)) return breakGraph("throws", "a comparator is not a function");
   const { length } = elementsOf(m, array), { completion } = request;
   if (length > LONGEST_SORTED) return breakGraph("builtin", "a long sort by a comparator");
-  // Where a comparison ends the graph, the rest of a long sort would be another one in each call
+  // If a comparison ended the graph, the rest of a long sort would be different in each call
   const isLong = length > LONGEST_RESUMED;
   const then = (value: Value): void => m.complete(completion, value);
   return m.callInternal(name, isLong ? { ...request, completion: { kind: "inside", then } } : request);
@@ -242,7 +242,7 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     return join(m, array, { separator: text, completion: request.completion });
   },
   toString: ((m, array, _args, request) => {
-    // It calls the method of that name, even one of the program.
+    // It calls the method with that name, even one of the program.
     const method = m.plainProperty(array, "join");
     if (method?.kind !== "object" || method.real !== JOIN) return breakGraph("builtin", "join is replaced");
     return join(m, array, { separator: ",", completion: request.completion });
@@ -321,7 +321,7 @@ function sortConstants(m: Interpreter, array: ObjectValue): void {
   keyed.forEach(({ element }, i) => elements[i] = element);
 }
 
-/** Methods that call back, by the name of their stand-in. */
+/** Methods with callbacks, by the name of their stand-in. */
 const CALLING = [
   "forEach",
   "some",
@@ -332,13 +332,13 @@ const CALLING = [
   "findLastIndex",
 ] as const;
 
-/** The same, which fill a list of the array's own class. */
+/** The same, for those that fill a list of the array's own class. */
 const FILLING = ["filter", "flatMap"] as const;
 
-/** Methods that only read, so that a list may stand for an arguments object. */
+/** Methods that only read, so that a list may replace an arguments object. */
 const READING: ReadonlySet<string> = new Set(["at", "includes", "indexOf", "join", "lastIndexOf", "slice"]);
 
-/** The items of an arguments object that is as it was made; null for all other values. */
+/** The items of an unchanged arguments object; null for all other values. */
 function argumentsList(m: Interpreter, value: Value): ObjectValue | null {
   if (value.kind !== "object" || value.arguments !== "unmapped") return null;
   const length = value.slots.get("length"), items: Value[] = [];
@@ -348,7 +348,7 @@ function argumentsList(m: Interpreter, value: Value): ObjectValue | null {
   return isWhole ? newArray(m, items) : null;
 }
 
-/** Returns whether a value is an arguments object, which stand-ins take as they take arrays. */
+/** Returns whether a value is an arguments object, which stand-ins accept like arrays. */
 function isArguments(value: Value): boolean {
   return value.kind === "object" && value.arguments !== null;
 }
@@ -386,7 +386,7 @@ export function addArrays(table: ModelTable): void {
     if (isPlainList(m, array)) return m.callInternal("map", request);
     const { length } = elementsOf(m, array);
     return ofSpecies(m, { array, length }, request, (list) => {
-      // An array, where the class wants one, has its length from the beginning
+      // An array has its length from the beginning if its class expects one
       while (list.exotic.elements.length < length && list.prototype?.real === Array.prototype) {
         list.exotic.elements.push(HOLE);
       }

@@ -1,6 +1,6 @@
 /**
- * Models of buffers, of DataViews, and of what typed arrays say of their memory. Invariant: what would throw, share the
- * memory of an array that is made in the trace, or move memory ends the graph.
+ * Models of buffers, of DataViews, and of the memory of typed arrays. Invariant: operations that would throw, share the
+ * memory of an array created in the trace, or move memory end the graph.
  */
 import { breakGraph } from "../../break_reasons.ts";
 import {
@@ -29,7 +29,7 @@ import { MOST_WRITTEN, newBytes } from "../typed_elements.ts";
 import { positionOf } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
 
-/** Numbers by the names that methods of DataViews give them. */
+/** Numbers by their names in methods of DataViews. */
 const NUMBERS: Readonly<Record<string, NumberType>> = {
   Int8: "Int8Array",
   Uint8: "Uint8Array",
@@ -41,7 +41,7 @@ const NUMBERS: Readonly<Record<string, NumberType>> = {
   Float64: "Float64Array",
 };
 
-/** A view of a buffer, as `new` makes it; null where the first argument is no buffer. */
+/** A view of a buffer, as `new` creates it; null if the first argument is not a buffer. */
 export function viewOfBuffer(m: Interpreter, type: BytesClass, args: readonly Value[]): Value | null {
   const buffer = bytesObject(args[0]);
   if (buffer?.exotic.type !== "ArrayBuffer") return null;
@@ -61,7 +61,7 @@ function receiverOf({ self }: CallRequest, kind: "array" | "DataView" | "ArrayBu
   return found && isIt ? found : breakGraph("builtin", `${kind} of another object`);
 }
 
-/** The place of a number that a DataView shows, and its form. */
+/** The position of a number that a DataView accesses, and its form. */
 function placeOf(m: Interpreter, request: CallRequest, type: NumberType, little: Value | undefined): [
   BytesObject,
   { readonly at: number; readonly form: NumberForm },
@@ -77,7 +77,7 @@ function placeOf(m: Interpreter, request: CallRequest, type: NumberType, little:
   return [view, { at, form: FORMS[type][little?.value ? "little" : "big"] }];
 }
 
-/** The buffer of an object, which is the program's. */
+/** The buffer of an object, which belongs to the program. */
 function bufferOf(m: Interpreter, object: BytesObject): Value {
   const root = object.exotic.root ?? rootOf(object);
   if (!root) return breakGraph("builtin", "the buffer of an array of the trace");
@@ -86,7 +86,7 @@ function bufferOf(m: Interpreter, object: BytesObject): Value {
   return m.wrapper.wrap(bytesPart(root.real, "buffer"), bytesSource(root.source, "buffer"));
 }
 
-/** Where an object begins in its buffer. */
+/** The offset of an object in its buffer. */
 function offsetOf(m: Interpreter, object: BytesObject): Value {
   const root = rootOf(object), { start } = object.exotic;
   if (!root?.source || root.exotic.type === "ArrayBuffer") return constant(start);
@@ -95,7 +95,7 @@ function offsetOf(m: Interpreter, object: BytesObject): Value {
   return first.kind === "number" ? binaryNumbers(m.output, "+", [first, constant(more)]) : constant(start);
 }
 
-/** The number of bytes that an object shows. */
+/** The number of bytes that an object accesses. */
 function byteLengthOf(m: Interpreter, object: BytesObject): Value {
   const size = sizeOf(m, object), { step } = BYTES_CLASSES[object.exotic.type];
   return size.kind === "number"

@@ -1,6 +1,6 @@
 /**
- * Models of Maps, Sets, their iterators, and generators. Invariant: order of entries is the language's, also during
- * an iteration.
+ * Models of Maps, Sets, their iterators, and generators. Invariant: order of entries is the language's, even during an
+ * iteration.
  */
 import { breakGraph } from "../../break_reasons.ts";
 import { callbackOf } from "../calls.ts";
@@ -39,7 +39,7 @@ type Method = (
   request: CallRequest,
 ) => CallResult;
 
-/** An entry by key. A key that is not found must not become equal to one that is there. */
+/** An entry by key. A key that is not found must not become equal to one that exists. */
 function lookUp(m: Interpreter, object: ObjectValue, key: Value): Entry | undefined {
   const found = entryOf(m, object, key);
   if (!found && (key.kind === "object" || key.kind === "tensor")) {
@@ -50,7 +50,9 @@ function lookUp(m: Interpreter, object: ObjectValue, key: Value): Entry | undefi
   return found;
 }
 
-/** A key that is a number of the call is one for a version, unless there are several for one of its values each. */
+/**
+ * A key that depends on the call is specialised to its value, unless several versions have been specialised already.
+ */
 function settledKey(m: Interpreter, key: Value): Value {
   return key.kind === "number" && !callIn(key.expression) ? settledNumber(m, key) : key;
 }
@@ -159,7 +161,7 @@ function setOf(value: Value): ObjectValue {
   return breakGraph("opaqueObject", "a set operation with another collection");
 }
 
-/** A Set made in the trace. */
+/** A Set created in the trace. */
 export function newSet(
   m: Interpreter,
   values: readonly Value[],
@@ -188,7 +190,7 @@ export function newSet(
   );
 }
 
-/** A Map made in the trace. */
+/** A Map created in the trace. */
 export function newMap(
   m: Interpreter,
   pairs: readonly (readonly [Value, Value])[],
@@ -249,7 +251,7 @@ export function addCollections(table: ModelTable): void {
     const [source = UNDEFINED, callback] = request.args;
     return m.callInternal("groupInMap", { ...request, self: source, args: [callbackOf(callback)] });
   });
-  // The constructor calls the method of that name to put its items in.
+  // The constructor calls the method with that name to add its items.
   const refuseAdder = (m: Interpreter, prototype: ObjectValue | null, name: string, adder: unknown) => {
     const found = prototype ? m.plainProperty(prototype, name) : null;
     if (found && !(found.kind === "object" && found.real === adder)) {

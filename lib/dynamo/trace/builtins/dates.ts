@@ -1,8 +1,8 @@
 /**
- * Dates: those of the trace have a time, which is a known number, or the clock's value in each call; of those from
- * outside each answer is read and guarded by itself, so that one that changes is a number of the call. Invariant: the
- * results of methods for a known time are the same in every call of the process; for other times only the number is
- * available.
+ * Dates: those created in the trace have a time, which is a known number, or the clock's value in each call; for those
+ * from outside each result is read and guarded individually, so that one that changes becomes a number of the call.
+ * Invariant: the results of methods for a known time are the same in every call of the process; for other times only
+ * the number is available.
  */
 import { types } from "node:util";
 import { timeZoneSetting } from "../../../base/place.ts";
@@ -19,7 +19,7 @@ import { primitiveOf } from "./pure.ts";
 const PROTOTYPE = Date.prototype, { now } = Date;
 const { getTime, setTime } = PROTOTYPE, { isDate } = types, { apply } = Reflect;
 
-/** Access to what dates from outside answer, by the name of the method. */
+/** Access to results of methods of dates from outside, by the name of the method. */
 const accesses = new Map<string, PrivateAccess>();
 
 function accessTo(name: string): PrivateAccess {
@@ -44,7 +44,7 @@ function isReal(value: ObjectValue): value is RealDate {
   return value.source !== null && isDate(value.real);
 }
 
-/** The answer of a date from outside that the trace has not set. */
+/** The result of a method of a date from outside that the trace has not set. */
 function answered(m: Interpreter, date: RealDate, name: string): Value {
   refuseToKeep("a date");
   m.memory.refuse();
@@ -63,7 +63,7 @@ export function timeOfDate(m: Interpreter, value: Value | undefined): Value | nu
   return value.privates.get(accessTo("getTime")) ?? answered(m, value, "getTime");
 }
 
-/** A time that is known. */
+/** A known time. */
 function knownTime(m: Interpreter, date: Value, what: string): number {
   const time = timeOfDate(m, date);
   if (time?.kind === "constant" && typeof time.value === "number") return time.value;
@@ -72,7 +72,7 @@ function knownTime(m: Interpreter, date: Value, what: string): number {
     : breakGraph("builtin", `${what} of a time that is another one in each call`);
 }
 
-/** A date of the engine at the time of one, where that is known; null for other values. */
+/** An equal date of the engine, if its time is known; null for other values. */
 export function dateLike(m: Interpreter, value: Value): Date | null {
   const time = timeOfDate(m, value);
   return time?.kind === "constant" && typeof time.value === "number" ? new Date(time.value) : null;
@@ -98,7 +98,7 @@ function timeOf(m: Interpreter, args: readonly Value[]): Value {
   }
 }
 
-/** Methods that say the same in all time zones. */
+/** Returns whether a method gives the same result in all time zones. */
 const isUniversal = (name: string): boolean => /UTC|ISO|^getTime$|^setTime$|^valueOf$/.test(name);
 
 function guardZone(m: Interpreter): void {
@@ -136,7 +136,7 @@ function setTimeOf(date: Value, time: Value): void {
 
 const TO_ISO: unknown = PROTOTYPE.toISOString;
 
-/** Date.prototype.toJSON, of dates whose text is their own. */
+/** Date.prototype.toJSON, for dates with the builtin conversion. */
 function toJson(m: Interpreter, request: CallRequest): CallResult {
   const { self } = request, time = timeOfDate(m, self);
   const method = self.kind === "object" ? m.plainProperty(self, "toISOString") : null;

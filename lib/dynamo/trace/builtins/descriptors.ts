@@ -1,6 +1,6 @@
 /**
- * Models of defining and describing properties. Invariant: exactly the definitions that the language refuses are
- * refused; the flags that decide it are guarded.
+ * Models of defining and describing properties. Invariant: exactly the definitions that the language rejects are
+ * rejected; the flags on which that depends are guarded.
  */
 import { breakGraph } from "../../break_reasons.ts";
 import {
@@ -42,7 +42,7 @@ export function describeProperty(m: Interpreter, target: ObjectValue, key: Key):
     : newObject(m, [["get", slot.get], ["set", slot.set], ...flags]);
 }
 
-/** Object.defineProperty; false where the definition is refused. */
+/** Object.defineProperty; returns false if the definition is rejected. */
 export function defineProperty(
   m: Interpreter,
   target: ObjectValue,

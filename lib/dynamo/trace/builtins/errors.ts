@@ -1,5 +1,5 @@
 /**
- * Models of errors that the program makes. Invariant: what only the place of its making says, the stack, is not known
+ * Models of errors that the program creates. Invariant: the stack, which depends on the place of creation, is not known
  * while tracing.
  */
 import { breakGraph } from "../../break_reasons.ts";
@@ -18,7 +18,7 @@ const ERRORS = [Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalE
 
 const hidden = { kind: "data", writable: true, enumerable: false, configurable: true } as const;
 
-/** An error with the message and the options of a constructor; `prototype` where it is of a subclass. */
+/** An error with the message and the options of a constructor; `prototype` if it belongs to a subclass. */
 export function newError(
   m: Interpreter,
   constructor: ErrorConstructor,
@@ -27,7 +27,7 @@ export function newError(
 ): ObjectValue {
   const known = m.wrapper.known(constructor, constructor.name);
   if (known.kind !== "object") return breakGraph("constructor", "an error");
-  // Other errors in one are properties as any others
+  // Errors as properties of an error are properties like any others
   const args: Value[] = constructor === AggregateError
     ? [newArray(m, [])]
     : constructor === SuppressedError
@@ -47,14 +47,14 @@ export function newError(
     const cause = m.plainProperty(options, "cause");
     if (cause) {
       made.slots.set("cause", { value: cause, ...hidden });
-      // It is set afterwards: it may be made of the error
+      // It is set afterwards: its value may depend on the error
       args.push(newObject(m, [["cause", UNDEFINED]]));
     }
   }
   return made;
 }
 
-/** Several errors in one. */
+/** An AggregateError. */
 function aggregate(
   m: Interpreter,
   [errors = UNDEFINED, ...args]: readonly Value[],
@@ -68,7 +68,7 @@ function aggregate(
   return PUSHED;
 }
 
-/** An error that hides another one. */
+/** A SuppressedError. */
 export function suppressedError(
   m: Interpreter,
   [error = UNDEFINED, suppressed = UNDEFINED, message = UNDEFINED]: readonly Value[],

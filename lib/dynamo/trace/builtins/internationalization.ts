@@ -1,8 +1,8 @@
 /**
- * Models of `Intl` on known values: formatters, made during tracing or kept by the program, and locale-dependent
- * methods. Results are the builtins' own; generated code recreates formatters. Invariant: a formatter never changes,
- * so that its results for known values are the same in every call; a result that depends on the time zone is guarded
- * by it.
+ * Models of `Intl` on known values: formatters, created during tracing or held by the program, and locale-dependent
+ * methods. Results are the builtins' own; generated code recreates formatters. Invariant: a formatter never changes, so
+ * that its results for known values are the same in every call; a result that depends on the time zone is guarded on
+ * it.
  */
 import { timeZoneSetting } from "../../../base/place.ts";
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
@@ -32,10 +32,10 @@ const CLASSES = [
 /** Constructors that can be called without `new`. */
 const CALLABLE: ReadonlySet<string> = new Set(["Collator", "DateTimeFormat", "NumberFormat"]);
 
-/** Functions that formatters give out, which format without a receiver. */
+/** Functions obtained from formatters, which format without a receiver. */
 const formatting = new WeakMap<object, BuiltinModel>();
 
-/** The model of a function that a formatter has given out. */
+/** The model of a function obtained from a formatter. */
 export function formattingModelOf(fn: object): BuiltinModel | undefined {
   return formatting.get(fn);
 }
@@ -96,7 +96,7 @@ function formatterOf(m: Interpreter, self: Value, what: string): object {
   return real;
 }
 
-/** Refuses calls without a time, which use the current one. */
+/** Refuses calls without a time argument, which use the current one. */
 function refusePresent(made: object, name: string, given: readonly unknown[]): void {
   if (made instanceof Intl.DateTimeFormat && given[0] === undefined && /^format/.test(name)) {
     breakGraph("builtin", "a format of the current time");
@@ -121,7 +121,7 @@ function addClass(table: ModelTable, name: (typeof CLASSES)[number]): void {
     if (typeof made !== "object" || made === null || known.kind !== "object") {
       return breakGraph("constructor", name);
     }
-    // The program may change what it has given, afterwards
+    // The program may change the object that it has passed, afterwards
     const copies = args.map((each, i) => each.kind === "object" ? copyOf(m, each, given[i]) : each);
     return new ObjectValue(
       { kind: "formatter", made, constructor: known, args: copies },
@@ -160,7 +160,7 @@ function addMember(table: ModelTable, standard: object, key: string): void {
         return fromData(m, run(found, undefined, given), key);
       });
       const fn = m.wrapper.known(found, key);
-      // A formatter that is made anew in each call gives out another function in each
+      // A formatter that is created anew in each call has another function in each
       if (self.kind === "object" && self.exotic.kind === "formatter" && isCallable(fn)) {
         fn.onlyTraced ??= { step: m.steps - 1, cause: { kind: "builtin", detail: key } };
       }
@@ -175,7 +175,7 @@ function addMember(table: ModelTable, standard: object, key: string): void {
   });
 }
 
-/** Methods of other classes that format by the habits of a place. */
+/** Locale-dependent methods of other classes. */
 const LOCAL: readonly (readonly [prototype: object, names: readonly string[]])[] = [
   [Number.prototype, ["toLocaleString"]],
   [BigInt.prototype, ["toLocaleString"]],

@@ -12,7 +12,7 @@ import type { ModelTable } from "./table.ts";
 /** Prototype of iterators that helpers return. */
 const HELPERS: object = Object.getPrototypeOf([].values().map(() => 0));
 
-/** Helpers that give an iterator, by the name of their stand-in, and what they take. */
+/** Helpers that return an iterator, by the name of their stand-in, with their parameters. */
 const LAZY = {
   map: { standIn: "iteratorMap", takes: "callback" },
   filter: { standIn: "iteratorFilter", takes: "callback" },
@@ -21,7 +21,7 @@ const LAZY = {
   drop: { standIn: "iteratorDrop", takes: "count" },
 } as const;
 
-/** Helpers that take all items there are. */
+/** Helpers that consume all items. */
 const EAGER = {
   forEach: "iteratorForEach",
   some: "iteratorSome",
@@ -29,7 +29,7 @@ const EAGER = {
   find: "iteratorFind",
 } as const;
 
-/** An iterator whose `next` is that of its kind: when it is looked up makes no difference. */
+/** An iterator whose `next` is that of its kind, so that it does not matter when it is looked up. */
 function receiverOf(m: Interpreter, { self }: CallRequest, name: string): ObjectValue {
   if (self.kind === "object" && (self.exotic.kind === "generator" || self.exotic.kind === "listIterator")) {
     const next = nextMethod(m, self);
@@ -73,7 +73,7 @@ function lazy(name: keyof typeof LAZY): BuiltinModel {
 /** Sources of the iterators that helpers return. */
 const sources = new WeakMap<ObjectValue, ObjectValue>();
 
-/** `return` of an iterator that a helper gave: before the first item only the language's own closes the source. */
+/** `return` of an iterator that a helper returned: before the first item only the language's own closes the source. */
 const closeHelper: BuiltinModel = (m, request) => {
   const { self } = request;
   const source = self.kind === "object" ? sources.get(self) : undefined;

@@ -1,6 +1,6 @@
 /**
- * Models of JSON. Invariant: the engine itself writes and reads what has no code; replacers, revivers and `toJSON` are
- * called by stand-ins in JavaScript (json_polyfills.ts).
+ * Models of JSON. Invariant: the engine itself writes and reads data without code; stand-ins in JavaScript call
+ * replacers, revivers and `toJSON` (json_polyfills.ts).
  */
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
 import { rawText, refuseCircle, type Sources, unboxed } from "../../functions/json_polyfills.ts";
@@ -23,12 +23,12 @@ import type { ModelTable } from "./table.ts";
 /** Thrown where data has code: accessors, `toJSON`, proxies. */
 const HAS_CODE = Symbol("data with code");
 
-/** Whether an object of the program may be one of JSON.rawJSON, which have no prototype. */
+/** Returns whether an object of the program may be one of JSON.rawJSON, which have no prototype. */
 const mayBeRaw = ({ real, prototype }: ObjectValue): boolean => real !== null && prototype === null;
 
 /** Plain data for the engine. */
 function plainData(m: Interpreter, value: Value, seen: Set<ObjectValue>): unknown {
-  // Programs give bigints a toJSON
+  // Programs may give bigints a toJSON
   if (value.kind === "constant" && typeof value.value === "bigint") throw HAS_CODE;
   if (value.kind !== "object") return primitiveOf(m, value, "JSON.stringify");
   if (seen.has(value) || value.exotic.kind === "opaque" || mayBeRaw(value)) throw HAS_CODE;
@@ -48,7 +48,7 @@ function plainData(m: Interpreter, value: Value, seen: Set<ObjectValue>): unknow
   );
 }
 
-/** The names that a list of them allows, each once. */
+/** The names in an allow list, without duplicates. */
 function namesIn(m: Interpreter, list: ObjectValue): Value {
   const names = new Set<string>();
   for (const each of allElements(m, list)) {
@@ -97,7 +97,7 @@ function fromData(m: Interpreter, data: unknown): Value {
   return primitive(data);
 }
 
-/** The texts of the primitives in a text, and their values. */
+/** The source texts of the primitives in a text, and their values. */
 function sourcesOf(text: string): Sources {
   const reader = (_key: string, value: unknown, { source }: { readonly source?: string } = {}): unknown =>
     typeof value === "object" && value !== null ? { ...value } : [value, source ?? ""];

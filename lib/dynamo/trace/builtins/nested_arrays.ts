@@ -10,7 +10,7 @@ import { inTurn } from "../in_turn.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import { allElements, settledElements } from "../objects.ts";
 
-/** Refuses an array that contains itself, through whatever arrays. */
+/** Refuses an array that contains itself, directly or indirectly. */
 function refuseCycle(
   m: Interpreter,
   array: ObjectValue,

@@ -52,27 +52,27 @@ import type { ModelTable } from "./table.ts";
 
 type Model = (m: Interpreter, args: readonly Value[], request: CallRequest) => CallResult;
 
-/** An argument that has to be an object. */
+/** An argument that must be an object. */
 function object(value: Value | undefined, what: string): ObjectValue {
   if (value?.kind === "object") return value;
   return breakGraph(value?.kind === "tensor" ? "opaqueObject" : "throws", what);
 }
 
-/** An argument of which the language makes an object: it refuses undefined and null only. */
+/** An argument that the language converts to an object: only undefined and null are rejected. */
 function coerced(value: Value | undefined, what: string): ObjectValue {
   const isNullish = !value || (value.kind === "constant" && (value.value ?? null) === null);
   if (isNullish || isObject(value)) return object(value, what);
   return breakGraph("builtin", `${what} of a primitive`);
 }
 
-/** A key that is a primitive already. */
+/** A key that is already a primitive. */
 function keyOf(m: Interpreter, value: Value | undefined): Key {
   let key: Key | null = null;
   toKey(m, value ?? UNDEFINED, (found) => key = found);
   return key ?? breakGraph("coercion", "a key");
 }
 
-/** Own enumerable keys that are texts, and their values. */
+/** Own enumerable string keys and their values. */
 function entriesOf(
   m: Interpreter,
   target: ObjectValue,
@@ -106,7 +106,7 @@ function listKeys(
   );
 }
 
-/** Delivers what `work` hands on, at once or later. */
+/** Delivers what `work` passes on, immediately or later. */
 function later(
   m: Interpreter,
   request: CallRequest,
@@ -314,7 +314,7 @@ function tagOf(self: ObjectValue, tag: Value): string {
   if (exotic.kind === "date" || types.isDate(real)) return "Date";
   const isRegexp = exotic.kind === "constructed" && exotic.constructor.real === RegExp;
   if (isRegexp || types.isRegExp(real)) return "RegExp";
-  // Prototypes of errors are no errors
+  // Prototypes of errors are not errors
   if (exotic.kind === "constructed" || types.isNativeError(real)) return "Error";
   if (types.isNumberObject(real)) return "Number";
   if (types.isStringObject(real)) return "String";
@@ -405,7 +405,7 @@ export function addObjects(table: ModelTable): void {
   add(Reflect, Object.entries(REFLECT));
   add(Object.prototype, OBJECT_PROTOTYPE);
   add(Function.prototype, Object.entries(FUNCTION));
-  // Deno has a getter of its own there, which gives nothing.
+  // Deno has a getter of its own there, which returns undefined.
   const getter = Reflect.getOwnPropertyDescriptor(Object.prototype, "__proto__")?.get;
   if (getter && Function.prototype.toString.call(getter).includes("[native code]")) {
     table.call(

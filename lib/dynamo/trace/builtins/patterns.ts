@@ -1,6 +1,6 @@
 /**
- * Models of regular expressions, made in the trace or kept by the program, and of string methods that take one, on
- * known texts. Results are the builtins' own. Invariant: an expression of the program is used only where that does
+ * Models of regular expressions, created in the trace or held by the program, and of string methods that take one, on
+ * known strings. Results are the builtins' own. Invariant: an expression of the program is used only where that does
  * not change it.
  */
 import { types } from "node:util";
@@ -26,7 +26,7 @@ import type { ModelTable } from "./table.ts";
 /** String methods whose first argument may be a regular expression. */
 const PATTERN = ["split", "replace", "replaceAll", "match", "search", "matchAll"] as const;
 
-/** Methods of regular expressions that methods of strings call. */
+/** Methods of regular expressions that string methods call. */
 const CONSULTED = [
   "exec",
   "flags",
