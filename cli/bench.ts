@@ -1,8 +1,8 @@
 /**
  * `bench`: runs the programs of `bench/` by name.
  *
- * Invariant: one benchmark runs per process, so that none warms up or slows down another. Results are added to a file
- * beside the cache.
+ * Invariant: each benchmark runs in a process of its own, so that none warms up or slows down another. Results are
+ * appended to a file beside the cache.
  */
 import { dirname, join } from "node:path";
 import { cacheDirectory } from "../backends/cpu/cache_directory.ts";
@@ -47,7 +47,7 @@ export const benchCommand: Command = {
   },
 };
 
-/** Writes the page about what benchmarks found on this machine and others with its cache. */
+/** Writes a page about the results on this machine, and on others that share its cache. */
 function writePage(history: string): number {
   let text = "";
   try {

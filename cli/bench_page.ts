@@ -1,5 +1,5 @@
 /**
- * The history of benchmarks as an HTML page, from the lines that benchmarks add to a file. Invariant: a line that
+ * The history of benchmarks as an HTML page, from the lines that benchmarks append to a file. Invariant: a line that
  * cannot be read is skipped and counted.
  */
 import { isPlainObject } from "../lib/base/tree.ts";
@@ -12,7 +12,7 @@ export interface BenchRun {
   readonly time: number;
   readonly machine: string;
   readonly title: string;
-  /** The competitor that the others are held against. */
+  /** The competitor with which the others are compared. */
   readonly base: string;
   /** Medians in milliseconds. */
   readonly timings: readonly { readonly name: string; readonly median: number }[];
@@ -36,7 +36,7 @@ export function benchPage(history: string): string {
     try {
       value = JSON.parse(line);
     } catch {
-      // Counted as what is no run
+      // Counted as unreadable
     }
     if (isRun(value)) runs.push(value);
     else skipped++;

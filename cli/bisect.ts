@@ -1,10 +1,10 @@
 /**
  * `bisect`: finds the part of the compiler that makes a program fail.
  *
- * It prints which stages fail and pass, then the graph, pass, rewrite, fusion or op with which the failure begins,
- * and the line of the program. The verdict of a run is its exit code; if the program ends well, whether a compiled
- * graph differs from its ops one by one. Invariant: each run is a separate process of the unchanged program; only the
- * environment differs.
+ * It prints which stages fail and pass, then the graph, pass, rewrite, fusion or op with which the failure begins, and
+ * the line of the program. The verdict of a run is its exit code; if the program succeeds, it is whether a compiled
+ * graph differs from its ops run one by one. Invariant: each run is a separate process of the unchanged program; only
+ * the environment differs.
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,7 +1,7 @@
 /**
  * The search of `dyn bisect`: which stage, which part of it, and which application of that part makes a program fail.
  * Programs run under a plan (lib/base/bisect.ts). Invariant: a failure of another kind than the first does not count;
- * the reported fault was seen to pass without it.
+ * the program was seen to pass without the reported fault.
  */
 import { BISECT_PARTS, type BisectPart, type BisectPlan, type BisectReport } from "../lib/base/bisect.ts";
 
@@ -9,13 +9,13 @@ import { BISECT_PARTS, type BisectPart, type BisectPlan, type BisectReport } fro
 export interface RunPlan extends Omit<BisectPlan, "report"> {
   /** Whether compilation is switched off. */
   readonly isDisabled?: boolean;
-  /** Compiled graphs are compared with their ops one by one. */
+  /** Whether compiled graphs are compared with their ops run one by one. */
   readonly isCompared?: boolean;
 }
 
 /** The result of a run. */
 export interface RunResult {
-  /** Why it failed, in a line; empty where it ended well. */
+  /** The reason why it failed, in one line; empty if it succeeded. */
   readonly failure: string;
   readonly report: BisectReport;
 }
@@ -36,14 +36,14 @@ const PARTS_OF: Readonly<Record<Stage, readonly BisectPart[]>> = {
   other: ["fusion", "graph_rules", "graph_passes", "joint_rules", "joint_passes"],
 };
 
-/** Searches; true where a fault of compilation was found. */
+/** Searches; returns true if a fault of compilation was found. */
 export async function bisect(tools: SearchTools): Promise<boolean> {
   return await new Search(tools).run();
 }
 
 class Search {
   readonly #tools: SearchTools;
-  /** Whether the program ends well, and wrong answers are what is searched for. */
+  /** Whether the program succeeds, and wrong answers are searched for. */
   #isCompared = false;
   #failure = "";
   #runs = 0;
@@ -70,16 +70,16 @@ class Search {
     const part = await this.#partOf(stage);
     if (part !== null) await this.#place(stage, part);
     if (stage !== "eager") await this.#place(stage, "graphs");
-    // Without a pass a fault of an op may merely not show.
+    // Without a pass a fault of an op may merely be hidden.
     const namesOp = part === "graph_rules" || part === "joint_rules" || part === "fusion";
     if (stage === "other" && !namesOp) await this.#place(stage, "ops");
     this.#say(`(${this.#runs} runs)`);
     return true;
   }
 
-  /** The first stage that fails; null where the program fails uncompiled. */
+  /** The first stage that fails; null if the program fails uncompiled. */
   async #stage(): Promise<Stage | null> {
-    // Captured graphs are compared with themselves run op by op, which is what "eager" does.
+    // Captured graphs are compared with themselves, run op by op, which is what "eager" does.
     if (!this.#isCompared) {
       if (await this.#fails("uncompiled", { isDisabled: true })) {
         this.#say("The program fails by itself: compilation has no part in it");
@@ -97,7 +97,7 @@ class Search {
     return "other";
   }
 
-  /** The part of a stage without which it does not fail; null where any one may be left out. */
+  /** The part without which a stage does not fail; null if any single one may be left out. */
   async #partOf(stage: Stage): Promise<BisectPart | null> {
     for (const part of PARTS_OF[stage]) {
       // Without any compiled function nothing can fail.
@@ -107,7 +107,7 @@ class Search {
     return null;
   }
 
-  /** Finds the application of a part with which failing begins, by halving. */
+  /** Finds the application of a part at which failing begins, by bisection. */
   async #place(stage: Stage, part: BisectPart): Promise<void> {
     const upTo = async (max: number) => await this.#try({ ...backendOf(stage), part, max });
     const whole = await upTo(Number.MAX_SAFE_INTEGER);
@@ -140,7 +140,7 @@ class Search {
     return await this.#tools.run(this.#isCompared ? { ...plan, isCompared: true } : plan);
   }
 
-  /** Returns whether a failure is the one that is searched for. Wrong answers may show in different places. */
+  /** Returns whether a failure is the one searched for. Wrong answers may show in different places. */
   #isSame(failure: string): boolean {
     return failure !== "" && (this.#isCompared || outline(failure) === outline(this.#failure));
   }

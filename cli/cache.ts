@@ -15,7 +15,7 @@ import { failAndExit, runScript } from "./run.ts";
 import { isUrl, scriptUrl } from "./script_source.ts";
 import { checkChoices } from "./toolkit.ts";
 
-/** Folders of the cache and what is in them. */
+/** Folders of the cache, and their contents. */
 const STORES: Readonly<Record<string, string>> = {
   cpu: "compiled C++",
   wasm: "compiled WebAssembly",
@@ -28,7 +28,7 @@ const STORES: Readonly<Record<string, string>> = {
   programs: "programs of eager calls",
 };
 
-/** Size of what is kept in a folder. */
+/** Size of the entries in a folder. */
 interface Size {
   readonly files: number;
   readonly bytes: number;
@@ -58,7 +58,7 @@ function sizeOf(folder: string): Size | undefined {
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** One line per store that exists. */
+/** One line for each store that exists. */
 export function describeCache(): string[] {
   const root = cacheRoot();
   const lines = [root];
@@ -85,7 +85,7 @@ function explanation(lines: readonly string[]): string {
   return [head, ...missed.map((line) => `  ${line}`)].join("\n");
 }
 
-/** Runs a script and tells what the cache did for it. */
+/** Runs a script and reports how it used the cache. */
 async function explain([path, ...args]: readonly string[]): Promise<undefined> {
   if (path === undefined) throw new UsageError("Expected a script but found nothing");
   if (!isUrl(path)) scriptUrl(path);

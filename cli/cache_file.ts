@@ -1,8 +1,8 @@
 /**
- * A whole cache as one file. The file is a first line, the length of a manifest, the manifest as JSON (its origin,
- * and each file with its size and SHA-256), and the files in sequence. Invariant: it is treated as data until
- * everything has been checked: that it belongs to this user, who alone can write it, that it was made by the same
- * dyn, runtime and target, and that every byte matches the manifest; if a check fails the cache is unchanged.
+ * A whole cache as one file. The file consists of a first line, the length of a manifest, the manifest as JSON (its
+ * origin, and each file with its size and SHA-256), and the files in sequence. Invariant: it is treated as data until
+ * everything has been checked: that it belongs to this user and only this user can write it, that the same dyn, runtime
+ * and target made it, and that every byte matches the manifest; if a check fails, the cache is unchanged.
  */
 import { join } from "node:path";
 import { isOwn } from "../backends/cpu/trust.ts";
@@ -20,7 +20,7 @@ interface Kept {
   readonly sha256: string;
 }
 
-/** The dyn and target that a cache was made by and serves. */
+/** The versions and the target for which a cache is valid. */
 interface Made {
   readonly dyn: string;
   readonly target: string;
@@ -30,13 +30,13 @@ interface Manifest extends Made {
   readonly files: readonly Kept[];
 }
 
-/** The amount saved or loaded. */
+/** The amount that was saved or loaded. */
 export interface Moved {
   readonly files: number;
   readonly bytes: number;
 }
 
-/** This dyn. Throws DynError where nothing tells it from others. */
+/** This dyn. Throws DynError if nothing distinguishes it from others. */
 function madeHere(): Made {
   const dyn = ownIdentity();
   if (dyn === null) {
@@ -49,7 +49,7 @@ async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
 }
 
-/** Names of the files in a folder; none where there is no folder. Drafts of writers are left out. */
+/** Names of the files in a folder; none if there is no folder. Temporary files of writers are left out. */
 function namesIn(folder: string): string[] {
   try {
     return [...Deno.readDirSync(folder)].flatMap(({ name, isFile }) => isFile && isName(name) ? [name] : [])
@@ -62,7 +62,7 @@ function namesIn(folder: string): string[] {
 
 const isName = (name: string): boolean => /^[\w-][\w.-]*$/.test(name) && !name.endsWith(".tmp");
 
-/** Saves the stores of a cache in a file. Files that others could have written are left out. */
+/** Saves the stores of a cache in a file. Files that other users could have written are left out. */
 export async function saveCache(root: string, stores: readonly string[], path: string): Promise<Moved> {
   const files: Kept[] = [], parts: Uint8Array[] = [], made = madeHere();
   for (const store of stores) {
@@ -81,12 +81,12 @@ export async function saveCache(root: string, stores: readonly string[], path: s
     await new Blob([head, text, ...parts.map((each) => each.slice())]).arrayBuffer(),
   );
   writeAtomically(path, whole);
-  // Who loads it checks that nobody else could have written it
+  // Loading checks that nobody else could have written it
   if (Deno.build.os !== "windows") Deno.chmodSync(path, 0o600);
   return { files: files.length, bytes: whole.length };
 }
 
-/** Loads a saved cache into the stores. Throws DynError for what does not fit, before anything is written. */
+/** Loads a saved cache into the stores. Throws DynError if it does not fit, before anything is written. */
 export async function loadCache(root: string, stores: readonly string[], path: string): Promise<Moved> {
   if (!isOwn(Deno.statSync(path))) {
     throw new DynError(
@@ -122,7 +122,7 @@ export async function loadCache(root: string, stores: readonly string[], path: s
   return { files: parts.length, bytes: whole.length };
 }
 
-/** The manifest, and where the files begin. Throws DynError where there is none. */
+/** The manifest, and the offset of the files. Throws DynError if there is none. */
 function manifestOf(
   whole: Uint8Array,
   path: string,

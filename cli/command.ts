@@ -1,9 +1,9 @@
 /**
  * The interface of a command, and the flags that several commands share.
  *
- * A command returns an exit code, or nothing if the user's script continues. Invariant: a flag becomes the
- * environment variable of the same meaning before anything of dyn is imported, because settings are read from the
- * environment at that time.
+ * A command returns an exit code, or nothing if the user's script continues. Invariant: a flag becomes the environment
+ * variable with the same meaning before any part of dyn is imported, because settings are read from the environment at
+ * that time.
  */
 import { parseArgs } from "@std/cli";
 import { DynError } from "../lib/base/errors.ts";
@@ -18,13 +18,13 @@ export interface Command {
   readonly summary: string;
   /** Additional text of its own `--help`. */
   readonly help?: string;
-  /** Whether it takes the flags of `FLAGS`, before its own arguments. */
+  /** Whether it accepts the flags of `FLAGS`, before its own arguments. */
   readonly takesFlags: boolean;
-  /** Runs it; the result is the exit code, and `undefined` leaves that to the script it started. */
+  /** Runs it; the result is the exit code, or `undefined` if the script that it started determines it. */
   readonly run: (args: readonly string[]) => Promise<number | undefined>;
 }
 
-/** The command line itself is wrong; shown without a stack, exit code 2. */
+/** Thrown if the command line itself is wrong; shown without a stack, exit code 2. */
 export class UsageError extends DynError {
   override readonly name: string = "UsageError";
 }
@@ -34,7 +34,7 @@ export function refuseWord(what: string, known: readonly string[], found: string
   throw new UsageError(`Expected ${what} to be one of ${known.join(", ")} but found ${found}`);
 }
 
-/** A flag, what it stands for and what it sets. */
+/** A flag, the setting that it stands for, and its value. */
 interface Flag {
   readonly name: string;
   readonly value: string;
@@ -76,14 +76,14 @@ export const FLAGS: readonly Flag[] = [
   },
 ];
 
-/** The flags that set nothing: other names of each, and what it does. */
+/** The flags without values: other names of each, and its effect. */
 export const SWITCHES: readonly (readonly [name: string, alias: string | null, summary: string])[] = [
   ["help", "h", "Show this text"],
   ["version", "V", "Show the version"],
   ["watch", null, "Run the script again whenever a source in its folder changes"],
 ];
 
-/** Flags that were taken off the front, and what is left. */
+/** Flags that were taken from the front, and the remaining arguments. */
 export interface TakenFlags {
   readonly help: boolean;
   readonly version: boolean;
@@ -92,7 +92,7 @@ export interface TakenFlags {
   readonly rest: readonly string[];
 }
 
-/** Takes flags off the front of the arguments and puts them into the environment. Throws `UsageError`. */
+/** Takes flags from the front of the arguments and puts them into the environment. Throws `UsageError`. */
 export function takeFlags(args: readonly string[]): TakenFlags {
   const parsed = parseArgs(args, {
     boolean: ["help", "version", "watch"],
@@ -114,7 +114,7 @@ export function takeFlags(args: readonly string[]): TakenFlags {
   return { help: parsed.help, version: parsed.version, watch: parsed.watch, rest: parsed._ };
 }
 
-/** Throws `UsageError` unless a command got exactly as many arguments as it takes. */
+/** Throws `UsageError` if a command has more arguments than it accepts. */
 export function expectNoMore(command: string, args: readonly string[]): void {
   if (args.length > 0) throw new UsageError(`Expected nothing after ${command} but found ${args.join(" ")}`);
 }

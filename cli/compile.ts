@@ -13,7 +13,7 @@ import { pack } from "./standalone/pack.ts";
 import { copyProgram } from "./standalone/program.ts";
 import { makeTree } from "./standalone/tree.ts";
 
-/** Runs the packed script once, over a cache beside it. Throws DynError where it fails. */
+/** Runs the packed script once, with a cache beside it. Throws DynError if it fails. */
 async function firstRun(folder: string, script: string, args: readonly string[]): Promise<void> {
   const cli = ["--config", join(folder, "dyn/deno.json"), join(folder, "dyn/cli.ts")];
   const { code } = await new Deno.Command(Deno.execPath(), {

@@ -3,7 +3,7 @@
  */
 import { type Command, FLAGS, refuseWord, SWITCHES } from "./command.ts";
 
-/** The words that may follow `dyn`: commands with what they do, and flags. */
+/** The words that may follow `dyn`: commands with their summaries, and flags. */
 interface Words {
   readonly commands: readonly (readonly [name: string, summary: string])[];
   readonly flags: readonly (readonly [name: string, summary: string])[];
@@ -44,7 +44,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "’")}'`;
 }
 
-/** `dyn completions`, of these commands. */
+/** `dyn completions` for these commands. */
 export function completionsCommand(commands: () => readonly Command[]): Command {
   const shells = Object.keys(SHELLS);
   return {

@@ -1,5 +1,5 @@
 /**
- * `doctor`: reports what dyn can use on this machine, and what to install where something is missing, one line per
+ * `doctor`: reports what dyn can use on this machine, and what to install if something is missing, one line per
  * finding.
  *
  * Invariant: it ends with code 1 only when programs cannot run here at all; findings that merely slow them down are
@@ -54,7 +54,7 @@ async function permissions(): Promise<Finding> {
 }
 
 async function compiler(): Promise<Finding[]> {
-  // Loaded late, as the toolkit is: settings read the environment that the command line makes
+  // Imported late, like the toolkit: settings read the environment that the command line sets
   const { threadCount, toolchainStatus } = await import("../backends/cpu/toolchain.ts");
   const status = toolchainStatus();
   switch (status.kind) {
@@ -118,7 +118,7 @@ async function adapter(): Promise<Finding> {
 async function library(): Promise<Finding> {
   try {
     const dyn = await toolkit();
-    // The compiler is to be seen at work, not what it made before
+    // The compiler itself is tested, not its cached results
     const options = { kernelCache: false, tier: "wait" } as const;
     const f = dyn.compile((x: ReturnType<typeof dyn.ones>) => x.add(1).sum(), { options });
     const sum = f(dyn.ones([4])).item();

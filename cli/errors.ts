@@ -7,10 +7,10 @@
 import { stripVTControlCharacters } from "node:util";
 import { errorText } from "../lib/base/errors.ts";
 
-/** The place that a line of a stack trace names. */
+/** A position in a line of a stack trace. */
 const PLACE = /(file:\/\/[^\s)]+?):(\d+):(\d+)\)?$/;
 
-/** The source line of the first frame with a marker under the column, or nothing where it cannot be read. */
+/** The source line of the first frame with a marker under the column; empty if it cannot be read. */
 function excerpt(text: string): string {
   const frame = text.split("\n").find((line) => /^\s+at /.test(line));
   const [, url, line, column] = frame?.match(PLACE) ?? [];

@@ -35,7 +35,7 @@ function kindOf(artifact: Artifact, { meta = {} }: LogDetails): keyof Seen | nul
   }
 }
 
-/** The report, from what the stages logged. */
+/** The report, from the logs of the stages. */
 function report({ graphs, breaks, uncompiled, recompiles, limits }: Seen): string {
   const lines = [
     `Dynamo produced ${count(graphs.length, "graph")}, with ${count(breaks.length, "graph break")} and ${
@@ -46,7 +46,7 @@ function report({ graphs, breaks, uncompiled, recompiles, limits }: Seen): strin
     ["Break reason", breaks],
     ["Uncompiled", uncompiled],
     ["Recompilation", recompiles],
-    // Each function once: what it says further changes from call to call.
+    // Each function once: further messages about it differ from call to call.
     ["Limit", [...new Map(limits.toReversed().map((text) => [text.split("\n", 1).join(), text])).values()]],
     ["Graph", graphs],
   ];

@@ -11,7 +11,7 @@ import { fuzz, workerPath } from "./fuzz/supervisor.ts";
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
 
-/** A limit that nothing reaches; infinity could not be told to another process. */
+/** A limit that is never reached; infinity cannot be passed to another process. */
 const UNLIMITED = 1e9;
 
 /** Seconds of a text such as "90s", "10m" or "1h". */
@@ -65,7 +65,7 @@ export const fuzzCommand: Command = {
     const fuzzer = oneOf("--fuzzer", FUZZER_NAMES, given.fuzzer ?? FUZZERS[0].name);
     const known = FUZZERS.find(({ name }) => name === fuzzer)?.tiers ?? TIERS;
     const tiers = given.tier === undefined || given.tier === "all"
-      // WebGPU only on request: in software it takes a second a program
+      // WebGPU only on request: in software a program takes a second
       ? known.filter((tier) => tier !== "webgpu")
       : [oneOf("--tier", known, given.tier)];
     const { path } = given;

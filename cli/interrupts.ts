@@ -1,17 +1,18 @@
 /**
  * Ctrl-C while a line of the REPL runs: ends the run, not the REPL.
  *
- * Invariant: an interrupted run starts no more kernels, whether it is in progress or waiting; a second Ctrl-C ends
- * the process if something still runs.
+ * Invariant: an interrupted run starts no more kernels, whether it is in progress or waiting; a second Ctrl-C ends the
+ * process if something still runs.
  *
- * Signals are delivered between jobs only, so a separate thread waits for them and sets a flag, which is checked at
- * every start of a kernel. Code that starts none, such as an endless loop over numbers, ends with the process.
+ * Signals are delivered between jobs only, so a separate thread waits for them and sets a flag, which is checked
+ * whenever a kernel starts. Code that starts none, such as an endless loop over numbers, can only be ended with the
+ * process.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { DynError } from "../lib/base/errors.ts";
 import { launches } from "../lib/loops/launch.ts";
 
-/** A run was ended by Ctrl-C. */
+/** Thrown if Ctrl-C has ended a run. */
 export class Interrupted extends DynError {
   override readonly name: string = "Interrupted";
 
@@ -20,7 +21,9 @@ export class Interrupted extends DynError {
   }
 }
 
-/** Places in the memory that the thread shares: whether something runs, how often Ctrl-C came since it began. */
+/**
+ * Words of the memory shared with the thread: whether something runs, and how often Ctrl-C was pressed since it began.
+ */
 const RUNS = 0, COUNT = 1;
 
 const THREAD = `
@@ -36,7 +39,7 @@ interface Run {
   isInterrupted: boolean;
 }
 
-/** Runs of a session that Ctrl-C ends. */
+/** Runs of a session, which Ctrl-C ends. */
 export class Interrupts {
   readonly #shared: Int32Array;
   readonly #runs = new AsyncLocalStorage<Run>();
@@ -54,7 +57,7 @@ export class Interrupts {
     Deno.addSignalListener("SIGINT", () => this.#reject?.(new Interrupted()));
   }
 
-  /** Begins to wait for Ctrl-C. */
+  /** Starts to wait for Ctrl-C. */
   static async watch(): Promise<Interrupts> {
     const shared = new Int32Array(new SharedArrayBuffer(8));
     const url = URL.createObjectURL(new Blob([THREAD], { type: "text/javascript" }));
@@ -67,14 +70,14 @@ export class Interrupts {
     return new Interrupts(shared);
   }
 
-  /** Runs `body` as far as Ctrl-C lets it: rejects with `Interrupted` where that comes first. */
+  /** Runs `body` until Ctrl-C is pressed: rejects with `Interrupted` if that comes first. */
   async while<T>(body: () => Promise<T>): Promise<T> {
     const run: Run = { isInterrupted: false };
     Atomics.store(this.#shared, COUNT, 0);
     Atomics.store(this.#shared, RUNS, 1);
     const interrupted = new Promise<never>((_, reject) => this.#reject = reject);
     const finished = this.#runs.run(run, body);
-    // Nobody else may be left to hear of what ends behind an interruption
+    // Nobody may be left to handle failures after an interruption
     finished.catch(() => {});
     try {
       return await Promise.race([finished, interrupted]);

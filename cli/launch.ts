@@ -10,7 +10,7 @@ import { DynError } from "../lib/base/errors.ts";
 import { type Command, UsageError } from "./command.ts";
 import { isUrl, scriptUrl } from "./script_source.ts";
 
-/** One rank: its output goes where `launch` reads it, and its failure behind those that came before. */
+/** One rank: its output goes where `launch` reads it, and its failure is appended to earlier ones. */
 const WORKER = `
 folder=$1
 shift
@@ -64,7 +64,7 @@ class Stream {
     if (rest !== "") onLine(rest);
   }
 
-  /** Waits for its end; one that nobody has written to ends at once. */
+  /** Waits for its end; a stream without a writer ends at once. */
   async end(): Promise<void> {
     if (!this.#isOpen) (await Deno.open(this.#path, { write: true })).close();
     await this.#ended;
@@ -84,7 +84,7 @@ function environment(ranks: number): Record<string, string> {
   };
 }
 
-/** Describes how a rank ended, by its shell exit code: beyond 128 that of a signal. */
+/** Describes how a rank ended, by its shell exit code: above 128 it is that of a signal. */
 function howItEnded(code: number): string {
   const [signal] = Object.entries(constants.signals).find(([, number]) => number === code - 128) ?? [];
   if (signal === undefined) return `failed first, with code ${code}`;
@@ -93,7 +93,7 @@ function howItEnded(code: number): string {
   }`;
 }
 
-/** Starts the ranks and shows what they print. Gives the exit code. */
+/** Starts the ranks and shows their output. Returns the exit code. */
 async function launch(ranks: number, words: readonly string[], folder: string): Promise<number> {
   const pipes = Array.from(
     { length: ranks },

@@ -1,6 +1,6 @@
 /**
  * `minify`: makes a repro smaller. The smaller repro goes to a new folder beside the given `repro.ts`, which may have
- * been edited. Invariant: the given files are only read; the result was run and fails in the same way.
+ * been edited. Invariant: the given files are only read; the result has been run and fails in the same way.
  */
 import { resolve } from "node:path";
 import { parseArgs } from "@std/cli";

@@ -64,7 +64,7 @@ for (let epoch = 1; epoch <= epochs; epoch++) {
 }
 `;
 
-/** The files, by their paths in the folder. */
+/** The files, by path in the folder. */
 function files(dyn: string): Readonly<Record<string, string>> {
   const settings = {
     tasks: { train: "deno run -A main.ts" },
@@ -78,7 +78,7 @@ function files(dyn: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Returns the address of this dyn: its package, or the running files. */
+/** Returns the URL of this dyn: its package, or the running files. */
 function ownAddress(): string {
   const here = new URL("../mod.ts", import.meta.url).href;
   return here.startsWith("file:") ? here : "jsr:@x/dyn";

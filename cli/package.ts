@@ -1,6 +1,6 @@
 /**
- * `package`: packages a program so that it runs without the compiler, from a module whose default export is an
- * exported program, or the file of one.
+ * `package`: packages a program so that it runs without the compiler, from a module whose default export is an exported
+ * program, or from the file of one.
  *
  * Invariant: the module runs as `run` would run it.
  */

@@ -7,18 +7,18 @@
  */
 import { type Toolkit, toolkit } from "./toolkit.ts";
 
-/** Sizes of matrices. Programs serve all sizes of their magnitudes, but equal ones apart. */
+/** Sizes of matrices. A program serves all sizes of the same magnitudes, but equal sizes need another one. */
 const SHAPES = [[1024, 1024], [768, 1024], [128, 1024]] as const;
-/** Elements of what may have any shape: one program serves all from some thousand on. */
+/** Elements of operands of any shape: one program serves all from some thousand on. */
 const ELEMENTS = 2 ** 20;
-/** Calls of everything until native code has been asked for: that takes a millisecond of work. */
+/** Number of calls of everything until native code has been requested, after a millisecond of work. */
 const ROUNDS = 24;
-/** Milliseconds between two looks at the compiler. */
+/** Milliseconds between two polls of the compiler. */
 const NAP = 100;
 
 type Call = () => unknown;
 
-/** Calls that most programs have. */
+/** Calls that are common in programs. */
 export function commonCalls(dyn: Toolkit): readonly Call[] {
   return [...elementwiseCalls(dyn), ...SHAPES.flatMap((shape) => matrixCalls(dyn, shape))];
 }
@@ -81,7 +81,7 @@ function matrixCalls(dyn: Toolkit, [rows, columns]: typeof SHAPES[number]): read
   ];
 }
 
-/** Makes all of it; gives what was made, in words. Throws where something cannot be made at all. */
+/** Prepares all of it; returns a description of what was prepared. Throws if something cannot be prepared at all. */
 export async function prepare(): Promise<string> {
   const dyn = await toolkit(), calls = commonCalls(dyn);
   const { toolchainStatus } = await import("../backends/cpu/toolchain.ts");
@@ -93,7 +93,7 @@ export async function prepare(): Promise<string> {
   const { isCompiling } = await import("../backends/cpu/background.ts");
   for (let round = 0; round < (native ? ROUNDS : 1) || isCompiling(); round++) {
     for (const call of calls) dyn.noGrad(call);
-    // Compilers have the processors meanwhile
+    // Compilers use the processors meanwhile
     if (isCompiling()) await new Promise((resolve) => setTimeout(resolve, NAP));
   }
   const taken = dyn.counters.get("tiers", "eager_native");

@@ -1,8 +1,8 @@
 /**
  * `repl`: an interactive TypeScript prompt with dyn loaded.
  *
- * Invariant: names declared by an input are properties of the global object, plain ones once the input has run;
- * nothing runs inside a debugger call, so functions typed in are captured and compiled like those of a file.
+ * Invariant: names declared by an input are properties of the global object, and data properties once the input has
+ * run; nothing runs inside a debugger call, so functions typed in are captured and compiled like those of a file.
  */
 import { createInterface, type Interface } from "node:readline";
 import { dirname, join } from "node:path";
@@ -34,12 +34,12 @@ const HISTORY_LINES = 1000;
 
 /** The state of a session. */
 class Session {
-  /** The generated parts of each input's module; stack traces name inputs by their number, from 1. */
+  /** The generated parts of each input's module; stack traces refer to inputs by number, from 1. */
   readonly #inputs: Extract<Prepared, { kind: "module" }>[] = [];
   /** Whether any input failed. */
   failed = false;
 
-  /** `interrupts`: null where no terminal sends Ctrl-C. */
+  /** `interrupts`: null if no terminal sends Ctrl-C. */
   constructor(readonly interrupts: Interrupts | null) {}
 
   /** Runs one finished input and prints its value. */
@@ -68,18 +68,18 @@ class Session {
     }
   }
 
-  /** Shows a failure and goes on. */
+  /** Shows a failure and continues. */
   fail(thrown: unknown): void {
     this.reject(this.#asTyped(errorText(thrown)));
   }
 
-  /** Shows that something typed means nothing. */
+  /** Reports that something typed is not valid. */
   reject(message: string): void {
     this.failed = true;
     console.error(message);
   }
 
-  /** Stack traces name the text of a module made from text, and its columns; this names what was typed. */
+  /** Stack traces show the text of a module created from text, and its columns; this shows what was typed. */
   #asTyped(text: string): string {
     const place = /data:text\/javascript;charset=utf-8,[^\s)]*?input-(\d+):(\d+):(\d+)/g;
     return text.replace(place, (_, number: string, line: string, column: string) => {
@@ -93,7 +93,7 @@ function setGlobal(name: string, descriptor: PropertyDescriptor): void {
   Object.defineProperty(globalThis, name, { ...descriptor, enumerable: true, configurable: true });
 }
 
-/** Makes the toolkit a global, and its names as far as they are free. */
+/** Makes the toolkit a global, and its names as far as they are unused. */
 function shareNames(dyn: object): void {
   for (const [name, value] of Object.entries({ ...dyn, dyn })) {
     if (name in globalThis) continue;
@@ -101,33 +101,33 @@ function shareNames(dyn: object): void {
   }
 }
 
-/** Makes a name an assignable global, with the value that it has, if any. */
+/** Makes a name an assignable global that keeps its present value, if any. */
 function makeVariable(name: string): void {
   const descriptor = Object.getOwnPropertyDescriptor(globalThis, name);
   if (descriptor?.writable) return;
   setGlobal(name, { value: descriptor && Reflect.get(globalThis, name), writable: true });
 }
 
-/** Makes known what an input declares; a later declaration of the same name takes its place. */
+/** Publishes the declarations of an input; a later declaration of the same name replaces them. */
 function declare({ constants = {}, definitions = {}, imports = {} }: Declarations): void {
   for (const [name, value] of Object.entries(constants)) setGlobal(name, { value, writable: false });
   for (const [name, value] of Object.entries(definitions)) setGlobal(name, { value, writable: true });
   for (const [name, get] of Object.entries(imports)) {
     const value = get();
     const isPrimitive = (typeof value !== "object" || value === null) && typeof value !== "function";
-    // Another module may assign what it exports; with a number or text that is sometimes the point of it.
+    // Another module may assign its exports; for a number or text that is sometimes the purpose.
     setGlobal(name, isPrimitive ? { get } : { value, writable: false });
   }
 }
 
-/** Lines as they come; in a terminal with a prompt, history and editing. */
+/** Lines of input; in a terminal with a prompt, history and editing. */
 class Lines {
   readonly #reader: Interface;
   readonly #historyFile: string | undefined;
   readonly #waiting: string[] = [];
   #wake: (() => void) | undefined;
   #closed = false;
-  /** Set by Ctrl-C: what was typed so far is dropped. */
+  /** Set by Ctrl-C: what has been typed so far is dropped. */
   interrupted = false;
 
   constructor(terminal: boolean) {
@@ -166,7 +166,7 @@ class Lines {
     }
   }
 
-  /** Has the terminal send Ctrl-C as a signal while a program of the user's runs. */
+  /** Makes the terminal send Ctrl-C as a signal while the user's program runs. */
   async whileRunning(body: () => Promise<void>): Promise<void> {
     const raw = (mode: boolean) => {
       if (this.#historyFile !== undefined) Deno.stdin.setRaw(mode);
@@ -198,7 +198,7 @@ class Lines {
     try {
       Deno.writeTextFileSync(this.#historyFile, `${line}\n`, { append: true });
     } catch {
-      // A history that cannot be written is no reason to stop.
+      // A history that cannot be written is not a reason to stop.
     }
   }
 
@@ -207,7 +207,7 @@ class Lines {
   }
 }
 
-/** Reads, runs and prints until the input ends; the result says whether everything went well. */
+/** Reads, runs and prints until the input ends; returns whether everything succeeded. */
 async function loop(lines: Lines, session: Session): Promise<void> {
   let typed = "";
   while (true) {
@@ -268,7 +268,7 @@ export const replCommand: Command = {
   run: async (args) => {
     expectNoMore("repl", args);
     await checkChoices();
-    // Before the hooks, which give each module to JavaScript
+    // Before the hooks, which pass each module to JavaScript
     shareNames(await toolkit());
     redirectOtherCheckouts();
     rewriteLoadedModules();

@@ -2,13 +2,13 @@
  * Tab completion in the REPL: names of globals, and members after a dot.
  *
  * It returns the possible completions of the last word before the cursor, and that word. Invariant: no code of the
- * program runs: a member that a getter computes is completed itself, but nothing after it.
+ * program runs: an accessor is completed itself, but nothing after it.
  */
 
 /** A name, or names joined by dots, at the end of a line. */
 const WORD = /(?:[\p{ID_Start}$_][\p{ID_Continue}$]*\.)*[\p{ID_Start}$_]?[\p{ID_Continue}$]*$/u;
 
-/** The completions of a line, as node:readline takes them. */
+/** The completions of a line, in the form that node:readline expects. */
 export function completions(line: string): [string[], string] {
   const [word = ""] = WORD.exec(line) ?? [];
   if (word === "") return [[], word];
@@ -21,7 +21,7 @@ export function completions(line: string): [string[], string] {
   return [found.sort().map((name) => before + name), word];
 }
 
-/** A data property's value, of an object or what it inherits from; undefined for all else. */
+/** The value of an own or inherited data property; undefined for all else. */
 function valueOf(object: unknown, name: string): unknown {
   for (let at = objectOf(object); at !== null; at = Object.getPrototypeOf(at)) {
     const descriptor = Object.getOwnPropertyDescriptor(at, name);
@@ -38,7 +38,7 @@ function namesOf(value: unknown): Set<string> {
   return found;
 }
 
-/** The object that has a value's members. */
+/** The object whose members a value has. */
 function objectOf(value: unknown): object | null {
   return value === undefined || value === null ? null : Object(value);
 }

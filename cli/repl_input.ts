@@ -22,21 +22,21 @@ export type Prepared =
   | {
     readonly kind: "module";
     readonly code: string;
-    /** Global variables that the module assigns and that have to be there. */
+    /** Global variables that the module assigns and that must exist. */
     readonly variables: readonly string[];
     readonly insertions: readonly Insertion[];
   }
   | { readonly kind: "incomplete" }
   | { readonly kind: "error"; readonly message: string };
 
-/** Text that was not typed: in front of a column of the typed text, that long. */
+/** Text that was not typed: its length, before a column of the typed text. */
 export interface Insertion {
   readonly line: number;
   readonly column: number;
   readonly length: number;
 }
 
-/** The global function by which a module hands over what it declares. */
+/** The global function by which a module publishes its declarations. */
 export const DECLARE: unique symbol = Symbol.for("dyn.repl.declare");
 
 /** The declarations of a module, by name; imports as functions, since another module's exports may change. */
@@ -53,7 +53,7 @@ interface Edit {
   readonly text: string;
 }
 
-/** The source is wrong, or there is not all of it. */
+/** Thrown if the source is wrong, or incomplete. */
 class InputError extends Error {
   readonly incomplete: boolean;
 
@@ -63,7 +63,7 @@ class InputError extends Error {
   }
 }
 
-/** Makes a module of an input; `folder` is what relative imports are relative to. */
+/** Turns an input into a module; relative imports are relative to `folder`. */
 export function prepare(source: string, folder: string): Prepared {
   try {
     const { text, program } = parsed(source);
@@ -82,7 +82,7 @@ export function prepare(source: string, folder: string): Prepared {
   }
 }
 
-/** The column of the input that a column of the module stands for. */
+/** The column of the input that corresponds to a column of the module. */
 export function typedColumn(insertions: readonly Insertion[], line: number, column: number): number {
   let typed = column;
   for (const each of insertions) {
@@ -91,7 +91,7 @@ export function typedColumn(insertions: readonly Insertion[], line: number, colu
   return typed;
 }
 
-/** Variables become assignments; other declarations are handed over right behind themselves. */
+/** Variables become assignments; other declarations are published right after themselves. */
 function statementEdits(statement: Program["body"][number], program: Program, text: string): Edit[] {
   if (statement.type === "VariableDeclaration" && isVariable(statement.kind)) {
     return assignmentEdits(statement);
@@ -108,7 +108,7 @@ function statementEdits(statement: Program["body"][number], program: Program, te
     ...record("import", (name) => `${name}:()=>${name}`),
   ];
   const call = `;globalThis[Symbol.for("${DECLARE.description}")]({${declarations}});`;
-  // Behind the last line of the input there may be another one.
+  // The last line of the input may be followed by more code.
   const isLast = statement === program.body.at(-1);
   return [
     isLast
@@ -137,7 +137,7 @@ function insertionOf({ start, text: inserted }: Edit, text: string): Insertion {
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1, length: inserted.length };
 }
 
-/** JavaScript of an input and its syntax tree. An input that opens with `{` is an object where it can be one. */
+/** JavaScript of an input and its syntax tree. An input that opens with `{` is an object if it can be one. */
 function parsed(source: string): { text: string; program: Program } {
   if (source.trimStart().startsWith("{")) {
     try {
@@ -165,7 +165,7 @@ function parseText(text: string): { text: string; program: Program } {
   }
 }
 
-/** Blanks types out; constructs that are more than types (enums) are rewritten. */
+/** Replaces types by blanks; constructs that are more than types (enums) are rewritten. */
 function withoutTypes(source: string): string {
   let text: string;
   try {
@@ -244,7 +244,7 @@ function patternNames(pattern: Pattern): string[] {
   }
 }
 
-/** Relative imports become absolute, because a module made from text has no folder. */
+/** Relative imports become absolute, because a module created from text has no folder. */
 function specifierEdits(program: Program, folder: string): Edit[] {
   const base = pathToFileURL(`${folder}/`);
   const edits: Edit[] = [];
@@ -273,7 +273,7 @@ function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && "type" in value && "start" in value;
 }
 
-/** The last statement, when it is an expression, becomes the module's default export. */
+/** The last statement, if it is an expression, becomes the module's default export. */
 function completionEdits(program: Program, text: string): Edit[] {
   const last = program.body.at(-1);
   const exportsDefault = program.body.some(({ type }) => type === "ExportDefaultDeclaration");
@@ -286,7 +286,7 @@ function completionEdits(program: Program, text: string): Edit[] {
   ];
 }
 
-/** Makes the edits, which are sorted and do not overlap. */
+/** Applies the edits, which are sorted and do not overlap. */
 function applyEdits(text: string, edits: readonly Edit[]): string {
   let out = "";
   let position = 0;

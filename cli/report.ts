@@ -10,7 +10,7 @@ import { LOG_SUFFIX, readTrace, type TracedProcess } from "../lib/debug/trace_fo
 import { type Command, UsageError } from "./command.ts";
 import { toolkit } from "./toolkit.ts";
 
-/** The processes of a trace folder, in order of their beginnings. Throws `UsageError` where there are none. */
+/** The processes of a trace folder, by start. Throws `UsageError` if there are none. */
 export function readFolder(folder: string): TracedProcess[] {
   let names: string[];
   try {

@@ -1,8 +1,8 @@
 /**
  * `run`: runs a user's script in this process, as if Deno had been started with it.
  *
- * Invariant: the script, and every module it imports, gets this toolchain's own copy of dyn, whichever name it
- * imports it by; in the script `Deno.args` holds its own arguments and `import.meta.main` is true.
+ * Invariant: the script, and every module it imports, gets this toolchain's own copy of dyn, whichever name it uses to
+ * import it; in the script `Deno.args` holds its own arguments and `import.meta.main` is true.
  *
  * `jsr:@x/dyn` needs nothing: Deno resolves the name of the package whose `deno.json` governs the entry point to that
  * package. Files called `mod.ts` in other checkouts of dyn are redirected by a resolve hook.
@@ -31,7 +31,7 @@ function isDynModule(url: string): boolean {
   }
 }
 
-/** Every import of another checkout's `mod.ts` from here on gives the toolchain's own. */
+/** Makes every later import of another checkout's `mod.ts` resolve to the toolchain's own. */
 export function redirectOtherCheckouts(): void {
   registerHooks({
     resolve(specifier, context, next) {
@@ -42,10 +42,10 @@ export function redirectOtherCheckouts(): void {
   });
 }
 
-/** Runs a script to the end of its top level. Rejects with what it throws. */
+/** Runs a script to the end of its top level. Rejects with whatever it throws. */
 export async function runScript(path: string, args: readonly string[]): Promise<void> {
   const { url, folder } = await scriptSource(path);
-  // Before the hooks, which give each module to JavaScript: a thousand that they have nothing to do with
+  // Before the hooks, which pass each module to JavaScript: a thousand that do not concern them
   await toolkit();
   Object.defineProperty(Deno, "args", { value: [...args], enumerable: true, configurable: true });
   redirectOtherCheckouts();

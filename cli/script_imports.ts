@@ -1,8 +1,8 @@
 /**
  * The import map of a script's own project: dyn's process was started with the settings of dyn.
  *
- * A hook makes modules below the project's folder import what its `deno.json` says. Invariant: dyn itself is always
- * this installation, whatever the project calls it.
+ * A hook resolves imports of modules below the project's folder as its `deno.json` says. Invariant: dyn itself is
+ * always this installation, whatever the project calls it.
  */
 import { registerHooks } from "node:module";
 import { dirname, join } from "node:path";
@@ -12,7 +12,7 @@ import { isPlainObject } from "../lib/base/tree.ts";
 
 /** A project's mappings: names, or prefixes that end in a slash, to their targets. */
 export interface ProjectImports {
-  /** The files that say so. */
+  /** The files that define them. */
   readonly files: readonly string[];
   /** The URL of the project's folder. */
   readonly root: string;
@@ -21,7 +21,7 @@ export interface ProjectImports {
   readonly imports: ReadonlyMap<string, string>;
 }
 
-/** Has modules of the project that a folder belongs to import what its settings say. */
+/** Makes modules of a folder's project resolve imports by its settings. */
 export function useProjectImports(folder: string): void {
   const project = projectOf(folder);
   if (project === null || project.imports.size === 0) return;
@@ -49,7 +49,7 @@ function mapped(specifier: string, project: ProjectImports): string {
   return targetIn(target + specifier.slice(key.length), project);
 }
 
-/** The nearest settings above a folder; null where there are none. Throws DynError where they cannot be read. */
+/** The nearest settings above a folder; null if there are none. Throws DynError if they cannot be read. */
 export function projectOf(folder: string): ProjectImports | null {
   for (let at = folder;; at = dirname(at)) {
     for (const name of ["deno.json", "deno.jsonc"]) {

@@ -1,8 +1,8 @@
 /**
  * The source of a script: a file, standard input (`-`) or a URL.
  *
- * It determines the URL to import, and where the script's settings are looked up. Invariant: relative imports of a
- * script from standard input are relative to the current folder.
+ * It determines the URL to import, and the folder of the script's settings. Invariant: relative imports of a script
+ * from standard input are relative to the current folder.
  */
 import { registerHooks } from "node:module";
 import { join, resolve } from "node:path";
@@ -12,11 +12,11 @@ import { UsageError } from "./command.ts";
 /** A script that can be imported. */
 export interface ScriptSource {
   readonly url: string;
-  /** The folder in which its settings are looked for, and in those above; null where there is none. */
+  /** The folder in which, and above which, its settings are looked for; null if there is none. */
   readonly folder: string | null;
 }
 
-/** The script that an argument names. Throws `UsageError` where there is none. */
+/** The script to which an argument refers. Throws `UsageError` if there is none. */
 export async function scriptSource(argument: string): Promise<ScriptSource> {
   if (argument === "-") return await fromStandardInput();
   if (isUrl(argument)) return { url: argument, folder: null };
@@ -28,7 +28,7 @@ export function isUrl(argument: string): boolean {
   return /^(https?|data):/.test(argument);
 }
 
-/** The URL of a script that is a file. Throws `UsageError` where there is none. */
+/** The URL of a script that is a file. Throws `UsageError` if there is none. */
 export function scriptUrl(path: string): string {
   const full = resolve(path);
   let info: Deno.FileInfo;

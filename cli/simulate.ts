@@ -18,7 +18,7 @@ import { checkChoices } from "./toolkit.ts";
 
 const GIB = 2 ** 30;
 
-/** A setting that is a number, in the unit that people give it in. */
+/** A numeric setting, in its customary unit. */
 interface Setting {
   readonly otherwise: number;
   /** Factor to the base unit. */
@@ -43,7 +43,7 @@ type SettingName = keyof typeof SETTINGS;
 
 const NAMES = Object.keys(SETTINGS).filter((name): name is SettingName => Object.hasOwn(SETTINGS, name));
 
-/** Numbers of ranks unless others are given. */
+/** Default numbers of ranks. */
 const RANKS = "8,64,512,4096,65536";
 
 /** Returns the settings, in seconds, bytes and numbers. */

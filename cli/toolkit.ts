@@ -10,7 +10,7 @@ import { refuseWord } from "./command.ts";
 /** The public module. */
 export type Toolkit = typeof import("../mod.ts");
 
-/** Loads the public module; later calls give the same one. */
+/** Loads the public module; later calls return the same one. */
 export async function toolkit(): Promise<Toolkit> {
   return await import("../mod.ts");
 }

@@ -13,7 +13,7 @@ type Outcome =
   | { readonly state: "ok"; readonly first: number; readonly later: number }
   | { readonly state: "wrong" | "failed" | "absent"; readonly because: string };
 
-/** A way of running: the settings that choose it, or why the machine does not have it. */
+/** A way of running: the settings that select it, or the reason why the machine does not have it. */
 interface Tier {
   /** The name of the tier. */
   readonly name: string;
@@ -24,10 +24,10 @@ interface Tier {
   readonly absent: string | null;
 }
 
-/** Calls after the first one. */
+/** Number of calls after the first one. */
 const CALLS = 5;
 
-/** The largest difference of losses that rounding explains after so many steps. */
+/** The largest difference of losses that rounding explains after that many steps. */
 const TOLERANCE = 1e-4;
 
 /** The names of all tiers. */
@@ -54,7 +54,7 @@ async function tiersOf(dyn: Toolkit, wanted: ReadonlySet<string>): Promise<reado
   ];
 }
 
-/** Losses of a few steps of a small network, and what the first and the later ones took, in milliseconds. */
+/** Losses of a few steps of a small network, and the times of the first and the later ones, in milliseconds. */
 function train(
   dyn: Toolkit,
   { backend, device }: Tier,
@@ -120,7 +120,7 @@ export const verifyCommand: Command = {
   run: async (args) => {
     const unknown = args.find((name) => !NAMES.includes(name));
     if (unknown !== undefined) refuseWord("a tier", NAMES, unknown);
-    // The uncompiled step is what the others are compared with.
+    // The uncompiled step is the reference for the others.
     const wanted = new Set(args.length === 0 ? NAMES : ["uncompiled", ...args]);
     const dyn = await toolkit();
     let expected: readonly number[] | null = null, failed = false;

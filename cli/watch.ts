@@ -12,7 +12,7 @@ const SOURCES = /\.(?:[cm]?[jt]sx?|jsonc?)$/;
 /** Time for which changes are collected, in milliseconds: editors write files in several steps. */
 const QUIET = 100;
 
-/** Runs the command line again and again; ends with the process. */
+/** Runs the command line repeatedly; ends with the process. */
 export async function watch(args: readonly string[], script: string | undefined): Promise<never> {
   if (script === undefined || script === "-" || /^\w+:\/\//.test(script)) {
     throw new UsageError(`Expected a script in a file to watch but found ${script ?? "nothing"}`);
@@ -27,7 +27,7 @@ export async function watch(args: readonly string[], script: string | undefined)
       console.error(`[watch] ended with code ${code}; waiting for changes in ${folder}`);
     });
     const start = performance.now();
-    // Events of one change go on for a while.
+    // The events of one change may take a while.
     while (!await isChange(changes) || performance.now() - start < 2 * QUIET);
     if (isRunning) child.kill();
     await ended;

@@ -12,7 +12,7 @@ import { type Command, UsageError } from "./command.ts";
 
 /** The port that is tried first. */
 const PORT = 6100;
-/** Milliseconds between looks at the files. */
+/** Milliseconds between polls of the files. */
 const LOOK = 500;
 
 /** A message to the page. */
@@ -20,7 +20,7 @@ type Update =
   | { readonly kind: "values"; readonly all: boolean; readonly series: readonly ShownSeries[] }
   | { readonly kind: "ended"; readonly code: number };
 
-/** Finds event files and tells pages of what is in them. */
+/** Finds event files and reports their contents to pages. */
 class Watched {
   readonly #follower = new EventFollower((text) => console.error(`[watch] ${text}`));
   readonly #pages = new Set<(update: Update) => void>();
@@ -43,7 +43,7 @@ class Watched {
     for (const page of this.#pages) page(update);
   }
 
-  /** Adds a page, which gets everything at once; the result takes it away. */
+  /** Adds a page, which immediately receives everything; the result removes it. */
   open(page: (update: Update) => void): () => void {
     page({ kind: "values", all: true, series: this.#follower.all });
     if (this.#ended) page(this.#ended);
@@ -52,7 +52,7 @@ class Watched {
   }
 }
 
-/** A stream of updates, as browsers read them. */
+/** A stream of updates, in the format of browsers. */
 function updates(watched: Watched): Response {
   const encoder = new TextEncoder();
   let close = () => {};
@@ -70,7 +70,7 @@ function updates(watched: Watched): Response {
 function serve(title: string, watched: Watched): Deno.HttpServer<Deno.NetAddr> {
   const page = htmlPage({ title, script: watchScript, data: { title } });
   const handler = (request: Request): Response => {
-    // Other sites must not reach it by a name of their own
+    // Other sites must not access it under a name of their own
     if (!/^(localhost|127\.0\.0\.1):\d+$/.test(request.headers.get("host") ?? "")) {
       return new Response("Expected a local name", { status: 403 });
     }
@@ -88,7 +88,7 @@ function serve(title: string, watched: Watched): Deno.HttpServer<Deno.NetAddr> {
   }
 }
 
-/** All event files below a folder; none where it has been removed. */
+/** All event files below a folder; none if it has been removed. */
 function eventFiles(folder: string): string[] {
   let entries: Deno.DirEntry[];
   try {

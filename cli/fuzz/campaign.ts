@@ -8,16 +8,19 @@ import { counters } from "../../lib/base/logs.ts";
 import type { Fuzzer } from "./fuzzer.ts";
 import type { CampaignEvent, Failure, Tier, WorkerTask } from "./protocol.ts";
 
-/** A task without the fuzzer that it is for. */
+/** A task, without the fuzzer that runs it. */
 export interface CampaignOptions extends Omit<WorkerTask, "fuzzer" | "without"> {
-  /** End after so many findings. */
+  /** End after this many findings. */
   readonly enough?: number;
-  /** End where the process holds so many bytes, to make way for a new one. Unless given, it never does. */
+  /** End when the process holds this many bytes, to make way for a new one. By default it never does. */
   readonly mostBytes?: number;
   readonly report: (event: CampaignEvent) => void;
 }
 
-/** Programs that share a module and a seed. To look at a new module, dyn asks V8 for all that it has read. */
+/**
+ * Number of programs that share a module and a seed. To capture functions of a new module, dyn asks V8 for all its
+ * scripts.
+ */
 const BATCH: Readonly<Record<Tier, number>> = {
   eager: 100,
   aot_eager: 100,
@@ -106,7 +109,7 @@ async function repeat<P>(
   });
 }
 
-/** A failure that did not come again when its program ran alone: it hangs on what ran before it. */
+/** Reports a failure that did not recur when its program ran alone: it depends on what ran before. */
 function reportUnshrunk<P>(
   fuzzer: Fuzzer<P>,
   programs: fc.Arbitrary<P>,

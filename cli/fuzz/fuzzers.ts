@@ -15,7 +15,7 @@ function campaigns<P>(fuzzer: Fuzzer<P>): Run {
   return (options) => runCampaign(fuzzer, options);
 }
 
-/** The names that are meant; throws DynError for one that is unknown. */
+/** Looks up names; throws DynError for an unknown one. */
 function chosen<T extends string>(known: readonly T[], names: readonly string[]): readonly T[] {
   const unknown = names.find((name) => !known.some((each) => each === name));
   if (unknown !== undefined) throw new DynError(`Expected some of ${known.join(", ")} but found ${unknown}`);
@@ -27,7 +27,7 @@ const MAKERS: Readonly<Record<FuzzerName, (without: readonly string[]) => Run>> 
   language: (without) => campaigns(new LanguageFuzzer({ without: chosen(LANGUAGE_FEATURES, without) })),
 };
 
-/** The campaigns of a fuzzer. `without` names what is not generated, or not compared. */
+/** The campaigns of a fuzzer. `without` names the features not to generate and the observations not to compare. */
 export function campaignsOf(name: FuzzerName, without: readonly string[]): Run {
   return MAKERS[name](without);
 }

@@ -6,7 +6,7 @@
 /** Tiers on which compiled programs run. */
 export const TIERS = ["eager", "aot_eager", "wasm", "native", "webgpu"] as const;
 
-/** One of the ways of running compiled programs. */
+/** A way of running compiled programs. */
 export type Tier = typeof TIERS[number];
 
 /** The names of the fuzzers. */
@@ -15,16 +15,16 @@ export const FUZZER_NAMES = ["tensors", "language"] as const;
 /** The name of a fuzzer. */
 export type FuzzerName = typeof FUZZER_NAMES[number];
 
-/** A fuzzer from outside. */
+/** The public properties of a fuzzer. */
 export interface FuzzerInfo {
   readonly name: FuzzerName;
-  /** The programs that it makes. */
+  /** The kind of programs that it generates. */
   readonly summary: string;
-  /** Tiers that it can run. */
+  /** Tiers on which it can run. */
   readonly tiers: readonly Tier[];
 }
 
-/** The fuzzers; the first one runs unless another is named. */
+/** The fuzzers; the first one runs by default. */
 export const FUZZERS: readonly [FuzzerInfo, ...FuzzerInfo[]] = [
   {
     name: "tensors",
@@ -34,7 +34,7 @@ export const FUZZERS: readonly [FuzzerInfo, ...FuzzerInfo[]] = [
   {
     name: "language",
     summary: "statements and expressions of the language around tensors",
-    // Each program breaks its graph many times, and each part would be a shader
+    // Each program breaks its graph many times, and each part would need a shader
     tiers: TIERS.filter((tier) => tier !== "webgpu"),
   },
 ];
@@ -55,9 +55,9 @@ export interface Failure {
 
 /** Events of a campaign, as data that can be sent to another process. */
 export type CampaignEvent =
-  /** A program is about to run; the last one before a process dies is why. */
+  /** A program is about to run; if the process dies, the last one is the cause. */
   | { readonly event: "program"; readonly seed: number; readonly index: number }
-  /** A program is being made smaller. */
+  /** A program is being shrunk. */
   | { readonly event: "shrinking" }
   | {
     readonly event: "finding";
@@ -65,7 +65,7 @@ export type CampaignEvent =
     readonly path: string;
     readonly signature: string;
     readonly failure: Failure;
-    /** A file that shows it. */
+    /** A file that reproduces it. */
     readonly file: string;
   }
   | { readonly event: "end"; readonly nextSeed: number; readonly counts: Readonly<Record<string, number>> };
@@ -77,10 +77,10 @@ export interface WorkerTask {
   readonly seed: number;
   readonly programs: number;
   readonly seconds: number;
-  /** Most seconds to make one failing program smaller. */
+  /** Maximum number of seconds for shrinking one failing program. */
   readonly shrinkSeconds: number;
-  /** One program: that of the seed at this path. */
+  /** Runs only one program: that of the seed at this path. */
   readonly path?: string;
-  /** Kinds of statements not to make, kinds of observations not to compare. */
+  /** Kinds of statements not to generate, and of observations not to compare. */
   readonly without: readonly string[];
 }

@@ -1,7 +1,7 @@
 /**
  * Fuzzes in separate processes, one after another: a process that grows, hangs or dies is replaced, which counts as a
- * finding too. Findings are reported as they come, then counts. Invariant: of dyn it imports only errors, so that the
- * command line stays light.
+ * finding too. Findings are reported as they arrive, then counts. Invariant: it imports only errors from dyn, so that
+ * the command line stays light.
  */
 import { stripVTControlCharacters } from "node:util";
 import { DynError } from "../../lib/base/errors.ts";
@@ -11,7 +11,7 @@ import type { CampaignEvent, WorkerTask } from "./protocol.ts";
 export interface FuzzOptions extends WorkerTask {
   /** The module that a process runs; default: that of the fuzzers. */
   readonly worker?: string;
-  /** Told about each finding of a new kind at once. */
+  /** Called immediately for each finding of a new kind. */
   readonly onFinding?: (finding: Finding) => void;
 }
 
@@ -28,7 +28,7 @@ export interface FuzzReport {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** Without a sign of life for so long, a process hangs. */
+/** A process without output for this long counts as hanging. */
 const MOST_SILENCE_MS = 180_000;
 
 /** Returns the command line that reproduces a program. */

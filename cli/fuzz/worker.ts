@@ -6,12 +6,12 @@ import { init } from "../../mod.ts";
 import { campaignsOf } from "./fuzzers.ts";
 import type { CampaignEvent, WorkerTask } from "./protocol.ts";
 
-/** Beyond so many bytes a process makes way for a new one. */
+/** Number of bytes at which a process makes way for a new one. */
 const MOST_BYTES = 1.5 * 2 ** 30;
 
 const encoder = new TextEncoder();
 
-/** Written at once: a process that dies keeps nothing back. */
+/** Written synchronously: a process that dies must not lose events. */
 function report(event: CampaignEvent): void {
   const bytes = encoder.encode(`${JSON.stringify(event)}\n`);
   for (let written = 0; written < bytes.length;) written += Deno.stdout.writeSync(bytes.subarray(written));

@@ -1,7 +1,7 @@
 /** Files and programs for packing: copies, names and texts. */
 import { dirname, join } from "node:path";
 
-/** Runs a program and returns its standard output; throws with its standard error when it fails. */
+/** Runs a program and returns its standard output; throws with its standard error if it fails. */
 export async function output(program: string, args: readonly string[], cwd: string): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command(program, { args: [...args], cwd }).output();
   if (!success) throw new Error(`${program} ${args[0]} failed:\n${new TextDecoder().decode(stderr)}`);
@@ -17,7 +17,7 @@ export function isFile(path: string): boolean {
   }
 }
 
-/** Copies a file, into folders that are made where they are missing. */
+/** Copies a file, creating missing folders. */
 export function copy(from: string, to: string): void {
   Deno.mkdirSync(dirname(to), { recursive: true });
   Deno.copyFileSync(from, to);

@@ -1,6 +1,6 @@
 /**
- * Packs Deno and a folder into one executable: a launcher in POSIX shell, followed by a compressed archive.
- * Invariant: the launcher runs what was packed, or says why it does not.
+ * Packs Deno and a folder into one executable: a launcher in POSIX shell, followed by a compressed archive. Invariant:
+ * the launcher runs what was packed, or reports why it does not.
  */
 import { dirname, join } from "node:path";
 import settings from "../../deno.json" with { type: "json" };
@@ -9,22 +9,19 @@ import { copy, filesBelow, output } from "./files.ts";
 
 /** The parts of an executable. */
 export interface Packing {
-  /** Holds `dyn`, and what else is named below. */
+  /** Contains `dyn`, and everything else named below. */
   readonly folder: string;
-  /** Folders besides `bin` and `dyn` whose files have to stay as they are. */
+  /** Folders besides `bin` and `dyn` whose files have to remain unchanged. */
   readonly parts?: readonly string[];
-  /** A folder of compiled code that goes on growing where the executable runs. */
+  /** A folder of compiled code that continues to grow where the executable runs. */
   readonly cache?: string | undefined;
-  /** A script of the folder that is run with the arguments; absent: dyn's command line. */
+  /** A script in the folder that is run with the arguments; absent: dyn's command line. */
   readonly script?: string | undefined;
   /** Its name in messages. */
   readonly name: string;
 }
 
-/**
- * Returns what the launcher's `listed` prints for the packed files: checksum and length of a line for each, with its
- * size.
- */
+/** Returns what the launcher's `listed` prints for the packed files: for each, a line with checksum and length. */
 async function listingOf(folder: string, parts: readonly string[]): Promise<string> {
   const paths = parts.flatMap((part) => filesBelow(join(folder, part)))
     .map((path) => path.slice(folder.length + 1));
@@ -36,7 +33,7 @@ async function listingOf(folder: string, parts: readonly string[]): Promise<stri
   return (await output("sh", ["-c", 'cksum <"$1"', "sh", list], folder)).trim();
 }
 
-/** Writes the executable. Throws DynError where there is no POSIX shell. */
+/** Writes the executable. Throws DynError if there is no POSIX shell. */
 export async function pack(packing: Packing, target: string): Promise<void> {
   const { folder, parts = [], cache, script, name } = packing, kept = ["bin", "dyn", ...parts];
   if (Deno.build.os === "windows") {
@@ -62,7 +59,7 @@ export async function pack(packing: Packing, target: string): Promise<void> {
   };
   let template = Deno.readTextFileSync(new URL("launcher.sh", import.meta.url));
   for (const [word, value] of Object.entries(words)) template = template.replaceAll(`@${word}@`, () => value);
-  // The offset is part of what it counts, so the text keeps its length: spaces pad it.
+  // The offset is part of the text whose length it is, so the length is kept constant: spaces pad it.
   const width = "@OFFSET@".length;
   const offset = new TextEncoder().encode(template).length + 1;
   const launcher = new TextEncoder().encode(template.replace("@OFFSET@", String(offset).padEnd(width)));

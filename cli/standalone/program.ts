@@ -1,6 +1,6 @@
 /**
- * A user's program as a folder: its modules and the files that it reads, at the same relative paths. Invariant:
- * modules are resolved as `run` resolves them; a program with parts that are not files is refused.
+ * A user's program as a folder: its modules and the files that it reads, at the same relative paths. Invariant: modules
+ * are resolved as `run` resolves them; a program with modules that are not files is refused.
  */
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -18,15 +18,15 @@ const PUBLIC: Readonly<Record<string, string>> = {
 
 /** A program in a folder. */
 export interface PackedProgram {
-  /** The part of the folder that it is in. */
+  /** The subfolder that contains it. */
   readonly part: string;
-  /** The script, from the folder on. */
+  /** The script, relative to the folder. */
   readonly script: string;
 }
 
 /**
- * Copies a script, its modules and `include`, files or folders, below `folder`. A program within dyn's own folder goes to its
- * place there. Throws DynError for what is missing, and for modules that are no files.
+ * Copies a script, its modules and `include`, files or folders, below `folder`. A program within dyn's own folder keeps
+ * its place there. Throws DynError for what is missing, and for modules that are not files.
  */
 export async function copyProgram(
   script: string,
@@ -42,7 +42,7 @@ export async function copyProgram(
   const part = join(folder, "program"), all = [...files, ...projectOf(dirname(path))?.files ?? []];
   const root = commonFolder(all);
   for (const file of all) copy(file, placeIn(part, root, file));
-  // Without settings of its own it would have those of a folder above, wherever it runs
+  // Without settings of its own it would use those of a folder above, wherever it runs
   if (!isFile(join(part, "deno.json")) && !isFile(join(part, "deno.jsonc"))) {
     Deno.writeTextFileSync(join(part, "deno.json"), "{}\n");
   }
@@ -65,7 +65,7 @@ function included(path: string): string[] {
   }
 }
 
-/** The folder below which all files are. */
+/** The folder that contains all files. */
 function commonFolder(files: readonly string[]): string {
   const [first = "", ...others] = files.map(dirname);
   let folder = first;
@@ -75,7 +75,7 @@ function commonFolder(files: readonly string[]): string {
   return folder;
 }
 
-/** The settings by which the modules of a program are found: its own, and dyn under its names. */
+/** The settings by which the modules of a program are resolved: its own, and dyn under its names. */
 function settingsOf(script: string): Readonly<Record<string, string>> {
   const project = projectOf(dirname(script)), imports: Record<string, string> = {};
   for (const [name, target] of project?.imports ?? []) {
@@ -91,14 +91,14 @@ function settingsOf(script: string): Readonly<Record<string, string>> {
   return imports;
 }
 
-/** Returns whether a module is one of dyn's, which have their own place. */
+/** Returns whether a module is one of dyn's, which are packed separately. */
 function isOwn(specifier: string): boolean {
   const path = specifier.startsWith("file:") ? fileURLToPath(specifier) : "";
   return ["lib", "backends", "packaging", "cli"].some((room) => path.startsWith(`${ROOT}${room}/`)) ||
     Object.values(PUBLIC).some((file) => path === ROOT + file);
 }
 
-/** The files of a program's modules, but for dyn's. */
+/** The files of a program's modules, without dyn's. */
 async function modulesOf(script: string): Promise<string[]> {
   const folder = await Deno.makeTempDir({ prefix: "dyn-compile-" });
   try {

@@ -12,7 +12,7 @@ import { copy, isFile, type ModuleGraph, output } from "./files.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** Files beside the modules. */
+/** Files besides the modules. */
 const OTHERS = ["LICENSE", "cli/standalone/launcher.sh"];
 
 /** Paths of the repository's own modules that the entry reaches, dynamic imports included. */

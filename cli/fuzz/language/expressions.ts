@@ -5,7 +5,7 @@
 import { numbersInMemory, tensorsInMemory, valuesInMemory } from "./memory.ts";
 import { choose, closed, code, several, type Text, word } from "./text.ts";
 
-/** The parts that texts are made of. */
+/** Kinds of expressions. */
 export type Part = "number" | "truth" | "tensor" | "value" | "list" | "statement";
 export type Grammar = Record<Part, string>;
 export type Tie = (part: Part) => Text;
@@ -19,7 +19,7 @@ export const place = word(
 );
 const local = word("p", "q", "i", "c1");
 
-/** The parts by name, for expressions that contain others. */
+/** The kinds by name, for expressions that contain others. */
 export function partsOf(tie: Tie): Expressions {
   return {
     number: tie("number"),
@@ -30,7 +30,7 @@ export function partsOf(tie: Tie): Expressions {
   };
 }
 
-/** The texts. */
+/** The expressions. */
 export function expressions(tie: Tie): Expressions {
   return {
     number: numbers(tie),
@@ -67,7 +67,7 @@ function numbers(tie: Tie): Text {
     [1, code`${list}.findIndex((e) => e > ${closed(number)})`],
     [1, code`${list}.reduce((a, b) => a + ${choose([2, word("b")], [1, closed(number)])}, 0)`],
     [1, code`${tensor}.sum().item()`],
-    // Whether 0 or −0 is the greater one is unspecified: it depends on the order of the elements
+    // Whether 0 or −0 counts as greater is unspecified: it depends on the order of the elements
     [1, code`(${tensor}.${word("max", "min")}().item() + 0)`],
     [1, code`(() => { ${closed(tie("statement"))} return ${closed(number)}; })()`],
     [1, code`((a = ${closed(number)}, b = a + 1) => a * b)(${choose([1, word("")], [1, number])})`],

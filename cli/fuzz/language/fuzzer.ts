@@ -1,7 +1,7 @@
 /**
- * The language fuzzer: random JavaScript around tensors, run plainly and compiled. Invariant: everything that a
- * program shows is compared: results, errors, the order of effects, changes of objects and variables; and no call
- * falls back to uncompiled execution because of a fault.
+ * The language fuzzer: random JavaScript around tensors, run plainly and compiled. Invariant: everything observable is
+ * compared: results, errors, the order of effects, changes of objects and variables; and no call falls back to
+ * uncompiled execution because of a fault.
  */
 import fc from "fast-check";
 import { breakText } from "../../../lib/base/errors.ts";
@@ -74,19 +74,19 @@ function isProgram(program: LanguageProgram): boolean {
   }
 }
 
-/** Messages of V8 that name its own internal variables, or depend on how the program is written. */
+/** Messages of V8 that contain its own internal variables, or depend on how the program is written. */
 const WORDED = /is not iterable|Cannot destructure|Cannot read properties/;
 
-/** Of what V8 says in words of its own only that it says something counts. */
+/** Removes V8's own wording from messages: only their presence counts. */
 function normalized(tokens: readonly Token[]): readonly Token[] {
   return tokens.map((token) => {
     if (typeof token !== "string") return token;
-    // Printed code has names of its own for variables.
+    // Printed code has its own names for variables.
     return WORDED.test(token) ? "(V8)" : token.replaceAll(/(?<=\w)\$(?:f?\d+\b|c\.v\b)/g, "");
   });
 }
 
-/** More is shown only by what calls itself until the stack is full. */
+/** Only programs that recurse until the stack is full show more. */
 const MOST_OBSERVATIONS = 5000;
 
 /** Runs a program plainly and compiled; the first difference, or null. */
@@ -119,7 +119,7 @@ export async function check(program: LanguageProgram, backend: string): Promise<
 
 const FAULT = "Something ran uncompiled through a fault of the compiler";
 
-/** Patterns that classify differences, so that a program does not turn into another failure while it shrinks. */
+/** Patterns that classify differences, so that a program keeps its failure while it shrinks. */
 const KINDS: Readonly<Record<string, RegExp>> = {
   fault: new RegExp(FAULT),
   syntax: /UnsupportedSyntax|SyntaxError/,
@@ -135,7 +135,9 @@ export class LanguageFuzzer implements Fuzzer<LanguageProgram> {
   readonly name = "language";
   readonly #inplace: boolean;
   #graphs = 0;
-  /** Whether a graph has been compiled: dyn says once in a process how it compiles, which no program has to do with. */
+  /**
+   * Whether a graph has been compiled: once in a process dyn prints a message about that, which belongs to no program.
+   */
   #hasBegun = false;
 
   constructor({ without = [] }: { readonly without?: readonly LanguageFeature[] } = {}) {
@@ -177,7 +179,7 @@ export class LanguageFuzzer implements Fuzzer<LanguageProgram> {
   }
 }
 
-/** A file that runs a program again and says what differs, with the program to read. */
+/** A file that runs a program again and reports the differences, with the program in readable form. */
 function fileText(program: LanguageProgram, backend: string): string {
   const text = textOf(program).trimEnd().split("\n").map((line) => `// ${line}`).join("\n");
   return `import { check } from ${JSON.stringify(import.meta.url)};

@@ -1,15 +1,18 @@
 /**
- * Typed arrays, views and buffers of random programs: some show the same bytes. Invariant: those of two runs begin
- * with the same contents.
+ * Typed arrays, views and buffers of random programs: some share their bytes. Invariant: those of two runs start with
+ * the same contents.
  */
 import { choose, closed, code, type Text, word } from "./text.ts";
 
-/** The object that programs know as `by`. */
+/** The object that is `by` in programs. */
 export interface ProgramMemory {
   [name: string]: ArrayBufferView | ArrayBuffer;
 }
 
-/** New memory: `u`, `h` and `v` show the same bytes, `f` others of the buffer: which NaN it holds is the engine's choice. */
+/**
+ * New memory: `u`, `h` and `v` share their bytes, `f` is another part of the buffer, because the engine chooses the
+ * bits of NaN.
+ */
 export function programMemory(): ProgramMemory {
   const buffer = new ArrayBuffer(40), f = new Float32Array(buffer, 0, 4);
   f.set([1, -2, 3, 0.5]);
@@ -27,7 +30,7 @@ export function programMemory(): ProgramMemory {
   };
 }
 
-/** Makes every NaN the same one, before bytes are compared. */
+/** Normalises NaN before bytes are compared. */
 export function settleNaN({ f }: ProgramMemory): void {
   if (!(f instanceof Float32Array)) return;
   f.forEach((each, i) => {
@@ -35,7 +38,7 @@ export function settleNaN({ f }: ProgramMemory): void {
   });
 }
 
-/** Others write there between calls. */
+/** Simulates writes by other code between calls. */
 export function writeBetween({ f, c, i }: ProgramMemory, seed: number): void {
   for (const array of [f, c, i]) {
     if (array instanceof Float32Array || array instanceof Uint8ClampedArray || array instanceof Int32Array) {
@@ -48,7 +51,7 @@ const array = word("by.f", "by.u", "by.h", "by.d", "by.c", "by.i", "by.w");
 const index = word("0", "1", "2", "3", "9", "-1", "1.5", "k", "n", "p & 3", "by.i[2]", "by.c[0] & 3");
 const place = code`${array}[${index}]`;
 
-/** Expressions that are numbers. */
+/** Expressions whose values are numbers. */
 export function numbersInMemory(number: Text): Text {
   const reads = [
     "Int8(0)",
@@ -70,7 +73,7 @@ export function numbersInMemory(number: Text): Text {
   );
 }
 
-/** Expressions that are tensors. */
+/** Expressions whose values are tensors. */
 export const tensorsInMemory: Text = choose(
   [2, code`x.add(env.tensor(${array}).sum().float().clamp(-9, 9))`],
   [1, code`env.tensor(${array}.subarray(0, 2)).float().clamp(-9, 9)`],
@@ -79,7 +82,7 @@ export const tensorsInMemory: Text = choose(
   [1, word("env.tensor(by.z).sum().float()", "env.tensor(by.f.slice()).clamp(-9, 9)")],
 );
 
-/** Expressions that are other values. */
+/** Expressions with other values. */
 export const valuesInMemory: Text = choose(
   [2, array],
   [1, word("by.v", "by.buffer", "by.z[0]", "by.f.buffer === by.buffer", "ArrayBuffer.isView(by.v)")],

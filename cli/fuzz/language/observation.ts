@@ -1,6 +1,6 @@
 /**
- * Runs scenarios and compares what two runs show. Scenarios compile functions, call them and show values. Invariant:
- * everything that a program can observe counts: results, elements, identity, errors, output of the console,
+ * Runs scenarios and compares the observations of two runs. Scenarios compile functions, call them and show values.
+ * Invariant: everything that a program can observe counts: results, elements, identity, errors, console output,
  * gradients, random numbers.
  */
 import { compiler, counters, noGrad, type Tensor } from "../../../mod.ts";
@@ -11,21 +11,21 @@ type AnyFunction = (this: never, ...args: never[]) => unknown;
 
 /** The environment of a program: a compiler and an observer. */
 export interface World {
-  /** Compiles, or gives the function back. */
+  /** Compiles, or returns the function unchanged. */
   readonly compile: <F extends AnyFunction>(fn: F) => F;
-  /** Notes values as they are now. */
+  /** Records values in their present state. */
   readonly see: (...values: readonly unknown[]) => void;
-  /** Notes a call's result or error. */
+  /** Records a call's result or error. */
   readonly attempt: (run: () => unknown) => void;
 }
 
-/** A scenario: makes its own state, compiles, calls, shows. */
+/** A scenario: creates its own state, compiles, calls, shows. */
 export type Program = (world: World) => void | Promise<void>;
 
 /** One observation: a text, or a number that is compared with a tolerance. */
 export type Token = string | { readonly number: number };
 
-/** Runs a program and gives what it showed. */
+/** Runs a program and returns its observations. */
 export async function observe(program: Program, compile: World["compile"]): Promise<readonly Token[]> {
   const watcher = new Watcher();
   const restore = watcher.watchConsole();
@@ -94,7 +94,7 @@ class Watcher {
     } else this.#describe(error, new Set());
   }
 
-  /** Notes what is written to the console instead of writing it. */
+  /** Records console output instead of writing it. */
   watchConsole(): () => void {
     const former = { log: console.log, warn: console.warn, error: console.error };
     // Like console output, observations break graphs.
@@ -210,7 +210,7 @@ class Watcher {
   }
 }
 
-/** Reasons to run uncompiled that are faults of the compiler; only counters show them. */
+/** Reasons for running uncompiled that are faults of the compiler; only counters show them. */
 export const FAULTS: readonly string[] = [
   "internal error while a function was captured",
   "exception that was expected and did not come",

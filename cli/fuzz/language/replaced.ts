@@ -1,7 +1,7 @@
 /**
  * Builtins that a program replaces while it is called: methods and global variables with others that do the same and
- * note that they were called. Invariant: the notes of a plain and of a compiled run are equal, so what dyn itself
- * calls must not show, and what the program calls must.
+ * record their calls. Invariant: the records of a plain and of a compiled run are equal, so dyn's own calls must not
+ * appear, and the program's must.
  */
 import { compiler } from "../../../mod.ts";
 
@@ -75,7 +75,7 @@ type Place = readonly [object: object, key: PropertyKey];
 /** Names of builtins that can be replaced. */
 export const REPLACEABLE: readonly string[] = Object.keys(PLACES);
 
-/** Replaces a builtin by one that calls `note` first; the result puts it back. */
+/** Replaces a builtin by one that calls `note` first; the result restores it. */
 export function replaceBuiltin(name: string, note: (name: string) => void): () => void {
   const place = new Map<string, () => Place>(Object.entries(PLACES)).get(name);
   if (!place) throw new Error(`Expected a builtin out of ${REPLACEABLE.join(", ")} but found ${name}`);
@@ -88,7 +88,7 @@ export function replaceBuiltin(name: string, note: (name: string) => void): () =
   return () => void defineProperty(object, key, former);
 }
 
-/** The same as a builtin, but that it notes what is done with it. */
+/** Wraps a builtin so that its uses are recorded. */
 function noting(builtin: unknown, isGlobal: boolean, note: () => void): unknown {
   if (typeof builtin === "function") {
     if (!isGlobal) {

@@ -1,8 +1,8 @@
-/** Programs as those write them who leave out semicolons. Invariant: what is run stays the same. */
+/** Removes semicolons, as many people write programs. Invariant: the program stays the same. */
 import { parse } from "acorn";
 import { type AstNode, childrenOf } from "../../../lib/dynamo/bytecode/syntax.ts";
 
-/** Statements whose semicolon a line break can stand for. */
+/** Statements whose semicolon a line break can replace. */
 const ENDED: ReadonlySet<AstNode["type"]> = new Set<AstNode["type"]>([
   "ExpressionStatement",
   "VariableDeclaration",
@@ -12,7 +12,7 @@ const ENDED: ReadonlySet<AstNode["type"]> = new Set<AstNode["type"]>([
   "ContinueStatement",
 ]);
 
-/** The module with line breaks for semicolons, except where the statement would go on with the next line. */
+/** The module with line breaks in place of semicolons, except where the statement would continue on the next line. */
 export function withoutSemicolons(text: string): string {
   const places: number[] = [];
   const visit = (node: AstNode): void => {

@@ -1,6 +1,6 @@
 /**
  * Random statements over the variables of a function, as text. Invariant: programs terminate, because every loop
- * takes from `fuel`.
+ * consumes `fuel`.
  */
 import fc from "fast-check";
 import { expressions, type Grammar, partsOf, place, small, type Tie } from "./expressions.ts";
@@ -10,13 +10,13 @@ import { choose, closed, code, JUMP, labelled, several, type Text, withoutJumps,
 /** The optional constructs of a function. */
 export interface FunctionKind {
   readonly suspends: "never" | "generator" | "async";
-  /** Tensors are written to in place. */
+  /** Whether tensors are written in place. */
   readonly inplace: boolean;
 }
 
 type Weighted = readonly [number, Text];
 
-/** Every loop spends some, so that all of them end. */
+/** Every loop consumes some, so that all of them end. */
 const FUEL = word("if (--fuel < 0) return 'no fuel';");
 
 /** Statements of a function. */
@@ -235,7 +235,7 @@ function functions(tie: Tie): Weighted[] {
   ];
 }
 
-/** Corners of the language. */
+/** Rare corners of the language. */
 function corners(tie: Tie): Weighted[] {
   const { number, tensor, value, list, truth } = partsOf(tie);
   const block = blockOf(tie), inner = closed(block), constant = closed(number);
@@ -385,7 +385,7 @@ function corners(tie: Tie): Weighted[] {
   ];
 }
 
-/** Uses of words, promises and iterators that calls bring. */
+/** Uses of words, promises and iterators that are passed in. */
 function handedIn(tie: Tie): Weighted[] {
   const { number } = partsOf(tie);
   const block = blockOf(tie), constant = closed(number);

@@ -1,20 +1,20 @@
-/** Random program text put together from random parts, so that a program shrinks by its parts. */
+/** Random program text composed of random parts, so that a program shrinks by its parts. */
 import fc from "fast-check";
 
 /** Random text. */
 export type Text = fc.Arbitrary<string>;
 
-/** Text with random parts in it. */
+/** Text with random parts. */
 export function code(strings: TemplateStringsArray, ...parts: readonly Text[]): Text {
   return fc.tuple(...parts).map((texts) => strings.map((text, i) => text + (texts[i] ?? "")).join(""));
 }
 
-/** One of some texts; shrinks to the first. */
+/** One of several texts; shrinks to the first. */
 export function word(...choices: readonly string[]): Text {
   return fc.constantFrom(...choices);
 }
 
-/** Several texts in a row. */
+/** A sequence of texts. */
 export function several(
   text: Text,
   { least, most, between = " " }: {
@@ -26,7 +26,7 @@ export function several(
   return fc.array(text, { minLength: least, maxLength: most, size: "max" }).map((all) => all.join(between));
 }
 
-/** One of some texts, each as often as its weight says; shrinks to the first. */
+/** One of several texts, by weight; shrinks to the first. */
 export function choose(...choices: readonly (readonly [number, Text])[]): Text {
   return fc.oneof(
     { withCrossShrink: true, maxDepth: 5, depthIdentifier: "code" },
@@ -34,13 +34,13 @@ export function choose(...choices: readonly (readonly [number, Text])[]): Text {
   );
 }
 
-/** A random jump out of a loop or block around it; until there is one it is a mark. */
+/** A random jump out of an enclosing loop or block; it is a placeholder until there is one. */
 export const JUMP: Text = word("@break;", "@continue;");
 
-/** Statements inside a loop or block with a label: some of the jumps that are open in them go there. */
+/** Statements inside a loop or block with a label: some of the open jumps in them refer to it. */
 export function labelled(kind: "loop" | "block", head: Text, body: Text): Text {
   return fc.tuple(head, body, fc.nat(255)).map(([before, inside, mask]) => {
-    // Labels count from the inside, so that none stands inside another of its name.
+    // Labels are numbered from the inside, so that none is nested in another with its name.
     const depth = 1 +
       Math.max(-1, ...[...inside.matchAll(/\bL(\d+): /g)].map(([, digits]) => Number(digits)));
     let at = 0;
@@ -52,14 +52,14 @@ export function labelled(kind: "loop" | "block", head: Text, body: Text): Text {
   });
 }
 
-/** Text that stands in a function of its own: jumps, yields and awaits do not leave it. */
+/** Text inside a function of its own: jumps, yields and awaits do not leave it. */
 export function closed(text: Text): Text {
   return text.map((inside) =>
     withoutJumps(inside).replaceAll(/\byield\b\*?/g, "void ").replaceAll(/\bawait\b/g, "")
   );
 }
 
-/** Text whose open jumps lead nowhere. */
+/** Text without its open jumps. */
 export function withoutJumps(text: string): string {
   return text.replaceAll(/@(break|continue);/g, ";");
 }

@@ -1,7 +1,7 @@
 /**
- * Random programs with their surroundings: functions, classes and variables that they use, created again for every
- * run. Invariant: the compiler reaches variables of the program through accessors that the program itself provides,
- * as it reaches those of modules that were loaded with accessors, so that no script is edited while it runs.
+ * Random programs with their context: functions, classes and variables that they use, created anew for every run.
+ * Invariant: the compiler accesses variables of the program through accessors that the program itself provides, like
+ * those of modules that were loaded with accessors, so that no script is edited while it runs.
  */
 import type { CodeObject, FreeVariable } from "../../../lib/dynamo/bytecode/code.ts";
 import { type ClassCode, compileClass, compileFunction } from "../../../lib/dynamo/bytecode/compile.ts";
@@ -24,18 +24,18 @@ import { withoutSemicolons } from "./semicolons.ts";
 export interface Call {
   /** Number of elements of the tensors. */
   readonly size: number;
-  /** Their elements come from this. */
+  /** The seed of their elements. */
   readonly seed: number;
   readonly n: number;
   readonly k: number;
   readonly list: readonly number[];
-  /** Whether it is called with the objects of the call before. */
+  /** Whether it is called with the objects of the previous call. */
   readonly same: boolean;
 }
 
 /** A random program. */
 export interface LanguageProgram {
-  /** Statements of the function that is compiled, and of the functions it calls. */
+  /** Statements of the compiled function, and of the functions that it calls. */
   readonly body: string;
   readonly helper: string;
   readonly generator: string;
@@ -44,13 +44,13 @@ export interface LanguageProgram {
   /** The `dynamic` option of `compile`. */
   readonly dynamic: boolean | undefined;
   readonly forceBreak: number;
-  /** The builtin that is another one during the calls, if any. */
+  /** The builtin that is replaced during the calls, if any. */
   readonly replaced: string | null;
   /** Whether statements end with semicolons, or with their lines. */
   readonly semicolons: boolean;
 }
 
-/** The module that a program is. */
+/** The module of a program. */
 export function textOf(program: LanguageProgram): string {
   const text = withSemicolons(program);
   return program.semicolons ? text : withoutSemicolons(text);
@@ -209,7 +209,7 @@ const NAMES = [
   "f",
 ] as const;
 
-/** Functions and classes the compiler is told of, and expressions for them. */
+/** Functions and classes that are registered with the compiler, and expressions for them. */
 const FUNCTIONS: readonly (readonly [name: string, expression: string])[] = [
   ...["f", "h0", "h1", "tag", "it", "gen", "agen", "P", "Q", "R", "S"].map((name) => [name, name] as const),
   ...["P.inc", "P.twice", "P.apply", "Q.inc", "R.up", "R.read", "S.own"].map((name) =>
@@ -225,13 +225,13 @@ interface Variable {
   readonly set: (value: unknown) => void;
 }
 
-/** A module in action. */
+/** An instantiated module. */
 interface Module {
   readonly f: (...args: readonly unknown[]) => unknown;
   readonly held: (() => unknown)[];
   readonly variables: Readonly<Record<string, Variable>>;
   readonly functions: readonly object[];
-  /** Of private members, by class and name. */
+  /** Accessors of private members, by class and name. */
   readonly access: Readonly<Record<string, Readonly<Record<string, PrivateAccess>>>>;
 }
 
@@ -250,7 +250,7 @@ return { f, held, variables: { ${variables.join(", ")} }, functions: [${
 
 type Statements = ReturnType<typeof parseModule>["program"]["body"];
 
-/** The nodes of what the compiler is told of, by name: `f`, `P`, `P.inc`, `P.get d`. */
+/** The nodes of everything registered with the compiler, by name: `f`, `P`, `P.inc`, `P.get d`. */
 function nodesOf(body: Statements): Map<string, FunctionNode | ClassNode> {
   const found = new Map<string, FunctionNode | ClassNode>();
   for (const statement of body) {
@@ -284,11 +284,11 @@ type Known = ReadonlyMap<string, CodeObject | ClassCode>;
 
 const texts = new Map<string, Known>();
 
-/** Code of the functions the compiler is told of; the last texts are remembered. */
+/** Code of the registered functions; the latest texts are cached. */
 function codesOf(text: string): Known {
   let found = texts.get(text);
   if (!found) {
-    // `env` is a parameter of the function around.
+    // `env` is a parameter of the enclosing function.
     const module = parseModule({ url: "program:", text: `const env = null;\n${text}`, sourceType: "module" });
     const nodes = nodesOf(module.program.body);
     found = new Map(FUNCTIONS.flatMap(([name]): [string, CodeObject | ClassCode][] => {
@@ -302,7 +302,7 @@ function codesOf(text: string): Known {
   return found;
 }
 
-/** Tells the compiler of the functions and how to reach what they capture. */
+/** Registers the functions with the compiler, and access to their captures. */
 function register(text: string, module: Module): void {
   const codes = codesOf(text);
   FUNCTIONS.forEach(([name], index) => {
@@ -346,7 +346,7 @@ function bindingOf(
   return variable?.reassigned ? { kind: "cell", cell: found } : { kind: "value", value: found.get() };
 }
 
-/** Rejects whoever awaits it, and nobody else. */
+/** A thenable that rejects whatever awaits it, and is never unhandled. */
 const REJECTING = {
   then(_resolve: unknown, reject: (error: Error) => void): void {
     reject(new RangeError("Rejected"));
@@ -358,7 +358,7 @@ function made(size: number, seed: number): Tensor {
   return tensor(elements, { dtype: "float32" });
 }
 
-/** So many jobs follow each other in what statements make of promises. */
+/** Maximum number of consecutive jobs that statements create from promises. */
 const MOST_JOBS = 6;
 
 /** A program as a scenario. */
@@ -410,7 +410,7 @@ export function scenarioOf(program: LanguageProgram): Program {
         thrown = { error };
       }
       putBack?.();
-      // What the call has left to later jobs
+      // Waits for later jobs of the call
       for (let job = 0; job < MOST_JOBS; job++) await null;
       attempt(() => {
         if (thrown) throw thrown.error;

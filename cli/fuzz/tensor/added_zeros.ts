@@ -14,13 +14,13 @@ function mayGiveView(style: string, name: string): boolean {
   return style === "property" || kind === "view" || kind === "composite";
 }
 
-/** Returns whether calls of a program write into views that they make, or into composed values. */
+/** Returns whether calls of a program write into views that they create, or into composed values. */
 export function addsZeros({ body }: Program): boolean {
   const parts = new Set<string>();
   for (const statement of everyStatement(body)) {
     if (statement.kind !== "call") continue;
     const { style, name, args: [receiver = null] } = statement, form = FORM_OF.get(name);
-    // Indices of `set` show parts
+    // Indices of `set` select views
     if (name === "set") return true;
     if (form?.inplace) {
       // The tape copies the result of a composition into its receiver

@@ -29,13 +29,13 @@ export interface ComparisonOptions {
   readonly dynamic?: boolean | null;
   /** Kinds of observations that are not compared. */
   readonly without?: ReadonlySet<string>;
-  /** The program with float64 in the place of float32, where there is one. */
+  /** The program with float32 replaced by float64, if possible. */
   readonly inFloat64?: () => Promise<Runnable>;
-  /** Whether it computes with numbers read off tensors. */
+  /** Whether it computes with numbers read from tensors. */
   readonly readsNumbers?: boolean;
   /** Number of gradient calls in the program. */
   readonly passes?: number;
-  /** Whether it writes in place what the tape and graphs take apart, each in its own way. */
+  /** Whether it writes in place where the tape and graphs functionalise differently. */
   readonly addsZeros?: boolean;
   /** Device of the compiled program's tensors; default "cpu". */
   readonly device?: DeviceName;
@@ -43,7 +43,7 @@ export interface ComparisonOptions {
 
 /** A difference between two runs. */
 export interface Difference {
-  /** Of which kind it is: differences of one kind may have one cause. */
+  /** The kind of difference: differences of one kind may have one cause. */
   readonly kind: string;
   /** The place of the difference, and both observations. */
   readonly text: string;
@@ -52,11 +52,11 @@ export interface Difference {
 /** The result of a comparison. */
 export interface Comparison {
   readonly difference: Difference | null;
-  /** Counts of what happened, to be added up. */
+  /** Counts of events, to be summed up. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** Runs a program plainly and compiled. What was compiled before, and counted, is forgotten. */
+/** Runs a program plainly and compiled. Earlier compilations and counts are reset. */
 export async function compare(runnable: Runnable, options: ComparisonOptions): Promise<Comparison> {
   const plain = observe(runnable, (f) => f);
   const refused = plain[0]?.some((fact) => fact.kind === "text" && fact.text.startsWith("threw "));
@@ -74,7 +74,7 @@ export async function compare(runnable: Runnable, options: ComparisonOptions): P
   try {
     found = onDevice(options.device ?? "cpu", () => observe(runnable, wrap));
   } catch (thrown) {
-    // Failures that no program can catch: an unreadable result, for example
+    // Failures that no program can catch, for example an unreadable result
     const text = thrown instanceof Error ? thrown.stack ?? messageOf(thrown) : messageOf(thrown);
     return { difference: { kind: `broken ${pattern(messageOf(thrown))}`, text }, counts };
   }
@@ -109,7 +109,7 @@ export async function compare(runnable: Runnable, options: ComparisonOptions): P
     // A number that lost its high bits differs, and so does everything computed from it
     if (first && isOnGpu && meetsWideIntegers(() => observe(runnable, (f) => f))) break;
     if (first) return { difference: describe(first, { k, count: left.length }), counts };
-    // Later calls start from a different state, or from one that depends on how far a failed pass came
+    // Later calls start from a different state, or from one that depends on how far a failed pass got
     if (unknown.length < differences.length || facts.some(isFailedPass)) break;
   }
   return { difference: null, counts };
@@ -127,7 +127,7 @@ const needsFloat64 = (runnable: Runnable, device: DeviceName): boolean =>
   onDevice(device, () => observe(runnable, (f) => f)).flat()
     .some((fact) => fact.kind === "text" && FLOAT64.test(fact.text));
 
-/** Runs `body` with tensors made on a device. */
+/** Runs `body` with a device as the default of new tensors. */
 function onDevice<R>(device: DeviceName, body: () => R): R {
   chooseDefaultDevice(device);
   try {

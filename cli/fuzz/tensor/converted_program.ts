@@ -1,7 +1,7 @@
 /**
- * Runs kernels in another floating type: float64 shows what float32 would compute without rounding, which tells
- * rounded results from exact ones; float32 shows how float64 would round with half of its digits. The program is one
- * of eager kernels with a call of it. Invariant: neither the program nor the memory of the call is changed.
+ * Runs kernels in another floating type: float64 shows what float32 would compute without rounding, which tells rounded
+ * results from exact ones; float32 shows how float64 would round with half of its digits. The program consists of eager
+ * kernels, together with a call of it. Invariant: neither the program nor the memory of the call is changed.
  */
 import { cpu } from "../../../backends/cpu/device.ts";
 import { HostMemory } from "../../../backends/cpu/host_memory.ts";
@@ -28,7 +28,7 @@ const OF_BITS: readonly string[] = [
   "random",
 ];
 
-/** Thrown where a program has no meaning in another type. */
+/** Thrown if a program has no meaning in another type. */
 class NotConverted extends Error {
   override readonly name: string = "NotConverted";
 }
@@ -55,7 +55,7 @@ class Converter {
       case "masked":
         return { ...s, body: s.body.map((each) => this.statement(each)), dtype: this.type(s.dtype) };
       case "constant": {
-        // The kernel computes with the constant as float32 has it
+        // The kernel computes with the constant rounded to float32
         const value = s.dtype === "float32" && typeof s.value === "number" ? Math.fround(s.value) : s.value;
         return { ...s, value, dtype: this.type(s.dtype) };
       }
@@ -90,7 +90,7 @@ class Converter {
   }
 }
 
-/** The program in the other type; null where it has no meaning there. */
+/** The program in the other type; null if it has no meaning there. */
 export function convertedProgram(program: Program, conversion: Conversion): CompiledProgram | null {
   try {
     return cpu.compileEager(new Converter(conversion).program(program));
@@ -112,7 +112,7 @@ function convertedMemory(memory: Memory | undefined, { to }: Conversion): HostMe
   return new HostMemory("cpu", bytes.buffer);
 }
 
-/** Returns the outputs of a call in the other type; null for those whose type cannot be improved by it. */
+/** Returns the outputs of a call in the other type; null for those whose type it cannot improve. */
 export function runConverted(
   program: Program,
   compiled: CompiledProgram,

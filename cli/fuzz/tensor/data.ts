@@ -10,10 +10,10 @@ export function sizeIn(size: SizeRef, sizes: readonly number[]): number {
   return typeof size === "number" ? size : sizes[size.size] ?? 1;
 }
 
-/** Elements of special data, and the number of leading ones that are not subnormal. */
+/** Special elements, and the number of leading ones that are not subnormal. */
 const SPECIAL = [NaN, Infinity, -Infinity, -0, 0, 1e30, -1e30, 1, -1, 1e-40], NORMAL = 9;
 
-/** Numbers of [0, 1) without end. */
+/** An endless sequence of numbers of [0, 1). */
 function* uniform(seed: number): IterableIterator<number> {
   let state = Math.imul(seed + 1, 2654435761) >>> 0;
   for (;;) {
@@ -29,7 +29,7 @@ export interface MadeData {
   readonly elements: readonly number[];
 }
 
-/** The elements of data in a call; for what is made only once, `call` is the first one. */
+/** The elements of data in a call; for data created only once, `call` is the first one. */
 export function makeData(
   { shape, dtype, values }: DataStatement,
   { sizes, shift }: Pick<Call, "sizes" | "shift">,

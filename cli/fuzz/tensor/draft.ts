@@ -1,6 +1,6 @@
 /**
- * A program during its generation: its variables and what is known of them. Invariant: facts about a variable come
- * from shape inference, without running anything; where sizes depend on elements, nothing is known.
+ * A program during its generation: its variables and what is known of them. Invariant: facts about a variable come from
+ * shape inference, without running anything; if sizes depend on elements, nothing is known.
  */
 import { type DType, isFloat, isInteger } from "../../../lib/base/dtype.ts";
 import { contiguousMeta, type TensorMeta } from "../../../lib/graph/meta.ts";
@@ -22,7 +22,7 @@ import {
   variable,
 } from "./program.ts";
 
-/** Metadata of a tensor of known sizes. */
+/** Metadata of a tensor with known sizes. */
 export interface KnownMeta extends TensorMeta {
   readonly shape: readonly number[];
   readonly strides: readonly number[];
@@ -33,11 +33,11 @@ export interface KnownMeta extends TensorMeta {
 export interface Variable {
   readonly name: string;
   readonly meta: KnownMeta;
-  /** Whether gradients reach it. */
+  /** Whether gradients flow to it. */
   readonly grad: boolean;
-  /** Whether it is a leaf that requires grad, or a view of one: not to be written outside of noGrad. */
+  /** Whether it is a leaf that requires grad, or a view of one: must not be written outside of noGrad. */
   readonly leaf: boolean;
-  /** Its elements are integers from 0 on and less than this, where that is known. */
+  /** Upper bound of its elements if they are known to be non-negative integers below it. */
   readonly below?: number;
 }
 
@@ -60,7 +60,7 @@ export interface DraftLimits {
   readonly subnormals: boolean;
 }
 
-/** Element types by how often new data has them. */
+/** Element types and their frequencies in new data. */
 const DTYPE_WEIGHTS: readonly (readonly [number, DType])[] = [
   [55, "float32"],
   [10, "float64"],
@@ -74,9 +74,9 @@ const DTYPE_WEIGHTS: readonly (readonly [number, DType])[] = [
 
 /** Size limits of a program's data. */
 interface Extent {
-  /** Sizes by how often a dimension has them. */
+  /** Sizes of dimensions, by frequency. */
   readonly sizes: readonly (readonly [number, number])[];
-  /** Elements at most: they are printed one by one. */
+  /** Maximum number of elements: they are printed one by one. */
   readonly most: number;
 }
 
@@ -120,7 +120,7 @@ const LARGE: readonly (readonly [number, number])[] = [
   [1, 4099],
 ];
 
-/** Extents by how often programs have them. */
+/** Extents and their frequencies. */
 const EXTENTS: readonly (readonly [number, Extent])[] = [
   [29, { sizes: SMALL, most: 400 }],
   [1, { sizes: LARGE, most: 12_000 }],
@@ -129,7 +129,7 @@ const EXTENTS: readonly (readonly [number, Extent])[] = [
 /** Maximum number of elements of a tensor. */
 const MOST_ELEMENTS = 20_000;
 
-/** Metadata with numbers only, or null where something is not a number or there are too many elements. */
+/** Metadata with numbers only, or null if some size is unknown or there are too many elements. */
 export function knownMeta(meta: TensorMeta): KnownMeta | null {
   const { shape, strides, offset, dtype, device } = meta;
   if (!allKnown(shape) || !allKnown(strides) || typeof offset !== "number") return null;
@@ -141,7 +141,7 @@ function allKnown(dims: readonly Dim[]): dims is readonly number[] {
   return dims.every((d) => typeof d === "number");
 }
 
-/** A program in the making. */
+/** A program under construction. */
 export class Draft {
   readonly #extent: Extent;
   readonly #sizes: number[] = [];
@@ -150,15 +150,15 @@ export class Draft {
   readonly #params: { readonly name: string; readonly arg: string | number }[] = [];
   #lists: Statement[][] = [[]];
   #variables: Variable[] = [];
-  /** Tensors of the setup, of which further ones may be views. */
+  /** Tensors of the setup, of which others may be views. */
   #sources: Variable[] = [];
   readonly #counts = new Map<string, number>();
   optimizer: OptimizerSpec | null = null;
-  /** Variables that are numbers, with what they are taken for. */
+  /** Variables that are numbers, with their assumed values. */
   readonly numbers: { readonly name: string; readonly value: number }[] = [];
   /** Tensors whose sizes depend on elements. */
   readonly unsized: string[] = [];
-  /** Whether statements are made inside noGrad. */
+  /** Whether statements are added inside noGrad. */
   isGradOff = false;
 
   constructor(readonly choices: Choices, readonly limits: DraftLimits) {
@@ -189,7 +189,7 @@ export class Draft {
     return this.#params.length + this.#state.length;
   }
 
-  /** A name that nothing has. */
+  /** An unused name. */
   fresh(prefix: string): string {
     const count = this.#counts.get(prefix) ?? 0;
     this.#counts.set(prefix, count + 1);
@@ -246,7 +246,7 @@ export class Draft {
     return { kind: "data", name, shape, dtype: spec.dtype, values, grad: spec.grad ?? false };
   }
 
-  /** New data before the call; the result names it there. */
+  /** New data before the call; the result is its variable there. */
   source(spec: DataSpec): Variable {
     const data = this.#data(this.fresh("x"), spec);
     this.#setup.push(data);
@@ -264,13 +264,13 @@ export class Draft {
     return made;
   }
 
-  /** A tensor of the setup made by a call there: a view of another one, or a tensor with history. */
+  /** A tensor of the setup created by a call there: a view of another one, or a tensor with history. */
   derivedSource(call: Statement & { readonly kind: "call" }, made: Variable): void {
     this.#setup.push(call);
     this.#sources.push(made);
   }
 
-  /** A further parameter, for which the calls hand in a tensor of the setup. */
+  /** A further parameter, to which calls pass a tensor of the setup. */
   param(source: Variable): Variable {
     const name = this.fresh("p");
     this.#params.push({ name, arg: source.name });
@@ -303,17 +303,17 @@ export class Draft {
     this.#lists.at(-1)?.push(statement);
   }
 
-  /** Makes a variable known. */
+  /** Registers a variable. */
   add(made: Variable): void {
     this.#variables.push(made);
   }
 
-  /** A variable has become the result of a recorded operation. */
+  /** Records that a variable has become the result of a recorded operation. */
   gainHistory(name: string): void {
     this.#variables = this.#variables.map((each) => each.name === name ? { ...each, grad: true } : each);
   }
 
-  /** Statements made by `body` as a list of their own; what they bind is forgotten. */
+  /** Statements added by `body`, as a separate list; their bindings are forgotten. */
   inside(body: () => void): readonly Statement[] {
     const outer = this.#variables, numbers = this.numbers.length, unsized = this.unsized.length;
     this.#variables = [...outer];
@@ -323,7 +323,7 @@ export class Draft {
       body();
     } finally {
       this.#lists.pop();
-      // Parameters that were added meanwhile are seen everywhere
+      // Parameters that were added meanwhile are visible everywhere
       const known = new Set(outer.map(({ name }) => name));
       this.#variables = [
         ...this.#variables.filter(({ name }) => /^[pw]/.test(name) && !known.has(name)),
@@ -335,14 +335,14 @@ export class Draft {
     return list;
   }
 
-  /** A variable, later ones more often; of those that fit, where there is a condition. */
+  /** A variable, later ones more often; among those that fit, if there is a condition. */
   pick(fits: (v: Variable) => boolean = () => true): Variable | undefined {
     const all = this.#variables.filter(fits);
     if (all.length === 0) return undefined;
     return this.choices.weighted(all.map((each, k) => [1 + k, each]));
   }
 
-  /** A size as an argument: mostly the number, sometimes where it may be read. */
+  /** A size as an argument: mostly the number, sometimes an expression that reads it. */
   sizeArg(size: number): Arg {
     if (!this.choices.chance(0.3)) return size;
     const places = this.#variables.flatMap(({ name, meta }) =>
@@ -352,7 +352,7 @@ export class Draft {
     return place === undefined ? size : { kind: "shape", of: place.name, dim: place.d };
   }
 
-  /** The program that was made. */
+  /** The finished program. */
   finish(results: readonly Arg[], calls: readonly Call[], dynamic: boolean | null): Program {
     return {
       state: this.#state,

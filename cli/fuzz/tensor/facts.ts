@@ -1,6 +1,6 @@
 /**
  * Observations of a run as a list of facts, and the differences between two lists. Invariant: a fact is identified by
- * its place, so that runs that went different ways can be compared.
+ * its place, so that runs that took different paths can be compared.
  */
 import { type DType, type HostArray, isFloat } from "../../../lib/base/dtype.ts";
 
@@ -8,7 +8,7 @@ import { type DType, type HostArray, isFloat } from "../../../lib/base/dtype.ts"
 export const ASPECTS = [
   /** Whether a call returned or threw. */
   "outcome",
-  /** Class and message of what it threw, where it should have thrown something else. */
+  /** Class and message of an error, if another one was expected. */
   "error",
   /** The results: tensors, numbers, null. */
   "results",
@@ -26,7 +26,7 @@ export const ASPECTS = [
   "mutation",
   /** `.grad` of leaves, errors of backward. */
   "gradients",
-  /** Texts and numbers that were noted on the way, in order. */
+  /** Texts and numbers that were recorded on the way, in order. */
   "effects",
   /** Number of random numbers drawn. */
   "random",
@@ -47,12 +47,12 @@ export type Fact =
 export interface FactDifference {
   readonly place: string;
   readonly aspect: Aspect;
-  /** Absent: the run did not come to this. */
+  /** Absent: the run did not get this far. */
   readonly expected: Fact | undefined;
   readonly found: Fact | undefined;
 }
 
-/** Returns whether two elements are the same even to a division by them: −0 is not 0, NaN is NaN. */
+/** Returns whether two elements are identical: −0 is not 0, NaN is NaN. */
 export function sameElement(a: number | bigint, b: number | bigint): boolean {
   return Object.is(a, b);
 }
@@ -62,14 +62,14 @@ export function areOppositeZeros(a: number | bigint, b: number | bigint): boolea
   return a === 0 && b === 0 && !Object.is(a, b);
 }
 
-/** The distance of neighbouring numbers of a floating type at a magnitude. */
+/** The distance between neighbouring numbers of a floating type at a magnitude. */
 export function spacing(dtype: DType, magnitude: number): number {
   if (!isFloat(dtype) || !Number.isFinite(magnitude)) return 0;
   const [bits, least] = dtype === "float32" ? [23, -126] : [52, -1022];
   return 2 ** (Math.max(least, Math.floor(Math.log2(Math.max(Math.abs(magnitude), 2 ** least)))) - bits);
 }
 
-/** Units in the last place by which results may differ without anybody asking why. */
+/** Units in the last place by which results may differ without further examination. */
 const NEAR = 4;
 
 /** Returns whether two elements are equal within the tolerance of their type. */
@@ -85,7 +85,7 @@ export function isSubnormal(x: number, dtype: DType): boolean {
   return dtype === "float32" && x !== 0 && Math.abs(x) < 2 ** -126;
 }
 
-/** Facts of a device that may take subnormal numbers and −0 for 0, or of a run that is held against it. */
+/** Facts of a device that may flush subnormal numbers and −0 to 0, or of a run compared with it. */
 export function withoutSubnormals(facts: readonly Fact[]): readonly Fact[] {
   return facts.map((fact) => {
     if (fact.kind === "text" || !(fact.elements instanceof Float32Array)) return fact;
@@ -103,7 +103,7 @@ function sameFact(a: Fact, b: Fact): boolean {
 
 const threw = (fact: Fact | undefined): boolean => fact?.kind === "text" && fact.text.startsWith("threw ");
 
-/** All differences, in the order of the expected facts; an outcome that differs hides what follows from it. */
+/** All differences, in the order of the expected facts; an outcome that differs hides its consequences. */
 export function compareFacts(expected: readonly Fact[], found: readonly Fact[]): FactDifference[] {
   const places = new Map(found.map((fact) => [fact.place, fact]));
   const differences: FactDifference[] = [];
@@ -126,7 +126,7 @@ export function compareFacts(expected: readonly Fact[], found: readonly Fact[]):
   return differences;
 }
 
-/** A fact for a person: elements where the two differ first, else the beginning. */
+/** A fact for people: elements where the two first differ, else the beginning. */
 export function factText(fact: Fact | undefined, other: Fact | undefined): string {
   if (fact === undefined) return "nothing";
   if (fact.kind === "text") return fact.text;

@@ -15,11 +15,11 @@ export const FEATURES = [
   "write",
   /** noGrad, loops, try, if. */
   "block",
-  /** Texts and numbers that are noted, numbers read from tensors. */
+  /** Texts and numbers that are recorded, numbers read from tensors. */
   "effect",
-  /** Calls that hand in other sizes or other tensors. */
+  /** Calls with other sizes or other tensors. */
   "dynamic",
 ] as const;
 
-/** A part that can be left out. */
+/** A feature that can be excluded. */
 export type Feature = typeof FEATURES[number];

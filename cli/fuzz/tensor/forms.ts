@@ -1,7 +1,7 @@
 /**
- * The forms in which a program may call the ops: one entry for each method, in-place method and function of the
- * public module. Invariant: only public forms are called, so that every program is one that a user could write; a new
- * op is included without further work.
+ * The forms in which a program may call the ops: one entry for each method, in-place method and function of the public
+ * module. Invariant: only public forms are called, so that a user could write every program; a new op is included
+ * automatically.
  */
 import * as dyn from "../../../mod.ts";
 import { isMethod } from "../../../lib/ops/api.ts";
@@ -15,11 +15,11 @@ export interface Form {
   readonly style: "method" | "function";
   /** "add", "add_", "cat", "nn.functional.relu". */
   readonly name: string;
-  /** Whether it writes into its first argument and gives it back. */
+  /** Whether it writes into its first argument and returns it. */
   readonly inplace: boolean;
 }
 
-/** Ops that random calls leave out, and why. */
+/** Ops that random calls exclude, and why. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   empty: "its elements are what memory held",
   emptyLike: "its elements are what memory held",
@@ -81,7 +81,7 @@ export const FORMS: readonly Form[] = allForms();
 /** The forms that write into their first argument. */
 export const INPLACE_FORMS: readonly Form[] = FORMS.filter(({ inplace }) => inplace);
 
-/** Forms by op, those with kernels of their own drawn three times as often as compositions of them. */
+/** Forms by op, those with kernels of their own three times as often as compositions. */
 export function weightedOps(forms: readonly Form[]): readonly (readonly [number, readonly Form[]])[] {
   return [...Map.groupBy(forms, ({ definition }) => definition)].map(([{ implementation }, own]) =>
     [implementation.kind === "lower" ? 3 : 1, own] as const

@@ -1,6 +1,6 @@
 /**
  * The fuzzer of tensor programs: one function over tensors, called a few times, plainly and compiled. Invariant:
- * programs run from their text, as a user's do.
+ * programs run from their text, like those of users.
  */
 import type fc from "fast-check";
 import type { Backend } from "../../../mod.ts";
@@ -21,7 +21,7 @@ import { addsZeros } from "./added_zeros.ts";
 /** Kinds of observations or statements to exclude. */
 export interface TensorFuzzerOptions {
   readonly without?: readonly (Aspect | Feature)[];
-  /** Compiles in the place of the tier's own backend. */
+  /** Replaces the tier's own backend. */
   readonly backend?: Backend;
 }
 
@@ -96,7 +96,7 @@ export class TensorFuzzer implements Fuzzer<Program> {
   }
 }
 
-/** Programs from the text of one module. */
+/** Programs evaluated from the text of one module. */
 async function runnablesOf(list: readonly Program[]): Promise<readonly Runnable[]> {
   const makers = await instances(list);
   return makers.map((make, k) => ({ make, modes: list[k]?.calls.map(({ mode }) => mode) ?? [] }));

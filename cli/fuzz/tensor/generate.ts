@@ -17,15 +17,15 @@ import { addSourceView } from "./view_calls.ts";
 export interface GenerateOptions {
   /** Element types of new data; default: all. */
   readonly dtypes?: readonly DType[];
-  /** All unless given. */
+  /** Default: all. */
   readonly features?: readonly Feature[];
-  /** Whether data may be subnormal; so it is unless given. */
+  /** Whether data may be subnormal; default: true. */
   readonly subnormals?: boolean;
-  /** Most statements drawn for the body. */
+  /** Maximum number of statements drawn for the body. */
   readonly statements?: number;
 }
 
-/** A tensor that the function takes: new, or in some way another one that it takes already. */
+/** Adds a tensor parameter: a new one, or one related to another parameter. */
 function addInput(draft: Draft): void {
   const { choices } = draft;
   const known = choices.pickAny(draft.sources);
@@ -52,7 +52,7 @@ function addInput(draft: Draft): void {
   draft.param(grad && choices.chance(0.2) ? withHistory(draft, made) : made);
 }
 
-/** The tensor times one: equal, but no leaf, so that it may be written. */
+/** The tensor times one: equal, but not a leaf, so that it may be written. */
 function withHistory(draft: Draft, v: Variable): Variable {
   const name = draft.fresh("x");
   const made = { ...v, name, leaf: false };
@@ -84,7 +84,7 @@ function addOptimizer(draft: Draft): void {
 function chooseResults(draft: Draft): readonly Arg[] {
   const { choices } = draft;
   const results: Arg[] = [];
-  // Return unread values too: otherwise nobody would observe them
+  // Return unread values too: otherwise nothing would observe them
   const unread = new Set(draft.unread);
   for (let k = choices.between(1, 4); k > 0; k--) {
     const v = choices.chance(0.6) ? draft.pick(({ name }) => unread.has(name)) ?? draft.pick() : draft.pick();

@@ -15,18 +15,18 @@ import type { DataSpec, KnownMeta, Variable } from "./draft.ts";
 import { knownMeta } from "./draft.ts";
 import type { Form } from "./forms.ts";
 
-/** A tensor that a call is to have: a variable, or data to be made. */
+/** A planned tensor argument: a variable, or new data. */
 export interface PlannedTensor {
   readonly kind: "tensor";
   readonly meta: KnownMeta;
   readonly from: Variable | DataSpec;
-  /** Whether the data is to be seen with its dimensions in reverse order. */
+  /** Whether the data is used with its dimensions in reverse order. */
   readonly transposed: boolean;
-  /** Elements must lie in this interval, as the sample of the op says. */
+  /** Range of the elements, according to the op's sample. */
   readonly range?: readonly [number, number];
 }
 
-/** An argument before the statements that it needs are made. */
+/** An argument before the statements that it needs are added. */
 export type Planned =
   | number
   | boolean
@@ -34,7 +34,7 @@ export type Planned =
   | null
   | readonly Planned[]
   | PlannedTensor
-  /** A variable of the program that is a number, with what it is taken for. */
+  /** A numeric variable of the program, with its assumed value. */
   | { readonly kind: "number"; readonly name: string; readonly value: number }
   | { readonly kind: "options"; readonly entries: Readonly<Record<string, Planned>> };
 
@@ -50,7 +50,7 @@ export interface Inferred {
   readonly several: boolean;
   /** Ranges of index elements, by the metadata object of their tensor. */
   readonly ranges: readonly ElementRange[];
-  /** Of each result, whether it shows the elements of the first tensor rather than its own. */
+  /** For each result, whether it is a view of the first tensor. */
   readonly shares: readonly boolean[];
 }
 
@@ -65,7 +65,7 @@ function given(planned: Planned): unknown {
   return Object.fromEntries(Object.entries(planned.entries).map(([k, each]) => [k, given(each)]));
 }
 
-/** The results of a call; null where it would fail. */
+/** The results of a call; null if it would fail. */
 export function inferCall({ definition, inplace }: Form, planned: readonly Planned[]): Inferred | null {
   try {
     const args = parseCall<TensorMeta>(definition, planned.map(given), isMeta);
@@ -100,7 +100,7 @@ type Metas = TensorMeta | readonly TensorMeta[];
 
 const listOf = (metas: Metas): readonly TensorMeta[] => isMeta(metas) ? [metas] : metas;
 
-/** Thrown where a composition asks for elements. */
+/** Thrown if a composition reads elements. */
 class NeedsElements extends Error {
   override readonly name: string = "NeedsElements";
 }
@@ -122,7 +122,7 @@ class Aliases {
     return this.#known.has(meta);
   }
 
-  /** The results of a call as its composition makes them; null where elements decide. Throws where it fails. */
+  /** The results of a call, according to its composition; null if they depend on elements. Throws if the call fails. */
   resultsOf(definition: OpDefinition, args: ArgsOf<Params, TensorMeta>): readonly TensorMeta[] | null {
     try {
       return listOf(this.#call(definition, args));
@@ -139,7 +139,7 @@ class Aliases {
     const inferred = definition.infer(args);
     if (implementation.kind !== "view") return inferred;
     const viewed = args[implementation.of];
-    // Each call has objects of its own, so that what is known of one says nothing of another
+    // Each call has its own objects, so that facts about one do not affect another
     const own = isMeta(inferred) ? { ...inferred } : inferred.map((meta) => ({ ...meta }));
     if (isMeta(viewed) && this.#known.has(viewed) && !implementation.copies?.(args)) {
       for (const meta of listOf(own)) this.#known.add(meta);

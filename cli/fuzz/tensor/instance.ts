@@ -1,23 +1,23 @@
 /**
- * Programs as runnable functions: for each program a function that makes an instance with captured tensors, the
- * function and its calls. Invariant: the functions come from the text that print.ts writes, by an import, so that
- * they have source text like a user's functions; many share one module, because reading a module's source is most of
- * the cost of capturing the first function in it.
+ * Programs as runnable functions: for each program a function that creates an instance with captured tensors, the
+ * function and its calls. Invariant: the functions come from the text that print.ts writes, by an import, so that they
+ * have source text like a user's functions; many share one module, because reading a module's source is most of the
+ * cost of capturing the first function in it.
  */
 import type { Optimizer } from "../../../lib/optim/optimizer.ts";
 import type { Tensor } from "../../../lib/tensor/tensor.ts";
 import { moduleText } from "./print.ts";
 import type { Program } from "./program.ts";
 
-/** One life of a program. */
+/** One instance of a program. */
 export interface Instance {
   readonly f: (...args: never[]) => unknown;
-  /** Makes what a call hands in, and names what is to be looked at afterwards. */
+  /** Creates the arguments of a call, and names the tensors to inspect afterwards. */
   readonly calls: readonly (() => {
     readonly args: readonly unknown[];
     readonly seen: Readonly<Record<string, Tensor>>;
   })[];
-  /** Side effects that the program noted. */
+  /** Side effects that the program recorded. */
   readonly effects: readonly unknown[];
   readonly state: Readonly<Record<string, Tensor>>;
   readonly optimizer: Optimizer<object> | null;
@@ -25,7 +25,7 @@ export interface Instance {
 
 const DYN = new URL("../../../mod.ts", import.meta.url).href;
 
-/** Functions that make the programs, from one new module. */
+/** Functions that create the programs, from one new module. */
 export async function instances(programs: readonly Program[]): Promise<readonly (() => Instance)[]> {
   const bytes = new TextEncoder().encode(moduleText(programs, DYN));
   const module: { readonly programs: readonly (() => Instance)[] } = await import(

@@ -10,22 +10,22 @@ import { REFUSED } from "./refused.ts";
 /** The error of a device without float64. */
 export const FLOAT64: RegExp = /on webgpu but found float64/;
 
-/** A difference that is meant to be. */
+/** An intended difference. */
 interface KnownDifference {
   readonly because: string;
-  /** Only where compiled programs keep their tensors on this device. */
+  /** Only if compiled programs keep their tensors on this device. */
   readonly device?: DeviceName;
   /** Only in calls that record no gradients. */
   readonly unrecorded?: true;
-  /** Only in calls in which a backward pass fails plainly. */
+  /** Only in calls in which a plain backward pass fails. */
   readonly failedPass?: true;
-  /** Only in programs that compute with numbers read off tensors. */
+  /** Only in programs that compute with numbers read from tensors. */
   readonly readsNumbers?: true;
-  /** Only in programs that the device refuses plainly, too, for float64. */
+  /** Only in programs that the device rejects plainly, too, for float64. */
   readonly needsFloat64?: true;
-  /** Only in programs that ask for gradients as often, or more often. */
+  /** Only in programs with at least this many gradient calls. */
   readonly passes?: number;
-  /** Only in programs that write in place what the tape and graphs take apart, each in its own way. */
+  /** Only in programs that write in place where the tape and graphs functionalise differently. */
   readonly addsZeros?: true;
   readonly is: (difference: FactDifference) => boolean;
   /** Returns whether another difference of the same call follows from it, and is then intended too. */
@@ -38,12 +38,12 @@ const CHANGED = /modified by an inplace operation/;
 
 const SPENT = /backward through the graph a second time/;
 
-/** Strides of which one is 0. */
+/** Strides, one of which is 0. */
 const REPEATED = /\[(.*,)?0(,.*)?\]/;
 
 const stridesIn = (fact: Fact | undefined): number[] => JSON.parse(text(fact) || "[]");
 
-/** Returns whether some strides are those of others in the same order, with smaller or no gaps. */
+/** Returns whether some strides have the order of others, with smaller or no gaps. */
 const isCloser = (some: readonly number[], others: readonly number[]): boolean =>
   some.length === others.length && some.every((each, d) => each <= (others[d] ?? 0)) &&
   orderOf(some).join() === orderOf(others).join() && `${some}` !== `${others}`;
@@ -58,7 +58,7 @@ function differsInZeros({ expected, found }: FactDifference): boolean {
     );
 }
 
-/** Dimensions from the largest stride to the least. */
+/** Dimensions ordered by decreasing stride. */
 const orderOf = (strides: readonly number[]): number[] =>
   [...strides.keys()].toSorted((a, b) => (strides[b] ?? 0) - (strides[a] ?? 0));
 
@@ -229,17 +229,17 @@ export interface CallContext {
   readonly mode: Mode;
   /** Whether a backward pass of the plain call failed. */
   readonly failedPass: boolean;
-  /** Whether the program computes with numbers read off tensors. */
+  /** Whether the program computes with numbers read from tensors. */
   readonly readsNumbers: boolean;
   /** Number of gradient calls in the program. */
   readonly passes: number;
-  /** Whether the program writes in place what the tape and graphs take apart, each in its own way. */
+  /** Whether the program writes in place where the tape and graphs functionalise differently. */
   readonly addsZeros: boolean;
-  /** Returns whether the device refuses the program plainly too, because it has no float64; evaluated on demand. */
+  /** Returns whether the device rejects the program plainly too, because it lacks float64; evaluated on demand. */
   readonly needsFloat64: () => boolean;
 }
 
-/** The differences that are not meant to be. */
+/** The differences that are not intended. */
 export function withoutKnown(
   differences: readonly FactDifference[],
   { device, mode, failedPass, readsNumbers, passes, addsZeros, needsFloat64 }: CallContext,

@@ -1,6 +1,6 @@
 /**
  * The device on which programs are observed, in place of "cpu": its eager kernels can add noise and report wide
- * integers, and its memory never holds expected values by chance: fresh and freed memory are full of NaN. Invariant:
+ * integers, and its memory never holds expected values by chance: fresh and freed memory is filled with NaN. Invariant:
  * otherwise it behaves as the device "cpu".
  */
 import { cpu } from "../../../backends/cpu/device.ts";
@@ -21,7 +21,7 @@ function poison(memory: Memory): Memory {
 const observed = (program: Program, compiled: CompiledProgram): CompiledProgram =>
   watched(program, noisy(program, compiled));
 
-/** Puts the device in place. Before any op has run: kernels are kept by those who made them. */
+/** Installs the device. Call it before any op has run: callers cache kernels. */
 export function enterLaboratory(): void {
   const { compileClass } = cpu;
   registerDevice({

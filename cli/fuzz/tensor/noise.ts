@@ -15,7 +15,7 @@ import { type Floats, resultsOf, varied } from "./variations.ts";
 /** Maximum perturbation of a rounded result in units in the last place, ... */
 const UNITS = 3;
 
-/** ... and by how many times the error that it has. */
+/** ... and relative to its error. */
 const ERRORS = 2;
 
 /** Without rounding, as seen from float32. */
@@ -24,12 +24,12 @@ const WIDER: Conversion = { from: "float32", to: "float64" };
 /** With half of the digits of float64, ... */
 const NARROWER: Conversion = { from: "float64", to: "float32" };
 
-/** ... and how much larger rounding errors are there. */
+/** ... and the factor by which rounding errors are larger there. */
 const COARSENESS = 2 ** (53 - 24);
 
 let state: number | null = null;
 
-/** Whether subnormal results may be taken for 0, as GPUs do. */
+/** Whether subnormal results may be flushed to 0, as on GPUs. */
 let flushes = false;
 
 /** A number of (−1, 1). */
@@ -41,7 +41,7 @@ function draw(): number {
 /** Settings of the noise. */
 export interface Noise {
   readonly seed: number;
-  /** Whether subnormal results may be taken for 0, too. */
+  /** Whether subnormal results may be flushed to 0, too. */
   readonly flushes: boolean;
 }
 
@@ -57,7 +57,7 @@ export function withNoise<R>(noise: Noise, body: () => R): R {
   }
 }
 
-/** Returns whether a kernel computes anything that rounds: more than moving elements about. */
+/** Returns whether a kernel computes anything that rounds, rather than only moving elements. */
 function rounds({ kernels }: Program): boolean {
   const inList = (list: readonly Statement[]): boolean =>
     list.some((s) => {
@@ -88,15 +88,15 @@ const SHAKES = 3;
 /** Intermediate results for one output of a call. */
 interface Rounded {
   readonly before: Floats;
-  /** The elements without rounding; null where nobody knows them. */
+  /** The elements without rounding; null if unknown. */
   readonly exact: Floats | null;
-  /** The elements with fewer digits; null where there is no such type. */
+  /** The elements with fewer digits; null if there is no such type. */
   readonly coarse: Floats | null;
-  /** The elements where operands are moved so, too: whatever a kernel cancels shows. */
+  /** The elements with perturbed operands, which reveal cancellation in the kernel. */
   readonly shaken: readonly Floats[];
-  /** Sizes of what was added up, by element; null: nothing. */
+  /** Magnitudes of the summands, by element; null: nothing is summed. */
   readonly sizes: Floats | null;
-  /** Sums up to this size are exact whatever their order. */
+  /** Sums up to this size are exact in any order. */
   readonly orderless: number;
 }
 
@@ -105,12 +105,12 @@ const dtypeOf = (array: Floats): "float32" | "float64" =>
 
 const finite = (x: number): number => Number.isFinite(x) ? x : 0;
 
-/** Moves the elements of one output that a run has rounded. */
+/** Perturbs the elements of one output that a run has rounded. */
 function move(array: Floats, { before, exact, coarse, shaken, sizes, orderless }: Rounded): void {
   const dtype = dtypeOf(array);
   for (let i = 0; i < array.length; i++) {
     const x = array[i] ?? 0, overflown = coarse?.[i];
-    // Who adds or multiplies in float32 what others do in float64 may overflow on the way
+    // Kernels that add or multiply in float32 where others use float64 may overflow on the way
     if (overflown !== undefined && !Number.isFinite(overflown) && Number.isFinite(x) && draw() > 0) {
       array[i] = overflown;
       continue;
@@ -119,11 +119,11 @@ function move(array: Floats, { before, exact, coarse, shaken, sizes, orderless }
       array[i] = 0;
       continue;
     }
-    // Elements that are as they were belong to nobody here
+    // Unchanged elements belong to nobody here
     if (!Number.isFinite(x) || (exact === null && Object.is(x, before[i]))) continue;
     const within = sizes?.[i] ?? NaN, size = Number.isFinite(within) ? within : x;
     const wide = exact?.[i], narrow = coarse?.[i];
-    // Results on which two types agree may be rounded in both, or exact by the luck of one order
+    // Results on which two types agree may be rounded in both, or exact by luck in one order
     const isKnown = exact !== null || coarse !== null;
     if (isKnown && x === (wide ?? x) && x === (narrow ?? x) && Math.abs(size) <= orderless) continue;
     const error = Math.max(
@@ -135,11 +135,11 @@ function move(array: Floats, { before, exact, coarse, shaken, sizes, orderless }
   }
 }
 
-/** A number near a number. */
+/** A floating-point neighbour of a number. */
 const neighbour = (x: number, among: Floats): number =>
   x + draw() * UNITS * finite(spacing(dtypeOf(among), x));
 
-/** The program, with noise while it is in force. */
+/** The program, with noise while it is active. */
 export function noisy(program: Program, compiled: CompiledProgram): CompiledProgram {
   const dtypes = program.outputs.map((id) => program.buffers[id]?.dtype ?? "bool");
   if (!dtypes.some(isFloat) || !rounds(program)) return compiled;

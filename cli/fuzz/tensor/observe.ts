@@ -1,8 +1,7 @@
 /**
- * Runs an instance of a program and records everything that its caller could observe: results and what they share,
- * inputs and captured state afterwards, gradients, effects, errors, random numbers; then writes into each result and
- * looks again. Invariant: plain and compiled runs are observed by the same code, which itself uses no compiled
- * function.
+ * Runs an instance of a program and records everything that its caller could observe: results and their aliases, inputs
+ * and captured state afterwards, gradients, effects, errors, random numbers; then writes into each result and observes
+ * again. Invariant: plain and compiled runs are observed by the same code, which itself uses no compiled function.
  */
 import { arange, autograd, compiler, inferenceMode, manualSeed, noGrad } from "../../../mod.ts";
 import { type HostArray, isFloat } from "../../../lib/base/dtype.ts";
@@ -15,20 +14,20 @@ import type { Instance } from "./instance.ts";
 import { callSeed } from "./print.ts";
 import type { Call } from "./program.ts";
 
-/** The function as it is, or compiled. */
+/** Returns the function unchanged, or compiled. */
 export type Wrap = (f: Instance["f"]) => Instance["f"];
 
 /** The gradient mode of a call. */
 export type Mode = Call["mode"];
 
-/** A program that can be run again and again. */
+/** A program that can be run repeatedly. */
 export interface Runnable {
   readonly make: () => Instance;
-  /** Of each call. */
+  /** The mode of each call. */
   readonly modes: readonly Mode[];
 }
 
-/** Facts of every call of a program. */
+/** Facts about every call of a program. */
 export function observe({ make, modes }: Runnable, wrap: Wrap): readonly (readonly Fact[])[] {
   const instance = make();
   const run = wrap(instance.f);
@@ -37,8 +36,7 @@ export function observe({ make, modes }: Runnable, wrap: Wrap): readonly (readon
 }
 
 const errorText = (thrown: unknown): string => {
-  // The amount of memory already held does not belong to the program, and numbers in messages are rounded as others
-  // are
+  // The amount of memory already held does not belong to the program, and numbers in messages are rounded like others
   const message = messageOf(thrown).replace(/, where \d+ bytes are held/, "")
     .replaceAll(/\d+\.\d{5,}(e-?\d+)?/g, (n) => Number(n).toPrecision(4));
   return `${thrown instanceof Error ? thrown.constructor.name : typeof thrown}: ${message}`;
@@ -58,7 +56,7 @@ class Observation {
   readonly #instance: Instance;
   readonly #mode: Mode;
   readonly #k: number;
-  /** Tensors that results may be the same as, or share memory with. */
+  /** Tensors that results may be identical to, or share memory with. */
   readonly #known: { readonly place: string; readonly tensor: Tensor }[] = [];
 
   constructor(instance: Instance, mode: Mode, { k, notes }: { readonly k: number; readonly notes: Notes }) {
@@ -94,7 +92,7 @@ class Observation {
     });
     this.#optimizer();
     if (this.#mode === "watched") this.#watch(results);
-    // A pass that fails leaves whatever it had added up so far
+    // A pass that fails leaves whatever it had accumulated so far
     const partial = new Set<Tensor | null>();
     if (this.#backward(results) && isWhole) {
       for (const [place, tensor] of seen) this.#gradient(place, tensor);
@@ -130,7 +128,9 @@ class Observation {
     });
   }
 
-  /** A number as one element, so that rounding is judged, which can make an integer of it; anything else as text. */
+  /**
+   * A number as one element, so that rounding is considered, which can turn it into an integer; anything else as text.
+   */
   #value(place: string, value: unknown, aspect: Aspect): void {
     if (typeof value === "number") {
       this.#notes.facts.push({
@@ -143,7 +143,7 @@ class Observation {
     } else this.#text(place, aspect, isTensor(value) ? "a tensor" : `${typeof value} ${String(value)}`);
   }
 
-  /** Notes what came back; gives its tensors, each once. */
+  /** Records the results; returns their tensors, without duplicates. */
   #results(value: unknown): readonly Tensor[] {
     const list: readonly unknown[] = Array.isArray(value) ? value : [value];
     this.#text("results", "results", kindOf(list));
@@ -191,7 +191,7 @@ class Observation {
     }
   }
 
-  /** Asks for gradients of results in each other, and for those that will arrive at them, which hooks change. */
+  /** Requests gradients of results in each other, and those that will arrive at them, which hooks change. */
   #watch(results: readonly Tensor[]): void {
     const watched = [...results.entries()].filter(([, { requiresGrad, dtype }]) =>
       requiresGrad && isFloat(dtype)
@@ -219,7 +219,10 @@ class Observation {
     }
   }
 
-  /** Differentiates every result by itself, with weights that tell its elements apart; whether all passes succeed. */
+  /**
+   * Differentiates every result separately, with weights that distinguish its elements; returns whether all passes
+   * succeed.
+   */
   #backward(results: readonly Tensor[]): boolean {
     let complete = true;
     results.forEach((result, i) => {
@@ -243,7 +246,7 @@ class Observation {
     if (grad !== null) this.#elements(`${place}.grad`, "gradients", grad);
   }
 
-  /** Writes into each result and notes who sees it; `partial`: what failing passes have added to. */
+  /** Writes into each result and records what changes; `partial`: what failing passes have accumulated into. */
   #writes(results: readonly Tensor[], partial: ReadonlySet<Tensor | null>): void {
     results.forEach((result, i) => {
       try {
@@ -260,8 +263,8 @@ class Observation {
 }
 
 /**
- * Describes whether a tensor is a leaf, or its error: views of a tensor that was laid out in another way have lost
- * their history.
+ * Describes whether a tensor is a leaf, or its error: views of a tensor whose layout was changed have lost their
+ * history.
  */
 function leafText(tensor: Tensor): string {
   try {
@@ -313,7 +316,7 @@ function inMode<R>(mode: Mode, body: () => R): R {
   return mode === "noGrad" ? noGrad(body) : mode === "inference" ? inferenceMode(body) : body();
 }
 
-/** Takes what a program prints. */
+/** Collects a program's output. */
 class ConsoleWatch {
   readonly lines: unknown[] = [];
 

@@ -14,12 +14,12 @@ import type { Arg } from "./program.ts";
 /** Per mille of indices drawn from a range that is too large by one. */
 const OUT_OF_RANGE = 20;
 
-/** Most tensors that a function takes or captures. */
+/** Maximum number of tensors that a function takes or captures. */
 const MOST_INPUTS = 6;
 
 type WeightedOps = ReturnType<typeof weightedOps>;
 
-/** Lists by forms, with and without those that write: made once. */
+/** Lists by forms, with and without those that write: computed once. */
 const listed = new Map<readonly Form[], readonly [all: WeightedOps, reading: WeightedOps]>();
 
 function weighted(forms: readonly Form[], writes: boolean): WeightedOps {
@@ -29,7 +29,7 @@ function weighted(forms: readonly Form[], writes: boolean): WeightedOps {
   return known[writes ? 0 : 1];
 }
 
-/** A call of a random op; false where none was found that fits. */
+/** A call of a random op; returns false if none was found that fits. */
 export function addOpCall(draft: Draft, forms: readonly Form[] = FORMS): boolean {
   const allowed = weighted(forms, draft.has("write"));
   if (allowed.length === 0) return false;
@@ -39,7 +39,7 @@ export function addOpCall(draft: Draft, forms: readonly Form[] = FORMS): boolean
   return false;
 }
 
-/** A call of a form; false where its arguments could not be made. */
+/** A call of a form; returns false if its arguments could not be created. */
 export function addCallOf(draft: Draft, form: Form): boolean {
   const sample = drawSample(draft.choices, form.definition);
   if (!sample) return false;
@@ -59,7 +59,7 @@ interface Candidate {
   readonly inferred: Inferred;
 }
 
-/** Returns whether a call is worth making: small results, nothing that autograd forbids, not too many inputs. */
+/** Returns whether a call is worthwhile: small results, nothing that autograd forbids, not too many inputs. */
 function fits(draft: Draft, { inplace, style }: Form, { planned, inferred }: Candidate): boolean {
   const [receiver] = planned;
   if (style === "method" && (receiver === undefined || tensorsIn(receiver).length === 0)) return false;
@@ -79,7 +79,7 @@ function tensorsIn(planned: Planned): PlannedTensor[] {
   return planned.kind === "options" ? Object.values(planned.entries).flatMap(tensorsIn) : [];
 }
 
-/** Makes the statements of a call. */
+/** Adds the statements of a call. */
 function emit(draft: Draft, form: Form, { planned, inferred }: Candidate): void {
   const [target] = planned.flatMap(tensorsIn);
   const grad = !draft.isGradOff && form.definition.gradient.kind !== "none" &&
@@ -114,7 +114,7 @@ function emit(draft: Draft, form: Form, { planned, inferred }: Candidate): void 
   });
 }
 
-/** The argument itself, after the statements that it needs. */
+/** The argument itself, after adding the statements that it needs. */
 function settle(draft: Draft, planned: Planned, inferred: Inferred): Arg {
   if (typeof planned === "number") {
     return Number.isInteger(planned) && planned > 1 ? draft.sizeArg(planned) : planned;
@@ -172,7 +172,7 @@ function settleTensor(
   return draft.param(choices.chance(0.2) ? column(draft, spec) ?? draft.source(spec) : draft.source(spec));
 }
 
-/** A tensor of the setup as a method of another one gives it. */
+/** A tensor of the setup computed by a method of another one. */
 function derived(
   draft: Draft,
   source: Variable,
@@ -186,7 +186,7 @@ function derived(
   return made;
 }
 
-/** Data that is a column of larger data, so that its elements do not lie next to each other; null where it is large. */
+/** Data that is a column of larger data, so that its elements are not adjacent; null if it is large. */
 function column(draft: Draft, spec: DataSpec): Variable | null {
   const shape = [...spec.shape, draft.choices.between(2, 3)];
   if (!knownMeta(contiguousMeta(shape, spec.dtype, "cpu"))) return null;
@@ -201,7 +201,7 @@ function inRange(draft: Draft, v: Variable, high: number): Variable {
   return step(draft, v, "remainder", draft.sizeArg(high));
 }
 
-/** The elements of a variable, brought into an open interval. */
+/** The elements of a variable, mapped into an open interval. */
 function inDomain(draft: Draft, v: Variable, [low, high]: readonly [number, number]): Variable {
   const scaled = step(draft, step(draft, v, "sigmoid"), "mul", high - low);
   return low === 0 ? scaled : step(draft, scaled, "add", low);

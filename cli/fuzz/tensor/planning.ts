@@ -18,7 +18,7 @@ const isSampleList = (a: SampleArgument): a is readonly SampleArgument[] => Arra
 const isDescribed = (a: SampleArgument): a is Described =>
   typeof a === "object" && a !== null && !isSampleList(a);
 
-/** Arguments for an op that has no samples: square matrices and small numbers; null where that is not enough. */
+/** Arguments for an op without samples: square matrices and small numbers; null if that is not enough. */
 function plainSample({ params }: OpDefinition): Sample | null {
   const args: SampleArgument[] = [];
   for (const param of Object.values(params)) {
@@ -30,13 +30,13 @@ function plainSample({ params }: OpDefinition): Sample | null {
   return { args };
 }
 
-/** One of the samples of an op that tensors of any device may stand for. */
+/** A sample of an op whose tensors may be replaced by tensors of any device. */
 export function drawSample(choices: Choices, definition: OpDefinition): Sample | null {
   const samples = definition.samples.filter(({ args }) => !args.includes("cpu"));
   return choices.pickAny(samples) ?? plainSample(definition);
 }
 
-/** Arguments planned after a sample. */
+/** Arguments planned from a sample. */
 export class Plan {
   readonly #draft: Draft;
   readonly #form: Form;
@@ -44,7 +44,7 @@ export class Plan {
   readonly #boldness: number;
   /** Replacements of the sample's sizes. */
   readonly #sizes = new Map<number, number>();
-  /** The variable that is to stand first, until it does. */
+  /** The variable that is to be the first tensor, until it is. */
   #self: Variable | undefined;
   /** Number of dimensions of the first tensor. */
   #rank = 0;
@@ -55,7 +55,7 @@ export class Plan {
     this.#boldness = boldness;
   }
 
-  /** The arguments; null where the form needs a tensor that is not there. */
+  /** The arguments; null if the form needs a tensor that does not exist. */
   arguments(sample: Sample): readonly Planned[] | null {
     const { definition, inplace } = this.#form;
     const params = Object.entries(definition.params);
@@ -86,7 +86,7 @@ export class Plan {
       : [...planned, { kind: "options", entries: Object.fromEntries(entries) }];
   }
 
-  /** Chooses what the sizes of the sample become: those of a variable that stands first, or others at random. */
+  /** Chooses replacements of the sample's sizes: those of the variable that comes first, or random ones. */
   #fixSizes(args: readonly SampleArgument[]): void {
     const { choices } = this.#draft;
     const [first] = args;
@@ -161,7 +161,7 @@ export class Plan {
     return value;
   }
 
-  /** A variable of the program, or data to be made, for a tensor of the sample. */
+  /** A variable of the program, or new data, for a tensor of the sample. */
   #tensor(described: Described, isTarget: boolean): Planned {
     const { choices } = this.#draft;
     const { transposed = false, range, dtype = "float32" } = described;
@@ -199,7 +199,7 @@ export class Plan {
     };
   }
 
-  /** An interval of integers whose end was a size of the sample ends at what became of that size. */
+  /** An interval of integers that ended at a size of the sample ends at the replacement of that size. */
   #resized([low, high]: readonly [number, number]): readonly [number, number] {
     return [low, this.#sizes.get(high) ?? high];
   }

@@ -1,5 +1,5 @@
 /**
- * Prints programs: functions that make one each (captured tensors, the function itself and its calls), joined in a
+ * Prints programs: functions that create one each (captured tensors, the function itself and its calls), combined in a
  * module, or a complete file that shows what a program does plainly and compiled. Invariant: the text that a fuzzer
  * runs is the text that a person sees, except for types.
  */
@@ -18,7 +18,7 @@ import {
 
 /** Options of printing. */
 export interface PrintOptions {
-  /** With annotations, as TypeScript. */
+  /** Whether to print type annotations, as TypeScript. */
   readonly types: boolean;
 }
 
@@ -146,7 +146,7 @@ function statementLines(statement: Statement, call: Pick<Call, "sizes" | "shift"
 
 const indent = (line: string): string => `  ${line}`;
 
-/** Names of made data of a list. */
+/** Names of new data in a list. */
 function dataNames(list: readonly Statement[]): string[] {
   return list.filter((s) => s.kind === "data" || s.kind === "call").flatMap((s) => {
     if (s.kind === "data") return [s.name];
@@ -154,12 +154,12 @@ function dataNames(list: readonly Statement[]): string[] {
   });
 }
 
-/** The names that stand for tensors of a program besides its results: what a run looks at after each call. */
+/** The names of tensors of a program besides its results: those that a run inspects after each call. */
 export function observedNames(program: Program): { readonly state: string[]; readonly setup: string[] } {
   return { state: dataNames(program.state), setup: dataNames(program.setup) };
 }
 
-/** A function without parameters that makes a program: what it captures, itself, its calls. */
+/** A function without parameters that creates a program: its captures, the function, its calls. */
 export function factoryText(program: Program, name: string, { types }: PrintOptions): string {
   const { state, optimizer, setup, params, body, results, calls } = program;
   const [first = { sizes: [], shift: 0 }] = calls;
@@ -221,7 +221,7 @@ function imported(programs: readonly Program[]): string[] {
   return [...names].sort();
 }
 
-/** A module of programs for a machine to read: `programs`, a list of functions that make one each. */
+/** A module of programs for machines: `programs`, a list of functions that create one each. */
 export function moduleText(programs: readonly Program[], dyn: string): string {
   return [
     `import { ${imported(programs).join(", ")} } from ${JSON.stringify(dyn)};`,
@@ -246,7 +246,7 @@ const WATCHING = [
   "    for (const t of tracked) t.sum().backward({ retainGraph: t !== tracked.at(-1) });",
 ];
 
-/** A file to be run by itself: the program, plainly and compiled by a backend. */
+/** A file that runs the program, plainly and compiled by a backend. */
 export function fileText(
   program: Program,
   options: { readonly dyn: string; readonly backend: string },

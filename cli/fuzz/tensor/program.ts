@@ -1,11 +1,11 @@
 /**
  * Tensor programs as data: the generator makes them, the shrinker reduces them and the printer writes them as
- * functions. Invariant: a program names everything it uses, and holds only plain values, so that it can be compared,
- * stored and shrunk.
+ * functions. Invariant: a program names everything that it uses, and holds only plain values, so that it can be
+ * compared, stored and shrunk.
  */
 import type { DType } from "../../../lib/base/dtype.ts";
 
-/** A size of made data: a number, or one of the program's sizes, which calls may give other values. */
+/** A size of new data: a number, or one of the program's sizes, which may differ between calls. */
 export type SizeRef = number | { readonly size: number };
 
 /** How the elements of generated data are chosen: spread over [low, high), integers for integer types. */
@@ -49,7 +49,7 @@ export interface CallStatement {
   readonly kind: "call";
   readonly bind: Bind;
   readonly style: "method" | "function" | "property";
-  /** Of functions with their namespace: "nn.functional.relu". */
+  /** For functions, including their namespace: "nn.functional.relu". */
   readonly name: string;
   readonly args: readonly Arg[];
 }
@@ -63,12 +63,12 @@ export interface NumberStatement {
   readonly how: "item" | "primitive";
 }
 
-/** Statements inside of others. What they bind is not seen outside. */
+/** Statements that contain others. Their bindings are not visible outside. */
 export type BlockStatement =
   | { readonly kind: "noGrad"; readonly body: readonly Statement[] }
   | { readonly kind: "loop"; readonly count: number; readonly body: readonly Statement[] }
   | { readonly kind: "try"; readonly body: readonly Statement[]; readonly handler: readonly Statement[] }
-  /** On elements: `if (+x.sum() > 0)`. */
+  /** A branch on elements: `if (+x.sum() > 0)`. */
   | {
     readonly kind: "if";
     readonly of: string;
@@ -108,20 +108,20 @@ export interface OptimizerSpec {
 export interface Call {
   /** Values of the program's sizes. */
   readonly sizes: readonly number[];
-  /** Added to the seeds of all made data. */
+  /** Added to the seeds of all new data. */
   readonly shift: number;
   /** The value of each parameter: a name of the setup, or a number. */
   readonly args: readonly (string | number)[];
-  /** `watched`: gradients are recorded, and the caller looks at those that arrive at results. */
+  /** `watched`: gradients are recorded, and the caller observes those that arrive at results. */
   readonly mode: "grad" | "watched" | "noGrad" | "inference";
 }
 
 /** A function over tensors, what it captures, and how it is called. */
 export interface Program {
-  /** Made once: captured by the function. */
+  /** Created once: captured by the function. */
   readonly state: readonly Statement[];
   readonly optimizer: OptimizerSpec | null;
-  /** Made before each call: what is handed in, and what that is a view of. */
+  /** Created before each call: its arguments, and tensors of which these are views. */
   readonly setup: readonly Statement[];
   readonly params: readonly string[];
   readonly body: readonly Statement[];
@@ -156,7 +156,7 @@ export function namesInArg(arg: Arg): string[] {
   }
 }
 
-/** The argument with every part of it that is not a list changed. */
+/** The argument with every leaf of its nested lists replaced. */
 export function mapArg(arg: Arg, change: (part: Arg) => Arg): Arg {
   if (typeof arg !== "object" || arg === null) return change(arg);
   if (isArgList(arg)) return arg.map((each) => mapArg(each, change));
@@ -251,7 +251,7 @@ export function* everyStatement(list: readonly Statement[]): IterableIterator<St
   }
 }
 
-/** A program with each statement replaced: by others, or by none. Those inside come first. */
+/** A program with each statement replaced by any number of others; nested ones come first. */
 export function mapStatements(
   list: readonly Statement[],
   change: (statement: Statement) => readonly Statement[],

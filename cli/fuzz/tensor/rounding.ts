@@ -25,10 +25,10 @@ import { type Arg, mapArg, mapStatements, type Program, type Statement } from ".
 /** Factor by which a compiled run's error may exceed the plain run's. */
 const WORSE = 4;
 
-/** Noisy runs: so many at first, so many where they disagree among themselves. */
+/** Number of noisy runs at first, and if they disagree among themselves. */
 const FEW_RUNS = 8, MANY_RUNS = 48;
 
-/** The tensor of which a fact says whether it was written to. */
+/** The tensor for which a fact says whether it was written to. */
 const writtenPlace = (place: string): string => place.replace(/ written$/, "");
 
 const isWhetherChanged = (fact: Fact | undefined): boolean =>
@@ -48,8 +48,8 @@ export class RoundingJudge {
   readonly #noisy: (readonly (readonly Fact[])[])[] = [];
 
   /**
-   * `inFloat64` makes the same program with float64 in the place of float32; `flushes`: whether the compiled run may have
-   * taken subnormal numbers for 0.
+   * `inFloat64` creates the same program with float32 replaced by float64; `flushes`: whether the compiled run may have
+   * flushed subnormal numbers to 0.
    */
   constructor(
     runnable: Runnable,
@@ -143,7 +143,7 @@ function isAmong(
       const distance = Math.abs(Number(x) - Number(plain));
       if (distance > spread) spread = distance;
     }
-    // The sign of a zero is rounding's where what cancels may be no zero
+    // Rounding decides the sign of a zero that may result from cancellation
     const within = areOppositeZeros(plain, compiled)
       ? spread > 0
       : Math.abs(Number(compiled) - Number(plain)) <= SPREAD * spread;
@@ -154,7 +154,7 @@ function isAmong(
   return explained ? "yes" : moved ? "perhaps" : "no";
 }
 
-/** The element of another run: at the same place, or where there are more or fewer of them the nearest one. */
+/** The element of another run: at the same place, or the nearest one if their number differs. */
 function counterpart(
   other: Fact | undefined,
   { expected, i }: { readonly expected: Elements; readonly i: number },
@@ -179,7 +179,7 @@ function plainInFloat64(wide: Runnable): readonly (readonly Fact[])[] {
   }
 }
 
-/** The program with float64 in the place of float32. */
+/** The program with float32 replaced by float64. */
 export function widened(program: Program): Program {
   const wide = (part: Arg): Arg => part === "float32" ? "float64" : part;
   const list = (statements: readonly Statement[]): readonly Statement[] =>

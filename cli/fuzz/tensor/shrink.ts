@@ -21,7 +21,7 @@ import {
   withBlocks,
 } from "./program.ts";
 
-/** All smaller programs, each once. */
+/** All smaller programs, without duplicates. */
 export function* shrinkProgram(program: Program): IterableIterator<Program> {
   const seen = new Set([JSON.stringify(program)]);
   for (const candidate of candidates(program)) {
@@ -44,7 +44,7 @@ function* candidates(program: Program): IterableIterator<Program> {
   yield* simplerArguments(program);
 }
 
-/** The program without statements and results that use what nothing binds. */
+/** The program without statements and results that use unbound names. */
 function tidy(program: Program): Program {
   const names = new Set<string>();
   const state = bound(program.state, names);
@@ -65,7 +65,7 @@ function tidy(program: Program): Program {
   };
 }
 
-/** The statements whose names are bound; adds what they bind. */
+/** The statements whose names are bound; adds their own bindings. */
 function bound(list: readonly Statement[], names: Set<string>): Statement[] {
   return list.flatMap((statement) => {
     if (!namesRead(statement).every((name) => names.has(name))) return [];
@@ -134,7 +134,7 @@ function replaceStatement(program: Program, number: number, by: readonly Stateme
   return { ...program, body: mapStatements(program.body, (each) => at++ === number ? by : [each]) };
 }
 
-/** The program with one name in the place of another. */
+/** The program with a name replaced by another. */
 function renamed(program: Program, from: string, to: string): Program {
   const other = (name: string) => name === from ? to : name;
   const arg = (each: Arg): Arg =>
@@ -175,7 +175,7 @@ function* fewerResults(program: Program): IterableIterator<Program> {
   for (const k of results.keys()) yield { ...program, results: results.toSpliced(k, 1) };
 }
 
-/** The program without what its body does not mention. */
+/** The program without anything that its body does not mention. */
 function withoutUnused(program: Program): Program {
   const read = new Set([
     ...[...everyStatement(program.body)].flatMap(namesRead),
@@ -217,7 +217,7 @@ function* fewerInputs(program: Program): IterableIterator<Program> {
       handed.has(name) || setup.some((other) => namesRead(other).includes(name))
     );
     if (!isUsed) yield { ...program, setup: setup.toSpliced(k, 1) };
-    // Replace a view by the tensor that it shows
+    // Replace a view by its base
     const [bind] = names, receiver = statement.kind === "call" ? statement.args[0] : undefined;
     const [of] = receiver === undefined ? [] : namesInArg(receiver);
     if (bind === undefined || of === undefined) continue;
@@ -248,7 +248,7 @@ function* plainerCalls(program: Program): IterableIterator<Program> {
   }
 }
 
-/** The program with one statement of made data changed. */
+/** The program with one statement of new data changed. */
 function* eachData(
   program: Program,
   change: (data: DataStatement) => readonly DataStatement[],

@@ -12,13 +12,13 @@ import { addOpCall, step } from "./op_calls.ts";
 import { type Arg, type Statement, variable } from "./program.ts";
 import { addView, randomIndex } from "./view_calls.ts";
 
-/** Adds a statement; false where the one that was drawn cannot be made here. */
+/** Adds a statement; returns false if the one that was drawn is not possible here. */
 type Add = (draft: Draft) => boolean;
 
 const floats = ({ meta }: Variable): boolean => isFloat(meta.dtype);
 const recorded = (v: Variable): boolean => v.grad && floats(v);
 
-/** In-place calls that people write most, drawn more often than the rest. */
+/** The most common in-place calls, drawn more often than the rest. */
 const USUAL_WRITES = INPLACE_FORMS.filter(({ name }) =>
   [
     "add_",
@@ -93,7 +93,7 @@ const addConversion: Add = (draft) => {
   return true;
 };
 
-/** Keeps what follows from growing without bounds. */
+/** Keeps intermediate results from growing without bounds. */
 const addTaming: Add = (draft) => {
   const v = draft.pick(floats);
   if (!v) return false;
@@ -183,7 +183,7 @@ const addSeed: Add = (draft) => {
   return true;
 };
 
-/** A call that fails: in its metadata, in an element, or in a rule of autograd. */
+/** A call that fails: because of its metadata, an element, or a rule of autograd. */
 const addFailure: Add = (draft) => {
   const { choices } = draft;
   const v = draft.pick();
@@ -195,7 +195,7 @@ const addFailure: Add = (draft) => {
     ["select", [use(v), 7, 0]],
   ];
   if (choices.chance(0.5) && v.meta.shape.length > 0) {
-    // Only its elements say that it fails
+    // Only its elements make it fail
     const index = draft.param(draft.source({ shape: [2], dtype: "int64", low: 40, high: 50, plain: true }));
     draft.push({
       kind: "call",
@@ -211,7 +211,7 @@ const addFailure: Add = (draft) => {
   return true;
 };
 
-/** One or two statements as a list of their own. */
+/** One or two statements as a separate list. */
 function some(draft: Draft, adds: readonly Weighted<Add>[], count: number): readonly Statement[] {
   return draft.inside(() => {
     for (let k = 0; k < count; k++) draft.choices.weighted(adds)(draft);
@@ -266,7 +266,7 @@ const addIf: Add = (draft) => {
   return true;
 };
 
-/** The statements of a function's body: how often they are drawn, and of which feature they are part. */
+/** The statements of a function's body, with their frequencies and features. */
 const STATEMENTS: readonly (readonly [weight: number, add: Add, feature?: Feature])[] = [
   [32, (draft) => addOpCall(draft)],
   [22, (draft) => addView(draft)],

@@ -1,5 +1,5 @@
 /**
- * Magnitudes of the numbers that an eager kernel adds up, whatever remains of them in the end: rounding errors are
+ * Magnitudes of the numbers that an eager kernel sums, whatever remains of them in the end: rounding errors are
  * relative to these, and depend on their order. Invariant: the memory of the call is unchanged.
  */
 import type { CompiledProgram, ProgramCall } from "../../../lib/loops/device.ts";
@@ -7,18 +7,18 @@ import type { Loop, Program, Statement } from "../../../lib/loops/ir.ts";
 import { spacing } from "./facts.ts";
 import { type Floats, operandsOf, varied } from "./variations.ts";
 
-/** Sizes of sums. */
+/** Magnitudes of sums. */
 export interface SumSizes {
-  /** By output: its elements if every operand were positive; null: nothing is added up. */
+  /** By output: its elements if every operand were positive; null: nothing is summed. */
   readonly sizes: readonly (Floats | null)[];
   /** Sums up to this size are exact in any order. */
   readonly orderless: number;
 }
 
-/** Bits of a floating type that count. */
+/** Number of significant bits of a floating type. */
 const precisionOf = (array: Floats): number => array instanceof Float32Array ? 24 : 53;
 
-/** The sizes of what a call adds up. */
+/** The magnitudes of the sums of a call. */
 export function sizesOfSums(program: Program, compiled: CompiledProgram, call: ProgramCall): SumSizes {
   const sums = sumsOf(program);
   if (sums === "none") return { sizes: [], orderless: Infinity };
@@ -29,7 +29,7 @@ export function sizesOfSums(program: Program, compiled: CompiledProgram, call: P
   return { sizes, orderless: grain * 2 ** bits };
 }
 
-/** Returns what a program adds up: nothing, elements of its operands, or products of such. */
+/** Returns what a program sums: nothing, elements of its operands, or products of these. */
 function sumsOf({ kernels }: Program): "none" | "elements" | "products" {
   const inList = (list: readonly Statement[]): readonly Statement[] =>
     list.flatMap((s) => s.kind === "loop" || s.kind === "masked" ? [s, ...inList(s.body)] : [s]);
@@ -43,7 +43,7 @@ function sumsOf({ kernels }: Program): "none" | "elements" | "products" {
   return multiplies ? "products" : "elements";
 }
 
-/** Returns whether a loop adds anything up. */
+/** Returns whether a loop sums anything. */
 function loopAdds({ reductions, carried, body }: Loop): boolean {
   return reductions.some(({ op }) => op === "sum") ||
     carried.some(({ next }) => body.some((s) => s.kind === "scalar" && s.op === "add" && s.id === next));

@@ -41,7 +41,7 @@ export function resultsOf(
   );
 }
 
-/** The floating results of a call whose floating operands are other numbers. */
+/** The floating results of a call with other floating operands. */
 export function varied(
   program: Program,
   compiled: CompiledProgram,

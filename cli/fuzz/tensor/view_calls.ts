@@ -24,7 +24,7 @@ interface Candidate {
 
 const METHODS = new Map(FORMS.filter(({ style }) => style === "method").map((form) => [form.name, form]));
 
-/** The view that a method makes; null where it would fail. */
+/** The view that a method creates; null if it would fail. */
 function viewBy(v: Variable, { method, args }: Candidate): ViewCall | null {
   const form = METHODS.get(method);
   if (!form) return null;
@@ -35,7 +35,7 @@ function viewBy(v: Variable, { method, args }: Candidate): ViewCall | null {
   return { style: "method", name: method, args, metas, several: inferred.several };
 }
 
-/** A method with arguments that suit a shape. */
+/** A method with arguments that fit a shape. */
 function candidate(draft: Draft, { meta }: Variable): Candidate {
   const { choices } = draft, { shape } = meta;
   const rank = shape.length, count = shape.reduce((a, b) => a * b, 1);
@@ -106,7 +106,7 @@ function candidate(draft: Draft, { meta }: Variable): Candidate {
   return choices.pick([...whole, ...some, ...some, ...square, ...square])();
 }
 
-/** A shape of so many elements, one size perhaps −1. */
+/** A shape with this many elements, one size of which may be −1. */
 function factored(draft: Draft, count: number): number[] {
   const { choices } = draft;
   if (count === 0) return [0, choices.between(1, 3)];
@@ -123,7 +123,7 @@ function factored(draft: Draft, count: number): number[] {
   return choices.chance(0.5) ? order : order.with(choices.below(order.length), -1);
 }
 
-/** Sizes that a shape expands to. */
+/** Sizes to which a shape expands. */
 function expanded(draft: Draft, shape: readonly number[]): number[] {
   const { choices } = draft;
   const sizes = shape.map((size) => size === 1 ? choices.between(1, 3) : choices.chance(0.3) ? -1 : size);
@@ -144,7 +144,7 @@ function strided(draft: Draft, { shape, strides, offset }: KnownMeta): (readonly
   return [[Math.min(rows, 4), size], [outer, step], start];
 }
 
-/** `x.at(…)` with integers, slices, new dimensions and lists; its view (or copy) by the ops that it stands for. */
+/** `x.at(…)` with integers, slices, new dimensions and lists; its view (or copy) as the ops that it is composed of. */
 function indexed(draft: Draft, v: Variable): ViewCall | null {
   const { choices } = draft;
   const args: (number | string | null | readonly number[])[] = [];
@@ -184,7 +184,7 @@ function indexed(draft: Draft, v: Variable): ViewCall | null {
   return { style: "method", name: "at", args, metas: [current.meta], several: false };
 }
 
-/** A random view of a variable; null where the one that was drawn cannot be. */
+/** A random view of a variable; null if the one that was drawn is not possible. */
 function randomView(draft: Draft, v: Variable): ViewCall | null {
   const { choices } = draft;
   if (choices.chance(0.15)) return indexed(draft, v);
@@ -201,7 +201,7 @@ function randomView(draft: Draft, v: Variable): ViewCall | null {
   return viewBy(v, candidate(draft, v));
 }
 
-/** Adds a view to the function; false where none was found. */
+/** Adds a view to the function; returns false if none was found. */
 export function addView(draft: Draft, of?: Variable): boolean {
   const v = of ?? draft.pick();
   if (!v) return false;
@@ -221,7 +221,7 @@ export function addView(draft: Draft, of?: Variable): boolean {
   return false;
 }
 
-/** Adds a view of a tensor of the setup there, as one that may be handed in. */
+/** Adds a view of a tensor of the setup there, which may be passed as an argument. */
 export function addSourceView(draft: Draft, v: Variable): Variable | null {
   for (let attempt = 0; attempt < 5; attempt++) {
     const made = randomView(draft, v);
@@ -259,7 +259,7 @@ export function randomIndex(
   return made && meta ? { index: made.args, meta } : null;
 }
 
-/** The metadata of a dense tensor of a shape, where it is small enough. */
+/** The metadata of a dense tensor of a shape, if it is small enough. */
 export function denseMeta(shape: readonly number[], like: KnownMeta): KnownMeta | null {
   return knownMeta({
     ...like,

@@ -6,10 +6,10 @@ import { HostMemory } from "../../../backends/cpu/host_memory.ts";
 import type { CompiledProgram, Memory, ProgramCall } from "../../../lib/loops/device.ts";
 import type { Program } from "../../../lib/loops/ir.ts";
 
-/** Whether one was met; null: nobody asks. */
+/** Whether one occurred; null: not watched. */
 let met: boolean | null = null;
 
-/** Runs `body` and tells whether kernels gave integers of more than 32 bits. */
+/** Runs `body` and returns whether kernels returned integers of more than 32 bits. */
 export function meetsWideIntegers(body: () => void): boolean {
   met = false;
   try {
@@ -20,7 +20,7 @@ export function meetsWideIntegers(body: () => void): boolean {
   }
 }
 
-/** The program, whose results are looked at while somebody asks. */
+/** The program; its results are inspected while watched. */
 export function watched(program: Program, compiled: CompiledProgram): CompiledProgram {
   const wide = program.outputs.map((id) => program.buffers[id]?.dtype === "int64");
   if (!wide.includes(true)) return compiled;

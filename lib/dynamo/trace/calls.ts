@@ -1,6 +1,6 @@
 /**
- * Traces calls and constructions. Invariant: a function is recognised by identity, so one that a user has put in a
- * builtin's place is traced as what it is.
+ * Traces calls and constructions. Invariant: a function is recognised by identity, so a user's replacement of a builtin
+ * is traced as what it is.
  */
 import { noticesAgain } from "../resume/returns.ts";
 import { isOwnModule } from "../../base/errors.ts";
@@ -52,7 +52,7 @@ export interface FunctionKnowledge {
   constructorOf(fn: object): ConstructorModel | undefined;
 }
 
-/** Models `new` of a builtin class; `prototype` is that of the class that is constructed. */
+/** Models `new` of a builtin class; `prototype` is that of the constructed class. */
 export type ConstructorModel = (
   m: Interpreter,
   request: ConstructRequest,
@@ -231,13 +231,13 @@ export function construct(m: Interpreter, knowledge: FunctionKnowledge, request:
   }
 }
 
-/** Code with what it captures. */
+/** Code with its captures. */
 interface BoundCode {
   readonly code: CodeObject;
   readonly bindings: FrameBindings;
 }
 
-/** The parts of a class from which instances are made, whether it exists outside of the trace or not. */
+/** The parts of a class from which instances are created, whether it exists outside of the trace or not. */
 interface ClassParts {
   readonly derived: boolean;
   readonly constructorCode: BoundCode | null;
@@ -290,7 +290,7 @@ export function makesPrivate(
   return parts !== null && hasPrivate(parts);
 }
 
-/** Private methods as values that generated code cannot make. */
+/** Private methods as values that generated code cannot create. */
 function standInMethods(
   m: Interpreter,
   owner: ObjectValue,
@@ -357,7 +357,7 @@ function constructClass(
   });
 }
 
-/** Functions of dyn that read or write variables of its modules: nothing that a graph or a guard could know of. */
+/** Functions of dyn that read or write variables of its modules, which neither graphs nor guards know about. */
 function refuseOwnState(code: CodeObject): void {
   if (!code.free.some((variable) => variable.reassigned && variable.kind === "let")) return;
   if (isOwnModule(code.module.url)) breakGraph("builtin", `${code.name}, which has state of its own`);
@@ -384,7 +384,7 @@ function constructBase(
   );
 }
 
-/** A result that is not an object gives way to the object under construction. */
+/** A result that is not an object is replaced by the object under construction. */
 function constructCompletion(m: Interpreter, object: ObjectValue, completion: Completion): Completion {
   if (completion.kind === "register") return { kind: "construct", register: completion.register, object };
   return {
@@ -396,7 +396,7 @@ function constructCompletion(m: Interpreter, object: ObjectValue, completion: Co
 
 const MADE_PRIVATE = "an object with private members is made";
 
-/** Runs the field initialisers of the class whose derived constructor is on top, on the object that it constructs. */
+/** Runs the field initialisers of the class whose derived constructor is on top, for the object under construction. */
 export function initializeFields(
   m: Interpreter,
   knowledge: FunctionKnowledge,
@@ -408,7 +408,7 @@ export function initializeFields(
   initialize(m, parts, { callee, object, step: m.top.calledAt }, then);
 }
 
-/** Gives a new object the private methods and the fields of a class, in order. */
+/** Adds the private methods and the fields of a class to a new object, in order. */
 function initialize(
   m: Interpreter,
   parts: ClassParts,
@@ -445,7 +445,10 @@ function initialize(
   }, then);
 }
 
-/** The prototype of what `new` makes: the target's, or where that is no object the one of the builtin that makes it. */
+/**
+ * The prototype of the result of `new`: the target's, or, if that is not an object, that of the builtin that creates
+ * it.
+ */
 function prototypeOfNew(
   m: Interpreter,
   newTarget: ObjectValue,

@@ -101,7 +101,7 @@ class Definition {
     );
   }
 
-  /** Makes the class; static fields run code of the program. */
+  /** Creates the class; static fields run code of the program. */
   define(heritage: Heritage | null, then: (made: ObjectValue) => void): void {
     const made = this.#class, prototype = this.#prototype;
     if (heritage) {
@@ -130,7 +130,7 @@ class Definition {
     return object;
   }
 
-  /** Returns the parts of which instances are made. Its lists are complete before anything is constructed. */
+  /** Returns the parts from which instances are created. Its lists are complete before anything is constructed. */
   #definition(): Omit<ClassDefinition, "derived"> {
     const made = (member: MemberCode): MadeCode => {
       const { captures } = member;
@@ -231,7 +231,7 @@ class Definition {
     return value ? this.#run(value, put) : put(UNDEFINED);
   }
 
-  /** Runs code of the class on the class itself. */
+  /** Runs code of the class with the class itself as receiver. */
   #run({ code, captures }: MemberCode, then: (value: Value) => void): void {
     const free = captures.map((capture) => this.#captured(capture)), made = this.#class;
     const completion = { kind: "inside", then } as const;

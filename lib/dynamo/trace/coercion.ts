@@ -13,7 +13,7 @@ import { elementCount } from "../../graph/meta.ts";
 
 export type Hint = "default" | "number" | "string";
 
-/** ToPrimitive; `then` gets the result, at once or after a call of the program's code. */
+/** ToPrimitive; `then` receives the result, immediately or after a call of the program's code. */
 export function toPrimitive(
   m: Interpreter,
   value: Value,
@@ -96,7 +96,7 @@ function isNullish(value: Value): boolean {
   return value.kind === "constant" && (value.value === undefined || value.value === null);
 }
 
-/** ToPropertyKey. There are few versions for one key each. */
+/** ToPropertyKey. Only a few versions are specialised to one key each. */
 export function toKey(m: Interpreter, value: Value, then: (key: string | symbol) => void): void {
   toPrimitive(m, value, "string", (primitive) => {
     if (isPassed(primitive)) settleKey(m, primitive);

@@ -15,7 +15,7 @@ import { heldTensor } from "./held_tensor.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { enumerableKeys } from "./object_keys.ts";
 
-/** A traced complex number; null: it is something else. */
+/** A traced complex number; null for other values. */
 export function complexNumberOf(m: Interpreter, value: Value): Complex | null {
   if (value.kind !== "object" || value.exotic.kind !== "plain") return null;
   const keys = enumerableKeys(m, value);
@@ -29,7 +29,7 @@ export function complexNumberOf(m: Interpreter, value: Value): Complex | null {
   return { re: part("re"), im: part("im") };
 }
 
-/** Calls an op whose arguments have complex numbers among them; null: they have none. */
+/** Calls an op that has complex numbers among its arguments; null if it has none. */
 export function callWithComplexNumbers(
   m: Interpreter,
   target: CallTarget,

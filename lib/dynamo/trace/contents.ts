@@ -1,5 +1,5 @@
 /**
- * Contents of traced objects: elements of arrays, entries of Maps and Sets, and objects made in the trace. Those of
+ * Contents of traced objects: elements of arrays, entries of Maps and Sets, and objects created in the trace. Those of
  * real objects are loaded on first access. Invariant: loaded contents are guarded.
  */
 import { types } from "node:util";
@@ -33,12 +33,12 @@ export const GENERATORS: object = Object.getPrototypeOf(Object.getPrototypeOf((f
 
 const ASYNC_GENERATORS: object = Object.getPrototypeOf(Object.getPrototypeOf((async function* () {})()));
 
-/** The prototype of what a generator function is made with as its own. */
+/** The prototype from which a generator function's own prototype object inherits. */
 export function generatorMethods({ async }: CodeObject): object {
   return async ? ASYNC_GENERATORS : GENERATORS;
 }
 
-/** A plain object made in the trace. */
+/** A plain object created in the trace. */
 export function newObject(
   m: Interpreter,
   slots: Iterable<readonly [string | symbol, Value]> = [],
@@ -53,7 +53,7 @@ export function newObject(
   return object;
 }
 
-/** An array made in the trace. */
+/** An array created in the trace. */
 export function newArray(m: Interpreter, elements: Element[]): ObjectValue {
   return new ObjectValue(
     { kind: "array", elements, originals: [], loaded: true, growing: null },
@@ -70,7 +70,7 @@ export function builtinPrototype(m: Interpreter, prototype: object, label: strin
   return value;
 }
 
-/** Refuses objects of which not even reading a property is known. */
+/** Refuses objects whose properties cannot even be read. */
 export function refuseHidden(object: ObjectValue): void {
   const { exotic } = object;
   if (exotic.kind !== "opaque" || !exotic.isOrdinary) refuseOpaque(object);
@@ -82,11 +82,11 @@ export function refuseOpaque({ exotic }: ObjectValue): void {
   if (exotic.kind === "called" && exotic.gives === "object") {
     breakGraph("opaqueObject", "what a call of the runtime gives");
   }
-  // The real error comes from plain JavaScript, to which the instruction is left.
+  // Plain JavaScript, to which the instruction is left, throws the real error.
   if (exotic.kind === "thrown") throw new Restart(exotic.step, { kind: "break", cause: exotic.cause });
 }
 
-/** Returns whether an object can get properties; the program depends on that. */
+/** Returns whether properties can be added to an object, and relies on that. */
 export function canGrow(m: Interpreter, { real, source, frozen, exotic }: ObjectValue): boolean {
   if (frozen !== "no") return real ? breakGraph("frozen") : false;
   if (!real || exotic.kind === "function") return true;
@@ -95,7 +95,7 @@ export function canGrow(m: Interpreter, { real, source, frozen, exotic }: Object
   return present;
 }
 
-/** Refuses changes of objects that cannot be extended. */
+/** Refuses to change objects that cannot be extended. */
 export function refuseIntegrity(m: Interpreter, object: ObjectValue): void {
   if (!canGrow(m, object)) breakGraph("frozen");
 }
@@ -103,7 +103,7 @@ export function refuseIntegrity(m: Interpreter, object: ObjectValue): void {
 /** Longer arrays are not traced element by element. */
 export const MOST_ELEMENTS = 1e6;
 
-/** The elements of an array value, loaded from the real array at the first look. */
+/** The elements of an array value, loaded from the real array on first access. */
 export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
   const { exotic } = array;
   invariant(exotic.kind === "array", "Expected an array");
@@ -116,7 +116,7 @@ export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
     if (real.length > MOST_ELEMENTS) return breakGraph("opaqueObject", "an array of so many elements");
     m.output.guard({ kind: "array", source, length: real.length });
     m.wrapper.lengthChanges(real.length, propertySource(source, "length"));
-    // Elements of others are only read
+    // Elements of other lists are only read
     const changes = Object.isExtensible(real);
     if (changes && !Reflect.getOwnPropertyDescriptor(real, "length")?.writable) {
       return breakGraph("opaqueObject", "an array whose length does not change");
@@ -161,7 +161,7 @@ export function allElements(m: Interpreter, array: ObjectValue): Value[] {
   return Array.from({ length: elementsOf(m, array).length }, (_, i) => elementAt(m, array, i));
 }
 
-/** All elements as they are stored, none of them lazy: for changes that move them. */
+/** All elements in their stored form, none of them lazy: for changes that move them. */
 export function settledElements(m: Interpreter, array: ObjectValue): Element[] {
   const elements = elementsOf(m, array);
   for (let i = 0; i < elements.length; i++) if (elements[i] === LAZY) elementAt(m, array, i);
@@ -181,14 +181,14 @@ export function keyIdentity(key: Value): KeyIdentity {
   }
 }
 
-/** A key of a real Map or Set; one where calls have brought another one is only known by its place. */
+/** A key of a real Map or Set; one that differs from call to call is known only by its position. */
 function keyAt(m: Interpreter, key: unknown, place: Source): Value {
   if (!isPrimitive(key)) return m.wrapper.object(key, place);
   const isText = typeof key === "string" && isPassedIn(place);
   return isText ? m.wrapper.passed(key, place) ?? constant(key) : constant(key);
 }
 
-/** The entry of a key, before which all keys are looked at. */
+/** The entry of a key; all keys are inspected first. */
 export function entryOf(m: Interpreter, object: ObjectValue, key: Value): Entry | undefined {
   if (isPassed(key)) settleKey(m, key);
   const identity = keyIdentity(key), entries = entriesOf(m, object), { exotic } = object;
@@ -196,7 +196,7 @@ export function entryOf(m: Interpreter, object: ObjectValue, key: Value): Entry 
     const passed = [...entries.keys()].filter((key) => key instanceof PassedValue);
     for (const key of passed) settleKey(m, key);
     exotic.passes = false;
-    // None is left of those that were cleared
+    // All cleared entries are gone
     if (passed.length > 0) {
       settleKeys(exotic.entries);
       settleKeys(exotic.originals);
@@ -214,7 +214,7 @@ function settleKeys<V>(map: Map<KeyIdentity, V>): void {
   }
 }
 
-/** The entries of a Map or Set value, loaded from the real one at the first look. */
+/** The entries of a Map or Set value, loaded from the real one on first access. */
 export function entriesOf(m: Interpreter, object: ObjectValue): Map<KeyIdentity, Entry> {
   const { exotic } = object;
   invariant(exotic.kind === "map" || exotic.kind === "set", "Expected a Map or Set");

@@ -1,6 +1,6 @@
 /**
- * Traces branches and loops that tensors decide, as nodes of the graph: `cond`, `whileLoop`, `scanRows`. Invariant: a
- * node represents all paths of its functions; if their results do not match, plain JavaScript makes the call.
+ * Traces branches and loops that depend on tensors, as nodes of the graph: `cond`, `whileLoop`, `scanRows`. Invariant:
+ * a node represents all paths of its functions; if their results do not match, plain JavaScript makes the call.
  */
 import { sameList } from "../../base/lists.ts";
 import { HIGHER_ORDER } from "../../graph/higher_order.ts";
@@ -122,8 +122,8 @@ export function traceScan(m: Interpreter, request: CallRequest): CallResult {
 }
 
 /**
- * Traces a loop: first as if carried tensors required a gradient where they do at its start, again where the body makes
- * more of them do. `again` tells whether it has begun again.
+ * Traces a loop: first with carried tensors requiring a gradient as at its start, and again if the body makes more of
+ * them require one. `again` tells whether it has been restarted.
  */
 function carryAround(
   m: Interpreter,
@@ -140,7 +140,9 @@ function carryAround(
   round(start.map(({ requiresGrad }) => requiresGrad && m.gradEnabled));
 }
 
-/** Returns the properties common to two branches' results; a size that differs is known once one of them has run. */
+/**
+ * Returns the properties common to two branches' results; a size that differs becomes known once one of them has run.
+ */
 function common(
   m: Interpreter,
   a: Arranged,

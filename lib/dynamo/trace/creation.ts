@@ -1,6 +1,6 @@
 /**
  * Traces `tensor(data)` and similar functions: fresh tensors from constants of the program. Invariant: every call of
- * the compiled function makes a new tensor, so that writes to it do not show in later calls.
+ * the compiled function creates a new tensor, so that writes to it are not visible in later calls.
  */
 import { type DType, dtypeOfArray, getDefaultDtype, type HostArray, isFloat } from "../../base/dtype.ts";
 import {
@@ -124,7 +124,7 @@ function create(
   return constantOf(m, () => maker(known, chosen), filled);
 }
 
-/** A new tensor of what is known; `filled`: the one number that it holds. */
+/** A new tensor with known contents; `filled`: the single number that it holds. */
 function constantOf(m: Interpreter, make: () => Tensor, filled: Value | null = null): Value {
   const made = refusing(() => modes.without(() => noGrad(make)));
   const place = m.options({ dtype: constant(made.dtype), device: constant(made.device) });
@@ -134,7 +134,7 @@ function constantOf(m: Interpreter, make: () => Tensor, filled: Value | null = n
   return made.requiresGrad && value.kind === "tensor" ? beginHistory(m, value) : value;
 }
 
-/** A tensor out of another one: itself where it fits for `asTensor`, a copy without a history for `tensor`. */
+/** A tensor from another one: the same if it fits for `asTensor`, a copy without history for `tensor`. */
 function ofTensor(
   m: Interpreter,
   maker: Maker,
@@ -164,7 +164,7 @@ function ofElements(m: Interpreter, data: Value, chosen: TensorOptions): Value |
   return made?.kind === "tensor" && requiresGrad ? beginHistory(m, made) : made;
 }
 
-/** The default type of numbers with a fraction; null if it is not known for certain. */
+/** The default type of numbers with a fraction; null if it is not certain. */
 function typeOfElements(m: Interpreter, data: Value): DType | null {
   const list = data.kind === "object" && data.exotic.kind === "array" ? allElements(m, data) : [data];
   if (!list.some(({ kind }) => kind === "item") || !list.every(isNumber)) return null;
@@ -179,7 +179,7 @@ function isNumber(value: Value): boolean {
     : value.kind === "constant" && typeof value.value === "number";
 }
 
-/** A new tensor with the elements of one that belongs to the graph. */
+/** A new tensor with the elements of an attribute of the graph. */
 export function constantTensor(m: Interpreter, made: Tensor): TensorValue {
   const known = heldTensor(m, made);
   const copy = callOp(m, m.opNamed("clone"), [known], true);

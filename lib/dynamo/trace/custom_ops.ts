@@ -21,7 +21,7 @@ import type { Interpreter } from "./interpreter.ts";
 import { allElements, newArray } from "./objects.ts";
 import { callOp } from "./tensor_ops.ts";
 
-/** A traced argument: what stands for it in a call without elements, and how nodes hold it. */
+/** A traced argument: its stand-in for a call without elements, and its form in nodes. */
 interface Converted {
   readonly sample: unknown;
   readonly argument: Argument;
@@ -123,7 +123,7 @@ function converted(m: Interpreter, value: Value, requires: { grad: boolean }): C
   }
 }
 
-/** The attribute that holds what runs for an op. */
+/** The attribute that holds the function that a node runs for an op. */
 function attributeName(m: Interpreter, op: CustomOp): string {
   const { attributes } = m.output, fn = functionalised(op);
   for (const [name, value] of Object.entries(attributes)) if (value === fn) return name;

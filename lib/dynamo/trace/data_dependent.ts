@@ -30,7 +30,7 @@ type Results = GraphValue | readonly GraphValue[];
 /** Appends an op whose sizes do not depend on elements. */
 export type OrdinaryCall = (definition: OpDefinition, args: Resolved) => Results;
 
-/** Calls an op whose result sizes depend on elements; breaks the graph where the settings leave it out of graphs. */
+/** Calls an op whose result sizes depend on elements; breaks the graph if the settings exclude such ops. */
 export function callDataDependent(
   m: Interpreter,
   definition: OpDefinition,
@@ -48,7 +48,7 @@ export function callDataDependent(
     try {
       return implementation.compose(api, args);
     } catch (thrown) {
-      // Assumptions about sizes may be wrong, and so may be a refusal: plain JavaScript decides
+      // Assumptions about sizes may be wrong, and so may be a rejection: plain JavaScript decides
       if (!(thrown instanceof DynError) || thrown instanceof DataDependentSize) throw thrown;
       return breakGraph("dataDependentShape", `${definition.name}: ${messageOf(thrown)}`);
     }
@@ -99,12 +99,12 @@ function remember(m: Interpreter, tensor: TensorValue): GraphValue {
   return new GraphValue(node, tensor.meta);
 }
 
-/** Results of a call as the program gets them. */
+/** Returns whether there are several results. */
 export function isSeveral(results: Results): results is readonly GraphValue[] {
   return Array.isArray(results);
 }
 
-/** The traced tensor behind a value of the graph. */
+/** The traced tensor of a value of the graph. */
 export function tracedTensor(m: Interpreter, value: GraphValue): Value {
   return m.output.tensors.get(value.node) ?? breakGraph("tensorMethod", "a part of a composition");
 }

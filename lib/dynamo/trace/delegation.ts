@@ -1,6 +1,6 @@
 /**
  * Traces `yield*` of a generator: it suspends with each item, and the frame continues at the end. Invariant: the
- * iterator gets every `next`, `throw` and `return` that the generator gets, with its value.
+ * iterator receives every `next`, `throw` and `return` that the generator receives, with its value.
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -9,7 +9,7 @@ import type { Frame, Interpreter } from "./interpreter.ts";
 import { getIterator, isListNext, nextMethod, nextOfList, takeApart } from "./iteration.ts";
 import { findProperty } from "./objects.ts";
 
-/** `yield*`: hands on what the iterator of `source` gives; its return value goes to `dst`. */
+/** `yield*`: passes on the items of the iterator of `source`; its return value goes to `dst`. */
 export function delegate(m: Interpreter, source: Value, dst: number): void {
   const frame = m.top;
   const received = frame.received ?? { mode: "next" as const, value: UNDEFINED };
@@ -74,7 +74,7 @@ function resultOf(m: Interpreter, result: ObjectValue): Value {
   return found.kind === "value" ? found.value : UNDEFINED;
 }
 
-/** The delegation is over: the generator goes on, or returns. */
+/** Ends the delegation: the generator continues, or returns. */
 function finish(m: Interpreter, frame: Frame, { mode, dst }: Delegation, value: Value): void {
   const instruction = frame.code.instructions[frame.pc];
   invariant(instruction?.op === "yieldDelegate", "Expected a delegation");

@@ -19,12 +19,15 @@ export function guardDistinctTensors(
   );
 }
 
-/** Returns whether the guards of two tensors, as the program passed them in, could hold for one tensor. */
+/**
+ * Returns whether two tensors, as the program passed them in, satisfy the same guards, so that they could be the same
+ * tensor.
+ */
 function mayBeOne({ source, real: a }: TensorValue, { source: other, real: b }: TensorValue): boolean {
   if (!a || !b || (source?.kind === "known" && other?.kind === "known")) return false;
   return a.requiresGrad === b.requiresGrad && a.dtype === b.dtype && a.ndim === b.ndim;
 }
 
-/** Tensors that may be one have one form. */
+/** Tensors that may be the same have the same form. */
 export const guardedForm = ({ real }: TensorValue): string =>
   real ? `${real.requiresGrad} ${real.dtype} ${real.ndim}` : "";

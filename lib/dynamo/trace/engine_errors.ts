@@ -1,6 +1,6 @@
 /**
- * The errors of instructions that the engine refuses: writes, deletions, and reads of what has no properties. They are
- * found by doing the same to the object itself, which stays as it is, or to one that is made up like it. Invariant:
+ * The errors of instructions that the engine rejects: writes, deletions, and property reads of null or undefined. They
+ * are obtained by performing the operation on the object itself, which stays unchanged, or on a similar one. Invariant:
  * nothing is written, and no code of the program runs.
  */
 import { types } from "node:util";
@@ -13,7 +13,7 @@ import type { Key } from "./objects.ts";
 type Action = "read" | "write" | "delete";
 type Properties = Record<PropertyKey, unknown>;
 
-/** Throws the error of what the engine refuses. */
+/** Throws the error of a rejected operation. */
 function thrownBy(refused: () => void, words: string): never {
   try {
     refused();
@@ -24,7 +24,7 @@ function thrownBy(refused: () => void, words: string): never {
   return refuseCall(words);
 }
 
-/** The same of an access, in strict code, as all modules are. */
+/** The same for an access, in strict code, as in all modules. */
 function raise(target: unknown, key: Key, action: Action): never {
   const object = target as Properties;
   return thrownBy(() => {
@@ -40,28 +40,28 @@ const WORDS: Readonly<Record<Action, string>> = {
   delete: "a deletion that is refused",
 };
 
-/** Ends an instruction that the engine refuses for a primitive: null, undefined, or one that cannot be changed. */
+/** Ends an instruction that the engine rejects for a primitive: null, undefined, or one that cannot be changed. */
 export function refuseOfPrimitive(value: unknown, key: Key, action: Action): never {
   return raise(value, key, action);
 }
 
-/** Ends an instruction that writes or deletes a property where the object refuses it. */
+/** Ends an instruction that writes or deletes a property if the object rejects it. */
 export function refuseChange(object: ObjectValue, key: Key, action: "write" | "delete"): never {
   const target = likenessOf(object, key);
   return target && isRefused(target, key, action) ? raise(target, key, action) : refuseCall(WORDS[action]);
 }
 
-/** Ends an assignment to a property of `super` that what is found from `from` on refuses. */
+/** Ends an assignment to a property of `super` if it is rejected by what is found from `from` on. */
 export function refuseSuper(from: ObjectValue, object: ObjectValue, key: Key): never {
   const source = likenessOf(from, key), receiver = likenessOf(object, key);
-  // Whatever the receiver has itself is not asked for
+  // The receiver's own properties are not considered
   const refuses = source && receiver && isRefused(Object.create(source), key, "write");
   return refuses
     ? thrownBy(() => writeAsSuper(source, receiver, key, undefined), WORDS.write)
     : refuseCall(WORDS.write);
 }
 
-/** The object itself as far as the trace has left it alone, or one like it; null where there is none. */
+/** The object itself if the trace has left it unchanged, or a similar one; null if there is none. */
 function likenessOf(object: ObjectValue, key: Key): object | null {
   for (let at: ObjectValue | null = object; at; at = at.prototype) {
     const isUnchanged = at.real !== null && !at.slots.has(key) && at.frozen === "no" && !at.prototypeChanged;
@@ -82,7 +82,7 @@ function likenessOf(object: ObjectValue, key: Key): object | null {
   return object.frozen === "no" ? made : Object.preventExtensions(made);
 }
 
-/** Returns whether the engine refuses to write or delete a property, by its descriptors alone. */
+/** Returns whether the engine rejects writing or deleting a property, by its descriptors alone. */
 function isRefused(target: object, key: Key, action: "write" | "delete"): boolean {
   for (let at: object | null = target; at; at = Object.getPrototypeOf(at)) {
     if (types.isProxy(at) || types.isModuleNamespaceObject(at) || ArrayBuffer.isView(at)) return false;
@@ -95,13 +95,13 @@ function isRefused(target: object, key: Key, action: "write" | "delete"): boolea
   return !Object.isExtensible(target);
 }
 
-/** Refuses to take null or undefined apart: `words` is what the engine calls them. */
+/** Rejects destructuring null or undefined: `words` is the engine's name for the value. */
 export function refuseMatch(value: Value, words: string, key: Key): void {
   if (value.kind !== "constant" || (value.value ?? null) !== null) return;
   thrownBy(() => runtime.matched(value.value, words, String(key)), WORDS.read);
 }
 
-/** Refuses to iterate a primitive that has no iterator: `words` is what the engine calls it. */
+/** Rejects iterating a primitive that has no iterator: `words` is the engine's name for it. */
 export function refuseIteration(source: Value, words: string): void {
   if (source.kind !== "constant" || typeof source.value === "string") return;
   const { value } = source;

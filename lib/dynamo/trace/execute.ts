@@ -1,6 +1,6 @@
 /**
  * Executes one instruction over traced values. Invariant: the destination is written, and the program counter moved,
- * only after everything that can fail; instructions that call wait at their own offset until the callee is done.
+ * only after everything that can fail; instructions that call wait at their own offset until the callee has finished.
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -49,7 +49,7 @@ import { readProperty, writeProperty } from "./properties.ts";
 import { select } from "./selects.ts";
 import { type ExecutionContext, Step } from "./step.ts";
 
-/** Executes the instruction of the frame on top. */
+/** Executes the current instruction of the top frame. */
 export function execute(
   m: Interpreter,
   context: ExecutionContext,

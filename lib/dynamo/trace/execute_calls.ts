@@ -63,7 +63,7 @@ export function executeSuperCall(step: Step, instruction: InstructionOf<"superCa
     }));
 }
 
-/** The fields of a class on the object under construction. */
+/** Initialises the fields of a class on the object under construction. */
 export function executeInitFields(step: Step, instruction: InstructionOf<"initFields">): void {
   const { m, context } = step;
   const callee = step.get(instruction.callee);
@@ -71,7 +71,7 @@ export function executeInitFields(step: Step, instruction: InstructionOf<"initFi
   return initializeFields(m, context, { callee, object: step.get(instruction.object) }, () => step.next());
 }
 
-/** Goes on with the values of an argument list; items of spread ones may come from code of the program. */
+/** Continues with the values of an argument list; items of spread ones may come from code of the program. */
 function withArguments(
   { m, frame }: Step,
   list: readonly { readonly register: number; readonly spread: boolean }[],

@@ -26,7 +26,7 @@ export function executeGetIterator(step: Step, instruction: InstructionOf<"getIt
     next: nextRegister,
   });
   if (found?.exotic.kind === "listIterator") {
-    // An object that the previous instruction has made for the loop is not in a variable yet
+    // An object that the previous instruction has created for the loop is not in a variable yet
     const isFresh = found !== step.get(instruction.source) ||
       (found.exotic.madeAt === m.steps - 1 && step.frame.code.registers[instruction.source]?.name === null);
     if (isFresh) found.exotic.isOfLoop = true;
@@ -70,7 +70,7 @@ export function executeIteratorResult(step: Step, instruction: InstructionOf<"it
   return step.next();
 }
 
-/** All items that are left. */
+/** All remaining items. */
 export function executeIteratorRest(step: Step, instruction: InstructionOf<"iteratorRest">): void {
   const { m, frame } = step;
   const iterator = step.get(instruction.iterator);
@@ -118,7 +118,7 @@ export function executeForIn(step: Step, instruction: InstructionOf<"forIn">): v
   return step.set(instruction.dst, new EnumeratorValue(visited, forInKeys(m, visited), 0));
 }
 
-/** The next of them that is still there. */
+/** The next of these keys that still exists. */
 export function executeForInNext(step: Step, instruction: InstructionOf<"forInNext">): void {
   const { m, frame } = step;
   const enumerator = step.get(instruction.enumerator);
@@ -134,7 +134,7 @@ export function executeForInNext(step: Step, instruction: InstructionOf<"forInNe
   return step.next();
 }
 
-/** The iterator and its `next` go to registers. */
+/** Stores the iterator and its `next` in registers. */
 export function beginIteration(
   m: Interpreter,
   frame: Frame,

@@ -1,5 +1,5 @@
 /**
- * Executes instructions that make objects and functions or change their members. Invariant: that of execute.ts.
+ * Executes instructions that create objects and functions or change their members. Invariant: that of execute.ts.
  */
 import { invariant } from "../../base/errors.ts";
 import { refuseOpaque } from "./contents.ts";
@@ -159,7 +159,7 @@ export function executeArray(step: Step, instruction: InstructionOf<"array">): v
   return part(0);
 }
 
-/** Elements that are added to an array literal one by one. */
+/** Elements that are appended to an array literal one by one. */
 export function executeArrayAppend(step: Step, instruction: InstructionOf<"arrayAppend">): void {
   const { m } = step;
   const array = step.get(instruction.array);
@@ -197,7 +197,7 @@ export function executeDefine(step: Step, instruction: InstructionOf<"define">):
   return addMember(m, { frame, object, member: instruction.member }, () => step.next());
 }
 
-/** The properties that a pattern has not taken. */
+/** The properties that a pattern has not read. */
 export function executeObjectRest(step: Step, instruction: InstructionOf<"objectRest">): void {
   const { m } = step;
   const source = step.get(instruction.source);
@@ -234,7 +234,7 @@ export function capturedValues(step: Step, captures: readonly Capture[]): Value[
   });
 }
 
-/** A function made in the trace. */
+/** A function created in the trace. */
 export function executeClosure(step: Step, instruction: InstructionOf<"closure">): void {
   const { m, frame } = step;
   const code = frame.code.children[instruction.child];

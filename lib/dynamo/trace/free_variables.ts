@@ -1,7 +1,7 @@
 /**
  * Values that frames get from outside: free variables, home objects, prototypes of functions. Invariant: a variable
- * that can change is a cell, the same for every access; one whose function differs between calls is found through
- * that function.
+ * that can change is a cell, the same for every access; if its function differs between calls, it is found through that
+ * function.
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";

@@ -1,6 +1,6 @@
 /**
  * Global variables: properties of the global object, by their bare names. Their values are guarded at their sources.
- * Invariant: a bare name and the property of globalThis are one variable; writes stay in the trace until generated
+ * Invariant: a bare name and the property of globalThis are the same variable; writes stay in the trace until generated
  * code replays them.
  */
 import { isReference } from "../../base/tree.ts";
@@ -14,7 +14,7 @@ import { type ObjectValue, primitive, UNDEFINED, type Value } from "../variables
 import type { Interpreter } from "./interpreter.ts";
 import { assignProperty } from "./objects.ts";
 
-/** The value of a global variable, as the trace has left it. */
+/** The value of a global variable, including changes of the trace. */
 export function loadGlobal(m: Interpreter, name: string, forTypeof: boolean): Value {
   const value = globalValue(m, name, forTypeof);
   m.memory.fetched(value);
@@ -37,7 +37,7 @@ function globalValue(m: Interpreter, name: string, forTypeof: boolean): Value {
   }
 }
 
-/** Assigns a global variable, which the trace has to find there as a plain one. */
+/** Assigns a global variable, which must exist as a plain property. */
 export function storeGlobal(m: Interpreter, name: string, value: Value): void {
   const global = globalObject(m);
   const present = global.slots.get(name) ?? programDescriptor(globalThis, name);
@@ -72,7 +72,7 @@ function realGlobal(m: Interpreter, name: string, forTypeof: boolean): Value {
   }
   if (value === globalThis) return m.wrapper.known(globalThis, "globalThis");
   if (isReference(value)) {
-    // The binding may be assigned; the object behind it is then another one.
+    // The binding may be assigned; it then refers to another object.
     m.output.guard({ kind: "identity", source: globalSource(name), object: value, label: name });
     return types.isProxy(value) ? m.wrapper.wrap(value, globalSource(name)) : m.wrapper.known(value, name);
   }

@@ -1,4 +1,4 @@
-/** Answers from the graph's nodes which tensors gradients flow to in a trace. */
+/** Derives from the graph's nodes to which tensors gradients flow in a trace. */
 import type { Node } from "../../graph/node.ts";
 import { ComputedFrom } from "../../ops/computed_from.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -12,8 +12,8 @@ function tensorsIn(m: Interpreter, list: Value | undefined): readonly TensorValu
 }
 
 /**
- * Returns whether nodes that outputs are computed from lead to inputs that require a gradient, other than the
- * tensors. Histories within the trace are not consulted: gradients of gradients have none before they are requested.
+ * Returns whether nodes that outputs are computed from lead to inputs that require a gradient, other than the tensors.
+ * Histories within the trace are not considered: gradients of gradients have none before they are requested.
  */
 export const traceFlowsBeyond: BuiltinModel = (m, { args: [outputs, tensors] }) => {
   const met = new Set<Node>(tensorsIn(m, tensors).flatMap(({ node }) => node ? [node] : []));

@@ -1,6 +1,6 @@
 /**
- * Traces hooks of leaves in a backward pass. Invariant: hooks run in the order of the tape, with recording off, and
- * own the gradients that they have seen: the leaf keeps a copy.
+ * Traces hooks of leaves in a backward pass. Invariant: hooks run in the order of the tape, with recording off, and own
+ * the gradients that they have received: the leaf keeps a copy.
  */
 import { hasEffect } from "../../graph/node.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -13,7 +13,9 @@ import { fitsGradient } from "./tensor_properties.ts";
 import { modesOf } from "./region_modes.ts";
 import { mayShareMemory } from "./shown_nodes.ts";
 
-/** Calls a leaf's hooks in order, each with the gradient that the one before gave, then continues with the last. */
+/**
+ * Calls a leaf's hooks in order, each with the gradient that the previous one returned, then continues with the last.
+ */
 export function callHooks(
   m: Interpreter,
   { hooks: { before, after }, grad }: { readonly hooks: LeafHooks; readonly grad: TensorValue },
@@ -35,7 +37,7 @@ export function callHooks(
   callHook(m, { hook, tensor: grad }, goOn);
 }
 
-/** Calls the functions that are told when a leaf's gradient was added, then goes on. */
+/** Calls the hooks that run after a leaf's gradient was accumulated, then continues. */
 export function callAfterHooks(
   m: Interpreter,
   { hooks: { before, after }, tensor }: { readonly hooks: LeafHooks; readonly tensor: TensorValue },
@@ -64,7 +66,7 @@ function callHook(
   });
 }
 
-/** A write of a hook to its argument would be visible to others that share it on the tape. */
+/** A hook's write to its argument would be visible to other holders of it on the tape. */
 function refuseWrites(m: Interpreter, { node }: TensorValue, begun: number): void {
   const later = m.output.graph.nodes.slice(begun);
   const writes = later.some((each) => {

@@ -1,6 +1,6 @@
 /**
  * Creates nodes that take gradients inside a traced graph. Invariant: each is a row-major tensor with memory of its
- * own, without history unless one was asked for.
+ * own, without history unless one was requested.
  */
 import { gradientArguments, type GradientCall, GRADIENTS } from "../../graph/gradient_call.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
@@ -10,13 +10,13 @@ import type { TensorValue } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { tensorOfNode } from "./tensor_ops.ts";
 
-/** A gradient as the history knows it, and whether it has one itself. */
+/** A gradient in the history, and whether it has a history itself. */
 export interface KnownGradient {
   readonly grad: GraphValue;
   readonly recorded: boolean;
 }
 
-/** Appends the gradients of a call, which are known to be `found`; one for each of its inputs. */
+/** Appends the gradients of a call, whose values are `found`; one for each of its inputs. */
 export function appendGradients(
   m: Interpreter,
   call: GradientCall,

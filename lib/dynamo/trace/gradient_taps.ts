@@ -1,6 +1,6 @@
 /**
- * Breaks the graph where a program observes gradients of a tensor: hooks, `retainGrad`, and `autograd.grad` if only
- * the tape can run it. Invariant: the tensor is a result of its graph and what is computed from it belongs to a later
+ * Breaks the graph where a program observes gradients of a tensor: hooks, `retainGrad`, and `autograd.grad` if only the
+ * tape can run it. Invariant: the tensor is a result of its graph and everything computed from it belongs to a later
  * one, so that the gradient between them is on the tape, where it can be observed.
  */
 import type { Node } from "../../graph/node.ts";
@@ -8,14 +8,14 @@ import type { TensorValue } from "../variables/value.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { Interpreter } from "./interpreter.ts";
 
-/** Breaks the graph here, or where one of the tensors is first read if that has happened. */
+/** Breaks the graph here, or, if one of the tensors has been read, where that first happened. */
 export function tapGradient(m: Interpreter, tensors: readonly TensorValue[], what: string): never {
   const readers = tensors.flatMap((tensor) => firstReader(m, tensor) ?? []);
   if (readers.length > 0) return m.restartAt(Math.min(...readers), { kind: "gradientState", detail: what });
   return breakGraph("gradientState", what);
 }
 
-/** The number of the first instruction that reads a tensor as it is now. */
+/** The number of the first instruction that reads a tensor in its present state. */
 function firstReader(m: Interpreter, tensor: TensorValue): number | undefined {
   const { node } = tensor;
   if (!node) return undefined;

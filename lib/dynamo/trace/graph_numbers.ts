@@ -29,7 +29,7 @@ import type { OutputGraph } from "./output_graph.ts";
 /** A primitive that may be an operand. */
 type PrimitiveValue = ConstantValue | NumberValue | ItemValue;
 
-/** Integers of a type that are numbers; an int64 beyond them ends the call. */
+/** Ranges of integer types within which they are numbers; an int64 beyond its range fails the call. */
 const INTEGER_BOUNDS: Readonly<Partial<Record<DType, readonly [number, number]>>> = {
   int64: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
   int32: [-(2 ** 31), 2 ** 31 - 1],
@@ -61,12 +61,12 @@ export function itemOf(output: OutputGraph, tensor: TensorValue): ItemValue {
   return item;
 }
 
-/** A size that only elements say, as a number. */
+/** A size that depends on elements, as a number. */
 export function itemOfSize(output: OutputGraph, dim: Sym): ItemValue {
   return new ItemValue(null, new GraphNumber(() => sizeNode(output, dim), { type: "number", dim }));
 }
 
-/** A node whose value is a size; one for each. */
+/** A node whose value is a size; one for each size. */
 function sizeNode(output: OutputGraph, dim: Sym): Node {
   let node = output.sizeNumbers.get(dim);
   if (!node) {
@@ -76,13 +76,13 @@ function sizeNode(output: OutputGraph, dim: Sym): Node {
   return node;
 }
 
-/** The number behind an item; null where it is not a number of the graph. */
+/** The number of an item; null if it is not a number of the graph. */
 export function graphNumber(output: OutputGraph, item: ItemValue): GraphNumber | null {
   if (item.number || !item.tensor) return item.number;
   return itemOf(output, item.tensor).number;
 }
 
-/** A primitive as an argument of a number node; null where graphs have none. */
+/** A primitive as an argument of a number node; null if graphs have no such argument. */
 function argumentOf(output: OutputGraph, value: PrimitiveValue): Argument | null {
   switch (value.kind) {
     case "constant":
@@ -124,7 +124,7 @@ const RELATIONS: Readonly<Record<string, readonly [relation: Relation, swapped: 
     "!==": ["eq", false, false],
   };
 
-/** An operator on numbers of which one at least is a number of the graph; null where it cannot be one. */
+/** An operator on numbers, at least one of which is a number of the graph; null if the graph cannot apply it. */
 export function applyOperator(
   output: OutputGraph,
   operator: string,
@@ -168,7 +168,7 @@ export function applyOperator(
   );
 }
 
-/** One of two numbers, by a condition of the graph; null where they are not numbers of a graph. */
+/** Selects one of two numbers by a condition of the graph; null if they cannot be numbers of a graph. */
 export function choose(output: OutputGraph, test: ItemValue, ways: readonly [Value, Value]): Value | null {
   const condition = graphNumber(output, test), [a, b] = ways;
   if (!condition || !isPrimitive(a) || !isPrimitive(b)) return null;
@@ -200,7 +200,7 @@ function isPrimitive(value: Value): value is PrimitiveValue {
   return value.kind === "constant" || value.kind === "number" || value.kind === "item";
 }
 
-/** A function of Math on numbers of which one at least is a number of the graph; null where it cannot be one. */
+/** A function of Math on numbers, at least one of which is a number of the graph; null if the graph cannot apply it. */
 export function applyMath(
   output: OutputGraph,
   name: string,
@@ -221,7 +221,7 @@ export function applyMath(
   );
 }
 
-/** The size that an operator gives, and whether the number may be -0 where the size is 0. */
+/** The size that an operator yields, and whether the number may be -0 where the size is 0. */
 function sizeOf(
   operator: string,
   dims: readonly Dim[],
@@ -261,10 +261,10 @@ function quotientOf([a, b]: readonly (Dim | null)[]): readonly [Dim, Dim] | null
 
 const isNonNegative = (d: Dim): boolean => boundsOf(d)[0] >= 0;
 
-/** The tensor that hands a number to an op. */
+/** Metadata of the tensor that passes a number to an op. */
 export const SCALAR_META: TensorMeta = scalarMeta("cpu");
 
-/** A number of the graph as an operand of an op: a 0-d tensor that stands for it. */
+/** A number of the graph as an operand of an op: a 0-d tensor. */
 export function scalarOf(output: OutputGraph, item: ItemValue): Node {
   const number = graphNumber(output, item);
   if (!number) return breakGraph("tensorItem", "an element is an operand");
@@ -281,7 +281,7 @@ export function standsForNumber(dtype: DType): boolean {
   return isFloat(dtype) || dtype === "bool";
 }
 
-/** The program relies on a condition: it is checked in each call, and known from here on. */
+/** Relies on a condition: each call checks it, and it is known from here on. */
 export function relyOn(output: OutputGraph, condition: ItemValue, message: string): void {
   const number = graphNumber(output, condition);
   if (!number) return breakGraph("tensorItem", "a condition is checked");
@@ -293,8 +293,8 @@ export function relyOn(output: OutputGraph, condition: ItemValue, message: strin
 }
 
 /**
- * The program relies on a number being no integer, as types of new tensors do: 2.0 is 2 in JavaScript. A call in which it
- * is one runs uncompiled. False where that has happened, and for numbers that are integers anyway.
+ * Relies on a number not being an integer, as types of new tensors do: 2.0 is 2 in JavaScript. A call in which it is
+ * one runs uncompiled. Returns false if that has happened, and for numbers that are always integers.
  */
 export function assumeFraction(output: OutputGraph, item: ItemValue): boolean {
   const number = graphNumber(output, item);

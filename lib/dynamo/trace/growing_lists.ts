@@ -1,7 +1,7 @@
 /**
  * Lists that are longer in each call, such as the tokens that a loop has found so far. Their length is a number of the
- * trace, their elements are counted from the end, and what is put behind them is kept apart. Whoever looks at anything
- * else makes the length a constant, and the list an ordinary one.
+ * trace, their elements are counted from the end, and elements appended by the trace are stored separately. Any other
+ * access makes the length a constant, and the list an ordinary one.
  */
 import { sub } from "../../sym/expr.ts";
 import { isChanged } from "../codegen/effects.ts";
@@ -19,7 +19,7 @@ import { refuseIntegrity } from "./contents.ts";
 import { elementAtNumber as numberAtNumber } from "./memory.ts";
 import type { Interpreter } from "./interpreter.ts";
 
-/** Returns a list of which only the end matters so far; null for all others. */
+/** Returns a list of which only the end has been accessed so far; null for all others. */
 export function growingOf(m: Interpreter, array: ObjectValue): GrowingList | null {
   const { exotic, real, source } = array;
   if (exotic.kind !== "array" || exotic.loaded) return null;
@@ -36,7 +36,7 @@ export function lengthOfGrowing(m: Interpreter, { length, added }: GrowingList):
   return added.length === 0 ? length : binaryNumbers(m.output, "+", [length, constant(added.length)]);
 }
 
-/** The element of a list that lies so far from its end; null: it has to be found by its index. */
+/** The element of a list counted from its end; null: it has to be found by its index. */
 export function elementFromEnd(m: Interpreter, array: ObjectValue, count: number): Value | null {
   const growing = growingOf(m, array), { real, source } = array;
   if (!growing || !Array.isArray(real) || !source || count < 1) return null;
@@ -50,10 +50,10 @@ export function elementFromEnd(m: Interpreter, array: ObjectValue, count: number
   return found === undefined ? null : m.wrapper.wrap(found, entrySource(source, "last", before));
 }
 
-/** So many elements at the end of a list are taken one by one. */
+/** Maximum number of elements at the end of a list that are read one by one. */
 const MOST_LAST = 64;
 
-/** The last elements of a list, as list.slice(-count) gives them; null: they have to be found by their indices. */
+/** The last elements of a list, as list.slice(-count) returns them; null: they have to be found by their indices. */
 export function lastElements(m: Interpreter, array: ObjectValue, count: number): Value[] | null {
   const growing = growingOf(m, array);
   if (!growing || count < 1 || count > MOST_LAST || count > growing.length.hint) return null;
@@ -66,7 +66,7 @@ export function lastElements(m: Interpreter, array: ObjectValue, count: number):
   return found;
 }
 
-/** Returns the element of a list at a number of the trace; null: it has to be known which number it is. */
+/** Returns the element of a list at a number of the trace; null: the number has to be known. */
 export function elementAtNumber(m: Interpreter, list: Value, key: Value): Value | null {
   if (key.kind !== "number" || list.kind !== "object") return null;
   if (list.exotic.kind === "bytes") return numberAtNumber(m, list, key);
@@ -81,7 +81,7 @@ export function elementAtNumber(m: Interpreter, list: Value, key: Value): Value 
   return elementAtPlace(m, list, key);
 }
 
-/** Puts a value behind a list, as list[list.length] = value does; returns whether the number was the length. */
+/** Appends a value to a list, as list[list.length] = value does; returns whether the index was the length. */
 export function putAtEnd(
   m: Interpreter,
   list: Value,
@@ -98,7 +98,7 @@ export function putAtEnd(
   return true;
 }
 
-/** The element of a list that the trace has not changed, at a number that another call may have another one of. */
+/** The element of a list that the trace has not changed, at an index that may differ from call to call. */
 function elementAtPlace(m: Interpreter, list: ObjectValue, { expression, hint }: NumberValue): Value | null {
   const { exotic, real, source } = list, place = placeIn(expression);
   if (exotic.kind !== "array" || !Array.isArray(real) || !source || !place || isChanged(list)) return null;
@@ -108,7 +108,7 @@ function elementAtPlace(m: Interpreter, list: ObjectValue, { expression, hint }:
   return m.wrapper.wrap(found, elementSource(source, place.at, place.offset));
 }
 
-/** An index as a place and so many more; null where it is another computation. */
+/** An index as the number at a place plus a constant; null for other expressions. */
 function placeIn(index: HostExpression): { readonly at: Source; readonly offset: number } | null {
   if (index.kind === "source") return { at: index.source, offset: 0 };
   if (index.kind !== "binary" || (index.operator !== "+" && index.operator !== "-")) return null;

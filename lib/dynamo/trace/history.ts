@@ -14,14 +14,14 @@ import { isContiguous } from "../../graph/meta.ts";
 import { type GraphValue, tensorArguments } from "../../ops/graph_builder.ts";
 import { shownNode } from "./shown_nodes.ts";
 
-/** A graph under construction, the functions that it calls by name, and which of its nodes are tensors. */
+/** A graph under construction, the functions that it calls by name, and a test for nodes that are tensors. */
 export interface GrowingGraph {
   readonly graph: Graph;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly tensors: ReadonlyMap<Node, unknown>;
 }
 
-/** The gradient of one leaf: an input of the graph, or a tensor at which it begins a history. */
+/** The gradient of one leaf: an input of the graph, or a tensor at which the program begins a history. */
 export interface LeafGradient {
   readonly leaf: Node;
   readonly grad: GraphValue;
@@ -29,17 +29,20 @@ export interface LeafGradient {
   readonly recorded: boolean;
 }
 
-/** Why the tape has to make a backward pass. */
+/** The reason why the tape has to run a backward pass. */
 export type Refusal =
   | { readonly kind: "released" }
   | { readonly kind: "refused"; readonly because: string };
 
-/** The gradients of a backward pass, or why the tape must run it. */
+/** The gradients of a backward pass, or the reason why the tape must run it. */
 export type BackwardPlan =
   | { readonly kind: "gradients"; readonly gradients: readonly LeafGradient[] }
   | Refusal;
 
-/** The gradients that were asked for, null where none arrives, and the inputs on the way; or why the tape has to. */
+/**
+ * The requested gradients, null where none arrives, and the inputs on the way; or the reason why the tape must run the
+ * pass.
+ */
 export type AskedPlan =
   | {
     readonly kind: "gradients";
@@ -50,7 +53,7 @@ export type AskedPlan =
   }
   | Refusal;
 
-/** Returns a host node that some values are computed from, or undefined. */
+/** Returns a host node from which some values are computed, or undefined. */
 function onHostBehind(graph: Graph, values: readonly Node[]): Node | undefined {
   const isOnHost = ({ meta }: Node) => meta.onHost === true && !meta.begins;
   if (!graph.nodes.some(isOnHost)) return undefined;
@@ -63,7 +66,7 @@ function onHostBehind(graph: Graph, values: readonly Node[]): Node | undefined {
   return undefined;
 }
 
-/** The history of one trace, brought up to date when it is asked. */
+/** The history of one trace, updated on demand. */
 export class TraceHistory {
   readonly #replay = new GraphReplay(({ builder }, call) => {
     if (this.#current) this.#drawing.add(this.#current);
@@ -78,7 +81,7 @@ export class TraceHistory {
 
   constructor(readonly output: GrowingGraph) {}
 
-  /** Replays what has been appended since. Throws NotFunctional for what only the tape can follow. */
+  /** Replays the nodes appended since. Throws NotFunctional if only the tape can follow them. */
   #catchUp(): void {
     const { graph, attributes } = this.output;
     for (const node of graph.nodes) {
@@ -91,7 +94,7 @@ export class TraceHistory {
     }
   }
 
-  /** The nodes whose tensors share memory with a node's, and whether each requires grad now; null: not to be told. */
+  /** The nodes whose tensors share memory with a node's, and whether each requires grad now; null if unknown. */
   aliases(node: Node): ReadonlyMap<Node, boolean> | null {
     return orNull(NotFunctional, () => {
       this.#catchUp();
@@ -124,7 +127,7 @@ export class TraceHistory {
   /** The gradients of outputs with respect to some tensors. */
   asked(call: Omit<GradientCall, "complete">): AskedPlan {
     return this.#planned(call, () => {
-      // Its place in the history is where it was before, which has no value any more
+      // Its place in the history is its former one, which has no value any more
       const isMoved = call.inputs.some((node) => {
         const { storage } = this.#replay.tensor(node);
         return node.op !== "placeholder" && storage.version > storage.recordedWrites;
@@ -153,8 +156,8 @@ export class TraceHistory {
   }
 
   /**
-   * When a backward pass is done with each leaf: behind the earliest call that reads it, to which it comes last. Null
-   * where leaves have been written to, whose readers read other values.
+   * When a backward pass completes each leaf: at the earliest call that reads it, which the pass reaches last. Null for
+   * leaves that have been written to, whose readers read other values.
    */
   turns(outputs: readonly Node[]): ReadonlyMap<Node, number> | null {
     this.#catchUp();
@@ -170,7 +173,7 @@ export class TraceHistory {
     return new Map(leaves.map(({ node, value }) => [node, done.get(value) ?? -1]));
   }
 
-  /** With which nodes the histories begin that are the reason why a tensor requires grad; null: not to be told. */
+  /** The nodes at which the histories begin because of which a tensor requires grad; null if unknown. */
   begunBehind(node: Node): readonly Node[] | null {
     return orNull(NotFunctional, () => {
       this.#catchUp();
@@ -191,7 +194,7 @@ export class TraceHistory {
     return [...inputs, ...[...this.#replay.begun].map(([node, value]) => ({ node, value }))];
   }
 
-  /** Why a gradient cannot be taken across the stages behind it; null: it can. */
+  /** The reason why a gradient cannot be taken across the stages before it; null if it can. */
   #whyAcrossStages({ outputs, inputs, createGraph }: Asked): string | null {
     const { graph } = this.output;
     if (!onHostBehind(graph, outputs)) return null;
@@ -221,7 +224,7 @@ export class TraceHistory {
     }
   }
 
-  /** The inputs that were written to while gradients were recorded, as far as anybody has asked for their history. */
+  /** The inputs that were written to while gradients were recorded, as far as their history was queried. */
   writtenInputs(): Node[] {
     return this.#replay.inputs.flatMap(({ tensor }, k) => {
       const node = this.#inputs[k];
@@ -237,7 +240,7 @@ export class TraceHistory {
     );
   }
 
-  /** Makes known that a node has these gradients as its results. */
+  /** Registers these gradients as the results of a node. */
   define(node: Node, gradients: readonly GraphValue[]): void {
     this.#seen.add(node);
     this.#replay.defineGradients(node, gradients);

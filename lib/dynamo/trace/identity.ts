@@ -1,7 +1,7 @@
 /**
  * Recognises calls of ops that return one of their arguments itself: conversions to the type a tensor already has,
- * dropout that is switched off. Invariant: the composition that eager execution runs decides it, and none of its
- * calls has an effect.
+ * dropout that is switched off. Invariant: the composition that eager execution runs decides, and none of its calls has
+ * an effect.
  */
 import { formOf } from "../../ops/complex/form.ts";
 import { makeOpApi } from "../../ops/api.ts";
@@ -11,12 +11,12 @@ import type { OpApi } from "../../ops/generated.ts";
 import { GraphValue, isGraphValue, tensorArguments } from "../../ops/graph_builder.ts";
 import type { Inferred, Resolved } from "./op_rule.ts";
 
-/** A composition calls an op that computes. */
+/** Thrown if a composition calls an op that computes. */
 class Computes extends Error {}
 
 let compositions: OpApi<GraphValue> | null = null;
 
-/** The ops, as far as they only hand on what they are given. */
+/** The ops, as far as they only return an argument. */
 function handingOn(): OpApi<GraphValue> {
   return compositions ??= makeOpApi<GraphValue>((definition, given) =>
     handedOn(definition, parseCall(definition, given, isGraphValue))
@@ -31,7 +31,7 @@ function handedOn(called: OpDefinition, args: Resolved): GraphValue {
   return result;
 }
 
-/** The argument that a call gives, null where it gives something new. */
+/** The argument that a call returns, null if it returns a new tensor. */
 export function argumentItself(
   definition: OpDefinition,
   args: Resolved,

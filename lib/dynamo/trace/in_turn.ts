@@ -3,7 +3,7 @@
  * steps do not grow the stack, however many they are.
  */
 
-/** Runs steps from 0 on, until `step` gives `false` instead of going on, and then `after`. */
+/** Runs steps from 0 on, until `step` returns `false`, and then `after`. */
 export function inTurn(step: (index: number, next: () => void) => boolean | void, after: () => void): void {
   let index = 0, isRunning = false, goesOn = false;
   const next = (): void => {

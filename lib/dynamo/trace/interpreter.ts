@@ -20,38 +20,40 @@ import type { RegionModes } from "../../tensor/modes.ts";
 
 /** How the frame below receives a callee's result. */
 export type Completion =
-  /** Goes to a register; the caller continues behind its instruction. */
+  /** Stored in a register; the caller continues after its instruction. */
   | { readonly kind: "register"; readonly register: number }
-  /** Nobody reads it (setters, field initialisers). */
+  /** Ignored (setters, field initialisers). */
   | { readonly kind: "discard" }
-  /** `iteratorClose`: nobody reads it, but it has to be an object. */
+  /** `iteratorClose`: ignored, but it has to be an object. */
   | { readonly kind: "close" }
   /** `new`: an object result replaces the object under construction. */
   | { readonly kind: "construct"; readonly register: number; readonly object: ObjectValue }
   /** `getIterator`: the result is the iterator. */
   | { readonly kind: "iterator"; readonly iterator: number; readonly next: number }
-  /** `iteratorNext`: the result is taken apart. */
+  /** `iteratorNext`: the result is unpacked. */
   | { readonly kind: "step"; readonly done: number; readonly value: number }
-  /** Gradients or autocast were switched for the callee; the former state comes back. */
+  /** Gradients or autocast were switched for the callee; the former state is restored. */
   | { readonly kind: "ambientMode"; readonly former: RegionModes; readonly outer: Completion }
-  /** An async function was called: its promise goes to a register. */
+  /** An async function was called: its promise is stored in a register. */
   | { readonly kind: "promise"; readonly register: number }
   /** The unit ends with the result. `fixed`: its function is the same in all calls. */
   | { readonly kind: "root"; readonly fixed: boolean }
-  /** Goes on inside an operation of the interpreter, which generated code cannot enter in the middle. */
+  /** Continues inside an operation of the interpreter, which generated code cannot enter in the middle. */
   | { readonly kind: "inside"; readonly then: (value: Value) => void };
 
-/** The free variables of a frame: those of a real function, or the values a closure of the trace captured. */
+/** The free variables of a frame: those of a real function, or the values captured by a closure of the trace. */
 export type FrameBindings =
   | { readonly kind: "real"; readonly binding: (index: number) => FreeBinding }
   | { readonly kind: "made"; readonly free: readonly Value[] };
 
 /** One activation of a function. */
 export class Frame {
-  /** Grows as it is written: how many there are is unknown where the code has no instructions, which `push` refuses. */
+  /**
+   * Grows as it is written: the number of registers is unknown if the code has no instructions, which `push` refuses.
+   */
   readonly registers: (Value | undefined)[] = [];
   pc = 0;
-  /** The generator this frame belongs to, while it runs. */
+  /** The generator to which this frame belongs, while it runs. */
   generator: ObjectValue | null = null;
   constructor(
     readonly info: FrameBindings,
@@ -63,7 +65,7 @@ export class Frame {
     public completion: Completion,
   ) {}
 
-  /** The iterator that `yield*` hands on. */
+  /** The iterator to which `yield*` delegates. */
   delegates: { readonly iterator: ObjectValue; readonly next: Value } | null = null;
   /** How the generator was resumed while `yield*` delegates. */
   received: { readonly mode: "next" | "throw" | "return"; readonly value: Value } | null = null;
@@ -76,7 +78,7 @@ export class Frame {
   internal = false;
   /** Number of the instruction that called the function. */
   calledAt = 0;
-  /** Instruction count at which the instruction that waits for the frame above began. */
+  /** Number of the instruction that waits for the frame above. */
   waitingSince = 0;
 }
 
@@ -105,41 +107,41 @@ export const PUSHED: unique symbol = Symbol("pushed");
 /** Models a builtin. */
 export type BuiltinModel = (machine: Interpreter, request: CallRequest) => CallResult;
 
-/** A run of a function over a batch: what makes the calls on tensors that stand for one element of it. */
+/** A run of a function over a batch: traces calls on tensors that represent one element of it. */
 export interface OpenBatch {
-  /** The run in which this one began. */
+  /** The run inside which this one began. */
   readonly outer: OpenBatch | null;
   /** Number of frames at that time. */
   readonly depth: number;
-  /** Makes a call of an op. */
+  /** Traces a call of an op. */
   call(target: CallTarget, args: ArgsOf<Params, GraphValue>): Value;
   /** Lets gradients flow to a tensor. */
   beginHistory(tensor: TensorValue): TensorValue;
-  /** A tensor to differentiate by. */
+  /** A tensor to differentiate with respect to. */
   ownHistory(tensor: TensorValue): TensorValue;
-  /** The tensor that a node stands for. */
+  /** The tensor of a node. */
   tensorAt(node: Node): TensorValue | undefined;
-  /** Makes a call of `autograd.grad`. */
+  /** Traces a call of `autograd.grad`. */
   gradients(request: CallRequest): Value;
 }
 
-/** The trace's memory of calls, so that an equal one need not be stepped through. */
+/** The trace's record of calls, so that an equal one need not be traced again. */
 export interface CallMemory {
-  /** The result of a call that goes as a former one did; null: it has to be stepped through. */
+  /** The result of a call that repeats an earlier one; null: it has to be traced. */
   recall(m: Interpreter, frame: Frame): Value | null;
-  /** A call begins. */
+  /** Called when a call begins. */
   begin(m: Interpreter, frame: Frame): void;
   /** Called when it has returned a result. */
   end(m: Interpreter, frame: Frame, value: Value): void;
   /** Called when it was left in any other way. */
   abandon(frame: Frame): void;
-  /** A variable has given a value. */
+  /** Called when a variable was read. */
   fetched(value: Value): void;
-  /** The calls under way depend on what may be another thing for equal modules. */
+  /** Makes the calls in progress depend on something that may differ for equal modules. */
   refuse(): void;
 }
 
-/** The part of the machine that the parts of the interpreter use. */
+/** The part of the machine that is visible to the parts of the interpreter. */
 export interface Interpreter {
   readonly memory: CallMemory;
   readonly output: OutputGraph;
@@ -150,29 +152,29 @@ export interface Interpreter {
   inference: boolean;
   /** The type of the region of autocast that this point is in; "" outside of one. */
   autocast: AutocastType | "";
-  /** The op of a public name. */
+  /** The op with a public name. */
   opNamed(name: string): CallTarget;
-  /** States of optimizers that the trace has begun for the call. */
+  /** States of optimizers that the trace has created for the call. */
   readonly begunStates: BegunStates;
-  /** The prototype of tensors that operations make. */
+  /** The prototype of tensors that operations create. */
   readonly tensorPrototype: object;
   /** Calls a function; its result goes to the completion. */
   call(request: CallRequest): void;
-  /** The same; what is to be said of the frame, if there is one, is said. */
+  /** The same; marks the frame, if there is one. */
   callMarked(request: CallRequest, mark: (frame: Frame) => void): void;
   /** `new`; the object goes to the completion. */
   construct(request: ConstructRequest): void;
-  /** object[key] = value in strict code, then goes on. */
+  /** object[key] = value in strict code, then continues. */
   assign(object: ObjectValue, key: string | symbol, value: Value, then: () => void): void;
   /** Delivers a result to the frame on top. */
   complete(completion: Completion, value: Value): void;
   push(frame: Frame): void;
   readonly top: Frame;
-  /** Number of frames below each function that becomes a separate graph, the innermost last. */
+  /** Number of frames below each function that is becoming a separate graph, the innermost last. */
   readonly regionDepths: number[];
-  /** The innermost run over a batch that is under way. */
+  /** The innermost run over a batch in progress. */
   batch: OpenBatch | null;
-  /** The frames under way, the one on top last. */
+  /** The active frames, the top one last. */
   readonly callers: readonly Frame[];
   /** Backward passes that became part of the graph: the numbers of their instructions. */
   readonly backwards: number[];
@@ -180,15 +182,15 @@ export interface Interpreter {
   firstWrite: number;
   /** Stand-ins for captured variables that are not available. */
   readonly standIns: StandIns;
-  /** Begins the trace again, to break at an earlier instruction. */
+  /** Restarts the trace, to break at an earlier instruction. */
   restartAt(step: number, cause: BreakCause): never;
-  /** Number of the instruction under way. */
+  /** Number of the current instruction. */
   readonly steps: number;
-  /** Calls of logging functions that may come after the graph. */
+  /** Calls of logging functions that may run after the graph. */
   readonly deferred: CallRequest[];
-  /** The results of calls that generated code makes behind the graph, in the program's order. */
+  /** The results of calls that generated code makes after the graph, in the program's order. */
   readonly laterCalls: ObjectValue[];
-  /** Iterators that are under way, for the sake of deletions. */
+  /** Active iterators, which deletions have to adjust. */
   readonly openIterators: ObjectValue[];
   /** A property that is not an accessor; null if there is no such property. */
   plainProperty(object: ObjectValue, key: string | symbol): Value | null;
@@ -196,15 +198,15 @@ export interface Interpreter {
   options(entries: Readonly<Record<string, Value>>): ObjectValue;
   /** The rows of a tensor as an array. */
   rowsOf(tensor: TensorValue): ObjectValue;
-  /** The initial suspension of a generator: its caller gets the generator. */
+  /** The initial suspension of a generator: its caller receives the generator. */
   startGenerator(): void;
   /** `yield`. */
   suspend(value: Value): void;
-  /** The same with the very result that `next` gives. */
+  /** The same with the very result object that `next` returns. */
   suspendWith(result: Value): void;
   /** `yield*`. */
   delegate(source: Value, dst: number): void;
-  /** Every cell from outside that the trace has met. */
+  /** Every cell from outside that the trace has encountered. */
   readonly cells: Map<LiveCell, CellValue>;
   /** Ends the frame on top with a result. */
   returnFrom(value: Value): void;

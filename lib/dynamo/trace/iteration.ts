@@ -40,7 +40,7 @@ const MAP_ITERATOR: object = Object.getPrototypeOf(new Map()[Symbol.iterator]())
 const SET_ITERATOR: object = Object.getPrototypeOf(new Set()[Symbol.iterator]());
 const STRING_ITERATOR: object = Object.getPrototypeOf(""[Symbol.iterator]());
 
-/** The method by which iterators give themselves. */
+/** The method by which iterators return themselves. */
 const ITSELF: unknown = Reflect.get(
   Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())),
   Symbol.iterator,
@@ -81,7 +81,7 @@ export function nextOfList(m: Interpreter, iterator: ObjectValue): Value | null 
   const { exotic } = iterator;
   invariant(exotic.kind === "listIterator", "Expected an iterator over a list");
   if (exotic.done) return null;
-  // It goes on only now: where reading an item ends the graph, the program asks for the same one behind it
+  // It advances only now: if reading an item ends the graph, the program requests the same one after it
   const item = itemAt(m, exotic);
   if (item === null) exotic.done = true;
   else exotic.index += isText(exotic.over) && item.kind === "constant" ? String(item.value).length : 1;
@@ -91,7 +91,7 @@ export function nextOfList(m: Interpreter, iterator: ObjectValue): Value | null 
 const isText = (over: Value): over is ConstantValue =>
   over.kind === "constant" && typeof over.value === "string";
 
-/** The item that a builtin iterator has come to; null behind the last one. */
+/** The current item of a builtin iterator; null after the last one. */
 function itemAt(m: Interpreter, { over, what, index }: ListIteratorExotic): Value | null {
   const pair = (a: Value, b: Value) => newArray(m, [a, b]);
   if (isText(over)) {
@@ -124,7 +124,7 @@ function itemAt(m: Interpreter, { over, what, index }: ListIteratorExotic): Valu
   return what === "keys" ? entry.key : entry.value;
 }
 
-/** Notes that an entry was deleted: iterators that are past it step back. */
+/** Adjusts iterators to the deletion of an entry: those that are past it step back. */
 export function afterDeletion(m: Interpreter, over: ObjectValue, position: number): void {
   for (const iterator of m.openIterators) {
     const { exotic } = iterator;
@@ -132,7 +132,7 @@ export function afterDeletion(m: Interpreter, over: ObjectValue, position: numbe
   }
 }
 
-/** Notes that everything was deleted: iterators that are under way begin again. */
+/** Adjusts iterators to a collection being cleared: active ones restart. */
 export function afterClearing(m: Interpreter, over: ObjectValue): void {
   for (const { exotic } of m.openIterators) {
     if (exotic.kind === "listIterator" && exotic.over === over) exotic.index = 0;
@@ -144,7 +144,7 @@ export function iteratorResult(m: Interpreter, value: Value, done: boolean): Obj
   return newObject(m, [["value", value], ["done", constant(done)]]);
 }
 
-/** The method by which a value is iterated; throws where it has none. */
+/** The method by which a value is iterated; throws if it has none. */
 function iteratorMethod(m: Interpreter, source: ObjectValue): ObjectValue {
   const found = findProperty(m, source, Symbol.iterator);
   if (found.kind === "getter") return breakGraph("iterator");
@@ -154,7 +154,7 @@ function iteratorMethod(m: Interpreter, source: ObjectValue): ObjectValue {
   return found.value;
 }
 
-/** The iterator of a value that a builtin iterates; null where code of the program does. */
+/** The iterator of a value that a builtin iterates; null if code of the program does. */
 function builtinIterator(m: Interpreter, source: Value): ObjectValue | null {
   if (source.kind === "constant" && typeof source.value === "string") {
     if (isReplaced(String.prototype)) breakGraph("builtin", "a string, whose methods are replaced");
@@ -178,12 +178,12 @@ function builtinIterator(m: Interpreter, source: Value): ObjectValue | null {
   return real === ITSELF ? source : null;
 }
 
-/** The builtin iterator, or the generator, that iterates a value; null where code of the program does. */
+/** The builtin iterator, or the generator, that iterates a value; null if code of the program does. */
 export function listIteratorOf(m: Interpreter, source: Value): ObjectValue | null {
   return source.kind === "object" ? builtinIterator(m, source) : null;
 }
 
-/** Begins to iterate: gives the iterator at once, or null where a frame will deliver it. */
+/** Begins to iterate: returns the iterator immediately, or null if a frame will deliver it. */
 export function getIterator(m: Interpreter, source: Value, completion: Completion): ObjectValue | null {
   const iterator = builtinIterator(m, source);
   if (iterator || source.kind !== "object") return iterator;
@@ -198,7 +198,7 @@ export function nextMethod(m: Interpreter, iterator: ObjectValue): Value {
   return found.value;
 }
 
-/** Items of an iterable that run no code of the program; null where they would. */
+/** Items of an iterable that can be read without running code of the program; null otherwise. */
 function listItems(m: Interpreter, source: Value): Value[] | null {
   const iterator = builtinIterator(m, source);
   if (!iterator || iterator.exotic.kind !== "listIterator" || !isListNext(nextMethod(m, iterator))) {
@@ -209,7 +209,7 @@ function listItems(m: Interpreter, source: Value): Value[] | null {
   return items;
 }
 
-/** Takes every item of an iterable, then goes on; items may come from code of the program. */
+/** Collects every item of an iterable, then continues; items may come from code of the program. */
 export function collect(m: Interpreter, source: Value, then: (items: Value[]) => void): void {
   const quick = listItems(m, source);
   if (quick) return then(quick);
@@ -222,7 +222,7 @@ export function collect(m: Interpreter, source: Value, then: (items: Value[]) =>
   if (iterator) started(iterator);
 }
 
-/** Takes every item that an iterator still has, then goes on. */
+/** Collects every remaining item of an iterator, then continues. */
 export function drain(
   m: Interpreter,
   iterator: Value,
@@ -231,7 +231,7 @@ export function drain(
 ): void {
   const items: Value[] = [];
   const step = () => {
-    // Ordinary list iterators give everything without a frame.
+    // Ordinary list iterators yield everything without a frame.
     while (iterator.kind === "object" && iterator.exotic.kind === "listIterator" && isListNext(next)) {
       const item = nextOfList(m, iterator);
       if (item === null) return then(items);

@@ -12,13 +12,13 @@ import { freeSymbols, type Sym } from "../../sym/expr.ts";
 import type { ShapeEnv } from "../../sym/shape_env.ts";
 import type { SizeGuard } from "../../sym/size_guards.ts";
 
-/** The assumptions, and a lookup of the program's line that needs them. */
+/** The assumptions, and a lookup of the user's line that needs them. */
 export interface Assumptions {
   readonly sizes: ShapeEnv;
   placeOfSizes(symbols: Iterable<Sym>): SourcePosition | null;
 }
 
-/** Puts a check of each assumption behind the node that gives the last of its sizes. */
+/** Inserts a check of each assumption after the node that determines the last of its sizes. */
 export function addChecks(graph: Graph, assumptions: Assumptions): void {
   const { sizes } = assumptions;
   const giver = new Map<Sym, Node>();
@@ -68,14 +68,14 @@ function symbolsOfSides([, left, right]: Sides): Set<Sym> {
   return found;
 }
 
-/** Returns whether a call may be refused because of its elements, such as a singular matrix. */
+/** Returns whether a call may fail because of its elements, such as a singular matrix. */
 function mayRefuse({ target }: Node): boolean {
   const definition = findTarget(target)?.definition;
   return definition !== undefined && !definition.inferUnbacked &&
     (definition.implementation.kind === "host" || definition.hostParts === true);
 }
 
-/** Drops what runs on the host although nothing reads its value or a size that it gives. */
+/** Drops host nodes if nothing reads their value or a size that they determine. */
 export function dropUnreadNumbers(graph: Graph): void {
   if (!graph.nodes.some(({ meta }) => meta.onHost)) return;
   const late = lateBindings(graph), read = new Set<Sym>();

@@ -1,6 +1,6 @@
 /**
- * Calls of the runtime that the trace leaves to generated code, which makes them when the graph has run, in the
- * program's order: they make promises, settle them, set timers. Invariant: such a call runs no code of the program
+ * Calls of the runtime that the trace leaves to generated code, which makes them after the graph has run, in the
+ * program's order: they create promises, settle them, set timers. Invariant: such a call runs no code of the program
  * before the job is over.
  */
 import { types } from "node:util";
@@ -23,7 +23,7 @@ import type { CallRequest, Interpreter } from "./interpreter.ts";
 const PROTOTYPE = Promise.prototype, { get: readProperty } = Reflect;
 const HIDDEN = { writable: false, enumerable: false } as const;
 
-/** Makes a call later. */
+/** Schedules a call for later. */
 export function callLater(
   m: Interpreter,
   gives: LaterCall["gives"],
@@ -41,7 +41,7 @@ export function callLater(
 
 const hidden = (value: string | number): Slot => ({ ...dataSlot(constant(value)), ...HIDDEN });
 
-/** The parts of a promise that others settle, in the order in which the engine lists them. */
+/** The functions that settle a promise, in the order in which the engine lists them. */
 export function capabilityParts(
   m: Interpreter,
   request: CallRequest,
@@ -66,7 +66,7 @@ export function settle(m: Interpreter, request: CallRequest): Value {
   return UNDEFINED;
 }
 
-/** Returns whether a value is a promise of the engine's class that has no methods of its own; guarded. */
+/** Returns whether a value is a promise of the engine's class without own methods; guarded. */
 export function isPlainPromise(m: Interpreter, value: Value): boolean {
   if (value.kind !== "object") return false;
   const { real, source, exotic, prototype, slots } = value;
@@ -83,7 +83,7 @@ export function isPlainPromise(m: Interpreter, value: Value): boolean {
   });
 }
 
-/** Ends the graph at a value that promises would ask for its method `then`. */
+/** Ends the graph at a value whose method `then` promises would look up. */
 export function refuseThenable(m: Interpreter, value: Value): void {
   if (value.kind === "tensor" && (value.real || value.assigned.size > 0)) {
     if (value.assigned.has("then") || (value.real && Object.hasOwn(value.real, "then"))) {
@@ -93,7 +93,7 @@ export function refuseThenable(m: Interpreter, value: Value): void {
   }
   if (value.kind !== "object" || isPlainPromise(m, value)) return;
   for (let at: ObjectValue | null = value; at; at = at.prototype) {
-    // Changes of what is there already come behind the call
+    // Changes of existing objects come after the call
     if (at.real && (at.prototypeChanged || at.slots.has("then"))) {
       breakGraph("builtin", "then, which has changed");
     }

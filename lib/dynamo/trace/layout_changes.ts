@@ -1,7 +1,7 @@
 /**
- * Traces in-place changes of layouts, such as `x.t_()`: from then on the traced tensor equals a view of it.
- * Invariant: a tensor of the program is changed when the graph has run; if a backward pass would follow, plain
- * JavaScript makes the change, because the tape saves such tensors.
+ * Traces in-place changes of layouts, such as `x.t_()`: from then on the traced tensor equals a view of it. Invariant:
+ * a tensor of the program is changed after the graph has run; if a backward pass would follow, plain JavaScript makes
+ * the change, because the tape saves such tensors.
  */
 import { showsArgument } from "../../autograd/shows_argument.ts";
 import { isComplex } from "../../base/dtype.ts";
@@ -12,14 +12,14 @@ import type { LayoutChange, TensorValue } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 import type { Resolved } from "./op_rule.ts";
 
-/** A change that is about to be made. */
+/** A change about to be made. */
 export interface BegunChange {
   readonly tensor: TensorValue;
   /** The change to repeat on a tensor of the program. */
   readonly change: LayoutChange;
 }
 
-/** Looks at a call that changes a layout. Breaks the graph where plain JavaScript has to make it. */
+/** Prepares a call that changes a layout. Breaks the graph if plain JavaScript has to make the change. */
 export function beginChange(m: Interpreter, definition: OpDefinition, args: Resolved): BegunChange {
   const [first] = tensorArguments(args), name = `${definition.name}_`;
   const tensor = first && m.output.tensors.get(first.value.node);
@@ -41,8 +41,7 @@ export function beginChange(m: Interpreter, definition: OpDefinition, args: Reso
 }
 
 /**
- * Returns whether a tensor without history shows memory of one with a history, which the tape detects once the layout
- * changes.
+ * Returns whether a tensor without history aliases one with a history, which the tape detects once the layout changes.
  */
 function showsHistory({ output }: Interpreter, { node }: TensorValue): boolean {
   for (let at = node; at && showsArgument(at);) {
@@ -65,7 +64,7 @@ export function finishChange(
   output.tensors.set(node, tensor);
   tensor.node = node;
   tensor.meta = view.meta;
-  // Lists of sizes that the program has stay what they were
+  // Lists of sizes that the program holds stay unchanged
   for (const list of tensor.lists.values()) list.tensorProperty = null;
   tensor.lists.clear();
 }

@@ -1,7 +1,7 @@
 /**
- * The symbolic interpreter: runs frames over traced values until the program returns, throws, or meets what cannot be
- * traced. Invariant: frames, values and graph always represent the state before or after the current instruction,
- * never in between.
+ * The symbolic interpreter: runs frames over traced values until the program returns, throws, or reaches something that
+ * cannot be traced. Invariant: frames, values and graph always represent the state before or after the current
+ * instruction, never in between.
  */
 import type { BegunStates } from "../../optim/begun_states.ts";
 import { InternalError, invariant, Unsupported, type UserFrame } from "../../base/errors.ts";
@@ -53,7 +53,7 @@ import { rowsOf } from "./tensor_methods.ts";
 /** The outcome of a trace. */
 export type Outcome =
   | { readonly kind: "return"; readonly value: Value }
-  /** At the instruction of the top frame, which has not happened. */
+  /** At the instruction of the top frame, which has not been executed. */
   | { readonly kind: "break"; readonly frames: readonly Frame[]; readonly cause: BreakCause }
   /** At a jump of the top frame that the graph decides. */
   | { readonly kind: "branch"; readonly frames: readonly Frame[] }
@@ -69,7 +69,7 @@ export type Outcome =
     readonly thrown: Value | null;
   };
 
-/** The services of upper layers for the machine. */
+/** The services that upper layers provide for the machine. */
 export type MachineContext = Omit<ExecutionContext, "branch"> & {
   /** A function of polyfills.ts by its name. */
   internalFunction(name: string): object;
@@ -84,7 +84,7 @@ class BranchSignal extends Error {
   }
 }
 
-/** Instructions that say where to go on. */
+/** Instructions that determine where to continue. */
 const CONTROL: ReadonlySet<Opcode> = new Set<Opcode>([
   "jump",
   "jumpIf",
@@ -98,7 +98,7 @@ const CONTROL: ReadonlySet<Opcode> = new Set<Opcode>([
 const MOST_STEPS = 1_000_000;
 const DEEPEST = 3000;
 
-/** An instruction about to run: its line where that is another than before, and what it does. */
+/** An instruction about to run: its line if it has changed, and its text. */
 function stepText(frames: readonly Frame[], step: number): string {
   const frame = frames.at(-1);
   const instruction = frame?.code.instructions[frame.pc];
@@ -122,7 +122,7 @@ export class Machine implements Interpreter {
   readonly tensorPrototype: object = Tensor.prototype;
   readonly cells: Map<LiveCell, CellValue> = new Map();
   readonly standIns = new StandIns();
-  /** The modes that the trace begins under. */
+  /** The modes under which the trace begins. */
   readonly entered: RegionModes = regionModes();
   gradEnabled = this.entered.gradEnabled;
   inference = this.entered.inference;
@@ -134,7 +134,7 @@ export class Machine implements Interpreter {
   /** Number of nested calls whose frames are to be marked. */
   #marking = 0;
   #async = false;
-  /** An exception that was raised to find out whether anybody handles it. */
+  /** An exception that was raised to find out whether anything handles it. */
   #doubt: { readonly value: Value; readonly step: number; readonly cause: BreakCause } | null = null;
   readonly #execution: ExecutionContext;
 
@@ -152,7 +152,7 @@ export class Machine implements Interpreter {
     readonly output: OutputGraph,
     readonly wrapper: Wrapper,
     readonly context: MachineContext,
-    /** Interruptions from former attempts, by number of the instruction. */
+    /** Interruptions from earlier attempts, by number of the instruction. */
     readonly interruptions: ReadonlyMap<number, Interruption>,
     readonly begunStates: BegunStates,
     readonly memory: CallMemory,
@@ -187,7 +187,7 @@ export class Machine implements Interpreter {
     const outcome = this.#run();
     const doubt = this.#doubt;
     if (doubt && !(outcome.kind === "escape" && outcome.thrown === doubt.value)) {
-      // Somebody handles the exception, and nobody knows what the instruction had done by then.
+      // Something handles the exception, and it is unknown what the instruction had done by then.
       throw new Restart(doubt.step, { kind: "break", cause: doubt.cause });
     }
     return outcome;
@@ -205,7 +205,7 @@ export class Machine implements Interpreter {
       try {
         const planned = this.interruptions.get(step);
         if (planned?.kind === "break") {
-          // Others were refused where they came up, if need be.
+          // Others were refused where they arose, if necessary.
           if (planned.cause.kind === "symbolicLimit") this.#refuse(planned.cause);
           return this.#breakHere(planned.cause);
         }
@@ -268,7 +268,7 @@ export class Machine implements Interpreter {
         if (began === now) throw new Restart(now, { kind: "raise", cause: reason, certain: refused, error });
       }
       this.#refuse(reason);
-      // Callees of the instruction have come and gone, or it has recorded something: that must not run again.
+      // Callees of the instruction have finished, or it has recorded something, which must not run again.
       if (began !== now || this.#start.hasChanged(this)) {
         throw new Restart(began, { kind: "break", cause: reason });
       }
@@ -277,7 +277,7 @@ export class Machine implements Interpreter {
     throw signal;
   }
 
-  /** Throws Unsupported where the program does not allow a break. */
+  /** Throws Unsupported if the program does not allow a break. */
   #refuse(cause: BreakCause): void {
     if (isErrorAt(this.frames)) throw new Unsupported(breakReason(cause, userFrames(this.frames)));
   }
@@ -287,7 +287,7 @@ export class Machine implements Interpreter {
     return { kind: "break", frames: [...this.frames], cause: reason };
   }
 
-  /** An error of the engine, or what stands for an exception that only plain JavaScript can make. */
+  /** An error of the engine, or a stand-in for an exception that only plain JavaScript can create. */
   #exception(
     { cause, certain, error }: Extract<Interruption, { kind: "raise" }>,
     step: number,
@@ -311,7 +311,7 @@ export class Machine implements Interpreter {
     return this.frames.some((f) => handlerOf(f) !== null || f.completion.kind === "promise");
   }
 
-  /** Generated code can only go on in frames that wait for a plain result. */
+  /** Generated code can only continue in frames that wait for a plain result. */
   #refuseUnresumable(reason: BreakCause): void {
     const again = { kind: "break", cause: reason } as const;
     const [outermost] = this.frames;
@@ -333,7 +333,7 @@ export class Machine implements Interpreter {
     return isResumable(frame, this.standIns);
   }
 
-  /** Finds the handler of an exception; false where it leaves the program. */
+  /** Finds the handler of an exception; returns false if it leaves the program. */
   #unwind(value: Value): boolean {
     while (true) {
       const frame = this.frames.at(-1);
@@ -353,7 +353,7 @@ export class Machine implements Interpreter {
     }
   }
 
-  /** An exception leaves an async function that was called: plain JavaScript throws it, and a promise takes it. */
+  /** An exception leaves an async function that was called: plain JavaScript throws it, and rejects a promise. */
   #rejection(value: Value): Restart {
     const known = value.kind === "object" && value.exotic.kind === "thrown" ? value.exotic : null;
     const cause = known?.cause ?? { kind: "throws", detail: "an exception that leaves an async function" };
@@ -463,7 +463,7 @@ export class Machine implements Interpreter {
         return;
       }
       case "ambientMode":
-        // A body that pushed no frame leaves none either.
+        // A body that pushed no frame leaves none behind either.
         Object.assign(this, completion.former);
         return this.complete(completion.outer, value);
       case "inside":

@@ -1,11 +1,11 @@
 /**
  * Traces the creation of symbols: a traced symbol represents the one created in each call. Invariant: generated code
- * never holds such a symbol, it creates a new one.
+ * never holds such a symbol, but creates a new one.
  */
 
 const made = new WeakSet<symbol>();
 
-/** Makes a symbol that stands for those of later calls. */
+/** Creates a symbol that represents those of later calls. */
 export function makeSymbol(description: string | undefined): symbol {
   const symbol = Symbol(description);
   made.add(symbol);

@@ -38,7 +38,7 @@ export function addMember(
       if (value.kind === "object") object.prototype = value;
       else if (value.kind === "constant" && value.value === null) object.prototype = null;
       else return then();
-      // An object that the program has begun to write before a break is there already
+      // An object that the program has begun to write before a break exists already
       if (object.real) object.prototypeChanged = true;
       return then();
     case "value":
@@ -81,7 +81,7 @@ export function copyProperties(
   eachProperty(m, source, { isWanted: (key) => !excluded.has(key), take }, then);
 }
 
-/** The keys a for-in loop visits. */
+/** The keys that a for-in loop visits. */
 export function forInKeys(m: Interpreter, object: ObjectValue): string[] {
   const keys: string[] = [];
   const seen = new Set<Key>();

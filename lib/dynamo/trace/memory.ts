@@ -1,8 +1,8 @@
 /**
- * Memory that typed arrays, DataViews and buffers show: what the program's hold is read when the call begins, what the
- * trace writes is kept here, by bytes, and written when the graph has run. Invariant: a number is known to the trace by
- * its place alone, never by its value, and views of one buffer see each other's writes; where only bytes of a number of
- * another form were written, the graph ends.
+ * Memory of typed arrays, DataViews and buffers: the program's is read when the call begins; writes of the trace are
+ * recorded here, by bytes, and applied after the graph has run. Invariant: the trace knows a number by its place alone,
+ * never by its value, and views of one buffer see each other's writes; where bytes of a number were written in another
+ * form, the graph ends.
  */
 import { breakGraph } from "../break_reasons.ts";
 import {
@@ -30,7 +30,7 @@ import {
 import type { Wrapper } from "../variables/wrap.ts";
 import type { Interpreter } from "./interpreter.ts";
 
-/** A trace reads so many numbers of memory: each is a variable of generated code. */
+/** Maximum number of numbers that a trace reads from memory: each is a variable of generated code. */
 const MOST_READ = 2048;
 
 /** A typed array whose elements are numbers. */
@@ -38,7 +38,7 @@ export interface NumbersObject extends ObjectValue {
   readonly exotic: BytesExotic & { readonly type: NumberType };
 }
 
-/** A value as an object that shows memory; null for all others. */
+/** A value as an object that accesses memory; null for all others. */
 export function bytesObject(value: Value | null | undefined): BytesObject | null {
   return value?.kind === "object" && isBytes(value) ? value : null;
 }
@@ -56,10 +56,10 @@ function isNumbers(object: ObjectValue): object is NumbersObject {
   return object.exotic.kind === "bytes" && object.exotic.type in NUMBER_ARRAYS;
 }
 
-/** The form in which a typed array has its elements. */
+/** The representation of a typed array's elements. */
 export const formOf = (type: NumberType): NumberForm => FORMS[type].little;
 
-/** One object for each form, by which generated code knows it. */
+/** One object for each form, by which generated code refers to it. */
 export const FORMS: Readonly<Record<NumberType, { readonly little: NumberForm; readonly big: NumberForm }>> =
   {
     Int8Array: forms("Int8Array"),
@@ -77,7 +77,7 @@ function forms(type: NumberType) {
   return { little: { type, little: true }, big: { type, little: false } } as const;
 }
 
-/** The number of elements, or bytes, of an object, which may be another one in other calls. */
+/** The number of elements, or bytes, of an object, which may differ in other calls. */
 export function sizeOf(m: Interpreter, { exotic, real, source }: BytesObject): Value {
   if (exotic.size === null) {
     if (!real || !source) return breakGraph("opaqueObject", "memory");
@@ -86,7 +86,7 @@ export function sizeOf(m: Interpreter, { exotic, real, source }: BytesObject): V
   return exotic.size;
 }
 
-/** The same where the trace depends on it. */
+/** The same, if the trace depends on it. */
 export function knownSize(m: Interpreter, object: BytesObject): number {
   const size = sizeOf(m, object);
   return Number(
@@ -102,19 +102,19 @@ export function isWithin(m: Interpreter, object: BytesObject, index: number): bo
   return isLess.kind === "constant" && isLess.value === true;
 }
 
-/** Where the bytes of an object come from that the trace has not written; null: they are 0. */
+/** The origin of an object's bytes that the trace has not written; null: they are 0. */
 export function originOf(object: BytesObject): Memory["from"] {
   const root = rootOf(object);
   return object.exotic.memory.from ?? (root && { root, first: root.exotic.start });
 }
 
-/** The object of the program that an object's memory is found through: itself, or one that it was made from. */
+/** The object of the program through which an object's memory is accessed: itself, or one from which it was created. */
 export function rootOf(object: BytesObject): BytesObject | null {
   const root = object.exotic.root ?? object;
   return root.real ? root : null;
 }
 
-/** The number at a byte of an object. */
+/** Reads a number at a byte offset of an object. */
 export function readNumber(m: Interpreter, object: BytesObject, at: number, ...[form]: [NumberForm]): Value {
   const { memory, start } = object.exotic, first = start + at;
   const written = memory.cells.get(first);
@@ -132,7 +132,7 @@ export function readNumber(m: Interpreter, object: BytesObject, at: number, ...[
 const isSameForm = (a: NumberForm, b: NumberForm): boolean =>
   a.type === b.type && (a.little === b.little || BYTES_CLASSES[a.type].step === 1);
 
-/** Returns whether something was written to any of so many bytes. */
+/** Returns whether any of these bytes was written. */
 function isWritten(memory: Memory, first: number, count: number): boolean {
   for (let at = first - 7; at < first + count; at++) {
     const written = memory.cells.get(at);
@@ -141,7 +141,7 @@ function isWritten(memory: Memory, first: number, count: number): boolean {
   return false;
 }
 
-/** A number that an object of the program shows when the call begins. */
+/** A number in memory of the program at the beginning of the call. */
 function numberFrom(
   m: Interpreter,
   root: BytesObject,
@@ -171,7 +171,7 @@ function elementValue(
   return new NumberValue({ kind: "element", source: root.source, at, form, isWhole }, hint, null);
 }
 
-/** The element of a typed array at a number of the trace; null: it has to be known which number it is. */
+/** The element of a typed array at a number of the trace; null: the number has to be known. */
 export function elementAtNumber(m: Interpreter, list: Value, key: NumberValue): Value | null {
   const array = numbersObject(list), origin = array && originOf(array);
   if (!array) return null;
@@ -203,7 +203,7 @@ export function elementAtNumber(m: Interpreter, list: Value, key: NumberValue): 
   return elementValue(m, root, { at, form: null, hint: found });
 }
 
-/** Ends the graph where there would be a version for each index that calls bring. */
+/** Ends the graph if there would be a version for each index. */
 export function refuseNumber(m: Interpreter, list: Value, key: Value): void {
   if (key.kind !== "number" || !bytesObject(list)) return;
   if (readsElements(key.expression) || m.wrapper.hasMany(key)) {
@@ -211,7 +211,7 @@ export function refuseNumber(m: Interpreter, list: Value, key: Value): void {
   }
 }
 
-/** Writes a number at a byte of an object, as an assignment to an element does. */
+/** Writes a number at a byte offset of an object, as an assignment to an element does. */
 export function writeNumber(
   m: Interpreter,
   object: BytesObject,
@@ -224,12 +224,12 @@ export function writeNumber(
   if (!replaces && isWritten(memory, first, step)) {
     return breakGraph("opaqueObject", "memory that was written as numbers of another type");
   }
-  // What is no number is converted here: generated code writes numbers
+  // Values that are not numbers are converted here: generated code writes numbers
   const given = value.kind === "constant" ? constant(Number(value.value)) : value;
   memory.cells.set(first, { form, given, value: converted, root: rootOf(object) });
 }
 
-/** A value as an element of this type gives it back; null: only the real one can say. */
+/** A value after a round trip through an element of this type; null: only the real one can tell. */
 function asNumber(m: Interpreter, type: NumberType, value: Value): Value | null {
   switch (value.kind) {
     case "constant":
@@ -278,8 +278,8 @@ function convertedNumber(m: Interpreter, type: NumberType, value: NumberValue): 
 }
 
 /**
- * The program's objects that show written memory must lie to each other as the trace has found them, and no other one
- * that was looked into may show any of it.
+ * Guards that the program's objects with access to written memory have the same offsets to each other as in the trace,
+ * and that no other inspected object accesses any of it.
  */
 export function guardMemory({ objects, output }: Wrapper): void {
   const roots = objects.filter(isBytes);

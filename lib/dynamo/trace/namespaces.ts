@@ -9,7 +9,7 @@ import { dataSlot, type ObjectValue, type Slot, type Value } from "../variables/
 import { cellValue, readCell } from "./bindings.ts";
 import type { Interpreter } from "./interpreter.ts";
 
-/** An export and the namespace it is read through. */
+/** An export and the namespace through which it is read. */
 interface Place {
   readonly real: object;
   readonly source: Source;
@@ -56,7 +56,7 @@ function current(namespace: object, key: string): unknown {
   }
 }
 
-/** The export may be a variable that the trace has assigned; then both still hold the same outside of it. */
+/** The export may be a variable that the trace has assigned; then both still hold the old value outside of it. */
 function refuseAliases(m: Interpreter, namespace: object, key: string): void {
   const now = current(namespace, key);
   for (const { changed, place } of m.cells.values()) {

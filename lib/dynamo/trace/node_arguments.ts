@@ -10,7 +10,7 @@ import { Sym } from "../../sym/expr.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { Resolved } from "./op_rule.ts";
 
-/** Positional and named arguments as nodes hold them: the shortest form that parses to the same. */
+/** Positional and named arguments in the form that nodes hold: the shortest one that parses to the same. */
 export function normalForm(
   definition: OpDefinition,
   args: Resolved,
@@ -30,7 +30,7 @@ export function normalForm(
   return { positional, kwargs };
 }
 
-/** An argument as nodes hold it: trees of lists whose leaves are nodes, sizes and constants. */
+/** An argument in the form that nodes hold: trees of lists whose leaves are nodes, sizes and constants. */
 function toArgument(value: unknown): Argument {
   if (value instanceof GraphValue) return value.node;
   if (Array.isArray(value)) return value.map(toArgument);

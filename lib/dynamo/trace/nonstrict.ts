@@ -1,6 +1,6 @@
 /**
- * Traces functions that run instead of being stepped through, on tensors that have no elements: the ops they call
- * become part of the graph. Invariant: a function that throws, reads elements or returns what a graph cannot return
+ * Traces functions that run instead of being inlined, on tensors that have no elements: the ops that they call become
+ * part of the graph. Invariant: a function that throws, reads elements or returns something that a graph cannot return
  * has no effect: the trace restarts and calls it as plain JavaScript.
  */
 import { messageOf } from "../../base/errors.ts";
@@ -28,10 +28,10 @@ import { callResolved } from "./tensor_ops.ts";
 /** Thrown for an argument or result that a graph cannot have. */
 class Unfit extends Error {}
 
-/** Appends every call to the graph of a trace and answers with tensors without elements. */
+/** Appends every call to the graph of a trace and returns tensors without elements. */
 class NonstrictMode implements DispatchMode<Tensor> {
   readonly #values = new Map<Tensor, TensorValue>();
-  /** The first thing that went wrong, which the function may have caught. */
+  /** The first failure, which the function may have caught. */
   failure: unknown = null;
 
   constructor(private readonly m: Interpreter) {}
@@ -47,7 +47,7 @@ class NonstrictMode implements DispatchMode<Tensor> {
     return made;
   }
 
-  /** The traced tensor that a tensor stands for; one from outside is a constant of the function. */
+  /** The traced tensor of a stand-in; a tensor from outside is a constant of the function. */
   valueOf(tensor: Tensor): TensorValue {
     const known = this.#values.get(tensor);
     if (known) return known;
@@ -83,7 +83,7 @@ class NonstrictMode implements DispatchMode<Tensor> {
     }
   }
 
-  /** A traced value as the function takes it. */
+  /** A traced value in the form that the function accepts. */
   given(value: Value): unknown {
     switch (value.kind) {
       case "constant":
@@ -131,7 +131,7 @@ function raise(error: Error): never {
   throw error;
 }
 
-/** Runs a function in the place of stepping through it. */
+/** Runs a function instead of inlining it. */
 export function callNonstrict(m: Interpreter, fn: object, args: readonly Value[]): Value {
   const step = m.steps - 1, mode = new NonstrictMode(m);
   try {

@@ -13,7 +13,7 @@ import type { Resolved } from "./op_rule.ts";
 const CLAMPS: ReadonlySet<OpDefinition> = new Set([OPS.clamp, OPS.clampMin, OPS.clampMax]);
 
 /**
- * The result of an op that clamps, out of place; null for other ops, and where no gradient is asked for. `call`: makes a
+ * The result of an op that clamps, out of place; null for other ops, and if no gradient is recorded. `call`: makes a
  * call with one result.
  */
 export function clampedByNumbers(

@@ -12,8 +12,8 @@ import { closureSlot, elementFlags, indexOfKey, type Key, refuseBytes, refuseSta
 import { namesElement, typedElement } from "./typed_elements.ts";
 
 /**
- * Own keys in the language's order; those of real objects are guarded, the enumerable ones only where the program
- * does not see the others.
+ * Own keys in the language's order; those of real objects are guarded, only the enumerable ones if the program does not
+ * see the others.
  */
 export function ownKeys(m: Interpreter, object: ObjectValue, which: "enumerable" | "all" = "all"): Key[] {
   refuseOpaque(object);

@@ -65,14 +65,14 @@ export type Found =
 
 const ABSENT: Found = { kind: "absent" };
 
-/** An array index that a key spells, or null. */
+/** The array index that a key represents, or null. */
 export function indexOfKey(key: Key): number | null {
   if (typeof key !== "string" || !/^(0|[1-9]\d{0,9})$/.test(key)) return null;
   const index = Number(key);
   return index < 0xffffffff ? index : null;
 }
 
-/** An own property as far as the trace or the real object has it. */
+/** An own property of the trace or the real object. */
 export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | null {
   refuseHidden(object);
   const changed = object.slots.get(key);
@@ -110,7 +110,7 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
   };
   if (!("value" in descriptor)) {
     const { get, set } = descriptor, isTrustedOne = isTrusted(real);
-    // Of an object that is made anew for each call the accessors are made anew, too
+    // Accessors of an object that is created anew for each call are created anew, too
     const isAnew = !isTrustedOne && isPassedIn(source) &&
       (source.kind === "prototype" || object.prototype?.real === Object.prototype);
     if (isAnew) m.output.guard({ kind: "flags", source, key, flags: { writable: null, ...flags } });
@@ -129,7 +129,7 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
   return { kind: "data", value, writable: descriptor.writable ?? false, ...flags };
 }
 
-/** The flags of an element of an array, or of its length: only those of arrays that do not change can differ. */
+/** The flags of an element of an array, or of its length: they can differ only for arrays that cannot be changed. */
 export function elementFlags(
   { real }: ObjectValue,
   key: Key,
@@ -141,7 +141,7 @@ export function elementFlags(
 
 const trusted = new WeakSet<object>();
 
-/** Says that accessors of a prototype stay what they are: dyn's own classes and builtins. */
+/** Declares that accessors of a prototype never change: those of dyn's own classes and builtins. */
 export function trustAccessors(prototype: object): void {
   trusted.add(prototype);
 }
@@ -150,13 +150,13 @@ function isTrusted(real: object): boolean {
   return trusted.has(real);
 }
 
-/** The stack of an error is that of where it is really made. */
+/** The stack of an error is that of the place where it is really created. */
 export function refuseStack({ exotic }: ObjectValue, key: Key): void {
   if (exotic.kind !== "constructed" || key !== "stack" || exotic.constructor.real === RegExp) return;
   breakGraph("opaqueObject", "the stack of an error");
 }
 
-/** name, length and prototype of functions made in the trace. */
+/** name, length and prototype of functions created in the trace. */
 export function closureSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | null {
   refuseStack(object, key);
   const { exotic } = object;
@@ -258,13 +258,13 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
   return ABSENT;
 }
 
-/** Returns whether the trace has left an own property, or its absence, as it was passed in. */
+/** Returns whether an own property, or its absence, is unchanged by the trace. */
 function isOwnAsFound({ real, slots, exotic }: ObjectValue, key: Key): boolean {
   const isElement = exotic.kind === "array" && indexOfKey(key) !== null;
   return !slots.has(key) && !(isElement && real && programDescriptor(real, key));
 }
 
-/** The program depends on there being no such property from an object up along the prototypes, to a holder of it. */
+/** Relies on the absence of a property from an object up along its prototype chain, to a holder of it. */
 function relyOnAbsence(
   m: Interpreter,
   object: ObjectValue | null,
@@ -277,7 +277,7 @@ function relyOnAbsence(
   }
 }
 
-/** The program depends on the way along the prototypes from an object to a holder. */
+/** Relies on the prototype chain from an object to a holder. */
 function relyOnChain(m: Interpreter, object: ObjectValue, holder: ObjectValue | null): void {
   for (let at: ObjectValue | null = object; at && at !== holder; at = at.prototype) {
     m.wrapper.relyOnPrototype(at);
@@ -288,7 +288,7 @@ function undefinedFound(): Found {
   return { kind: "value", value: UNDEFINED };
 }
 
-/** A data property that a real object inherits: guarded through the object, so that shadowing it is noticed. */
+/** A data property that a real object inherits: guarded through the object, so that shadowing is noticed. */
 function inheritedRead(m: Interpreter, object: ObjectValue, holder: ObjectValue, key: Key): Found | null {
   if (holder.slots.has(key)) {
     const slot = ownSlot(m, holder, key);
@@ -374,7 +374,7 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
   return { kind: "done" };
 }
 
-/** Writes a property of an object as `super` does, which looks for setters from another object on. */
+/** Writes a property of an object as `super` does, which looks for setters starting at another object. */
 export function assignThrough(
   m: Interpreter,
   { from, object }: { readonly from: ObjectValue; readonly object: ObjectValue },
@@ -409,13 +409,13 @@ export function assignThrough(
   return { kind: "done" };
 }
 
-/** A write that is refused relies on that the value that is there cannot be written. */
+/** A refused write relies on the existing value being read-only. */
 function refusedAt(m: Interpreter, holder: ObjectValue, key: Key): WriteAction {
   relyOnFlags(m, holder, key);
   return { kind: "refused" };
 }
 
-/** The program depends on what can be done to an own property that the trace has not changed; gives its flags. */
+/** Relies on the flags of an own property that the trace has not changed; returns them. */
 export function relyOnFlags(
   m: Interpreter,
   { real, source, slots }: ObjectValue,
@@ -428,12 +428,12 @@ export function relyOnFlags(
   return { writable, configurable };
 }
 
-/** A write that hides an inherited value relies on that this one can be written. */
+/** A write that shadows an inherited value relies on that being writable. */
 function relyOnWritable(m: Interpreter, { real, source, slots }: ObjectValue, key: Key): void {
   if (real && source && !slots.has(key)) m.output.guard({ kind: "writable", source, key });
 }
 
-/** A write relies on what is there: a value that can be replaced, or nothing. */
+/** A write relies on the present state: a writable value, or none. */
 function guardOwn(m: Interpreter, object: ObjectValue, key: Key, present: boolean): void {
   const { source, exotic } = object;
   if (!object.real || !source || object.slots.has(key)) return;
@@ -471,7 +471,7 @@ function ownSlotFlags(
   return descriptor.writable ? "data" : "readonly";
 }
 
-/** Returns whether arrays can have this length. */
+/** Returns whether a number is a valid length of arrays. */
 export function isArrayLength(length: number): boolean {
   return Number.isInteger(length) && length >= 0 && length < 2 ** 32;
 }
@@ -523,12 +523,12 @@ function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): 
   }
 }
 
-/** Objects that show memory have elements and nothing else. */
+/** Objects that access memory have elements and nothing else. */
 export function refuseBytes({ exotic }: ObjectValue): void {
   if (exotic.kind === "bytes") breakGraph("opaqueObject", "properties of a typed array");
 }
 
-/** Defines an own property, whatever is there. */
+/** Defines an own property, whatever exists. */
 export function defineOwn(m: Interpreter, object: ObjectValue, key: Key, slot: Slot): void {
   refuseOpaque(object);
   refuseBytes(object);
@@ -547,7 +547,7 @@ export function defineOwn(m: Interpreter, object: ObjectValue, key: Key, slot: S
   object.slots.set(key, slot);
 }
 
-/** Deletes an own property; false where it is refused. */
+/** Deletes an own property; returns false if that is refused. */
 export function deleteOwn(m: Interpreter, object: ObjectValue, key: Key): boolean {
   refuseOpaque(object);
   refuseBytes(object);

@@ -30,19 +30,19 @@ export type Inferred = ComposedMeta | readonly ComposedMeta[];
 export interface ArgumentForms {
   /** A tensor. */
   tensor(value: Extract<Value, { kind: "tensor" }>): GraphValue;
-  /** An operand that stands for a number which is not a size. */
+  /** An operand that represents a number which is not a size. */
   number(value: NumberValue): GraphValue;
-  /** A number that the graph computes: an operand that stands for it, or a size. */
+  /** A number that the graph computes: an operand that represents it, or a size. */
   item(value: Extract<Value, { kind: "item" }>, form: "operand" | "size"): GraphValue | Dim;
 }
 
 /**
- * Representation of numbers that may change as arguments. "sizes": those that the graph computes as sizes, also where
- * the op takes operands.
+ * The representation of changing numbers as arguments. "sizes": numbers that the graph computes are sizes, even if the
+ * op accepts operands.
  */
 type NumberForm = "symbolic" | "sizes" | "specialized";
 
-/** One call: who is called, with what. */
+/** One call: the op and its arguments. */
 export interface OpCallSite {
   readonly definition: OpDefinition;
   readonly args: readonly Value[];
@@ -52,7 +52,7 @@ export interface OpCallSite {
 /** The resolved arguments of a call. */
 interface ResolvedCall {
   readonly parsed: Resolved;
-  /** Whether the arguments ask for the result in the first tensor. */
+  /** Whether the arguments request the result in the first tensor. */
   readonly inplace: boolean;
 }
 
@@ -126,7 +126,10 @@ interface Failure {
   readonly error: unknown;
 }
 
-/** A rule has thrown: the program's error if it throws for the sizes of this call too, else a limit of the rule. */
+/**
+ * Handles an error of a rule: it is the program's error if the rule also throws for the sizes of this call, else a
+ * limit of the rule.
+ */
 function refuseOrLimit(
   m: Interpreter,
   { rule, args, error }: Failure,
@@ -135,7 +138,7 @@ function refuseOrLimit(
   if (error instanceof DataDependentSize) throw error;
   const symbols = symbolsIn(args);
   if ([...symbols].some(isUnbacked)) {
-    // Assumptions about the sizes may be wrong, and so may be the refusal
+    // Assumptions about the sizes may be wrong, and so may be the rejection
     breakGraph("dataDependentSize", `${rule}: ${messageOf(error)}`);
   }
   if (symbols.size > 0) {
@@ -144,7 +147,7 @@ function refuseOrLimit(
       const sizes = [...symbols].map((symbol) => m.output.sizes.sourceOf(symbol));
       throw new SymbolicLimit(rule, sizes, m.steps - 1, { cause: error });
     }
-    // Calls of other sizes may be fine.
+    // Calls with other sizes may be valid.
     for (const symbol of symbols) specialize(symbol);
     refuseCall(messageOf(known.error));
   }
@@ -153,7 +156,7 @@ function refuseOrLimit(
 
 type Attempt<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
 
-/** Runs a rule of an op, which throws nothing but its own refusals. */
+/** Runs a rule of an op, which throws only its own rejections. */
 function attempt<T>(run: () => T): Attempt<T> {
   try {
     return { ok: true, value: run() };
@@ -162,7 +165,7 @@ function attempt<T>(run: () => T): Attempt<T> {
   }
 }
 
-/** The free symbols of everything a call is given. */
+/** The free symbols of all arguments. */
 function symbolsIn(args: Resolved): Set<Sym> {
   const found = new Set<Sym>();
   const visit = (value: unknown): void => {
@@ -174,7 +177,7 @@ function symbolsIn(args: Resolved): Set<Sym> {
   return found;
 }
 
-/** The arguments with every size as it is in this call. */
+/** The arguments with the values that sizes have in this call. */
 function withHints(args: Resolved): Resolved {
   const known = (dims: readonly Dim[]) => dims.map(hintOf);
   const change = (value: Argument<GraphValue>): Argument<GraphValue> => {
@@ -193,7 +196,7 @@ function isSizes(value: Argument<GraphValue>): value is readonly Dim[] {
   return Array.isArray(value) && value.some((each) => each instanceof Sym);
 }
 
-/** Returns whether a number that may change, or one that the graph computes, is among the arguments. */
+/** Returns whether the arguments contain a number that may change, or one that the graph computes. */
 function mentions(m: Interpreter, value: Value, kind: "number" | "item"): boolean {
   if (value.kind === kind) return true;
   if (value.kind !== "object") return false;

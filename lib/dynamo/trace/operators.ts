@@ -1,6 +1,6 @@
 /**
- * Traces the operators of the language; results are passed on when conversions are done. Invariant: constants are
- * computed by the operator itself; a result that depends on elements of tensors stays in the graph or breaks it.
+ * Traces the operators of the language; results are passed on after conversions. Invariant: constants are computed by
+ * the operator itself; a result that depends on elements of tensors stays in the graph or breaks it.
  */
 import { types } from "node:util";
 import { isFloat } from "../../base/dtype.ts";
@@ -182,14 +182,14 @@ function itemArithmetic(m: Interpreter, operator: string, a: PrimitiveValue, b: 
     breakGraph("tensorItem", `an element is an operand of ${operator}`);
 }
 
-/** Operators on values of any type, as the language applies them. */
+/** Operators on values of any type, with the language's semantics. */
 const OPERATIONS: ReadonlyMap<string, unknown> = new Map(
   [...HOST_OPERATORS, "==", "!="].map((
     operator,
   ) => [operator, new Function("a", "b", `return a ${operator} b`)]),
 );
 
-/** The operator itself, on known primitives. */
+/** Applies the operator itself to known primitives. */
 function compute(
   operator: Exclude<BinaryOperator, "in" | "instanceof">,
   a: Primitive,
@@ -205,7 +205,7 @@ function compute(
   }
 }
 
-/** ===; identity of objects is that of their values. */
+/** ===; objects are identical if their values are. */
 export function strictlyEqual(m: Interpreter, left: Value, right: Value): boolean | ItemValue {
   if (left.kind === "item" || right.kind === "item") {
     if (left === right) return breakGraph("tensorItem", "an element is compared");
@@ -251,7 +251,7 @@ export function strictlyEqual(m: Interpreter, left: Value, right: Value): boolea
   return false;
 }
 
-/** Two objects that the program tells apart must stay apart. */
+/** Two objects that the program distinguishes must stay distinct. */
 export function guardDistinct(
   m: Interpreter,
   a: ObjectValue | TensorValue,
@@ -313,7 +313,7 @@ function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
     return breakGraph("opaqueObject", "a class with its own Symbol.hasInstance");
   }
   if (right.exotic.kind === "bound") return instanceOf(m, left, right.exotic.target);
-  // Primitives are instances of nothing, whatever the right side has
+  // Primitives are never instances, whatever the right side is
   if (left.kind !== "tensor" && left.kind !== "object") return false;
   const found = findProperty(m, right, "prototype");
   if (found.kind === "getter") return breakGraph("opaqueObject", "a prototype with a getter");
@@ -341,7 +341,7 @@ function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
 /** Returns whether an object has another one in its prototype chain. */
 export function inheritsFrom(m: Interpreter, object: ObjectValue, prototype: Value): boolean {
   for (let at: ObjectValue | null = object; at; at = at.prototype) {
-    // Only a proxy knows what it inherits from.
+    // Only a proxy knows from what it inherits.
     refuseOpaque(at);
     m.wrapper.relyOnPrototype(at);
     if (at.prototype === prototype) return true;
@@ -414,7 +414,7 @@ function computeUnary(operator: "-" | "+" | "~", value: Primitive): Primitive {
   return operator === "-" ? -number : operator === "~" ? ~number : number;
 }
 
-/** Returns the truth of a value; an element of a tensor if only the graph knows it. */
+/** Returns whether a value is truthy; an element of a tensor if only the graph knows. */
 export function truthOf(m: Interpreter, value: Value): boolean | ItemValue {
   switch (value.kind) {
     case "constant":
@@ -435,7 +435,7 @@ export function truthOf(m: Interpreter, value: Value): boolean | ItemValue {
   }
 }
 
-/** Returns whether a jump is taken; if only the graph knows, an element of a tensor with its required value. */
+/** Returns whether a jump is taken; if only the graph knows, an element of a tensor with the value for which it is. */
 export function jumps(m: Interpreter, condition: JumpCondition, value: Value): boolean | ItemValue {
   const isNullish = value.kind === "constant" && value.isNullish;
   const isUndefined = value.kind === "constant" && value.type === "undefined";

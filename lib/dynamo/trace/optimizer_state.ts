@@ -9,7 +9,7 @@ import { setGradEnabled } from "../../tensor/modes.ts";
 import { isCallable, UNDEFINED, type Value } from "../variables/value.ts";
 import { type BuiltinModel, type Interpreter, PUSHED } from "./interpreter.ts";
 
-/** An optimizer, a parameter and a group of options that are as the trace has found them. */
+/** An optimizer, a parameter and a group of options, if the trace has left them unchanged. */
 function realsOf(m: Interpreter, self: Value, [param, group]: readonly Value[]) {
   if (self.kind !== "object" || !(self.real instanceof PerParameter) || self.slots.has("state")) return null;
   if (param?.kind !== "tensor" || !param.real || group?.kind !== "object" || !group.real) return null;
@@ -17,12 +17,12 @@ function realsOf(m: Interpreter, self: Value, [param, group]: readonly Value[]) 
   if (real.dtype !== meta.dtype || real.device !== meta.device || !sameShape(real.shape, meta.shape)) {
     return null;
   }
-  // Whoever has looked at the states would miss the new one
+  // Code that has inspected the states would miss the new one
   if (group.slots.size > 0 || m.wrapper.find(self.real.state)) return null;
   return { optimizer: self.real, param: real, group: group.real };
 }
 
-/** Begins a state for the call that is traced; as the program does where it has changed what that depends on. */
+/** Creates a state for the traced call; in the program's own way if it has changed what that depends on. */
 export const prepareState: BuiltinModel = (m, request) => {
   m.memory.refuse();
   const reals = realsOf(m, request.self, request.args);

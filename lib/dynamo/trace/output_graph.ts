@@ -51,7 +51,7 @@ export type GraphInput =
     readonly kind: "data";
     readonly node: Node;
     readonly example: Tensor;
-    /** The call that makes it. */
+    /** The call that creates it. */
     readonly text: (reader: SourceReader) => string;
   };
 
@@ -59,7 +59,7 @@ export type GraphInput =
 export interface Whereabouts {
   /** User frames, innermost last. */
   stack(): readonly SourcePosition[];
-  /** Number of the instruction under way. */
+  /** Number of the current instruction. */
   step(): number;
   /** Number of the outermost running call of a region that the program has marked; null outside of regions. */
   regionCall(): number | null;
@@ -73,13 +73,13 @@ export class OutputGraph {
   readonly inputs: GraphInput[] = [];
   readonly guards: Guard[] = [];
   readonly sizes: ShapeEnv = new ShapeEnv((symbols) => this.#noteSizes(symbols));
-  /** The line that made each symbol, then the one that first assumed something of it. */
+  /** The line that created each symbol, then the first one that assumed something about it. */
   readonly #sizePlaces = new Map<Sym, { place: SourcePosition | null; assumed: boolean }>();
   /** The traced tensor of each node. */
   readonly tensors: Map<Node, TensorValue> = new Map();
   /** Tensors at which the program has begun a history. */
   readonly begun: TensorValue[] = [];
-  /** Placeholders that hand a number in. */
+  /** Placeholders that pass in numbers. */
   readonly scalars: Set<Node> = new Set();
   /** Functions that nodes call by an attribute's name. */
   readonly attributes: Record<string, unknown> = {};
@@ -92,13 +92,13 @@ export class OutputGraph {
   readonly #scalarNodes = new Map<string, Node>();
   /** Elements that the program has read, as long as nothing was written in place. */
   readonly items: Map<TensorValue, ItemValue> = new Map();
-  /** Elements that are read from tensors when the graph has run. */
+  /** Elements that are read from tensors after the graph has run. */
   readonly readLater: ItemValue[] = [];
-  /** Copies for their sake, which nothing may need after all. */
+  /** Copies made for these, which may turn out to be unneeded. */
   readonly readCopies: Node[] = [];
-  /** Results of what the host computes from elements, by call, as long as nothing was written in place. */
+  /** Results of host computations on elements, by call, as long as nothing was written in place. */
   readonly hostCalls: Map<string, GraphValue | readonly GraphValue[]> = new Map();
-  /** Sizes that are numbers of the graph. */
+  /** Numbers of the graph that are sizes. */
   readonly sizeNumbers: Map<Sym, Node> = new Map();
   /** The autograd history that the tape would have. */
   readonly memories: Memories = new Memories();
@@ -112,9 +112,9 @@ export class OutputGraph {
 
   constructor(readonly whereabouts: Whereabouts) {}
 
-  /** Relies on two objects, or more, being different ones. */
+  /** Relies on two or more objects being distinct. */
   guardDistinct(source: Source, others: readonly Source[]): void {
-    // Objects that are guarded by identity are
+    // Objects that are guarded by identity are distinct
     const left = this.#isFixed(source) ? others.filter((other) => !this.#isFixed(other)) : others;
     if (left.length > 0) this.guard({ kind: "distinct", source, others: left });
   }
@@ -135,7 +135,7 @@ export class OutputGraph {
     this.guards.push({ fact, user: userPlace(this.whereabouts.stack()) ?? null });
   }
 
-  /** Returns whether a fact of this kind about the same place is relied on already. */
+  /** Returns whether a fact of this kind about the same place is already relied on. */
   reliesOn(fact: Fact): boolean {
     return this.#guarded.has(keyOf(fact));
   }
@@ -147,7 +147,7 @@ export class OutputGraph {
     this.methods.push(expected);
   }
 
-  /** Remembers a source that guards test or sizes are read from. */
+  /** Registers a source that guards test, or from which sizes are read. */
   rememberSource(source: Source): void {
     const known = this.#sourceNames.get(source.name);
     if (!known) this.#sourceNames.set(source.name, source);
@@ -161,7 +161,7 @@ export class OutputGraph {
     return source;
   }
 
-  /** All guards, those on sizes included. */
+  /** All guards, including those on sizes. */
   allGuards(): Guard[] {
     const sizes = this.sizes.guards().map((guard): Guard => {
       const fact = { kind: "size", guard, env: this.sizes } as const;
@@ -170,13 +170,13 @@ export class OutputGraph {
     return [...this.guards, ...sizes];
   }
 
-  /** The line that assumed something of these symbols; that which made one where none did. */
+  /** The line that assumed something about these symbols, or else one that created one. */
   placeOfSizes(symbols: Iterable<Sym>): SourcePosition | null {
     const known = [...symbols].flatMap((symbol) => this.#sizePlaces.get(symbol) ?? []);
     return (known.find(({ assumed }) => assumed) ?? known[0])?.place ?? null;
   }
 
-  /** The symbols that a guard on sizes is about. */
+  /** The symbols in a guard on sizes. */
   #symbolsIn(guard: SizeGuard): Set<Sym> {
     switch (guard.kind) {
       case "range":
@@ -199,7 +199,7 @@ export class OutputGraph {
     return place ? `  # ${place.code} (${place.file}:${place.line})` : "";
   }
 
-  /** The node of a tensor; an input gets its placeholder now. */
+  /** The node of a tensor; an unused input gets its placeholder now. */
   nodeOf(value: TensorValue): Node {
     if (value.node) return value.node;
     const { source, real } = value;
@@ -219,7 +219,7 @@ export class OutputGraph {
     return node;
   }
 
-  /** The placeholder of a parameter that the program makes. */
+  /** The placeholder of a parameter that the program creates. */
   parameterNode(value: TensorValue): Node {
     const { meta, requiresGrad } = value;
     const node = this.graph.create("placeholder", "parameter", {
@@ -232,7 +232,7 @@ export class OutputGraph {
     return node;
   }
 
-  /** A placeholder that hands a number in as a 0-dimensional tensor for a device. */
+  /** A placeholder that passes in a number as a 0-dimensional tensor for a device. */
   scalarNode(value: NumberValue, device: DeviceName = "cpu"): Node {
     const text = hostText(value.expression, hostLeafText);
     const key = `${device} ${hostText(value.expression, leafKey)}`;
@@ -257,7 +257,7 @@ export class OutputGraph {
     return node;
   }
 
-  /** A placeholder for a tensor that each call makes anew before the graph runs. */
+  /** A placeholder for a tensor that each call creates before the graph runs. */
   dataNode(example: Tensor, shape: readonly Dim[], text: (reader: SourceReader) => string): TensorValue {
     const { dtype, device } = example;
     const meta = contiguousMeta(shape, dtype, device);
@@ -272,12 +272,12 @@ export class OutputGraph {
     return value;
   }
 
-  /** Calls of builtins that give another number each time, in order. */
+  /** Calls of builtins that return another number each time, in order. */
   readonly calls: HostCall[] = [];
-  /** The instruction of the first call that comes when the graph has run. */
+  /** The instruction of the first such call after the graph has run. */
   #closedAt: { readonly step: number; readonly call: HostCall } | null = null;
 
-  /** A number that a call gives: `isTimed` where it says what has happened before. */
+  /** A number that a call returns; `isTimed`: whether it must follow what has happened before. */
   callHost(text: string, run: () => number, { isTimed }: { readonly isTimed: boolean }): NumberValue {
     const call = { text, run, afterGraph: isTimed && this.operations > 0 };
     if (call.afterGraph) this.#closedAt ??= { step: this.whereabouts.step(), call };
@@ -304,7 +304,7 @@ export class OutputGraph {
     return this.#madeAt.get(node);
   }
 
-  /** Adds placeholders for sizes that no tensor input gives, and drops inputs that nothing uses. */
+  /** Adds placeholders for sizes that no tensor input determines, and drops unused inputs. */
   finish(results: readonly Node[]): void {
     this.graph.create("output", "output", { args: [[...results]], meta: { stack: [] } });
     addChecks(this.graph, this);
@@ -343,7 +343,7 @@ export class OutputGraph {
     return found;
   }
 
-  /** Placeholders come before everything else, whenever they are made. */
+  /** Placeholders precede everything else, whenever they are created. */
   #place(): { before?: Node } {
     const before = firstOperation(this.graph);
     return before ? { before } : {};
@@ -352,7 +352,7 @@ export class OutputGraph {
 
 let nextUnnamed = 0;
 
-/** Two facts with one key are the same fact. */
+/** Two facts with the same key are the same fact. */
 function keyOf(fact: Fact): string {
   const subject = "source" in fact ? fact.source.name : "";
   switch (fact.kind) {

@@ -1,6 +1,6 @@
 /**
- * Traces the creation of parameters. Invariant: it is the leaf that the program sees afterwards, on the tape like any
- * parameter; the tensor that it was made from shares its memory.
+ * Traces the creation of parameters. Invariant: the parameter is the leaf that the program sees afterwards, on the tape
+ * like any other; it shares memory with the tensor from which it was created.
  */
 import { isDifferentiable } from "../../base/dtype.ts";
 import { isContiguous } from "../../graph/meta.ts";
@@ -27,7 +27,7 @@ export const constructParameter: ConstructorModel = (m, { args: [data, wanted = 
   const made = new TensorValue(meta, requiresGrad, null, null, null, { example });
   const node = output.parameterNode(made), former = m.gradEnabled;
   m.gradEnabled = false;
-  // Elements that nobody has given need not be copied
+  // Fresh elements need not be copied
   if (data.node && data.node.target !== "empty") callOp(m, m.opNamed("copy_"), [made, data], true);
   const shown = callOp(m, m.opNamed("detach"), [made], true);
   m.gradEnabled = former;
@@ -41,7 +41,7 @@ export const constructParameter: ConstructorModel = (m, { args: [data, wanted = 
   return made;
 };
 
-/** Refuses what shares memory with anything but the new parameter. */
+/** Refuses data that shares memory with anything but the new parameter. */
 function refuseShared(m: Interpreter, { real, node, meta, requiresGrad }: TensorValue): void {
   if (real || !node || requiresGrad || m.batch !== null || m.regionDepths.length > 0) {
     breakGraph("gradientState", "a parameter shares memory with a tensor that has a history of its own");

@@ -1,5 +1,5 @@
 /**
- * Traces private members: those of outside objects through access from inside their class, those of objects made in
+ * Traces private members: those of outside objects through access from inside their class, those of objects created in
  * the trace directly. Invariant: generated code never creates an object with private members.
  */
 import { invariant } from "../../base/errors.ts";
@@ -26,7 +26,7 @@ import type { Completion, Frame, Interpreter } from "./interpreter.ts";
  */
 const PRIVATE_STATE = "a private member of an object";
 
-/** A private name as a closure made in a frame captures it: generated code has none such. */
+/** A private name as captured by a closure created in a frame: generated code has no such closures. */
 export function privateNameOf(
   m: Interpreter,
   { code, callee }: Frame,
@@ -44,7 +44,7 @@ export function nameValue(m: Interpreter, name: PrivateName, detail: string): Ob
   return value;
 }
 
-/** The private name that an instruction means. */
+/** The private name to which an instruction refers. */
 function nameAt(frame: Frame, index: number): PrivateName {
   const { info, code, callee } = frame;
   if (info.kind === "made") {
@@ -71,32 +71,34 @@ function receiverOf(frame: Frame, register: number): ObjectValue {
   if (object?.kind === "tensor") return breakGraph("privateState", "of a tensor");
   if (object?.kind !== "object") return breakGraph("throws", "a private member of a primitive");
   refuseOpaque(object);
-  // Each evaluation of a class has private names of its own
+  // Each evaluation of a class has its own private names
   if (inheritsAnew(object)) return breakGraph("privateState", "of a class that is made anew for each call");
   return object;
 }
 
-/** The members of an object made in the trace among which a name is; null where it has none of that name. */
+/** The members of an object created in the trace that include a name; null if there is none with that name. */
 function madeMembers(object: ObjectValue, name: PrivateName): Map<string, Value | PrivateMethod> | null {
   const found = [...object.privateFields].filter(([, members]) => members.has(name.declaration));
   if (found.length === 0) return null;
   const [[owner, members] = [], ...others] = found;
-  // Evaluations of one text make different names; which one a function has shows in what the class has of it.
+  // Evaluations of the same text create different names; the class's members show which one a function has.
   if (!owner || !members || others.length > 0 || !holds(owner, name.holder)) {
     return breakGraph("privateState", "of an object made here, in a function that may be of another class");
   }
   return members;
 }
 
-/** The classes of functions that stand for their private methods. */
+/** The classes of functions that represent their private methods. */
 const owners = new WeakMap<ObjectValue, ObjectValue>();
 
-/** Says whose private method a function stands for. */
+/** Records to which class a private method belongs. */
 export function noteOwner(method: ObjectValue, owner: ObjectValue): void {
   owners.set(method, owner);
 }
 
-/** Returns whether code that has a private name is of the very class, and not of another evaluation of its text. */
+/**
+ * Returns whether code that has a private name belongs to this very class, and not to another evaluation of its text.
+ */
 function holds(owner: ObjectValue, holder: ObjectValue | null): boolean {
   if (holder === owner || (holder && owners.get(holder) === owner)) return true;
   const { real } = owner, fn = holder?.real;
@@ -115,8 +117,8 @@ function isMethod(member: Value | PrivateMethod): member is PrivateMethod {
 }
 
 /**
- * The access by which the trace knows a member. Every function has an access of its own to a member of its class,
- * so two of one name are tried on the object: what one writes, the other reads if they are the same member.
+ * The access by which the trace identifies a member. Every function has its own access to a member of its class, so two
+ * accesses with the same name are compared on the object: they are the same member if one reads what the other writes.
  */
 function canonical(object: ObjectValue, name: string, access: PrivateAccess): PrivateAccess {
   const { real } = object;
@@ -127,7 +129,7 @@ function canonical(object: ObjectValue, name: string, access: PrivateAccess): Pr
   return same ?? access;
 }
 
-/** The accesses to members of one name that an object is known by. */
+/** The known accesses to members with one name of an object. */
 function accessesTo(object: ObjectValue, name: string): PrivateAccess[] {
   let known = object.privateAccess.get(name);
   if (!known) object.privateAccess.set(name, known = []);
@@ -147,7 +149,7 @@ function memberName(object: ObjectValue, name: string, access: PrivateAccess): s
   return index === 0 ? name : `${name}#${index + 1}`;
 }
 
-/** Readers of whether objects have a member. */
+/** Readers of the presence of a member. */
 const presences = new WeakMap<PrivateAccess, PrivateReader>();
 
 /** Returns the source of the presence of an object's member. */
@@ -253,7 +255,7 @@ export function hasPrivate(m: Interpreter, frame: Frame, instruction: Instructio
   const name = nameAt(frame, instruction.name);
   const set = (has: boolean) => m.complete({ kind: "register", register: instruction.dst }, constant(has));
   if (object.real === null) return set(madeMembers(object, name) !== null);
-  // A class made in the trace has made no object outside of it.
+  // A class created in the trace has created no object outside of it.
   if (frame.info.kind === "made" && name.access === null) return set(false);
   const access = accessOf(m, frame, instruction.name, name);
   refuseToKeep(PRIVATE_STATE);
@@ -265,7 +267,7 @@ export function hasPrivate(m: Interpreter, frame: Frame, instruction: Instructio
   );
 }
 
-/** A private field begins on an object made in the trace. */
+/** Adds a private field to an object created in the trace. */
 export function addPrivate(
   owner: ObjectValue,
   object: ObjectValue,

@@ -44,7 +44,7 @@ function readOfPrimitive(
   if (value.kind === "item" && value.type !== "number") {
     return breakGraph("tensorItem", "a property of an element");
   }
-  // Only its type says which methods a text has
+  // Only a string's type determines its methods
   const isMethod = isPassed(value) && key !== "length" && indexOfKey(key) === null;
   const primitive = isMethod ? value.hint : value.kind === "constant" ? value.value : 0;
   switch (typeof primitive) {
@@ -107,7 +107,7 @@ export function writeProperty(
   }
 }
 
-/** Refused, in strict code with an error, unless a setter for the primitives of a type, or a trap, takes it. */
+/** Refused, in strict code with an error, unless a setter for primitives of this type, or a trap, handles it. */
 function writeToPrimitive(
   m: Interpreter,
   primitive: string | number | bigint | boolean | symbol,

@@ -31,12 +31,12 @@ export function proxyOf({ exotic }: ObjectValue): ProxyParts | null {
   return exotic.kind === "opaque" ? exotic.proxy ?? null : null;
 }
 
-/** A proxy that is made in the trace. */
+/** A proxy created in the trace. */
 export function newProxy(target: ObjectValue, handler: ObjectValue): ObjectValue {
   return new ObjectValue({ kind: "opaque", what: "a proxy", proxy: { target, handler } }, null, null, null);
 }
 
-/** Goes on with what a trap gives, or without one where the handler has none. */
+/** Continues with the result of a trap, or without one if the handler has none. */
 function trap(
   m: Interpreter,
   { handler }: ProxyParts,
@@ -55,14 +55,14 @@ function trap(
   readAs(m, handler, { key: name, receiver: handler }, { kind: "inside", then: call });
 }
 
-/** The target of a proxy whose handler has no such trap; breaks the graph where it has one. */
+/** The target of a proxy whose handler has no such trap; breaks the graph if it has one. */
 export function targetWithout(m: Interpreter, { target, handler }: ProxyParts, name: string): ObjectValue {
   const found = m.plainProperty(handler, name);
   if (found === null || (found.kind === "constant" && (found.value ?? null) === null)) return target;
   return breakGraph("opaqueObject", `a proxy with the trap ${name}`);
 }
 
-/** The object that describes the properties of one; breaks the graph where a trap has a say in that. */
+/** The object that determines the property descriptors of an object; breaks the graph if a trap takes part in that. */
 function behindDescriptions(m: Interpreter, object: ObjectValue): ObjectValue {
   const proxy = proxyOf(object);
   return proxy ? behindDescriptions(m, targetWithout(m, proxy, "getOwnPropertyDescriptor")) : object;
@@ -120,7 +120,7 @@ export function readAs(
   );
 }
 
-/** object[key] = value, where setters and traps see `receiver`; hands on whether it was done. */
+/** object[key] = value, where setters and traps see `receiver`; passes on whether it succeeded. */
 export function writeAs(
   m: Interpreter,
   object: ObjectValue,
@@ -155,7 +155,7 @@ export function writeAs(
   });
 }
 
-/** The object that a write arrives at for a receiver: a proxy hands it on where it does not trap definitions. */
+/** The object to which a write for a receiver goes: a proxy forwards it if it does not trap definitions. */
 function writtenThrough(m: Interpreter, receiver: Value): Value {
   let at = receiver;
   for (let proxy = at.kind === "object" ? proxyOf(at) : null; proxy;) {
@@ -181,7 +181,7 @@ export function hasKey(
   answerOf(m, object, { name: "has", key, ofTarget: hasProperty }, then);
 }
 
-/** delete object[key]; hands on whether it was done. */
+/** delete object[key]; passes on whether it succeeded. */
 export function deleteKey(
   m: Interpreter,
   object: ObjectValue,
@@ -241,7 +241,7 @@ export function keysOf(
   trap(m, proxy, { name: "ownKeys", args: [target], then: answered }, () => keysOf(m, target, which, then));
 }
 
-/** The object whose keys are told for one; breaks the graph where a trap has a say in that. */
+/** The object that determines the keys of an object; breaks the graph if a trap takes part in that. */
 export function behindKeyTraps(m: Interpreter, object: ObjectValue): ObjectValue {
   const proxy = proxyOf(object);
   if (!proxy) return object;
@@ -253,7 +253,7 @@ function isOwnEnumerable(m: Interpreter, object: ObjectValue, key: Key): boolean
   return hasOwn(m, object, key) && isEnumerable(m, object, key);
 }
 
-/** The keys that a trap lists, each once. */
+/** The keys that a trap lists, without duplicates. */
 function listedKeys(m: Interpreter, answer: Value): Key[] {
   if (answer.kind !== "object" || answer.exotic.kind !== "array") {
     return breakGraph("opaqueObject", "keys of a proxy that are not an array");
@@ -266,8 +266,9 @@ function listedKeys(m: Interpreter, answer: Value): Key[] {
 }
 
 /**
- * Own enumerable properties in order: getters and traps run, and what they delete or hide before its turn is passed over.
- * `take` goes on with `next`.
+ * Own enumerable properties in order: getters and traps run, and properties that they delete or hide in time are
+ * skipped.
+ * `take` continues with `next`.
  */
 export function eachProperty(
   m: Interpreter,

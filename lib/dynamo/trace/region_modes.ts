@@ -1,6 +1,6 @@
 /**
  * Modes that regions of the program set: the modes at a place, and their effect on operations there. Invariant:
- * inference regions that end in a trace leave no tensor that knows what it is a view of.
+ * inference regions that end in a trace leave no tensor that knows its base.
  */
 import { showsArgument } from "../../autograd/shows_argument.ts";
 import type { Node } from "../../graph/node.ts";
@@ -8,7 +8,7 @@ import type { CallTarget } from "../../ops/table.ts";
 import type { RegionModes } from "../../tensor/modes.ts";
 import type { Interpreter } from "./interpreter.ts";
 
-/** A frame, or one of a plan, by what its end does. */
+/** A frame, or one of a plan, by the effect of its end. */
 interface Ending {
   readonly completion: { readonly kind: string } | {
     readonly kind: "ambientMode";
@@ -21,7 +21,7 @@ export function modesOf({ gradEnabled, inference, autocast }: Interpreter): Regi
   return { gradEnabled, inference, autocast };
 }
 
-/** The modes in force where all frames but the outermost `depth` have ended, which are `now` in the innermost. */
+/** The modes in force where all frames but the outermost `depth` have ended; `now` are those in the innermost. */
 export function modesAt(frames: readonly Ending[], depth: number, now: RegionModes): RegionModes {
   return frames.slice(depth).reduceRight(
     (modes, { completion }) => "former" in completion ? completion.former : modes,
@@ -35,8 +35,8 @@ export function leavesInference(frames: readonly Ending[], now: RegionModes): bo
 }
 
 /**
- * Returns whether the result of a call shows memory unknown to the tape, when the program leaves the surrounding
- * region: views made in inference mode do not know their base.
+ * Returns whether the result of a call aliases memory unknown to the tape, when the program leaves the surrounding
+ * region: views created in inference mode do not know their base.
  */
 export function isUntracked(m: Interpreter, { definition, inplace }: CallTarget, node: Node): boolean {
   if (!m.inference || inplace || definition.gradient.kind === "none") return false;

@@ -39,7 +39,7 @@ export interface TracedRegion {
   readonly results: Arranged;
 }
 
-/** Takes a value apart; breaks the graph where it is something else than tensors in arrays and objects. */
+/** Unpacks a value; breaks the graph if it is anything but tensors in arrays and objects. */
 export function takeApart(m: Interpreter, value: Value, what: string): Arranged {
   const tensors: TensorValue[] = [];
   const visit = (each: Value): Arrangement => {
@@ -64,7 +64,7 @@ export function takeApart(m: Interpreter, value: Value, what: string): Arranged 
   return { tensors, arrangement };
 }
 
-/** Puts tensors into an arrangement again. */
+/** Packs tensors into an arrangement again. */
 export function putTogether(m: Interpreter, { tensors, arrangement }: Arranged): Value {
   let next = 0;
   const build = (each: Arrangement): Value => {
@@ -104,7 +104,7 @@ function sameItems(a: readonly Arrangement[], b: readonly Arrangement[]): boolea
   });
 }
 
-/** A tensor that a function is given: row-major, like one that is there. */
+/** A tensor that is passed to a function: row-major, like one that exists. */
 export function argumentLike(
   m: Interpreter,
   { shape, dtype, device }: TensorMeta,
@@ -120,8 +120,8 @@ export function argumentLike(
 }
 
 /**
- * Traces a call of a function as a graph of its own; `then` gets it. `fresh`: arguments that the graph takes as inputs,
- * made by `argumentLike`. `condition`: the function gives a truth value.
+ * Traces a call of a function as a separate graph and passes it to `then`. `fresh`: arguments that are inputs of the
+ * graph, created by `argumentLike`. `condition`: the function returns a truth value.
  */
 export function traceRegion(
   m: Interpreter,
@@ -162,7 +162,7 @@ export function traceRegion(
         const values = read
           ? [conditionNode(m, read)]
           : results.tensors.map((tensor) => output.nodeOf(tensor));
-        // The number of a condition may have been made just now
+        // The number of a condition may have been created just now
         const nodes = read
           ? graph.nodes.filter((node) => inner.includes(node) || values.includes(node))
           : inner;
@@ -180,7 +180,7 @@ export function traceRegion(
   });
 }
 
-/** Cached reads inside a function are not valid outside of it, nor the other way round. */
+/** Cached reads inside a function are not valid outside of it, nor vice versa. */
 function forget({ output }: Interpreter): void {
   output.items.clear();
   output.hostCalls.clear();
@@ -193,7 +193,7 @@ function conditionNode(m: Interpreter, item: ItemValue): Node {
   return graphNumber(m.output, item)?.node ?? breakGraph("region", "a condition");
 }
 
-/** Such a function writes only to values that it has made. */
+/** Such a function writes only to values that it has created. */
 function refuseWrites(nodes: readonly Node[], own: ReadonlySet<Node>): void {
   const made = new Set(nodes);
   for (const node of nodes) {
@@ -210,7 +210,7 @@ interface SeparateRegion {
   readonly results: readonly Node[];
 }
 
-/** The nodes as a graph of their own, whose inputs are the arguments, then what is from outside. */
+/** The nodes as a separate graph, whose inputs are the arguments, then values from outside. */
 function separate(
   { output }: Interpreter,
   { nodes, arguments: own, results }: SeparateRegion,
@@ -258,7 +258,7 @@ function attributeFor(m: Interpreter, module: GraphModule): string {
   return `region_${count}`;
 }
 
-/** The call of functions as a node, and its results: tensors of their own. */
+/** Appends the call of functions as a node, and returns its results: tensors of their own. */
 export function appendRegionCall(
   m: Interpreter,
   target: string,

@@ -1,7 +1,7 @@
 /**
  * Restarts a trace that has gone too far: signals that end the attempt and carry what was learnt. Invariant: the next
- * attempt repeats this one up to the instruction of that number, so nothing of an abandoned attempt survives except
- * the contents of the signal.
+ * attempt repeats this one up to the given instruction, so nothing of an abandoned attempt survives except the contents
+ * of the signal.
  */
 import type { SizeSource } from "../../sym/size_guards.ts";
 import type { BreakCause, EngineError } from "../break_reasons.ts";
@@ -22,7 +22,7 @@ export type Interruption =
     readonly error: EngineError | null;
   };
 
-/** The trace has to begin again and stop at the instruction with this number. */
+/** Thrown if the trace has to restart and stop at the instruction with this number. */
 export class Restart extends Error {
   override readonly name = "Restart";
   constructor(readonly step: number, readonly interruption: Interruption) {
@@ -31,13 +31,13 @@ export class Restart extends Error {
 }
 
 /**
- * A rule for sizes that may change gives no answer where the same rule gives one for the sizes of this call: these
- * sizes have to be constants. `step` is the instruction that asked, null where the compiler of the graph did.
+ * Thrown if a rule for symbolic sizes gives no answer, though the same rule gives one for the sizes of this call: these
+ * sizes have to be constants. `step` is the current instruction, or null if compiling the graph failed.
  */
 export class SymbolicLimit extends Error {
   override readonly name = "SymbolicLimit";
   constructor(
-    /** Who has no rule. */
+    /** The function that lacks the rule. */
     readonly rule: string,
     readonly sizes: readonly SizeSource[],
     readonly step: number | null,

@@ -13,8 +13,8 @@ export function handlerOf(frame: Frame): { readonly target: number; readonly reg
 }
 
 /**
- * Returns whether printed code can access all captures of a frame's function. Variables that the next call will
- * provide count if that is noted. Throws VariablesPending otherwise.
+ * Returns whether printed code can access all captures of a frame's function. Variables that the next call will provide
+ * count as accessible if that is recorded. Throws VariablesPending otherwise.
  */
 export function isReachable(
   { info, code }: Pick<Frame, "info" | "code">,

@@ -1,14 +1,14 @@
 /**
- * Rewrites calls that multiply an operand by a number which may change, such as `p.add_(g, { alpha: -rate })`: the
- * number becomes a factor of a product before the call. Invariant: the product is rounded as the call itself rounds
- * it, so that only whole floats of one type are rewritten.
+ * Rewrites calls that multiply an operand by a changing number, such as `p.add_(g, { alpha: -rate })`: the number
+ * becomes a factor of a product before the call. Invariant: the product is rounded as the call itself rounds it, so
+ * only floats of one type, none of them narrower than float32, are rewritten.
  */
 import type { OpDefinition } from "../../ops/definition.ts";
 import type { TensorValue, Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { enumerableKeys } from "./object_keys.ts";
 
-/** Number of tensors of an op, the one that a number multiplies before anything else, and the number's name. */
+/** The number of tensors of an op, the one that a number multiplies first, and the number's name. */
 interface Scaling {
   readonly tensors: number;
   readonly at: number;
@@ -23,7 +23,7 @@ const SCALINGS: ReadonlyMap<string, Scaling> = new Map([
   ["addcdiv", { tensors: 3, at: 1, by: "value" }],
 ]);
 
-/** The arguments of a call, in which one operand is what `times` gives. */
+/** The arguments of a call with one operand replaced by the result of `times`. */
 export function withScaledOperand(
   m: Interpreter,
   { name }: OpDefinition,
@@ -38,7 +38,7 @@ export function withScaledOperand(
   return operands.map((operand, at) => at === scaling.at ? times(operand, by) : operand);
 }
 
-/** Returns whether values are tensors of one type, in which the result of an op is rounded as it is within one. */
+/** Returns whether values are tensors of one type, in which the result of an op is rounded as within the op. */
 function areWholeFloats(values: readonly Value[]): values is readonly TensorValue[] {
   const [first] = values;
   return values.every((each) =>

@@ -13,15 +13,15 @@ import { choose } from "./graph_numbers.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
 import { binary, unary } from "./operators.ts";
 
-/** Most instructions of a way. */
+/** Maximum number of instructions of a branch. */
 const LONGEST = 32;
 
 type Jump = Extract<Instruction, { op: "jumpIf" }>;
 
-/** Registers that a way has written. */
+/** Registers that a branch has written. */
 type Written = ReadonlyMap<Register, Value>;
 
-/** Goes on behind a jump with numbers that the graph chooses; false where there is more to its ways than numbers. */
+/** Continues after a jump with numbers that the graph selects; returns false if its branches do anything else. */
 export function select(m: Interpreter, frame: Frame, jump: Jump, test: ItemValue): boolean {
   if (!config.captureScalarOutputs || (jump.condition !== "truthy" && jump.condition !== "falsy")) {
     return false;

@@ -11,18 +11,18 @@ import type { FreeBinding, LiveCell, PrivateAccess } from "../frame/info.ts";
 type Pending = Extract<FreeBinding, { kind: "pending" }>;
 
 export class StandIns {
-  /** Why there is no entry; null while nothing is missing. */
+  /** The reason why there is no entry; null while nothing is missing. */
   missing: string | null = null;
   readonly #accesses = new Map<object, PrivateAccess>();
   readonly #methods = new Map<object, object>();
   readonly #cells = new Map<object, Map<unknown, LiveCell>>();
 
-  /** Notes that something is missing. */
+  /** Records that something is missing. */
   note({ because }: Pending): void {
     this.missing ??= because;
   }
 
-  /** The cell of a missing variable. Throws VariablesPending where nothing tells what it holds. */
+  /** The cell of a missing variable. Throws VariablesPending if its content is unknown. */
   cellFor(pending: Pending): LiveCell {
     this.note(pending);
     const held = pending.held();
@@ -43,7 +43,7 @@ export class StandIns {
     return cell;
   }
 
-  /** The access to a missing private name; functions of one class share it. */
+  /** The access to a missing private name; functions of the same class share it. */
   accessFor(pending: Pending, shown: PrivateAccess): PrivateAccess {
     this.note(pending);
     const known = this.#accesses.get(pending.declaration);
@@ -52,7 +52,7 @@ export class StandIns {
     return shown;
   }
 
-  /** A function in place of a private method that is missing; null for other members. */
+  /** A function in place of a missing private method; null for other members. */
   methodFor(pending: Pending): object | null {
     const { method, declaration } = pending;
     if (!method) return null;

@@ -13,11 +13,11 @@ import type { Key } from "./objects.ts";
 
 /** The services that execution needs besides the machine. */
 export interface ExecutionContext extends FunctionKnowledge {
-  /** The branch that only the graph can decide: ends the trace. */
+  /** Ends the trace at a branch that only the graph can decide. */
   branch(): never;
 }
 
-/** One instruction under way. */
+/** The instruction being executed. */
 export class Step {
   constructor(readonly m: Interpreter, readonly context: ExecutionContext, readonly frame: Frame) {}
 
@@ -29,13 +29,13 @@ export class Step {
     return value;
   }
 
-  /** Writes the result and moves on. */
+  /** Writes the result and advances. */
   set(register: number, value: Value): void {
     this.frame.registers[register] = value;
     this.frame.pc++;
   }
 
-  /** Moves on. */
+  /** Advances to the next instruction. */
   next(): void {
     this.frame.pc++;
   }
@@ -49,7 +49,7 @@ export class Step {
     return this.withKey(key, then);
   }
 
-  /** Goes on with a key, once it is converted. */
+  /** Continues with a key, once it is converted. */
   withKey(key: KeyOperand, then: (key: Key) => void): void {
     if (key.kind === "name") then(key.name);
     else toKey(this.m, this.get(key.register), then);

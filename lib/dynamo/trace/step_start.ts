@@ -1,6 +1,6 @@
 /**
- * Detects the effects of an instruction before it turned out that it cannot be traced. Invariant: an instruction that
- * has recorded anything is not run again after that: the trace restarts and ends before it.
+ * Detects effects that an instruction had before it turned out that it cannot be traced. Invariant: an instruction that
+ * has recorded anything is not run again: the trace restarts and ends before it.
  */
 import { type RegionModes, sameModes } from "../../tensor/modes.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -15,7 +15,7 @@ export class StepStart {
   #backwards = 0;
   #modes: RegionModes = { gradEnabled: true, inference: false, autocast: "" };
 
-  /** An instruction begins. */
+  /** Called when an instruction begins. */
   note(m: Interpreter): void {
     this.#operations = m.output.operations;
     this.#calls = m.output.calls.length;

@@ -1,5 +1,5 @@
 /**
- * Tensors of numbers that each call finds in the program's memory: inputs of the graph that are made before it runs.
+ * Tensors of numbers that each call finds in the program's memory: inputs of the graph that are created before it runs.
  * Invariant: the type of the tensor is the same in all calls, by the class of the array or by guards.
  */
 import type { HostArray } from "../../base/dtype.ts";
@@ -20,24 +20,24 @@ import { callOp } from "./tensor_ops.ts";
 import { refusing } from "./traced_ops.ts";
 import { exampleOf, writtenElements } from "./typed_elements.ts";
 
-/** A function that makes tensors. */
+/** A function that creates tensors from data. */
 export type Maker = (data: TensorData, options: TensorOptions) => Tensor;
 
-/** The call that makes a tensor of data. */
+/** The call that creates a tensor from data. */
 export interface Making {
   readonly make: Maker;
   readonly chosen: TensorOptions;
 }
 
-/** Data of a tensor: as the traced call has it, and as generated code finds it. */
+/** Data of a tensor: its value in the traced call, and its expression in generated code. */
 interface CallData {
-  /** How many elements; null: it is a single number. */
+  /** Number of elements; null: it is a single number. */
   readonly size: Value | null;
   readonly example: TensorData;
   readonly text: (reader: SourceReader) => string;
 }
 
-/** Returns whether tensors can be made of an object: at run time that is every typed array. */
+/** Returns whether tensors can be created from an object: at run time every typed array qualifies. */
 function isData(value: unknown): value is HostArray {
   return ArrayBuffer.isView(value) && !(value instanceof DataView);
 }
@@ -46,7 +46,7 @@ function isData(value: unknown): value is HostArray {
 export const dataOf = (array: NumberArray): HostArray =>
   isData(array) ? array : breakGraph("opaqueObject", "data of a tensor");
 
-/** A tensor of the elements of a typed array, each time of those that it has then. */
+/** A tensor of the elements of a typed array, with their values at each call. */
 export function ofBytes(m: Interpreter, bytes: BytesObject, making: Making): Value {
   const { source, real, exotic } = bytes, size = sizeOf(m, bytes);
   const length = size.kind === "number" ? size.hint : knownSize(m, bytes);
@@ -68,7 +68,7 @@ export function ofBytes(m: Interpreter, bytes: BytesObject, making: Making): Val
   return ofData(m, { size, example: dataOf(exampleOf(array, length, written)), text }, making);
 }
 
-/** A tensor of a number, or a list of numbers, that memory of the program has; null where there are none. */
+/** A tensor of a number, or a list of numbers, read from memory of the program; null if there are none. */
 export function ofNumbers(m: Interpreter, data: Value, making: Making): Value | null {
   const isList = data.kind === "object" && data.exotic.kind === "array",
     list = isList ? allElements(m, data) : [data];
@@ -93,7 +93,7 @@ export function ofNumbers(m: Interpreter, data: Value, making: Making): Value | 
   );
 }
 
-/** The type follows from whether all numbers are whole: one that is not decides. */
+/** The type depends on whether all numbers are integers: a single one that is not decides. */
 function relyOnKind(
   { output }: Interpreter,
   numbers: readonly { readonly hint: number; readonly expression: HostExpression }[],
@@ -103,7 +103,7 @@ function relyOnKind(
   const decisive = numbers.find(isFraction);
   for (const { expression, hint } of decisive ? [decisive] : numbers) {
     if (isWholeNumber(expression) || expression.kind === "literal") continue;
-    // The difference from what is cut off is 0 of integers alone: it is NaN of what is not finite
+    // Subtracting the truncated number yields 0 for integers alone, and NaN for values that are not finite
     const rest: HostExpression = {
       kind: "binary",
       operator: "-",
@@ -118,7 +118,7 @@ function relyOnKind(
   }
 }
 
-/** A tensor that each call makes of its own numbers. */
+/** A tensor that each call creates from its own numbers. */
 function ofData(m: Interpreter, { size, example, text }: CallData, { chosen, make }: Making): Value {
   const own = { ...chosen, requiresGrad: false };
   const made = refusing(() => modes.without(() => noGrad(() => make(example, own))));

@@ -86,7 +86,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   toString: (() => breakGraph("tensorItem", "toString()")) satisfies Method,
 };
 
-/** Most elements that become numbers of the graph one by one. */
+/** Maximum number of elements that become numbers of the graph one by one. */
 const MOST_ITEMS = 64;
 
 /** An entry of the list of sizes or strides, or the list itself: the same object each time. */
@@ -137,7 +137,7 @@ function indexing(m: Interpreter): Indexing<TensorValue, Value> {
   };
 }
 
-/** An index argument as the index syntax takes it. */
+/** An index argument in the form that indexing accepts. */
 function plainIndex(m: Interpreter, value: Value): unknown {
   switch (value.kind) {
     case "constant":
@@ -189,7 +189,7 @@ export function rowsOf(m: Interpreter, tensor: TensorValue): ObjectValue {
   return newArray(m, list);
 }
 
-/** Methods that say what the layout alone says. */
+/** Methods that depend on the layout alone. */
 const LAYOUT_METHODS: ReadonlySet<string> = new Set([
   "dim",
   "numel",
@@ -199,7 +199,7 @@ const LAYOUT_METHODS: ReadonlySet<string> = new Set([
   "isComplex",
 ]);
 
-/** Methods that are written in terms of others: they are traced as functions of the program are. */
+/** Methods that are written in terms of others: they are traced like functions of the program. */
 const WRITTEN_OUT: ReadonlySet<string | symbol> = new Set([
   "equal",
   "allclose",

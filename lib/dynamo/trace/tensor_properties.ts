@@ -3,7 +3,7 @@
  * properties as state. Invariant: metadata of a result is inferred; a property that only an eager tensor has breaks
  * the graph.
  */
-// For its effect: the class is complete then
+// Imported for its effect: the class is complete then
 import "../../tensor/install.ts";
 import { elementCount, isContiguous } from "../../graph/meta.ts";
 import { type Dim, Sym } from "../../sym/expr.ts";
@@ -60,13 +60,13 @@ export function findTensorProperty(
 
 const accessed = (key: Key): string => `the property ${String(key)}`;
 
-/** The value of tensor[key] where no getter has to run. */
+/** The value of tensor[key] if no getter has to run. */
 export function readTensorProperty(m: Interpreter, tensor: TensorValue, key: Key): Value {
   const found = findTensorProperty(m, tensor, key);
   return found.kind === "value" ? found.value : breakGraph("tensorMethod", accessed(key));
 }
 
-/** Returns an own property, or one that the trace answers instead of the class; null for the rest. */
+/** Returns an own property, or one that the trace provides instead of the class; null for the rest. */
 function knownProperty(m: Interpreter, tensor: TensorValue, key: Key): Value | null {
   const assigned = tensor.assigned.get(key);
   if (assigned) return assigned;
@@ -112,7 +112,10 @@ export const DEFINED: ReadonlyMap<Key, PropertyDescriptor> = new Map(
   ]),
 );
 
-/** A member that the class answers from the layout alone, a method with the arguments given, of a traced tensor. */
+/**
+ * A member that the class derives from the layout alone, for a traced tensor; a method is called with the given
+ * arguments.
+ */
 export function ofLayout(
   m: Interpreter,
   { meta }: TensorValue,
@@ -141,7 +144,7 @@ export function hasTensorProperty(m: Interpreter, tensor: TensorValue, key: Key)
   const { real, assigned } = tensor;
   if (assigned.has(key) || Reflect.has(prototypeOf(m, tensor), key)) return true;
   if (real && Object.hasOwn(real, key)) return breakGraph("tensorMethod", `whether there is ${String(key)}`);
-  // Later calls may have it
+  // Later calls may add it
   readTensorProperty(m, tensor, key);
   return false;
 }
@@ -149,7 +152,7 @@ export function hasTensorProperty(m: Interpreter, tensor: TensorValue, key: Key)
 /** Fields of eager tensors that programs must not touch. */
 const STATE_FIELDS: ReadonlySet<string> = new Set(["state", "viewState", "storage", "layout", "offset"]);
 
-/** Getters of metadata that the trace answers for. */
+/** Getters of metadata that the trace provides. */
 const GETTERS: ReadonlyMap<Key, unknown> = new Map(
   ["shape", "strides", "dtype", "device", "ndim", "requiresGrad", "length", "isLeaf", "gradFn"].map((key) => [
     key,
@@ -158,8 +161,8 @@ const GETTERS: ReadonlyMap<Key, unknown> = new Map(
 );
 
 /**
- * Programs may replace getters of the class; theirs run as they are. Whether the one that is found is the one that the
- * trace answers for.
+ * Relies on the getter that was found, since programs may replace getters of the class and theirs run as they are;
+ * returns whether it is the one that the trace provides.
  */
 function relyOnGetter(m: Interpreter, tensor: TensorValue, key: Key): boolean {
   const prototype = classOf(m, tensor);
@@ -190,7 +193,7 @@ function constructorOf(m: Interpreter, tensor: TensorValue): object {
   return typeof found === "function" ? found : Tensor;
 }
 
-/** Returns whether it was not made by an operation. */
+/** Returns whether it was not created by an operation. */
 function isLeaf(m: Interpreter, { real, source, requiresGrad, isBegun, written }: TensorValue): Value {
   if (!requiresGrad || isBegun) return constant(true);
   // A write does not change whether a tensor is a leaf, unless it had no gradient before
@@ -198,7 +201,7 @@ function isLeaf(m: Interpreter, { real, source, requiresGrad, isBegun, written }
   return m.wrapper.wrap(real.isLeaf, propertySource(source, "isLeaf"));
 }
 
-/** The list of sizes; the same object each time, as eager tensors give. */
+/** The list of sizes; the same object each time, as for eager tensors. */
 function sizeList(
   m: Interpreter,
   tensor: TensorValue,
@@ -224,13 +227,13 @@ function gradOf(m: Interpreter, tensor: TensorValue): Value {
   return m.wrapper.wrap(tensor.real.grad, propertySource(tensor.source, "grad"));
 }
 
-/** Returns whether a tensor can stand for the gradient of another. */
+/** Returns whether a tensor can be the gradient of another. */
 export function fitsGradient({ meta: found }: TensorValue, { meta: expected }: TensorValue): boolean {
   return `${found.shape}` === `${expected.shape}` && found.dtype === expected.dtype &&
     found.device === expected.device;
 }
 
-/** tensor[key] = value; returns the class's setter that has to run for it, or null if it has none. */
+/** tensor[key] = value; returns the class's setter that has to run, or null if there is none. */
 export function writeTensorProperty(
   m: Interpreter,
   tensor: TensorValue,

@@ -1,6 +1,6 @@
 /**
- * Texts of the traced program: what primitives are as texts, joined and made by methods. Invariant: a text that calls bring
- * others of stays one that may change until the program looks at it.
+ * Strings of the traced program: primitives converted to strings, concatenated, and results of methods. Invariant: a
+ * string that depends on one that differs from call to call may change until the program inspects it.
  */
 import { breakGraph } from "../break_reasons.ts";
 import { hostLeafText } from "../guards/guard.ts";
@@ -22,7 +22,7 @@ import type { Interpreter } from "./interpreter.ts";
 /** A value that is not an object. */
 export type PrimitiveValue = ConstantValue | NumberValue | ItemValue;
 
-/** A number as a constant of this version; the graph ends where there are several versions for one of its values each. */
+/** A number as a constant of this version; the graph ends if several versions have been specialised already. */
 export function settledNumber(m: Interpreter, value: NumberValue): ConstantValue {
   return m.wrapper.hasMany(value) ? breakGraph("changingText") : specializeNumber(m.output, value);
 }
@@ -44,15 +44,15 @@ export function textOf(m: Interpreter, primitive: PrimitiveValue): string {
   }
 }
 
-/** Longer texts are made for one version alone. */
+/** Longer strings are specialised in one version. */
 const MOST_PARTS = 64;
 
-/** The text of a number that calls bring; null where generated code would have to ask for it twice. */
+/** The text of a number that differs from call to call; null if generated code would have to evaluate it twice. */
 function numberText({ expression }: NumberValue): HostExpression | null {
   return callIn(expression) === null ? expression : null;
 }
 
-/** A text that may be another one in other calls, and is made of these. */
+/** A string that may differ in other calls, composed of these parts. */
 function passedText(m: Interpreter, hint: string, { text, of }: {
   readonly text: HostText;
   readonly of: readonly PrimitiveValue[];
@@ -67,7 +67,7 @@ function passedText(m: Interpreter, hint: string, { text, of }: {
   return partsOf(text).length > MOST_PARTS ? constant(made.value) : made;
 }
 
-/** The text that primitives make together, without a look at those that may be others in other calls. */
+/** The concatenation of primitives, without inspecting those that may differ in other calls. */
 export function joinedText(m: Interpreter, operands: readonly PrimitiveValue[]): Value {
   const parts: TextPart[] = [];
   let hint = "";
@@ -84,7 +84,9 @@ export function joinedText(m: Interpreter, operands: readonly PrimitiveValue[]):
     : passedText(m, hint, { text: parts, of: operands });
 }
 
-/** The text that a builtin method makes of a changing text or number and of constants; null for other values. */
+/**
+ * The string that a builtin method computes from a changing string or number and from constants; null for other values.
+ */
 export function textByMethod(
   m: Interpreter,
   method: object,
@@ -98,7 +100,7 @@ export function textByMethod(
   try {
     result = Reflect.apply(method, self.hint, known.map(({ value }) => value));
   } catch {
-    // The method does not take these arguments; the caller decides what to do
+    // The method does not accept these arguments; the caller decides what to do
     return null;
   }
   if (typeof result !== "string") return null;
@@ -114,7 +116,7 @@ export function isTruthyText(m: Interpreter, value: PassedValue): boolean {
   return hint !== "";
 }
 
-/** Returns the text in guards; null for one that is at no place, and for other values. */
+/** Returns the expression of a string in guards; null for one without a place, and for other values. */
 function comparedAs(value: ConstantValue): HostExpression | null {
   if (!isPassed(value)) {
     return typeof value.value === "string" ? { kind: "literal", value: value.value } : null;
@@ -122,7 +124,7 @@ function comparedAs(value: ConstantValue): HostExpression | null {
   return "kind" in value.text && value.text.kind === "source" ? value.text : null;
 }
 
-/** `===` of primitives: one version serves all texts that differ from the one they are compared with. */
+/** `===` of primitives: one version serves all strings that differ from the one they are compared with. */
 export function equalPrimitives(m: Interpreter, left: ConstantValue, right: ConstantValue): boolean {
   const passed = [left, right].filter(isPassed);
   if (left === right && passed.length > 0) return true;
@@ -131,7 +133,7 @@ export function equalPrimitives(m: Interpreter, left: ConstantValue, right: Cons
   if (!a || !b) return left.value === right.value;
   const [first, ...others] = [left, right].map((each) => isPassed(each) ? each.hint : each.value);
   const expected = others[0] === first;
-  // What equals a known text is known
+  // A string that equals a known one is known
   if (expected && passed.length === 1) return passed[0]?.value === first;
   m.output.guard({
     kind: "expression",
@@ -141,12 +143,12 @@ export function equalPrimitives(m: Interpreter, left: ConstantValue, right: Cons
   return expected;
 }
 
-/** Decides for a version of one key, or that the graph ends. */
+/** Decides on a version for one key, or ends the graph. */
 export function settleKey(m: Interpreter, { text, hint }: PassedValue): void {
   if (m.wrapper.needsMany(`key ${computationOf(text)}`, hint)) breakGraph("changingText");
 }
 
-/** A text by the places and methods that make it. */
+/** A string by the places and methods from which it is computed. */
 function computationOf(text: HostText): string {
   return partsOf(text).map((part) =>
     typeof part === "string"

@@ -1,7 +1,7 @@
 /**
  * Snapshots of the state that the program would see at a point of the trace: objects, variables and tensors. A later
- * state is compared with it. Invariant: changes of anything that existed before are detected; objects made in between
- * do not count.
+ * state is compared with it. Invariant: changes of anything that existed before are detected; objects created in
+ * between do not count.
  */
 import { isChanged } from "../codegen/effects.ts";
 import { LAZY, type ObjectValue, type Slot, type Value } from "../variables/value.ts";
@@ -58,7 +58,7 @@ export function stateOf(m: Interpreter, frames: readonly Frame[]): TraceState {
   };
 }
 
-/** Forgets what the trace has written into objects that they had there before, as `functionalCall` puts it back. */
+/** Forgets writes of the trace that restored the original value of a property, as `functionalCall` does. */
 export function forgetRestored(m: Interpreter): void {
   for (const { real, slots } of m.wrapper.objects) {
     if (!real) continue;
@@ -81,7 +81,7 @@ function isContainer(
   return kind === "object" || kind === "cell" || kind === "tensor" || kind === "enumerator";
 }
 
-/** Everything that a value consists of, one level deep. */
+/** The contents of a value, one level deep. */
 function contentOf(value: Value): readonly unknown[] {
   switch (value.kind) {
     case "cell":

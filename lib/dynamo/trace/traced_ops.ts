@@ -14,7 +14,7 @@ import type { Interpreter } from "./interpreter.ts";
 import { newArray } from "./objects.ts";
 import { callOp } from "./tensor_ops.ts";
 
-/** The ops, each making a call of the trace. */
+/** The ops, each tracing a call. */
 export function tracedOps(m: Interpreter): OpApi<TensorValue> {
   const valueOf = (given: unknown): Value => {
     if (given instanceof TensorValue) return given;
@@ -27,7 +27,7 @@ export function tracedOps(m: Interpreter): OpApi<TensorValue> {
   });
 }
 
-/** Runs what refuses a call as the program's own call would be refused. */
+/** Runs code whose rejections are handled as those of the program's own call. */
 export function refusing<T>(run: () => T): T {
   try {
     return run();

@@ -1,6 +1,6 @@
 /**
- * Elements of typed arrays, by the language's rules: an index that is none of theirs is no property at all. Invariant:
- * of arrays that are made in the trace, own properties are always elements; any other access ends the graph.
+ * Elements of typed arrays, by the language's rules: an index out of range is not a property at all. Invariant: own
+ * properties of arrays created in the trace are always elements; any other access ends the graph.
  */
 import { breakGraph } from "../break_reasons.ts";
 import {
@@ -26,10 +26,10 @@ import {
   writeNumber,
 } from "./memory.ts";
 
-/** Elements that generated code may have to write down. */
+/** Maximum number of elements that generated code may have to write. */
 export const MOST_WRITTEN = 4096;
 
-/** An object of a builtin class that shows memory. */
+/** An object of a builtin class that accesses memory. */
 export function newBytes(m: Interpreter, exotic: Omit<BytesExotic, "kind" | "touched">): ObjectValue {
   const prototype = builtinPrototype(m, BYTES_CLASSES[exotic.type].of.prototype, exotic.type);
   return new ObjectValue({ ...exotic, kind: "bytes", touched: false }, prototype, null, null);
@@ -51,8 +51,8 @@ export function typedOf(m: Interpreter, type: NumberType, items: readonly Value[
 }
 
 /**
- * A copy of the elements of a typed array from one on, as another one of its class: they are read where they are as
- * long as the trace has not written them.
+ * A copy of the elements of a typed array from one on, as another array of its class: they are read from the original
+ * as long as the trace has not written them.
  */
 export function copyOfElements(
   m: Interpreter,
@@ -77,19 +77,21 @@ export function copyOfElements(
   return numbersObject(made) ?? breakGraph("constructor", "a typed array");
 }
 
-/** The place that a key names; null for names that are not numbers, undefined for numbers that are never one. */
+/**
+ * The index that a key represents; null for names that are not numbers, undefined for numbers that are never an index.
+ */
 export function indexOf(key: string | symbol): number | null | undefined {
   if (typeof key === "symbol" || (key !== "-0" && String(Number(key)) !== key)) return null;
   const index = Number(key);
   return Number.isInteger(index) && index >= 0 && key !== "-0" ? index : undefined;
 }
 
-/** Returns whether a key names an element of a typed array, be it there or not. */
+/** Returns whether a key represents an index of a typed array, in range or not. */
 export function namesElement({ exotic }: ObjectValue, key: string | symbol): boolean {
   return exotic.kind === "bytes" && exotic.type.endsWith("Array") && indexOf(key) !== null;
 }
 
-/** The element that a key names; undefined: there is none, and no property either. */
+/** The element at a key; undefined: there is none, and no property either. */
 export function typedElement(m: Interpreter, object: ObjectValue, key: string | symbol): Value | undefined {
   const array = numbersObject(object) ?? breakGraph("opaqueObject", "elements that are no numbers"),
     index = indexOf(key);
@@ -115,19 +117,19 @@ export function writeTyped(m: Interpreter, object: ObjectValue, key: string | sy
   const array = numbersObject(object) ?? breakGraph("opaqueObject", "elements that are no numbers"),
     index = indexOf(key);
   if (typeof index === "number" && isWithin(m, array, index)) return putElement(m, array, index, value);
-  // The value is converted all the same
+  // The value is converted nevertheless
   if (value.kind !== "number" && (value.kind !== "constant" || typeof value.value !== "number")) {
     breakGraph("coercion", "a number in a typed array");
   }
 }
 
-/** Writes an element that is there. */
+/** Writes an existing element. */
 export function putElement(m: Interpreter, array: NumbersObject, index: number, value: Value): void {
   const { type } = array.exotic;
   writeNumber(m, array, { at: index * BYTES_CLASSES[type].step, form: formOf(type), value });
 }
 
-/** An array of the program's with the elements that are known to the trace; null: calls bring others. */
+/** An array of the program's whose elements are known to the trace; null: they differ from call to call. */
 export function knownElements(array: NumbersObject): NumberArray | null {
   const { memory, size, type } = array.exotic;
   if (originOf(array) || size?.kind !== "constant") return null;
@@ -139,14 +141,14 @@ export function knownElements(array: NumbersObject): NumberArray | null {
   return newElements(type, Number(size.value), written);
 }
 
-/** Elements that the trace has put in the place of others: where, and what each call finds there. */
+/** Elements that the trace has replaced: their indices, and the values in each call. */
 export interface WrittenElements {
   readonly at: number;
   readonly expression: HostExpression;
   readonly hint: number;
 }
 
-/** Numbers that the trace has written to an array of so many elements; breaks where the graph has to run before. */
+/** Numbers that the trace has written to an array with this many elements; breaks if the graph has to run before. */
 export function writtenElements(array: NumbersObject, length: number): WrittenElements[] {
   const { memory, start, type } = array.exotic, { step } = BYTES_CLASSES[type], found: WrittenElements[] = [];
   for (const [first, { form, given, value }] of memory.cells) {
@@ -165,7 +167,7 @@ export function writtenElements(array: NumbersObject, length: number): WrittenEl
   return found;
 }
 
-/** An example of what an array of the program's, or a copy of it, holds where the trace has written to it. */
+/** An example of the contents of an array of the program's, or a copy of it, after the trace's writes. */
 export function exampleOf(
   array: NumbersObject,
   length: number,

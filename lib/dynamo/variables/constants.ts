@@ -1,6 +1,6 @@
 /**
- * Primitives of the traced program: those that are the same in all calls of a version, and texts that are only passed on.
- * Invariant: whatever depends on a text looks at its `value`, which adds the guard of it.
+ * Primitives of the traced program: those that are the same in all calls of a version, and strings that are only passed
+ * on. Invariant: code that depends on a string reads its `value`, which adds a guard.
  */
 import { invariant } from "../../base/errors.ts";
 import type { HostExpression } from "./host_number.ts";
@@ -8,7 +8,7 @@ import type { HostExpression } from "./host_number.ts";
 /** Primitive values. */
 export type Primitive = undefined | null | boolean | number | string | bigint | symbol;
 
-/** A primitive that is the same in every call the guards admit. */
+/** A primitive that is the same in every call that the guards admit. */
 export class ConstantValue {
   readonly kind = "constant";
   readonly #value: Primitive;
@@ -17,12 +17,12 @@ export class ConstantValue {
     this.#value = value;
   }
 
-  /** typeof of it, which is known without a look at it. */
+  /** Its typeof, which is known without reading the value. */
   get type(): string {
     return typeof this.#value;
   }
 
-  /** Whether it is null or undefined, which texts are not. */
+  /** Whether it is null or undefined, which strings are not. */
   get isNullish(): boolean {
     return this.#value === null || this.#value === undefined;
   }
@@ -32,7 +32,7 @@ export class ConstantValue {
   }
 }
 
-/** The text of a text's builtin method, whose arguments are known, or of a number's. */
+/** A builtin method of a string with known arguments, or of a number. */
 export interface TextCall {
   readonly kind: "method";
   readonly method: object;
@@ -40,13 +40,13 @@ export interface TextCall {
   readonly args: readonly ConstantValue[];
 }
 
-/** A piece of a text. */
+/** A piece of a string. */
 export type TextPart = string | HostExpression | TextCall;
 
-/** The value at a place, or what its text is joined of. */
+/** The value at a place, or the parts that are concatenated. */
 export type HostText = HostExpression | readonly TextPart[];
 
-/** The pieces of a text. */
+/** The pieces of a string. */
 export function partsOf(text: HostText): readonly TextPart[] {
   return "kind" in text ? [text] : text;
 }
@@ -55,8 +55,8 @@ export function partsOf(text: HostText): readonly TextPart[] {
 export type Passed = string | symbol;
 
 /**
- * A text or symbol where calls bring another one each, or a text made of such and of numbers: only its type is known as
- * long as nobody looks at it. Whoever does makes it a constant of this version.
+ * A string or symbol that differs from call to call, or a string composed of such and of numbers: only its type is
+ * known as long as its value is not read. Reading it makes it a constant of this version.
  */
 export class PassedValue extends ConstantValue {
   #isSettled = false;
@@ -64,7 +64,7 @@ export class PassedValue extends ConstantValue {
   constructor(
     value: Passed,
     readonly text: HostText,
-    /** Adds the guards of its value, or ends the graph where there are many versions for one value each. */
+    /** Adds the guards of its value, or ends the graph if many versions have been specialised already. */
     readonly settle: (mayEnd: boolean) => void,
   ) {
     super(value);
@@ -78,14 +78,14 @@ export class PassedValue extends ConstantValue {
     return this.look(true);
   }
 
-  /** Its value, which is a constant from now on; `mayEnd`: the graph may end here instead. */
+  /** Reads its value, which is a constant from now on; `mayEnd`: the graph may end here instead. */
   look(mayEnd: boolean): Primitive {
     if (!this.#isSettled) this.settle(mayEnd);
     this.#isSettled = true;
     return super.value;
   }
 
-  /** The value in the call that is traced, for the hints of what follows from it. */
+  /** The value in the traced call, for the hints of derived values. */
   get hint(): Primitive {
     return super.value;
   }
@@ -95,7 +95,7 @@ export class PassedValue extends ConstantValue {
   }
 }
 
-/** Returns whether a value is a primitive that may be another one in other calls of this version. */
+/** Returns whether a value is a primitive that may differ in other calls of this version. */
 export function isPassed(value: unknown): value is PassedValue {
   return value instanceof PassedValue && !value.isSettled;
 }
@@ -126,7 +126,7 @@ export function isPrimitive(value: unknown): value is Primitive {
   return value === null || (typeof value !== "object" && typeof value !== "function");
 }
 
-/** A constant that is known to be no object. */
+/** A constant that is known not to be an object. */
 export function primitive(value: unknown): ConstantValue {
   invariant(isPrimitive(value), "Expected a value that is not an object");
   return constant(value);

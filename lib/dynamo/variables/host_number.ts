@@ -6,12 +6,12 @@ import type { BinaryOperator } from "../bytecode/code.ts";
 import type { NumberForm } from "../guards/bytes.ts";
 import type { Source } from "../source.ts";
 
-/** A call of a builtin that gives another number each time: generated code makes it once, in its turn. */
+/** A call of a builtin that returns another number each time: generated code makes it once, in order. */
 export interface HostCall {
-  /** The builtin as the program writes it. */
+  /** The builtin as written in the program. */
   readonly text: string;
   readonly run: () => number;
-  /** Whether the graph has run by then. */
+  /** Whether it runs after the graph. */
   readonly afterGraph: boolean;
 }
 
@@ -21,7 +21,7 @@ export type HostLeaf = Extract<
   { readonly kind: "source" | "tensorSize" | "called" | "element" | "shared" }
 >;
 
-/** A large expression that generated code computes once, before anything is written. */
+/** A large expression that generated code evaluates once, before anything is written. */
 export interface SharedExpression {
   readonly kind: "shared";
   readonly of: HostExpression;
@@ -31,15 +31,15 @@ export interface SharedExpression {
 
 let nextShared = 0;
 
-/** An expression as a part of others that is not written down in each of them; null where calls of builtins are in it. */
+/** An expression as a part of others that is not repeated in each of them; null if it contains calls of builtins. */
 export function shared(of: HostExpression): SharedExpression | null {
   if (callIn(of)) return null;
   return { kind: "shared", of, number: nextShared++, readsElements: readsElements(of) };
 }
 
 /**
- * A number in memory as it is when the call begins: the element of a typed array at an index, or a number of another
- * form at a byte of what the object shows.
+ * A number in memory at the beginning of the call: the element of a typed array at an index, or a number in another
+ * form at a byte offset of an object.
  */
 export interface HostElement {
   readonly kind: "element";
@@ -194,7 +194,7 @@ export function applyBinary(operator: HostBinary, a: number, b: number): number 
   }
 }
 
-/** The JavaScript text of an expression; `leaf` prints what it reads from the call. */
+/** The JavaScript text of an expression; `leaf` prints its leaves. */
 export function hostText(
   expression: HostExpression,
   leaf: (leaf: HostLeaf) => string,
@@ -222,7 +222,7 @@ export function hostText(
   }
 }
 
-/** The first call in an expression; null where it is the same for the same arguments. */
+/** The first call in an expression; null if it is the same for the same arguments. */
 export function callIn(expression: HostExpression): HostCall | null {
   switch (expression.kind) {
     case "called":
@@ -245,7 +245,7 @@ export function callIn(expression: HostExpression): HostCall | null {
   }
 }
 
-/** Returns whether an expression is an integer in all calls, for all that its operators say. */
+/** Returns whether an expression is an integer in all calls, as far as its operators tell. */
 export function isWholeNumber(expression: HostExpression): boolean {
   if (expression.kind === "element") return expression.isWhole;
   return expression.kind === "binary" && /^([&|^]|<<|>>>?)$/.test(expression.operator);
@@ -274,7 +274,7 @@ export function readsElements(expression: HostExpression): boolean {
   }
 }
 
-/** A number as source text; negative ones in parentheses, so that `**` and member access take them. */
+/** A number as source text; negative ones in parentheses, so that they can be operands of `**` and member access. */
 export function numberText(value: number): string {
   if (Object.is(value, -0)) return "(-0)";
   return value < 0 ? `(${value})` : `${value}`;

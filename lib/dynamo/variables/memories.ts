@@ -1,10 +1,10 @@
-/** The memory that one trace knows. Invariant: views of one buffer share what was written to it. */
+/** The memory known to one trace. Invariant: views of one buffer share what was written to it. */
 import type { Memory } from "./value.ts";
 
 /** The memory of one trace. */
 export class Memories {
   readonly #outside = new Map<ArrayBuffer, Memory>();
-  /** How often numbers of the program's memory were read. */
+  /** Number of reads from the program's memory. */
   reads = 0;
 
   /** The memory of a buffer of the program. */
@@ -20,7 +20,7 @@ export class Memories {
   }
 }
 
-/** Memory of which nothing was written yet. */
+/** Memory to which nothing has been written yet. */
 export function newMemory(from: Memory["from"]): Memory {
   return { cells: new Map(), from };
 }

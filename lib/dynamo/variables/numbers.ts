@@ -1,7 +1,6 @@
 /**
- * Arithmetic on numbers that differ between calls. A number becomes a constant where the trace depends on its value.
- * Invariant: the exact value is JavaScript's; the size beside it exists only where integer arithmetic yields the
- * same.
+ * Arithmetic on numbers that differ between calls. A number becomes a constant if the trace depends on its value.
+ * Invariant: the exact value is JavaScript's; the size beside it exists only if integer arithmetic yields the same.
  */
 import { invariant } from "../../base/errors.ts";
 import { hintOf, isAtMost, isEqual, isLess, isUnbacked, specialize } from "../../sym/decide.ts";
@@ -19,10 +18,10 @@ import {
 import { constant, type ConstantValue, NumberValue, type Value } from "./value.ts";
 
 const EXACT = 2 ** 53;
-/** Expressions larger than this are written down once; sizes become constants. */
+/** Larger expressions are written once; sizes become constants. */
 const LARGEST = 400;
 
-/** A size as a value: a constant where it is known. */
+/** A size as a value: a constant if it is known. */
 export function numberOfDim(output: OutputGraph, dim: Dim): Value {
   if (typeof dim === "number") return constant(dim);
   const known = output.sizes.simplify(dim);
@@ -116,7 +115,7 @@ function dimOf(value: Numeric): Dim | null {
 function exact(dim: Dim): Dim | null {
   const [lower, upper] = boundsOf(dim);
   if (lower > -EXACT && upper < EXACT) return dim;
-  // Products of sizes of tensors that exist stay exact although their bounds are open.
+  // Products of sizes of existing tensors stay exact although their bounds are open.
   return upper === Infinity && lower >= 0 ? dim : null;
 }
 
@@ -136,7 +135,7 @@ function make(
   return once ? new NumberValue(once, hint, null, quotient) : specializeNumber(output, value);
 }
 
-/** A binary operator on two numbers of which one at least is not a constant. */
+/** A binary operator on two numbers, at least one of which is not a constant. */
 export function binaryNumbers(
   output: OutputGraph,
   operator: HostBinary,
@@ -158,7 +157,7 @@ export function binaryNumbers(
     case "-":
       return make(output, expression, hint, da !== null && db !== null ? sub(da, db) : null);
     case "*": {
-      // 0 · negative is −0: only products of factors that are not 0 are sizes
+      // 0 · negative is −0: only products of nonzero factors are sizes
       const safe = da !== null && db !== null &&
         (nonZero(da) && nonZero(db) || nonNegative(da) && nonNegative(db));
       return make(output, expression, hint, safe ? mul(da, db) : null);
@@ -168,7 +167,7 @@ export function binaryNumbers(
         ? [da, db] as const
         : null;
       if (quotient && Number.isInteger(hint)) {
-        // Exact where the remainder is nothing, which has to be asked.
+        // Exact if the remainder is 0, which has to be guarded.
         const whole = floorDiv(quotient[0], quotient[1]);
         if (isEqual(mod(quotient[0], quotient[1]), 0)) return make(output, expression, hint, whole, quotient);
       }
@@ -201,7 +200,7 @@ interface Comparison {
   readonly db: Dim | null;
 }
 
-/** Decides a comparison now and guards that it stays so. */
+/** Decides a comparison and guards that the outcome stays the same. */
 function compare(
   output: OutputGraph,
   expression: HostExpression,
@@ -248,7 +247,7 @@ export function unaryNumber(output: OutputGraph, operator: "-" | "+" | "~", oper
   }
 }
 
-/** A function of Math on numbers of which one at least is not a constant; null where it is not modelled. */
+/** A function of Math on numbers, at least one of which is not a constant; null if it is not modelled. */
 export function mathNumbers(output: OutputGraph, name: string, args: readonly Numeric[]): Value | null {
   if (!isHostMath(name)) return null;
   const fn: unknown = Reflect.get(Math, name);

@@ -1,7 +1,7 @@
 /**
- * The tracer's values: what is known of every JavaScript value of the traced program. Invariants: a real object has
- * one value per trace; mutable state of values holds what the program would see at this point, while real objects
- * stay untouched until generated code replays the changes.
+ * The tracer's values: what is known of every JavaScript value of the traced program. Invariants: a real object has one
+ * value per trace; mutable state of values is what the program would see at this point, while real objects stay
+ * unchanged until generated code replays the changes.
  */
 import type { DType } from "../../base/dtype.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
@@ -33,7 +33,7 @@ export {
   UNDEFINED,
 } from "./constants.ts";
 
-/** Any value a register can hold. */
+/** Any value that a register can hold. */
 export type Value =
   | ConstantValue
   | UninitializedValue
@@ -51,45 +51,45 @@ export class UninitializedValue {
 
 export const UNINITIALIZED: UninitializedValue = new UninitializedValue();
 
-/** A number that the caller passes, or that was computed from such ones. */
+/** A number that the caller passes, or that is computed from such numbers. */
 export class NumberValue {
   readonly kind = "number";
   constructor(
     /** Computes it in generated code. */
     readonly expression: HostExpression,
-    /** Its value in the call that is traced. */
+    /** Its value in the traced call. */
     readonly hint: number,
-    /** The same as a size, where it is an integer that sizes may be computed from. */
+    /** The same as a size, if it is an integer from which sizes may be computed. */
     readonly dim: Dim | null,
     /** Set for the quotient of two sizes, for Math.floor and Math.trunc. */
     readonly quotient: readonly [Dim, Dim] | null = null,
   ) {}
 }
 
-/** A question of the program about two sizes. */
+/** A comparison of two sizes in the program. */
 export interface SizeQuestion {
   readonly relation: Relation;
   readonly sides: readonly [Dim, Dim];
-  /** The answer for which the condition is true. */
+  /** The outcome if the condition is true. */
   readonly outcome: boolean;
 }
 
-/** A number or truth value that a node of the graph gives. */
+/** A number or truth value computed by a node of the graph. */
 export class GraphNumber {
   readonly type: "number" | "boolean";
-  /** The same as a size, where it is an integer. */
+  /** The same as a size, if it is an integer. */
   readonly dim: Dim | null;
   /** Whether it may be -0 where the size is 0. */
   readonly signed: boolean;
   /** Set for the quotient of two sizes, for Math.floor and Math.trunc. */
   readonly quotient: readonly [Dim, Dim] | null;
-  /** Set for the answer to a question about sizes. */
+  /** Set for the outcome of a comparison of sizes. */
   readonly relation: SizeQuestion | null;
 
   readonly #node: Node | (() => Node);
 
   constructor(
-    /** The node, or what makes it where it is needed. */
+    /** The node, or what creates it on demand. */
     node: Node | (() => Node),
     { type, dim = null, signed = false, quotient = null, relation = null }:
       & Pick<GraphNumber, "type">
@@ -108,18 +108,21 @@ export class GraphNumber {
   }
 }
 
-/** A primitive that is known only after the graph has run: what `item()` of a tensor gives, and what follows from it. */
+/**
+ * A primitive that is known only after the graph has run: the result of a tensor's `item()`, and values derived from
+ * it.
+ */
 export class ItemValue {
   readonly kind = "item";
-  /** One of both at least is there. */
+  /** At least one of the two is present. */
   constructor(
-    /** A tensor of the graph whose element it is; a copy once something has been written there. */
+    /** The tensor of the graph whose element it is; a copy once something has been written there. */
     public tensor: TensorValue | null,
     /** The graph's own representation of the number, if it computes with it. */
     readonly number: GraphNumber | null,
   ) {}
 
-  /** "integer": a number, or a bigint where it is too large for one. */
+  /** "integer": a number, or a bigint if it is too large for one. */
   get type(): "number" | "boolean" | "integer" {
     if (this.number) return this.number.type;
     const dtype = this.tensor?.meta.dtype;
@@ -130,15 +133,15 @@ export class ItemValue {
 /** A tensor: an input of the program or the result of a node. */
 export class TensorValue implements TensorLike {
   readonly kind = "tensor";
-  /** Properties assigned in the trace: `grad`, and whatever else users hang on tensors. */
+  /** Properties assigned in the trace: `grad`, and any others that users add to tensors. */
   readonly assigned: Map<string | symbol, Value> = new Map();
   /** Lists of sizes that the program has seen, by property. */
   readonly lists: Map<string, ObjectValue> = new Map();
-  /** Methods that the program has found on a real one, by their keys. */
+  /** Methods that the program has found on a real one, by key. */
   readonly methods: Map<string | symbol, object> = new Map();
   /** Whether an in-place operation of the trace has written to it. */
   written = false;
-  /** Changes of its layout in place, to be made to the real one when the graph has run. */
+  /** Changes of its layout in place, to be applied to the real one after the graph has run. */
   readonly layoutChanges: LayoutChange[] = [];
   /** Number of the instruction at which the program began a history with it, as `requiresGrad_()` does. */
   begunAt: number | null = null;
@@ -149,7 +152,7 @@ export class TensorValue implements TensorLike {
     public node: Node | null,
     readonly real: Tensor | null,
     readonly source: Source | null,
-    /** Of a parameter that the program makes: it is allocated before the graph runs. */
+    /** For a parameter that the program creates: it is allocated before the graph runs. */
     readonly made: MadeParameter | null = null,
   ) {}
 
@@ -165,7 +168,7 @@ export class TensorValue implements TensorLike {
     return this.meta.device;
   }
 
-  /** Whether the program has made it as a leaf of the tape. */
+  /** Whether the program has created it as a leaf of the tape. */
   get isBegun(): boolean {
     return this.begunAt !== null || this.made !== null;
   }
@@ -175,19 +178,19 @@ export class TensorValue implements TensorLike {
 export interface LayoutChange {
   /** The op, whose result has the layout. */
   readonly op: string;
-  /** Its arguments but for the tensor. */
+  /** Its arguments without the tensor. */
   readonly args: readonly (number | readonly number[] | null)[];
   /** Number of the instruction. */
   readonly step: number;
 }
 
-/** A parameter that is made anew in each call. */
+/** A parameter that each call creates. */
 export interface MadeParameter {
-  /** One like it. */
+  /** A similar parameter. */
   readonly example: Tensor;
 }
 
-/** A property of an object as far as the trace has changed or made it. */
+/** A property of an object that the trace has changed or created. */
 export type Slot =
   | {
     readonly kind: "data";
@@ -214,12 +217,12 @@ export function dataSlot(value: Value): Slot {
 export type Element = Value | typeof HOLE | typeof LAZY;
 /** Marks a missing element. */
 export const HOLE: unique symbol = Symbol("hole");
-/** Unchanged element of a real array that nothing has looked at. */
+/** An unchanged element of a real array that has not been read. */
 export const LAZY: unique symbol = Symbol("lazy");
 
 /**
- * The identity of a Map key or Set member: primitives by value, everything else by its value object; so are primitives that
- * calls bring others of, until one is looked for.
+ * The identity of a Map key or Set member: primitives by value, everything else by its value object; so are primitives
+ * that differ from call to call, until one is looked up.
  */
 export type KeyIdentity = Primitive | PassedValue | TensorValue | ObjectValue;
 
@@ -237,17 +240,20 @@ export interface WrittenNumber {
   readonly form: NumberForm;
   /** The value that was assigned. */
   readonly given: Value;
-  /** The value that is read there then; null: only the real memory can say. */
+  /** The value that is then read there; null: only the real memory can tell. */
   readonly value: Value | null;
-  /** The object of the program that is written through; null in memory of the trace. */
+  /** The object of the program through which it is written; null for memory of the trace. */
   readonly root: BytesObject | null;
 }
 
-/** Bytes of a buffer of the program, or of one that is made in the trace. */
+/** Bytes of a buffer of the program, or of one created in the trace. */
 export interface Memory {
-  /** Numbers that the trace has written, by the first byte. */
+  /** Numbers that the trace has written, by their first byte. */
   readonly cells: Map<number, WrittenNumber>;
-  /** Of a copy: the object of the program whose bytes it has, and its own byte at which that one would begin. */
+  /**
+   * For a copy: the object of the program whose bytes it has, and the offset in the copy at which that object would
+   * begin.
+   */
   readonly from: { readonly root: BytesObject; readonly first: number } | null;
 }
 
@@ -256,17 +262,20 @@ export interface BytesExotic {
   readonly kind: "bytes";
   readonly type: BytesClass;
   readonly memory: Memory;
-  /** Its first byte there. */
+  /** Offset of its first byte there. */
   readonly start: number;
-  /** How many elements it has, or bytes; null: nobody has looked. */
+  /** Number of its elements, or bytes; null: not read yet. */
   size: Value | null;
-  /** The object of the program that a view was made from; null for those themselves, and in memory of the trace. */
+  /**
+   * The object of the program from which a view was created; null for those objects themselves, and for memory of the
+   * trace.
+   */
   readonly root: BytesObject | null;
-  /** Of an object of the program: whether the trace has looked into its memory. */
+  /** For an object of the program: whether the trace has accessed its memory. */
   touched: boolean;
 }
 
-/** An object that shows memory. */
+/** An object that accesses memory. */
 export interface BytesObject extends ObjectValue {
   readonly exotic: BytesExotic;
 }
@@ -274,7 +283,7 @@ export interface BytesObject extends ObjectValue {
 /** The state of an object beyond its properties. */
 export type Exotic =
   | { readonly kind: "plain" }
-  /** `loaded` once the elements stand for the real ones; `growing` as long as only the end of it matters. */
+  /** `loaded` once the elements represent the real ones; `growing` as long as only its end has been accessed. */
   | {
     readonly kind: "array";
     elements: Element[];
@@ -290,20 +299,20 @@ export type Exotic =
     /** Keys of real entries that were deleted, perhaps to be added again. */
     readonly deleted: Map<KeyIdentity, Value>;
     loaded: boolean;
-    /** Whether other calls may bring other keys, which does not matter until a key is looked up. */
+    /** Whether other calls may have other keys, which does not matter until a key is looked up. */
     passes: boolean;
     changed: boolean;
   }
   | BytesExotic
-  /** A date made in the trace: the number of its time. */
+  /** A date created in the trace: the number of its time. */
   | { readonly kind: "date"; time: Value }
   /** A WeakMap, or a WeakSet, whose keys have `true`. */
   | { readonly kind: "weak"; readonly isMap: boolean; readonly entries: Map<Value, Value> }
-  /** A WeakRef: what it refers to stays as long as the job runs that has made it. */
+  /** A WeakRef: its target stays alive as long as the job that created it. */
   | { readonly kind: "weakRef"; readonly target: Value }
-  /** A builtin constructor's own state that cannot be set afterwards (errors): made again by the same call. */
+  /** State of a builtin constructor that cannot be set afterwards (errors): created again by the same call. */
   | { readonly kind: "constructed"; readonly constructor: ObjectValue; readonly args: readonly Value[] }
-  /** An object of `Intl` that the trace has made, which never changes: made again by the same call. */
+  /** An object of `Intl` created in the trace, which never changes: created again by the same call. */
   | {
     readonly kind: "formatter";
     readonly made: object;
@@ -311,29 +320,29 @@ export type Exotic =
     readonly args: readonly Value[];
   }
   /**
-   * The result of a call that generated code makes behind the graph, in its turn: a promise, a function that settles one,
-   * or an object into which nobody looks.
+   * The result of a call that generated code makes after the graph, in order: a promise, a function that settles one,
+   * or an opaque object.
    */
   | LaterCall
   | FunctionExotic
   | { readonly kind: "bound"; readonly target: Value; readonly self: Value; readonly args: readonly Value[] }
   | GeneratorExotic
   | ListIteratorExotic
-  /** A private name as code that can see it captures it. */
+  /** A private name as captured by code that can see it. */
   | { readonly kind: "privateName"; readonly name: PrivateName }
-  /** The error of an instruction that throws, which only plain JavaScript can make: nobody looks into it. */
+  /** The error of an instruction that throws, which only plain JavaScript can create: it is opaque. */
   | { readonly kind: "thrown"; readonly step: number; readonly cause: BreakCause }
   /**
-   * A boxed or native object that is passed around and compared, but not looked into; `isOrdinary`: its properties are
-   * read as those of any object.
+   * A boxed or native object that is passed around and compared, but is opaque otherwise; `isOrdinary`: its properties
+   * are read as those of any object.
    */
   | {
     readonly kind: "opaque";
     readonly what: string;
     readonly isOrdinary?: boolean;
-    /** Of a loop's iterator over an array that was begun before: how far the trace has taken it. */
+    /** For a loop's iterator over an array that was started before: how far the trace has advanced it. */
     readonly begun?: { taken: number; isOver: boolean };
-    /** Of a proxy whose traps can be run. */
+    /** For a proxy whose traps can be run. */
     readonly proxy?: ProxyParts;
   };
 
@@ -345,9 +354,9 @@ export interface LaterCall {
   readonly args: readonly Value[];
 }
 
-/** A list from outside whose length is another one in each call: what the trace has put behind it. */
+/** A list from outside whose length differs from call to call: the elements that the trace has appended. */
 export interface GrowingList {
-  /** How long the call has brought it. */
+  /** Its length at the beginning of the call. */
   readonly length: NumberValue;
   readonly added: Value[];
 }
@@ -360,25 +369,25 @@ export interface ProxyParts {
 
 export interface FunctionExotic {
   readonly kind: "function";
-  /** A function made in the trace; null for real ones. */
+  /** A function created in the trace; null for real ones. */
   readonly closure: ClosureState | null;
-  /** A class made in the trace; null for other functions. */
+  /** A class created in the trace; null for other functions. */
   readonly definition: ClassDefinition | null;
 }
 
-/** A private name in the hands of some code. */
+/** A private name as held by some code. */
 export interface PrivateName {
   /** The name as written, with its #. */
   readonly text: string;
   /** Position of its declaration. */
   readonly declaration: string;
-  /** Reaches members of objects that exist outside of the trace; null for names of classes made in it. */
+  /** Accesses members of objects that exist outside of the trace; null for names of classes created in it. */
   readonly access: PrivateAccess | null;
-  /** Whose name it is: the class made in the trace, or the function that has it from outside. */
+  /** The owner of the name: the class created in the trace, or the function that has it from outside. */
   readonly holder: ObjectValue | null;
 }
 
-/** Code of a class made in the trace. */
+/** Code of a class created in the trace. */
 export interface MadeCode {
   readonly code: CodeObject;
   readonly free: readonly FreeBinding[];
@@ -391,7 +400,7 @@ export interface PrivateMethod {
   readonly set: ObjectValue | null;
 }
 
-/** A class made in the trace. */
+/** A class created in the trace. */
 export interface ClassDefinition {
   readonly derived: boolean;
   readonly constructorCode: MadeCode | null;
@@ -404,7 +413,7 @@ export interface ClassDefinition {
   readonly privateMethods: ReadonlyMap<string, PrivateMethod>;
 }
 
-/** A function made by a `closure` instruction. */
+/** A function created by a `closure` instruction. */
 export interface ClosureState {
   readonly code: CodeObject;
   readonly free: readonly FreeBinding[];
@@ -432,24 +441,24 @@ export interface SuspendedFrame {
 
 export interface ListIteratorExotic {
   readonly kind: "listIterator";
-  /** The array, Map, Set or string that is iterated. */
+  /** The iterated array, Map, Set or string. */
   readonly over: Value;
   readonly what: "keys" | "values" | "entries";
   index: number;
   done: boolean;
-  /** Whether a loop alone has it, and no variable or property of the program. */
+  /** Whether only a loop holds it, and no variable or property of the program. */
   isOfLoop: boolean;
-  /** The instruction that made it. */
+  /** The instruction that created it. */
   readonly madeAt: number;
 }
 
 let nextObject = 0;
 
-/** An object: real, with the changes of the trace on top, or made in the trace. */
+/** An object: a real one with the changes of the trace on top, or one created in the trace. */
 export class ObjectValue {
   readonly kind = "object";
   readonly id: number = nextObject++;
-  /** Changed or added own properties; all own properties of objects made in the trace. In key order. */
+  /** Changed or added own properties; all own properties of objects created in the trace. In key order. */
   readonly slots: Map<string | symbol, Slot> = new Map();
   /** Values read from the real object so far. */
   readonly reads: Map<string | symbol, Value> = new Map();
@@ -467,21 +476,23 @@ export class ObjectValue {
   variable: { readonly name: string; readonly cell: LiveCell } | null = null;
   /** Integrity set in the trace. */
   frozen: "no" | "sealed" | "frozen" | "inextensible" = "no";
-  /** An arguments object, which prints as one: whether its function's parameters are its elements. */
+  /** For an arguments object, which prints as one: whether its function's parameters alias its elements. */
   arguments: "mapped" | "unmapped" | null = null;
-  /** A property of a tensor that this object is: shape, strides. */
+  /** The property of a tensor that this object is: shape, strides. */
   tensorProperty: { readonly tensor: TensorValue; readonly name: string } | null = null;
-  /** The function made in the trace that was made with this object as its prototype. */
+  /** The function of the trace that was created with this object as its prototype. */
   prototypeOf: ObjectValue | null = null;
   /** Private members written in the trace, by their access. */
   readonly privates: Map<PrivateAccess, Value> = new Map();
   /** The accesses to private members that the trace has used, by name. */
   readonly privateAccess: Map<string, PrivateAccess[]> = new Map();
-  /** Private members of an object made in the trace: of each class that has initialised it, by declaration. */
+  /** Private members of an object created in the trace: for each class that has initialised it, by declaration. */
   readonly privateFields: Map<ObjectValue, Map<string, Value | PrivateMethod>> = new Map();
-  /** Why generated code cannot make it, and at which instruction the graph ends if it is needed there. */
+  /**
+   * The reason why generated code cannot create it, and the instruction at which the graph ends if it is needed there.
+   */
   onlyTraced: { readonly step: number; readonly cause: BreakCause } | null = null;
-  /** The prototype was replaced in the trace. */
+  /** Whether the prototype was replaced in the trace. */
   prototypeChanged = false;
 }
 
@@ -491,7 +502,7 @@ export type CellPlace =
   | { readonly kind: "live"; readonly cell: LiveCell }
   /** An object of generated code whose property `v` is the content. */
   | { readonly kind: "box"; readonly cell: LiveCell; readonly source: Source }
-  /** The captured variable of a function that may be another one in the next call. */
+  /** The captured variable of a function that may differ in the next call. */
   | {
     readonly kind: "captured";
     readonly cell: LiveCell;
@@ -506,20 +517,20 @@ export class CellValue {
   changed = false;
   constructor(
     readonly name: string,
-    /** Null for cells made in the trace. */
+    /** Null for cells created in the trace. */
     readonly place: CellPlace | null,
-    /** Null while an outside cell has not been read. */
+    /** Null until an outside cell has been read. */
     public content: Value | null,
   ) {}
 }
 
-/** The keys a for-in loop still has to visit. */
+/** The keys that a for-in loop has yet to visit. */
 export class EnumeratorValue {
   readonly kind = "enumerator";
   constructor(readonly object: ObjectValue | null, readonly keys: readonly string[], public index: number) {}
 }
 
-/** typeof of a value; null where only the elements of a tensor say it. */
+/** typeof of a value; null if it depends on the elements of a tensor. */
 export function typeOf(value: Value): string | null {
   switch (value.kind) {
     case "constant":

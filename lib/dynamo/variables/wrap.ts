@@ -1,6 +1,7 @@
 /**
  * Wraps real values, read at a source, as traced values, with the guards that ensure the same value in later calls.
- * Invariant: one value per real object and trace; contents of objects are read only when the program does.
+ * Invariant: there is one value per real object and trace; contents of objects are read only when the program reads
+ * them.
  */
 import { begunAt } from "../functions/begun_iterators.ts";
 import { types } from "node:util";
@@ -58,7 +59,7 @@ export interface WrapSettings {
   readonly shapes: ShapeMarks;
   /** The function's code, or null for functions without accessible source. */
   codeOf(fn: object): CodeObject | null;
-  /** The variable that an object of generated code stands for, or null. */
+  /** The variable that an object of generated code represents, or null. */
   variableOf(real: object): { readonly name: string; readonly cell: LiveCell } | null;
   /** Target and handler of a proxy; null if they are unknown or the proxy has been revoked. */
   proxyParts(proxy: object): { readonly target: object; readonly handler: object } | null;
@@ -70,7 +71,7 @@ export interface WrapSettings {
   isParameter(tensor: Tensor): boolean;
 }
 
-/** Makes and remembers values of real objects. */
+/** Creates and caches values of real objects. */
 export class Wrapper {
   readonly #values = new Map<object, TensorValue | ObjectValue>();
   /** Every tensor that came from outside. */
@@ -102,12 +103,12 @@ export class Wrapper {
     }
   }
 
-  /** Every object that the trace has met. */
+  /** Every object that the trace has encountered. */
   get met(): Iterable<object> {
     return this.#values.keys();
   }
 
-  /** An object that is known once and for all. */
+  /** An object that never changes. */
   known(real: object, label: string): Value {
     return this.object(real, knownSource(label, real));
   }
@@ -119,7 +120,7 @@ export class Wrapper {
     return this.known(real, label);
   }
 
-  /** The value of a real object, if the trace has met it. */
+  /** The value of a real object, if the trace has encountered it. */
   find(real: object): TensorValue | ObjectValue | undefined {
     return this.#values.get(real);
   }
@@ -146,14 +147,14 @@ export class Wrapper {
     return constant(value);
   }
 
-  /** Notes the length of a list; gives whether calls have brought it with another one before. */
+  /** Records the length of a list; returns whether earlier calls had another one. */
   lengthChanges(length: number, place: Source): boolean {
-    // Whoever keeps the answer looks for the place
+    // Caching the answer requires looking for the place
     this.output.rememberSource(place);
     return this.settings.history.numberChanges(place.name, length);
   }
 
-  /** The length of a list, where calls have brought it with others; null: it is a constant. */
+  /** The length of a list, if it differs from call to call; null: it is a constant. */
   changingLength(length: number, place: Source): NumberValue | null {
     const { dynamic, history } = this.settings;
     if (!this.lengthChanges(length, place) || dynamic === "never") return null;
@@ -162,7 +163,7 @@ export class Wrapper {
     return value.kind === "number" ? value : null;
   }
 
-  /** The same of a number. */
+  /** The same for a number. */
   hasMany({ expression, hint }: NumberValue): boolean {
     const computation = hostText(expression, leafKey);
     return this.needsMany(computation, hint);
@@ -196,16 +197,16 @@ export class Wrapper {
     return new NumberValue({ kind: "source", source }, value, null);
   }
 
-  /** A text or symbol: a constant until calls have brought another one. */
+  /** A string or symbol: a constant until a call has passed another one. */
   #passed(value: Passed, source: Source): Value {
     return this.passed(value, source) ?? this.#constant(value, source);
   }
 
-  /** A text or symbol where calls have brought another one; null: it is the same so far. */
+  /** A string or symbol that differs from call to call; null: it has been the same so far. */
   passed(value: Passed, source: Source): PassedValue | null {
     const { dynamic, history } = this.settings;
     if (isKnown(source) || dynamic === "never") return null;
-    // Whoever keeps the answer looks for the place
+    // Caching the answer requires looking for the place
     this.output.rememberSource(source);
     if (!history.numberChanges(source.name, value)) return null;
     const made = new PassedValue(value, { kind: "source", source }, (mayEnd) => {
@@ -218,15 +219,19 @@ export class Wrapper {
     return made;
   }
 
-  /** Returns whether there are so many versions for one value of a computation each that the graph ends instead. */
+  /**
+   * Returns whether so many versions have been specialised to one value of a computation each that the graph ends
+   * instead.
+   */
   needsMany(computation: string, value: unknown, most?: number): boolean {
     const { mayBreak, history } = this.settings;
     return mayBreak() && history.needsOne(computation, value, most);
   }
 
   /**
-   * The same of texts that programs look at and of functions that they are given. A version for each serves these best,
-   * but at the limit of versions the function would run uncompiled: the last ones are left for all further values alike.
+   * The same for strings that programs inspect and for functions that they receive. A version for each serves these
+   * best, but at the limit of versions the function would run uncompiled: the last ones are left for all further values
+   * alike.
    */
   #hasKinds(what: "texts" | "functions", source: Source, value: unknown): boolean {
     const { cacheSizeLimit } = config, most = Math.max(1, cacheSizeLimit - 2);
@@ -245,7 +250,7 @@ export class Wrapper {
     if (this.settings.isAmbient(real)) {
       return new ObjectValue({ kind: "opaque", what: "ambient state of the library" }, null, real, source);
     }
-    // In this order: asking an object for its class runs the traps of a proxy that it inherits from.
+    // In this order: testing an object's class runs the traps of a proxy from which it inherits.
     if (Object.hasOwn(real, "layout") && real instanceof Tensor) {
       if (this.settings.isPlainTensor(real)) return this.#tensor(real, source);
       this.output.guard({
@@ -294,16 +299,16 @@ export class Wrapper {
   }
 
   /**
-   * The place of a prototype that functions of the program make anew, as those of classes and literals in them: objects
-   * that inherit from another one of the same text were there before. Null: it is guarded by identity, as where a class
-   * may have private members, which are others in each evaluation of it.
+   * The place of a prototype that functions of the program create anew, as those of classes and literals in them, once
+   * objects that inherit from another prototype with the same text have been seen. Null: it is guarded by identity, as
+   * when a class may have private members, which differ in each evaluation of it.
    */
   #madeAnew(prototype: object | null, source: Source): Source | null {
     if (isKnown(source)) return null;
     let isAnew: boolean | null = null, hasPrivates = false, place = source;
     for (let at = prototype; at && !types.isProxy(at) && !BUILTIN_OBJECTS.has(at);) {
       place = prototypeSource(place);
-      // Whoever keeps the answer looks for the place
+      // Caching the answer requires looking for the place
       this.output.rememberSource(place);
       const changes = this.settings.history.prototypeChanges(place.name, at);
       isAnew ??= changes;
@@ -314,8 +319,8 @@ export class Wrapper {
   }
 
   /**
-   * The program depends on what an object inherits from. Properties that are found are guarded by their values,
-   * wherever they are; this is for what is not found, for accessors and for `instanceof`.
+   * Relies on the prototype chain of an object. Properties that are found are guarded by their values, wherever they
+   * are; this is for properties that are not found, for accessors and for `instanceof`.
    */
   relyOnPrototype(object: ObjectValue): void {
     const { real, source } = object;
@@ -332,7 +337,7 @@ export class Wrapper {
     return value.kind === "object" ? value : null;
   }
 
-  /** A proxy that is the same in all calls is looked into; of others only that they are proxies is known. */
+  /** A proxy that is the same in all calls is inspected; of others only the fact that they are proxies is known. */
   #proxy(real: object, source: Source): ObjectValue {
     const parts = this.isExchanged(real, source) ? null : this.settings.proxyParts(real);
     if (!parts) {
@@ -403,8 +408,8 @@ export class Wrapper {
 
   /**
    * Returns whether a place that is passed in has held another object in another call: it is then not guarded by
-   * identity, which would need a version for each. One version serves all modules of a class, once it has met two of
-   * them.
+   * identity, which would need a version for each object. One version serves all modules of a class, once two of them
+   * have been seen.
    */
   isExchanged(real: object, source: Source): boolean {
     return isPassedIn(source) && this.settings.history.objectChanges(source.name, real);
@@ -463,19 +468,19 @@ export class Wrapper {
 }
 
 /**
- * Returns whether an object is guarded by identity, so that checks need not inspect it: modules are. A replaced
- * module has other parameters, unless it has none; of those, programs may pass equal ones.
+ * Returns whether an object is guarded by identity, so that checks need not inspect it: modules are. A replaced module
+ * has other parameters, unless it has none; of those, programs may pass equal ones.
  */
 function staysItself(real: object, source: Source): boolean {
   return source.kind === "property" && isModule(real) && (!isPassedIn(source) || ownsParameter(real));
 }
 
-/** Methods reached through an instance are found on its prototype. */
+/** Methods accessed through an instance are found on its prototype. */
 function isFoundOnPrototype(source: Source): boolean {
   return source.kind === "property" && source.base.kind === "known";
 }
 
-/** Returns whether an object inherits from one that differs in each call: a guard checks how that one was made. */
+/** Returns whether an object inherits from one that differs in each call: a guard checks how that was created. */
 export function inheritsAnew({ prototype }: ObjectValue): boolean {
   return prototype?.source?.kind === "prototype";
 }
@@ -543,7 +548,7 @@ const GENERATOR = "a generator", ITERATOR = "an iterator";
 /** Kinds of native objects whose properties are read as those of any object. */
 const ORDINARY: ReadonlySet<string> = new Set([WEAK_REFERENCE, DATE, PROMISE, GENERATOR, ITERATOR]);
 
-/** An object of the engine's own classes that shows memory; null for all others. */
+/** An object of the engine's own classes that accesses memory; null for all others. */
 function bytesOf(real: object, prototype: object | null, { memories }: OutputGraph): Exotic | null {
   const type = bytesClass(real), place = type && bytesPlace(real, type);
   if (!type || !place || prototype !== BYTES_CLASSES[type].of.prototype) return null;
@@ -584,7 +589,7 @@ const NATIVE_ITERATORS: ReadonlySet<object> = new Set<object>([
   Object.getPrototypeOf(""[Symbol.iterator]()),
 ]);
 
-/** Builtin objects whose prototypes nobody changes. */
+/** Builtin objects whose prototypes never change. */
 function isSettled(real: object): boolean {
   return types.isModuleNamespaceObject(real) || BUILTIN_OBJECTS.has(real);
 }

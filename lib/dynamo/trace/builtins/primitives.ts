@@ -32,7 +32,7 @@ function pure(table: ModelTable, owner: object, names: readonly string[]): void 
     table.method(owner, name, (m, { self, args }) => {
       const text = TEXTUAL.has(name) ? textByMethod(m, fn, { self, args }) : null;
       if (text) return text;
-      // Functions of a class do not look at it
+      // Static functions that ignore their receiver
       const receiver = typeof owner === "function" || owner === globalThis
         ? undefined
         : primitiveOf(m, self, name);
@@ -48,7 +48,7 @@ function pure(table: ModelTable, owner: object, names: readonly string[]): void 
   }
 }
 
-/** Methods that make a text of any text or number, if their arguments allow it of one. */
+/** Methods that yield a string for any string or number, if their arguments allow it for one. */
 const TEXTUAL: ReadonlySet<string> = new Set([
   "charAt",
   "concat",
@@ -95,7 +95,7 @@ const STRING = [
 ];
 const NUMBER = ["toExponential", "toFixed", "toPrecision", "toString", "valueOf"];
 
-/** Builtins that give another number each time; the clocks say what has happened before. */
+/** Builtins that return another number in each call; the clocks must follow what has happened before. */
 function changingNumbers(table: ModelTable): void {
   const { random } = Math, { now } = Date;
   table.call(random, ({ output }) => output.callHost("Math.random()", random, { isTimed: false }));
@@ -108,7 +108,7 @@ function changingNumbers(table: ModelTable): void {
   });
 }
 
-/** Math: numbers may differ from call to call, conversions run in order. */
+/** Math: numbers may differ from call to call; conversions run in order. */
 function mathematics(table: ModelTable): void {
   for (const name of Reflect.ownKeys(Math)) {
     // One is not a pure function, the other takes an iterable
@@ -155,7 +155,7 @@ function mathematics(table: ModelTable): void {
   }
 }
 
-/** Hands a converted argument on. */
+/** Passes a converted argument on. */
 function converting(
   m: Interpreter,
   request: CallRequest,

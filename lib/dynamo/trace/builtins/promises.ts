@@ -1,6 +1,6 @@
 /**
- * Models of methods of promises. A promise exists when the graph has run: generated code makes it by the same call, in
- * the program's order, so that jobs come in that order too. Invariant: making it runs no code of the program.
+ * Models of methods of promises. A promise exists once the graph has run: generated code creates it by the same call,
+ * in the program's order, so that jobs run in that order, too. Invariant: creating it runs no code of the program.
  */
 import { invariant } from "../../../base/errors.ts";
 import { breakGraph } from "../../break_reasons.ts";
@@ -16,7 +16,7 @@ import type { ModelTable } from "./table.ts";
 const CLASS = Promise, PROTOTYPE = Promise.prototype, { resolve } = Promise, { then } = PROTOTYPE;
 const SPECIES: unknown = Reflect.getOwnPropertyDescriptor(Promise, Symbol.species)?.get;
 
-/** The program depends on the methods that promises call of each other. */
+/** Relies on the methods that promises call on each other. */
 function relyOnMethods(m: Interpreter): void {
   const prototype = builtinPrototype(m, PROTOTYPE, "Promise"),
     constructor = m.wrapper.known(CLASS, "Promise");
@@ -36,19 +36,19 @@ function relyOnMethods(m: Interpreter): void {
   }
 }
 
-/** Results of several promises come in lists and objects, which are asked for a method `then` as everything is. */
+/** Results of several promises are passed in lists and objects, whose `then` is looked up as for any value. */
 function refuseThenableResults(m: Interpreter): void {
   refuseThenable(m, newArray(m, []));
   refuseThenable(m, newObject(m));
 }
 
-/** A promise that a method makes of values whose code is not asked. */
+/** A promise created by a method from values whose code is not run. */
 function made(m: Interpreter, request: CallRequest): ObjectValue {
   relyOnMethods(m);
   return callLater(m, "promise", request);
 }
 
-/** A method of the class itself; classes that extend it construct what they like. */
+/** A method of the class itself; classes that extend it may construct anything. */
 function ofClass(name: string, model: BuiltinModel): BuiltinModel {
   return (m, request) => {
     const { self } = request;
@@ -64,7 +64,7 @@ export function addPromises(table: ModelTable): void {
   for (const name of ["all", "allSettled", "any", "race"] as const) {
     const combine: BuiltinModel = (m, request) => {
       const { args: [source], completion } = request;
-      // Whatever goes wrong while it is iterated over rejects the promise
+      // Any failure during the iteration rejects the promise
       const isList = source?.kind === "object" && source.exotic.kind === "array" &&
         listIteratorOf(m, source)?.exotic.kind === "listIterator";
       if (!isList) return breakGraph("builtin", `Promise.${name} of another value than an array`);

@@ -22,7 +22,7 @@ export function fromPure(m: Interpreter, value: unknown): Value | null {
   return primitive(value);
 }
 
-/** A value as plain data, for builtins that only read it; throws a break where it is not. */
+/** A value as plain data, for builtins that only read it; breaks the graph if it is not. */
 export function primitiveOf(m: Interpreter, value: Value, what: string): Primitive {
   if (value.kind === "constant") return value.value;
   if (value.kind === "number") return settledNumber(m, value).value;
@@ -30,20 +30,20 @@ export function primitiveOf(m: Interpreter, value: Value, what: string): Primiti
   return breakGraph("coercion", `an object is an argument of ${what}`);
 }
 
-/** The text of a primitive, for builtins that convert what they are given; throws a break where it is none. */
+/** The text of a primitive, for builtins that convert their arguments; breaks the graph for other values. */
 export function textArgument(m: Interpreter, value: Value, what: string): string {
   return value.kind === "constant" || value.kind === "number"
     ? textOf(m, value)
     : String(primitiveOf(m, value, what));
 }
 
-/** A primitive as the whole number that it stands for as a position; null: it cannot be converted to a number. */
+/** A primitive as the integer that it represents as a position; null if it cannot be converted to a number. */
 export function wholeNumberOf(value: Primitive): number | null {
   if (typeof value === "symbol" || typeof value === "bigint") return null;
   return Math.trunc(Number(value)) || 0;
 }
 
-/** An argument that is a whole number, cut off as the language does; `length` bounds what is beyond every number. */
+/** An argument that is an integer, truncated as the language does; `length` bounds infinite values. */
 export function positionOf(
   m: Interpreter,
   value: Value | undefined,

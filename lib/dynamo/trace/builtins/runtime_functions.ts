@@ -1,7 +1,7 @@
 /**
- * Models of functions of the runtime that are no part of the language: timers, conversions of texts, and attributes of
- * its objects, which are read and guarded where a call finds them. Invariant: what the runtime loads when it is first
- * used is not loaded to find out whether a function has a model.
+ * Models of functions of the runtime that are not part of the language: timers, conversions of texts, and attributes of
+ * its objects, which are read and guarded where a call finds them. Invariant: lazily loaded parts of the runtime are
+ * not loaded to find out whether a function has a model.
  */
 import { invariant } from "../../../base/errors.ts";
 import { breakGraph } from "../../break_reasons.ts";
@@ -31,10 +31,10 @@ const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   URL: ["hash", "host", "hostname", "href", "origin", "pathname", "port", "protocol", "search"],
 };
 
-/** In place of an attribute that an object of another class does not have: asking it throws. */
+/** In place of an attribute that an object of another class lacks: reading it throws. */
 const FOREIGN = Symbol("foreign");
 
-/** Accesses to attributes, by their getters. */
+/** Access to attributes, by their getters. */
 const accesses = new WeakMap<object, PrivateAccess>();
 
 function accessTo(getter: object): PrivateAccess {
@@ -66,7 +66,7 @@ function attribute(m: Interpreter, object: Value, name: string, ...[getter]: [ge
   return m.wrapper.wrap(answer, memberSource(object, `<${name}>`, access));
 }
 
-/** The prototype of a class as the runtime has it. */
+/** The runtime's original prototype of a class. */
 function prototypeOf(name: string): object | undefined {
   const own: unknown = getOwnPropertyDescriptor(globalThis, name)?.value ?? loadedBuiltin(name);
   const prototype: unknown = typeof own === "function" ? own.prototype : undefined;
@@ -96,7 +96,7 @@ const throwIfAborted: BuiltinModel = (m, { self }) => {
   return isAborted.value === true ? m.raise(attribute(m, self, "reason", reason)) : UNDEFINED;
 };
 
-/** A conversion of a text, which throws for some. */
+/** A conversion of a text, which throws for some texts. */
 const converted: BuiltinModel = (m, { callee: { real }, args: [text] }) => {
   if (!text || typeof real !== "function") return breakGraph("throws", "a conversion of no text");
   const given = textArgument(m, text, functionLabel(real));
@@ -113,7 +113,7 @@ const FUNCTIONS: Readonly<Record<string, BuiltinModel>> = {
   btoa: converted,
 };
 
-/** TextEncoder.prototype.encode of a text that is known */
+/** TextEncoder.prototype.encode of a known text */
 const encode: BuiltinModel = (m, { self, args: [text] }) => {
   const prototype = prototypeOf("TextEncoder");
   const isEncoder = self.kind === "object" && self.real !== null && self.prototype?.real === prototype;

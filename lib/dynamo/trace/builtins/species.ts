@@ -1,5 +1,5 @@
 /**
- * The lists that array methods make: arrays, or those that the class of their receiver constructs. Invariant: the
+ * The lists that array methods create: arrays, or those that the class of their receiver constructs. Invariant: the
  * constructor of a class is called once, before any element is read.
  */
 import { breakGraph } from "../../break_reasons.ts";
@@ -33,7 +33,7 @@ function plain(m: Interpreter): List {
   return isList(made) ? made : breakGraph("builtin", "an array");
 }
 
-/** Hands on a list that a class constructs. */
+/** Passes on a list that a class constructs. */
 function constructed(
   m: Interpreter,
   callee: Value,
@@ -67,7 +67,7 @@ export function isPlainList(m: Interpreter, array: ObjectValue): boolean {
   return !present;
 }
 
-/** Hands on the list that a method of an array fills: of the class that its receiver names. */
+/** Passes on the list that an array method fills: of the class that its receiver names. */
 export function ofSpecies(
   m: Interpreter,
   { array, length }: { readonly array: ObjectValue; readonly length: number },
@@ -92,7 +92,7 @@ export function ofSpecies(
   return PUSHED;
 }
 
-/** Hands on the list that Array.of and Array.from fill: of their receiver, where that is a class. */
+/** Passes on the list that Array.of and Array.from fill: of their receiver's class, if it is one. */
 export function ofReceiver(
   m: Interpreter,
   args: readonly Value[],
@@ -103,7 +103,7 @@ export function ofReceiver(
   return constructed(m, self, args, request, fill);
 }
 
-/** Puts elements in a list, and sets its length. */
+/** Stores elements in a list, and sets its length. */
 export function filled(list: List, elements: readonly Element[]): List {
   list.exotic.elements.splice(0, Infinity, ...elements);
   return list;

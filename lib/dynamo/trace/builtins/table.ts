@@ -1,6 +1,6 @@
 /**
- * The table of modelled builtins, by the identity of the functions. Invariant: only functions that were builtins when
- * dyn loaded are in it, so a function that a user puts in a builtin's place is never mistaken for it.
+ * The table of modelled builtins, by the identity of the functions. Invariant: it contains only functions that were
+ * builtins when dyn was loaded, so a user's replacement of a builtin is never mistaken for it.
  */
 import { breakGraph } from "../../break_reasons.ts";
 import { isReplaced } from "../../../base/own_builtins.ts";

@@ -1,5 +1,5 @@
 /**
- * Models of timers and of jobs that programs queue: generated code sets and clears them behind the graph, in the
+ * Models of timers and of jobs that programs queue: generated code sets and clears them after the graph, in the
  * program's order. Invariant: setting and clearing runs no code of the program.
  */
 import { breakGraph } from "../../break_reasons.ts";
@@ -8,7 +8,7 @@ import type { BuiltinModel, Interpreter } from "../interpreter.ts";
 import { callLater } from "../later_calls.ts";
 import type { ModelTable } from "./table.ts";
 
-/** The prototype of what sets a timer. */
+/** The prototype of timer objects. */
 let timers: object | null = null;
 
 function prototypeOfTimers(): object {
@@ -18,13 +18,13 @@ function prototypeOfTimers(): object {
   return timers = Object.getPrototypeOf(timer);
 }
 
-/** A delay that is not converted by code of the program. */
+/** Returns whether converting a delay runs no code of the program. */
 function isDelay(value: Value | undefined): boolean {
   if (value === undefined || value.kind === "number") return true;
   return value.kind === "constant" && (value.value === undefined || typeof value.value === "number");
 }
 
-/** Returns whether a value is a timer, or nothing: what may be cleared. */
+/** Returns whether a value can be cleared: a timer, or none. */
 function isTimer(m: Interpreter, value: Value | undefined): boolean {
   if (value?.kind !== "object") return value?.kind === "constant" && (value.value ?? null) === null;
   if (value.exotic.kind === "called") return value.exotic.gives === "object";

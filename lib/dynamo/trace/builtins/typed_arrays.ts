@@ -1,6 +1,6 @@
 /**
- * Models of typed arrays, whose elements are read from memory of the program or made in the trace. Invariant: elements
- * that calls bring others of are never looked at; where a method has to, the graph ends.
+ * Models of typed arrays, whose elements are read from memory of the program or created in the trace. Invariant:
+ * elements that differ from call to call are never inspected; if a method has to, the graph ends.
  */
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
 import { BYTES_CLASSES, NUMBER_ARRAYS, type NumberType } from "../../guards/bytes.ts";
@@ -27,10 +27,10 @@ import type { ModelTable } from "./table.ts";
 
 const PROTOTYPE: object = Object.getPrototypeOf(Int8Array.prototype);
 
-/** Methods that look at elements, with arguments that are primitives. */
+/** Methods that inspect elements, with primitive arguments. */
 const LOOKING = ["includes", "indexOf", "join", "lastIndexOf"] as const;
 
-/** Methods that call back, by the name of their stand-in. */
+/** Methods with callbacks, by the name of their stand-in. */
 const CALLING = [
   "forEach",
   "some",
@@ -41,7 +41,7 @@ const CALLING = [
   "findLastIndex",
 ] as const;
 
-/** Methods on elements as they are. */
+/** Methods that copy or move elements without inspecting them. */
 const METHODS: Readonly<
   Record<string, (m: Interpreter, array: NumbersObject, args: readonly Value[]) => CallResult>
 > = {
@@ -58,7 +58,7 @@ const METHODS: Readonly<
   },
   fill: (m, array, args) => {
     const [from, end] = rangeOf(m, args.slice(1), knownSize(m, array));
-    // It is converted even where there is nothing to fill
+    // It is converted even if there is nothing to fill
     const [value = UNDEFINED] = elementsOf(m, typedOf(m, array.exotic.type, [args[0] ?? UNDEFINED]));
     for (let i = from; i < end; i++) putElement(m, array, i, value);
     return array;
@@ -86,7 +86,7 @@ const METHODS: Readonly<
   toReversed: (m, array) => typedOf(m, array.exotic.type, elementsOf(m, array).reverse()),
 };
 
-/** Where a range of elements begins and ends. */
+/** The start and end of a range of elements. */
 function rangeOf(m: Interpreter, [start, end]: readonly Value[], length: number): [number, number] {
   const at = (value: Value | undefined, fallback: number) => {
     const given = positionOf(m, value, { length, fallback });
@@ -95,7 +95,7 @@ function rangeOf(m: Interpreter, [start, end]: readonly Value[], length: number)
   return [at(start, 0), at(end, length)];
 }
 
-/** Methods that make another array ask the object, and its class, for a class. */
+/** Methods that create another array look up a class on the object, and on its class. */
 function refuseSpecies(m: Interpreter, array: NumbersObject): void {
   const found = findProperty(m, array, "constructor");
   const maker = found.kind === "value" && found.value.kind === "object" ? found.value.real : null;
@@ -114,7 +114,7 @@ function itemsOf(m: Interpreter, source: Value): readonly Value[] {
     : breakGraph("constructor", "a typed array of what is not a list");
 }
 
-/** A typed array of the elements of a list, or of another one. */
+/** A typed array with the elements of a list, or of another typed array. */
 function copied(m: Interpreter, type: NumberType, source: Value): Value {
   const typed = numbersObject(source);
   if (typed?.exotic.type === type) return copyOfElements(m, typed, 0, sizeOf(m, typed));

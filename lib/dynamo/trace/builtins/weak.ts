@@ -1,6 +1,6 @@
 /**
  * Models of WeakMaps and WeakSets: the trace treats a key's entry like an object's private member. Invariant: a weak
- * collection that is made in the trace does not leave it.
+ * collection created in the trace does not leave it.
  */
 import { types } from "node:util";
 import { breakGraph } from "../../break_reasons.ts";
@@ -50,7 +50,7 @@ function accessesOf(weak: Weak): Accesses {
   return accesses;
 }
 
-/** A weak collection: of the trace, by what its keys have, or of the program. */
+/** A weak collection: one of the trace, which is stored with its keys, or one of the program. */
 type Found =
   | { readonly kind: "made"; readonly entries: Map<Value, Value> }
   | { readonly kind: "real"; readonly accesses: Accesses };
@@ -83,7 +83,7 @@ function read(m: Interpreter, found: Found, key: Value): Value | null {
   const { content, presence } = found.accesses, { real, source } = key;
   const written = key.privates.get(content);
   if (written) return written;
-  // No outside collection has an entry for an object made in the trace.
+  // No outside collection has an entry for an object created in the trace.
   if (!real || !source) return null;
   const has = m.wrapper.wrap(presence.get(real), memberSource(key, "<in a weak collection>", presence));
   if (has.kind !== "constant" || has.value !== true) return null;
