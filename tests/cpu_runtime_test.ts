@@ -7,6 +7,7 @@ import { addressOf, callAt, entryAddress } from "../backends/cpu/ffi.ts";
 import { buildLibraries, cacheCounters, storedText } from "../backends/cpu/object_cache.ts";
 import { type Routine, routineAddresses } from "../backends/cpu/runtime_library.ts";
 import { ToolchainError } from "../backends/cpu/compiler_faults.ts";
+import { runInBackground, runSideBySide } from "../backends/cpu/compiler_process.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { randomNumbers, TAKES_ALL, testSeed } from "./support/sampling.ts";
 
@@ -234,6 +235,25 @@ test("a rejected source names itself and shows the compiler's message", () => {
     ToolchainError,
   );
   assert(error.message.includes("broken.cpp") && error.message.includes("nothing"), error.message);
+});
+
+test("compilers whose commands are longer together than one argument of a process may be", async () => {
+  const folder = Deno.makeTempDirSync(), long = "x".repeat(8000);
+  const commands = Array.from({ length: 40 }, (_, i) => ({
+    words: ["sh", "-c", `exit ${i % 3}`, long],
+    log: `${folder}/${i}.log`,
+  }));
+  const expected = commands.map((_, i) => ({ kind: "exit", code: i % 3 }) as const);
+  assertEquals(runSideBySide(commands, 10), expected);
+  assertEquals([...Deno.readDirSync(folder)].filter(({ name }) => !name.endsWith(".log")), []);
+  const run = runInBackground(commands, { seconds: 10, folder });
+  let endings = run.poll();
+  while (!endings) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    endings = run.poll();
+  }
+  assertEquals(endings, expected);
+  run.stop();
 });
 
 test("two processes may build the same library at once", async () => {

@@ -101,10 +101,14 @@ export function failureOf({ compiler, task, ending, log, folder }: Attempt): Too
   const written = log.trim().split("\n"), lines = written.slice(-LAST_LINES).join("\n");
   const error = (kind: FaultKind, found: string, more = "") =>
     new ToolchainError(`Expected ${compiler} to ${task} but found ${found}${more && `:\n${more}`}`, kind);
-  const full = /no space left|disk quota exceeded/i.test(log) ? "" : fullFolder(folder);
+  const full = tellsOfFullDisk(log) ? "" : fullFolder(folder);
   switch (ending.kind) {
     case "unstarted":
-      return error("unusable", `that it cannot be started: ${ending.because}`, lines);
+      return error(
+        tellsOfFullDisk(ending.because) ? "space" : "unusable",
+        `that it cannot be started: ${ending.because}`,
+        lines,
+      );
     case "timeout":
       return error("timeout", `it still running after ${ending.seconds} s`, lines);
     case "signal":
@@ -139,7 +143,7 @@ export function brokenLibrary(path: string, because: string): ToolchainError {
 /** Returns the error for a folder or a file of the compiler that cannot be created. */
 export function folderFailure(thrown: unknown, task: string): ToolchainError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  const full = /no space left|disk quota exceeded/i.test(message);
+  const full = tellsOfFullDisk(message);
   return new ToolchainError(
     `Expected a folder to ${task} in but found ${
       full ? "no space left" : "that it cannot be written"
@@ -148,6 +152,9 @@ export function folderFailure(thrown: unknown, task: string): ToolchainError {
     { cause: thrown },
   );
 }
+
+/** Returns whether an error of the file system, or a compiler's, is that there is no room. */
+const tellsOfFullDisk = (text: string): boolean => /no space left|disk quota exceeded/i.test(text);
 
 /** Describes the space left in a folder that is nearly full; undefined if there is room. */
 function fullFolder(folder: string): string | undefined {

@@ -4,7 +4,9 @@
  * ended or was killed; one in the background ends with this process, and its folder is removed.
  */
 import { constants } from "node:os";
+import { dirname } from "node:path";
 import process from "node:process";
+import { uniqueSuffix } from "../../lib/base/whole_file.ts";
 import { readText } from "./cache_directory.ts";
 
 /** One compiler to run. */
@@ -54,21 +56,31 @@ job() {
 
 const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** Maximum number of compilers in the background: they leave room for the program that waits for them. */
-const LANES = Math.max(1, navigator.hardwareConcurrency >> 1);
+/** Maximum number of compilers in the background: they leave processors to the program, which goes on meanwhile. */
+const BACKGROUND_LANES = Math.max(1, navigator.hardwareConcurrency >> 1);
 
-/** The call of `job` for each command. */
-function callsOf(commands: readonly Command[], seconds: number): string[] {
-  return commands.map(({ words, log, output = "/dev/null" }, i) => {
+/**
+ * Compilers at once while the program waits: more than there are processors, since each lane's share is fixed before
+ * anything is known of how long its commands take, and few enough to fit into memory.
+ */
+const WAITED_LANES = 2 * navigator.hardwareConcurrency;
+
+/** The calls of `job` for all commands, dealt out to at most `count` lanes, each a line that runs its own in turn. */
+function lanesOf(commands: readonly Command[], seconds: number, count: number): string[] {
+  const calls = commands.map(({ words, log, output = "/dev/null" }, i) => {
     const args = [String(i), String(Math.ceil(seconds)), output, log, ...words];
     return `job ${args.map(quote).join(" ")}`;
   });
+  return Array.from(
+    { length: Math.min(count, calls.length) },
+    (_, lane) => `( ${calls.filter((_, i) => i % count === lane).join("; ")} )`,
+  );
 }
 
-/** Runs a shell script and returns its output; throws if there is no shell. */
-function shell(script: string, output: "piped" | "null"): string {
+/** Runs the shell and returns its output; throws if there is no shell. */
+function shell(args: string[], output: "piped" | "null"): string {
   const ended = new Deno.Command("sh", {
-    args: ["-c", script],
+    args,
     // Messages are searched for certain words, which must not be translated.
     env: { LC_ALL: "C" },
     stdin: "null",
@@ -91,14 +103,28 @@ function endingsOf(told: string, count: number, seconds: number): Ending[] {
   });
 }
 
-/** Runs all commands at once and waits for all of them, for at most `seconds` each. */
+/** Runs all commands in parallel and waits for all of them, none longer than `seconds`. */
 export function runSideBySide(commands: readonly Command[], seconds: number): Ending[] {
-  const calls = callsOf(commands, seconds).map((call) => `( ${call} ) &`);
+  const [first] = commands;
+  if (!first) return [];
+  const lanes = lanesOf(commands, seconds, WAITED_LANES).map((lane) => `${lane} &`);
+  // In a file, since systems limit the length of an argument.
+  const script = `${dirname(first.log)}/script${uniqueSuffix()}`;
   try {
-    const told = shell([SCRIPT, ...calls, "wait"].join("\n"), "piped");
-    return endingsOf(told, commands.length, seconds);
+    Deno.writeTextFileSync(script, [SCRIPT, ...lanes, "wait"].join("\n"));
+    return endingsOf(shell([script], "piped"), commands.length, seconds);
   } catch (thrown) {
     return commands.map(() => unstarted(thrown));
+  } finally {
+    removeIfThere(script);
+  }
+}
+
+function removeIfThere(path: string): void {
+  try {
+    Deno.removeSync(path, { recursive: true });
+  } catch {
+    // It was never written, or a shell was faster.
   }
 }
 
@@ -124,29 +150,26 @@ export function runInBackground(
   { seconds, folder }: { readonly seconds: number; readonly folder: string },
 ): BackgroundRun {
   const [told, group] = [`${folder}/told`, `${folder}/group`];
-  // A process group of its own, if the system has the command for it, can be killed together with all that a compiler
-  // has started.
-  const calls = callsOf(commands, seconds);
-  const lanes = Array.from(
-    { length: Math.min(LANES, calls.length) },
-    (_, lane) => calls.filter((_, i) => i % LANES === lane),
-  );
+  const lanes = lanesOf(commands, seconds, BACKGROUND_LANES);
   const script = [
     SCRIPT,
     `folder=${quote(folder)} parent=${Deno.pid}`,
     `export TMPDIR="$folder"`,
     `( while kill -0 $parent 2>/dev/null; do sleep 1 & wait $!; done; rm -rf "$folder"; [ -z "$GROUP" ] || kill -KILL -$$ ) &`,
     "watch=$!",
-    ...lanes.map((calls) => `( ${calls.join("; ")} ) >>"$folder/telling" & lanes="$lanes $!"`),
+    ...lanes.map((lane) => `${lane} >>"$folder/telling" & lanes="$lanes $!"`),
     "wait $lanes",
     "kill -KILL $watch 2>/dev/null",
     `mv "$folder/telling" "$folder/told"`,
   ].join("\n");
-  const start = `if command -v setsid >/dev/null 2>&1; then GROUP=1 setsid sh -c ${quote(script)} & ` +
-    `echo $! >${quote(group)}; else sh -c ${quote(script)} & fi`;
+  // A group of its own, where the system has the command, can be killed with all that a compiler has started.
+  const path = quote(`${folder}/script`);
+  const start = `if command -v setsid >/dev/null 2>&1; then GROUP=1 setsid sh ${path} & ` +
+    `echo $! >${quote(group)}; else sh ${path} & fi`;
   let failure: Ending | undefined;
   try {
-    shell(start, "null");
+    Deno.writeTextFileSync(`${folder}/script`, script);
+    shell(["-c", start], "null");
   } catch (thrown) {
     failure = unstarted(thrown);
   }
@@ -164,11 +187,7 @@ export function runInBackground(
       } catch {
         // It has already ended.
       }
-      try {
-        Deno.removeSync(folder, { recursive: true });
-      } catch {
-        // The shell was faster.
-      }
+      removeIfThere(folder);
     },
   };
 }
