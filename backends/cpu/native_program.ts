@@ -41,9 +41,9 @@ function arenaOf(bytes: number): HostMemory {
 function programOptions(): string[] {
   const options = ["-Wno-unused"];
   const status = toolchainStatus();
-  if (status.kind === "ready" && status.toolchain.target.instructionSet === "avx512") {
-    if (!status.toolchain.version.includes("clang")) options.push("-mprefer-vector-width=512");
-  }
+  if (status.kind !== "ready") return options;
+  const { instructionSet, gcc } = status.toolchain.target;
+  if (instructionSet === "avx512" && gcc) options.push("-mprefer-vector-width=512");
   return options;
 }
 

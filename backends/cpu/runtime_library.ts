@@ -7,6 +7,7 @@ import { buildLibraries, type Source } from "./object_cache.ts";
 import { convSource } from "./runtime/conv.ts";
 import { gemmSource } from "./runtime/gemm.ts";
 import { sortSource } from "./runtime/sort.ts";
+import { toolchainStatus } from "./toolchain.ts";
 
 /** Names of the library routines. */
 export const ROUTINES = [
@@ -29,6 +30,16 @@ export type Routine = typeof ROUTINES[number];
  * loops.
  */
 const OPTIONS = ["-O2", "-ffp-contract=fast", "-fno-tree-loop-distribute-patterns"] as const;
+
+/**
+ * GCC tunes chains of fused multiply-adds away for some processors (AMD's Zen), where they have the latency of two
+ * instructions. The accumulators of a tile are independent, and WebAssembly fuses wherever the processor can: with
+ * this, products have the same bits on every processor that has the instruction.
+ */
+const GCC_OPTIONS = ["--param=avoid-fma-max-bits=0"] as const;
+
+/** The first version of GCC that knows `GCC_OPTIONS`. */
+const FIRST_GCC = 9;
 
 const SOURCES: Readonly<Record<Routine, () => string>> = {
   gemm_f32: () => gemmSource("float"),
@@ -53,11 +64,15 @@ export function routineSources(routines: readonly Routine[]): Source[] {
 }
 
 /** The translation unit of a routine. */
-export const routineSource = (name: Routine): Source => ({
-  name,
-  text: SOURCES[name](),
-  options: OPTIONS,
-});
+export function routineSource(name: Routine): Source {
+  const status = toolchainStatus();
+  const gcc = status.kind === "ready" ? status.toolchain.target.gcc : undefined;
+  return {
+    name,
+    text: SOURCES[name](),
+    options: gcc && gcc >= FIRST_GCC ? [...OPTIONS, ...GCC_OPTIONS] : OPTIONS,
+  };
+}
 
 /** Addresses of the routines, in order; throws `ToolchainError` if they cannot be compiled. */
 export function routineAddresses(routines: readonly Routine[]): number[] {

@@ -30,6 +30,8 @@ export interface Target {
   /** Number of vector registers. */
   readonly vectorRegisters: number;
   readonly fusedMultiplyAdd: boolean;
+  /** Major version of GCC; absent where the compiler is another. */
+  readonly gcc?: number;
 }
 
 /** A compiler that was found to work. */
@@ -133,6 +135,13 @@ function cpuIdentity(): string {
 }
 
 function targetOf(macros: string): Target {
+  const gcc = /#define __GNUC__ (\d+)/.exec(macros)?.[1];
+  return gcc && !macros.includes("#define __clang__ ")
+    ? { ...machineOf(macros), gcc: Number(gcc) }
+    : machineOf(macros);
+}
+
+function machineOf(macros: string): Target {
   const has = (name: string): boolean => macros.includes(`#define ${name} `);
   if (has("__AVX512F__")) {
     return { ...x86("avx512", 64), vectorRegisters: 32, fusedMultiplyAdd: true };
@@ -306,6 +315,9 @@ function isAnswers(value: unknown): value is { key: string; answers: Answers } {
   return typeof value === "object" && value !== null && "key" in value && "answers" in value;
 }
 
+/** Grows whenever `Answers` change, so that what an older version of dyn has stored is asked again. */
+const ANSWERS_VERSION = 2;
+
 /** Probes a compiler; undefined while its answers are pending. */
 type Asker = (compiler: string) => Answers | undefined;
 
@@ -313,6 +325,7 @@ type Asker = (compiler: string) => Answers | undefined;
 function answersFor(compiler: string, ask: Asker): { answers: Answers; key: string } | undefined {
   const { size, mtime } = Deno.statSync(compiler);
   const key = [
+    ANSWERS_VERSION,
     compiler,
     size,
     mtime?.getTime() ?? 0,
