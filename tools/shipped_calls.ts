@@ -176,7 +176,8 @@ function operands(): Operands {
 const OTHERS: Readonly<Record<string, (given: Operands) => unknown>> = {
   "add int64 numbers": ({ whole }) => INTEGERS.map((number) => whole.add(number)),
   "mul int64 numbers": ({ whole }) => INTEGERS.map((number) => whole.mul(number)),
-  "fill numbers": ({ x }) => [...NUMBERS, ...INTEGERS].map((number) => x.clone().fill_(number)),
+  "fill numbers": ({ x, square }) =>
+    [x, square].map((each) => [...NUMBERS, ...INTEGERS].map((number) => each.clone().fill_(number))),
   "clamp within": ({ x }) => [...NUMBERS, ...INTEGERS].map((number) => x.clamp(-number, number)),
 };
 
@@ -187,7 +188,7 @@ const ALONE: Readonly<Record<string, (given: Operands) => unknown>> = {
   "bool to float": ({ mask }) => mask.to("float32"),
   "int64 to float": ({ whole }) => whole.to("float32"),
   "in place": ({ x, y }) => x.clone().add_(y),
-  zero: ({ x }) => x.clone().zero_(),
+  zero: ({ x, square }) => [x, square].map((each) => each.clone().zero_()),
   zeros: () => zeros([COUNT]),
   ones: () => ones([COUNT]),
   full: () => full([COUNT], 1.5),
