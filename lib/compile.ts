@@ -168,7 +168,7 @@ function compileFunction<F extends AnyFunction>(
   const counted = (backend: GraphBackend): GraphBackend => (gm, inputs) => {
     const run = counting(() => backend(gm, inputs));
     // Parts of such a graph are compiled when calls come to them
-    return run && (needsStages(gm.graph) || compilesLater(run))
+    return run && (needsStages(gm.calling) || compilesLater(run))
       ? (...given) => counting(() => run(...given))
       : run;
   };

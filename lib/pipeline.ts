@@ -127,7 +127,7 @@ const keptPrograms: KeptCompilations = {
   identityOf(captured) {
     const own = ownIdentity();
     if (own === null) return null;
-    const device = deviceNamed(deviceOf(captured.graph)), { trace: _, ...settings } = config.inductor;
+    const device = deviceNamed(deviceOf(captured.calling)), { trace: _, ...settings } = config.inductor;
     const { name, identity, hostReadable, synchronousReads, lacksFloat64, maxKernelBuffers } = device;
     return JSON.stringify({
       own,

@@ -74,7 +74,7 @@ export function aotAutograd(options: AotOptions, kept?: KeptCompilations): Graph
   const partition = options.partition ?? options.partitionFn ?? minCutPartition;
   const backend: GraphBackend = (captured, exampleInputs) => {
     try {
-      if (needsStages(captured.graph)) {
+      if (needsStages(captured.calling)) {
         const step = sharedStepOf(captured);
         return step
           ? guardAliases(captured, stepped(captured, step, fwCompiler))
@@ -182,7 +182,7 @@ function compilePair(
       buildJoint(traceForward(captured), { gradEnabled: ambient.gradEnabled });
     simplify(built);
     if (built.tangents.length === 0) rematerialize(built);
-    if (regions) noticeUnrolling(captured.graph, built.graph);
+    if (regions) noticeUnrolling(captured.calling, built.graph);
     return built;
   });
   const { plan } = joint, { placeholders } = joint.graph;

@@ -11,7 +11,7 @@ import { ambient } from "../tensor/modes.ts";
 import { isTensor } from "../tensor/tensor.ts";
 
 /** The first node of each part except the first: it reads parameters of an earlier bucket than all nodes before it. */
-export function bucketEnds({ graph }: GraphModule, inputs: readonly unknown[]): ReadonlySet<Node> {
+export function bucketEnds({ calling: graph }: GraphModule, inputs: readonly unknown[]): ReadonlySet<Node> {
   const ends = new Set<Node>();
   if (!ambient.gradEnabled) return ends;
   const places = new Map<Node, number>();

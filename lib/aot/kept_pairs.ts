@@ -16,7 +16,7 @@ import type { CompiledFunction } from "../graph/backend.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import type { GraphCompiler } from "../graph/interpose.ts";
 import type { GraphSignature } from "../graph/signature.ts";
-import { readGraph, type Stacks, writeGraph } from "../graph/stored/graph.ts";
+import { readGraph, type Stacks, stacksOf, writeGraph } from "../graph/stored/graph.ts";
 import { tensorMeta } from "../graph/stored/values.ts";
 import { keepableOf, type KeepableRun } from "../graph/stored/kept_runs.ts";
 import { ask, type Question } from "../sym/decide.ts";
@@ -83,7 +83,7 @@ export class KeptPair {
       const held = heldTensors(captured);
       const { gradEnabled, inference, autocast, autocastCaches } = ambient;
       const attributes = new Set(held.keys());
-      const graph = writeGraph(captured.graph, symbols, [], { attributes });
+      const graph = writeGraph(captured.calling, symbols, [], { attributes });
       const state = {
         gradEnabled,
         inference,
@@ -97,7 +97,7 @@ export class KeptPair {
       const key = JSON.stringify({ identity, state, sizes: symbols.describe(), tensors, graph });
       symbols.isOpen = false;
       // By node: which nodes share a list may differ between processes
-      const stacks = captured.graph.nodes.map(({ meta }) => meta.stack);
+      const stacks = stacksOf(captured.calling);
       return new KeptPair(key, symbols, stacks, captured);
     } catch (error) {
       if (!(error instanceof NotStorable)) throw error;

@@ -168,9 +168,12 @@ export function jointOfRegions(captured: GraphModule, partition: Partitioner): J
   }
   // The gradient of a region is a call without a gradient of its own
   const isTwice = (node: Node) => takesGradients(node) && gradientCallOf(node).createGraph;
-  if (captured.graph.nodes.some(isTwice)) return null;
-  const module = recording.phase("outline", () => outlined(captured));
-  if (!module) return null;
+  const { calling, attributes, runner } = captured;
+  if (calling.nodes.some(isTwice)) return null;
+  const whole = new GraphModule(calling, attributes, runner);
+  const found = recording.phase("outline", () => outlined(whole));
+  if (!found && !calling.nodes.some(({ meta }) => meta.region)) return null;
+  const module = found ?? whole;
   const regions = new Regions(partition, true), joint = jointThrough(module, regions);
   const { keeps, differentiated } = regions.seen;
   // Without a gradient nothing has to be saved

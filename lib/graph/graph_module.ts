@@ -40,6 +40,7 @@ export interface GraphModule {
 export class GraphModule extends Callable {
   #interpreter: Interpreter | undefined;
   #graph: Graph | (() => Graph);
+  readonly #calling: Graph | undefined;
 
   /** `graph`: or a function that makes it on demand. */
   constructor(
@@ -52,19 +53,32 @@ export class GraphModule extends Callable {
      * Effects of calls besides the returned values, for graphs made by aot.
      *
      * @internal
-     *
-     * @internal
      */
     readonly signature?: GraphSignature,
+    /** The graph with calls that a captured one is made of; see captured_module.ts. */
+    calling?: Graph,
   ) {
     super();
     this.#graph = graph;
+    this.#calling = calling;
   }
 
   /** The nodes, in order. */
   get graph(): Graph {
-    if (typeof this.#graph === "function") this.#graph = this.#graph();
-    return this.#graph;
+    return this.#graph = this.#made();
+  }
+
+  #made(): Graph {
+    return typeof this.#graph === "function" ? this.#graph() : this.#graph;
+  }
+
+  /**
+   * The graph with its calls, as long as nobody could have changed the one without.
+   *
+   * @internal
+   */
+  get calling(): Graph {
+    return typeof this.#graph === "function" && this.#calling ? this.#calling : this.graph;
   }
 
   /** Runs the graph by interpretation. */
@@ -82,7 +96,7 @@ export class GraphModule extends Callable {
 
   /** The source of `forward`. */
   get code(): string {
-    return printGraph(this.graph);
+    return printGraph(this.#made());
   }
 
   /** The source of `forward` with shapes and element types, printed to the console and returned. */
@@ -94,7 +108,7 @@ export class GraphModule extends Callable {
 
   /** Returns the text that `printReadable` prints. */
   readable(name = "forward"): string {
-    return printGraph(this.graph, { types: true, name });
+    return printGraph(this.#made(), { types: true, name });
   }
 
   /** Its source, as PyTorch prints it. */

@@ -60,7 +60,7 @@ export interface Region {
   readonly graph: Graph;
   /** Results before this index are returned to the program, and have memory of their own. */
   readonly ownResults: number;
-  /** Placeholders of which results are new values. */
+  /** Placeholders of which results are new values; in captured graphs, those that are written to. */
   readonly mutatedInputs: readonly number[];
 }
 
@@ -103,7 +103,7 @@ export interface NodeMeta {
    * repetitions. The two stay apart, and so do their kernels.
    */
   turn?: "first" | "again";
-  /** The graph that a node of a functional graph calls; its target is that graph's name. */
+  /** The graph that a node of a functional graph calls, whose name is its target; or that of an update. */
   region?: Region;
 }
 
@@ -460,6 +460,14 @@ export function firstOperation({ nodes }: Graph): Node | undefined {
 export function hasEffect(node: Node): boolean {
   return (node.op === "call_function" || node.op === "call_method") && node.target.endsWith("_") &&
     !node.target.startsWith("_");
+}
+
+/** The values whose elements a call changes. */
+export function writtenBy(node: Node): readonly Node[] {
+  if (!hasEffect(node)) return [];
+  const { args, meta: { region } } = node;
+  if (!region) return [...node.inputs()].slice(0, 1);
+  return region.mutatedInputs.map((at) => args[at]).filter((arg) => arg instanceof Node);
 }
 
 /** Calls `visit` for every node in an argument tree. */

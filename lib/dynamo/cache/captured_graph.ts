@@ -7,7 +7,8 @@ import { DynError, noteUndone, OperandRefused, Unsupported } from "../../base/er
 import { counters, logs } from "../../base/logs.ts";
 import { oneLine } from "../../base/shown.ts";
 import { recording } from "../../base/recording.ts";
-import { GraphModule } from "../../graph/graph_module.ts";
+import { capturedModule } from "../../graph/captured_module.ts";
+import type { GraphModule } from "../../graph/graph_module.ts";
 import type { Node } from "../../graph/node.ts";
 import { symbolsOf } from "../../graph/sizes.ts";
 import { hintOf, isUnbacked } from "../../sym/decide.ts";
@@ -35,7 +36,7 @@ export interface CapturedGraph {
 export function compileGraph(unit: Unit, output: OutputGraph, results: readonly Node[]): CapturedGraph {
   output.finish(results);
   output.graph.lint();
-  const gm = new GraphModule(output.graph, output.attributes, graphRunner);
+  const gm = capturedModule(output.graph, output.attributes, graphRunner);
   const examples = output.inputs.map((input): unknown => {
     switch (input.kind) {
       case "tensor":
@@ -65,14 +66,14 @@ export function compileCaptured(
   gm: GraphModule,
   { examples, sizes: env }: Inputs,
 ): CapturedGraph {
-  const { options } = unit.program, { graph } = gm, outside = outsideInference(unit);
+  const { options } = unit.program, outside = outsideInference(unit);
   const name = nextGraphName();
   logs.emit("graph_code", () => gm.readable(name), { part: "captured" });
   logs.emit("graph", () => gm.code, { part: "captured" });
   counters.add("graphs", unit.program.name);
   options.hooks.onGraph?.(gm, examples);
   // Backends may rewrite the graph
-  const count = [graph.output.args[0]].flat().length;
+  const count = [gm.calling.output.args[0]].flat().length;
   let run: unknown;
   try {
     run = outside(() => recording.phase("backend", () => modes.without(() => unit.backend(gm, examples))));
@@ -80,7 +81,7 @@ export function compileCaptured(
     // The program throws it itself, after everything that precedes it and inside of its own handlers
     if (error instanceof OperandRefused) {
       const refuse = (): never => {
-        throw noteUndone(error, graph);
+        throw noteUndone(error, gm.graph);
       };
       return { name, run: refuse, gm };
     }
@@ -88,7 +89,7 @@ export function compileCaptured(
     const cause = error instanceof Unsupported || error instanceof DynError
       ? error
       : backendFailure(unit, error);
-    const sizes = [...symbolsOf(graph.nodes)].filter((symbol) => !isUnbacked(symbol)).map((s) =>
+    const sizes = [...symbolsOf(gm.calling.nodes)].filter((symbol) => !isUnbacked(symbol)).map((s) =>
       env.sourceOf(s)
     );
     if (sizes.length > 0) throw new SymbolicLimit(options.backendName, sizes, null, { cause });
@@ -150,9 +151,9 @@ function surrounded(run: object, outside: Surroundings): object {
 }
 
 /** A graph that enables gradients for a part runs with them enabled: the other nodes record that they are disabled. */
-function withGradients(run: object, { graph }: GraphModule): object {
+function withGradients(run: object, { calling }: GraphModule): object {
   const records = ({ op, meta: { noGrad, value } }: Node) =>
     op !== "placeholder" && op !== "output" && !noGrad && value.kind === "tensor" && value.requiresGrad;
-  if (ambient.gradEnabled || typeof run !== "function" || !graph.nodes.some(records)) return run;
+  if (ambient.gradEnabled || typeof run !== "function" || !calling.nodes.some(records)) return run;
   return (...inputs: readonly unknown[]) => enableGrad(() => apply(run, undefined, inputs));
 }

@@ -18,7 +18,8 @@ import { ownIdentity } from "../../base/own_sources.ts";
 import { placeOfProcess } from "../../base/place.ts";
 import { type Plain, recording } from "../../base/recording.ts";
 import { keptAddress } from "../../base/travelling.ts";
-import { GraphModule } from "../../graph/graph_module.ts";
+import { capturedModule } from "../../graph/captured_module.ts";
+import type { GraphModule } from "../../graph/graph_module.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import { readGraph, stacksOf, writeGraph } from "../../graph/stored/graph.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "../../sym/stored/forms.ts";
@@ -294,10 +295,10 @@ function writeCaptured(
   output: OutputGraph,
   by: ByNumber,
 ): Plain {
-  const stacks = stacksOf(gm.graph), held = heldTensors(gm.attributes);
+  const stacks = [...new Set(stacksOf(gm.calling))], held = heldTensors(gm.attributes);
   return {
     name,
-    nodes: writeGraph(gm.graph, by.symbols, stacks, { attributes: new Set(held.keys()) }),
+    nodes: writeGraph(gm.calling, by.symbols, stacks, { attributes: new Set(held.keys()) }),
     held: writeHeld(held),
     stacks: stacks.map((stack) => stack.map((each) => position.write(each, by))),
     inputs: output.inputs.map((input) => writeInput(input, by)),
@@ -425,7 +426,7 @@ function compileAgain(unit: Unit, form: { readonly [key: string]: Plain }, by: B
   const graph = readGraph(form.nodes ?? null, by.symbols, stacks), held = readHeld(form.held ?? null);
   const examples = listIn(form.inputs).map((each) => readInput(each, by));
   const { sizes } = by, before = new Set(sizes.guardTexts());
-  const compiled = compileCaptured(unit, new GraphModule(graph, held, graphRunner), { examples, sizes });
+  const compiled = compileCaptured(unit, capturedModule(graph, held, graphRunner), { examples, sizes });
   // Assumptions of a backend about sizes are guarded too, so this backend must make the same ones
   const more = sizes.guardTexts().find((text) => !before.has(text));
   if (more !== undefined) throw new Differs(`compilation assumes ${more}`);

@@ -16,11 +16,13 @@
 import { invariant, isOwnModule } from "../../base/errors.ts";
 import { sameList } from "../../base/lists.ts";
 import { counters, logs } from "../../base/logs.ts";
-import { type Argument, hasEffect, mapNodes, type Node } from "../../graph/node.ts";
+import { appendCall, type TracedUpdate } from "../../graph/captured_module.ts";
+import { type Argument, mapNodes, type Node, writtenBy } from "../../graph/node.ts";
 import { sameModes } from "../../tensor/modes.ts";
 import type { Source } from "../source.ts";
 import type { CallMemory, Frame, Interpreter } from "../trace/interpreter.ts";
 import { newArray } from "../trace/objects.ts";
+import type { OutputGraph } from "../trace/output_graph.ts";
 import { modesOf } from "../trace/region_modes.ts";
 import { TensorValue, type Value } from "../variables/value.ts";
 import {
@@ -40,6 +42,7 @@ import {
 import { leadsThrough, MovedPlaces, type PlacedFact, relyOnMoved } from "./facts.ts";
 import { counterparts, formOf, type IsRead, type ObjectForm, objectsFrom } from "./forms.ts";
 import { reachable } from "./reach.ts";
+import { updateRegion } from "./update_regions.ts";
 
 /** State shared by the attempts of one compilation. */
 export interface RepeatPlan {
@@ -66,6 +69,8 @@ interface Prepared {
   readonly strays: ReadonlySet<object>;
   /** Objects that the trace has found at the sources of these facts. */
   readonly realAt: ReadonlyMap<string, object>;
+  /** What an update is a call of; null: its operations are appended again. */
+  readonly update: TracedUpdate | null;
 }
 
 interface Known {
@@ -169,7 +174,8 @@ export class RepeatedCalls implements CallMemory {
     this.plan.made++;
     counters.add("repeated_calls", frame.code.name);
     logs.emit("dynamo", () => `trace ${frame.code.name || "<anonymous>"} as a former call of it`, "debug");
-    append(m, call, nodes);
+    if (prepared.update) appendUpdate(m, prepared.update, nodes);
+    else append(m, call, nodes);
     return valueOf(m, call.gave, places, nodes);
   }
 }
@@ -222,7 +228,8 @@ function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
   for (const { source, real } of [...m.wrapper.objects, ...m.wrapper.tensors]) {
     if (source && real) realAt.set(source.name, real);
   }
-  return { form, isRead, outside, facts, strays, realAt };
+  const update = updates ? updateRegion(call) : null;
+  return { form, isRead, outside, facts, strays, realAt, update };
 }
 
 /**
@@ -282,12 +289,31 @@ function append({ output }: Interpreter, { appended, depth }: RecordedCall, node
     });
     output.noteOperation(made);
     nodes.set(node, made);
-    const [target] = hasEffect(made) ? made.inputs() : [], written = target && output.tensors.get(target);
-    if (written) written.written = true;
+    noteWrites(output, made);
     if (!tensor) continue;
     const result = new TensorValue(tensor.meta, tensor.requiresGrad, made, null, null);
     result.written = tensor.written;
     output.tensors.set(made, result);
+  }
+}
+
+/** Appends an update as one call. */
+function appendUpdate({ output }: Interpreter, update: TracedUpdate, nodes: ReadonlyMap<Node, Node>): void {
+  const { region, args } = update;
+  const stack = output.whereabouts.stack(), { stack: former } = region.graph.output.meta;
+  const made = appendCall(output.graph, region, {
+    args: args.map((node) => nodes.get(node) ?? node),
+    stack: sameList(stack, former) ? former : stack,
+  });
+  output.noteOperation(made);
+  noteWrites(output, made);
+  output.updates.add(update);
+}
+
+function noteWrites({ tensors }: OutputGraph, node: Node): void {
+  for (const target of writtenBy(node)) {
+    const written = tensors.get(target);
+    if (written) written.written = true;
   }
 }
 

@@ -2,7 +2,7 @@
  * Traces hooks of leaves in a backward pass. Invariant: hooks run in the order of the tape, with recording off, and own
  * the gradients that they have received: the leaf keeps a copy.
  */
-import { hasEffect } from "../../graph/node.ts";
+import { writtenBy } from "../../graph/node.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { LeafHooks } from "../guards/leaf_hooks.ts";
 import { isCallable, type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
@@ -69,10 +69,7 @@ function callHook(
 /** A hook's write to its argument would be visible to other holders of it on the tape. */
 function refuseWrites(m: Interpreter, { node }: TensorValue, begun: number): void {
   const later = m.output.graph.nodes.slice(begun);
-  const writes = later.some((each) => {
-    const [target] = each.inputs();
-    return hasEffect(each) && target && node && mayShareMemory(target, node);
-  });
+  const writes = later.flatMap(writtenBy).some((target) => node && mayShareMemory(target, node));
   if (writes) breakGraph("backward", "a hook writes to the gradient");
 }
 

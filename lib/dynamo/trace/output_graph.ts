@@ -4,6 +4,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { userPlace } from "../../graph/place.ts";
+import { callInstead, type TracedUpdate } from "../../graph/captured_module.ts";
 import { firstOperation, Graph, type Node, type SourcePosition } from "../../graph/node.ts";
 import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
 import { isUnbacked } from "../../sym/decide.ts";
@@ -109,6 +110,8 @@ export class OutputGraph {
   /** Number of checkpoints encountered. */
   checkpoints = 0;
   readonly #madeAt = new Map<Node, number>();
+  /** Updates whose operations were traced, and that others are calls like. */
+  readonly updates: Set<TracedUpdate> = new Set();
 
   constructor(readonly whereabouts: Whereabouts) {}
 
@@ -316,6 +319,7 @@ export class OutputGraph {
       this.graph.erase(input.node);
       this.inputs.splice(i, 1);
     }
+    for (const update of this.updates) callInstead(this.graph, update);
     const given = new Set(sizeBindings(this.graph).map((binding) => binding.symbol));
     for (const needed of symbolsOf(this.graph.nodes)) {
       if (given.has(needed) || isUnbacked(needed)) continue;

@@ -3,7 +3,7 @@
  * the end of its graph as at the beginning, so that a compiled call may be one node of the tape, which takes the
  * histories of its inputs once.
  */
-import type { Node } from "../../graph/node.ts";
+import { type Node, writtenBy } from "../../graph/node.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { Source } from "../source.ts";
@@ -87,11 +87,12 @@ interface Write {
 
 function writesToInputs(output: OutputGraph): Write[] {
   return output.graph.nodes.flatMap((node): Write[] => {
-    const [target] = node.inputs(), step = output.madeAt(node);
-    if (!target || step === undefined || !node.target.endsWith("_")) return [];
-    const input = shownInput(target, { detached: true });
-    const { real: tensor, source } = (input && output.tensors.get(input)) ?? {};
-    return tensor && source ? [{ tensor, source, step }] : [];
+    const step = output.madeAt(node);
+    return step === undefined ? [] : writtenBy(node).flatMap((target): Write[] => {
+      const input = shownInput(target, { detached: true });
+      const { real: tensor, source } = (input && output.tensors.get(input)) ?? {};
+      return tensor && source ? [{ tensor, source, step }] : [];
+    });
   });
 }
 

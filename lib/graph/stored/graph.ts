@@ -21,9 +21,14 @@ import { nodeValue, readArgument, writeArgument } from "./values.ts";
 /** Source lines for nodes: the stacks of another graph's nodes, by number. */
 export type Stacks = readonly (readonly SourcePosition[])[];
 
-/** Each stack of a graph's nodes once. */
+/** The stacks of a graph's nodes, those of the regions that they call behind the first call. */
 export function stacksOf({ nodes }: Graph): Stacks {
-  return [...new Set(nodes.map(({ meta }) => meta.stack))];
+  const regions = new Set<Region>();
+  return nodes.flatMap(({ meta: { stack, region } }) => {
+    if (!region || regions.has(region)) return [stack];
+    regions.add(region);
+    return [stack, ...stacksOf(region.graph)];
+  });
 }
 
 const NO_ATTRIBUTES: ReadonlySet<string> = new Set();
