@@ -15,16 +15,23 @@ import {
   type Region,
 } from "./node.ts";
 
-/** Calls, besides the first of each region, from which on they are worth while: kernels do not span their ends. */
-const FEWEST = 8;
+/** Operations that calls have to save, since kernels do not span their ends. */
+const SAVED = 48;
+/** Calls of each region, on average: where rates differ from layer to layer, stretches of layers have more in common. */
+const FEWEST = 4;
 
 /** A captured graph, which may have calls, as a module. */
 export function capturedModule(graph: Graph, attributes: Attributes, runner: Runner): GraphModule {
   const regions = graph.nodes.flatMap(({ meta }) => meta.region ?? []);
   if (regions.length === 0) return new GraphModule(graph, attributes, runner);
-  const isWorthy = regions.length - new Set(regions).size >= FEWEST;
+  const distinct = new Set(regions),
+    isWorthy = regions.length >= FEWEST * distinct.size &&
+      operationsOf(regions) - operationsOf(distinct) >= SAVED;
   return new GraphModule(() => inlined(graph), attributes, runner, undefined, isWorthy ? graph : undefined);
 }
+
+const operationsOf = (regions: Iterable<Region>): number =>
+  Iterator.from(regions).reduce((sum, { graph }) => sum + graph.nodes.length - graph.placeholders.length, 0);
 
 /** Appends a call, or puts it before a node. */
 export function appendCall(

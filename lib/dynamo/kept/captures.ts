@@ -167,9 +167,9 @@ export function takeCapture(unit: Unit, key: string, call: TracedCall): TakenCap
   const text = keptEntry("captures", key);
   let why: string | null = null;
   try {
-    for (const form of text === undefined ? [] : listIn(JSON.parse(text))) {
+    for (const form of formsIn(text)) {
       try {
-        const taken = restore(unit, recordIn(form), call);
+        const taken = restore(unit, recordIn(JSON.parse(form)), call);
         counters.add("kept_captures", "hits");
         logs.emit("cache", () => `captures: ${unit.title} taken`);
         return taken;
@@ -193,14 +193,15 @@ export function takeCapture(unit: Unit, key: string, call: TracedCall): TakenCap
   return null;
 }
 
+/** The captures of an entry, a line each. */
+const formsIn = (text: string | undefined): readonly string[] => text?.split("\n") ?? [];
+
 /** Caches the trace of a call. */
 export function keepCapture(unit: Unit, key: string, traced: TracedEntry): void {
   try {
-    const form = write(traced), text = keptEntry("captures", key);
-    const others = text === undefined ? [] : listIn(JSON.parse(text));
-    const print = others.length > 0 ? JSON.stringify(form) : "";
-    if (others.some((each) => JSON.stringify(each) === print)) return;
-    keepEntry("captures", key, JSON.stringify([form, ...others.slice(0, MOST_CAPTURES - 1)]));
+    const form = JSON.stringify(write(traced)), others = formsIn(keptEntry("captures", key));
+    if (others.includes(form)) return;
+    keepEntry("captures", key, [form, ...others.slice(0, MOST_CAPTURES - 1)].join("\n"));
   } catch (error) {
     if (!(error instanceof NotStorable || error instanceof DamagedForm || error instanceof SyntaxError)) {
       throw error;

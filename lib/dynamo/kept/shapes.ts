@@ -16,7 +16,7 @@ import { begunAt, begunIndex } from "../functions/begun_iterators.ts";
 import { markOf } from "../cache/dimension_marks.ts";
 import { modelNumber } from "../functions/knowledge.ts";
 import { type FunctionMark, markOfFunction } from "../functions/marks.ts";
-import { classLabel, isClass, isNativeIterator } from "../variables/wrap.ts";
+import { classLabel, isClass, isNativeIterator, isWeakRef } from "../variables/wrap.ts";
 import { isAsLoaded, placeOfBuiltin } from "./builtin_paths.ts";
 import { describeKey, isPrimitive, writePrimitive } from "./plain_values.ts";
 
@@ -214,15 +214,6 @@ function isOfBuiltinClass(value: object): boolean {
     at = Object.getPrototypeOf(at);
   }
   return false;
-}
-
-function isWeakRef(value: object): boolean {
-  try {
-    Reflect.apply(WeakRef.prototype.deref, value, []);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Describes a mark, if that is possible (`isDescribed`). */

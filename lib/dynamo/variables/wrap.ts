@@ -575,11 +575,16 @@ export function isNativeIterator(real: object): boolean {
   return prototype !== null && NATIVE_ITERATORS.has(prototype);
 }
 
-function isWeakRef(real: object): boolean {
+/** Objects that are no weak references, and never will be: to ask one costs an error. */
+const noReferences = new WeakSet<object>();
+
+export function isWeakRef(real: object): boolean {
+  if (noReferences.has(real)) return false;
   try {
     Reflect.apply(WeakRef.prototype.deref, real, []);
     return true;
   } catch {
+    noReferences.add(real);
     return false;
   }
 }
