@@ -362,10 +362,46 @@ function stepped(
 Deno.test("equal updates of parameters are stepped through once, and are what they are plainly", () => {
   const check = (make: (params: Params) => optim.Optimizer<object>, between: Between): number => {
     const plain = stepped(make, between, (step) => step);
-    const { values, repeated } = stepped(make, between, (step) => compile(step, { backend: "eager" }));
+    const { values, repeated } = stepped(make, between, (step) => compile(step, { backend: "aot_eager" }));
     assertEquals(values, plain.values, `${make}, ${between}`);
     return repeated;
   };
   for (const [make, expected] of OPTIMIZERS) assertEquals(check(make, () => {}), expected, `${make}`);
   for (const between of BETWEEN) check((params) => new optim.AdamW(params), between);
+});
+
+/** The graph of a step whose parameters have these shapes: the ops that it calls, and its operations with their lines. */
+function capturedStep(shapes: readonly number[][], rates: readonly number[]) {
+  const groups = rates.map((lr) => ({ lr, params: shapes.map((shape) => new nn.Parameter(randn(shape))) }));
+  const optimizer = new optim.AdamW(groups, { amsgrad: true }),
+    params = groups.flatMap(({ params }) => params);
+  const found: { called: string[]; code: string; lines: string[] }[] = [];
+  const step = compile((x: Tensor) => {
+    for (const each of params) each.grad = each.mul(x);
+    optimizer.step();
+    return x.add(1).add_(1);
+  }, {
+    backend: (gm) => {
+      const called = gm.calling.nodes.map(({ target }) => target);
+      const lines = gm.graph.nodes.map(({ target, meta }) => `${target}: ${JSON.stringify(meta.stack)}`);
+      found.push({ called, code: gm.code, lines });
+      return null;
+    },
+  });
+  noGrad(() => step(ones([])));
+  const [graph = { called: [], code: "", lines: [] }] = found;
+  return graph;
+}
+
+Deno.test("equal updates of parameters are one call each, and in line what was traced of each", () => {
+  const equal = capturedStep(Array.from({ length: 6 }, () => [3]), [0.1]);
+  const other = capturedStep(Array.from({ length: 6 }, (_, k) => [k + 2]), [0.1]);
+  const count = (called: readonly string[], wanted: string) =>
+    called.filter((each) => each === wanted).length;
+  assertEquals([count(equal.called, "update_"), count(equal.called, "addcmul_")], [6, 0]);
+  assertEquals([count(other.called, "update_"), count(other.called, "addcmul_")], [0, 6]);
+  assertEquals([equal.code, equal.lines], [other.code, other.lines]);
+  // Few of each are left to stretches that differ in numbers
+  const rated = capturedStep(Array.from({ length: 2 }, () => [3]), [0.1, 0.2, 0.3, 0.4]);
+  assertEquals([count(rated.called, "update_"), count(rated.called, "addcmul_")], [0, 8]);
 });

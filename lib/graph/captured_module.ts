@@ -1,7 +1,7 @@
 /**
- * Captured graphs in which equal updates of parameters are calls of one region that writes to its arguments. The
- * target of such a call ends in an underscore, as those of in-place ops. Invariant: in line, a graph is the one that
- * was traced, operation by operation, under the same names; who does not ask for the calls sees that.
+ * Captured graphs in which equal parameter updates are calls of one region, which writes to its arguments. The target of
+ * such a call ends in an underscore, like those of in-place ops. Invariant: with the calls inlined, a graph has the traced
+ * operations in order, under the same names; that is the graph that backends see unless they ask for the calls.
  */
 import { GraphModule } from "./graph_module.ts";
 import type { Attributes, Runner } from "./interpreter.ts";
@@ -15,12 +15,15 @@ import {
   type Region,
 } from "./node.ts";
 
-/** Operations that calls have to save, since kernels do not span their ends. */
+/** The minimum number of operations that calls must save: kernels are not fused across the ends of a call. */
 const SAVED = 48;
-/** Calls of each region, on average: where rates differ from layer to layer, stretches of layers have more in common. */
+/**
+ * The minimum average number of calls of a region. With a learning rate for each layer there are many regions with few
+ * calls each; outlining whole layers, with the rates as arguments, then shares more.
+ */
 const FEWEST = 4;
 
-/** A captured graph, which may have calls, as a module. */
+/** Creates the module of a captured graph, which may contain calls. */
 export function capturedModule(graph: Graph, attributes: Attributes, runner: Runner): GraphModule {
   const regions = graph.nodes.flatMap(({ meta }) => meta.region ?? []);
   if (regions.length === 0) return new GraphModule(graph, attributes, runner);
@@ -33,7 +36,7 @@ export function capturedModule(graph: Graph, attributes: Attributes, runner: Run
 const operationsOf = (regions: Iterable<Region>): number =>
   Iterator.from(regions).reduce((sum, { graph }) => sum + graph.nodes.length - graph.placeholders.length, 0);
 
-/** Appends a call, or puts it before a node. */
+/** Appends a call, or inserts it before a node. */
 export function appendCall(
   graph: Graph,
   region: Region,
@@ -50,8 +53,8 @@ export function appendCall(
 }
 
 /**
- * An update as a region: the operations that it was made of, and what they were given. The output of its graph has the
- * lines that lead to the update, with which those of its operations begin.
+ * An update as a region, with the traced operations and their inputs. The output node of the region's graph holds the
+ * stack of the call; the stacks of the operations extend it.
  */
 export interface TracedUpdate {
   readonly region: Region;
@@ -59,7 +62,7 @@ export interface TracedUpdate {
   readonly args: readonly Node[];
 }
 
-/** Puts a call in place of the operations of an update, unless others read their results. */
+/** Replaces the operations of an update with a call, unless other nodes use their results. */
 export function callInstead(graph: Graph, { region, nodes, args }: TracedUpdate): void {
   const [before] = nodes, own = new Set(nodes);
   if (!before || nodes.some(({ users }) => users.keys().some((user) => !own.has(user)))) return;
@@ -67,20 +70,20 @@ export function callInstead(graph: Graph, { region, nodes, args }: TracedUpdate)
   for (const node of nodes.toReversed()) graph.erase(node);
 }
 
-/** Marks of a call, which are those of its operations. */
+/** The marks that a call and its operations share. */
 const marksOf = ({ regionCall, recomputed }: NodeMeta) => ({
   ...regionCall === undefined ? {} : { regionCall },
   ...recomputed === undefined ? {} : { recomputed },
 });
 
-/** A copy of a graph with the operations in line. */
+/** Returns a copy of a graph with all calls inlined. */
 function inlined(graph: Graph): Graph {
   const copy = new Graph(), made = new Map<Node, Argument>();
   const move = (node: Node): Argument => made.get(node) ?? node;
   const append = (node: Node, meta: NodeMeta): void => {
     const { op, target, name } = node, base = name.replace(/_\d+$/, "");
     const operands = mapOperands(node, move);
-    // Names are counted on as if the calls had not been
+    // Numbers the names as if there had been no calls
     const wanted = op !== "placeholder" && base === target ? base : name;
     made.set(node, copy.create(op, target, { ...operands, name: wanted, meta }));
   };

@@ -55,7 +55,7 @@ export class GraphModule extends Callable {
      * @internal
      */
     readonly signature?: GraphSignature,
-    /** The graph with calls that a captured one is made of; see captured_module.ts. */
+    /** The same graph with calls that `graph` inlines; see captured_module.ts. */
     calling?: Graph,
   ) {
     super();
@@ -73,7 +73,7 @@ export class GraphModule extends Callable {
   }
 
   /**
-   * The graph with its calls, as long as nobody could have changed the one without.
+   * The graph with calls of updates, unless somebody has accessed, and may have changed, the one without.
    *
    * @internal
    */

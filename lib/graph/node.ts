@@ -60,7 +60,7 @@ export interface Region {
   readonly graph: Graph;
   /** Results before this index are returned to the program, and have memory of their own. */
   readonly ownResults: number;
-  /** Placeholders of which results are new values; in captured graphs, those that are written to. */
+  /** Placeholders whose new values are among the results; in captured graphs, those that are written to. */
   readonly mutatedInputs: readonly number[];
 }
 
@@ -103,7 +103,7 @@ export interface NodeMeta {
    * repetitions. The two stay apart, and so do their kernels.
    */
   turn?: "first" | "again";
-  /** The graph that a node of a functional graph calls, whose name is its target; or that of an update. */
+  /** The graph that a node calls: its target is the name of that graph, or marks an update (captured_module.ts). */
   region?: Region;
 }
 
@@ -462,7 +462,7 @@ export function hasEffect(node: Node): boolean {
     !node.target.startsWith("_");
 }
 
-/** The values whose elements a call changes. */
+/** Returns the values that a call writes to. */
 export function writtenBy(node: Node): readonly Node[] {
   if (!hasEffect(node)) return [];
   const { args, meta: { region } } = node;

@@ -8,7 +8,7 @@ import { logs } from "../base/logs.ts";
 import type { BufferId } from "../loops/ir.ts";
 import { hintOf } from "../sym/decide.ts";
 import type { Computation } from "./computation.ts";
-import { buffersOf, fuseGroups, type Group, groupOf, iterationsOf } from "./group.ts";
+import { areFusible, buffersOf, fuseGroups, type Group, groupOf, iterationsOf } from "./group.ts";
 import { costOf } from "./loop_order.ts";
 import type { Storage } from "./tensors.ts";
 
@@ -157,6 +157,7 @@ class Scheduler {
           if (this.#failed.has(key)) continue;
           const flip = x.after.has(y.id) ? false : y.after.has(x.id) ? true : y.order < x.order;
           const [a, b] = flip ? [y, x] : [x, y];
+          if (!areFusible(a.group, b.group)) continue;
           const known = pairs.get(key);
           // Epilogues are fused after loops: a reduction may claim the same producer
           const follows = a.after.has(b.id);

@@ -119,10 +119,14 @@ export function buffersOf(group: Group): Map<BufferId, { read: boolean; written:
   return found;
 }
 
-/** Fuses `second` into `first`, which runs before it; undefined if they do not fit. */
+/** Returns whether groups of these kinds can be fused at all, `first` running first. */
+export function areFusible(first: Group, second: Group): boolean {
+  return first.kind !== "single" && second.kind === "loops" &&
+    (first.kind !== "extern" || second.inner.length === 0);
+}
+
+/** Fuses `second` into `first`, which runs before it and is of a fusible kind; undefined if they do not fit. */
 export function fuseGroups(first: Group, second: Group): Group | undefined {
-  if (first.kind === "single" || second.kind !== "loops") return undefined;
-  if (first.kind === "extern" && second.inner.length > 0) return undefined;
   if (first.members.length + second.members.length > 64) return undefined;
   for (const [left, right] of commonIndices(first, second)) {
     const fused = fuseBy(first, second, { left, right });

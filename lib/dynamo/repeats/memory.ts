@@ -1,6 +1,6 @@
 /**
  * Equal calls of a trace: the layers of a model, the updates of parameters by an optimizer. The first is traced; its
- * operations are appended again for another, on the other's tensors, and the facts about the subject of the first are
+ * operations are appended again for another, on the other's tensors, or for an update as one call, and the facts about the subject of the first are
  * transferred to that of the other.
  *
  * Why that is correct: a trace is a function of what it reads. A call reads its arguments, the state of the trace, its
@@ -69,7 +69,7 @@ interface Prepared {
   readonly strays: ReadonlySet<object>;
   /** Objects that the trace has found at the sources of these facts. */
   readonly realAt: ReadonlyMap<string, object>;
-  /** What an update is a call of; null: its operations are appended again. */
+  /** The region that equal updates call; null: their operations are appended. */
   readonly update: TracedUpdate | null;
 }
 
@@ -297,7 +297,7 @@ function append({ output }: Interpreter, { appended, depth }: RecordedCall, node
   }
 }
 
-/** Appends an update as one call. */
+/** Appends an update as a call of a region. */
 function appendUpdate({ output }: Interpreter, update: TracedUpdate, nodes: ReadonlyMap<Node, Node>): void {
   const { region, args } = update;
   const stack = output.whereabouts.stack(), { stack: former } = region.graph.output.meta;

@@ -1,6 +1,6 @@
 /**
- * Updates of parameters as calls of one region: what the first was traced to, as a graph over its arguments. Invariant:
- * a region holds nothing but operations on them, which the program sees through what they write to alone.
+ * Turns a traced parameter update into a region, a graph of its operations, that equal updates call. Invariant: the
+ * program can observe a call only through the tensors that it writes to.
  */
 import type { TracedUpdate } from "../../graph/captured_module.ts";
 import { isDense } from "../../graph/meta.ts";
@@ -8,7 +8,7 @@ import { type Argument, Graph, hasEffect, mapOperands, type Node } from "../../g
 import { rootOf } from "../../ops/computed_from.ts";
 import type { RecordedCall } from "./calls.ts";
 
-/** An update as a call; null where it gives something, or has arguments that may lie in another way in each call. */
+/** Creates the region of an update; null if the update returns a value or reads a tensor that is not dense. */
 export function updateRegion({ appended, gave, depth }: RecordedCall): TracedUpdate | null {
   const nodes = appended.map(({ node }) => node), stack = nodes[0]?.meta.stack.slice(0, depth);
   if (!stack || gave.kind !== "constant") return null;
@@ -19,7 +19,7 @@ export function updateRegion({ appended, gave, depth }: RecordedCall): TracedUpd
     if (own.has(input)) continue;
     if (value.kind !== "tensor" || !isDense(value.tensor)) return null;
     args.push(input);
-    // A region is given whole tensors, whatever memory they are in
+    // Calls may pass tensors at any offset
     const meta = { value: { ...value, tensor: { ...value.tensor, offset: 0 } }, stack: [] };
     copies.set(input, graph.create("placeholder", input.name, { meta }));
   }

@@ -110,7 +110,7 @@ export class OutputGraph {
   /** Number of checkpoints encountered. */
   checkpoints = 0;
   readonly #madeAt = new Map<Node, number>();
-  /** Updates whose operations were traced, and that others are calls like. */
+  /** Traced updates that others have been found equal to: calls replace their operations in the end. */
   readonly updates: Set<TracedUpdate> = new Set();
 
   constructor(readonly whereabouts: Whereabouts) {}

@@ -575,9 +575,10 @@ export function isNativeIterator(real: object): boolean {
   return prototype !== null && NATIVE_ITERATORS.has(prototype);
 }
 
-/** Objects that are no weak references, and never will be: to ask one costs an error. */
+/** Objects known not to be weak references, which they can never become: each check of one throws an error. */
 const noReferences = new WeakSet<object>();
 
+/** Returns whether an object is a weak reference. */
 export function isWeakRef(real: object): boolean {
   if (noReferences.has(real)) return false;
   try {
