@@ -295,3 +295,40 @@ Deno.test("past the limit of versions calls are counted, and refused where whole
     assertThrows(() => whole.run(vector(0), "a"), Unsupported, "cache size limit");
   });
 });
+
+Deno.test("a function without tensors runs as it is once its budget is spent, until it makes some", () => {
+  const box = { total: 0, makes: false };
+  const c = capture((x: number): number | Tensor => {
+    box.total += x;
+    console.assert(true);
+    const twice = box.total * 2;
+    console.assert(true);
+    return box.makes ? ops.full([1], twice) : twice;
+  });
+  let expected = 0;
+  const run = () => {
+    const result = c.run(1);
+    assertEquals(typeof result === "number" ? [result] : list(result), [expected += 2]);
+    return [uncompiled(c.run), c.entries(), c.graphs.length];
+  };
+  config.patch({ tensorlessTraceLimit: 50_000 }, () => {
+    // Two versions, and what is left behind the second break
+    assertEquals(run(), [[["GB0047", 1]], 1, 0]);
+    assertEquals(run(), [[["GB0047", 2]], 0, 0]);
+    box.makes = true;
+    assertEquals(run(), [[["GB0047", 3]], 0, 0]);
+    for (const versions of [1, 2]) assertEquals(run(), [[["GB0047", 3]], versions, versions]);
+  });
+});
+
+Deno.test("versions that meet tensors spend nothing of the budget of functions without", () => {
+  const c = capture((x: Tensor, s: string) => {
+    const y = x.add(s.length);
+    console.assert(true);
+    return y.mul(2);
+  });
+  config.patch({ tensorlessTraceLimit: 1 }, () => {
+    for (const s of ["", "a", "bb"]) assertEquals(list(c.run(vector(1), s)), [2 + 2 * s.length]);
+  });
+  assertEquals([uncompiled(c.run), c.graphs.length > 1], [[], true]);
+});

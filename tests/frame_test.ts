@@ -6,6 +6,9 @@ import "../preload.ts";
 import { watchNextRun } from "../lib/dynamo/frame/bindings.ts";
 import { captureFunction } from "../lib/dynamo/frame/capture.ts";
 import type { FreeBinding } from "../lib/dynamo/frame/info.ts";
+import { Inspector } from "../lib/dynamo/frame/inspector.ts";
+import { watchCalls } from "../lib/dynamo/frame/next_call.ts";
+import { StandIns } from "../lib/dynamo/trace/stand_ins.ts";
 import { type Outcome, runProgram } from "./support/process.ts";
 
 // Modules that are loaded from here on are rewritten; this one is not.
@@ -31,6 +34,33 @@ Deno.test("functions made from text: what is assigned comes with their next call
   const info = captureFunction(factory);
   assert(info.kind === "function");
   assertEquals(info.code.parameters, ["a", "b"]);
+});
+
+Deno.test("of a function that is called again and again the first calls alone are watched", () => {
+  const factory = new Function(
+    "let n = 0, seen = 0; return { next: () => ++n + 0 * seen, seen: () => seen };",
+  );
+  const made: { next: () => number; seen: () => number } = factory();
+  const end = watchCalls(new Inspector(), { fn: made.next, expression: "[[seen++]]", values: [] });
+  for (let i = 1; i <= 100; i++) assertEquals(made.next(), i);
+  end();
+  assertEquals(made.seen(), 64);
+});
+
+Deno.test("a trace asks once what a variable holds that its next call gives", () => {
+  const standIns = new StandIns();
+  let asked = 0;
+  const held = () => ({ kind: "value", value: ++asked }) as const;
+  const pending = {
+    kind: "pending",
+    because: "",
+    held,
+    access: null,
+    method: null,
+    declaration: {},
+  } as const;
+  const cell = standIns.cellFor(pending);
+  assertEquals([standIns.cellFor(pending) === cell, cell.get(), asked], [true, 1, 1]);
 });
 
 /** Runs the probe in a process of its own and gives what it prints. */

@@ -14,6 +14,7 @@ import { parseArgs } from "@std/cli";
 import { resolve } from "node:path";
 import { format, inspect } from "node:util";
 import { pathToFileURL } from "node:url";
+import { config } from "../lib/base/config.ts";
 import { breakText } from "../lib/base/errors.ts";
 import { optimize } from "../lib/dynamo/mod.ts";
 import { Collection, CONTEXT, type LibraryTest } from "./library_tests/collected.ts";
@@ -39,6 +40,8 @@ if (options.compare) compare(files[0] ?? "", files[1] ?? "");
 else await runFiles(files, options.mode === "compiled", options.report ?? "report.json");
 
 async function runFiles(files: readonly string[], isCompiled: boolean, report: string): Promise<void> {
+  // Tests of what capture does with plain JavaScript
+  config.tensorlessTraceLimit = 10_000_000;
   const collection = new Collection();
   Object.assign(globalThis, collection.globals(), { expect, vi: mocks, jest: mocks });
   using out = Deno.openSync(report, { write: true, create: true, append: true });

@@ -203,6 +203,11 @@ export class Config extends Settings {
   cacheSizeLimit = 8;
   /** The same for a compiled function together with the code after its graph breaks. */
   accumulatedCacheSizeLimit = 256;
+  /**
+   * Most instructions that are stepped through of a function that has to do with no tensors, each version counting as
+   * 30,000 more, before the rest of it runs uncompiled.
+   */
+  tensorlessTraceLimit = 1_000_000;
   /** Throw `FailOnRecompileLimitHit` (GB0033) where one of these limits is reached, as `fullgraph` does. */
   failOnRecompileLimitHit = false;
   /** Show all frames in errors of compilation, with dyn's own after the user's. */

@@ -303,6 +303,13 @@ const CATALOGUE = {
     explanation: "This call runs uncompiled",
     hint: "None is needed: later cells and lines run it compiled",
   },
+  withoutTensors: {
+    id: "GB0047",
+    category: "function without tensors",
+    explanation:
+      "Much of the function was stepped through and no tensor was met: what is left runs uncompiled",
+    hint: "Compile the functions that compute with tensors, or raise config.tensorlessTraceLimit",
+  },
 } as const satisfies Record<string, CatalogueEntry>;
 
 /** A key of the catalogue. */

@@ -179,7 +179,14 @@ function attemptEntry(unit: Unit, { self, args, interruptions, repeats, keep }: 
   const frames = body.begin(machine, self, args);
   if (typeof frames === "string") throw new CannotTrace(frames);
   for (const frame of frames) machine.push(frame);
-  const outcome = recording.phase("trace", () => modes.without(() => machine.run()));
+  let outcome: Outcome;
+  try {
+    outcome = recording.phase("trace", () => modes.without(() => machine.run()));
+  } finally {
+    // Whole graphs are wanted or an error
+    const hasTensors = wrapper.tensors.length > 0 || output.tensors.size > 0 || program.options.fullgraph;
+    program.budget.spend(machine.steps, { hasTensors });
+  }
   checkMarks(wrapper, output);
   if (!program.options.fullgraph || (outcome.kind !== "break" && outcome.kind !== "branch")) {
     machine.standIns.demandNothing();

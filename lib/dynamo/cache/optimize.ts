@@ -93,6 +93,8 @@ export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices):
         return withBackend("aot_eager", () => root.call(this, args));
       }
     }
+    const { budget } = program;
+    if (budget.isSpent && !budget.hasTensors && root.entries.length > 0) forgetEntries(program, root);
     const { replayRecordEnabled } = config;
     if (!replayRecordEnabled && observed.by === null) return root.call(this, args);
     const { name, place } = program;
@@ -144,15 +146,20 @@ function compiledOf(fn: object): Compiled[] {
   return [...byFunction.get(fn) ?? []].flatMap((reference) => reference.deref() ?? []);
 }
 
+function forgetEntries(program: Program, root: Unit): void {
+  resumedUnits(program).clear();
+  program.versions = 0;
+  root.clear();
+}
+
 /** Forgets every entry of every function. */
 export function reset(): void {
   for (const reference of all) {
     const compiled = reference.deref();
     if (!compiled) continue;
     const { program, root } = compiled;
-    resumedUnits(program).clear();
     program.clear();
-    root.clear();
+    forgetEntries(program, root);
   }
   resetGraphNames();
   forgetProfiles();

@@ -11,6 +11,7 @@ import { type ShapeMarks, shapeMarks, type ShapesSpec } from "./shapes_spec.ts";
 import { argumentLabel } from "../source.ts";
 import type { ShapeEnv } from "../../sym/shape_env.ts";
 import type { GuardFilter } from "../guards/filters.ts";
+import { TraceBudget } from "./trace_budget.ts";
 import { UncompiledLog } from "./uncompiled.ts";
 
 /** Options of a compiled callable. */
@@ -72,6 +73,7 @@ export class Program {
   /** Whether further compilation is forbidden, as by `run`. */
   frozen = false;
   readonly uncompiled: UncompiledLog;
+  budget: TraceBudget = new TraceBudget();
 
   constructor(
     readonly name: string,
@@ -104,6 +106,7 @@ export class Program {
     this.isWarned = false;
     this.breaks.clear();
     this.uncompiled.clear();
+    this.budget = new TraceBudget();
   }
 }
 

@@ -237,6 +237,7 @@ export class Unit {
       this.#countPlain?.();
       return body.runPlain(self, args);
     }
+    if (program.budget.isSpent) return this.#runTensorless(self, args);
     if (!iteratesArraysAsLoaded()) {
       orSayOnce(() => this.#countUncompiled("untraceable", ARRAYS_REPLACED)());
       return body.runPlain(self, args);
@@ -341,6 +342,14 @@ export class Unit {
     if (this.program.options.fullgraph) throw new Unsupported(this.#reason(kind, because), { cause });
     this.#countPlain = this.#countUncompiled(kind, because);
     this.givenUp = because;
+  }
+
+  /** Runs plainly what is left of a function in which no tensor was met. */
+  #runTensorless(self: unknown, args: readonly unknown[]): unknown {
+    const { body, program } = this, { budget } = program;
+    budget.count ??= preferringOwnBuiltins(() => this.#countUncompiled("withoutTensors", ""));
+    budget.count();
+    return budget.observe(() => body.runPlain(self, args));
   }
 
   /** The limit that forbids another version, if reached. */

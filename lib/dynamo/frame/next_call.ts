@@ -6,7 +6,7 @@
  * A breakpoint is set at the function's first statement. Its condition exposes the value and is false, so V8 continues
  * immediately. All closures of the same code reach it, so the caller must find out whose values they are.
  */
-import { defineOwn } from "../../base/own_builtins.ts";
+import { defineOwn, preferringOwnBuiltins } from "../../base/own_builtins.ts";
 import type { Accessors } from "./cells.ts";
 import { GlobalSlot } from "./global_slot.ts";
 import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
@@ -20,14 +20,14 @@ export interface CallWatch {
   readonly values: (readonly Accessors[])[];
 }
 
-/** Maximum number of calls inspected in one run; a recursive function would make any number. */
+/** Maximum number of calls inspected in one run: a breakpoint takes a hundred times as long as a call. */
 const MOST_CALLS = 64;
 
 /** The function that breakpoint conditions call; undefined while nothing is watched. */
 const handOutSlot = new GlobalSlot("dyn.handOut");
 
-/** Open watches, of this run and of those around it. */
-const open = new Map<number, CallWatch>();
+/** Open watches, of this run and of those around it, and what removes their breakpoints. */
+const open = new Map<number, { readonly watch: CallWatch; readonly cut: () => void }>();
 let nextWatch = 0;
 
 /** Collects the wanted values until the result is called; collects none if the inspector cannot be used. */
@@ -36,16 +36,17 @@ export function watchCalls(inspector: Inspector, watch: CallWatch): () => void {
   let release = (): void => {};
   try {
     release = inspector.holdDebugger();
-    open.set(id, watch);
     handOutSlot.value = handOut;
     const reply = inspector.post("Debugger.setBreakpointOnFunctionCall", {
       objectId: inspector.idOf(watch.fn),
       condition: `${handOutSlot.text}?.(${id},${watch.expression})`,
     });
     const breakpointId = textField(reply, "breakpointId");
+    const cut = () => void inspector.post("Debugger.removeBreakpoint", { breakpointId });
+    open.set(id, { watch, cut });
     return () => {
       closeWatch(id);
-      inspector.post("Debugger.removeBreakpoint", { breakpointId });
+      if (watch.values.length < MOST_CALLS) cut();
       release();
     };
   } catch (error) {
@@ -63,11 +64,13 @@ function closeWatch(id: number): void {
 
 /** The condition of every breakpoint: false, so that nothing pauses. */
 function handOut(id: number, value: readonly Accessors[]): false {
-  const watch = open.get(id);
-  if (watch && watch.values.length < MOST_CALLS) {
+  const found = open.get(id);
+  if (found) {
+    const { watch: { values }, cut } = found;
     // The program may have added elements that arrays inherit.
     const element = { value, writable: true, enumerable: true, configurable: true };
-    defineOwn(watch.values, watch.values.length, element);
+    defineOwn(values, values.length, element);
+    if (values.length === MOST_CALLS) preferringOwnBuiltins(cut);
   }
   return false;
 }

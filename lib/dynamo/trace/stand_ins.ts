@@ -16,6 +16,8 @@ export class StandIns {
   readonly #accesses = new Map<object, PrivateAccess>();
   readonly #methods = new Map<object, object>();
   readonly #cells = new Map<object, Map<unknown, LiveCell>>();
+  /** The same by binding: a trace reads a variable of a loop again and again, and asks the inspector once. */
+  readonly #found = new Map<Pending, LiveCell>();
 
   /** Records that something is missing. */
   note({ because }: Pending): void {
@@ -24,6 +26,12 @@ export class StandIns {
 
   /** The cell of a missing variable. Throws VariablesPending if its content is unknown. */
   cellFor(pending: Pending): LiveCell {
+    let cell = this.#found.get(pending);
+    if (!cell) this.#found.set(pending, cell = this.#findCell(pending));
+    return cell;
+  }
+
+  #findCell(pending: Pending): LiveCell {
     this.note(pending);
     const held = pending.held();
     if (held.kind === "unknown") throw new VariablesPending(pending.because);

@@ -1,0 +1,46 @@
+/**
+ * How much of a function that has to do with no tensors is stepped through before the rest of it runs as it is: capture
+ * takes a thousand times as long as plain JavaScript, and here it gains nothing. Invariant: attempts that meet a tensor
+ * cost nothing, and a function that turns out to make some is captured again.
+ */
+import { config } from "../../base/config.ts";
+import { lastSerial } from "../../tensor/storage.ts";
+import type { CountCall } from "./uncompiled.ts";
+
+/** The cost of a version besides its steps, in steps. */
+const STEPS_OF_VERSION = 30_000;
+
+export class TraceBudget {
+  /** Whether nothing of the function is captured any more. */
+  isSpent = false;
+  /** Whether any attempt has met a tensor: what was captured is of use. */
+  hasTensors = false;
+  /** Counts a call that runs plainly because of that; null while there was none. */
+  count: CountCall | null = null;
+  #spent = 0;
+  /** Doubled whenever a plain run was seen to make tensors. */
+  #allowances = 1;
+
+  /** An attempt of so many steps has ended. */
+  spend(steps: number, { hasTensors }: { readonly hasTensors: boolean }): void {
+    if (hasTensors) {
+      this.hasTensors = true;
+      this.#spent = 0;
+    } else this.#spent += steps + STEPS_OF_VERSION;
+    this.isSpent = this.#spent >= config.tensorlessTraceLimit * this.#allowances;
+  }
+
+  /** Runs plain code of the function, and allows further attempts if that makes tensors. */
+  observe<T>(run: () => T): T {
+    const before = lastSerial();
+    try {
+      return run();
+    } finally {
+      if (lastSerial() !== before) {
+        this.isSpent = false;
+        this.#spent = 0;
+        this.#allowances *= 2;
+      }
+    }
+  }
+}
