@@ -9,6 +9,7 @@ import { Module } from "../lib/nn/module.ts";
 import { Linear } from "../lib/nn/linear.ts";
 import { Parameter } from "../lib/nn/parameter.ts";
 import type { Tensor } from "../lib/tensor/tensor.ts";
+import { graphBreak } from "../lib/dynamo/functions/marks.ts";
 import { capture, list, vector } from "./support/dynamo.ts";
 import * as namespace from "./frame/reexported.ts";
 import { advance, next, replaceNext, steps } from "./frame/reexported.ts";
@@ -121,6 +122,18 @@ Deno.test("what a module exports and assigns is one variable, whichever way it i
     // Assigned between calls, too.
     advance();
   }
+});
+
+Deno.test("an export is read beside a variable that had no value when the graph began", async () => {
+  const dynamic = await import("./frame/counter.ts");
+  const c = capture((x: Tensor) => {
+    const late = () => scale;
+    graphBreak();
+    const scale = x.shape[0] ?? 0;
+    return x.add(late()).mul(dynamic.steps);
+  });
+  assertEquals(list(c.run(vector(1))), [2 * steps]);
+  assertEquals(c.ops(), [["add", "mul"]]);
 });
 
 Deno.test("new objects come out with their identity, cycles and prototypes", () => {

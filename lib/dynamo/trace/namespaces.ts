@@ -4,7 +4,7 @@
  */
 import { breakGraph } from "../break_reasons.ts";
 import { namespaceExport } from "../frame/capture.ts";
-import { propertySource, type Source } from "../source.ts";
+import { type LiveCell, propertySource, type Source } from "../source.ts";
 import { dataSlot, type ObjectValue, type Slot, type Value } from "../variables/value.ts";
 import { cellValue, readCell } from "./bindings.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -56,11 +56,20 @@ function current(namespace: object, key: string): unknown {
   }
 }
 
+/** Returns whether a variable has this value outside of the trace; one that is not initialised there has none. */
+function holds(cell: LiveCell, value: unknown): boolean {
+  try {
+    return Object.is(cell.get(), value);
+  } catch {
+    return false;
+  }
+}
+
 /** The export may be a variable that the trace has assigned; then both still hold the old value outside of it. */
 function refuseAliases(m: Interpreter, namespace: object, key: string): void {
   const now = current(namespace, key);
   for (const { changed, place } of m.cells.values()) {
-    if (changed && place && Object.is(place.cell.get(), now)) {
+    if (changed && place && holds(place.cell, now)) {
       breakGraph("opaqueObject", `the namespace of a module that may have assigned ${key}`);
     }
   }
