@@ -66,6 +66,55 @@ export class PlainHeir extends Meter {
   readonly own = [1];
 }
 
+class Queue {
+  #items: Tensor[] = [];
+  #next: Queue | null = null;
+  count = 0;
+  constructor(readonly most = 2) {}
+  push(x: Tensor): this {
+    if (this.#items.length < this.most) this.#items.push(x);
+    this.count++;
+    return this;
+  }
+  link(next: Queue): this {
+    this.#next = next;
+    return this;
+  }
+  state(): unknown[] {
+    return [this.#items, this.#next === this, this.#next?.count];
+  }
+}
+
+class NamedQueue extends Queue {
+  #name;
+  constructor(name: string, most: number) {
+    super(most);
+    this.#name = name;
+  }
+  #text(): string {
+    return `${this.#name} ${this.count}`;
+  }
+  override state(): unknown[] {
+    return [this.#text(), ...super.state()];
+  }
+}
+
+/** Instances whose making shows. */
+const made: unknown[] = [];
+class Noted {
+  #n = made.push("begun");
+  set size(n: number) {
+    made.push(n);
+    this.#n += n;
+  }
+  constructor(size: number) {
+    this.size = size;
+  }
+  get n(): number {
+    return this.#n;
+  }
+}
+
 /** Each evaluation makes a class with private names of its own. */
 const vaultOf = (base: number) =>
   class {
@@ -131,6 +180,15 @@ export const everyday: Corpus = {
       }
     }
     see(kept.map((meter) => meter.state()));
+  },
+  "making objects with private members has effects"({ compile, see }) {
+    made.length = 0;
+    const f = compile((x: Tensor, k: number) => {
+      const y = x.add(1), noted = new Noted(k);
+      made.push("made");
+      return [y, noted, noted.n];
+    });
+    for (let k = 1; k < 4; k++) see(f(v(k), k), made);
   },
   "private names of two evaluations of one class"({ compile, attempt }) {
     const One = vaultOf(1), Two = vaultOf(2);
@@ -730,6 +788,20 @@ const HELD = { size: 3 }, REFERENCE = new WeakRef(HELD);
 
 /** Programs without a break. */
 export const unbroken: Corpus = {
+  "objects with private members leave, those of heirs and in a circle"({ compile, see }) {
+    const f = compile((x: Tensor, name: string) => {
+      const plain = new Queue().push(x).push(x.mul(2)).push(x), heir = new NamedQueue(name, 5).push(x.neg());
+      return {
+        list: [plain, heir.link(plain)],
+        circle: new Queue(1).link(plain.link(heir)),
+        size: plain.count,
+      };
+    });
+    for (const name of ["a", "b", "c"]) {
+      const { list, circle, size } = f(v(name.length, 2), name);
+      see(list, circle, size, [...list, circle].map((each) => each.push(v(3)).state()));
+    }
+  },
   "numbers of the call as keys, and texts as bytes"({ compile, see }) {
     const tables = new Map([[1, v(1)], [2, v(3)], [3, v(5)]]), encoder = new TextEncoder();
     const f = compile((x: Tensor, n: number, text: string) => {

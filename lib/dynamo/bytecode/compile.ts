@@ -19,7 +19,7 @@ import type { Assembled } from "./builder.ts";
 import { bindPattern } from "./assignment.ts";
 import { FunctionContext, hasSimpleParameters } from "./context.ts";
 import { expression } from "./expressions.ts";
-import { describeFree, freeVariables } from "./free.ts";
+import { describeFree, freeVariables, privateNameOf } from "./free.ts";
 import { writtenArguments } from "./mapped_arguments.ts";
 import type { ParsedModule } from "./parse.ts";
 import type { Scope, Unit } from "./scope.ts";
@@ -107,8 +107,7 @@ export function compileClass(node: ClassNode, module: ParsedModule): ClassCode {
 
 /** Returns the position of the declaration of a member's private name, as text: a getter and a setter share one. */
 export function declarationOf(key: AstNode, node: ClassNode, module: ParsedModule): string {
-  const name = key.type === "PrivateIdentifier" ? `#${key.name}` : "";
-  return placeOf(module, module.analysis.scopes.get(node)?.variables.get(name)?.declaredAt ?? key.start);
+  return placeOf(module, privateNameOf(key, node, module)?.declaredAt ?? key.start);
 }
 
 /** A place in a module as text. */

@@ -6,6 +6,7 @@
 import type { FreeVariable } from "./code.ts";
 import type { ParsedModule } from "./parse.ts";
 import type { Unit, Variable } from "./scope.ts";
+import type { AstNode, ClassNode } from "./syntax.ts";
 
 const lists = new WeakMap<Unit, readonly Variable[]>();
 
@@ -32,4 +33,10 @@ export function describeFree(variable: Variable, unit: Unit): FreeVariable {
     mayBeUninitialized: variable.usedEarly || (lexical && outermost),
     declaredAt: variable.declaredAt,
   };
+}
+
+/** The variable that a class declares for a member's private name; null for other keys. */
+export function privateNameOf(key: AstNode, owner: ClassNode, { analysis }: ParsedModule): Variable | null {
+  if (key.type !== "PrivateIdentifier") return null;
+  return analysis.scopes.get(owner)?.variables.get(`#${key.name}`) ?? null;
 }

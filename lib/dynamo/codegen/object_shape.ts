@@ -46,6 +46,7 @@ export function isLiteral(object: ObjectValue): boolean {
   if (object.frozen !== "no" || object.tensorProperty || object.arguments || object.prototypeOf) {
     return false;
   }
+  if (object.privateFields.size > 0) return false;
   if (object.exotic.kind === "array") {
     return object.slots.size === 0 && object.prototype?.real === Array.prototype;
   }
@@ -224,5 +225,13 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
       yield slot.get;
       yield slot.set;
     }
+  }
+  for (const [, value] of privateValues(object)) yield value;
+}
+
+/** The private fields of an object made in the trace, by their declarations. */
+export function* privateValues({ privateFields }: ObjectValue): Generator<readonly [string, Value]> {
+  for (const members of privateFields.values()) {
+    for (const [declaration, member] of members) if ("kind" in member) yield [declaration, member];
   }
 }

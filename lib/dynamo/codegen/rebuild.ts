@@ -39,7 +39,9 @@ import {
   isLiteral,
   mayRunCode,
   nameOf,
+  privateValues,
 } from "./object_shape.ts";
+import { type InstanceParts, instanceParts } from "./quiet_classes.ts";
 import * as runtime from "./runtime.ts";
 
 const COLLECTION_CALLS = {
@@ -310,7 +312,7 @@ export class Rebuilder {
   }
 
   #object(object: ObjectValue): string {
-    if (object.onlyTraced) {
+    if (object.onlyTraced && !instanceParts(object)) {
       const { step, cause } = object.onlyTraced;
       throw new Restart(step, { kind: "break", cause });
     }
@@ -385,6 +387,14 @@ export class Rebuilder {
           return `${this.tensor(object.tensorProperty.tensor)}.${object.tensorProperty.name}`;
         }
         if (object.prototypeOf) return this.#ownPrototype(object, object.prototypeOf);
+        if (object.privateFields.size > 0) {
+          const { constructor } = this.#instance(object);
+          return this.#collection(
+            `new ${this.constants.name(constructor)}()`,
+            prototype,
+            constructor.prototype,
+          );
+        }
         if (object.arguments) {
           const values = argumentSlots(object).map((slot) =>
             slot.kind === "data" ? this.value(slot.value) : "undefined"
@@ -488,6 +498,12 @@ export class Rebuilder {
     return make("copiedElements", this.#object(from.root), name, parts);
   }
 
+  #instance(object: ObjectValue): InstanceParts {
+    const parts = instanceParts(object);
+    invariant(parts, "Expected an instance that can be made");
+    return parts;
+  }
+
   #collection(expression: string, prototype: ObjectValue | null, standard: unknown): string {
     if (prototype?.real === standard) return expression;
     return `${this.helper("withPrototype")}(${expression}, ${this.#prototypeText(prototype)})`;
@@ -537,6 +553,14 @@ export class Rebuilder {
     if (exotic.kind === "set") {
       for (const { key } of exotic.entries.values()) {
         this.#fill(() => this.collectionCall(object, name, "put", [key]));
+      }
+    }
+    if (object.privateFields.size > 0) {
+      const { accesses } = this.#instance(object);
+      for (const [declaration, value] of privateValues(object)) {
+        const access = accesses.get(declaration);
+        invariant(access, "Expected access to a private field");
+        this.#fill(() => `${this.constants.name(access)}.set(${name}, ${this.value(value)});`);
       }
     }
     for (const key of givenKeys(object)) {

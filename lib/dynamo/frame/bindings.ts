@@ -106,6 +106,16 @@ export class Bindings {
     if (!variable) {
       throw new RangeError(`Expected an index of a free variable below ${all.length} but found ${index}`);
     }
+    return this.among(all, variable);
+  }
+
+  /** The binding of a private name that the functions of the class may not use. */
+  ofName(name: Variable): FreeBinding {
+    return this.among([name], name);
+  }
+
+  /** Returns the binding of one of some variables; what is to be waited for is waited for together. */
+  private among(all: readonly Variable[], variable: Variable): FreeBinding {
     const known = this.made.get(variable) ?? this.fromSnapshot(variable);
     if (known) return known;
     const at = this.inside();

@@ -9,7 +9,8 @@ import type { ClassField } from "../bytecode/compile.ts";
 import { compileClass, compileFunction } from "../bytecode/compile.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { ParsedModule } from "../bytecode/parse.ts";
-import type { Unit } from "../bytecode/scope.ts";
+import { privateNameOf } from "../bytecode/free.ts";
+import type { Unit, Variable } from "../bytecode/scope.ts";
 import {
   type AstNode,
   type ClassNode,
@@ -321,7 +322,7 @@ interface Site {
 interface Found {
   readonly fn: object;
   readonly module: ParsedModule;
-  readonly bindings: { of(unit: Unit, index: number): FreeBinding };
+  readonly bindings: { of(unit: Unit, index: number): FreeBinding; ofName(name: Variable): FreeBinding };
 }
 
 /** The class whose constructor the function node is. */
@@ -373,6 +374,11 @@ function capturedClass(
   constructor: FunctionNode | null,
 ): Captured {
   const parts = compileClass(node, module);
+  const memberAt = ({ span: { start } }: ClassField) => {
+    const found = node.body.body.find((member) => member.start === start);
+    if (!found) throw new RangeError("Expected a field of this class");
+    return found;
+  };
   return {
     kind: "class",
     fn,
@@ -387,11 +393,12 @@ function capturedClass(
       if (!constructor) throw new RangeError("Expected a class with a constructor");
       return bindings.of(unitOf(module, constructor), index);
     },
-    fieldBinding: (field: ClassField, index) => {
-      for (const member of node.body.body) {
-        if (member.start === field.span.start) return bindings.of(unitOf(module, member), index);
-      }
-      throw new RangeError("Expected a field of this class");
+    fieldBinding: (field, index) => bindings.of(unitOf(module, memberAt(field)), index),
+    nameBinding: (field) => {
+      const member = memberAt(field);
+      const name = member.type === "PropertyDefinition" ? privateNameOf(member.key, node, module) : null;
+      if (!name) throw new RangeError("Expected a private field");
+      return bindings.ofName(name);
     },
     methodBinding: ({ code: { span } }, index) => {
       for (const member of node.body.body) {

@@ -23,6 +23,10 @@ export class HandedBindings {
     if (!variable) {
       throw new RangeError(`Expected an index of a free variable below ${all.length} but found ${index}`);
     }
+    return this.ofName(variable);
+  }
+
+  ofName(variable: Variable): FreeBinding {
     const known = this.made.get(variable);
     if (known) return known;
     const binding = this.make(variable);

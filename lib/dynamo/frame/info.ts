@@ -89,6 +89,8 @@ export interface CapturedClass {
   readonly binding: (index: number) => FreeBinding;
   /** The free variable with that index of a field's code. */
   readonly fieldBinding: (field: ClassField, index: number) => FreeBinding;
+  /** The name of a private field. */
+  readonly nameBinding: (field: ClassField) => FreeBinding;
   /** The free variable with that index of a private method's code. */
   readonly methodBinding: (method: PrivateMethodCode, index: number) => FreeBinding;
 }

@@ -10,7 +10,7 @@
  * the entry. A class's entry is a static block, since calling a class would create an object.
  */
 import type * as ast from "acorn";
-import { freeVariables } from "../bytecode/free.ts";
+import { freeVariables, privateNameOf } from "../bytecode/free.ts";
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Scope, Variable } from "../bytecode/scope.ts";
 import { type AstNode, childrenOf, type ClassNode, type FunctionNode } from "../bytecode/syntax.ts";
@@ -149,7 +149,12 @@ class Rewriter {
       if (member.type === "PropertyDefinition") return member.static ? [] : [member];
       return member.type === "MethodDefinition" && member.kind === "constructor" ? [member.value] : [];
     });
-    const free = new Set<Variable>();
+    // Private fields are set on instances that compiled code makes, whoever uses them
+    const free = new Set<Variable>(
+      inside.flatMap((each) =>
+        each.type === "PropertyDefinition" ? privateNameOf(each.key, node, this.module) ?? [] : []
+      ),
+    );
     for (const each of inside) {
       const unit = this.module.analysis.units.get(each);
       for (const variable of unit ? freeVariables(unit, this.module) : []) free.add(variable);

@@ -42,6 +42,8 @@ export interface FieldInfo {
   readonly declaration: string | null;
   /** Computes the value; null if the field starts undefined. */
   readonly value: FunctionInfo | null;
+  /** Access to it, where it is private. */
+  readonly access: () => FreeBinding;
 }
 
 /** A private method or accessor of a class's instances. */
@@ -295,7 +297,7 @@ export function missingInstructions(code: CodeObject): string | null {
 }
 
 function classInfo(captured: CapturedClass): ClassInfo {
-  const { constructorCode, derived, fields, privateMethods, binding, fieldBinding } = captured;
+  const { constructorCode, derived, fields, privateMethods, binding, fieldBinding, nameBinding } = captured;
   if (constructorCode) void constructorCode.instructions;
   return {
     kind: "class",
@@ -307,6 +309,7 @@ function classInfo(captured: CapturedClass): ClassInfo {
       value: field.value
         ? { kind: "function", code: field.value, binding: (index) => fieldBinding(field, index) }
         : null,
+      access: () => nameBinding(field),
     })),
     privateMethods: privateMethods.map((method) => {
       const standIn = () => {};

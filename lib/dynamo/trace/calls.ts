@@ -341,6 +341,7 @@ function constructClass(
     });
   }
   const object = new ObjectValue({ kind: "plain" }, prototypeOfNew(m, newTarget), null, null);
+  object.madeAs = newTarget;
   initialize(m, parts, { callee, object, step: m.steps - 1 }, () => {
     if (!own) return m.complete(completion, object);
     m.push(

@@ -488,6 +488,8 @@ export class ObjectValue {
   readonly privateAccess: Map<string, PrivateAccess[]> = new Map();
   /** Private members of an object created in the trace: for each class that has initialised it, by declaration. */
   readonly privateFields: Map<ObjectValue, Map<string, Value | PrivateMethod>> = new Map();
+  /** The class that it was created as an instance of in the trace. */
+  madeAs: ObjectValue | null = null;
   /**
    * The reason why generated code cannot create it, and the instruction at which the graph ends if it is needed there.
    */
