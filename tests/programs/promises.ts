@@ -76,6 +76,40 @@ export const promises: Corpus = {
       see(log);
     }
   },
+  async "of async functions that end before they wait"({ compile, see }) {
+    const log: unknown[] = [];
+    const f = compile((x: Tensor, ready: Promise<number>) => {
+      // None of them comes to its wait
+      const parts = Promise.all([1, 2].map(async (k) => k > 5 ? await ready : x.mul(k)));
+      const given = async (k: number) => k > 5 ? await ready : ready;
+      const failed = async (k: number) => {
+        log.push("thrown");
+        if (k < 5) throw new RangeError(`${k}`);
+        return await ready;
+      };
+      const late = async (k: number) => {
+        try {
+          return k > 5 ? await ready : log.push("left");
+        } finally {
+          log.push("finally");
+        }
+      };
+      return {
+        y: x.add(1),
+        parts,
+        given: given(1),
+        failed: failed(2),
+        late: late(3),
+        known: Promise.resolve(0),
+      };
+    });
+    for (const k of [1, 2, 3]) {
+      const { y, ...made } = f(v(k), Promise.resolve(k));
+      log.push("returned");
+      await Promise.all(Object.entries(made).map(([name, each]) => noted(log, name, each)));
+      see(y, log);
+    }
+  },
   async "made by constructors, settled here or by others later"({ compile, see }) {
     const log: unknown[] = [], waiting: ((value: unknown) => void)[] = [];
     const f = compile((x: Tensor, p: Promise<number>) => {

@@ -12,7 +12,7 @@ import { mayRunCode, privateValues } from "./object_shape.ts";
 
 type Constructor = (new () => object) & { readonly prototype: object };
 
-/** What it takes to make an instance. */
+/** The parts from which generated code makes an instance. */
 export interface InstanceParts {
   readonly constructor: Constructor;
   /** Access to private fields, by their declarations. */
@@ -25,8 +25,8 @@ const EMPTY: ReadonlySet<string> = new Set(["Array", "Map", "Object", "Set", "We
 const known = new WeakMap<ObjectValue, InstanceParts | null>();
 
 /**
- * How generated code makes an instance with private members; null where it cannot. Throws VariablesPending where
- * the private names are in reach from the next call on.
+ * Returns the parts of an instance with private members; null where generated code cannot make it. Throws
+ * VariablesPending where the private names are in reach from the next call on.
  */
 export function instanceParts(object: ObjectValue): InstanceParts | null {
   let parts = known.get(object);

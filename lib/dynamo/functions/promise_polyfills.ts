@@ -26,6 +26,11 @@ export function settledBy(value: unknown): Settling | undefined {
   return typeof value === "function" ? settlers.get(value) : undefined;
 }
 
+/** The promise of an async function that has returned a value before it waits, or thrown one. */
+export function ended(value: unknown, isThrown: boolean): Promise<unknown> {
+  return new OwnPromise((resolve, reject) => isThrown ? reject(value) : resolve(value));
+}
+
 type Executor = (resolve: (value: unknown) => void, reject: (reason: unknown) => void) => unknown;
 
 /** new Promise(executor) */

@@ -16,7 +16,7 @@ import {
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";
-import { settlerOf } from "../functions/promise_polyfills.ts";
+import { ended, settlerOf } from "../functions/promise_polyfills.ts";
 import { builtinPrototype, findProperty } from "./objects.ts";
 import type { CallRequest, Interpreter } from "./interpreter.ts";
 
@@ -55,6 +55,14 @@ export function capabilityParts(
     if (gives === "function") part.slots.set("length", hidden(1)).set("name", hidden(""));
     return [name, part] as const;
   });
+}
+
+/** The promise of an async function that has ended before it waits, by what it has returned or thrown. */
+export function endedCall(m: Interpreter, value: Value, isThrown = false): ObjectValue {
+  if (!isThrown) refuseThenable(m, value);
+  const callee = m.wrapper.known(ended, "an async function that has ended");
+  invariant(isCallable(callee), "Expected a function");
+  return callLater(m, "promise", { callee, self: UNDEFINED, args: [value, constant(isThrown)] });
 }
 
 /** Settles a promise, unless it is settled already. */

@@ -38,6 +38,7 @@ import {
   PUSHED,
 } from "./interpreter.ts";
 import { iteratorResult, takeApart } from "./iteration.ts";
+import { endedCall } from "./later_calls.ts";
 import { findProperty, newObject } from "./objects.ts";
 import { newError } from "./builtins/errors.ts";
 import { writeAs } from "./proxies.ts";
@@ -346,19 +347,30 @@ export class Machine implements Interpreter {
         frame.pc = handler.target;
         return true;
       }
-      if (frame.completion.kind === "promise") throw this.#rejection(value);
+      if (frame.completion.kind === "promise") {
+        this.#endAsync(frame.completion.register, this.#rejected(value));
+        return true;
+      }
       this.frames.pop();
       this.#leave(frame);
       if (frame.completion.kind === "root") return false;
     }
   }
 
-  /** An exception leaves an async function that was called: plain JavaScript throws it, and rejects a promise. */
-  #rejection(value: Value): Restart {
-    const known = value.kind === "object" && value.exotic.kind === "thrown" ? value.exotic : null;
-    const cause = known?.cause ?? { kind: "throws", detail: "an exception that leaves an async function" };
-    this.#refuse(cause);
-    return new Restart(known?.step ?? this.steps - 1, { kind: "break", cause });
+  /** The promise of an async function that an exception leaves; where only plain JavaScript can make it, the graph ends. */
+  #rejected(value: Value): Value {
+    if (value.kind !== "object" || value.exotic.kind !== "thrown") return endedCall(this, value, true);
+    const { cause, step } = value.exotic;
+    return this.restartAt(step, cause);
+  }
+
+  /** An async function that was called ends without a wait. */
+  #endAsync(register: number, promise: Value): void {
+    const frame = this.frames.pop();
+    invariant(frame, "Expected a frame");
+    this.#leave(frame);
+    this.memory.refuse();
+    this.complete({ kind: "register", register }, promise);
   }
 
   /** Cleans up after a frame, however it is left. */
@@ -420,7 +432,8 @@ export class Machine implements Interpreter {
   }
 
   returnFrom(value: Value): void {
-    if (this.top.completion.kind === "promise") return breakGraph("waits", "an async function ends");
+    const { completion } = this.top;
+    if (completion.kind === "promise") return this.#endAsync(completion.register, endedCall(this, value));
     const frame = this.frames.pop();
     invariant(frame, "Expected a frame");
     this.memory.end(this, frame, value);
