@@ -66,6 +66,16 @@ Deno.test("explain counts graphs, breaks and operations, and says why", () => {
   assertEquals(report.opsPerGraph, [["abs", "add", "truediv"], ["sum", "lt"], ["mul"]]);
 });
 
+Deno.test("a hint names a setting unless it is set", () => {
+  const hint = () =>
+    explain((x: Tensor) => x.mul(`${x.sum().item()}`.length))(vector(1)).breakReasons[0]?.hint;
+  const found = [hint(), config.patch({ captureScalarOutputs: true }, hint)];
+  assertEquals(found, [
+    "Keep the value as a tensor, or set config.captureScalarOutputs = true",
+    "Keep the value as a tensor",
+  ]);
+});
+
 Deno.test("a break in a callee resumes through every frame", () => {
   const outside = disable((t: Tensor) => t);
   const inner = (t: Tensor) => outside(t.add(1)).mul(2);

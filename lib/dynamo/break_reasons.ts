@@ -2,6 +2,7 @@
  * The catalogue of graph breaks: constructs that the tracer cannot capture, why, and what a user can do. Invariant:
  * identifiers are stable; entries are only added at the end.
  */
+import { config } from "../base/config.ts";
 import type { BreakReason, UserFrame } from "../base/errors.ts";
 import { isOwnPosition } from "../graph/place.ts";
 
@@ -10,6 +11,8 @@ interface CatalogueEntry {
   readonly category: string;
   readonly explanation: string;
   readonly hint: string;
+  /** A setting by which the graph goes on. */
+  readonly setting?: "captureScalarOutputs" | "captureDynamicOutputShapes";
 }
 
 const CATALOGUE = {
@@ -26,7 +29,8 @@ const CATALOGUE = {
     id: "GB0002",
     category: "tensor read as a JavaScript value",
     explanation: "An element of a tensor is needed as a number outside the graph",
-    hint: "Keep the value as a tensor, or set config.captureScalarOutputs = true",
+    hint: "Keep the value as a tensor",
+    setting: "captureScalarOutputs",
   },
   disabled: {
     id: "GB0003",
@@ -64,8 +68,8 @@ const CATALOGUE = {
     id: "GB0008",
     category: "operation with a data-dependent result shape",
     explanation: "How many elements the result has depends on elements of the input",
-    hint:
-      "Use a form with a fixed size (where, masked fill), or set config.captureDynamicOutputShapes = true",
+    hint: "Use a form with a fixed size (where, masked fill)",
+    setting: "captureDynamicOutputShapes",
   },
   throws: {
     id: "GB0009",
@@ -324,12 +328,12 @@ export interface BreakCause {
 
 /** A cause with the frames in which it happened, innermost first: those of the user's files, then dyn's own. */
 export function breakReason({ kind, detail }: BreakCause, stack: readonly UserFrame[]): BreakReason {
-  const entry = CATALOGUE[kind];
+  const entry: CatalogueEntry = CATALOGUE[kind], { setting } = entry;
   return {
     id: entry.id,
     category: entry.category,
     explanation: detail ? `${entry.explanation}: ${detail}` : entry.explanation,
-    hint: entry.hint,
+    hint: setting && !config[setting] ? `${entry.hint}, or set config.${setting} = true` : entry.hint,
     stack: [...stack.filter((frame) => !isOwnPosition(frame)), ...stack.filter(isOwnPosition)],
   };
 }

@@ -812,6 +812,13 @@ export const unbroken: Corpus = {
     });
     for (const n of [1, 2, 3, 2, 1]) see(f(v(n, 2), n, "äb"));
   },
+  "lists as long as numbers of the call"({ compile, see }) {
+    const f = compile((x: Tensor, n: number) => {
+      const zeros = new Array<number>(n).fill(0), list = Array.from({ length: n }, () => x.add(n));
+      return [tensor([...zeros, n]).add(x.shape[0] ?? 0), list, Array(n + 1).length];
+    });
+    for (const n of [1, 2, 3, 2, 0]) see(f(v(n, 2), n));
+  },
   "signals, events and conversions of the runtime"({ compile, see, attempt }) {
     const f = compile((x: Tensor, signal: AbortSignal) => {
       const was = signal.aborted;

@@ -27,6 +27,11 @@ export function settledNumber(m: Interpreter, value: NumberValue): ConstantValue
   return m.wrapper.hasMany(value) ? breakGraph("changingText") : specializeNumber(m.output, value);
 }
 
+/** The same of a key or a length that may be no number; those that each call draws stay as they are. */
+export function settled(m: Interpreter, value: Value): Value {
+  return value.kind === "number" && !callIn(value.expression) ? settledNumber(m, value) : value;
+}
+
 /** The text of a primitive. */
 export function textOf(m: Interpreter, primitive: PrimitiveValue): string {
   switch (primitive.kind) {

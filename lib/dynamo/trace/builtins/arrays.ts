@@ -42,7 +42,7 @@ import {
   settledElements,
 } from "../objects.ts";
 import { strictlyEqual } from "../operators.ts";
-import { textOf } from "../texts.ts";
+import { settled, textOf } from "../texts.ts";
 import { flattened, join } from "./nested_arrays.ts";
 import { wholeNumberOf } from "./pure.ts";
 import { filled, isPlainList, ofReceiver, ofSpecies } from "./species.ts";
@@ -438,8 +438,9 @@ export function addArrays(table: ModelTable): void {
 }
 
 function arrayOfLength(m: Interpreter, args: readonly Value[]): Value {
-  const [length] = args;
-  if (args.length !== 1 || !length) return newArray(m, [...args]);
+  const [given] = args;
+  if (args.length !== 1 || !given) return newArray(m, [...args]);
+  const length = settled(m, given);
   if (length.kind === "number" || length.kind === "item") {
     return breakGraph("symbolicNumber", "the length of an array");
   }
@@ -475,7 +476,7 @@ function arrayFrom(m: Interpreter, request: CallRequest): CallResult {
 }
 
 function lengthOfArrayLike(m: Interpreter, source: ObjectValue): ConstantValue {
-  const length = m.plainProperty(source, "length") ?? UNDEFINED;
+  const length = settled(m, m.plainProperty(source, "length") ?? UNDEFINED);
   if (length.kind !== "constant") return breakGraph("symbolicNumber", "the length of an array");
   const number = integerOf(length);
   return number > MOST_ELEMENTS

@@ -27,8 +27,7 @@ import {
 } from "../iteration.ts";
 import { GENERATORS } from "../contents.ts";
 import { allElements, entriesOf, entryOf, keyIdentity } from "../objects.ts";
-import { settledNumber } from "../texts.ts";
-import { callIn } from "../../variables/host_number.ts";
+import { settled } from "../texts.ts";
 import { guardDistinct } from "../operators.ts";
 import type { ModelTable } from "./table.ts";
 
@@ -48,13 +47,6 @@ function lookUp(m: Interpreter, object: ObjectValue, key: Value): Entry | undefi
     }
   }
   return found;
-}
-
-/**
- * A key that depends on the call is specialised to its value, unless several versions have been specialised already.
- */
-function settledKey(m: Interpreter, key: Value): Value {
-  return key.kind === "number" && !callIn(key.expression) ? settledNumber(m, key) : key;
 }
 
 function changed(object: ObjectValue): void {
@@ -169,7 +161,7 @@ export function newSet(
 ): ObjectValue {
   const entries = new Map<KeyIdentity, Entry>();
   for (const value of values) {
-    const key = canonical(settledKey(m, value));
+    const key = canonical(settled(m, value));
     if (!entries.has(keyIdentity(key))) entries.set(keyIdentity(key), { key, value: key });
   }
   const known = m.wrapper.known(Set.prototype, "Set.prototype");
@@ -231,7 +223,7 @@ export function addCollections(table: ModelTable): void {
     for (const [name, method] of Object.entries(methods)) {
       table.method(prototype, name, (m, request) => {
         const object = receiver(request.self, kind, name), [key, ...others] = request.args;
-        return method(m, object, key ? [settledKey(m, key), ...others] : [], request);
+        return method(m, object, key ? [settled(m, key), ...others] : [], request);
       });
     }
   };
@@ -275,7 +267,7 @@ export function addCollections(table: ModelTable): void {
             return breakGraph("iterator", "entries that are not arrays");
           }
           const [key = UNDEFINED, value = UNDEFINED] = allElements(m, item);
-          return [settledKey(m, key), value] as const;
+          return [settled(m, key), value] as const;
         }),
         prototype,
       ));
