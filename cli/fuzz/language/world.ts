@@ -313,7 +313,7 @@ function register(text: string, module: Module): void {
     const functionInfo = (code: CodeObject): FunctionInfo => ({
       kind: "function",
       code,
-      binding: (at) => bindingOf(module, access, code.free[at]),
+      binding: (at) => bindingOf(module, access, code.free[at] ?? { name: "", reassigned: false }),
     });
     if ("instructions" in code) return registerMade(fn, functionInfo(code));
     registerMade(fn, {
@@ -324,6 +324,7 @@ function register(text: string, module: Module): void {
         key,
         declaration,
         value: value ? functionInfo(value) : null,
+        access: () => bindingOf(module, access, { name: key ?? "", reassigned: true }),
       })),
       privateMethods: code.privateMethods.map(({ declaration, kind, code }) => {
         const standIn = () => {};
@@ -337,13 +338,13 @@ function register(text: string, module: Module): void {
 function bindingOf(
   module: Module,
   members: Readonly<Record<string, PrivateAccess>> | undefined,
-  variable: FreeVariable | undefined,
+  variable: Pick<FreeVariable, "name" | "reassigned">,
 ): FreeBinding {
-  const name = variable?.name ?? "";
+  const { name, reassigned } = variable;
   const access = members?.[name], found = module.variables[name];
   if (access) return { kind: "private", access };
   if (!found) return { kind: "unreachable", because: name };
-  return variable?.reassigned ? { kind: "cell", cell: found } : { kind: "value", value: found.get() };
+  return reassigned ? { kind: "cell", cell: found } : { kind: "value", value: found.get() };
 }
 
 /** A thenable that rejects whatever awaits it, and is never unhandled. */
