@@ -34,11 +34,12 @@ export interface HostBuffers {
 /** A pool of host memory with arbitrary content. */
 export class MemoryPool extends BlockPool<HostBlock, HostMemory> {
   constructor(device: DeviceName, buffers: HostBuffers = { make: makeBlock, discard: discardBlocks }) {
-    const { total } = Deno.systemMemoryInfo();
+    const { total, swapTotal } = Deno.systemMemoryInfo();
     super({
       device,
       sizeFor: sizeClass,
-      make: (size) => blockOrNone(buffers, size),
+      // A system that promises more memory than there is would kill the process that writes to it.
+      make: (size) => size > total + swapTotal ? undefined : blockOrNone(buffers, size),
       over: (block) => new HostMemory(device, block),
       isMemory: (found): found is HostMemory => found instanceof HostMemory,
       isGood: () => true,

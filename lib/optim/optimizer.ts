@@ -130,6 +130,7 @@ export abstract class Optimizer<H extends object = WithRate> {
     if (typeof params !== "object" || params === null || !(Symbol.iterator in params)) {
       throw new DynError(`Expected parameters or groups of them to optimize but found ${String(params)}`);
     }
+    checkKind(defaults, "an object", `the default hyperparameters of ${this.constructor.name}`);
     const items = [...params];
     if (items.length === 0) throw new DynError("Expected at least one parameter to optimize but found none");
     const loose = items.filter((item) => item instanceof Tensor);

@@ -13,16 +13,21 @@ const BACKENDS = "DENO_WEBGPU_BACKEND";
 
 if (Deno.env.get(BACKENDS) === undefined) Deno.env.set(BACKENDS, "vulkan,metal,dx12");
 
-async function hasAdapter(): Promise<boolean> {
+async function findAdapter(): Promise<GPUAdapter | null> {
   try {
-    return Boolean(await navigator.gpu?.requestAdapter());
+    return await navigator.gpu?.requestAdapter() ?? null;
   } catch {
-    return false;
+    return null;
   }
 }
 
+const adapter = await findAdapter();
+
 /** Whether WebGPU tests are to be skipped: `Deno.test({ name, ignore: SKIP_WEBGPU, fn })`. */
-export const SKIP_WEBGPU: boolean = Deno.env.get("CI") !== "true" && !(await hasAdapter());
+export const SKIP_WEBGPU: boolean = Deno.env.get("CI") !== "true" && !adapter;
+
+/** Whether WebGPU runs on a GPU, whose memory is not this process's. */
+export const HAS_GPU: boolean = adapter !== null && !adapter.info.isFallbackAdapter;
 
 if (SKIP_WEBGPU) {
   console.warn(
