@@ -1,6 +1,6 @@
 /**
- * Arguments at the end of a call that are undefined count as absent: in every op, of which a run of the suite takes some,
- * eager and traced, and elsewhere.
+ * Trailing arguments that are undefined count as absent: in every op (each run of the suite samples them), eager and
+ * traced, and elsewhere.
  */
 import { assert, assertEquals } from "@std/assert";
 import { atleast1d, compile, manualSeed, nn, ones, optim, type Tensor, tensor, zeros } from "../mod.ts";

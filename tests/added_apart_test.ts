@@ -1,6 +1,6 @@
 /**
- * Sums in place that threads share out: which loops are theirs, and that each element has the bits that one thread adds up in
- * the order of the positions.
+ * Accumulating loops that threads divide: which loops qualify, and that each element has the same bits as if one thread
+ * added in the order of the positions.
  */
 import { assertEquals } from "@std/assert";
 import { generate } from "../lib/codegen/generate.ts";

@@ -1,6 +1,6 @@
 /**
- * Whose memory results show: with an input, with each other, or with nobody, as uncompiled; and how they lie in it.
- * Simplification may drop what computes nothing, never what owned the memory.
+ * Results alias inputs, each other, or nothing, exactly as uncompiled, and have the same layouts. Simplification may
+ * drop operations that compute nothing, but not the memory that they owned.
  */
 import { assertEquals } from "@std/assert";
 import { arange, cat, compile, type Tensor, where } from "../mod.ts";

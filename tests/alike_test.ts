@@ -1,6 +1,6 @@
 /**
- * Code of equal layers is made once: what is made of the first is what would be made of each, and programs of layers come out
- * as if nobody knew that they are equal.
+ * Code of equal layers is generated once: the code of the first is the same as for each, and programs of layers are the
+ * same as if equal layers were not detected.
  */
 import { assert, assertEquals } from "@std/assert";
 import { compile, compiler, manualSeed, nn, optim, randn, type Tensor } from "../mod.ts";

@@ -1,4 +1,4 @@
-/** Ambient state in compiled functions: told, changed, changed back, guarded, entry by entry. */
+/** Ambient state in compiled functions: read, changed, restored and guarded, entry by entry. */
 import { assertEquals } from "@std/assert";
 import { faults } from "../cli/fuzz/language/observation.ts";
 import {

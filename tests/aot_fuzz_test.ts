@@ -1,6 +1,6 @@
 /**
- * Random programs of views, in-place writes, detached parts and returned inputs: what eager execution makes of
- * them, ahead-of-time graphs must make too.
+ * Random programs of views, in-place writes, detached parts and returned inputs: ahead-of-time graphs must give the
+ * results of eager execution.
  */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";

@@ -1,6 +1,6 @@
 /**
- * Ahead-of-time autograd against eager execution: results, gradients, writes, aliases, identity; the cut and what it
- * saves; symbolic sizes; gradients inside graphs.
+ * Ahead-of-time autograd against eager execution: results, gradients, writes, aliases, identity; the partition and what
+ * it saves; symbolic sizes; gradients inside graphs.
  */
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** Gradients that programs take inside: in the graph where all of the way lies in it, by the tape elsewhere. */
+/** Gradients taken inside compiled functions: in the graph if the whole path is in it, by the tape otherwise. */
 import { helped, whole } from "./programs/asked_gradients.ts";
 import "./support/turns/programs.ts";
 import { register, registerUnbroken } from "./support/programs.ts";

@@ -1,4 +1,4 @@
-/** Positions of iterators that generated code has advanced, compared with the items they yield. */
+/** Positions of iterators that generated code has advanced, compared with the items that they yield. */
 import { assertEquals } from "@std/assert";
 import { compile, compiler, type Tensor, tensor } from "../mod.ts";
 import {

@@ -1,6 +1,6 @@
 /**
- * Special functions of ops in float64 against numbers computed with 40 digits: PyTorch's own of Bessel and Airy are coarser
- * than its samples could tell.
+ * Special functions in float64 against numbers computed with 40 digits: PyTorch's own errors for Bessel and Airy
+ * functions are too large to judge by its samples.
  */
 import { assert } from "@std/assert";
 import { igamma, igammac, polygamma, special, type Tensor, tensor } from "../mod.ts";

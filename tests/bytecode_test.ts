@@ -1,5 +1,5 @@
 /**
- * Code objects: listing, liveness, and that code printed from any offset does what the original does.
+ * Code objects: listings, liveness, and that code printed from any offset behaves as the original.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { CodeObject } from "../lib/dynamo/bytecode/code.ts";

@@ -1,4 +1,7 @@
-/** Builtins that give another number each time, called as often as the program calls them, in order; accessors and classes that are made anew. */
+/**
+ * Builtins that return another number in each call, called as often as by the program; accessors and classes created
+ * anew.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { compiler, nn, type Tensor, tensor } from "../mod.ts";
 import { capture, list, vector } from "./support/dynamo.ts";

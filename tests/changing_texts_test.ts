@@ -1,4 +1,4 @@
-/** Texts that are others in each call: where programs pass them on, one version serves all; where they are looked at, it is exact. */
+/** Strings that differ in each call: one version serves those only passed on; inspected ones give exact results. */
 import { assert, assertEquals } from "@std/assert";
 import { type Tensor, tensor } from "../mod.ts";
 import { errorOnGraphBreak } from "../lib/dynamo/functions/error_on_break.ts";

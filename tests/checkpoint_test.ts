@@ -1,4 +1,4 @@
-/** Checkpoints: trees come back as they were, training goes on to the bit, and damaged or unsavable values are errors. */
+/** Checkpoints: trees are restored exactly, training continues bit for bit, damaged or unsavable values are errors. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   arange,

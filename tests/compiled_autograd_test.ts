@@ -1,5 +1,5 @@
 /**
- * Compiled autograd: backward passes that are captured as they run give what plain ones give, with hooks, compiled
+ * Compiled autograd: backward passes captured as they run give the results of plain ones, with hooks, compiled
  * functions and errors, and are compiled once.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";

@@ -1,7 +1,7 @@
 /**
- * Complex numbers as PyTorch: tests/data/complex.jsonl.gz holds what it gave for calls of ops, gradients included, for
- * transforms of odd and even lengths, and for printed tensors. Each is run; some are compiled too, picked by a seed
- * (DYN_TEST_SEED), or all of them (DYN_TEST_ALL=1).
+ * Complex numbers as in PyTorch: tests/data/complex.jsonl.gz holds its results for calls of ops, including gradients,
+ * for transforms of odd and even lengths, and for printed tensors. All are run; some are also compiled, selected by a
+ * seed (DYN_TEST_SEED), or all of them (DYN_TEST_ALL=1).
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as dyn from "../mod.ts";

@@ -1,7 +1,7 @@
 /**
  * Programs printed as C++ against the reference interpreter: every scalar operation and type, reductions in all
- * layouts, loops with carried values, masks, scatters, library calls, sizes known only when called.
- * Float32 functions are held to a few units in the last place of the float64 result.
+ * layouts, loops with carried values, masks, scatters, library calls, sizes known only when called. Float32 functions
+ * must be within a few units in the last place of the float64 result.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { decodeElements } from "../lib/base/bfloat16.ts";

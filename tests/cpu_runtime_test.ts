@@ -1,6 +1,6 @@
 /**
- * The native runtime of the CPU backend: toolchain, object cache, matrix products, convolutions.
- * Everything is compared with plain float64 loops; skipped as a whole where there is no C++ compiler, but not in CI.
+ * The native runtime of the CPU backend: toolchain, object cache, matrix products, convolutions. Everything is compared
+ * with plain float64 loops; all skipped if there is no C++ compiler, but not in CI.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { addressOf, callAt, entryAddress } from "../backends/cpu/ffi.ts";

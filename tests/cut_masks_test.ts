@@ -1,6 +1,6 @@
 /**
- * The pass that cuts loops where conditions on their counters change: what it cuts, what it leaves whole, and that
- * every element stays what it was.
+ * The pass that cuts loops where conditions on their counters change: which loops it cuts, which it leaves whole, and
+ * that every element is unchanged.
  */
 import { assertEquals } from "@std/assert";
 import { cutMasks, cutOutermost } from "../lib/codegen/cut_masks.ts";

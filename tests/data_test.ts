@@ -1,4 +1,4 @@
-/** Loaders and the safetensors format: batches, orders and what is broken. */
+/** Loaders and the safetensors format: batches, orders and errors. */
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
   arange,

@@ -1,4 +1,4 @@
-/** Dates are traced, and made anew where they leave a compiled function. */
+/** Dates are traced, and created again where they leave a compiled function. */
 import { brokenDates, dates } from "./programs/dates.ts";
 import { register, registerUnbroken } from "./support/programs.ts";
 

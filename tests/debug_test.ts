@@ -1,6 +1,6 @@
 /**
  * Output of compilation for people: records of stages, trace files and their report, debug folders. Programs run as
- * processes where the environment switches something on.
+ * processes if the environment enables something.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 /**
- * Decompositions of matrices by what defines them: factors give the matrix again and have the form that they promise,
- * whatever the sizes; gradients equal finite differences where vectors' signs do not matter; graphs hold them.
+ * Decompositions of matrices, tested by their defining properties: factors multiply to the matrix and have the promised
+ * form, for all sizes; gradients equal finite differences where the signs of vectors do not matter; graphs contain
+ * them.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {

@@ -1,4 +1,4 @@
-/** Derivatives at a point, gradients of gradients against differences, anomalies, and who hears of gradients. */
+/** Derivatives at a point, gradients of gradients against differences, anomaly detection, and hooks on gradients. */
 import { assert, assertEquals, assertThrows, fail } from "@std/assert";
 import {
   autograd,

@@ -1,6 +1,6 @@
 /**
- * The default device, `--device` and `DYN_DEVICE`: where tensors are made that name none, and what happens where
- * the device does not exist or does not work. Each test runs `cli.ts` as a process.
+ * The default device, `--device` and `DYN_DEVICE`: the device of tensors that specify none, and errors for devices that
+ * do not exist or do not work. Each test runs `cli.ts` as a process.
  */
 import { assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Functions that are compiled and dropped leave nothing behind: neither themselves, nor what they captured, nor what
- * was compiled for them. A run of the suite takes some kinds of functions.
+ * Functions that are compiled and dropped leave nothing behind: neither themselves, nor their captures, nor compiled
+ * code. Each run of the suite samples kinds of functions.
  */
 import { assert } from "@std/assert";
 import v8 from "node:v8";

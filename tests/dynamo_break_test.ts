@@ -1,4 +1,4 @@
-/** Graph breaks: where they come, what they are called, and how the rest of the program goes on. */
+/** Graph breaks: where they occur, their names, and how the rest of the program continues. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { config } from "../lib/base/config.ts";
 import { disable, explain, statusOf } from "../lib/dynamo/mod.ts";

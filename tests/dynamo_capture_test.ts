@@ -1,4 +1,4 @@
-/** Capture: what becomes a graph, what a call is guarded by, and the function that replaces the original. */
+/** Capture: the graph, the guards of a call, and the function that replaces the original. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { Unsupported } from "../lib/base/errors.ts";
 import { config } from "../lib/base/config.ts";

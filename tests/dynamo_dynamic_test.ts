@@ -1,4 +1,4 @@
-/** Sizes and numbers that change: constants first, then symbols, with guards on what the program asked of them. */
+/** Sizes and numbers that change: constants first, then symbols, with guards for what the program assumes. */
 import { assert, assertEquals } from "@std/assert";
 import { markDimension } from "../lib/dynamo/mod.ts";
 import { ops } from "../lib/tensor/eager.ts";

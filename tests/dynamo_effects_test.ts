@@ -1,4 +1,4 @@
-/** Effects of programs besides computing: writes to objects, variables and tensors, replayed after the graph. */
+/** Effects of programs: writes to objects, variables and tensors, replayed after the graph. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { config } from "../lib/base/config.ts";
 import { tensor } from "../lib/tensor/creation.ts";

@@ -1,6 +1,6 @@
 /**
- * Eager calls by class: one program for calls that differ in sizes, by whichever tier; what is assumed of sizes holds
- * for every call that the program serves.
+ * Eager calls by class: one program for calls that differ in sizes, on each tier; its assumptions about sizes hold for
+ * every call that it serves.
  */
 import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import { counters } from "../lib/base/logs.ts";

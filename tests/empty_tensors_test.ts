@@ -1,6 +1,6 @@
 /**
- * Sizes of 0 in compiled graphs, known when compiled or only in a later call: what eager execution gives, and never
- * an index divided by a size of 0. On WebAssembly; a few of them in C++.
+ * Sizes of 0 in compiled graphs, known at compile time or only in a later call: results are those of eager execution,
+ * and no index is divided by a size of 0. On WebAssembly; a few of them in C++.
  */
 import { assertEquals } from "@std/assert";
 import * as dyn from "../mod.ts";

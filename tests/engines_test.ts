@@ -1,6 +1,5 @@
 /**
- * Engines as backends: graphs cut into parts for several of them, and every backend that is listed against plain
- * execution.
+ * Engines as backends: graphs cut into parts for several of them, and every listed backend against plain execution.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";

@@ -1,6 +1,6 @@
 /**
- * Entries found by what tells them apart: none that serves a call is ruled out, few are left, and looking runs no code
- * of the program.
+ * Entries found by what distinguishes them: none that serves a call is ruled out, few remain, and the lookup runs no
+ * code of the program.
  */
 import { assert, assertEquals } from "@std/assert";
 import { EntryIndex, FEW_ENTRIES } from "../lib/dynamo/guards/entry_index.ts";

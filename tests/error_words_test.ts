@@ -1,4 +1,4 @@
-/** The engine's error messages after graph breaks: the words of the program, however its expressions are split. */
+/** The engine's error messages after graph breaks use the program's own words, however its expressions are split. */
 import { assert, assertEquals } from "@std/assert";
 import { compile, compiler, config, tensor } from "../mod.ts";
 import { sampleBySeed } from "./support/sampling.ts";

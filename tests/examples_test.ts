@@ -1,6 +1,6 @@
 /**
  * The programs in examples/ run in a short form, in this process and without kernels or on several ranks, and their
- * training makes progress. Invariant: every program of the folder is listed here; a run of the suite samples some.
+ * training makes progress. Invariant: every program of the folder is listed here; each run of the suite samples some.
  */
 import { assert, assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";

@@ -1,6 +1,6 @@
 /**
- * Exported programs: one graph with its tensors, in this process and out of files. Results are those of the function itself,
- * to the bit where the same kernels run.
+ * Exported programs: one graph with its tensors, in this process and from files. Results are those of the function
+ * itself, bitwise if the same kernels run.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {

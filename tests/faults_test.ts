@@ -1,6 +1,6 @@
 /**
- * Surroundings that fail: compilers that are killed, hang, write nothing or nonsense, full disks, graphs that dyn fails
- * on. Programs go on with the right results, say what happened, and count it.
+ * Failures of the environment: compilers that are killed, hang, write nothing or nonsense, full disks, graphs on which
+ * dyn fails. Programs continue with the right results, and failures are reported and counted.
  */
 import { assert, assertEquals, assertMatch, assertThrows, fail } from "@std/assert";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Tensors filled in place: by numbers of distributions, which have their means and bounds, and along diagonals. */
+/** Tensors filled in place: with random numbers of known means and bounds, and along diagonals. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { compile, DynError, empty, manualSeed, type Tensor, zeros } from "../mod.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The first of equal extremes beside everything that may share its loops: over permuted inputs, with writes in place
- * and other reductions. Some combinations, picked by a seed (DYN_TEST_SEED), or all of them (DYN_TEST_ALL=1).
+ * The first of equal extremes together with everything that may share its loops: over permuted inputs, with in-place
+ * writes and other reductions. Some combinations, selected by a seed (DYN_TEST_SEED), or all of them (DYN_TEST_ALL=1).
  */
 import { assertEquals } from "@std/assert";
 import { compile, manualSeed, randint, type Tensor } from "../mod.ts";

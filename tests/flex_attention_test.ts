@@ -1,4 +1,4 @@
-/** Attention by functions of scores and masks: against PyTorch's numbers, compiled against plain, and its errors. */
+/** Attention with functions of scores and masks: against PyTorch's numbers, compiled against plain, and its errors. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   arange,

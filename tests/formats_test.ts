@@ -1,4 +1,4 @@
-/** Formatters of `Intl` are run while tracing, on what is known; what they say of local time follows the time zone. */
+/** Formatters of `Intl` run while tracing, on known values; results that depend on local time follow the time zone. */
 import { assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { brokenFormats, formats } from "./programs/formats.ts";

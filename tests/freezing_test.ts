@@ -1,4 +1,4 @@
-/** Values that depend only on parameters and buffers are computed once, and again when those change. */
+/** Values that depend only on parameters and buffers are computed once, and again when these change. */
 import { assert, assertEquals } from "@std/assert";
 import {
   autocast,

@@ -1,4 +1,4 @@
-/** Calls with values that are made anew for each call end at one or two versions, whatever the values are. */
+/** Calls with values that are created anew for each call need only one or two versions, whatever the values are. */
 import { assertEquals } from "@std/assert";
 import { compile, compiler, ones, type Tensor } from "../mod.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Eigenvalues of general matrices, a few of large ones, and approximations of low rank, by what defines them; segments of
- * a dimension by PyTorch's numbers.
+ * Eigenvalues of general matrices, a few of large ones, and low-rank approximations, tested by their defining
+ * properties; segments of a dimension against PyTorch's numbers.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {

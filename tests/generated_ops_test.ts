@@ -1,6 +1,6 @@
 /**
- * Tests that op definitions generate: metadata, kernels against the reference interpreter, gradients against
- * finite differences, documented errors; and that the generated files are those of the definitions.
+ * Tests generated from op definitions: metadata, kernels against the reference interpreter, gradients against finite
+ * differences, documented errors; and that the generated files match the definitions.
  */
 import { assert, assertEquals, assertThrows, fail } from "@std/assert";
 import "../backends/cpu/device.ts";

@@ -1,4 +1,4 @@
-/** Generators of random numbers: as arguments of ops, fillings and samplers, their states, in compiled functions. */
+/** Generators of random numbers: as arguments of ops, fills and samplers, their states, in compiled functions. */
 import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import * as dyn from "../mod.ts";
 import { DynError } from "../lib/base/errors.ts";

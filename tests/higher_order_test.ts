@@ -1,6 +1,6 @@
 /**
- * Branches and loops that tensors decide: PyTorch's results eagerly, the same in one graph on every tier, gradients
- * included, and plain calls where a function does more than compute tensors.
+ * Branches and loops that depend on tensors: PyTorch's results eagerly, the same in one graph on every tier, including
+ * gradients, and plain calls if a function does more than compute tensors.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { autograd, clone, compile, compiler, cond, config, DynError, higherOrderOps, nn } from "../mod.ts";

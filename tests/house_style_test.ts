@@ -1,5 +1,5 @@
 /**
- * The lint plugin for house style: what it reports and what it lets pass.
+ * The lint plugin for house style: what it reports and what it accepts.
  */
 import { assertEquals } from "@std/assert";
 import plugin from "../tools/house_style.ts";

@@ -1,7 +1,7 @@
 /**
- * `x.at(…)` and `x.set([…], v)` as PyTorch: tests/data/indexing.jsonl.gz holds what it gave for all lists of up to three
- * indices of twenty kinds into a tensor of three dimensions, and of two into one of one and of none. Some are run and
- * some compiled, picked by a seed (DYN_TEST_SEED), or all of them (DYN_TEST_ALL=1).
+ * `x.at(…)` and `x.set([…], v)` as in PyTorch: tests/data/indexing.jsonl.gz holds its results for all lists of up to
+ * three indices of twenty kinds into a tensor of three dimensions, and of two into tensors of one and of no dimension.
+ * Some are run and some compiled, selected by a seed (DYN_TEST_SEED), or all of them (DYN_TEST_ALL=1).
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { arange, compile, compiler, type Tensor, tensor } from "../mod.ts";

@@ -1,6 +1,6 @@
 /**
- * Random graphs through the inductor: whatever is fused, stored, computed again or written in place, results are
- * those of the ops one by one. A failure names its seed, which makes the same graph again.
+ * Random graphs through the inductor: whatever is fused, stored, recomputed or written in place, results are those of
+ * the ops run one by one. A failure names its seed, which reproduces the graph.
  */
 import { assert, assertEquals } from "@std/assert";
 import { printGraph } from "../lib/graph/print.ts";

@@ -1,7 +1,7 @@
 /**
- * Properties that programs define on all objects, lists, functions and maps: dyn's own work uses none of them,
- * whether a call runs uncompiled, is served by a cached version, or compiles. Names are sampled from those that dyn's
- * sources read and write; properties of the program itself are not called and do not interfere.
+ * Properties that programs define on all objects, lists, functions and maps: dyn's own work uses none of them, whether
+ * a call runs uncompiled, is served by a cached version, or compiles. Names are sampled from those that dyn's sources
+ * read and write; the program's properties are not called and do not interfere.
  */
 import { assert, assertEquals } from "@std/assert";
 import { compile, type Tensor, tensor } from "../mod.ts";

@@ -1,8 +1,8 @@
 /**
- * Every op that writes in place against the same op out of place whose result is copied in by hand: into
- * a whole tensor and into views of it, intermediates and inputs, with gradients of everything. Eagerly, ahead of
- * time op by op and compiled as WebAssembly for all ops, in C++ and on WebGPU for a few of them, picked by a seed
- * (DYN_TEST_SEED) or all (DYN_TEST_ALL=1). What a leaf that requires grad refuses.
+ * Every op that writes in place against the same op out of place whose result is copied in by hand: into a whole tensor
+ * and into views of it, intermediates and inputs, with gradients of everything. Eagerly, ahead of time op by op and
+ * compiled as WebAssembly for all ops, in C++ and on WebGPU for a few of them, selected by a seed (DYN_TEST_SEED), or
+ * all (DYN_TEST_ALL=1). Also the writes that a leaf which requires grad rejects.
  */
 import { assert, assertEquals, assertThrows, fail } from "@std/assert";
 import { compile, compiler, config, DynError, init, manualSeed, nn, noGrad, Tensor } from "../mod.ts";

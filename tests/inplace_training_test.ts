@@ -1,6 +1,6 @@
 /**
- * Whole steps that write in place on the way, against the same steps uncompiled: which leaves get a gradient, its
- * elements, and what requires grad afterwards. In such programs what depends on what is not told by who reads whom.
+ * Whole steps with in-place writes, against the same steps uncompiled: which leaves get a gradient, its elements, and
+ * what requires grad afterwards. In such programs, data edges do not show what depends on what.
  */
 import { assertEquals, assertThrows } from "@std/assert";
 import { cat, compile, noGrad, ones, randn, type Tensor, where, zeros } from "../mod.ts";

@@ -1,7 +1,7 @@
 /**
- * Captures between processes: a later process takes what a former one traced where the world is the same, with the same
- * results; where it differs in anything that the trace has seen, it traces anew. Many functions a process, each in a world
- * of its own, so that a few processes show many differences.
+ * Captures between processes: a later process reuses what an earlier one traced if the state of the program is the
+ * same, with the same results; if anything that the trace has read differs, it traces anew. Each process runs many
+ * functions, each in a world of its own, so that a few processes cover many differences.
  */
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";

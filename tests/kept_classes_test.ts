@@ -1,5 +1,5 @@
 /**
- * Classes of eager calls between processes: what a second process takes over, with the same bits and without making
+ * Classes of eager calls between processes: what a second process reuses, with the same bits and without creating
  * anything; sizes that the first one did not have; damaged files.
  */
 import { assert, assertEquals } from "@std/assert";

@@ -1,5 +1,5 @@
 /**
- * Compiled graphs between processes: what a second process takes over, bit for bit and without compiling anything; what
+ * Compiled graphs between processes: what a second process reuses, bit for bit and without compiling anything; what
  * makes it compile anew; damaged and foreign files; several processes at once.
  */
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";

@@ -1,6 +1,6 @@
 /**
- * Texts of modules without the debugger: as the runtime keeps them, and between processes, where a second run of a program
- * captures the same; a module that was changed meanwhile is what it is now.
+ * Texts of modules without the debugger: from the runtime's cache, and between processes, where a second run of a
+ * program captures the same; a module that was changed meanwhile is used in its present form.
  */
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 /**
- * Kernels that do the same with other buffers, as updates of parameters of any shapes by one formula, are one function
- * over a table: neither the calls of a program nor its functions grow with the parameters, results are those of the
- * kernels one by one, and what depends on each other stays in order.
+ * Kernels that do the same work on other buffers, such as updates of parameters of any shapes by one formula, become
+ * one function over a table: neither the calls of a program nor its functions grow with the parameters, results are
+ * those of the separate kernels, and dependent kernels stay in order.
  */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { compile, config, manualSeed, nn, optim, randn } from "../mod.ts";

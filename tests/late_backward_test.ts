@@ -1,4 +1,4 @@
-/** Backward passes behind sizes and numbers that only elements say belong to the graph. */
+/** Backward passes that follow sizes and numbers which depend on elements belong to the graph. */
 import { brokenLateBackward, lateBackward } from "./programs/late_backward.ts";
 import { assert, assertEquals } from "@std/assert";
 import { compile, compiler, config, manualSeed, nn, randn, type Tensor } from "../mod.ts";

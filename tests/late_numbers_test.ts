@@ -1,7 +1,7 @@
 /**
- * Rounds that differ in a number are one region: operations that are given numbers have the bits that they have with the
- * numbers themselves, of every type, with NaN, infinities and −0, in results and gradients; where a number decides of
- * more than elements, rounds stay what they are.
+ * Iterations that differ in a number are one region: operations that take numbers as arguments have the same bits as
+ * with constants, for every type, with NaN, infinities and −0, in results and gradients; if a number decides more than
+ * elements, the iterations stay separate.
  */
 import { assertEquals } from "@std/assert";
 import { compile, config, type DType, manualSeed, randn, type Tensor, tensor, where } from "../mod.ts";

@@ -1,7 +1,7 @@
 /**
- * Random programs over tensors and numbers that only elements say: reads, arithmetic, selections, slices, writes,
- * branches and loops. What a plain call gives, leaves of its arguments, and sends back as gradients, a compiled one
- * gives, leaves and sends back too. DYN_TEST_SEED repeats a run.
+ * Random programs over tensors and numbers that depend on elements: reads, arithmetic, selections, slices, writes,
+ * branches and loops. Results, final contents of arguments and gradients of compiled calls are those of plain ones.
+ * DYN_TEST_SEED repeats a run.
  */
 import { assertEquals } from "@std/assert";
 import { arange, cat, clone, compile, cond, config, higherOrderOps, isTensor, maskedSelect } from "../mod.ts";

@@ -1,6 +1,6 @@
 /**
- * Sizes and numbers that only elements of tensors say, in one graph: held against plain runs on every tier, for sizes
- * that satisfy what operations take for granted and for such that do not.
+ * Sizes and numbers that depend on elements of tensors, in one graph: compared with plain runs on every tier, for sizes
+ * that satisfy the assumptions of operations and for others.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {

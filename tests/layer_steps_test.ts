@@ -1,6 +1,6 @@
 /**
  * Every layer of `nn` as part of a captured training step: forward, backward and an SGD step, twice, as one graph
- * (`fullgraph: true`), against the same steps run eagerly. The table below is held against the exports, so that a
+ * (`fullgraph: true`), against the same steps run eagerly. The table below is compared with the exports, so that a
  * layer without an entry fails. With DYN_TEST_ALL=1 the steps run as kernels too.
  */
 import { assert, assertEquals } from "@std/assert";

@@ -1,9 +1,9 @@
 /**
- * The house's import table: which room may enter which. Fails on any other edge between rooms and on any cycle
+ * The table of layers: which folder may import which. Fails on any other import between folders and on any cycle
  * between files.
  *
- * The edges come from `deno info --json`, that is from Deno's own parser and resolver: imports of types, re-exports
- * and dynamic imports count, comments and strings that look like imports do not.
+ * The edges come from `deno info --json`, that is from Deno's own parser and resolver: imports of types, re-exports and
+ * dynamic imports count, comments and strings that look like imports do not.
  */
 import { assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";

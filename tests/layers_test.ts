@@ -1,6 +1,7 @@
 /**
  * Layers against PyTorch: tests/data/layers holds arguments, states, inputs, outputs, gradients and the states
- * afterwards of each, as PyTorch computed them; replayed eagerly, and some compiled. And how layers take arguments.
+ * afterwards of each, as PyTorch computed them; they are replayed eagerly, and some compiled. Also the forms of layers'
+ * arguments.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as dyn from "../mod.ts";

@@ -1,8 +1,8 @@
 /**
- * Every op that changes a tensor's layout in place, against the same view out of place: of inputs, of captured tensors, of
- * intermediates and of views; with what was made of the tensor before and after, writes through all of them, and
- * gradients. Eagerly, compiled op by op, and compiled as WebAssembly and C++; with sizes that are symbols. What PyTorch
- * refuses.
+ * Every op that changes a tensor's layout in place, against the same view out of place: of inputs, of captured tensors,
+ * of intermediates and of views; with values computed from the tensor before and after, writes through all of them, and
+ * gradients. Eagerly, compiled op by op, and compiled as WebAssembly and C++; with symbolic sizes. Also what PyTorch
+ * rejects.
  */
 import { assertEquals, assertStrictEquals, assertThrows, fail } from "@std/assert";
 import { arange, compile, compiler, DynError, func, noGrad, Tensor, tensor } from "../mod.ts";

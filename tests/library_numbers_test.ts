@@ -1,6 +1,6 @@
 /**
- * Numbers that PyTorch gives where programs of users differed from it once: whole runs of optimizers, divergences of
- * distributions, projected recurrences, filtered images, weighed losses; and calls with their last arguments by name.
+ * Numbers of PyTorch from which user programs once differed: whole runs of optimizers, divergences of distributions,
+ * projected recurrences, filtered images, weighted losses; and calls with trailing arguments by name.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as dyn from "../mod.ts";

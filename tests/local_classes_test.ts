@@ -1,4 +1,4 @@
-/** Classes that functions define, and symbols that they make, are traced. */
+/** Classes that functions define, and symbols that they create, are traced. */
 import { brokenClasses, localClasses } from "./programs/local_classes.ts";
 import { register, registerUnbroken } from "./support/programs.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Scalar functions as loop IR, run with exact primitive operations: within their bounds of tables made with mpmath
- * (math/make_tables.py), exact where they promise it, total, and made of primitive operations only.
+ * Scalar functions as loop IR, run with exact primitive operations: within their bounds of tables computed with mpmath
+ * (math/make_tables.py), exact where they promise it, total, and composed of primitive operations only.
  */
 import { assert, assertEquals } from "@std/assert";
 import { isFloat, type ValueType } from "../lib/base/dtype.ts";

@@ -1,6 +1,6 @@
 /**
- * Memory that a program drops comes back within the same job, on every device; living memory never does. What the
- * allocator says of itself, and what it throws where there is no room.
+ * Memory that a program drops is recovered within the same job, on every device; live memory never is. Also the
+ * allocator's statistics, and its errors if there is no room.
  */
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { hostPages } from "../backends/cpu/host_pages.ts";

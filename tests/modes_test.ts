@@ -1,5 +1,5 @@
 /**
- * The modes of `compile`: which names there are, what `staticResults` promises about the memory of results, and that
+ * The modes of `compile`: their names, the guarantees of `staticResults` about the memory of results, and that
  * "max-autotune" changes times only.
  */
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";

@@ -1,7 +1,7 @@
 /**
- * Guards on modules, parameters and what modules hold: every kind of change that a program may make between two calls
- * of a compiled function, against the same program uncompiled; and what guards cost, as counts. Some of the changes,
- * picked by a seed (DYN_TEST_SEED), or all of them (DYN_TEST_ALL=1).
+ * Guards on modules, their parameters and contents: every kind of change that a program may make between two calls of a
+ * compiled function, against the same program uncompiled; and the cost of guards, as counts. Some of the changes,
+ * selected by a seed (DYN_TEST_SEED), or all of them (DYN_TEST_ALL=1).
  */
 import { assert, assertEquals } from "@std/assert";
 import { difference, faults, observe, type Program } from "../cli/fuzz/language/observation.ts";

@@ -1,4 +1,4 @@
-/** Hooks of modules: what they see and replace, in PyTorch's order and with its numbers, plainly and compiled. */
+/** Hooks of modules: their arguments and replacements, in PyTorch's order, with its numbers, plainly and compiled. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { compile, DynError, isTensor, nn, noGrad, ones, type Tensor, tensor } from "../mod.ts";
 import type { CallGradients } from "../lib/types.ts";

@@ -1,6 +1,6 @@
 /**
  * Module utilities: parametrized weights, packed sequences, vectors of parameters and uninitialised modules, eagerly
- * and in captured training steps. Numbers of the weight norm are PyTorch's.
+ * and in captured training steps. The numbers of the weight norm are PyTorch's.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { compile, compiler, DynError, eye, isTensor, linalg, manualSeed, nn, noGrad, optim } from "../mod.ts";

@@ -1,4 +1,4 @@
-/** The output of an MPI library's compiler, as options for ours. */
+/** The output of an MPI library's compiler wrapper, as options for our compiler. */
 import { assertEquals } from "@std/assert";
 import { wordsOf } from "../backends/mpi/library.ts";
 

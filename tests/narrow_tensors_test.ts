@@ -1,5 +1,5 @@
 /**
- * Rows of narrow tensors that are moved, padded and joined: short loops with masked loads, which compilers unroll
+ * Rows of narrow tensors that are moved, padded and concatenated: short loops with masked loads, which compilers unroll
  * and vectorise across rows.
  */
 import { assertEquals } from "@std/assert";

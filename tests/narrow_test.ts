@@ -1,5 +1,5 @@
 /**
- * The pass that holds integers in 32 bits: what it narrows, what it leaves wide, and that the result is the same.
+ * The pass that narrows integers to 32 bits: what it narrows, what it leaves wide, and that results are the same.
  */
 import { assertEquals } from "@std/assert";
 import { type HostArray, hostArray, itemSize } from "../lib/base/dtype.ts";

@@ -1,6 +1,6 @@
 /**
- * Sorting, and the first of the order, in native code and as WebAssembly: rows of every length class and element type against a stable sort by comparison, with NaN
- * as the greatest value and zeros of both signs equal.
+ * Sorting, and selecting the first elements of the order, in native code and as WebAssembly: rows of every length class
+ * and element type against a stable sort by comparison, with NaN as the greatest value and zeros of both signs equal.
  */
 import { assertEquals } from "@std/assert";
 import {

@@ -1,4 +1,4 @@
-/** Notebooks: what is compiled and said there, display of tensors, modules, images, curves and profiles, and progress bars of loops. */
+/** Notebooks: what is compiled there, display of tensors, modules, images, curves and profiles, progress bars. */
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { join } from "node:path";
 import { inflateSync } from "node:zlib";

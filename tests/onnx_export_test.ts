@@ -1,6 +1,6 @@
 /**
- * Exported models in ONNX Runtime: each op that the exporter writes, of odd numbers and of every type, PyTorch's op samples,
- * and whole models at several batch sizes. Each run takes some of the cases; DYN_TEST_ALL=1 takes all.
+ * Exported models in ONNX Runtime: each op that the exporter supports, on unusual numbers and every type, PyTorch's op
+ * samples, and whole models at several batch sizes. Each run takes some of the cases; DYN_TEST_ALL=1 takes all.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ortAbsence } from "../backends/onnxrt/library.ts";

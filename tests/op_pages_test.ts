@@ -1,6 +1,6 @@
 /**
- * The pages of ops: they are those of the definitions, every public op is on one of them, and the examples print what
- * PyTorch has printed (tools/op_examples.py).
+ * The pages of ops: they match the definitions, every public op is on one of them, and the examples print the output of
+ * PyTorch (tools/op_examples.py).
  */
 import { assert, assertEquals } from "@std/assert";
 import * as dyn from "../mod.ts";

@@ -1,6 +1,6 @@
 /**
- * Every op on every element type: it refuses the type, or its kernels are ones that every printer can print. An op
- * that accepts a type which it cannot compute works in JavaScript, which knows no types, and nowhere else.
+ * Every op on every element type: it rejects the type, or every printer can print its kernels. An op that accepts a
+ * type which it cannot compute would work in JavaScript, which has no types, and nowhere else.
  */
 import { assertEquals, assertThrows } from "@std/assert";
 import { type Complex, nn, tensor } from "../mod.ts";

@@ -1,6 +1,6 @@
 /**
- * Packages: made by one process, run by others that have the runtime alone, by a C program and by a browser's page. Results
- * are the model's own, within rounding; those of both kinds of code are the same to the bit.
+ * Packages: created by one process, run by others that have the runtime alone, by a C program and by a page in a
+ * browser. Results are the model's own, within rounding; those of both kinds of code are bitwise the same.
  */
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-/** Programs that replace methods of builtins, of tensors and of modules: noticed, and no hindrance to the compiler. */
+/** Programs that replace methods of builtins, tensors and modules: noticed, and no obstacle to the compiler. */
 import { assert, assertEquals } from "@std/assert";
 import { faults } from "../cli/fuzz/language/observation.ts";
 import { compile, compiler, config, nn, ones, Tensor, tensor } from "../mod.ts";

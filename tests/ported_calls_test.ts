@@ -1,4 +1,4 @@
-/** Calls in the forms that programs ported from PyTorch have them: by position, by name, by PyTorch's own names. */
+/** Calls in the forms of programs ported from PyTorch: by position, by name, by PyTorch's own names. */
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import {
   compile,

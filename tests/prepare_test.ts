@@ -1,4 +1,4 @@
-/** `doctor --prepare`: what it makes is all that first calls of later processes need, whatever their sizes. */
+/** `doctor --prepare`: what it creates is all that first calls of later processes need, whatever their sizes. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { runProgram, withFolder } from "./support/process.ts";

@@ -1,6 +1,6 @@
 /**
- * Profiles: what they record of programs on every tier, and how they add it up. Numbers of operations and the actions of
- * schedules are those of torch.profiler 2.15 for the same programs and options.
+ * Profiles: what they record of programs on every tier, and how they aggregate it. Numbers of operations and the
+ * actions of schedules are those of torch.profiler 2.15 for the same programs and options.
  */
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import {

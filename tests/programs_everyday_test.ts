@@ -1,4 +1,4 @@
-/** Everyday programs, compiled and uncompiled, with breaks at several places, and the breaks that they do not need. */
+/** Everyday programs, compiled and uncompiled, with forced breaks at several places, and without unnecessary ones. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { compiler, type Tensor, tensor } from "../mod.ts";
 import { everyday, LoudMeter, Meter, PlainHeir, unbroken } from "./programs/everyday.ts";

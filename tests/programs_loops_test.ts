@@ -1,4 +1,4 @@
-/** Loops that go on behind graph breaks. */
+/** Loops that continue after graph breaks. */
 import { assert, assertEquals } from "@std/assert";
 import { compile, compiler, type Tensor, tensor } from "../mod.ts";
 import { begunLoops } from "./programs/begun_loops.ts";

@@ -1,4 +1,4 @@
-/** Programs whose graphs break inside of regions, and how many graphs they are. */
+/** Programs whose graphs break inside of regions, and the number of their graphs. */
 import { assertEquals } from "@std/assert";
 import { autocast, compile, compiler, inferenceMode, noGrad, type Tensor, tensor } from "../mod.ts";
 import { regions } from "./programs/regions.ts";

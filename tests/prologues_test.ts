@@ -1,6 +1,6 @@
 /**
- * Operands of matrix products that are computed on the way: which kernels become prologues, which stay for what they
- * read changes or for what they cost, and results of native code at all the ways that products are computed.
+ * Operands of matrix products that are computed on the fly: which kernels become prologues, which do not because their
+ * inputs change or because of their cost, and results of native code for all ways of computing products.
  */
 import { assert, assertEquals } from "@std/assert";
 import { compile, config, manualSeed, randn, type Tensor, webgpu } from "../mod.ts";

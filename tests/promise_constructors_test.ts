@@ -1,4 +1,4 @@
-/** Compiled async code asks promises for their constructor as often as the language does, and closes what it closes. */
+/** Compiled async code reads promises' constructors as often as the language does, and closes iterators as it does. */
 import { assertEquals } from "@std/assert";
 import { compile, config, ones, type Tensor } from "../mod.ts";
 

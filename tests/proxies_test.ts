@@ -1,4 +1,4 @@
-/** Proxies are traced: their traps run in the graph's place, in the language's order. */
+/** Proxies are traced: their traps run while tracing, in the language's order. */
 import { brokenProxies, proxies } from "./programs/proxies.ts";
 import { register, registerUnbroken } from "./support/programs.ts";
 

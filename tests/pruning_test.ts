@@ -1,4 +1,4 @@
-/** Pruned parameters against PyTorch's numbers: what is chosen, how states look, gradients, compiled models. */
+/** Pruned parameters against PyTorch's numbers: which elements are pruned, state dicts, gradients, compiled models. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { compile, DynError, eye, manualSeed, nn, noGrad, ones, optim, type Tensor, tensor } from "../mod.ts";
 

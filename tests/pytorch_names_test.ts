@@ -1,4 +1,4 @@
-/** Names that PyTorch's programs use besides ops and layers: what they give is what PyTorch gives. */
+/** Names that PyTorch's programs use besides ops and layers: their results are PyTorch's. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as dyn from "../mod.ts";
 import { compile, distributions, nn, noGrad, ones, optim, sin, type Tensor, tensor } from "../mod.ts";

@@ -1,6 +1,6 @@
 /**
- * Linear layers of eight bits: what their integers stand for, held against sums in float64; a trained classifier of digits
- * with and without them.
+ * Linear layers of eight bits: the values of their integers, compared with sums in float64; a trained classifier of
+ * digits with and without them.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { compile, data, DynError, full, manualSeed, nn, noGrad, optim, quantization } from "../mod.ts";

@@ -1,4 +1,4 @@
-/** Readers of data in the formats that it comes in, and what is done to pictures. */
+/** Readers of common data formats, and transforms of images. */
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { gzipSync } from "node:zlib";
 import { arange, data, manualSeed, type Tensor, tensor, zeros } from "../mod.ts";

@@ -1,7 +1,7 @@
 /**
- * A hundred functions as people write them: compiled they show what they show plainly, in exactly so many graphs with
- * exactly so many breaks, and also where the graph is broken on request, at some instructions picked by a seed
- * (DYN_TEST_SEED), or at all of them (DYN_TEST_ALL=1).
+ * A hundred functions as people write them: compiled they behave as plainly, with exact numbers of graphs and breaks,
+ * also if the graph is broken on request, at some instructions selected by a seed (DYN_TEST_SEED), or at all of them
+ * (DYN_TEST_ALL=1).
  */
 import { assertEquals } from "@std/assert";
 import { difference, faults, observe, type Program } from "../cli/fuzz/language/observation.ts";

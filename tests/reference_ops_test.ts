@@ -1,9 +1,9 @@
 /**
- * PyTorch's own op samples, replayed: outputs, gradients and errors of every op that is there, eager and compiled in
- * C++ and in WebAssembly and by other backends, and eager once more in float64. tests/data/ops holds what PyTorch computed, one file a
- * namespace, tests/data/ops64.jsonl.gz the same of smaller samples with float64 arguments. What is known to differ is
- * listed by sample, with its reason, and so is what cannot be replayed; a listed sample that agrees, or an op that
- * came or went, fails the test. Each run compiles some of the samples.
+ * PyTorch's own op samples, replayed: outputs, gradients and errors of every supported op, eager and compiled in C++
+ * and in WebAssembly and by other backends, and eager once more in float64. tests/data/ops holds what PyTorch computed,
+ * one file per namespace, tests/data/ops64.jsonl.gz the same for smaller samples with float64 arguments. Known
+ * differences are listed by sample, with reasons, and so are samples that cannot be replayed; a listed sample that
+ * agrees, or an op that was added or removed, fails the test. Each run compiles some of the samples.
  */
 import { assertEquals } from "@std/assert";
 import { compile, compiler, config } from "../mod.ts";

@@ -1,5 +1,5 @@
 /**
- * A call that an op refuses is refused however often it is made: plans that serve calls with any number, and kernels
+ * A call that an op rejects is rejected however often it is made: plans that serve calls with any number, and kernels
  * of any size, make the same checks as those of one call. The errors are those that ops declare.
  */
 import { assert, assertEquals } from "@std/assert";

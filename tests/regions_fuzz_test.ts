@@ -1,7 +1,8 @@
 /**
- * Random functions called several times as regions, against the same calls as they stand: views, writes in place, random
- * numbers, detached values, numbers that differ from call to call, several results. Results, gradients and errors have to be those of eager execution; a
- * failure prints its seed. DYN_REGIONS_SEED begins elsewhere, DYN_REGIONS_RUNS takes more.
+ * Random functions called several times as regions, against the same calls inlined: views, writes in place, random
+ * numbers, detached values, numbers that differ from call to call, several results. Results, gradients and errors have
+ * to be those of eager execution; a failure prints its seed. DYN_REGIONS_SEED sets the first seed, DYN_REGIONS_RUNS the
+ * number of runs.
  */
 import { assert, assertEquals } from "@std/assert";
 import { clone, compile, compiler, manualSeed, nn, noGrad, rand, randn, type Tensor, where } from "../mod.ts";

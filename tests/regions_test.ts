@@ -1,6 +1,6 @@
 /**
- * Equal stretches of a graph, as layers are, are differentiated, lowered and compiled once: results, gradients and
- * random numbers as without that, on every tier, and what differs from layer to layer stays apart.
+ * Repeated stretches of a graph, such as layers, are differentiated, lowered and compiled once: results, gradients and
+ * random numbers are unchanged, on every tier, and what differs from layer to layer stays separate.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { autograd, compile, compiler, config, DynError, manualSeed, nn, noGrad, optim } from "../mod.ts";

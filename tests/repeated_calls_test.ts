@@ -1,7 +1,7 @@
 /**
- * Equal layers of a model, and updates of its parameters, are stepped through once: the others take over what the first
- * has appended. Layers and updates that differ in anything that they can see give what they give plainly, whether they
- * differ when they are compiled or later.
+ * Equal layers of a model, and updates of its parameters, are traced once: the others reuse what the first has
+ * appended. Layers and updates that differ in anything observable give their plain results, whether they differ when
+ * they are compiled or later.
  */
 import { assertEquals } from "@std/assert";
 import { compile, manualSeed, nn, noGrad, ones, optim, randn, type Tensor } from "../mod.ts";

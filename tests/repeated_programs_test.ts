@@ -1,6 +1,6 @@
 /**
- * Programs around layers that are stepped through once: what they pass to layers and get from them, breaks, training
- * steps, checkpoints. Compiled programs give what plain ones give, and how many layers were taken over is known.
+ * Programs around layers that are traced once: their arguments and results, breaks, training steps, checkpoints.
+ * Compiled programs give plain results, and the number of reused layers is checked.
  */
 import { assertEquals } from "@std/assert";
 import { compile, compiler, manualSeed, nn, optim, randn, type Tensor, utils } from "../mod.ts";

@@ -1,7 +1,7 @@
 /**
- * Every function of the builtins and every global variable that holds them, replaced by one that throws while a compiled
- * function is called: what the program itself does not use is none of its business, whether the call is served by what was
- * compiled before or compiles.
+ * Every function of the builtins and every global variable that holds them, replaced by one that throws while a
+ * compiled function is called: builtins that the program itself does not use must not be called, whether the call is
+ * served by an existing version or compiles.
  */
 import { assert, assertEquals } from "@std/assert";
 import { arange, compile, type Tensor, tensor } from "../mod.ts";

@@ -1,6 +1,6 @@
 /**
- * The report of a trace, in a browser: that it shows what was compiled and what ran, that its panels light up
- * together, that its search finds, that nothing of a program's texts runs, and that it stays small.
+ * The report of a trace, in a browser: it shows what was compiled and what ran, its panels are highlighted together,
+ * its search works, no text of a program is executed, and it stays small.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Repros: what fails in compilation is written as a program that fails by itself, made small, and tried. Execution
- * records: calls that throw are written as programs that make them again.
+ * Repros: a failing compilation is written as a program that fails by itself, minified, and run. Execution records:
+ * calls that throw are written as programs that repeat them.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { basename, dirname, join } from "node:path";

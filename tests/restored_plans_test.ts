@@ -1,6 +1,6 @@
 /**
  * Plans of eager calls that were made before are restored without describing all builtins: what restoring calls is what
- * `restoresAsLoaded` looks at. Every other function of the builtins is replaced by one that tells of its calls.
+ * `restoresAsLoaded` looks at. Every other function of the builtins is replaced by one that reports its calls.
  */
 import { assert, assertEquals } from "@std/assert";
 import { config } from "../lib/base/config.ts";

@@ -1,5 +1,5 @@
 /**
- * Modules that are rewritten as they are loaded: the program does not see it, and V8 bears it.
+ * Modules that are rewritten as they are loaded: the program cannot observe it, and V8 stays stable.
  */
 import { assert, assertEquals } from "@std/assert";
 import { stripTypeScriptTypes } from "node:module";

@@ -1,6 +1,6 @@
 /**
- * Products that are finished row by row: which kernels run by blocks of rows, what stays in memory, which columns a causal
- * mask spares, and that every element is what the same kernels give one after the other.
+ * Products that are fused row by row: which kernels run by blocks of rows, what stays in memory, which columns a causal
+ * mask skips, and that every element is that of the same kernels run one after the other.
  */
 import { assert, assertEquals } from "@std/assert";
 import { arange, compile, config, manualSeed, nn, randn, type Tensor } from "../mod.ts";

@@ -1,6 +1,6 @@
 /**
- * Gradient rules that run as one program each: they give what their ops give one by one, which is how a pass runs that is
- * recorded itself; for every size, for numbers that keep changing, and for gradients that only some inputs want.
+ * Gradient rules that run as one program each: results are those of their ops run one by one, as in a recorded pass;
+ * for every size, for numbers that keep changing, and for gradients that only some inputs need.
  */
 import { assert, assertEquals } from "@std/assert";
 import { OPS } from "../lib/ops/table.ts";

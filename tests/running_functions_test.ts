@@ -1,4 +1,4 @@
-/** Variables of functions in modules that were loaded before dyn: taken from the function's next call. */
+/** Variables of functions in modules that were loaded before dyn: obtained from the function's next call. */
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { watchNextRun } from "../lib/dynamo/frame/bindings.ts";
 import { captureFunction } from "../lib/dynamo/frame/capture.ts";

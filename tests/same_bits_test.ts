@@ -1,7 +1,7 @@
 /**
  * Eager calls, WebAssembly and C++ give the same bits: elementwise ops and reductions of every type on special values,
- * read at steps through memory, at lengths with every tail. Which ops, types, steps and lengths a run takes its seed says.
- * How far these bits are from the truth is told by math_test.ts, from tables that nothing of dyn has made.
+ * with various strides, at lengths with every tail. The seed of a run selects ops, types, steps and lengths.
+ * math_test.ts tests the accuracy of these bits, by tables computed without dyn.
  */
 import { assert, assertEquals } from "@std/assert";
 import { DynError } from "../lib/base/errors.ts";

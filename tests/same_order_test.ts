@@ -1,7 +1,7 @@
 /**
- * Compiled functions add in the order of eager calls: reductions over one dimension and several, of tensors that lie
- * densely, turned, at steps or with one element for many, small and large, alone and beside each other, and means of
- * windows. Numbers are such that another order has other bits. Which cases a run takes its seed says.
+ * Compiled functions add in the order of eager calls: reductions over one dimension and several, of dense, transposed,
+ * strided and expanded tensors, small and large, alone and next to each other, and means of windows. The numbers give
+ * other bits in any other order. The seed of a run selects the cases.
  */
 import { assert, assertEquals } from "@std/assert";
 import { config } from "../lib/base/config.ts";

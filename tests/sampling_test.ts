@@ -1,4 +1,4 @@
-/** Samples of cases: the same for one seed, others for another, and every case comes up. */
+/** Samples of cases: the same for the same seed, different for others, and every case is sampled eventually. */
 import { assert, assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { runProgram } from "./support/process.ts";

@@ -1,6 +1,6 @@
 /**
- * A setting without a reader does not exist: every field of `config`, every option of `compile`, every environment
- * variable and every log artifact is read, or written, somewhere in dyn; and every variable is told of.
+ * Every setting has a reader: every field of `config`, every option of `compile`, every environment variable and every
+ * log artifact is read, or written, somewhere in dyn; and every variable is documented.
  */
 import { assert, assertEquals } from "@std/assert";
 import { compiler, config } from "../mod.ts";

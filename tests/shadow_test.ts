@@ -1,6 +1,6 @@
 /**
- * Shadow mode: faults that are put into compiled graphs on purpose are found, the program goes on with the right
- * values, and what is merely rounded differently is left alone.
+ * Shadow mode: faults that are injected into compiled graphs are found, the program continues with the right values,
+ * and mere differences in rounding are accepted.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { dirname } from "node:path";

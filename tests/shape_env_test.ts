@@ -1,5 +1,5 @@
 /**
- * Sizes of a trace: symbols, ranges, equalities, the guards that remain, and that they suffice.
+ * Sizes of a trace: symbols, ranges, equalities, the remaining guards, and that these suffice.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";

@@ -1,6 +1,6 @@
 /**
- * The shipped classes of common eager calls and their code equal what would be made now, whatever was made before; a
- * module that was made from other sources is detected.
+ * The shipped classes of common eager calls and their code equal what would be generated now, whatever was generated
+ * before; a module generated from other sources is detected.
  */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";

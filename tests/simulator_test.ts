@@ -1,6 +1,6 @@
 /**
- * Predictions of training steps on many ranks: the arithmetic of links, layouts and memory, and steps as compilers
- * see them, from hand-made workloads and small compiled steps.
+ * Predictions of training steps on many ranks: the arithmetic of links, layouts and memory, and steps as compilers see
+ * them, from hand-written workloads and small compiled steps.
  */
 import { assert, assertAlmostEquals, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { fileURLToPath } from "node:url";

@@ -1,8 +1,9 @@
 /**
  * Elements of 8 and 16 bits. PyTorch's op samples in float16, bfloat16, int8 and int16, replayed eager and compiled:
- * tests/data/ops16.jsonl.gz holds what PyTorch computed and, for floats, the same in float64: errors are measured from
- * that, and may be no larger than PyTorch's own and a rounding. Then conversions, promotion (tests/data/promotion.json,
- * PyTorch's for all pairs of types) and memory in every form. Each run compiles some of the samples.
+ * tests/data/ops16.jsonl.gz holds what PyTorch computed and, for floats, the same in float64: errors are measured
+ * against that, and may exceed PyTorch's own by at most one rounding. Then conversions, promotion
+ * (tests/data/promotion.json, PyTorch's for all pairs of types) and memory in every form. Each run compiles some of the
+ * samples.
  */
 import { assertAlmostEquals, assertEquals, assertNotEquals } from "@std/assert";
 import {

@@ -1,6 +1,6 @@
 /**
- * Special functions against numbers computed with 40 digits: the reference's, which judge all printers, must give
- * the nearest double (or its neighbour) everywhere, next to zeros too.
+ * Special functions against numbers computed with 40 digits: the reference's, which judge all printers, must give the
+ * nearest double (or its neighbour) everywhere, even next to zeros.
  */
 import { assert } from "@std/assert";
 import * as reference from "./reference/special.ts";

@@ -1,6 +1,6 @@
 /**
  * Functions that wait, compiled in pieces: results, effects and their order among other microtasks are those of the
- * plain program, and what follows a wait is compiled too.
+ * plain program, and code after a wait is compiled too.
  */
 import { assertEquals } from "@std/assert";
 import { compile, compiler, config, type Tensor, tensor } from "../mod.ts";

@@ -1,6 +1,6 @@
 /**
- * Every property and method of tensors that is no op, in compiled functions: one graph that gives what the program gives
- * as it is, but for what is listed here with where the graph ends.
+ * Every property and method of tensors that is not an op, in compiled functions: one graph with the results of the
+ * plain program, except for those listed here, with the place where the graph ends.
  */
 import { assert, assertEquals } from "@std/assert";
 import { asTensor, compile, compiler, fromTypedArray, noGrad, ones, Tensor, tensor } from "../mod.ts";

@@ -1,6 +1,6 @@
 /**
- * Graphs and eager calls that answer through WebAssembly while the C++ compiler works: the switch, its bits, faults of
- * the compiler in the background, and what a process leaves behind that ends meanwhile.
+ * Graphs and eager calls that run as WebAssembly while the C++ compiler works: the switch, its bits, faults of the
+ * compiler in the background, and the traces of a process that ends meanwhile.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * PyTorch's choices where mathematics leaves one, or none: gradients at ties and of NaN, types and bounds of
- * integers, forms of calls, and what is an error. The numbers are PyTorch's.
+ * PyTorch's choices where mathematics leaves a choice, or defines nothing: gradients at ties and of NaN, types and
+ * bounds of integers, forms of calls, and errors. The numbers are PyTorch's.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {

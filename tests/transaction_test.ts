@@ -1,5 +1,5 @@
 /**
- * A compiled call that fails has done nothing: parameters, buffers, random state and the program's own variables are as
+ * A failing compiled call has no effect: parameters, buffers, random state and the program's own variables are as
  * before, and then the program runs plainly, with its own errors, handlers and effects.
  */
 import { assertEquals } from "@std/assert";

@@ -1,6 +1,6 @@
 /**
- * The pass that copies operands which many products read by columns: what it copies, what it leaves, and that results are
- * the same.
+ * The pass that transposes operands which many products read by columns: what it copies, what it leaves, and that
+ * results are the same.
  */
 import { assertEquals } from "@std/assert";
 import { rowMajor } from "../lib/codegen/kernels.ts";

@@ -1,6 +1,6 @@
 /**
- * The pass that copies what lanes read across rows into squares first: what it copies, what it leaves, and that every
- * element stays what it was.
+ * The pass that tiles reads across rows by squares: what it copies, what it leaves, and that every element is
+ * unchanged.
  */
 import { assertEquals } from "@std/assert";
 import { turnedTiles } from "../lib/codegen/turned_tiles.ts";

@@ -1,6 +1,6 @@
 /**
- * Typed arrays, DataViews and buffers of the program in compiled functions: contents that change between calls make
- * no versions, and what is written shows as in the program.
+ * Typed arrays, DataViews and buffers of the program in compiled functions: changing contents need no further versions,
+ * and writes are visible as in the program.
  */
 import { assertEquals } from "@std/assert";
 import { difference, faults, observe, type Program } from "../cli/fuzz/language/observation.ts";

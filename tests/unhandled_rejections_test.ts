@@ -1,4 +1,4 @@
-/** Promises that compiled functions reject and that nobody waits for are told of, as those of plain programs are. */
+/** Promises that compiled functions reject and that nothing awaits are reported, like those of plain programs. */
 import { assertEquals } from "@std/assert";
 import { compile, compiler, config, ones, type Tensor } from "../mod.ts";
 

@@ -1,7 +1,7 @@
 /**
- * Updates of many tensors by one formula, as optimizers make them, are one region that writes where the tensors lie:
- * results and tensors are those of eager execution, also where tensors are seen by other names, read before and behind
- * their updates, or given twice. A failure prints its seed; DYN_REGIONS_SEED begins elsewhere, DYN_REGIONS_RUNS takes more.
+ * Updates of many tensors by one formula, as optimizers compute them, are one region that writes in place: results and
+ * tensors are those of eager execution, even if tensors have aliases, are read before and after their updates, or are
+ * passed twice. A failure prints its seed; DYN_REGIONS_SEED sets the first seed, DYN_REGIONS_RUNS the number of runs.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {

@@ -1,6 +1,6 @@
 /**
- * Views of tensors that lie in memory in every way, written to by one view and read by another: compiled programs give
- * the elements, strides and gradients of plain ones. Some of the combinations, picked by a seed (DYN_TEST_SEED), or all
+ * Views of tensors in every layout, written through one view and read through another: compiled programs give the
+ * elements, strides and gradients of plain ones. Some of the combinations, selected by a seed (DYN_TEST_SEED), or all
  * of them (DYN_TEST_ALL=1).
  */
 import { assert, assertEquals } from "@std/assert";

@@ -1,6 +1,6 @@
 /**
- * Functions over batches: every op against a stack of its calls, at both ends and nested, and its gradients; what is
- * asked of randomness, dimensions and chunks; what cannot be.
+ * Functions over batches: every op against a stack of its calls, at both ends and nested, and its gradients; options
+ * for randomness, dimensions and chunks; errors.
  */
 import { assert, assertEquals, assertThrows, fail } from "@std/assert";
 import { compile, func, manualSeed, nn, ones, rand, randn, randperm, type Tensor, zeros } from "../mod.ts";

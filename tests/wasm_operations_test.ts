@@ -1,7 +1,7 @@
 /**
  * Every scalar operation, conversion and reduction on every element type as WebAssembly, against the reference
- * interpreter: special values in all pairs, steps through memory, every length of a tail. What is exact must be equal;
- * mathematics is held against the same statements of its function.
+ * interpreter: special values in all pairs, strides, every length of a tail. Exact operations must be equal;
+ * mathematics is compared with the same statements of its function.
  */
 import { assert, assertEquals } from "@std/assert";
 import { toBfloat16 } from "../lib/base/bfloat16.ts";

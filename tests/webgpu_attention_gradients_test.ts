@@ -1,6 +1,7 @@
 /**
- * Gradients of attention on devices with workgroups: which programs make operands of products on the way, and which sums over
- * rows become short. What the kernels compute is tested with those of attention itself, of which a run takes some.
+ * Gradients of attention on devices with workgroups: which programs compute operands of products on the fly, and which
+ * sums over rows are shortened. The results of the kernels are tested with those of attention itself, sampled in each
+ * run.
  */
 import { assert, assertEquals } from "@std/assert";
 import { initWebGpu } from "../backends/webgpu/device.ts";

@@ -1,7 +1,7 @@
 /**
- * Attention in one kernel on the WebGPU device, and its gradients: which programs become one, against attention computed in
- * float64 and against the same kernels one after the other. A software adapter compiles each shader for a while, so that
- * one run takes some of the cases; the task test:webgpu takes all.
+ * Attention in one kernel on the WebGPU device, and its gradients: which programs become one, against attention
+ * computed in float64 and against the same kernels one after the other. A software adapter takes long to compile each
+ * shader, so one run takes some of the cases; the task test:webgpu takes all.
  */
 import { assert, assertEquals } from "@std/assert";
 import { generate } from "../lib/codegen/generate.ts";

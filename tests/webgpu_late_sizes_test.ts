@@ -1,4 +1,6 @@
-/** Sizes and numbers that only elements say, branches and loops, on WebGPU: in one graph, and held against plain calls. */
+/**
+ * Sizes and numbers that depend on elements, branches and loops, on WebGPU: in one graph, compared with plain calls.
+ */
 import { assertEquals } from "@std/assert";
 import {
   clone,

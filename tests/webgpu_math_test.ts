@@ -1,6 +1,7 @@
 /**
- * Scalar functions on the WebGPU device: within a bound of the tables that bodies are held to. The language lets an
- * implementation fuse, regroup and flush what is subnormal to zero, so that the bounds are wider than those of CPUs.
+ * Scalar functions on the WebGPU device: within a bound of the tables by which their bodies are tested. The language
+ * allows an implementation to fuse, regroup and flush subnormal numbers to zero, so the bounds are wider than those of
+ * CPUs.
  */
 import { assert } from "@std/assert";
 import type { Body } from "../lib/loops/body.ts";

@@ -1,6 +1,6 @@
 /**
- * Convolutions over patches of images on WebGPU, and of transforms: which ones are, and random geometries of them, images'
- * gradients and what is done to results included, against float64.
+ * Convolutions over patches of images on WebGPU, and transformed ones: which calls use them, and random geometries,
+ * including gradients of images and epilogues, against float64.
  */
 import { assert, assertEquals } from "@std/assert";
 import { tilesOf, tileThreads, webGpuTarget } from "../backends/webgpu/target.ts";

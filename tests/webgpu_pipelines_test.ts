@@ -1,4 +1,4 @@
-/** Pipelines that threads compile beside the program: all are there, whatever the threads do. */
+/** Pipelines that threads compile in parallel to the program: all are created, whatever the threads do. */
 import { setTimeout as delay } from "node:timers/promises";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { CompileThreads } from "../backends/webgpu/compile_threads.ts";

@@ -1,6 +1,6 @@
 /**
- * On WebGPU, too, indices out of range are errors, and a compiled call that fails has written nothing. What is known of
- * indices from the host is used before the device is waited for.
+ * On WebGPU, too, indices out of range are errors, and a failing compiled call writes nothing. Indices that the host
+ * knows are checked without waiting for the device.
  */
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import {

@@ -1,6 +1,6 @@
 /**
- * Event files: their bytes against those that TensorBoard's own writers make (tensorboard 2.20 and
- * torch.utils.tensorboard of PyTorch 2.15, for the same values), that they read back, and the page of `dyn watch`.
+ * Event files: their bytes against those of TensorBoard's own writers (tensorboard 2.20 and torch.utils.tensorboard of
+ * PyTorch 2.15, for the same values), that they can be read back, and the page of `dyn watch`.
  */
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 /**
- * Results of every op, written to in place, whole and by a view: the gradients are those of the same program out of
- * place, or the tape says what it misses; compiled programs give what plain ones give. Compiled calls of a few ops,
- * picked by a seed (DYN_TEST_SEED), or of all of them (DYN_TEST_ALL=1).
+ * Results of every op, written to in place, whole and through a view: the gradients are those of the same program out
+ * of place, or the tape reports what is missing; compiled programs behave as plain ones. Compiled calls of a few ops,
+ * selected by a seed (DYN_TEST_SEED), or of all of them (DYN_TEST_ALL=1).
  */
 import { assert, assertEquals, fail } from "@std/assert";
 import { compile, DynError, manualSeed, Tensor } from "../mod.ts";

@@ -1,6 +1,6 @@
 /**
- * Writes to views give them another history than they had: without the hooks of the former one, and by way of what they
- * show. Compiled programs see that as plain ones do, wherever the view was made.
+ * Writes to views give them a new history: without the hooks of the former one, and through their base. Compiled
+ * programs behave as plain ones, wherever the view was created.
  */
 import { assertEquals } from "@std/assert";
 import { autograd, compile, compiler, noGrad, type Tensor, tensor } from "../mod.ts";

@@ -1,7 +1,7 @@
 /**
  * Arguments of wrong kinds for every public function, constructor and method: each call gives a result or an error of
- * dyn's own at the caller's line, never an error of the engine inside dyn, never NaN of something that is not a number.
- * What is refused leaves nothing behind. A run takes some of the calls.
+ * dyn's own at the caller's line, never an error of the engine inside dyn, never NaN from something that is not a
+ * number. Rejected calls have no effect. Each run takes some of the calls.
  */
 import { assert, assertEquals } from "@std/assert";
 import * as dyn from "../mod.ts";

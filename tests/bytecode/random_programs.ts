@@ -1,5 +1,5 @@
 /**
- * Random functions made of nested control flow, for the property that printed code behaves as the original.
+ * Random functions of nested control flow, for the property that printed code behaves as the original.
  *
  * A seed determines the text of a function `f(a)` that always terminates and logs its path.
  */

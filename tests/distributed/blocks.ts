@@ -1,4 +1,4 @@
-/** The model of tests of shards: two blocks, in layers of sizes that do not divide, and a head without bias. */
+/** The model for tests of sharding: two blocks, in layers whose sizes are not divisible, and a head without bias. */
 import { distributed, nn, type Tensor } from "../../mod.ts";
 
 class Block extends nn.Module {

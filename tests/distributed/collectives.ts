@@ -1,6 +1,6 @@
 /**
- * One rank of a test: every collective over every element type, messages, groups, and what happens where ranks differ.
- * Started by mpirun; prints a line at its end. Invariant: expected values are computed from the ranks' numbers alone.
+ * One rank of a test: every collective over every element type, messages, groups, and errors if ranks differ. Started
+ * by mpirun; prints a line at its end. Invariant: expected values are computed from the ranks' numbers alone.
  */
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {

@@ -1,5 +1,5 @@
 /**
- * One rank of a test of what goes wrong: the argument says what. Started by mpirun; prints what it is told.
+ * One rank of a test of failures, selected by the argument. Started by mpirun; prints the resulting messages.
  */
 import { assert, assertMatch, assertThrows } from "@std/assert";
 import { distributed as dist, nn, ones, tensor } from "../../mod.ts";

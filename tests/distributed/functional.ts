@@ -1,6 +1,6 @@
 /**
- * One of two ranks that call collectives as functions, plainly and in compiled graphs. Started by mpirun; prints a line at
- * its end. Invariant: expected values and gradients are those of one process that has the tensors of both.
+ * One of two ranks that call functional collectives, plainly and in compiled graphs. Started by mpirun; prints a line
+ * at its end. Invariant: expected values and gradients are those of a single process with the tensors of both.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { begunCount } from "../../lib/base/begun_work.ts";

@@ -1,6 +1,6 @@
 /**
- * Attention divided by heads, on each rank of a group. Throws if parts compute something else than whole layers:
- * results, gradients and two steps of training.
+ * Attention divided by heads, on each rank of a group. Throws if the parts and whole layers differ in results,
+ * gradients or two steps of training.
  */
 import { assert, assertThrows } from "@std/assert";
 import { arange, compile, distributed as dist, nn, ones, optim, randn, type Tensor } from "../../mod.ts";

@@ -1,6 +1,6 @@
 /**
- * One of two ranks that train models together. Started by `dyn launch`; prints a line at its end. Invariant: what they
- * compute is held against the same training by one process on all of the data.
+ * One of two ranks that train models together. Started by `dyn launch`; prints a line at its end. Invariant: results
+ * are compared with the same training by one process on all of the data.
  */
 import { assert, assertEquals, assertMatch, assertThrows, fail } from "@std/assert";
 import { begunCount } from "../../lib/base/begun_work.ts";

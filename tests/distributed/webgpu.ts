@@ -1,8 +1,8 @@
 /**
  * One of two ranks whose tensors are on WebGPU: every collective and message, plainly and in graphs, through host
- * memory. Its arguments are "collectives", or how functions run and how a model is divided and its step runs. Started
- * by mpirun; prints a line at its end. Invariant: expected values are computed from the ranks' numbers, or in host
- * memory, and results stay on the device.
+ * memory. Its arguments are "collectives", or the backend of functions, the division of a model and the backend of its
+ * step. Started by mpirun; prints a line at its end. Invariant: expected values are computed from the ranks' numbers,
+ * or in host memory, and results stay on the device.
  */
 import { assert, assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import {

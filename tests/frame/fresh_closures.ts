@@ -1,4 +1,4 @@
-/** Calls a compiled function with a closure of its own each time, whose variable changes. */
+/** Calls a compiled function with a new closure each time, whose variable changes. */
 import { compile, type Tensor, tensor } from "../../mod.ts";
 
 const run = compile((x: Tensor, step: (x: Tensor) => Tensor): Tensor => step(x).mul(2), { backend: "eager" });

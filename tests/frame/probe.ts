@@ -1,4 +1,4 @@
-/** Captures a closure in the main thread and in a worker, and prints what came of it. */
+/** Captures a closure in the main thread and in a worker, and prints the result. */
 import { captureFunction } from "../../lib/dynamo/frame/capture.ts";
 
 let n = 1;

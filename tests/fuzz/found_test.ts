@@ -1,5 +1,5 @@
 /**
- * Programs that fuzzing has found, compiled for every tier: they do what they do plainly.
+ * Programs found by fuzzing, compiled for every tier: they behave as plainly.
  */
 import { assertEquals } from "@std/assert";
 import { cpu } from "../../backends/cpu/device.ts";

@@ -1,6 +1,6 @@
 /**
- * The fuzzer of tensor programs itself: it finds faults, makes their programs small, and takes rounding for what it
- * is. Faults are put in by backends that change results.
+ * The fuzzer of tensor programs itself: it finds faults, shrinks their programs, and recognises rounding. Faults are
+ * injected by backends that change results.
  */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";

@@ -1,6 +1,6 @@
 /**
- * Fuzzing in processes of their own: what they find, and what becomes of them, is told. The processes here are
- * small scripts in the place of the fuzzers.
+ * Fuzzing in separate processes: findings and the fate of the processes are reported. The processes here are small
+ * scripts in place of the fuzzers.
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { type Finding, fuzz, type FuzzOptions } from "../../cli/fuzz/supervisor.ts";

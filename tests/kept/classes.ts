@@ -1,7 +1,7 @@
 /**
- * Eager calls of several classes, a few of them with "few", for a process of its own: tells what they gave, and what was
- * kept. With "hot" each is repeated until native code has taken over; with "source" the texts of two programs are told,
- * too; with "others" the calls have other sizes.
+ * Eager calls of several classes, a few of them with "few", for a separate process: prints their results, and what was
+ * cached. With "hot" each is repeated until native code has taken over; with "source" the texts of two programs are
+ * printed, too; with "others" the calls have other sizes.
  */
 import { shipEntries } from "../../lib/base/shipped_entries.ts";
 import { counters } from "../../lib/base/logs.ts";

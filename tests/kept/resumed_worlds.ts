@@ -1,6 +1,6 @@
 /**
- * Worlds for tests of kept captures behind graph breaks, waits and yields, in a module that is loaded behind dyn, so that
- * its variables can be reached at once.
+ * Worlds for tests of cached captures after graph breaks, waits and yields, in a module that is loaded after dyn, so
+ * that its variables are accessible immediately.
  */
 import { compiler, manualSeed, nn, ones, type Tensor, tensor } from "../../mod.ts";
 import type { World } from "./telling.ts";

@@ -1,7 +1,7 @@
 /**
- * A program for tests of kept captures: `worlds.ts first|other <folder>` runs functions compiled and as they are, each
- * in a world of its own, which is another one in one respect when `other` is said; the folder has modules that the test
- * writes. Prints a JSON line: for each world whether a capture was taken, and both results.
+ * A program for tests of cached captures: `worlds.ts first|other <folder>` runs functions compiled and plainly, each in
+ * its own world, which differs in one respect with `other`; the folder has modules that the test writes. Prints a JSON
+ * line: for each world whether a capture was reused, and both results.
  */
 import {
   compiler,

@@ -1,4 +1,4 @@
-/** Records of tables.json (see make_tables.py), and how far a result lies from them. */
+/** Records of tables.json (see make_tables.py), and the distance of results from them. */
 import type { Definition } from "../../lib/loops/math/table.ts";
 
 /** Types that tables have. */

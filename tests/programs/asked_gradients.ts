@@ -1,4 +1,4 @@
-/** Programs that take gradients inside: of tensors that they make, and through hooks of leaves. */
+/** Programs that take gradients inside: of tensors that they create, and through hooks of leaves. */
 import {
   autograd,
   enableGrad,

@@ -1,4 +1,6 @@
-/** Loops over lists that breaks interrupt, and lists that change meanwhile: who takes the iterator on, and what it gives. */
+/**
+ * Loops over lists that breaks interrupt, and lists that change meanwhile: who advances the iterator, and its items.
+ */
 import { compiler, type Tensor, tensor } from "../../mod.ts";
 import type { World } from "../../cli/fuzz/language/observation.ts";
 import { sampleBySeed } from "../support/sampling.ts";

@@ -1,4 +1,4 @@
-/** Programs that ask builtins for what few programs ask of them. */
+/** Programs with rare uses of builtins. */
 import { type Tensor, tensor } from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 

@@ -1,4 +1,4 @@
-/** Programs that make dates. */
+/** Programs that create dates. */
 import { type Tensor, tensor } from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 

@@ -1,4 +1,4 @@
-/** Programs that catch errors of the engine, inside of their graph. */
+/** Programs that catch errors of the engine inside their graph. */
 import { type Tensor, tensor } from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 

@@ -1,4 +1,4 @@
-/** Programs that format by the habits of a place. */
+/** Programs with locale-dependent formatting. */
 import { type Tensor, tensor } from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 

@@ -1,4 +1,4 @@
-/** Programs with lists that are longer in each call: tokens found so far, losses, queues. */
+/** Programs with lists that are longer in each call: generated tokens, losses, queues. */
 import { compiler, stack, type Tensor, tensor, zeros } from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 

@@ -1,4 +1,4 @@
-/** Programs that write and read JSON with code of their own. */
+/** Programs that write and read JSON with custom code. */
 import { type Tensor, tensor } from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 

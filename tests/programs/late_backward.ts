@@ -1,4 +1,4 @@
-/** Training steps in which only elements say how large something is, or a number. */
+/** Training steps in which a size or a number depends on elements. */
 import { autograd, config, manualSeed, nn, optim, rand, randn, type Tensor } from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 import type { World } from "../../cli/fuzz/language/observation.ts";

@@ -1,4 +1,4 @@
-/** Programs whose functions define classes with code that runs at once, and make symbols. */
+/** Programs whose functions define classes with code that runs immediately, and create symbols. */
 import { type Tensor, tensor } from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 

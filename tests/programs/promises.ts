@@ -1,4 +1,4 @@
-/** Programs that make promises of others, and show in which order their jobs come. */
+/** Programs that derive promises from others, and reveal the order of their jobs. */
 import { type Tensor, tensor } from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 

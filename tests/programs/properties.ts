@@ -1,4 +1,4 @@
-/** Programs about properties: their flags, what refuses to change, literals that a break interrupts. */
+/** Programs about properties: their flags, refused changes, literals that a break interrupts. */
 import { type Tensor, tensor } from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 

@@ -1,4 +1,4 @@
-/** Programs that make and use proxies. */
+/** Programs that create and use proxies. */
 import { type Tensor, tensor } from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 

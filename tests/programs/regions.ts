@@ -1,4 +1,6 @@
-/** Programs whose graphs break inside of regions: `noGrad`, `enableGrad`, `inferenceMode`, `autocast`, one in another, left in every way. */
+/**
+ * Programs whose graphs break inside `noGrad`, `enableGrad`, `inferenceMode`, `autocast`, nested, left in every way.
+ */
 import {
   autocast,
   compiler,

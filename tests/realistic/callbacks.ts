@@ -1,4 +1,4 @@
-/** Functions that are handed functions. */
+/** Functions with callbacks. */
 import { manualSeed, nn, ones, randn, stack, type Tensor, tensor, zeros } from "../../mod.ts";
 import type { Program } from "../../cli/fuzz/language/observation.ts";
 

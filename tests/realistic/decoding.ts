@@ -1,4 +1,4 @@
-/** Loops that make a sequence token by token. */
+/** Loops that generate a sequence token by token. */
 import {
   arange,
   cat,

@@ -1,4 +1,4 @@
-/** Data on its way to a model, as asynchronous code brings it. */
+/** Data pipelines to a model, in asynchronous code. */
 import { cat, randn, stack, type Tensor, tensor } from "../../mod.ts";
 import type { Program } from "../../cli/fuzz/language/observation.ts";
 

@@ -1,4 +1,4 @@
-/** Models whose structure is the data's. */
+/** Models whose structure follows the data. */
 import { cat, manualSeed, nn, ones, randn, stack, type Tensor, tensor, zeros } from "../../mod.ts";
 import type { Program } from "../../cli/fuzz/language/observation.ts";
 

@@ -1,4 +1,4 @@
-/** Captures closures with variables of their own by the thousand, and holds them against calls that are not compiled. */
+/** Captures thousands of closures with variables of their own, and compares them with uncompiled calls. */
 import { compile, compiler, config, type Tensor, tensor } from "../../mod.ts";
 
 type Step = (x: Tensor) => Tensor;

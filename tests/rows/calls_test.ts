@@ -1,4 +1,4 @@
-/** Rows M1 to M7 of the list of features: what `compile` takes, and when it compiles again. */
+/** Rows M1 to M7 of the list of features: what `compile` accepts, and when it compiles again. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   compile,

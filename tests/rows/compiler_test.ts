@@ -1,4 +1,4 @@
-/** Rows M8 to M19 of the list of features: what steers compilation. */
+/** Rows M8 to M19 of the list of features: controlling compilation. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   compile,

@@ -1,4 +1,4 @@
-/** A function with a direct eval, in a module of its own: an eval may assign every variable that it sees. */
+/** A function with a direct eval, in a separate module: an eval may assign every variable in scope. */
 import type { Tensor } from "../../mod.ts";
 
 /** Cannot be traced. */

@@ -1,6 +1,6 @@
 /**
- * Errors behind a graph break stand where the program wrote what fails: file, line, column and names are the
- * original's, although the code that runs there is printed anew.
+ * Errors after a graph break appear where the program wrote what fails: file, line, column and names are the
+ * original's, although newly printed code runs there.
  */
 import { assertEquals } from "@std/assert";
 import { compile, compiler, config, counters, DynError, type Tensor, tensor } from "../../mod.ts";

@@ -1,4 +1,4 @@
-/** Rows S19, M20, M21, M23 and M51 of the list of features: what only elements of tensors say. */
+/** Rows S19, M20, M21, M23 and M51 of the list of features: values that depend on elements of tensors. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   compile,

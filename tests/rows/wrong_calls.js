@@ -1,6 +1,6 @@
 /**
- * Calls that are wrong, as people make them: each on a line of its own, with what its error must name. Not TypeScript,
- * since the type checker refuses most of them.
+ * Wrong calls as people make them: each on a line of its own, with what its error must name. Not TypeScript, since the
+ * type checker rejects most of them.
  */
 
 /** The calls. `says`: parts of the message, in order. */

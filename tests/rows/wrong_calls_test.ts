@@ -1,5 +1,5 @@
 /**
- * Errors stand where they belong: the first frame of each is the line of the program that made the wrong call, whether
+ * Errors point at the right place: the first frame of each is the line of the program that made the wrong call, whether
  * it runs plainly or compiled, and the message names what was found.
  */
 import { assert, assertEquals } from "@std/assert";

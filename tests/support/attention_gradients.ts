@@ -1,6 +1,6 @@
 /**
- * Gradients of attention as a backward computes them of what a forward has left: their graph, what a grid makes of it, and cases
- * for the WebGPU device beside float64.
+ * Gradients of attention as a backward pass computes them from saved values: their graph, the passes of a grid, and
+ * cases for the WebGPU device against float64.
  */
 import { assert, assertEquals } from "@std/assert";
 import { type WebGpuLimits, webGpuTarget } from "../../backends/webgpu/target.ts";

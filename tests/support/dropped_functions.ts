@@ -1,5 +1,5 @@
 /**
- * Functions that are compiled, called and dropped; returns the objects that nobody holds afterwards. Invariant: every
+ * Functions that are compiled, called and dropped; returns the objects without references afterwards. Invariant: every
  * call creates new functions.
  */
 import { compile, type CompileOptions, compiler, nn, noGrad, optim, type Tensor } from "../../mod.ts";

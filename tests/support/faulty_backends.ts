@@ -1,7 +1,6 @@
 /**
  * Intentionally wrong backends, for tests of the tools that find wrong answers: one op is replaced by another.
- * Invariant: everything else is done as "aot_eager" does it, so that only the tools decide whether the fault is
- * found.
+ * Invariant: everything else works as in "aot_eager", so that only the tools decide whether the fault is found.
  */
 import { compiler, type fx } from "../../mod.ts";
 import { aotAutograd } from "../../lib/aot/backend.ts";

@@ -1,6 +1,6 @@
 /**
- * Tests of programs by name: each must show the same compiled as plainly. Invariant: calls that ran uncompiled
- * because of a fault of the compiler fail the test too.
+ * Tests of programs by name: the output of each must be the same compiled as plainly. Invariant: calls that ran
+ * uncompiled because of a fault of the compiler fail the test too.
  */
 import { assert, assertEquals } from "@std/assert";
 import { difference, faults, observe, type Program } from "../../cli/fuzz/language/observation.ts";

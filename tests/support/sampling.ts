@@ -1,9 +1,9 @@
 /**
- * Samples the cases of a run of the suite where all of them would take too long, differently in each run.
+ * Samples the cases of a run of the suite if all of them would take too long, differently in each run.
  *
- * `DYN_TEST_SEED` is the seed (random and printed by default), `DYN_TEST_ALL=1` takes everything (the tasks
- * `test:all` and `test:webgpu`). Invariants: the same seed and list give the same sample, whichever tests run beside
- * it; other runs take the rest, so that no case is lost.
+ * `DYN_TEST_SEED` is the seed (random and printed by default), `DYN_TEST_ALL=1` takes everything (the tasks `test:all`
+ * and `test:webgpu`). Invariants: the same seed and list give the same sample, whichever tests run beside it; other
+ * runs take the rest, so that no case is lost.
  */
 
 const SEED = "DYN_TEST_SEED";

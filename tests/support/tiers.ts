@@ -1,4 +1,4 @@
-/** The tiers that a function of the CPU can be compiled for, and which of them a run of the suite takes for a case. */
+/** The tiers for which a function can be compiled on the CPU, and those that a run of the suite takes for a case. */
 import type { ConfigPatch } from "../../lib/base/config.ts";
 import { sampleBySeed, TAKES_ALL } from "./sampling.ts";
 

@@ -1,4 +1,4 @@
-/** Datasets that workers of loaders make in their threads. */
+/** Datasets that workers of loaders create in their threads. */
 import { data, rand, type Tensor, tensor } from "../../mod.ts";
 
 /** Sample i is i times a factor, with its square and a text. */

@@ -1,4 +1,4 @@
-/** Graphs, and what becomes of them, with one import of dyn for all of these files. */
+/** Graphs and their compilation, with one import of dyn for all of these files. */
 import "../aot_test.ts";
 import "../aot_fuzz_test.ts";
 import "../graph_test.ts";

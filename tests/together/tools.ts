@@ -1,4 +1,4 @@
-/** Tools that look at programs, with one import of dyn for all of these files. */
+/** Tools that inspect programs, with one import of dyn for all of these files. */
 import "../debug_test.ts";
 import "../report_test.ts";
 import "../shadow_test.ts";

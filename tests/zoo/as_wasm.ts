@@ -1,6 +1,6 @@
 /**
- * Makes graphs of this isolate run as WebAssembly, as on a machine without a C++ compiler. Invariant: what runs beside
- * it (other test files of the process) is not touched, so nothing is said through the environment.
+ * Makes graphs of this isolate run as WebAssembly, as on a machine without a C++ compiler. Invariant: other test files
+ * of the process are not affected, so the environment is not used.
  */
 import { cpu } from "../../backends/cpu/device.ts";
 import { compileToWasm } from "../../backends/wasm/program.ts";

@@ -1,6 +1,6 @@
 /**
  * Tests of one model on one tier. Failures are listed together. Invariant: results of a tier are judged by PyTorch's
- * float64 numbers and by how far PyTorch's and the uncompiled float32 runs are from them.
+ * float64 numbers and by the distance of PyTorch's and the uncompiled float32 runs from these.
  */
 import { assertEquals } from "@std/assert";
 import { arange } from "../../mod.ts";

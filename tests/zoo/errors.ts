@@ -1,7 +1,7 @@
 /**
- * Judges float32 runs by the size of their errors. Invariant: an error is allowed for being no larger than others' of
- * the same computation, never for being small against a fixed tolerance, except what rounding of a result costs any
- * run.
+ * Judges float32 runs by the size of their errors. Invariant: an error is accepted if it is no larger than those of
+ * other runs of the same computation, never because it is small compared to a fixed tolerance, except for the rounding
+ * of a result, which every run has.
  */
 import type { Numbers, Result } from "./numbers.ts";
 import type { Elements } from "./runner.ts";

@@ -1,5 +1,5 @@
 /**
- * PyTorch's numbers for the models of the zoo, which reference/generate.py wrote.
+ * PyTorch's numbers for the models of the zoo, written by reference/generate.py.
  */
 import { assert } from "@std/assert";
 import { safetensors, type Tensor } from "../../mod.ts";

@@ -1,12 +1,12 @@
 /**
- * Prints how far every model of the zoo is from PyTorch's float64 numbers on every tier, as a Markdown table, and what
- * capture makes of it.
+ * Prints how far every model of the zoo is from PyTorch's float64 numbers on every tier, as a Markdown table, and the
+ * counts of its capture.
  *
  *     deno task zoo [tier ...]
  *
  * Tiers: float64, eager (nothing compiled), aot_eager, native, wasm, webgpu. Each runs in a process of its own.
- * Numbers: root mean square errors relative to the size of what they are errors of, for logits / gradients / the
- * losses of ten steps.
+ * Numbers: root mean square errors relative to the size of what they are errors of, for logits / gradients / the losses
+ * of ten steps.
  */
 import { init } from "../../mod.ts";
 import { type Errors, errorsOf, torchErrors, wantedOf } from "./errors.ts";

@@ -1,7 +1,7 @@
 /**
- * The interface of a model of the zoo: a model with the functions that a user would compile: its forward pass, its
- * loss and the whole step of its recipe. Invariant: those functions are written as a port of the original would have
- * them, with nothing added for the compiler's sake.
+ * The interface of a model of the zoo: a model with the functions that a user would compile: its forward pass, its loss
+ * and the whole step of its recipe. Invariant: those functions are written as in a port of the original, with nothing
+ * added for the compiler.
  */
 import type { nn, Tensor } from "../../mod.ts";
 
