@@ -6,7 +6,7 @@ import { checkOptions, refuseOption } from "./checked_input.ts";
 import { DynError } from "./errors.ts";
 import { isPlainObject } from "./tree.ts";
 
-/** Any function or method; one that only type parameters know, too. */
+/** Any function or method, including ones known only by type parameters. */
 export type AnyFunction = (this: never, ...args: never) => unknown;
 
 /** The accepted forms of the arguments `K` of options `O`: each its value, or the options from there on. */
@@ -20,7 +20,7 @@ export interface ArgumentNames<O> {
   readonly named: readonly (keyof O & string)[];
 }
 
-/** Arguments that a call needs, then those that it may leave out, in PyTorch's order. */
+/** Required arguments, then optional ones, in PyTorch's order. */
 export interface Signature<R, O> {
   readonly required: readonly (keyof R & string)[];
   readonly positional: readonly (keyof O & string)[];
@@ -37,8 +37,8 @@ type Leading<R, O, N extends readonly unknown[], K extends readonly (keyof O)[]>
   : Trailing<O, K>;
 
 /**
- * The arguments of `owner` by name. Throws DynError for unknown names, for a value given twice, for too many values
- * and for required ones that are left out.
+ * Returns the arguments of `owner` by name. Throws DynError for unknown names, duplicate values, too many values and
+ * missing required ones.
  */
 export function argumentsOf<R extends object, O extends object>(
   owner: string,
@@ -59,8 +59,8 @@ function isComplete<R extends object, O extends object>(
 }
 
 /**
- * The trailing arguments of `owner` by name. Throws DynError for unknown names, for a value given twice and for too
- * many values.
+ * Returns the trailing arguments of `owner` by name. Throws DynError for unknown names, duplicate values and too many
+ * values.
  */
 export function trailing<O extends object>(
   owner: string,
@@ -71,10 +71,12 @@ export function trailing<O extends object>(
   return collect(owner, { required: [], optional: positional, named }, given);
 }
 
-/** A boolean that is given by position or, as `N`, by name; it is true by default. */
+/** A boolean given by position or, as `N`, by name; by default true. */
 export type Flag<N extends string> = boolean | { readonly [K in N]?: boolean | undefined };
 
-/** The value of the flag `name` of `owner`. Throws DynError for other names, and for what is not a boolean. */
+/**
+ * Returns the value of the flag `name` of `owner`. Throws DynError for other names and for values that are not boolean.
+ */
 export function flagOf<N extends string>(owner: string, name: N, given: Flag<N>): boolean {
   if (typeof given === "boolean") return given;
   checkOptions(owner, { [name]: ["boolean"] }, given);
@@ -123,7 +125,7 @@ function collect<O extends object>(
   return found;
 }
 
-/** One number a spatial dimension, from one for all or a list. Throws DynError where their count is another. */
+/** Expands one number or a list to one number per spatial dimension. Throws DynError for another count. */
 export function spread(value: number | readonly number[], rank: number): readonly number[] {
   if (typeof value === "number") return new Array<number>(rank).fill(value);
   if (!Array.isArray(value) || value.length !== rank) {
@@ -132,7 +134,7 @@ export function spread(value: number | readonly number[], rank: number): readonl
   return value;
 }
 
-/** The same where a rank is given; null leaves a number a number. */
+/** The same if a rank is given; without one (null) a number stays a number. */
 export function spreadOver(
   rank: number | null,
   value: number | readonly number[],

@@ -4,7 +4,7 @@
  * other processes have done their part.
  */
 
-/** Waits for work. Throws where it failed. */
+/** Waits for work. Throws if it failed. */
 export type Wait = () => void;
 
 let gathered: Wait[] | null = null;
@@ -15,19 +15,19 @@ export function isGathering(): boolean {
   return gathered !== null;
 }
 
-/** Returns the number of works begun so far. */
+/** Returns the number of collectives begun so far. */
 export function begunCount(): number {
   return count;
 }
 
-/** Says that work has begun; waits for it unless somebody gathers it. */
+/** Registers work that has begun, or waits for it if nobody gathers. */
 export function noteBegun(wait: Wait): void {
   count++;
   if (gathered) gathered.push(wait);
   else wait();
 }
 
-/** Runs a body and gives the work that it began, which is to be waited for before its result is read. */
+/** Runs a body and returns its result with the work it began, which must be awaited before the result is read. */
 export function gatherWork<R>(body: () => R): { readonly result: R; readonly waits: readonly Wait[] } {
   const former = gathered, waits: Wait[] = [];
   gathered = waits;
@@ -38,7 +38,7 @@ export function gatherWork<R>(body: () => R): { readonly result: R; readonly wai
   }
 }
 
-/** One call of a graph that other processes have a part in. */
+/** One call of a graph with collectives. */
 export interface SharedCall {
   readonly name: string;
   readonly constants: readonly unknown[];

@@ -25,11 +25,11 @@ export type BisectPart = keyof typeof BISECT_PARTS;
 
 /** The instructions to a process. */
 export interface BisectPlan {
-  /** Used whatever the program names. */
+  /** Overrides the backend that the program names. */
   readonly backend?: string;
   /** Parts that are never applied. */
   readonly off?: readonly BisectPart[];
-  /** The part that is applied `max` times only. */
+  /** The part that is applied only `max` times. */
   readonly part?: BisectPart;
   readonly max?: number;
   /** File to which the process writes its counts. */
@@ -73,7 +73,10 @@ export class Bisection {
     return plan.part === part ? Math.max(0, (plan.max ?? Infinity) - this.#report.count) : Infinity;
   }
 
-  /** Returns whether a part may be applied here, and counts it. `about` describes it and its place in a line. */
+  /**
+   * Returns whether a part may be applied here, and counts the application. `about` describes it and its place in one
+   * line.
+   */
   allows(part: BisectPart, about: () => string): boolean {
     const plan = this.#plan;
     if (plan === null) return true;
@@ -86,12 +89,12 @@ export class Bisection {
     return isAllowed;
   }
 
-  /** Notes a wrong answer. */
+  /** Records a wrong answer. */
   noteDifference(text: string): void {
     this.#tell({ ...this.#report, differences: [...this.#report.differences, text] });
   }
 
-  /** Written at each change, for the process may end in any way. */
+  /** Written at each change, because the process may end in any way. */
   #tell(report: BisectReport): void {
     this.#report = report;
     if (this.#plan) Deno.writeTextFileSync(this.#plan.report, JSON.stringify(report));

@@ -1,6 +1,6 @@
-/** Bytes put together. */
+/** Concatenation of bytes. */
 
-/** All bytes in one array. */
+/** Concatenates arrays of bytes. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

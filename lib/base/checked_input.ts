@@ -9,32 +9,32 @@ import { DynError } from "./errors.ts";
 export type ValueType = "string" | "number" | "boolean" | "function" | "object";
 
 /**
- * Throws DynError: this was expected, and that value found; `hint` ends the message. The tracer knows that this call
- * throws and leaves it to the program, so that the error shows the program's line.
+ * Throws DynError that `expected` was expected and `found` found; `hint` ends the message. The tracer knows that this
+ * call throws and leaves it to the program, so that the error shows the program's line.
  */
 export function refuseValue(expected: string, found: unknown, hint = ""): never {
   throw new DynError(`Expected ${expected} but found ${oneLine(found)}${hint}`);
 }
 
-/** Throws DynError: `what` has to be one of the known values. */
+/** Throws DynError: `what` must be one of the known values. */
 export function refuseChoice(what: string, known: readonly string[], found: unknown): never {
   const hint = typeof found === "string" ? spelling(known, found) : "";
   refuseValue(`${what} to be one of ${known.join(", ") || "none"}`, found, hint);
 }
 
-/** Throws DynError unless `value` is a function; `purpose` says what for, as in "to compile". */
+/** Throws DynError unless `value` is a function; `purpose` is the reason, as in "to compile". */
 export function checkFunction(value: unknown, purpose: string): void {
   if (typeof value !== "function") refuseValue(`a function ${purpose}`, value);
 }
 
-/** Throws DynError unless a value is one of those known; `what` names it, as in "mode of pad". */
+/** Throws DynError unless a value is one of the known ones; `what` names it, as in "mode of pad". */
 export function checkOneOf(what: string, value: unknown, known: readonly string[]): void {
   if (!known.some((each) => each === value)) refuseChoice(what, known, value);
 }
 
 /**
- * Throws DynError unless `options` is an object with these names alone, each of one of its types or undefined. `owner`
- * is whose options they are.
+ * Throws DynError unless `options` is an object with only these names, each of one of its types or undefined. `owner`
+ * names their recipient.
  */
 export function checkOptions(
   owner: string,
@@ -89,8 +89,8 @@ export function checkKind(value: unknown, kind: Kind, owner: string): void {
 }
 
 /**
- * The options of a call that takes them last. Throws DynError unless they are an object, and for a name that is not among
- * the known ones where these are told; `owner` is what takes them.
+ * Returns the options of a call that takes them last. Throws DynError unless they are an object, and for names not in
+ * `known` if that is given; `owner` names their recipient.
  */
 export function optionsOf<O extends object>(
   owner: string,
@@ -104,10 +104,10 @@ export function optionsOf<O extends object>(
   return options;
 }
 
-/** NumPy's names of arguments, which PyTorch takes as well. */
+/** NumPy's names of arguments, which PyTorch accepts too. */
 const NUMPY = new Map([["axis", "dim"], ["keepdims", "keepdim"]]);
 
-/** "; write weightDecay" for weight_decay or weightdecay, "; write dim" for axis; nothing for what is no known name. */
+/** "; write weightDecay" for weight_decay or weightdecay, "; write dim" for axis; empty if no known name is similar. */
 export function spelling(known: readonly string[], name: string): string {
   const plain = NUMPY.get(name) ?? name.replaceAll("_", "").toLowerCase();
   const wanted = known.find((each) => each.toLowerCase() === plain);

@@ -1,4 +1,4 @@
-/** Contents of maps and sets. Invariant: nothing that a program puts in the place of a builtin is called. */
+/** Contents of maps and sets. Invariant: nothing with which a program replaces a builtin is called. */
 
 const { apply } = Reflect;
 const { keys, values } = Map.prototype, { values: members } = Set.prototype;
@@ -30,14 +30,14 @@ function drained<T>(iterator: Iterator<T>, next: Iterator<T>["next"]): T[] {
 
 const { get, set, has, delete: remove } = WeakMap.prototype;
 
-/** Makes a WeakMap with methods of its own. */
+/** Creates a WeakMap with methods of its own. */
 export function ownWeakMap<K extends WeakKey, V>(): WeakMap<K, V> {
   return Object.assign(new WeakMap<K, V>(), { get, set, has, delete: remove });
 }
 
 const { add, has: contains, delete: drop } = WeakSet.prototype;
 
-/** Makes a WeakSet with methods of its own. */
+/** Creates a WeakSet with methods of its own. */
 export function ownWeakSet<T extends WeakKey>(): WeakSet<T> {
   return Object.assign(new WeakSet<T>(), { add, has: contains, delete: drop });
 }

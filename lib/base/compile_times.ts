@@ -1,7 +1,7 @@
 /**
  * Compile times by function and phase: the table of `compiler.compileTimes()`, like
- * `torch._dynamo.utils.compile_times()`. Invariant: the phases of a compilation add up to its whole time, because
- * each counts what no phase inside it does; parts after graph breaks count for the function that they are parts of.
+ * `torch._dynamo.utils.compile_times()`. Invariant: the phases of a compilation add up to its total time, because each
+ * excludes its nested phases; parts after graph breaks count for the function that they are parts of.
  */
 import { type CompileRecord, type PhaseRecord, type Recorder, recording } from "./recording.ts";
 import { showAsText } from "./shown.ts";
@@ -30,7 +30,7 @@ const COLUMN: Readonly<Record<string, CompilePhase>> = {
 
 /** The times of one function. */
 export interface FunctionTimes {
-  /** Its name; file and line where it has none. */
+  /** Its name, or file and line if it has none. */
   readonly name: string;
   /** Number of versions compiled, parts after graph breaks included. */
   readonly compilations: number;
@@ -74,7 +74,7 @@ export function functionTitle(fn: Pick<CompileRecord, "name" | "place">): string
   return place ? `${place.file.split(/[/\\]/).at(-1)}:${place.line}` : "<anonymous>";
 }
 
-/** Phases of the compilations in progress, innermost last; phases outside of any are not compile time. */
+/** Phases of the compilations in progress, innermost last; phases outside of compilations do not count. */
 const open: { readonly compile: CompileRecord; readonly phases: PhaseRecord[] }[] = [];
 
 const recorder: Recorder = {
@@ -111,7 +111,7 @@ function addUp(compile: CompileRecord, phases: readonly PhaseRecord[]): void {
   }
 }
 
-/** The times of everything that this process compiled since `compiler.reset`. */
+/** Returns the compile times of this process since `compiler.reset`. */
 export function compileTimes(): CompileTimes {
   const found = [...functions].map(([name, { compilations, phases }]): FunctionTimes => ({
     name,

@@ -9,7 +9,7 @@ import { DynError, showOwnFramesWhen } from "./errors.ts";
 import { scoped } from "./scoped.ts";
 import { showAsText } from "./shown.ts";
 
-/** Settings that stand together. */
+/** A group of settings. */
 export abstract class Settings {
   /** The settings with their values. */
   toString(): string {
@@ -34,7 +34,7 @@ let changes = 0;
 /** Returns the number of assignments to settings: values derived from settings are valid until it changes. */
 export const settingChanges = (): number => changes;
 
-/** Settings whose own assignments are checked: with what is wrong no setting changes. */
+/** Settings that check their assignments: if one is invalid, no setting changes. */
 function checked<S extends Settings>(settings: S, path: string): S {
   for (const key of Object.keys(settings)) {
     const name = path + key;
@@ -55,7 +55,7 @@ function checked<S extends Settings>(settings: S, path: string): S {
   return Object.seal(settings);
 }
 
-/** Throws DynError for a value that is not a value of a setting; `current` is one. */
+/** Throws DynError for an invalid value of a setting; `current` is a valid one. */
 function checkValue(name: string, current: unknown, value: unknown): void {
   const wanted = current instanceof Settings ? "object" : kindOf(current);
   if (kindOf(value) !== wanted) {
@@ -66,7 +66,7 @@ function checkValue(name: string, current: unknown, value: unknown): void {
   if (SHARES.has(name)) shareOf(value, name);
 }
 
-/** A share. Throws DynError for anything but a number from 0 to 1. */
+/** Checks a share. Throws DynError for anything but a number from 0 to 1. */
 function shareOf(value: unknown, name: string): number {
   if (typeof value === "number" && value >= 0 && value <= 1) return value;
   refuseValue(`${name} to be in [0, 1]`, value);
@@ -108,21 +108,21 @@ export type Precision = "highest" | "high";
 
 const PRECISIONS: readonly Precision[] = ["highest", "high"];
 
-/** Settings that are one of some texts. */
+/** Settings with a fixed set of texts as values. */
 const CHOICES: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ["inductor.tier", TIERS],
   ["inductor.convolutionPrecision", PRECISIONS],
 ]);
 
-/** Settings that are a share. */
+/** Settings whose values are shares. */
 const SHARES: ReadonlySet<string> = new Set(["shadow", "activationMemoryBudget"]);
 
-/** Whether the environment wants faults to be errors. */
+/** Returns whether the environment makes fallbacks errors. */
 const errorsOnFallback = (): boolean => Deno.env.get("DYN_ERROR_ON_FALLBACK") === "1";
 
 /**
- * The tier that the environment names; where faults of the compiler are errors, the call that meets one waits for it.
- * Throws DynError for an unknown name.
+ * Returns the tier that the environment names; if fallbacks are errors, calls wait for the compiler. Throws DynError
+ * for an unknown name.
  */
 function tierOf(name: string | undefined): Tier {
   if (!name) return errorsOnFallback() ? "wait" : "background";
@@ -306,7 +306,7 @@ export class Config extends Settings {
 /** A share of calls. Throws DynError for anything but a number from 0 to 1. */
 export const shadowRate = (value: unknown): number => shareOf(value, "shadow");
 
-/** The settings in force. */
+/** The current settings. */
 export const config: Config = checked(new Config(), "");
 showOwnFramesWhen(() => config.verbose);
 
@@ -337,7 +337,7 @@ interface Change {
   readonly value: unknown;
 }
 
-/** Checks a patch against the settings and flattens it, so that nothing is written when anything is wrong. */
+/** Checks a patch against the settings and flattens it, so that nothing changes if anything is invalid. */
 function changesOf(target: Settings, patch: object, path: string): Change[] {
   const changes: Change[] = [];
   for (const [key, value] of Object.entries(patch)) {
@@ -352,7 +352,7 @@ function changesOf(target: Settings, patch: object, path: string): Change[] {
   return changes;
 }
 
-/** Makes the changes; what it returns takes them back. */
+/** Assigns the changes; the returned function restores the old values. */
 function assign(changes: readonly Change[]): () => void {
   const former = changes.map(({ target, key }): Change => ({ target, key, value: Reflect.get(target, key) }));
   for (const { target, key, value } of changes) Reflect.set(target, key, value);

@@ -7,16 +7,16 @@
 import { refuseChoice } from "./checked_input.ts";
 import { DynError, InternalError } from "./errors.ts";
 
-/** Types that exist in memory alone: values of them are computed with as float32 or int32. */
+/** Types that exist only in memory: they are computed with as float32 or int32. */
 export type SmallType = "float16" | "bfloat16" | "int16" | "int8" | "uint8";
 
-/** Types that elements have while they are computed with. */
+/** Types of elements in computations. */
 export type ValueType = "float32" | "float64" | "int64" | "int32" | "bool";
 
 /** Pairs of floats: the real part, then the imaginary one. */
 export type ComplexType = "complex64" | "complex128";
 
-/** Types of real numbers: those that loops know. Complex elements reach loops as pairs of them. */
+/** Types of real numbers, as loops use them. Complex elements are pairs of them there. */
 export type RealType = ValueType | SmallType;
 
 /** The element type of a tensor. */
@@ -90,7 +90,7 @@ export function highest(dtype: DType): number | bigint | boolean {
   return LIMITS[realOnly(dtype)][1];
 }
 
-/** Returns whether a number is written as integers are and int64 holds it: beyond, numbers are floats. */
+/** Returns whether a number is an integer that int64 holds: numbers beyond are floats. */
 export function isWhole(value: number): boolean {
   return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
 }
@@ -103,7 +103,7 @@ export function holds(dtype: DType, value: number | bigint | boolean): boolean {
   if (typeof value === "boolean" || categoryOf(dtype) !== "integer") return true;
   const low = dtype === "uint8" ? -255 : Number(lowest(dtype)), high = Number(highest(dtype));
   if (typeof value === "bigint") return BigInt.asIntN(64, value) === value && value >= low && value <= high;
-  // The greatest int64 as a number is one too much
+  // The greatest int64, converted to a number, is too large by one
   const whole = Math.trunc(value);
   return whole >= low && whole <= high && whole < 2 ** 63;
 }
@@ -118,14 +118,14 @@ export function categoryOf(dtype: DType): DTypeCategory {
   return INFO[dtype].category;
 }
 
-/** The type in which elements of a type are computed with. */
+/** Returns the type in which elements of a type are computed. */
 export function valueType(dtype: DType): ValueType {
   const { value } = INFO[dtype];
   if (value === null) throw new InternalError(`Expected a type of real numbers but found ${dtype}`);
   return value;
 }
 
-/** A type of real numbers. Throws InternalError for another: complex elements are to come as pairs there. */
+/** Returns a type of real numbers unchanged. Throws InternalError for complex types, which must be pairs there. */
 export function realOnly(dtype: DType): RealType {
   if (isComplex(dtype)) throw new InternalError(`Expected a type of real numbers but found ${dtype}`);
   return dtype;
@@ -136,18 +136,18 @@ export function isComplex(dtype: DType): dtype is ComplexType {
   return INFO[dtype].category === "complex";
 }
 
-/** Returns whether gradients reach elements of a type: not for integers and booleans. */
+/** Returns whether elements of a type have gradients: not integers and booleans. */
 export function isDifferentiable(dtype: DType): dtype is FloatType | ComplexType {
   return isFloat(dtype) || isComplex(dtype);
 }
 
-/** The type of the two parts of complex elements; other types are their own. */
+/** Returns the type of the two parts of complex elements; other types are unchanged. */
 export function partType(dtype: DType): RealType {
   if (dtype === "complex64") return "float32";
   return dtype === "complex128" ? "float64" : dtype;
 }
 
-/** The type of complex numbers whose parts hold elements of a type, as `torch.result_type(x, 1j)` has it. */
+/** Returns the complex type whose parts hold elements of a type, like `torch.result_type(x, 1j)`. */
 export function complexType(dtype: DType): ComplexType {
   if (isComplex(dtype)) return dtype;
   return (isFloat(dtype) ? dtype : getDefaultDtype()) === "float64" ? "complex128" : "complex64";
@@ -166,7 +166,7 @@ export function isHalf(dtype: DType): dtype is "float16" | "bfloat16" {
   return dtype === "float16" || dtype === "bfloat16";
 }
 
-/** Returns whether a type exists in memory only. */
+/** Returns whether a type exists only in memory. */
 export function isSmall(dtype: DType): dtype is SmallType {
   return !isComplex(dtype) && dtype !== INFO[dtype].value;
 }
@@ -195,7 +195,7 @@ export const CATEGORY_RANK: Readonly<Record<DTypeCategory, number>> = {
   complex: 3,
 };
 
-/** The smallest type that holds both, as `torch.promote_types`. */
+/** Returns the smallest type that holds both, like `torch.promote_types`. */
 export function promoteTypes(a: DType, b: DType): DType {
   if (a === b) return a;
   checkDType(a, "promoteTypes");
@@ -224,7 +224,7 @@ export type HostArray =
   | Uint16Array
   | Uint8Array;
 
-/** The type of an array's elements, where it has one alone. */
+/** Returns the element type of an array, if it is unambiguous. */
 export function dtypeOfArray(data: ArrayBufferView): DType | undefined {
   if (data instanceof Float32Array) return "float32";
   if (data instanceof Float64Array) return "float64";
@@ -244,7 +244,7 @@ export interface HostPart {
   readonly length?: number;
 }
 
-/** A typed array of `dtype` over a buffer or a part of it; of complex elements it has both parts of each. */
+/** Creates a typed array of `dtype` over a buffer or a part of it; complex elements take two entries each. */
 export function hostArray(dtype: DType, buffer: ArrayBufferLike, part: HostPart = {}): HostArray {
   const { byteOffset = 0, length } = part;
   switch (dtype) {
@@ -278,12 +278,12 @@ export function hostArray(dtype: DType, buffer: ArrayBufferLike, part: HostPart 
 
 let defaultFloat: FloatType = "float32";
 
-/** The floating type of numbers and of new tensors whose type is not given. */
+/** Returns the floating type of numbers and of new tensors without a given type. */
 export function getDefaultDtype(): FloatType {
   return defaultFloat;
 }
 
-/** Changes it for the whole program, as `torch.set_default_dtype`. Throws where it is not a floating type. */
+/** Sets it for the whole program, like `torch.set_default_dtype`. Throws for a type that is not floating. */
 export function setDefaultDtype(dtype: FloatType): void {
   if (!isDType(dtype) || !isFloat(dtype)) {
     throw new DynError(`Expected a floating type as the default but found ${String(dtype)}`);

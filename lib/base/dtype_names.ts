@@ -1,10 +1,8 @@
-/**
- * Error texts for names that are not element types. Invariant: PyTorch's name of a type leads to dyn's name.
- */
+/** Error texts for names that are not element types. Invariant: for PyTorch's name of a type they suggest dyn's. */
 import { refuseValue } from "./checked_input.ts";
 import { type DType, DTYPES } from "./dtype.ts";
 
-/** PyTorch's other names, and those of types that JavaScript's readers may expect. */
+/** PyTorch's other names, and those that JavaScript programmers may expect. */
 const OTHERS: Readonly<Record<string, DType>> = {
   float: "float32",
   double: "float64",
@@ -19,7 +17,7 @@ const OTHERS: Readonly<Record<string, DType>> = {
   cdouble: "complex128",
 };
 
-/** Throws DynError: `what` is not an element type; a name of PyTorch's leads to dyn's. */
+/** Throws DynError: `what` is not an element type; for PyTorch's name of one it suggests dyn's. */
 export function refuseDType(what: string, found: unknown): never {
   const name = typeof found === "string" ? found.replace(/^torch\./, "") : "";
   const other = DTYPES.find((dtype) => dtype === name) ??
@@ -28,7 +26,7 @@ export function refuseDType(what: string, found: unknown): never {
   refuseValue(`${what} to be one of ${DTYPES.join(", ")}`, found, hint);
 }
 
-/** Returns whether a name looks like a type's rather than a device's. */
+/** Returns whether a name looks like that of a type rather than of a device. */
 export function looksLikeDType(name: string): boolean {
   return Object.hasOwn(OTHERS, name) ||
     /^(torch\.|u?int|b?float|complex|cfloat|cdouble|bool|quint|qint)/.test(name);

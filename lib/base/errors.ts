@@ -51,7 +51,7 @@ export interface UserFrame {
   readonly line: number;
   /** From 1. */
   readonly column: number;
-  /** The source line itself, trimmed, where it is known. */
+  /** The source line itself, trimmed, if it is known. */
   readonly code?: string;
 }
 
@@ -84,13 +84,13 @@ export class Unsupported extends Error {
   }
 }
 
-/** A function has as many compiled versions as it may have, and is not to run without one: `fullgraph`, or a setting. */
+/** A function has reached its limit of compiled versions and must not run without one: `fullgraph`, or a setting. */
 export class FailOnRecompileLimitHit extends Unsupported {
   /** The name of the class. */
   override readonly name: string = "FailOnRecompileLimitHit";
 }
 
-/** The text of a graph break as `Unsupported` and the log show it: user frames first, then why and what to do. */
+/** Returns the text of a graph break as `Unsupported` and the log show it: user frames first, then reason and hint. */
 export function breakText(reason: BreakReason): string {
   const lines = [`${reason.category} (${reason.id})`];
   for (const frame of reason.stack) {
@@ -108,7 +108,7 @@ export class BackendCompilerFailed extends Error {
   /** The name of the backend. */
   readonly backend: string;
 
-  /** `of` is what it compiled: a function of the program. */
+  /** `of` describes what it compiled: a function of the program. */
   constructor(backend: string, cause: unknown, of?: string) {
     const where = of === undefined ? "" : [
       "",
@@ -142,8 +142,8 @@ export function invariant(condition: unknown, message: string): asserts conditio
 const undone = new WeakMap<object, object>();
 
 /**
- * Notes that the run of a graph that ended in an error has left everything as it was, so that the program may run the
- * same part in another way. Gives the error back.
+ * Records that a graph's run ended in an error and left everything unchanged, so that the program may run the same part
+ * in another way. Returns the error.
  */
 export function noteUndone<E>(error: E, graph: object): E {
   if (typeof error === "object" && error !== null) undone.set(error, graph);
@@ -199,7 +199,7 @@ const DEEPEST_TRACE = 200;
 
 let showsOwnFrames = (): boolean => false;
 
-/** Sets the function that says, whenever a stack is read, whether it shows dyn's own frames too. */
+/** Sets the function that decides, whenever a stack is read, whether it shows dyn's own frames too. */
 export function showOwnFramesWhen(when: () => boolean): void {
   showsOwnFrames = when;
 }
@@ -207,9 +207,8 @@ export function showOwnFramesWhen(when: () => boolean): void {
 let passesImports = false;
 
 /**
- * Has errors keep their identity where a module that is imported ends in one: Deno gives the importer another error
- * in place of one whose native trace was never made. For programs that print failures themselves, since Deno prints
- * the native trace rather than the stack.
+ * Preserves the identity of errors when the import of a module throws: Deno replaces an error whose native trace was
+ * never created. For programs that print failures themselves, since Deno prints the native trace rather than the stack.
  */
 export function passErrorsThroughImports(): void {
   passesImports = true;
@@ -245,9 +244,9 @@ export function traceProgram(error: Error, { ownFrames = false } = {}): void {
   });
 }
 
-/** The program's frames, then dyn's own if they are wanted or the only ones. */
+/** Returns the program's frames, then dyn's own if they are requested or the only ones. */
 function shownFrames(lines: readonly string[], withOwn: boolean): readonly string[] {
-  // A builtin that calls back (`Array.map`) belongs to whoever has called it.
+  // A builtin that calls back (`Array.map`) belongs to its caller
   const callers = lines.map((line, n) => lines.slice(n).find((each) => !BUILTIN.test(each)) ?? line);
   const called = lines.filter((_, n) => !isOwnFrame(callers[n] ?? ""));
   const users = called.slice(Math.max(0, called.findIndex((line) => !BUILTIN.test(line))));
@@ -255,10 +254,10 @@ function shownFrames(lines: readonly string[], withOwn: boolean): readonly strin
   return [...users, ...lines.filter((line, n) => isOwnFrame(callers[n] ?? "") && !CONSTRUCTORS.test(line))];
 }
 
-/** Frames of functions that have no text. */
+/** Frames of functions without source text. */
 const BUILTIN = /\((?:<anonymous>|native|index \d+)\)$/;
 
-/** Frames in which errors are made, which say nothing of where. */
+/** Frames that create errors, which say nothing about the place. */
 const CONSTRUCTORS = /\bat (?:traceProgram|new \w+) \(\S*\/lib\/base\/errors\.ts/;
 
 /**
@@ -271,7 +270,7 @@ export function errorText(thrown: unknown, options: { verbose?: boolean } = {}):
   const stack = thrown.stack ?? "";
   const found = stack.indexOf(thrown.message);
   const afterMessage = found < 0 ? stack : stack.slice(found + thrown.message.length);
-  // The module loader puts the place into the message, and sometimes only there.
+  // The module loader adds the place to the message, and sometimes only there
   const message = thrown.message.split("\n");
   const lines = [...message.filter(isFrame), ...afterMessage.split("\n").filter(isFrame)]
     .filter((line, i, all) => line !== all[i - 1]);

@@ -9,14 +9,14 @@ const PRIMES = [0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f] as const;
 const rotate = (x: number, by: number): number => (x << by) | (x >>> (32 - by));
 
 /**
- * Words taken in by one run of the loop below. An engine that enters optimised code in the middle of a longer one does
- * so before anything behind the loop has ever run, and leaves that code again there, in each later call.
+ * Words processed by one run of the loop below. When an engine switches to optimised code in the middle of a longer
+ * run, it does so before the code after the loop has ever run, and deoptimises there in each later call.
  */
 const RUN = 256;
 
 /**
- * Takes in words, four at a time: additions, rotations and exclusive ors of four lanes, as in a quarter round of
- * ChaCha. Written out and without multiplications: it is called when nothing is optimised yet.
+ * Mixes words, four at a time, into four lanes by additions, rotations and exclusive ors, as in a quarter round of
+ * ChaCha. Unrolled and without multiplications, because it is called before anything is optimised.
  */
 function takeIn(lanes: Int32Array, words: Uint32Array, from: number, to: number): void {
   let [a = 0, b = 0, c = 0, d = 0] = lanes;
@@ -40,7 +40,7 @@ function takeIn(lanes: Int32Array, words: Uint32Array, from: number, to: number)
   lanes[3] = d;
 }
 
-/** The fingerprint of bytes, whose lanes are mixed at the end. */
+/** Returns the fingerprint of bytes; the lanes are mixed at the end. */
 export function fingerprint(bytes: Uint8Array): string {
   const rest = bytes.length & 15, whole = (bytes.length - rest) >>> 2;
   const words = bytes.byteOffset % 4 === 0
@@ -62,7 +62,7 @@ export function fingerprint(bytes: Uint8Array): string {
   }).join("");
 }
 
-/** The same of a text. */
+/** Returns the fingerprint of a text. */
 export function fingerprintText(text: string): string {
   return fingerprint(new TextEncoder().encode(text));
 }

@@ -1,5 +1,5 @@
 /**
- * Cached results of compilation from former processes, by complete keys. The store is set by the code that knows the
+ * Cached results of compilation from earlier processes, by complete keys. The store is set by the code that knows the
  * folder that only the user can write. Invariant: an entry is complete and of exactly this key, or absent; without a
  * store, or if it fails, nothing is cached and nothing else changes.
  */
@@ -11,21 +11,21 @@ import { counters, logs } from "./logs.ts";
  */
 export type EntryKind = "graphs" | "captures" | "texts" | "classes" | "programs" | "choices";
 
-/** Keeps texts by kind and key. All throw where the machine does not let them. */
+/** Stores texts by kind and key. All methods throw if the system denies access. */
 export interface EntryStore {
   /** Returns whether the settings enable the cache. */
   isOn(): boolean;
-  /** The text of a key; null: none; "damaged" where the file was not whole, and is gone now. */
+  /** Returns the text of a key; null: there is none; "damaged": the file was incomplete and has been deleted. */
   read(kind: EntryKind, key: string): { readonly text: string } | "damaged" | null;
   write(kind: EntryKind, key: string, text: string): void;
   remove(kind: EntryKind, key: string): void;
-  /** The keys of what there is. */
+  /** Returns the existing keys. */
   keys(kind: EntryKind): readonly string[];
 }
 
 let store: EntryStore | null = null;
 
-/** Says where entries are kept. */
+/** Sets the store of entries. */
 export function keepEntriesIn(given: EntryStore): void {
   store = given;
 }
@@ -47,7 +47,7 @@ export function keptEntry(kind: EntryKind, key: string): string | undefined {
   return typeof found === "object" ? found?.text : undefined;
 }
 
-/** The keys of what is kept, for explanations. */
+/** Returns the cached keys, for explanations. */
 export function keptKeys(kind: EntryKind): readonly string[] {
   try {
     return store?.keys(kind) ?? [];
@@ -56,7 +56,7 @@ export function keptKeys(kind: EntryKind): readonly string[] {
   }
 }
 
-/** Keeps a text under a key. */
+/** Caches a text under a key. */
 export function keepEntry(kind: EntryKind, key: string, text: string): void {
   try {
     store?.write(kind, key, text);
@@ -66,18 +66,18 @@ export function keepEntry(kind: EntryKind, key: string, text: string): void {
   }
 }
 
-/** Texts that are to be kept, by kind and key. */
+/** Texts to be cached, by kind and key. */
 const pending = new Map<string, () => void>();
 
 /**
- * Number of entries written together: in the first call of an op each write would take as long as its kernel, and
- * most programs have no more, so that none of their calls writes any.
+ * Number of entries written together: in the first call of an op each write would take as long as its kernel, and most
+ * programs have fewer entries, so none of their calls writes any.
  */
 const BATCH = 256;
 
 let flushesAtExit = false;
 
-/** Keeps a text soon, or when the process ends; a later one under the same key takes its place. */
+/** Caches a text soon, at the latest when the process ends; a later one with the same key replaces it. */
 export function keepSoon(kind: EntryKind, key: string, text: () => string): void {
   pending.set(`${kind} ${key}`, () => keepEntry(kind, key, text()));
   if (!flushesAtExit) globalThis.addEventListener("unload", flush);
@@ -85,19 +85,19 @@ export function keepSoon(kind: EntryKind, key: string, text: () => string): void
   if (pending.size >= BATCH) flush();
 }
 
-/** Keeps what waits for it. */
+/** Writes the pending entries. */
 export function flush(): void {
   for (const write of pending.values()) write();
   pending.clear();
 }
 
-/** Forgets what was kept under a key and does not fit, so that it is made again. */
+/** Deletes an invalid entry, so that it is created again. */
 export function dropEntry(kind: EntryKind, key: string, because: string): void {
   noteDamaged(kind, because);
   try {
     store?.remove(kind, key);
   } catch {
-    // Somebody else was faster
+    // Another process was faster
   }
 }
 

@@ -1,10 +1,10 @@
 /**
- * Texts that are kept between processes, by name. The store is set by the code that knows the folder that only the
- * user can write. Invariant: a text is complete or absent; without a store, or if it fails, nothing is kept and
- * nothing else changes.
+ * Texts cached between processes, by name. The store is set by the code that knows the folder that only the user can
+ * write. Invariant: a text is complete or absent; without a store, or if it fails, nothing is cached and nothing else
+ * changes.
  */
 
-/** Keeps texts by names of letters, digits, `_` and `-`. Both throw where the machine does not let them. */
+/** Stores texts by names of letters, digits, `_` and `-`. Both methods throw if the system denies access. */
 export interface TextStore {
   read(name: string): string | undefined;
   write(name: string, text: string): void;
@@ -12,12 +12,12 @@ export interface TextStore {
 
 let store: TextStore | null = null;
 
-/** Says where texts are kept. */
+/** Sets the store of texts. */
 export function keepTextsIn(given: TextStore): void {
   store = given;
 }
 
-/** A cached text, or undefined. */
+/** Returns a cached text, or undefined. */
 export function keptText(name: string): string | undefined {
   try {
     return store?.read(name);
@@ -26,7 +26,7 @@ export function keptText(name: string): string | undefined {
   }
 }
 
-/** Keeps a text; false where that cannot be done. */
+/** Caches a text; false if that fails. */
 export function keepText(name: string, text: string): boolean {
   try {
     store?.write(name, text);

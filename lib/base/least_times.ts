@@ -3,13 +3,16 @@
  * undisturbed by anything else on the machine.
  */
 
-/** Milliseconds of one sample at least, and of all alternatives together at most; fewest and most samples of each. */
+/**
+ * Minimum milliseconds of one sample, maximum of all alternatives together; minimum and maximum number of samples of
+ * each.
+ */
 const SAMPLE_MS = 0.025, ALL_MS = 200, SAMPLES = [9, 400] as const;
 
-/** An alternative must take less than this share of the usual way's time: less is noise. */
+/** An alternative must take less than this share of the default's time: smaller differences are noise. */
 export const CLEARLY = 0.95;
 
-/** Microseconds of each, the least of its samples. */
+/** Returns the microseconds of each, the minimum of its samples. */
 export function leastTimes(runs: readonly (() => void)[]): number[] {
   const least = runs.map(() => Infinity);
   const repeats = runs.map((run) => {

@@ -1,4 +1,4 @@
-/** Lists by their items. Invariant: nothing here runs a builtin, which programs may have replaced. */
+/** Comparison of lists. Invariant: nothing here calls a builtin, which programs may have replaced. */
 
 /** Returns whether two lists have the same items in the same order. */
 export function sameList(a: readonly unknown[], b: readonly unknown[]): boolean {

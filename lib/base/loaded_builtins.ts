@@ -49,7 +49,7 @@ const { get: readProperty, set: writeProperty } = reflect;
 
 /**
  * Returns whether the prototype of arrays has elements, which all arrays inherit: it is an array itself, whose length
- * says that it has had some, and elements come first among keys.
+ * shows whether it ever had any, and elements come first among keys.
  */
 function hasOwnElements(): boolean {
   return arrayPrototype.length !== 0 && ownKeys(arrayPrototype)[0] !== "length";
@@ -105,7 +105,7 @@ function collectionsAsLoaded(): boolean {
 const aFloat = new floats(1), aDouble = new doubles(1), anInt = new ints(1), aByte = new bytes(1);
 const aLong = new longs(1);
 
-/** Reading what typed arrays say of themselves is quicker than asking for the getters, which may be the program's. */
+/** Reading properties of typed arrays is faster than reading the getters, which the program may have replaced. */
 function typedArraysAsLoaded(): boolean {
   try {
     return aFloat.length === 1 && aDouble.length === 1 && anInt.length === 1 && aLong.length === 1 &&
@@ -133,7 +133,7 @@ function functionsAsLoaded(): boolean {
     functionPrototype[symbol.hasInstance] === hasInstance;
 }
 
-/** Returns whether all that tensors, guards and graphs use at run time is unchanged. */
+/** Returns whether all builtins that tensors, guards and graphs use at run time are unchanged. */
 export function runsAsLoaded(): boolean {
   return iteratesArraysAsLoaded() && variablesAsLoaded() && listsAsLoaded() && collectionsAsLoaded() &&
     typedArraysAsLoaded() && functionsAsLoaded();

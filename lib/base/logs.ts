@@ -38,9 +38,9 @@ export const ARTIFACTS = [
 export type Artifact = typeof ARTIFACTS[number];
 
 /**
- * How much of an artifact is printed, each level with those before it:
- * - "error", `-name`: answers that were found wrong, and tools that could not do their work;
- * - "warning", what is printed where nothing is asked for: a program that will not run compiled any more, and why;
+ * How much of an artifact is printed; each level includes those before it:
+ * - "error", `-name`: wrong answers that were found, and tools that failed;
+ * - "warning", printed by default: a program that will not run compiled any more, and why;
  * - "info", `name`: the artifact itself;
  * - "debug", `+name`: how it came about, step by step.
  */
@@ -50,7 +50,7 @@ const RANK: Readonly<Record<LogLevel, number>> = { error: 0, warning: 1, info: 2
 
 /** Details for recorders and sinks besides the text, and its level. */
 export interface LogDetails extends Omit<ArtifactRecord, "name" | "text"> {
-  /** "info" unless given. */
+  /** "info" by default. */
   readonly level?: LogLevel;
 }
 
@@ -75,11 +75,11 @@ export function parseLogs(spec: string): Map<Artifact, LogLevel> {
 
 /** The interface of `logs`. */
 export interface Logs {
-  /** Returns whether text of this artifact and level (`info` unless given) will be read by anybody. */
+  /** Returns whether text of this artifact and level (by default `info`) will be read by anybody. */
   enabled(artifact: Artifact, level?: LogLevel): boolean;
   /**
-   * Reports a text; pass a function where building the text costs anything. `about` is the level (`info` unless
-   * given), or what recorders are told besides the text.
+   * Reports a text; pass a function if building the text is expensive. `about` is the level (by default `info`), or
+   * details for recorders.
    */
   emit(
     artifact: Artifact,
@@ -87,8 +87,8 @@ export interface Logs {
     about?: LogLevel | LogDetails,
   ): void;
   /**
-   * Prints important information, once for each text and in one line, whatever is enabled; if the artifact is
-   * enabled, its own text says it already.
+   * Prints important information on one line, once per text, whatever is enabled; if the artifact is enabled, its own
+   * text says it already.
    */
   announce(artifact: Artifact, text: string): void;
   /** Chooses what is printed from here on, in the form of `DYN_LOGS`. */
@@ -99,7 +99,7 @@ export interface Logs {
 
 const encoder = new TextEncoder(), { error: toConsole } = console;
 
-/** Returns whether the program is a notebook's kernel, which shows nobody what is written to its stderr. */
+/** Returns whether the program is a notebook's kernel, whose stderr nobody sees. */
 function isKernel(): boolean {
   try {
     return Reflect.get(Deno, "jupyter") !== undefined;
@@ -108,7 +108,7 @@ function isKernel(): boolean {
   }
 }
 
-/** Writes synchronously, so that the order with what the user's program prints is kept. */
+/** Writes synchronously, to preserve the order with the program's own output. */
 const toStderr: LogSink = (artifact, text) => {
   const prefix = `[${artifact}] `;
   const lines = text.trimEnd().split("\n").map((line) => prefix + line).join("\n");
@@ -122,7 +122,7 @@ let levels: ReadonlyMap<Artifact, LogLevel> | undefined;
 let sink: LogSink = toStderr;
 const announced = new Set<string>();
 
-/** The environment is read at the first use, so that a wrong `DYN_LOGS` fails in a call and not in an import. */
+/** The environment is read at the first use, so that an invalid `DYN_LOGS` fails in a call and not in an import. */
 function levelOf(artifact: Artifact): LogLevel | undefined {
   levels ??= parseLogs(Deno.env.get("DYN_LOGS") ?? "");
   return levels.get(artifact);
@@ -141,7 +141,7 @@ export const logs: Logs = {
       const to = levelOf(artifact) === undefined ? toStderr : sink;
       to(artifact, typeof text === "string" ? text : text(), details);
     }
-    // Steps are for reading along; what is recorded is what they lead to.
+    // Steps are for reading along; only their results are recorded
     if (level !== "debug") recording.artifact(artifact, text, more);
   },
 
@@ -170,26 +170,26 @@ export const logs: Logs = {
 export class Counters {
   readonly #groups = new Map<string, Map<string, number>>();
 
-  /** Adds `by` (1 unless given) to a count. */
+  /** Adds `by` (by default 1) to a count. */
   add(group: string, name: string, by = 1): void {
     let counts = this.#groups.get(group);
     if (!counts) this.#groups.set(group, counts = new Map());
     counts.set(name, (counts.get(name) ?? 0) + by);
   }
 
-  /** One count, 0 when nothing was counted. */
+  /** Returns one count, 0 if nothing was counted. */
   get(group: string, name: string): number {
     return this.#groups.get(group)?.get(name) ?? 0;
   }
 
-  /** The sum of a group. */
+  /** Returns the sum of a group. */
   total(group: string): number {
     let sum = 0;
     for (const count of this.#groups.get(group)?.values() ?? []) sum += count;
     return sum;
   }
 
-  /** A copy of a group's counts, biggest first. */
+  /** Returns a copy of a group's counts, largest first. */
   entries(group: string): [name: string, count: number][] {
     return [...this.#groups.get(group) ?? []].toSorted((a, b) => b[1] - a[1]);
   }
@@ -199,7 +199,7 @@ export class Counters {
     return [...this.#groups.keys()];
   }
 
-  /** Forgets everything. */
+  /** Clears all counts. */
   clear(): void {
     this.#groups.clear();
   }

@@ -4,9 +4,9 @@
  */
 import { type EntryKind, keptKeys } from "./kept_entries.ts";
 
-/** Pieces that are named; more are counted. */
+/** Differences that are listed; the rest is counted. */
 const SHOWN = 3;
-/** Pieces from which on two keys have nothing to do with each other. */
+/** With this many differences two keys are unrelated. */
 const FAR = 40;
 const LONGEST = 60;
 
@@ -23,7 +23,7 @@ export function nearestDifference(kind: EntryKind, key: string): string | null {
   return `the nearest that is kept has ${nearest.slice(0, SHOWN).join(", ")}${more}`;
 }
 
-/** A key as data; the texts in it that are data themselves, too. */
+/** Parses a key as data, including texts in it that are data themselves. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(
@@ -41,7 +41,7 @@ function differences(wanted: unknown, found: unknown, path = ""): string[] {
   if (!isObject(wanted) || !isObject(found)) return [`${path} ${shown(found)} instead of ${shown(wanted)}`];
   const keys = new Set([...Object.keys(wanted), ...Object.keys(found)]), all: string[] = [];
   for (const key of keys) {
-    // Beyond this many it does not matter any more
+    // The exact number beyond this does not matter
     if (all.length > FAR) break;
     all.push(...differences(wanted[key], found[key], path === "" ? key : `${path}.${key}`));
   }

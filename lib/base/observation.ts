@@ -9,15 +9,15 @@
  */
 export type SpanKind = "op" | "backward" | "compiled" | "guards" | "graph" | "user" | "wait";
 
-/** Tells that what began has ended, after so many milliseconds. */
+/** Ends a span, after so many milliseconds. */
 export type Ended = (milliseconds: number) => void;
 
-/** Told of spans, which lie inside each other as their bodies do. */
+/** Receives spans, nested as their bodies are. */
 export interface Observer {
   span<T>(kind: SpanKind, name: string, body: () => T): T;
-  /** Told of work beside the program that moves so many bytes between processes. */
+  /** Begins a transfer of so many bytes between processes, which overlaps with the program. */
   began(name: string, bytes: number): Ended;
 }
 
-/** The observer; null: nobody watches. Only who sets it takes it away. */
+/** The observer; null: there is none. Only its owner clears it. */
 export const observed: { by: Observer | null } = { by: null };

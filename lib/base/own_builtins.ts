@@ -1,8 +1,8 @@
 /**
  * The builtins as they were when dyn loaded, for dyn's own work: programs may replace, add and delete methods of
- * builtins, which the parser and the tracer must neither run nor trip over. While dyn works, the program's
- * replacements are set aside; they can be looked up. Invariant: the program never sees its builtins set aside: they
- * are restored whenever code of the program runs.
+ * builtins, which must not affect the parser and the tracer. While dyn works, the program's replacements are set aside;
+ * they can be looked up. Invariant: the program never sees its builtins set aside: they are restored whenever code of
+ * the program runs.
  */
 
 import { runsAsLoaded } from "./loaded_builtins.ts";
@@ -17,30 +17,30 @@ const objectPrototype = Object.prototype;
 export const { apply }: { readonly apply: typeof Reflect.apply } = Reflect;
 
 /**
- * Takes an object of dyn's own out of what programs give all objects: a property that it does not have is not there,
- * and none that it is given runs a setter of the program.
+ * Removes an object of dyn's own from the influence of what programs add to all objects: it inherits no properties, and
+ * defining one runs no setter of the program.
  */
 export function apart<T extends object>(object: T): T {
   setPrototypeOf(object, null);
   return object;
 }
 
-/** Object.defineProperty by what the descriptor itself says: a program may give all objects a `get`. */
+/** Object.defineProperty with own properties of the descriptor only: a program may give all objects a `get`. */
 export function defineOwn<T extends object>(object: T, key: PropertyKey, descriptor: PropertyDescriptor): T {
   return defineProperty(object, key, apart(descriptor));
 }
 
-/** Made once, as a descriptor costs more than the property; its value lies here during a definition only. */
+/** Created once, as a descriptor costs more than the property; holds its value only during a definition. */
 const hidden: PropertyDescriptor = apart({ writable: true, enumerable: false, configurable: true });
 
-/** Gives an object a property that is not listed with its others. */
+/** Defines a property that is not enumerable. */
 export function defineHidden(object: object, key: PropertyKey, value: unknown): void {
   hidden.value = value;
   defineProperty(object, key, hidden);
   hidden.value = undefined;
 }
 
-/** An own property of an object by what is its own. */
+/** Returns the descriptor of an own property, without inherited fields. */
 function ownDescriptor(object: object, key: PropertyKey): PropertyDescriptor | undefined {
   const descriptor = getOwnPropertyDescriptor(object, key);
   return descriptor && apart(descriptor);
@@ -51,11 +51,11 @@ export interface Original {
   readonly object: object;
   readonly keys: readonly PropertyKey[];
   readonly descriptors: PropertyDescriptor[];
-  /** Whether further properties are the program's own affair: those of the global object are its variables. */
+  /** Whether further properties belong to the program: those of the global object are its variables. */
   readonly isOpen: boolean;
 }
 
-/** One property that differs; undefined: it is not there. */
+/** One property that differs; undefined: it is absent. */
 interface Difference {
   readonly object: object;
   readonly key: PropertyKey;
@@ -101,7 +101,7 @@ const NAMES = [
   "Performance",
 ] as const;
 
-/** Further globals that dyn's own code reads, whose objects it takes as they are. */
+/** Further globals that dyn's own code reads but whose objects are not compared. */
 const READ = [
   "AggregateError",
   "Atomics",
@@ -156,7 +156,7 @@ function remember(): Original[] {
   const globals = [...NAMES, ...READ].filter((name) => Reflect.get(globalThis, name) !== undefined);
   return [
     ...[...objects].map((object) => {
-      // Settings of V8, which dyn changes itself.
+      // Settings of V8, which dyn changes itself
       const keys = ownKeys(object).filter((key) => key !== "stackTraceLimit" && key !== "prepareStackTrace");
       return original(object, keys, false);
     }),
@@ -180,8 +180,8 @@ const restoring = RESTORING.flatMap(([object, keys]) =>
 const inherited = ownKeys(objectPrototype).length;
 
 /**
- * Returns whether restoring a plan that was made before depends on no replaced builtin: describing all builtins takes
- * a tenth of a first call.
+ * Returns whether restoring a plan from an earlier process depends on no replaced builtin: describing all builtins
+ * takes a tenth of a first call.
  */
 export function restoresAsLoaded(): boolean {
   if (setAside !== null || untouched) return true;
@@ -194,7 +194,7 @@ export function restoresAsLoaded(): boolean {
   return true;
 }
 
-/** The builtin objects that are compared, and how each own property of theirs was. */
+/** The compared builtin objects, with the original state of each own property. */
 export function originalBuiltins(): readonly Original[] {
   return ORIGINALS;
 }
@@ -204,7 +204,7 @@ export function hasOwnBuiltins(): boolean {
   return untouched || (setAside === null ? findDifferences().length === 0 : setAside.length === 0);
 }
 
-/** Takes what dyn itself has put in a builtin's place for the builtin. */
+/** Registers dyn's own replacement of a builtin as the original. */
 export function adoptBuiltin(object: object, key: PropertyKey): void {
   const known = ORIGINALS.find((each) => each.object === object), at = known?.keys.indexOf(key) ?? -1;
   const descriptor = ownDescriptor(object, key);
@@ -213,7 +213,7 @@ export function adoptBuiltin(object: object, key: PropertyKey): void {
 
 /** Whether work is in progress that found all builtins unchanged, and no code of the program has run since. */
 let untouched = false;
-/** The differences that are set aside at the moment; null if none are. */
+/** The differences that are currently set aside, or null. */
 let setAside: readonly Difference[] | null = null;
 let replacements: ReadonlyMap<object, ReadonlyMap<PropertyKey, Difference>> | null = null;
 
@@ -222,7 +222,7 @@ export class ReplacedBuiltins extends Error {
   override readonly name = "ReplacedBuiltins";
 }
 
-/** Runs work of dyn. Throws ReplacedBuiltins where that cannot be kept apart from the program's builtins. */
+/** Runs work of dyn. Throws ReplacedBuiltins if it cannot be isolated from the program's builtins. */
 export function withOwnBuiltins<T>(work: () => T): T {
   if (setAside !== null || untouched) return work();
   const differences = findDifferences();
@@ -240,7 +240,7 @@ export function withOwnBuiltins<T>(work: () => T): T {
     replacements = byObject(differences);
     return work();
   } finally {
-    // Code of the program that ran meanwhile may have replaced others.
+    // Code of the program that ran meanwhile may have replaced others
     const now = setAside ?? differences;
     replacements = null;
     setAside = null;
@@ -261,7 +261,7 @@ export function preferringOwnBuiltins<T>(work: () => T): T {
 const { error: print } = console;
 let isSaid = false;
 
-/** Runs a report of dyn; one line on stderr takes its place where the program's builtins cannot be set aside. */
+/** Runs a report of dyn; prints one line on stderr instead if the program's builtins cannot be set aside. */
 export function orSayOnce(report: () => void): void {
   try {
     withOwnBuiltins(report);
@@ -277,7 +277,7 @@ export function withRuntimeBuiltins<T>(work: () => T): T {
   return runsAsLoaded() ? work() : preferringOwnBuiltins(work);
 }
 
-/** Runs code of the program out of the middle of dyn's work. */
+/** Runs code of the program in the middle of dyn's work. */
 export function asProgram<T>(run: () => T): T {
   const former = setAside;
   untouched = false;
@@ -303,11 +303,11 @@ function same(a: PropertyDescriptor, b: PropertyDescriptor): boolean {
 
 function findDifferences(): Difference[] {
   const found: Difference[] = [];
-  // Descriptors of the engine inherit what all objects do
+  // Descriptors returned by the engine inherit from Object.prototype
   const read = "value" in objectPrototype || "get" in objectPrototype || "set" in objectPrototype
     ? ownDescriptor
     : getOwnPropertyDescriptor;
-  // By index and without methods: any of them may have been replaced.
+  // By index and without methods: any of them may have been replaced
   for (let i = 0; i < ORIGINALS.length; i++) {
     const entry = ORIGINALS[i];
     if (entry) compare(entry, read, found);
@@ -326,7 +326,7 @@ function compare(
     if (key === undefined || !original) continue;
     const now = read(object, key);
     if (now) present++;
-    // A variable that is replaced for good stays the program's
+    // A variable that cannot be restored stays the program's
     if (isOpen && now?.configurable === false) continue;
     if (!now || !same(now, original)) append(found, { object, key, original, replaced: now && apart(now) });
   }

@@ -1,21 +1,21 @@
 /**
- * The identity of this dyn, which everything that is kept between processes depends on: a text that changes whenever
- * dyn's own modules do. Invariant: where that cannot be determined (modules from an address without a version, files
- * that were written since the process began) nothing is kept.
+ * The identity of this dyn, on which everything cached between processes depends: a text that changes whenever dyn's
+ * own modules do. Invariant: if it cannot be determined (modules from an address without a version, files written since
+ * the process began), nothing is cached.
  */
 import { fileURLToPath } from "node:url";
 import { isOwnModule, OWN_ROOT } from "./errors.ts";
 import { fingerprintText } from "./fingerprint.ts";
 import { travels } from "./travelling.ts";
 
-/** The rooms whose code decides what a compilation gives. */
+/** The folders whose code determines the result of a compilation. */
 const ROOMS = ["lib", "backends"] as const;
 
 let known: string | null | undefined;
 /** The time of the last write to files of each inspected folder's identity. */
 const lastWritten = new Map<string, number>();
 
-/** Returns the text that distinguishes this dyn, under this runtime, from every other one; null if there is none. */
+/** Returns the text that identifies this dyn under this runtime; null if it cannot be determined. */
 export function ownIdentity(): string | null {
   if (known === undefined) known = identityOf(OWN_ROOT);
   return known;
@@ -32,10 +32,9 @@ export function isWrittenLast(path: string): boolean {
 }
 
 /**
- * Returns whether no file covered by a root's identity was written after one of them, so that its claims about the
- * others are up to date. Files of a published version never change. Files that are checked out together are written
- * in the order of their names, and those that are unpacked together have one time; edited ones are newer.
- * `identityOf` has looked at them.
+ * Returns whether no file covered by a root's identity was written after one of them, so that its statements about the
+ * others are up to date. Files of a published version never change. A checkout writes files in the order of their
+ * names, and unpacked files share one time; edited ones are newer. `identityOf` has looked at them.
  */
 export function wasWrittenLast(root: string, path: string): boolean {
   if (!root.startsWith("file:")) return true;
@@ -47,7 +46,7 @@ export function wasWrittenLast(root: string, path: string): boolean {
   }
 }
 
-/** The identity of a dyn whose modules lie below an address. */
+/** Returns the identity of a dyn whose modules are below an address. */
 export function identityOf(root: string): string | null {
   const { deno, v8 } = Deno.version;
   const sources = sourcesAt(root);
@@ -64,7 +63,7 @@ function sourcesAt(root: string): string | null {
       lines = files.map(({ line }) => line);
     lastWritten.set(root, Math.max(...files.map(({ written }) => written)));
     if (!travels(path)) return `${root} ${lines.length} files ${fingerprintText(lines.sort().join("\n"))}`;
-    // Archives hold names from the folder on and whole seconds
+    // Archives store names relative to the folder, and whole seconds
     const places = lines.map((line) => line.slice(path.length).replace(/\d{3}$/, ""));
     return `${places.length} files ${fingerprintText(places.sort().join("\n"))}`;
   } catch {
@@ -74,12 +73,12 @@ function sourcesAt(root: string): string | null {
 
 /** A file of dyn's own. */
 interface Stated {
-  /** Its path, its size and when it was written last. */
+  /** Its path, its size and the time of its last write. */
   readonly line: string;
   readonly written: number;
 }
 
-/** Throws for what was written since the process began: it runs the former one. */
+/** Throws for files written since the process began, which runs the earlier version. */
 function stated(path: string): Stated {
   const { size, mtime } = Deno.statSync(path), written = mtime?.getTime() ?? Infinity;
   if (written >= performance.timeOrigin) {

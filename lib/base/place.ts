@@ -4,7 +4,7 @@
 
 const { env } = Deno, { get } = env;
 
-/** The setting of the time zone; "" if there is none, or it may not be read, so that nobody changes it. */
+/** Returns the setting of the time zone; "" if there is none, or if it may not be read and hence not be changed. */
 export function timeZoneSetting(): string {
   try {
     return get.call(env, "TZ") ?? "";

@@ -14,9 +14,9 @@ const PRECISIONS: readonly MatmulPrecision[] = ["highest", "high", "medium"];
 let asked: MatmulPrecision = "highest";
 
 /**
- * Allows products of float32 to be less exact. "high" and "medium" let compiled convolutions take the faster of their
- * algorithms, as `config.inductor.convolutionPrecision = "high"` does; matrix products stay as exact as they are, and so
- * does what is compiled already. Throws DynError for another name.
+ * Allows products of float32 to be less exact. "high" and "medium" let compiled convolutions use the faster algorithms,
+ * as `config.inductor.convolutionPrecision = "high"` does; matrix products and functions that are already compiled do
+ * not change. Throws DynError for another name.
  */
 export function setFloat32MatmulPrecision(precision: MatmulPrecision): void {
   checkOneOf("the precision of float32 products", precision, PRECISIONS);
@@ -32,8 +32,8 @@ export function getFloat32MatmulPrecision(): MatmulPrecision {
 let isDeterministic = false;
 
 /**
- * Makes results deterministic from now on: graphs that are compiled wait for the C++ compiler, and products and
- * convolutions of eager tensors do not change from WebAssembly to native code, which rounds them in another order.
+ * Makes results deterministic from now on: compiled graphs wait for the C++ compiler, and products and convolutions of
+ * eager tensors do not change from WebAssembly to native code, which rounds them in another order.
  */
 export function useDeterministicAlgorithms(
   mode: boolean,

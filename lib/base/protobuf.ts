@@ -52,11 +52,11 @@ function doubles(values: readonly number[]): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
-/** The fields of a message: numbers, or bytes of what is delimited, by field in their order. */
+/** The fields of a message, by field number in their order: numbers, or the bytes of delimited ones. */
 export class Fields {
   readonly #found = new Map<number, (number | Uint8Array)[]>();
 
-  /** Throws RangeError where the message is cut off. */
+  /** Throws RangeError if the message is truncated. */
   constructor(message: Uint8Array) {
     const view = new DataView(message.buffer, message.byteOffset, message.byteLength);
     let at = 0;

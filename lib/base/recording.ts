@@ -2,21 +2,21 @@
  * Passes intermediate results of compilation to recorders: trace files, debug folders, tests.
  *
  * These are texts by name, phases, and the beginning and end of compilations. Invariant: without an active recorder
- * nothing is built, timed or kept, and recorders never change what is compiled. Texts that stages log by `logs.emit`
+ * nothing is built, timed or stored, and recorders never change what is compiled. Texts that stages log by `logs.emit`
  * arrive here too, under the name of the log artifact.
  */
 
-/** One compilation of one function, or of what is left of a function after a graph break. */
+/** One compilation of a function, or of the rest of a function after a graph break. */
 export interface CompileRecord {
   /** Frame and version, both from 0, as PyTorch's `[0/1]`. */
   readonly id: string;
-  /** The function's name, empty where it has none. */
+  /** The function's name, empty if it has none. */
   readonly name: string;
   /** The user's source position. */
   readonly place: { readonly file: string; readonly line: number } | null;
-  /** The function that it is a part of, where it is what is left of one. */
+  /** The original function, if this is the rest of one after a graph break. */
   readonly root?: Pick<CompileRecord, "name" | "place">;
-  /** Guards of former versions that failed; empty for the first version. */
+  /** Guards of earlier versions that failed; empty for the first version. */
   readonly reasons: readonly string[];
 }
 
@@ -45,15 +45,15 @@ export interface PhaseRecord {
   readonly meta?: Readonly<Record<string, Plain>>;
 }
 
-/** Keeps what is recorded. `compile` is null for work outside of any compilation. */
+/** Stores records. `compile` is null for work outside of any compilation. */
 export interface Recorder {
-  /** Returns whether it records anything at this moment. */
+  /** Returns whether it is recording at the moment. */
   active(): boolean;
   /** Returns whether it would record an artifact of this name. */
   wants(artifact: string): boolean;
-  /** Beginnings and ends are told whether it is active or not: settings of one function apply in between. */
+  /** Called even if the recorder is not active, because settings of one function apply in between. */
   begin(compile: CompileRecord): void;
-  /** `error` is why the compilation gave nothing; null where it succeeded. */
+  /** `error` is why the compilation failed; null if it succeeded. */
   end(compile: CompileRecord, error: string | null): void;
   artifact(artifact: ArtifactRecord, compile: CompileRecord | null): void;
   phase(phase: PhaseRecord, compile: CompileRecord | null): void;
@@ -72,7 +72,7 @@ const microseconds = (): number => (performance.timeOrigin + performance.now()) 
 export interface Compilation {
   readonly name: string;
   readonly place: () => CompileRecord["place"];
-  /** The function that it is a part of. */
+  /** The original function, if this is the rest of one after a graph break. */
   readonly root?: { readonly name: string; readonly place: () => CompileRecord["place"] };
   readonly reasons: readonly string[];
 }
@@ -81,9 +81,9 @@ export interface Compilation {
 export interface Recording {
   /** Returns whether any recorder is active. */
   active(): boolean;
-  /** Returns whether anybody would record an artifact of one of these names. */
+  /** Returns whether any recorder wants an artifact of one of these names. */
   wants(artifacts: readonly string[]): boolean;
-  /** Keeps a text; pass a function where building it costs anything. */
+  /** Records a text; pass a function if building it is expensive. */
   artifact(name: string, text: string | (() => string), more?: Omit<ArtifactRecord, "name" | "text">): void;
   /** Times `body`. */
   phase<T>(name: string, body: () => T, meta?: Readonly<Record<string, Plain>>): T;
@@ -91,11 +91,11 @@ export interface Recording {
   compile<T>(unit: object, about: Compilation, body: () => T): T;
   /** The innermost compilation in progress, or null. */
   current(): CompileRecord | null;
-  /** Adds a recorder; what it returns takes it away. */
+  /** Adds a recorder; the returned function removes it. */
   add(recorder: Recorder): () => void;
 }
 
-/** A function whose place is looked up on demand: its module must be read for that. */
+/** A function whose place is looked up on demand, because that reads its module. */
 function located(
   { name, place }: Pick<Compilation, "name" | "place">,
 ): Pick<CompileRecord, "name" | "place"> {
@@ -109,7 +109,7 @@ function located(
   };
 }
 
-/** The record of this process. */
+/** The recording interface of this process. */
 export const recording: Recording = {
   active() {
     for (const recorder of recorders) if (recorder.active()) return true;

@@ -7,7 +7,7 @@ import { checkFunction } from "./checked_input.ts";
 
 const { apply } = Reflect, { then } = Promise.prototype;
 
-/** Runs `body`, then `restore`; where it returns a promise, after that settles. */
+/** Runs `body`, then `restore`; if it returns a promise, after that settles. */
 export function scoped<R>(body: () => R, restore: () => void): R {
   let result: R;
   try {
@@ -17,7 +17,7 @@ export function scoped<R>(body: () => R, restore: () => void): R {
     restore();
     throw thrown;
   }
-  // Registered before anyone else can await the promise, so it runs before what comes after the await.
+  // Registered before anyone else can await the promise, so it runs before the code after the await
   if (types.isPromise(result)) apply(then, result, [restore, restore]);
   else restore();
   return result;

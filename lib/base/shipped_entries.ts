@@ -1,31 +1,31 @@
 /**
- * Entries that come with dyn itself: what compilation makes of common calls, made before. Invariant: nothing is given
- * out unless it is what would be made.
+ * Entries shipped with dyn: precomputed results of compiling common calls. Invariant: an entry is used only if it
+ * equals what would be computed.
  */
 
-/** Where entries are. */
+/** The location of shipped entries. */
 export interface Shipment {
-  /** Whether they are what this dyn would make. */
+  /** Whether they are what this version of dyn would compute. */
   readonly isCurrent: () => boolean;
-  /** A line for each: its key, a tab, its text. */
+  /** One line per entry: its key, a tab, its text. */
   readonly lines: () => string;
 }
 
 let shipment: Shipment | null = null;
 let entries: ReadonlyMap<string, string> | undefined;
 
-/** Says where the entries are; null: there are none. */
+/** Sets the location of shipped entries; null: there are none. */
 export function shipEntries(given: Shipment | null): void {
   shipment = given;
   entries = undefined;
 }
 
-/** The text of a key; undefined where there is none. */
+/** Returns the text of a key, or undefined if there is none. */
 export function shippedEntry(key: string): string | undefined {
   return (entries ??= new Map(shipment?.isCurrent() ? entriesOf(shipment.lines()) : [])).get(key);
 }
 
-/** Keys with their texts. */
+/** Parses keys with their texts. */
 export function entriesOf(lines: string): [string, string][] {
   const found: [string, string][] = [];
   for (let at = 0; at < lines.length;) {

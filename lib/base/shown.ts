@@ -3,14 +3,14 @@
  * Invariant: lines after the first are indented like the enclosing value.
  */
 
-/** The console's options that are read. */
+/** The console options in use. */
 interface Surroundings {
   readonly indentationLvl?: number;
 }
 
 /**
- * Makes the console, and `Deno.inspect`, show an object, or all objects of a prototype, as their text; `textOf`: where that
- * is not their `toString()`.
+ * Makes the console, and `Deno.inspect`, show an object, or all objects of a prototype, as their text; `textOf` returns
+ * it, by default their `toString()`.
  */
 export function showAsText<T extends object>(shown: T, textOf: (value: T) => string = String): void {
   Object.defineProperty(shown, Symbol.for("Deno.customInspect"), {
@@ -48,7 +48,7 @@ export function settings(plain: readonly unknown[], named: Readonly<Record<strin
   return [...plain.map(setting), ...parts.map(([name, value]) => `${name}=${setting(value)}`)].join(", ");
 }
 
-/** A setting that is shown only where it, or one of its list, is not the usual one. */
+/** A setting that is shown only if it, or an entry of its list, differs from the default. */
 export function unusual(usual: unknown, value: unknown): unknown {
   return (Array.isArray(value) ? value : [value]).every((each) => each === usual) ? undefined : value;
 }

@@ -1,9 +1,9 @@
 /**
  * `@std/cli`'s `parseArgs` over the runtime's own `node:util`.
  *
- * Flags are returned by name, the rest in `_`. Invariant: it has only what `@std/cli` documents, so that the import
- * map can point at `jsr:@std/cli` instead. Unused features are left out: negatable flags, dotted names, positionals
- * as numbers.
+ * Flags are returned by name, the rest in `_`. Invariant: it has only features that `@std/cli` documents, so that the
+ * import map can point at `jsr:@std/cli` instead. Unused features are left out: negatable flags, dotted names,
+ * positionals as numbers.
  */
 import { parseArgs as parseTokens } from "node:util";
 
@@ -21,11 +21,11 @@ export interface ParseOptions<
   readonly collect?: readonly C[];
   /** Other names of a flag. */
   readonly alias?: Readonly<Record<string, string | readonly string[]>>;
-  /** Values of flags that were not given. */
+  /** Default values of flags. */
   readonly default?: Readonly<Record<string, unknown>>;
-  /** Leave everything from the first positional argument on alone. */
+  /** Stop parsing at the first positional argument. */
   readonly stopEarly?: boolean;
-  /** Called for a flag that is not named; what it returns says whether to keep it. */
+  /** Called for an unknown flag; returns whether to keep it. */
   readonly unknown?: (arg: string, key?: string, value?: unknown) => unknown;
 }
 
@@ -46,7 +46,7 @@ export function parseArgs<
   const keepText = options.string?.some((name) => name === "_") ?? false;
   const isNumber = (text: string): boolean => text.trim() !== "" && Number.isFinite(Number(text));
   const rest = positionals.map((text) => !keepText && isNumber(text) ? Number(text) : text);
-  // The names were put in by the same options that the type is made of.
+  // The names come from the same options as the type
   return Object.assign(Object.create(null), options.default, flags, { _: rest });
 }
 

@@ -10,7 +10,7 @@ export class TextWriter {
   readonly #unit: string;
   #level = 0;
 
-  /** `unit` is the text of one level, two spaces unless told otherwise. */
+  /** `unit` is the text of one level, by default two spaces. */
   constructor(unit = "  ") {
     this.#unit = unit;
   }

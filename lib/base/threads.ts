@@ -5,19 +5,19 @@
 import { checkInteger } from "./checked_numbers.ts";
 import { config } from "./config.ts";
 
-/** The number of `DYN_NUM_THREADS`, or null. */
+/** Returns the number in `DYN_NUM_THREADS`, or null. */
 export function threadsAsked(): number | null {
   const asked = Number(Deno.env.get("DYN_NUM_THREADS") ?? "");
   return Number.isInteger(asked) && asked > 0 ? asked : null;
 }
 
-/** Threads that C++ kernels may run on. */
+/** Returns the number of threads that C++ kernels may run on. */
 export function getNumThreads(): number {
   const { cppThreads } = config.inductor;
   return cppThreads > 0 ? cppThreads : threadsAsked() ?? navigator.hardwareConcurrency;
 }
 
-/** Sets them, as `config.inductor.cppThreads`. Throws DynError for a number below 1. */
+/** Sets the number of threads, like `config.inductor.cppThreads`. Throws DynError for a number below 1. */
 export function setNumThreads(count: number): void {
   checkInteger("the number of threads", count, 1);
   config.inductor.cppThreads = count;

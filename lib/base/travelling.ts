@@ -1,6 +1,6 @@
 /**
- * Relocatable addresses of modules in data kept between processes. In standalone executables dyn, the program and the
- * cache are in one folder, which may be moved: there addresses are kept relative to that folder, elsewhere unchanged.
+ * Relocatable addresses of modules in data cached between processes. In standalone executables dyn, the program and the
+ * cache are in one folder, which may be moved: there addresses are stored relative to that folder, elsewhere unchanged.
  * Invariant: a text refers to the same file of the folder wherever it is; values of the program are never treated as
  * addresses.
  */
@@ -13,7 +13,7 @@ export function travels(path: string): boolean {
   return Deno.env.get("DYN_CACHE_DIR") === join(path, "../cache");
 }
 
-/** A folder as the beginning of URLs and of paths. */
+/** A folder as the prefix of URLs and of paths. */
 interface Folder {
   readonly url: string;
   readonly path: string;
@@ -30,7 +30,7 @@ function translated(address: string, from: Folder, to: Folder): string {
   return address;
 }
 
-/** Translates addresses to texts and back, for a folder that travels; null: nothing travels. */
+/** Translates addresses to texts and back, for a folder that may move; null: no translation. */
 export function addressesOf(
   folder: string | null,
 ): { readonly kept: (address: string) => string; readonly found: (kept: string) => string } {
@@ -42,14 +42,14 @@ export function addressesOf(
   };
 }
 
-/** The folder of this process that travels; null where none does. */
+/** The folder of this process that may move, or null. */
 function ownFolder(): string | null {
   if (!OWN_ROOT.startsWith("file:") || !OWN_ROOT.endsWith("/")) return null;
   try {
     const path = fileURLToPath(OWN_ROOT);
     return travels(path) ? join(path, "..").replace(/\/$/, "") : null;
   } catch {
-    // The environment may not be read
+    // Access to the environment may be denied
     return null;
   }
 }
@@ -66,12 +66,12 @@ export function travelsWithCache(): boolean {
   return own().travels;
 }
 
-/** A module's URL or path as it is kept. */
+/** Returns a module's URL or path in its stored form. */
 export function keptAddress(address: string): string {
   return own().addresses.kept(address);
 }
 
-/** The URL or path that a text refers to here. */
+/** Returns the URL or path that a stored text refers to here. */
 export function addressOfKept(kept: string): string {
   return own().addresses.found(kept);
 }

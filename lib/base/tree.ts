@@ -21,7 +21,7 @@ export interface Flattened {
 
 const LEAF: TreeSpec = { kind: "leaf" };
 
-/** Takes a value apart; `isLeaf` may stop at containers that should stay whole. */
+/** Flattens a value; `isLeaf` may stop at containers that should stay whole. */
 export function flatten(value: unknown, isLeaf: (value: unknown) => boolean = () => false): Flattened {
   const leaves: unknown[] = [];
   const visit = (each: unknown): TreeSpec => {
@@ -41,7 +41,7 @@ export function flatten(value: unknown, isLeaf: (value: unknown) => boolean = ()
   return { leaves, spec };
 }
 
-/** Puts leaves into a structure. Throws `InternalError` when their number does not fit. */
+/** Puts leaves into a structure. Throws `InternalError` if their number does not match. */
 export function unflatten(spec: TreeSpec, leaves: readonly unknown[]): unknown {
   const count = leafCount(spec);
   if (count !== leaves.length) throw new InternalError(`Expected ${count} leaves but found ${leaves.length}`);
@@ -74,7 +74,7 @@ export function unflatten(spec: TreeSpec, leaves: readonly unknown[]): unknown {
   return build(spec);
 }
 
-/** Applies `change` to every leaf and keeps the structure. */
+/** Applies `change` to every leaf and preserves the structure. */
 export function mapTree(
   value: unknown,
   change: (leaf: unknown) => unknown,

@@ -27,13 +27,13 @@ export interface FloatInfo {
   readonly eps: number;
   /** The largest finite number. */
   readonly max: number;
-  /** The least finite number. */
+  /** The lowest finite number. */
   readonly min: number;
-  /** The smallest positive number with all of its digits. */
+  /** The smallest positive normal number. */
   readonly tiny: number;
   /** The same. */
   readonly smallestNormal: number;
-  /** Decimal digits that a number keeps. */
+  /** Decimal digits that are preserved. */
   readonly resolution: number;
 }
 
@@ -45,7 +45,7 @@ export interface IntegerInfo {
   readonly bits: number;
   /** The largest number. */
   readonly max: number | bigint;
-  /** The least number. */
+  /** The lowest number. */
   readonly min: number | bigint;
 }
 
@@ -57,7 +57,7 @@ const EXPONENTS: Partial<Readonly<Record<DType, number>>> = {
   bfloat16: 127,
 };
 
-/** Limits of a floating type, the default one unless given. Throws DynError for another type. */
+/** Returns the limits of a floating type, by default of the default one. Throws DynError for another type. */
 export function finfo(dtype: DType = getDefaultDtype()): FloatInfo {
   checkDType(dtype, "finfo");
   const eps = EPSILON[dtype], exponent = EXPONENTS[dtype];
@@ -69,7 +69,7 @@ export function finfo(dtype: DType = getDefaultDtype()): FloatInfo {
   return { dtype, bits: 8 * itemSize(dtype), eps, max, min: -max, tiny, smallestNormal: tiny, resolution };
 }
 
-/** Limits of an integer type. Throws DynError for another type. */
+/** Returns the limits of an integer type. Throws DynError for another type. */
 export function iinfo(dtype: DType): IntegerInfo {
   checkDType(dtype, "iinfo");
   const [min, max] = [lowest(dtype), highest(dtype)];
@@ -79,7 +79,7 @@ export function iinfo(dtype: DType): IntegerInfo {
   return { dtype, bits: 8 * itemSize(dtype), max, min };
 }
 
-/** Returns whether one type may be written into another: of its category or a higher one. */
+/** Returns whether one type may be cast to another: of its category or a higher one. */
 export function canCast(from: DType, to: DType): boolean {
   for (const dtype of [from, to]) checkDType(dtype, "canCast");
   return CATEGORY_RANK[categoryOf(from)] <= CATEGORY_RANK[categoryOf(to)];

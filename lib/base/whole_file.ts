@@ -1,5 +1,5 @@
 /**
- * Atomic reads and writes of files. Invariant: readers see the former contents or all of the new bytes, and a write
+ * Atomic reads and writes of files. Invariant: readers see either the old contents or all of the new bytes, and a write
  * that fails leaves nothing behind.
  */
 import { traceProgram } from "./errors.ts";
@@ -12,7 +12,7 @@ export function uniqueSuffix(): string {
   return `.${Deno.pid}-${counter++}-${noise}.tmp`;
 }
 
-/** Writes a whole file. Throws what the machine says where it cannot. */
+/** Writes a whole file. Throws the system's error if it fails. */
 export function writeAtomically(path: string, bytes: Uint8Array): void {
   const draft = path + uniqueSuffix();
   try {
@@ -28,7 +28,7 @@ export function writeAtomically(path: string, bytes: Uint8Array): void {
   }
 }
 
-/** The bytes of a file that the program has named. Throws what the machine says, at the program's line. */
+/** Reads a file that the program has named. Throws the system's error, at the program's line. */
 export function readNamed(path: string | URL): Uint8Array<ArrayBuffer> {
   try {
     return Deno.readFileSync(path);

@@ -22,7 +22,7 @@ export interface BackendOptions {
   readonly declines?: boolean;
   /** Its purpose and requirements besides dyn, in a few words. */
   readonly needs?: string;
-  /** Why it is unavailable here; null where it is available. Asked when somebody wants to use it. */
+  /** Why it is unavailable here; null if it is available. Evaluated when the backend is used. */
   readonly absence?: () => string | null;
 }
 
@@ -31,7 +31,7 @@ export interface BackendDescription {
   readonly name: string;
   /** Its purpose and requirements; null if none were given. */
   readonly needs: string | null;
-  /** Why it is unavailable here; null where it is available. */
+  /** Why it is unavailable here; null if it is available. */
   readonly missing: string | null;
 }
 
@@ -69,17 +69,17 @@ export function registerBackend(
   backends.set(name, { backend, ...options });
 }
 
-/** The module that registers a backend, where it said so. */
+/** Returns the module that registers a backend, if it was given. */
 export function backendModule(name: string): string | undefined {
   return backends.get(name)?.module;
 }
 
-/** Returns whether graphs that a backend fails on run op by op; otherwise the failure is shown. */
+/** Returns whether graphs that a backend fails on run op by op; otherwise the error is thrown. */
 export function backendDeclines(name: string): boolean {
   return backends.get(name)?.declines ?? false;
 }
 
-/** The backend of a name. Throws DynError for an unknown one, and for one that lacks what it needs. */
+/** Returns the backend of this name. Throws DynError if it is unknown or its requirements are not met. */
 export function lookupBackend(name: string): GraphBackend {
   const found = backends.get(name), missing = found?.absence?.() ?? null;
   if (missing !== null) {
@@ -89,7 +89,10 @@ export function lookupBackend(name: string): GraphBackend {
   refuseChoice("the backend", [...backends.keys()], name);
 }
 
-/** Names of all backends, sorted; as `torch._dynamo.list_backends`, debug ones only with `{ debug: true }`. */
+/**
+ * Returns the names of all backends, sorted, like `torch._dynamo.list_backends`; debug backends only with `{ debug:
+ * true }`.
+ */
 export function listBackends(options: { readonly debug?: boolean } = {}): string[] {
   const { debug = false } = optionsOf("listBackends", options, ["debug"]);
   return [...backends].filter(([, entry]) => debug || !entry.debug).map(([name]) => name).sort();
@@ -106,8 +109,8 @@ export function describeBackends(options: { readonly debug?: boolean } = {}): Ba
 let chosen: string | GraphBackend | null = null;
 
 /**
- * Makes a backend that of every `compile` from here on that names none, as `torch.compiler.set_default_backend`; null
- * takes that back. Throws DynError for a name that no backend has.
+ * Sets the backend of every later `compile` that names none, like `torch.compiler.set_default_backend`; null resets it.
+ * Throws DynError for an unknown name.
  */
 export function setDefaultBackend(backend: string | GraphBackend | null): void {
   if (typeof backend === "string") lookupBackend(backend);

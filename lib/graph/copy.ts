@@ -4,12 +4,15 @@
  */
 import { Graph, mapOperands, type Node } from "./node.ts";
 
-/** The same nodes in a new graph. */
+/** Returns a new graph with copies of the nodes. */
 export function copyGraph(graph: Graph): Graph {
   return copyNodes(graph).copy;
 }
 
-/** The same nodes in a new graph, and which became which; without the output node where `output` is false. */
+/**
+ * Returns a new graph with copies of the nodes, and the map from each node to its copy; if `output` is false, the
+ * output node is left out.
+ */
 export function copyNodes(
   graph: Graph,
   { output = true }: { readonly output?: boolean } = {},

@@ -8,10 +8,10 @@ import type { Graph, Node } from "./node.ts";
 
 /** How an engine is measured. */
 export interface EngineComparison {
-  /** Returns a text that identifies the engine and the machine's code around it: times are cached under it. */
+  /** Returns a text that identifies the engine and the machine's code around it; times are cached by it. */
   identity(): string;
   /**
-   * Returns the pieces that it takes over: nodes that it supports only together are one piece. Views that it takes
+   * Returns the pieces that it takes over: nodes that it supports only together form one piece. Views that it takes
    * along with all their readers are in none.
    */
   pieces(graph: Graph): readonly (readonly Node[])[];
@@ -21,28 +21,28 @@ export interface EngineComparison {
 export interface Engine {
   /** The name of its backend. */
   readonly name: string;
-  /** Its requirements, for people. */
+  /** Its requirements, for users. */
   readonly needs: string;
-  /** Why it is unavailable here; null where it is available. */
+  /** Why it is unavailable here; null if it is available. */
   absence(): string | null;
-  /** How its pieces are compared with the inductor's code; absent: they are not. */
+  /** How its pieces are compared with the inductor's code; absent: they are not compared. */
   readonly comparison?: EngineComparison;
   /** Returns whether it supports a node. */
   supports(node: Node): boolean;
-  /** A part made of such nodes as a function that returns the list of outputs; null: it declines. */
+  /** Compiles a part of such nodes to a function that returns the list of outputs; null: it declines. */
   compile(part: GraphModule): CompiledFunction | null;
 }
 
 const engines: Engine[] = [];
 let taker: ((engine: Engine) => void) | null = null;
 
-/** Makes an engine known. */
+/** Registers an engine. */
 export function registerEngine(engine: Engine): void {
   engines.push(engine);
   taker?.(engine);
 }
 
-/** Hands over all engines, those that are there and those to come. */
+/** Calls `take` for all engines, those already registered and later ones. */
 export function takeEngines(take: (engine: Engine) => void): void {
   taker = take;
   engines.forEach(take);

@@ -13,22 +13,22 @@ export const GRADIENTS = "autograd.grad";
 export interface GradientCall {
   readonly outputs: readonly Node[];
   readonly inputs: readonly Node[];
-  /** For each output the gradient that arrives at it; null: ones, for an output of one element. */
+  /** The gradient that arrives at each output; null: ones, for an output of one element. */
   readonly tangents: readonly (Node | null)[];
-  /** Whether the outputs may be differentiated once more. */
+  /** Whether the outputs may be differentiated again. */
   readonly retainGraph: boolean;
-  /** Whether the gradients have a history of their own. */
+  /** Whether the gradients are differentiable themselves. */
   readonly createGraph: boolean;
   /** Whether `inputs` are all the leaves that gradients of the outputs flow into, as in `backward()`. */
   readonly complete: boolean;
 }
 
-/** Returns whether a node takes gradients. */
+/** Returns whether a node computes gradients. */
 export function takesGradients(node: Node): boolean {
   return node.op === "call_function" && node.target === GRADIENTS;
 }
 
-/** The arguments by which a node says what to differentiate. */
+/** The arguments by which a node specifies what to differentiate. */
 export function gradientArguments(
   { outputs, inputs, tangents, retainGraph, createGraph, complete }: GradientCall,
 ): { readonly args: readonly Argument[]; readonly kwargs: Readonly<Record<string, Argument>> } {

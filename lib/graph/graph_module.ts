@@ -28,7 +28,7 @@ export abstract class Callable {
   abstract forward(...args: unknown[]): unknown;
 }
 
-// Gives it `call` and `apply` like any function.
+// Makes it callable, with `call` and `apply` like any function.
 Object.setPrototypeOf(Callable.prototype, Function.prototype);
 
 /** Calling it is `forward`. */
@@ -42,7 +42,7 @@ export class GraphModule extends Callable {
   #graph: Graph | (() => Graph);
   readonly #calling: Graph | undefined;
 
-  /** `graph`: or a function that makes it on demand. */
+  /** `graph` may be a function that creates it on demand. */
   constructor(
     graph: Graph | (() => Graph),
     /** @internal */
@@ -89,7 +89,7 @@ export class GraphModule extends Callable {
     return this.#interpreter.run(args);
   }
 
-  /** Takes changes of the graph into account from the next call on. */
+  /** Makes later calls use the changed graph. */
   recompile(): void {
     this.#interpreter = undefined;
   }
@@ -111,7 +111,7 @@ export class GraphModule extends Callable {
     return printGraph(this.#made(), { types: true, name });
   }
 
-  /** Its source, as PyTorch prints it. */
+  /** Returns its source, as PyTorch prints it. */
   override toString(): string {
     return `GraphModule()\n\n${this.code}`;
   }

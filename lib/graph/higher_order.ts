@@ -12,7 +12,7 @@ export const HIGHER_ORDER = {
   cond: "higher_order.cond",
   /** condition, inputs, body, inputs, carried values */
   whileLoop: "higher_order.while_loop",
-  /** function, inputs, carried values, tensors that are looped over */
+  /** function, inputs, carried values, tensors that are iterated over */
   scan: "higher_order.scan",
 } as const;
 
@@ -20,7 +20,7 @@ type HigherOrderTarget = (typeof HIGHER_ORDER)[keyof typeof HIGHER_ORDER];
 
 const TARGETS: ReadonlySet<string> = new Set(Object.values(HIGHER_ORDER));
 
-/** Returns whether a node calls functions depending on tensors. */
+/** Returns whether a node is control flow that depends on tensors. */
 export function isHigherOrder({ op, target }: Node): boolean {
   return op === "call_function" && TARGETS.has(target);
 }
@@ -32,21 +32,21 @@ export type ListFunction = (...values: Values) => Values;
 
 /** Access to tensors for control flow. */
 export interface RegionAccess {
-  /** The one element of a tensor, or a number itself, as a condition. */
+  /** Returns the only element of a tensor, or a number itself, as a condition. */
   isTrue(value: unknown): boolean;
   /** Runs a function and returns its results, each row-major with memory of its own. */
   own(run: () => Values): Values;
   /** Returns the number of rows of a tensor. */
   rows(value: unknown): number;
-  /** A copy of one row. */
+  /** Returns a copy of one row. */
   row(value: unknown, index: number): unknown;
-  /** Rows as one tensor. */
+  /** Stacks rows into one tensor. */
   stack(rows: Values): unknown;
-  /** The type and the sizes of a tensor, for comparison and messages. */
+  /** Returns the type and the sizes of a tensor, for comparison and messages. */
   form(value: unknown): string;
 }
 
-/** One of two functions. */
+/** Runs one of two functions. */
 export function runCond(
   access: RegionAccess,
   condition: unknown,
@@ -55,7 +55,7 @@ export function runCond(
   return access.own(access.isTrue(condition) ? whenTrue : whenFalse);
 }
 
-/** A loop that carries values on while a condition holds of them. */
+/** Runs a loop that carries values while a condition on them holds. */
 export function runWhile(
   access: RegionAccess,
   carried: Values,
@@ -70,7 +70,7 @@ export function runWhile(
   return values;
 }
 
-/** A loop over rows that carries values on; the body gives the carried values, then values of this row. */
+/** Runs a loop over rows that carries values; the body returns the carried values, then its results for this row. */
 export function runScan(
   access: RegionAccess,
   { carried, over }: { readonly carried: Values; readonly over: Values },

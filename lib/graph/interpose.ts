@@ -18,20 +18,20 @@ export interface Interposer {
 
 const interposers = new Set<Interposer>();
 
-/** Adds a tool; what it returns takes it away. */
+/** Adds a tool; the returned function removes it. */
 export function interpose(tool: Interposer): () => void {
   interposers.add(tool);
   return () => void interposers.delete(tool);
 }
 
-/** A backend with what stands around it. Asked for at each compilation. */
+/** Returns a backend wrapped by the current tools, looked up at each compilation. */
 export function interposedBackend(backend: GraphBackend, backendName: string): GraphBackend {
   let result = backend;
   for (const { captured } of interposers) if (captured) result = captured(result, backendName);
   return result;
 }
 
-/** A compiler of functional graphs with what stands around it. */
+/** Returns a compiler of functional graphs wrapped by the current tools. */
 export function interposedCompiler(compiler: GraphCompiler): GraphCompiler {
   let result = compiler;
   for (const { functional } of interposers) if (functional) result = functional(result);

@@ -26,8 +26,8 @@ export interface Runner extends ElementAccess {
   /** Runs the op of this graph name ("add", "add_") on evaluated arguments. */
   callOp(target: string, args: readonly unknown[], kwargs: Readonly<Record<string, unknown>>): unknown;
   /**
-   * The gradients of outputs with respect to inputs, each with memory of its own; `tangents` arrive at the outputs,
-   * null: ones.
+   * Computes gradients of outputs with respect to inputs, each with memory of its own; `tangents` are the gradients of
+   * the outputs, null: ones.
    */
   gradients(call: {
     readonly outputs: readonly unknown[];
@@ -36,11 +36,11 @@ export interface Runner extends ElementAccess {
     readonly retainGraph: boolean;
     readonly createGraph: boolean;
   }): readonly unknown[];
-  /** Asks for gradients of a tensor without history. */
+  /** Requires gradients of a tensor without history. */
   beginHistory(tensor: unknown): unknown;
-  /** Runs a call for which the captured program had gradients switched off. */
+  /** Runs a call for which the captured program had disabled gradients. */
   withoutGradient<R>(body: () => R): R;
-  /** Begins to remember what is changed. */
+  /** Begins to track changes. */
   begin(): Transaction;
 }
 
@@ -48,14 +48,14 @@ export interface Runner extends ElementAccess {
 export interface Transaction {
   /** Called before a value is written in place. */
   willWrite(value: unknown): void;
-  /** Takes everything back; false where that was not possible. */
+  /** Undoes all changes; false if that was not possible. */
   rollBack(): boolean;
 }
 
 /** Values that `get_attr` and `call_module` nodes name, and functions that `call_function` nodes name. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
-/** The values in flight. */
+/** The values of a run. */
 interface Frame {
   readonly values: unknown[];
   readonly sizeOf: (symbol: Sym) => number;
@@ -67,15 +67,15 @@ type Evaluator = (frame: Frame) => unknown;
 interface Step {
   readonly slot: number;
   readonly run: Evaluator;
-  /** Sizes that its value gives. */
+  /** Sizes that its value determines. */
   readonly gives: readonly LateBinding[];
-  /** Slots whose last reader this step is. */
+  /** Slots that this step is the last to read. */
   readonly frees: readonly number[];
 }
 
 /**
- * A graph made ready to run many times. Later changes to the graph are not seen. A run that throws leaves everything as
- * it was.
+ * A graph prepared to run many times. Later changes to the graph are ignored. A run that throws leaves everything
+ * unchanged.
  */
 export class Interpreter {
   readonly #steps: Step[] = [];
@@ -126,10 +126,10 @@ export class Interpreter {
         `Expected ${this.#names.length} arguments (${this.#names.join(", ")}) but found ${args.length}`,
       );
     }
-    // All slots exist from the start, so that elements inherited by arrays do not interfere.
+    // All slots exist from the start, so that elements inherited by arrays do not interfere
     const values = [...args, ...this.#unset];
     const sizes = new Map<Sym, number>();
-    // Sizes are read at the first use, from the arguments as they were handed in.
+    // Sizes are read at the first use, from the arguments as they were passed
     const sizeOf = (symbol: Sym): number => {
       let size = sizes.get(symbol);
       if (size === undefined) {
@@ -272,7 +272,7 @@ export function interpret(
   return new Interpreter(graph, runner, attributes).run(args);
 }
 
-/** `getitem` picks one of several results; on a tensor it is the op of that name. */
+/** `getitem` selects one of several results; on a tensor it is the op of that name. */
 function item(runner: Runner, args: readonly unknown[]): unknown {
   const [container, index] = args;
   if (Array.isArray(container) && typeof index === "number") return container[index];

@@ -21,7 +21,7 @@ export interface TensorMeta {
   readonly device: DeviceName;
 }
 
-/** Row-major strides of a shape. */
+/** Returns the row-major strides of a shape. */
 export function contiguousStrides(shape: readonly Dim[]): Dim[] {
   const strides: Dim[] = new Array(shape.length);
   let step: Dim = 1;
@@ -34,7 +34,7 @@ export function contiguousStrides(shape: readonly Dim[]): Dim[] {
   return strides;
 }
 
-/** Metadata of a fresh row-major tensor. */
+/** Returns the metadata of a new row-major tensor. */
 export function contiguousMeta(shape: readonly Dim[], dtype: DType, device: DeviceName): TensorMeta {
   return { shape, strides: contiguousStrides(shape), offset: 0, dtype, device };
 }
@@ -56,7 +56,7 @@ export function isContiguous(meta: Pick<TensorMeta, "shape" | "strides">): boole
   return true;
 }
 
-/** Number of elements. */
+/** Returns the number of elements. */
 export function elementCount(meta: Pick<TensorMeta, "shape">): Dim {
   return product(meta.shape);
 }
@@ -65,7 +65,7 @@ export function elementCount(meta: Pick<TensorMeta, "shape">): Dim {
 export const SHARED_ELEMENTS =
   "Expected a tensor whose elements lie apart but several indices refer to a single memory location; clone() it first";
 
-/** Returns whether no two indices of a layout address the same element, which a tensor must satisfy to be written. */
+/** Returns whether no two indices of a layout address the same element, as is required to write to the tensor. */
 export function elementsLieApart(shape: readonly number[], strides: readonly number[]): boolean {
   if (shape.includes(0)) return true;
   const axes = shape.flatMap((size, d) => size > 1 ? [{ size, stride: Math.abs(strides[d] ?? 0) }] : []);
@@ -79,7 +79,7 @@ export function elementsLieApart(shape: readonly number[], strides: readonly num
   return nested || placesDiffer(axes, reach);
 }
 
-/** The same where axes interlock: looks at every place. */
+/** The same for interleaved axes: compares all offsets. */
 function placesDiffer(
   axes: readonly { readonly size: number; readonly stride: number }[],
   reach: number,

@@ -40,7 +40,7 @@ export interface SourcePosition {
   readonly line: number;
   /** From 1. */
   readonly column: number;
-  /** The function it is in. */
+  /** The enclosing function. */
   readonly functionName: string;
   /** The text of the line, trimmed. */
   readonly code: string;
@@ -54,7 +54,7 @@ export type NodeValue =
   | { readonly kind: "number"; readonly dtype: DType }
   | { readonly kind: "unknown" };
 
-/** A functional graph that other graphs call, as often as they like: it is lowered and compiled once. */
+/** A functional graph that other graphs call any number of times: it is lowered and compiled once. */
 export interface Region {
   /** The graph that computes it. */
   readonly graph: Graph;
@@ -77,30 +77,32 @@ export interface NodeMeta {
    * buffers.
    */
   held?: true;
-  /** Set where gradients were switched off when the operation ran; in-place ops then leave the history alone. */
+  /** Set if gradients were disabled when the operation ran; in-place ops then leave the history unchanged. */
   noGrad?: true;
-  /** Set on a detached tensor at which the program starts a new history: gradients flow to it and end there. */
+  /**
+   * Set on a detached tensor at which the program starts a new history: gradients accumulate there and flow no further.
+   */
   leaf?: true;
   /**
-   * Set where sizes of the result, or the result itself, are known only after the node has run on the host: no kernel
-   * computes it. It gives the symbols of such sizes that its value mentions first.
+   * Set if sizes of the result, or the result itself, are known only after the node has run on the host: no kernel
+   * computes it. Its value lists the symbols of such sizes that its metadata mentions first.
    */
   onHost?: true;
-  /** Set on what begins work that other processes have a part in, and on its results: it is waited for when they are read. */
+  /** Set on nodes that begin a collective, and on their results: readers wait for it. */
   begins?: true;
   /** Set on host nodes with a gradient of their own, and on their results: only the tape passes through them. */
   taped?: true;
   /** The part of a joint graph that the node belongs to. */
   partition?: "forward" | "backward";
-  /** Set on what a function did that the program has marked as a region: the number of its call in the trace. */
+  /** Set on nodes of a function that the program has marked as a region: the number of its call in the trace. */
   regionCall?: number;
-  /** Set on what a function did whose intermediates are to be computed again: the number of its call in the trace. */
+  /** Set on nodes of a function whose intermediates are to be recomputed: the number of its call in the trace. */
   recomputed?: number;
-  /** Set on nodes of a backward pass that the graph itself makes. */
+  /** Set on nodes of a backward pass that runs inside the graph. */
   ofPass?: true;
   /**
-   * Set where a graph computes something a second time rather than keep it: on the nodes that it has twice, and on their
-   * repetitions. The two stay apart, and so do their kernels.
+   * Set if a graph computes a value twice rather than keep it: on the original nodes and on their copies. The two are
+   * not merged, nor are their kernels.
    */
   turn?: "first" | "again";
   /** The graph that a node calls: its target is the name of that graph, or marks an update (captured_module.ts). */
@@ -114,7 +116,7 @@ export class Node {
   #args: readonly Argument[];
   #kwargs: Readonly<Record<string, Argument>>;
 
-  /** Graphs make their nodes. */
+  /** Nodes are created by graphs. */
   constructor(
     readonly graph: Graph,
     readonly name: string,
@@ -129,7 +131,7 @@ export class Node {
     this.#use();
   }
 
-  /** Its arguments by position. */
+  /** Positional arguments. */
   get args(): readonly Argument[] {
     return this.#args;
   }
@@ -138,7 +140,7 @@ export class Node {
     this.#relink(() => this.#args = args);
   }
 
-  /** Its arguments by name. */
+  /** Named arguments. */
   get kwargs(): Readonly<Record<string, Argument>> {
     return this.#kwargs;
   }
@@ -159,7 +161,7 @@ export class Node {
     forEachNode(this.#kwargs, visit);
   }
 
-  /** All argument nodes, each once, in order. */
+  /** Returns all argument nodes, each once, in order. */
   inputs(): Set<Node> {
     const found = new Set<Node>();
     forEachNode(this.#args, (n) => found.add(n));
@@ -182,7 +184,7 @@ export class Node {
     return this.graph.nodes[this.graph.nodes.indexOf(this) - 1] ?? null;
   }
 
-  /** Makes every user take `replacement` instead. Returns the users changed. */
+  /** Replaces the node by `replacement` in every user. Returns the changed users. */
   replaceAllUsesWith(replacement: Node): Node[] {
     const users = [...this.users.keys()].filter((u) => u !== replacement);
     for (const user of users) {
@@ -200,12 +202,12 @@ export class Node {
 
 showAsText(Node.prototype);
 
-/** Throws what is wrong with a graph. */
+/** Throws an InternalError about a broken graph. */
 function broken(message: string): never {
   throw new InternalError(message);
 }
 
-/** Words that cannot name a variable in printed code. */
+/** Reserved words that cannot name a variable in printed code. */
 const RESERVED: ReadonlySet<string> = new Set(
   ("arguments await break case catch class const continue debugger default delete do else enum eval export " +
     "extends false finally for function if implements import in instanceof interface let new null package " +
@@ -213,14 +215,14 @@ const RESERVED: ReadonlySet<string> = new Set(
     "with yield").split(" "),
 );
 
-/** Most names are what they have to be already. */
+/** Most names are valid already. */
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
 /** A list of nodes that ends in one output node. */
 export class Graph {
   #nodes: Node[] = [];
   readonly #names = new Map<string, number>();
-  /** Before which node new ones go; null: at the end. */
+  /** The node before which new ones are inserted; null: at the end. */
   #place: Node | null = null;
 
   /** All nodes in execution order. */
@@ -233,7 +235,7 @@ export class Graph {
     return this.#nodes.filter((n) => n.op === "placeholder");
   }
 
-  /** The output node. Throws while there is none. */
+  /** The output node. Throws if there is none yet. */
   get output(): Node {
     const last = this.#nodes.at(-1);
     if (last?.op !== "output") {
@@ -265,17 +267,17 @@ export class Graph {
     return node;
   }
 
-  /** Appends an input, or puts it where `insertingBefore` says. */
+  /** Appends an input, or inserts it at the position of `insertingBefore`. */
   placeholder(name: string): Node {
     return this.create("placeholder", name);
   }
 
-  /** The same of a value that the graph module holds. */
+  /** Creates a `get_attr` node for a value of the graph module. */
   getAttr(name: string): Node {
     return this.create("get_attr", name);
   }
 
-  /** The same of an op by name, with its arguments. */
+  /** Creates a `call_function` node. */
   callFunction(
     target: string,
     args: readonly Argument[] = [],
@@ -284,7 +286,7 @@ export class Graph {
     return this.create("call_function", target, { args, kwargs });
   }
 
-  /** The same of a method by name, of the first argument. */
+  /** Creates a `call_method` node; the first argument is the receiver. */
   callMethod(
     target: string,
     args: readonly Argument[] = [],
@@ -293,7 +295,7 @@ export class Graph {
     return this.create("call_method", target, { args, kwargs });
   }
 
-  /** Puts the nodes that `body` makes before a node. */
+  /** Inserts the nodes that `body` creates before a node. */
   insertingBefore<R>(node: Node, body: () => R): R {
     checkFunction(body, "that makes nodes");
     const before = this.#place;
@@ -305,7 +307,7 @@ export class Graph {
     }
   }
 
-  /** Inserts the nodes that `body` makes after a node, in the order in which it makes them. */
+  /** Inserts the nodes that `body` creates after a node, in order. */
   insertingAfter<R>(node: Node, body: () => R): R {
     checkInstance(node, Node, "insertingAfter");
     const next = this.#nodes[this.#nodes.indexOf(node) + 1];
@@ -313,7 +315,7 @@ export class Graph {
     return this.insertingBefore(next, body);
   }
 
-  /** The nodes of a kind, of one target where it is given. */
+  /** Returns the nodes of a kind, and of one target if it is given. */
   findNodes(wanted: { readonly op: Opcode; readonly target?: string }): Node[] {
     const { op, target } = optionsOf("findNodes", wanted);
     return this.#nodes.filter((each) => each.op === op && (target === undefined || each.target === target));
@@ -335,7 +337,7 @@ export class Graph {
     this.#nodes = this.#nodes.filter((n) => n !== node);
   }
 
-  /** Moves every node after its inputs, and otherwise keeps the order. Throws DynError for a cycle. */
+  /** Moves every node after its inputs and otherwise preserves the order. Throws DynError for a cycle. */
   sort(): void {
     const placed = new Set<Node>(), open = new Set<Node>();
     const place = (node: Node): void => {
@@ -350,7 +352,7 @@ export class Graph {
     this.#nodes = [...placed];
   }
 
-  /** Removes nodes whose values nobody uses, except inputs, the output and what `keep` says. */
+  /** Removes nodes whose values are unused, except inputs, the output and nodes for which `keep` is true. */
   eliminateDeadCode(keep: (node: Node) => boolean = hasEffect): boolean {
     const dead = new Set<Node>();
     for (const node of [...this.#nodes].reverse()) {
@@ -370,7 +372,7 @@ export class Graph {
   lint(): void {
     const nodes = this.#nodes, seen = new Set<Node>(), names = new Set<string>();
     let pastInputs = false, uses = 0;
-    // Every pass ends here: messages are made where there is something to say
+    // Every pass ends here, so messages are built only for errors
     for (let at = 0; at < nodes.length; at++) {
       const node = nodes[at];
       if (!node) continue;
@@ -391,7 +393,7 @@ export class Graph {
       seen.add(node);
       uses += inputs.size;
     }
-    // All that take a node are among its users, so that there are as many where nobody else is
+    // Every node that reads a node is among its users, so equal counts mean that there are no others
     if (nodes.reduce((count, { users }) => count + users.size, 0) === uses) return;
     for (const node of nodes) {
       for (const user of node.users.keys()) {
@@ -428,7 +430,7 @@ export class Graph {
     return name;
   }
 
-  /** A line a node, as PyTorch prints it. */
+  /** Returns one line per node, as PyTorch prints it. */
   toString(): string {
     const lines = this.#nodes.map((node) => {
       const { name, op, target, users } = node;
@@ -445,7 +447,7 @@ export class Graph {
 
 showAsText(Graph.prototype);
 
-/** Returns the first node behind the inputs, which stand before all others; undefined: there is none yet. */
+/** Returns the first node after the inputs, which come first, or undefined if there is none yet. */
 export function firstOperation({ nodes }: Graph): Node | undefined {
   let from = 0, to = nodes.length;
   while (from < to) {
@@ -456,7 +458,7 @@ export function firstOperation({ nodes }: Graph): Node | undefined {
   return nodes[from];
 }
 
-/** Returns whether a call changes its first argument: in-place ops end in an underscore by the naming rule of ops. */
+/** Returns whether a call changes its first argument: names of in-place ops end in an underscore. */
 export function hasEffect(node: Node): boolean {
   return (node.op === "call_function" || node.op === "call_method") && node.target.endsWith("_") &&
     !node.target.startsWith("_");

@@ -8,7 +8,7 @@ import type { Node } from "./node.ts";
 
 /** The targets of such nodes. */
 export const NUMBER = {
-  /** The one element of a tensor. An integer too large for a number fails. */
+  /** The only element of a tensor. An integer too large for a number is an error. */
   item: "number.item",
   /** A size. */
   size: "number.size",
@@ -16,7 +16,7 @@ export const NUMBER = {
   apply: "number.apply",
   /** A number as a 0-d tensor of float64. */
   tensor: "number.tensor",
-  /** Whether a relation between two sizes holds, a condition is true; fails where it does not. */
+  /** A relation between two sizes, or a condition; fails if it does not hold. */
   check: "number.check",
 } as const;
 
@@ -41,13 +41,16 @@ export function isCheck({ op, target }: Node): boolean {
 
 /** Access to tensors for number nodes. */
 export interface ElementAccess {
-  /** The one element of a tensor. */
+  /** Returns the only element of a tensor. */
   item(tensor: unknown): unknown;
-  /** A 0-d tensor of float64 in host memory. */
+  /** Returns a 0-d tensor of float64 in host memory. */
   scalar(value: number): unknown;
 }
 
-/** The value of a number node. Throws AssumptionFailed or, for what the program states, DynError where a check fails. */
+/**
+ * Computes the value of a number node. Throws AssumptionFailed if an assumption does not hold, or DynError if the
+ * program asserted it.
+ */
 export function numberOf(target: string, args: readonly unknown[], elements: ElementAccess): unknown {
   if (!isTarget(target)) throw new InternalError(`Expected a node of a number but found ${target}`);
   const [first, ...rest] = args;
@@ -92,9 +95,9 @@ function holds(relation: string, [left, right]: readonly unknown[]): boolean {
   }
 }
 
-/** Functions of Math as they are when dyn loads. */
+/** Functions of Math as they were when dyn was loaded. */
 const functions = new Map<string, (...operands: readonly unknown[]) => unknown>();
-/** Operators as they are first used, by how many operands they have: there are two of - and +. */
+/** Operators, created at first use, by number of operands: there are two of - and +. */
 const operators = new Map<string, (...operands: readonly unknown[]) => unknown>();
 
 for (const name of Object.getOwnPropertyNames(Math)) {
@@ -102,7 +105,7 @@ for (const name of Object.getOwnPropertyNames(Math)) {
   if (typeof fn === "function") functions.set(name, (...given) => Reflect.apply(fn, undefined, given));
 }
 
-/** An operator, or a function of Math by its name there, on primitives. */
+/** Applies an operator, or a function of Math by its name, to primitives. */
 function apply(operator: string, operands: readonly unknown[]): unknown {
   const key = `${operands.length}${operator}`;
   let operation = functions.get(operator) ?? operators.get(key);

@@ -6,9 +6,8 @@
 import { formatArgument, type Graph, type Node, type NodeMeta } from "./node.ts";
 
 /**
- * Makes equal calls of equal arguments one node. Ops are pure here, and random ones repeat by their keys, so that the
- * same call gives the same elements. What is computed again on purpose stays, and so does what other processes have a
- * part in.
+ * Merges equal calls with equal arguments into one node. Ops are pure here, and random ones depend on their keys, so
+ * the same call has the same result. Deliberate recomputation and collectives are not merged.
  */
 export function eliminateCommonSubexpressions(graph: Graph): boolean {
   const seen = new Map<string, Node>(), repeated = new Set<Node>();

@@ -14,7 +14,7 @@ export function isOwnPosition({ file }: Pick<SourcePosition, "file">): boolean {
   return found;
 }
 
-/** The innermost position of frames, innermost last, in the user's own files; otherwise the innermost of all. */
+/** Returns the innermost of these frames (innermost last) in the user's own files; otherwise the innermost of all. */
 export function userPlace(stack: readonly SourcePosition[]): SourcePosition | undefined {
   return stack.findLast((position) => !isOwnPosition(position)) ?? stack.at(-1);
 }
@@ -24,7 +24,7 @@ export function userPosition({ meta: { stack } }: Node): SourcePosition | undefi
   return userPlace(stack);
 }
 
-/** A position as stack traces write it. */
+/** Formats a position as stack traces do. */
 export function positionText({ functionName, file, line }: SourcePosition): string {
   return `${functionName || "<anonymous>"} (${file}:${line})`;
 }

@@ -9,11 +9,11 @@ import type { TensorMeta } from "./meta.ts";
 import { userPosition } from "./place.ts";
 import { formatArgument, type Graph, type Node, type NodeValue, type SourcePosition } from "./node.ts";
 
-/** Additional information in printed code. */
+/** Options of printed code. */
 export interface PrintOptions {
   /** Element type, shape and strides of every value, as comments. */
   readonly types?: boolean;
-  /** The name of the function, `forward` unless given. */
+  /** The name of the function, by default `forward`. */
   readonly name?: string;
 }
 
@@ -75,7 +75,7 @@ function callText(node: Node): string {
   }
 }
 
-/** For each node the values that nobody reads after it, in the order in which they were made. */
+/** Returns for each node the values that are not read after it, in order of creation. */
 function lastUses(graph: Graph): Map<Node, Node[]> {
   const last = new Map<Node, Node>();
   for (const node of graph.nodes) {
@@ -112,7 +112,7 @@ const SHORT: Readonly<Record<DType, string>> = {
   complex128: "c128",
 };
 
-/** Metadata in short: `f32[2, s0]`, with strides where they are given: `f32[2, 3][3, 1]`. */
+/** Short form of metadata: `f32[2, s0]`, with strides if they are given: `f32[2, 3][3, 1]`. */
 export function metaText(meta: Pick<TensorMeta, "shape" | "dtype"> & Partial<TensorMeta>): string {
   const list = (dims: TensorMeta["shape"]) => `[${dims.map(printSize).join(", ")}]`;
   return `${SHORT[meta.dtype]}${list(meta.shape)}${meta.strides ? list(meta.strides) : ""}`;

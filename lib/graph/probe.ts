@@ -7,14 +7,14 @@ import { copyNodes } from "./copy.ts";
 import { GraphModule } from "./graph_module.ts";
 import { type Graph, mapNodes, type Node } from "./node.ts";
 
-/** A graph with more results. */
+/** A graph with additional results. */
 export interface Probe {
-  /** Returns the values of `nodes`; where it `keepsResults`, what the original returns and then those. */
+  /** Returns the values of `nodes`; with `keepsResults`, the original results first. */
   readonly module: GraphModule;
   readonly nodes: readonly Node[];
 }
 
-/** Calls that give one tensor, in order. */
+/** Returns the calls whose result is one tensor, in order. */
 export function tensorCalls(graph: Graph): Node[] {
   return graph.nodes.filter(({ op, meta }) =>
     (op === "call_function" || op === "call_method") && meta.value.kind === "tensor"
@@ -22,8 +22,8 @@ export function tensorCalls(graph: Graph): Node[] {
 }
 
 /**
- * The graph that shows its values: as copies, or as aliases whose elements later writes may change but whose
- * metadata they do not.
+ * Builds the graph that returns intermediate values: as copies, or as aliases, whose elements (not metadata) later
+ * writes may change.
  */
 export function probeGraph(
   { graph, attributes, runner, signature }: GraphModule,

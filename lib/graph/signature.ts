@@ -27,18 +27,18 @@ export interface GraphSignature {
   /** The role of the graph in a compiled function. */
   readonly role: "inference" | "forward" | "backward";
   /**
-   * A compiler that writes such a result into the input's memory returns the input itself in its place; the
-   * runtime copies back what is another tensor.
+   * A compiler that writes such a result into the input's memory returns the input itself instead; the runtime copies
+   * back any other tensor.
    */
   readonly mutatedInputs: readonly MutatedInput[];
   /**
-   * Outputs before this index have memory of their own, no input's and no other output's: they become the program's.
-   * The others are saved for the backward, or are gradients.
+   * Outputs before this index do not alias inputs or other outputs: they are returned to the program. The others are
+   * saved for the backward, or are gradients.
    */
   readonly ownResults: number;
   /**
-   * Index of an output, a bool without dimensions, that tells whether the call fails; the last one. Where it does,
-   * nothing that existed before may be written, and the other outputs are not results.
+   * Index of the last output, a bool without dimensions, that tells whether the call fails. If it does, no existing
+   * memory may be written, and the other outputs are not results.
    */
   readonly failure?: number;
 }

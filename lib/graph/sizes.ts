@@ -9,15 +9,15 @@ import type { SourcePart } from "../sym/size_guards.ts";
 import { type Argument, type Graph, isList, isRecord, Node, type NodeValue } from "./node.ts";
 import type { TensorMeta } from "./meta.ts";
 
-/** How the value of a node determines a symbol that no input determines. */
+/** How the value of a node determines a symbol that inputs do not determine. */
 export interface LateBinding {
   readonly symbol: Sym;
-  /** Index of the result, where there are several. */
+  /** Index of the result, if there are several. */
   readonly result: number | null;
   readonly part: SourcePart;
 }
 
-/** The symbols that nodes give which run on the host, by node; each is given once, by the first. */
+/** Returns the symbols that values of host nodes determine, by node; each symbol belongs to the first such node. */
 export function lateBindings(graph: Graph): Map<Node, readonly LateBinding[]> {
   const bound = new Set<Sym>(), found = new Map<Node, readonly LateBinding[]>();
   for (const node of graph.nodes) {
@@ -44,7 +44,7 @@ export function lateBindings(graph: Graph): Map<Node, readonly LateBinding[]> {
   return found;
 }
 
-/** The size that the value of a node gives. */
+/** Reads a size from the value of a node. */
 export function readLateBinding({ symbol, result, part }: LateBinding, value: unknown): number {
   const holder: unknown = result !== null && Array.isArray(value) ? value[result] : value;
   return readBinding({ symbol, input: 0, part }, [holder]);
@@ -66,7 +66,7 @@ export interface SizedValue {
   storageOffset?(): number;
 }
 
-/** The bindings that the placeholders offer, first come first; shapes before strides before offsets. */
+/** Returns the bindings that the placeholders offer, first one wins; shapes before strides before offsets. */
 export function sizeBindings(graph: Graph): SizeBinding[] {
   const found = new Map<Sym, SizeBinding>();
   const offer = (d: Dim, input: number, part: SourcePart) => {
@@ -90,7 +90,7 @@ export function sizeBindings(graph: Graph): SizeBinding[] {
   return [...found.values()];
 }
 
-/** The value of one binding in a call. */
+/** Reads one binding in a call. */
 export function readBinding({ input, part, symbol }: SizeBinding, args: readonly unknown[]): number {
   const value = args[input];
   if (part.kind === "value") {
@@ -126,7 +126,7 @@ export function symbolsOf(nodes: readonly Node[], found: Set<Sym> = new Set()): 
   return found;
 }
 
-/** Collects the symbols that an argument tree mentions itself, not through its nodes. */
+/** Collects all symbols in an argument tree, but not in the values of its nodes. */
 export function symbolsIn(argument: Argument, into: Set<Sym>): void {
   if (argument instanceof Node) return;
   if (argument instanceof Sym) freeSymbols(argument, into);

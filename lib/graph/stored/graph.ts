@@ -21,7 +21,7 @@ import { nodeValue, readArgument, writeArgument } from "./values.ts";
 /** Source lines for nodes: the stacks of another graph's nodes, by number. */
 export type Stacks = readonly (readonly SourcePosition[])[];
 
-/** The stacks of a graph's nodes, those of the regions that they call behind the first call. */
+/** Returns the stacks of a graph's nodes, with those of called regions after the first call. */
 export function stacksOf({ nodes }: Graph): Stacks {
   const regions = new Set<Region>();
   return nodes.flatMap(({ meta: { stack, region } }) => {
@@ -35,7 +35,7 @@ const NO_ATTRIBUTES: ReadonlySet<string> = new Set();
 
 const opcode: Codec<Opcode> = oneOf("placeholder", "call_function", "call_method", "get_attr", "output");
 
-/** Writes a graph, which may read `attributes`. Throws NotStorable. */
+/** Serialises a graph, which may read `attributes`. Throws NotStorable. */
 export function writeGraph(
   { nodes }: Graph,
   symbols: Symbols,
@@ -44,7 +44,7 @@ export function writeGraph(
 ): Plain {
   const numbers = new Map<Node, number>(), lines = new Map(stacks.map((stack, i) => [stack, i]));
   const regions = new Map<Region, number>();
-  /** A region where it is called first, then its number. */
+  /** A region in full at its first call, then its number */
   const regionForm = (region: Region): Plain => {
     const known = regions.get(region);
     if (known !== undefined) return known;
@@ -54,7 +54,7 @@ export function writeGraph(
     return { graph: writeGraph(graph, symbols, stacks), ownResults, mutatedInputs };
   };
   const values = new Map<NodeValue, number>(), texts = new Map<string, number>();
-  /** A value where it is met first, then its number: equal layers have equal ones. */
+  /** A value in full at its first use, then its number: equal layers have equal ones */
   const valueForm = (value: NodeValue): Plain => {
     const known = values.get(value);
     if (known !== undefined) return known;
@@ -113,7 +113,7 @@ const partition = oneOf("forward", "backward");
 const turn = oneOf("first", "again");
 const NO_STACK: readonly SourcePosition[] = [];
 
-/** The graph that was written. Throws DamagedForm. */
+/** Reads a serialised graph. Throws DamagedForm. */
 export function readGraph(form: Plain, symbols: Symbols, stacks: Stacks): Graph {
   const graph = new Graph(), made: Node[] = [], regions: Region[] = [], values: NodeValue[] = [];
   const valueOf = (given: Plain): NodeValue => {

@@ -36,7 +36,7 @@ export interface NodeNumbers {
   at(number: number): Node;
 }
 
-/** Refuses all nodes. */
+/** Rejects all nodes. */
 export const NO_NODES: NodeNumbers = {
   numberOf(node) {
     throw new DamagedForm(`Expected no node but found ${node.name}`);
@@ -46,7 +46,9 @@ export const NO_NODES: NodeNumbers = {
   },
 };
 
-/** An argument tree. A value that JSON lacks is a list that begins with its kind; lists begin with "list". */
+/**
+ * Serialises an argument tree. A value that JSON lacks is a list that begins with its kind; lists begin with "list".
+ */
 export function writeArgument(argument: Argument, nodes: NodeNumbers, symbols: Symbols): Plain {
   const again = (each: Argument) => writeArgument(each, nodes, symbols);
   if (argument instanceof Node) return ["node", nodes.numberOf(argument)];
@@ -58,7 +60,7 @@ export function writeArgument(argument: Argument, nodes: NodeNumbers, symbols: S
   return primitive.write(argument, symbols);
 }
 
-/** The argument tree that was written. */
+/** Reads a serialised argument tree. */
 export function readArgument(form: Plain | undefined, nodes: NodeNumbers, symbols: Symbols): Argument {
   if (form === undefined) throw new DamagedForm("Expected an argument but found none");
   if (typeof form !== "object" || form === null) return form;
