@@ -1,7 +1,7 @@
 /**
- * Define-by-run loop bodies: how an op says what one element is. `Body<V>` extends the scalar vocabulary by loads
- * and masks; the same function is run to record loop IR, to count operations or to find its reads. Invariant: a
- * body is pure; running it twice with equal handlers gives equal results.
+ * Define-by-run loop bodies: how an op defines one element. `Body<V>` extends the scalar vocabulary by loads and masks;
+ * the same function is run to record loop IR, to count operations or to find its reads. Invariant: a body is pure;
+ * running it twice with equal handlers gives equal results.
  */
 import type { DType } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
@@ -20,7 +20,7 @@ export interface Body<V> extends ScalarOps<V> {
   load(operand: Operand, index: readonly Dim[]): V;
 }
 
-/** A tensor operand of a lowering: something that can be loaded element by element. Made by the caller. */
+/** A tensor operand of a lowering, which can be loaded element by element. Created by the caller. */
 export interface Operand {
   readonly shape: readonly Dim[];
   readonly dtype: DType;

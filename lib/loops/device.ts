@@ -13,7 +13,7 @@ import type { Program } from "./ir.ts";
 /** Name of a device as users write it: "cpu", "webgpu". */
 export type DeviceName = string;
 
-/** A flat piece of device memory. Freed by `Device.free` or, when nothing refers to it, by the collector. */
+/** A flat piece of device memory. Freed by `Device.free`, or by garbage collection. */
 export interface Memory {
   readonly device: DeviceName;
   readonly byteLength: number;
@@ -21,20 +21,20 @@ export interface Memory {
 
 /** Facts about a device's memory when an allocation fails. */
 export interface Shortage {
-  /** Bytes of the device that the program holds already. */
+  /** Bytes of the device that the program already holds. */
   readonly held?: number;
-  /** The most that it may hold. */
+  /** The maximum that it may hold. */
   readonly limit?: number;
   /** The purpose of the allocation, as in "float32 [3, 4]". */
   readonly what?: string;
 }
 
-/** A device has no room for what was asked. */
+/** A device has no room for an allocation. */
 export class OutOfMemory extends DynError {
   /** The name of the class. */
   override readonly name: string = "OutOfMemory";
 
-  /** `bytes`: those that were asked for. */
+  /** `bytes`: the requested size. */
   constructor(
     readonly device: DeviceName,
     readonly bytes: number,
@@ -51,35 +51,35 @@ export class OutOfMemory extends DynError {
 
 /** Memory of a device in use, in bytes. */
 export interface MemoryUse {
-  /** Bytes of tensors. Dropped tensors count until the collector finds them. */
+  /** Bytes of tensors. Dropped tensors count until they are garbage-collected. */
   readonly allocated: number;
-  /** That plus memory kept for later allocations. */
+  /** `allocated`, plus memory cached for later allocations. */
   readonly reserved: number;
-  /** The most that `allocated` was since the peaks were reset. */
+  /** The maximum of `allocated` since the peaks were reset. */
   readonly mostAllocated: number;
-  /** The same of `reserved`. */
+  /** The maximum of `reserved` since the peaks were reset. */
   readonly mostReserved: number;
-  /** The most that `reserved` may be; undefined where only the device itself sets a limit. */
+  /** The limit of `reserved`; undefined if only the device itself sets one. */
   limit: number | undefined;
-  /** Lets the peaks start from what is now. */
+  /** Resets the peaks to the current values. */
   resetPeaks(): void;
-  /** Finds everything that the program dropped, and gives back to the system what nothing uses. */
+  /** Collects dropped tensors, and returns unused memory to the system. */
   giveBack(): void;
 }
 
 /** A program ready to run. */
 export interface CompiledProgram {
   /**
-   * Runs the whole program. Memories in `Program.inputs` and `Program.outputs` order; `byteOffsets` (same
-   * order, inputs then outputs) shift the start of each, default 0; `sizes` are the values of `Program.sizes`.
-   * Returns false where the program's guard stopped it: then nothing was written but outputs.
+   * Runs the whole program. Memories in `Program.inputs` and `Program.outputs` order; `byteOffsets` (same order, inputs
+   * then outputs) shift the start of each, default 0; `sizes` are the values of `Program.sizes`. Returns false if the
+   * program's guard stopped it: then only outputs were written.
    */
   run(call: ProgramCall): boolean;
-  /** Does what its first run would do before it runs. */
+  /** Does in advance the preparations of its first run. */
   readonly prepare?: () => void;
   /** The generated source, for logs. */
   readonly source: string;
-  /** The language of the source, as file names end. */
+  /** The language of the source, as its file extension. */
   readonly language: "cpp" | "wgsl" | "txt";
   /** Kernel launches (loop nests and library calls) in one run. */
   readonly kernelCount: number;
@@ -88,21 +88,21 @@ export interface CompiledProgram {
    * program itself.
    */
   readonly kept?: ((symbols: Symbols) => Plain) | undefined;
-  /** Has somebody told when `kept` has more to write than it had. */
+  /** Registers a listener that is called when `kept` has more to write. */
   readonly whenKeptChanges?: (tell: () => void) => void;
-  /** Whether a later process may find that gone, so that the program is kept beside it. */
+  /** Whether a later process may find the compiled form missing, so that the program is stored with it. */
   readonly mayBeGone?: boolean;
 }
 
-/** When something ran, in milliseconds as `performance.now` counts them. */
+/** The time at which something ran, in milliseconds of `performance.now`. */
 export interface TimeSpan {
   readonly start: number;
   readonly duration: number;
 }
 
-/** Told how long the kernels of a call took. */
+/** Receives the run times of a call's kernels. */
 export interface KernelClock {
-  /** Kernels of the program, by their numbers, ran together; one that runs in parts is told of for each. */
+  /** Kernels of the program, by number, ran together; called for each part of one that runs in parts. */
   ran(kernels: readonly number[], span: TimeSpan): void;
 }
 
@@ -111,53 +111,53 @@ export interface ProgramCall {
   readonly outputs: readonly Memory[];
   readonly byteOffsets?: readonly number[];
   readonly sizes: readonly number[];
-  /** The caller knows that the guard will not stop the program; a device need not wait to find out. */
+  /** The caller knows that the guard will not stop the program, so a device need not wait for it. */
   readonly passes?: boolean;
-  /** Who wants to know how long each kernel takes, which costs time; a device that cannot tell says nothing. */
+  /** Receives the time of each kernel, which costs time; never called by a device that cannot measure it. */
   readonly clock?: KernelClock | undefined;
 }
 
-/** A program that a device may know of former processes, so that it need not be made. */
+/** A program that a device may have cached in an earlier process, so that it need not be built. */
 export interface ClassSource {
   readonly name: string;
   readonly kernelCount: number;
   readonly program: () => Program;
-  /** The form that a former process kept, or null. */
+  /** The form that an earlier process saved, or null. */
   readonly kept: Plain | null;
-  /** Keeps what a later process gets as `kept`, in place of what was kept before. */
+  /** Saves the form that a later process receives as `kept`, replacing the earlier one. */
   readonly keep: (form: () => Plain) => void;
 }
 
-/** One form of a program: every kernel in it is one of the same place in the others. */
+/** One form of a program: its kernels correspond to those of the other forms by position. */
 export interface ProgramForm {
   /** Name of the choice of loop cuts. */
   readonly name: string;
   readonly program: Program;
 }
 
-/** The same program in several forms, the usual one first. */
+/** The same program in several forms, the default first. */
 export type ProgramForms = readonly [ProgramForm, ...ProgramForm[]];
 
-/** How a graph's program is to run. */
+/** Options of compiling a graph's program. */
 export interface CompileChoices {
-  /** Keep the commands of calls, so that the next one with the same memories only encodes them. */
+  /** Record the commands of calls, so that the next call with the same memories only encodes them. */
   readonly record?: boolean;
 }
 
-/** A kernel that a user has written, for tensors of some types. */
+/** A user-defined kernel, for tensors of some types. */
 export interface KernelSource {
-  /** Of its op. */
+  /** The name of its op. */
   readonly name: string;
-  /** Its text in each language that it has. */
+  /** Its source text in each supported language. */
   readonly cpp: string | null;
   readonly wgsl: string | null;
   readonly inputs: readonly DType[];
   readonly outputs: readonly DType[];
 }
 
-/** One run of such a kernel. */
+/** One run of a user-defined kernel. */
 export interface KernelCall {
-  /** Memories of inputs, then of outputs, whose elements begin at their start and lie in row-major order. */
+  /** Memories of inputs, then of outputs, whose elements start at the beginning and are in row-major order. */
   readonly memories: readonly Memory[];
   /** Bytes of their elements. */
   readonly bytes: readonly number[];
@@ -168,69 +168,75 @@ export interface KernelCall {
 
 export interface Device {
   readonly name: DeviceName;
-  /** Uninitialised memory of at least `byteLength` bytes, from a pool where one fits. Throws `OutOfMemory`. */
+  /** Allocates uninitialised memory of at least `byteLength` bytes, from a pool if possible. Throws `OutOfMemory`. */
   allocate(byteLength: number): Memory;
-  /** Returns whether all bytes of memory that has just been allocated are 0. Absent: that is not known. */
+  /** Returns whether all bytes of newly allocated memory are 0. Absent: unknown. */
   isClear?(memory: Memory): boolean;
-  /** Gives memory back for reuse. The caller promises that nothing refers to it any more. */
+  /** Returns memory to the pool. The caller guarantees that nothing refers to it any more. */
   free(memory: Memory): void;
-  /** Memory over a buffer of a multiple of 64 bytes, which it keeps. Absent: the device has only memory of its own. */
+  /**
+   * Creates memory over a buffer whose size is a multiple of 64 bytes, which it owns from then on. Absent: the device
+   * has only memory of its own.
+   */
   readonly adopt?: (buffer: ArrayBuffer | SharedArrayBuffer) => Memory;
   /** Memory in use. */
   readonly memoryUse: MemoryUse;
   /** Host → device. */
   write(memory: Memory, byteOffset: number, bytes: Uint8Array): void;
-  /** Device → host, waiting for earlier work. Throws where the device cannot wait (message says what to do). */
+  /** Device → host, waiting for earlier work. Throws if the device cannot wait; the message names an alternative. */
   readSync(memory: Memory, byteOffset: number, byteLength: number): Uint8Array;
   read(memory: Memory, byteOffset: number, byteLength: number): Promise<Uint8Array>;
-  /** For single ops run at once: cheap to make, decent to run. Callers cache the result. */
+  /** For single ops that run immediately: quick to compile, reasonably fast. Callers cache the result. */
   compileEager(program: Program): CompiledProgram;
   /**
-   * For single ops with symbolic sizes, run at once and perhaps very often. Absent: the device has its ops by shape.
+   * For single ops with symbolic sizes that run immediately and perhaps very often. Absent: the device compiles its ops
+   * per shape.
    */
   readonly compileClass?: (source: ClassSource) => CompiledProgram;
-  /** For graphs: as fast as can be. Uses the kernel cache. */
+  /** For graphs: as fast as possible. Uses the kernel cache. */
   compile(program: Program, choices?: CompileChoices): CompiledProgram;
-  /** Whether it can keep the commands of calls. */
+  /** Whether it can record the commands of calls. */
   readonly records?: boolean;
-  /** Returns what its cached programs depend on besides their text. Absent: it caches none. */
+  /** Returns the dependencies of its cached programs besides their text. Absent: it caches none. */
   readonly identity?: () => string;
   /**
-   * A program that `kept` told of in a process of the same identity; null where it has to be compiled anew. `loops` reads
-   * the program itself, null where that was not kept.
+   * Recreates a program from the form that `kept` returned in a process of the same identity; null if it has to be
+   * compiled again. `loops` reads the program itself, null if that was not stored.
    */
   readonly restore?: (kept: Plain, symbols: Symbols, loops: (() => Program) | null) => CompiledProgram | null;
-  /** Compiles a kernel that a user has written. Throws DynError where it has no text for the device. Absent: none run there. */
+  /**
+   * Compiles a user-defined kernel. Throws DynError if it has no source for the device. Absent: the device runs none.
+   */
   readonly compileSource?: (source: KernelSource) => (call: KernelCall) => void;
-  /** The program with each kernel in the form that is fastest; undefined where that cannot be told here. */
+  /** Returns the program with the fastest form of each kernel; undefined if that cannot be measured here. */
   choose?(forms: ProgramForms): Program | undefined;
-  /** Whether the host reads its memory without a round trip, so that checking elements is cheap. */
+  /** Whether the host reads its memory directly, so that checking elements is cheap. */
   readonly hostReadable?: boolean;
-  /** Whether its tensors have shapes and types and no elements: nothing is computed. */
+  /** Whether its tensors have shapes and types but no elements: nothing is computed. */
   readonly shapesOnly?: boolean;
-  /** Whether `readSync` can wait for the device; elsewhere elements are there only later. */
+  /** Whether `readSync` can wait for the device; otherwise elements can be read only asynchronously. */
   readonly synchronousReads: boolean;
   /** Whether it cannot compute in float64. */
   readonly lacksFloat64?: boolean;
   /**
-   * Whether it costs to look at products of matrices once more: they are in memory as a whole then. Absent: they are finished
-   * row by row, while they are in caches.
+   * Whether reading matrix products again is expensive, because they are in memory as a whole. Absent: they are
+   * finished row by row, while they are in caches.
    */
   readonly costlyRowSums?: boolean;
   /** Maximum number of buffers of one kernel, where the device sets a limit. */
   readonly maxKernelBuffers?: number;
-  /** Waits until everything issued is done. */
+  /** Waits until all issued work is done. */
   synchronize(): void;
 }
 
 const devices = new Map<DeviceName, Device>();
 
-/** Makes a device known by its name; the last one registered wins. */
+/** Registers a device by its name; the last one registered wins. */
 export function registerDevice(device: Device): void {
   devices.set(device.name, device);
 }
 
-/** The device of this name, or undefined where it is not initialised. */
+/** Returns the device of this name, or undefined if it is not initialised. */
 export function findDevice(name: DeviceName): Device | undefined {
   return devices.get(name);
 }

@@ -1,7 +1,7 @@
 /**
- * Canonical texts of kernels that do the same with other buffers, such as updates of parameters of any shapes by one
- * formula. Invariant: kernels of one text are one function over their buffers and the number of iterations of their
- * outermost loop.
+ * Canonical texts of kernels that differ only in their buffers, such as updates of parameters of any shapes by one
+ * formula. Invariant: kernels with the same text are one function over their buffers and the number of iterations of
+ * their outermost loop.
  */
 import type { DType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
@@ -10,7 +10,7 @@ import type { BufferId, Kernel, LoopKernel, Statement } from "./ir.ts";
 import { buffersOfAlike } from "./likeness.ts";
 import { printKernel } from "./print.ts";
 
-/** Stands for the number of iterations of any such kernel. */
+/** Represents the number of iterations of any such kernel. */
 export const LENGTH: Sym = symbol("length", {
   kind: "size",
   decider: {
@@ -23,7 +23,10 @@ function unasked(): never {
   throw new InternalError("Expected no question about the length of any kernel");
 }
 
-/** The text of what a kernel does whatever its length; null where it is more than one loop of a known length. */
+/**
+ * Returns the text of what a kernel computes, independent of its length; null if it is more than one loop of a known
+ * length.
+ */
 export function flatForm(kernel: Kernel, dtypeOf: (id: BufferId) => DType | undefined): string | null {
   if (kernel.kind !== "loops" || kernel.blocks || kernel.workgroup !== undefined) return null;
   const { team } = kernel, buffers = textsOf(kernel.body), [text] = buffers.values();
@@ -41,7 +44,10 @@ const textsOf = buffersOfAlike((given) => {
   return new Map(buffers.map((id) => [id, text]));
 });
 
-/** Statements whose only outermost loop, the last of them, runs `LENGTH` times; null where they are others. */
+/**
+ * Returns statements whose only outermost loop, the last statement, runs `LENGTH` times; null if they have another
+ * form.
+ */
 export function ofAnyLength(body: readonly Statement[]): readonly Statement[] | null {
   const last = body.at(-1), before = body.slice(0, -1);
   if (before.some((s) => s.kind === "loop" || s.kind === "masked")) return null;
@@ -50,13 +56,13 @@ export function ofAnyLength(body: readonly Statement[]): readonly Statement[] | 
   return [...before, { ...last, axis: { ...last.axis, size: LENGTH } }];
 }
 
-/** The number of iterations of a kernel; 1 where it has no loop. */
+/** Returns the number of iterations of a kernel; 1 if it has no loop. */
 export function lengthOfFlat({ body }: LoopKernel): number {
   const last = body.at(-1);
   return last?.kind === "loop" && typeof last.axis.size === "number" ? last.axis.size : 1;
 }
 
-/** Returns whether statements depend on no size of the program, and reduce nothing. */
+/** Returns whether statements depend on no size of the program and have no reductions. */
 function isClosed(body: readonly Statement[]): boolean {
   const isKnown = (d: Dim) =>
     [...freeSymbols(d)].every((each) =>

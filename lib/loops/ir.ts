@@ -18,21 +18,23 @@ export type BufferId = number;
 export interface BufferDecl {
   readonly name: string;
   readonly dtype: DType;
-  /** Elements. For inputs: at least so many are addressable from the pointer handed in. */
+  /** Elements. For inputs: the minimum that is addressable from the given pointer. */
   readonly length: Dim;
   readonly role: BufferRole;
 }
 
 export type BufferRole =
-  /** Handed in by the caller, in `Program.inputs` order; may also be written (in-place results). */
+  /** Passed in by the caller, in `Program.inputs` order; may also be written (in-place results). */
   | { readonly kind: "input"; readonly written: boolean }
-  /** Allocated by the caller, written by the program: wholly, unless `partly` says that some elements keep their value. */
+  /**
+   * Allocated by the caller, written by the program: completely, unless `partly` is set, which preserves some elements.
+   */
   | { readonly kind: "output"; readonly partly?: boolean }
-  /** Lives in the program's arena at this byte offset (a multiple of 64). */
+  /** Located in the program's arena at this byte offset (a multiple of 64). */
   | { readonly kind: "temporary"; readonly offset: Dim }
-  /** Another buffer from this element on, which kernels only read. */
+  /** Part of another buffer, from this element on, which kernels only read. */
   | { readonly kind: "window"; readonly of: BufferId; readonly from: number }
-  /** Of one kernel or of those that run by blocks, each of whose threads has its own. */
+  /** Local to one kernel or to kernels that run by blocks; each thread has its own. */
   | { readonly kind: "local" };
 
 /** A loop counter with its trip count. */
@@ -56,18 +58,18 @@ export function isPosition(op: ReductionOp): op is PositionOp {
 }
 
 export interface Reduction {
-  /** Holds the result after the loop; the neutral element where the loop runs zero times. */
+  /** Holds the result after the loop; the neutral element if the loop runs zero times. */
   readonly id: ValueId;
   readonly op: ReductionOp;
   /** The contribution of one iteration, defined in the loop's body. */
   readonly value: ValueId;
-  /** argmax, argmin: the index that goes with `value`, of the result's type. */
+  /** argmax, argmin: the index of `value`, of the result's type. */
   readonly index?: ValueId;
   /** Type of the accumulator and of the result (for argmax and argmin an integer: int64 until it is narrowed). */
   readonly dtype: ValueType;
 }
 
-/** A value handed from one iteration to the next (cumulative sums). Makes the loop sequential. */
+/** A value passed from one iteration to the next (cumulative sums). Makes the loop sequential. */
 export interface Carried {
   /** In the body: the value before this iteration; after the loop: the last one. */
   readonly id: ValueId;
@@ -76,7 +78,10 @@ export interface Carried {
   readonly dtype: ValueType;
 }
 
-/** The body runs once for each member of a team, on all iterations from the counter to here; both are multiples of `grain`, or ends. */
+/**
+ * The body runs once for each member of a team, on the iterations from the counter to `end`; both are multiples of
+ * `grain`, or the ends of the loop.
+ */
 export interface TeamPart {
   readonly end: Sym;
   readonly grain: number;
@@ -97,17 +102,17 @@ export interface Loop {
    */
   readonly vector: boolean;
   /**
-   * Who runs the iterations, where a pass has decided it: each a point of the grid, or all shared out among a team (the
-   * threads of a kernel, or the invocations of a workgroup). Absent: whoever comes to the loop runs all of them.
+   * Who runs the iterations, once a pass has decided it: each is a point of the grid, or a team (the threads of a
+   * kernel, or the invocations of a workgroup) divides them. Absent: whoever reaches the loop runs all of them.
    */
   readonly share?: "grid" | "team";
   /** How a team divides a loop. Absent: by iterations. */
   readonly part?: TeamPart;
-  /** Whether a compiler of loops is to leave iterations apart, which it would take together as lanes. Absent: it may. */
+  /** Whether the compiler must not vectorise the loop. Absent: it may. */
   readonly apart?: true;
   /**
-   * Whether what a vector loop stores may go to memory past the caches, where the call says that it is far from them: groups
-   * of lanes lie side by side, and the kernel does not read them. Absent: it may not.
+   * Whether stores of a vector loop may bypass the caches if the call says that the memory is cold: groups of lanes are
+   * contiguous, and the kernel does not read them. Absent: they may not.
    */
   readonly streams?: true;
   readonly body: readonly Statement[];
@@ -117,20 +122,22 @@ export interface Loop {
   readonly folds?: readonly Fold[];
 }
 
-/** Elements that lie side by side. */
+/** Contiguous elements. */
 export interface Elements {
   readonly buffer: BufferId;
   /** The first. */
   readonly index: Dim;
 }
 
-/** A reduction of elements in memory, as of a loop over them; where its result lies is as of `Reduction`. */
+/**
+ * A reduction of elements in memory, like that of a loop over them; the fields of its result are those of `Reduction`.
+ */
 export interface Fold {
   readonly id: ValueId;
   readonly op: ReductionOp;
   readonly dtype: ValueType;
   readonly values: Elements;
-  /** argmax, argmin: the indices that go with them. */
+  /** argmax, argmin: the indices of the elements. */
   readonly positions?: Elements;
   readonly count: Dim;
 }
@@ -162,8 +169,8 @@ export type Statement =
     readonly dtype: ValueType;
   }
   /**
-   * Index expressions may contain axis symbols, size symbols and "value" symbols (indirect). A buffer of small
-   * integers gives them as int32, one of small floats their 16 bits in one.
+   * Index expressions may contain axis symbols, size symbols and "value" symbols (indirect). Small integers are loaded
+   * as int32, small floats as their 16 bits in an int32.
    */
   | {
     readonly kind: "load";
@@ -173,8 +180,8 @@ export type Statement =
     readonly dtype: ValueType;
   }
   /**
-   * A value that is set has the type that loads give. One to \`add\` has the type that is computed with; it accumulates
-   * (bools by or, small types with each sum rounded), atomically where iterations may collide.
+   * A value to set has the type of loads. A value to \`add\` has the type of computations; it accumulates (bools by or,
+   * small types with each sum rounded), atomically where iterations may collide.
    */
   | {
     readonly kind: "store";
@@ -201,33 +208,35 @@ export type Statement =
 export type Team = "one" | "all";
 
 /**
- * Blocks of a computation: neighbouring kernels that name the same run one after the other on each block, by one thread,
- * and hand what they compute to each other in local buffers. Their loops and views are over the counters, too.
+ * Blocks of a computation: neighbouring kernels with the same blocks run one after the other on each block, on one
+ * thread, and pass values to each other in local buffers. Their loops and views use the counters, too.
  */
 export interface Blocks {
-  /** Counters of the blocks, which a team shares out as one. */
+  /** Counters of the blocks, which a team divides like one loop. */
   readonly axes: readonly Axis[];
-  /** A counter inside of these, which one thread goes through in order: blocks add to what former ones left. Absent: none. */
+  /**
+   * An inner counter that one thread runs in order, because blocks add to the results of earlier ones. Absent: none.
+   */
   readonly inOrder?: Axis;
-  /** Whether the later ones of a matrix take longer, as below a causal mask. */
+  /** Whether later blocks of a matrix take longer, as below a causal mask. */
   readonly uneven?: boolean;
   /** As in LoopKernel, for all kernels and blocks. */
   readonly work: Dim;
 }
 
 /**
- * Kernels that are one: neighbours that name the same table do the same with buffers and lengths of their own, and share no
- * memory that one of them writes.
+ * Kernels that run as one: neighbours that name the same table compute the same on buffers and lengths of their own,
+ * and share no memory that any of them writes.
  */
 export interface KernelTable {
-  /** Stands for the number of iterations of a kernel's outermost loop. */
+  /** Represents the number of iterations of a kernel's outermost loop. */
   readonly length: Sym;
 }
 
-/** Grid points that a workgroup runs side by side. */
+/** Grid points that a workgroup runs concurrently. */
 export interface Points {
   readonly count: number;
-  /** Whether neighbouring invocations run neighbouring points, rather than sharing out one. */
+  /** Whether neighbouring invocations run neighbouring points, rather than dividing one. */
   readonly interleaved: boolean;
 }
 
@@ -240,9 +249,9 @@ export interface LoopKernel {
   readonly team?: Team;
   /** Estimated work, where threads divide loops: loads and stores count 4, operations their weight. */
   readonly work?: Dim;
-  /** Number of invocations that share grid points out. Absent: each has its own. */
+  /** Number of invocations that divide a grid point. Absent: each has its own. */
   readonly workgroup?: number;
-  /** The grid points that they run side by side, all of which are there. Absent: one. */
+  /** The grid points that the workgroup runs concurrently, all of which exist. Absent: one. */
   readonly points?: Points;
   /** Absent: it runs alone, on everything. */
   readonly blocks?: Blocks;
@@ -283,13 +292,13 @@ export interface ConvGeometry {
   readonly padding: readonly [number, number];
   readonly dilation: readonly [number, number];
   readonly groups: number;
-  /** Whether errors may be some times those of sums of products. Absent: they may not. */
+  /** Whether errors may be a few times those of sums of products. Absent: they may not. */
   readonly fast?: boolean;
 }
 
 /**
- * Computes an operand of a call where it is needed. The operand's buffer, which nothing else touches, stands for what
- * the nest stores: where the call runs the nest on parts, it takes them from there.
+ * Computes an operand of a call on the fly. The operand's buffer, which nothing else uses, represents the result of the
+ * nest: the call runs the nest on parts and reads them directly.
  */
 export interface Prologue {
   /** Index of the input. */
@@ -300,37 +309,37 @@ export interface Prologue {
   readonly nest: LoopKernel;
 }
 
-/** Statements, and which of the values that they define is meant. */
+/** Statements, and the value among those they define that is meant. */
 export interface Piece {
   readonly body: readonly Statement[];
   readonly value: ValueId;
 }
 
 /**
- * Attention: how the first operand of a product is made row by row on the way, so that neither it nor the scores that it
- * is made of are ever in memory as a whole. An element is exp(score − maximum of the row) · factor, where a maximum of −∞
- * counts as 0; rows of the result are multiplied by what `finish` gives.
+ * Attention: how the first operand of a product is computed row by row, so that neither it nor its scores are ever in
+ * memory as a whole. An element is exp(score − maximum of the row) · factor, where a maximum of −∞ counts as 0; rows of
+ * the result are multiplied by the value of `finish`.
  */
 export interface AttentionWeights {
-  /** [b?, m, k] and [b?, k, n], whose product scores are made of. */
+  /** [b?, m, k] and [b?, k, n], whose product yields the scores. */
   readonly queries: BufferView;
   readonly keys: BufferView;
-  /** Counters that the pieces are over. */
+  /** Counters that the pieces use. */
   readonly matrix: Sym;
   readonly row: Sym;
   readonly key: Sym;
-  /** A score, of the element of the product. */
+  /** A score, computed from an element of the product. */
   readonly product: ValueId;
   readonly score: Piece;
   /** A factor of each weight that is not part of the sum of its row. Absent: none. */
   readonly factor?: Piece | undefined;
-  /** Once for each row, of the maximum of its scores and the sum of exp(score − maximum), which it may store. */
+  /** Computed once per row, from the maximum of its scores and the sum of exp(score − maximum), which it may store. */
   readonly maximum: ValueId;
   readonly sum: ValueId;
   readonly finish: Piece;
-  /** Rows that are made together. */
+  /** Rows that are computed together. */
   readonly block: number;
-  /** Whether keys behind the last row of a block have no weight. */
+  /** Whether keys after the last row of a block have no weight. */
   readonly causal: boolean;
 }
 
@@ -339,29 +348,29 @@ export interface AttentionWeights {
  * of attention, so that neither is ever in memory as a whole.
  */
 export interface MadeElements {
-  /** [b?, m, k] and [b?, k, n], whose product gives an element a value. */
+  /** [b?, m, k] and [b?, k, n], whose product is an input of the elements. */
   readonly products: readonly {
     readonly a: BufferView;
     readonly b: BufferView;
     readonly value: ValueId;
   }[];
-  /** Counters that the pieces are over. */
+  /** Counters that the pieces use. */
   readonly matrix: Sym;
   readonly row: Sym;
   readonly key: Sym;
-  /** float32 values of a row that elements are given. */
+  /** float32 values of a row that the elements depend on. */
   readonly ofRows: readonly Piece[];
-  /** An element for each result of the kernel, from one list of statements. */
+  /** An element for each result of the kernel, computed by one list of statements. */
   readonly elements: { readonly body: readonly Statement[]; readonly values: readonly ValueId[] };
   /** The dimension that sums of the results run over: rows where the elements are a transposed operand. */
   readonly over: "rows" | "keys";
-  /** Rows or keys, those not summed over, that are made together. */
+  /** Rows or keys (those not summed over) that are computed together. */
   readonly block: number;
-  /** Whether elements behind the last row of a block of rows are zero. */
+  /** Whether elements after the last row of a block of rows are zero. */
   readonly causal: boolean;
   /**
-   * Index of the result whose elements a kernel that sums over rows also stores, as its last output; zeros behind blocks
-   * of rows are left out. Absent: none.
+   * Index of the result whose elements a kernel that sums over rows also stores, as its last output, without the zeros
+   * after blocks of rows. Absent: none.
    */
   readonly kept?: number;
 }
@@ -373,32 +382,33 @@ export interface ExternKernel {
   readonly inputs: readonly BufferView[];
   readonly outputs: readonly BufferView[];
   /**
-   * A pointwise loop nest over the first output's whole shape, run on parts of it as they are finished. Its
-   * outer loops are exactly one parallel loop per output dimension, in order, with no reductions.
+   * A pointwise loop nest over the first output's whole shape, run on parts of it as they are completed. Its outer
+   * loops are exactly one parallel loop per output dimension, in order, with no reductions.
    */
   readonly epilogue?: LoopKernel;
-  /** Of operands that are computed on the way, each once. Absent: all are read as they are. */
+  /** Prologues of operands that are computed on the fly, one per operand. Absent: all operands are read from memory. */
   readonly prologues?: readonly Prologue[];
-  /** Of the product of weights and values, whose first operand is a local buffer that nothing else touches. */
+  /** For the product of weights and values, whose first operand is a local buffer that nothing else uses. */
   readonly weights?: AttentionWeights;
   /**
-   * Of products of which each has two inputs and an output, whose first operands are local buffers that nothing else
-   * touches, and maybe one more output.
+   * For products with two inputs and an output each, whose first operands are local buffers that nothing else uses, and
+   * possibly one more output.
    */
   readonly made?: MadeElements;
   /**
-   * Of a product: elements of the first operand behind the last row of a tile of rows are zero, and need not be in memory.
+   * For a product: elements of the first operand after the last row of a tile of rows are zero, and need not be in
+   * memory.
    */
   readonly causal?: true;
   /**
-   * Of a convolution of filters of 3 × 3 by one, and of the gradient of such filters: it is products of transforms. The
-   * second operand of a convolution has transformed filters, a matrix [channels of images, channels of results] for each
-   * place of a square of 4 × 4, of which the view's taps are the first.
+   * For a convolution with 3 × 3 filters and stride 1, and for the gradient of such filters: it consists of products of
+   * transforms. The second operand of a convolution holds transformed filters, a matrix [input channels, output
+   * channels] for each position of a 4 × 4 square, the first of which are the view's taps.
    */
   readonly transformed?: true;
   /**
-   * Into how many parts its sums are cut: the output's memory is contiguous, and each part is written behind the former
-   * one. Absent: one.
+   * The number of parts into which its sums are divided: the output's memory is contiguous, and each part is written
+   * after the previous one. Absent: one.
    */
   readonly parts?: number;
   /** Absent: the device decides. */
@@ -423,15 +433,15 @@ export interface ProgramGuard {
   readonly after: number;
 }
 
-/** Everything that one call runs, in order. An input that is written shares memory with no other one. */
+/** Everything that one call runs, in order. An input that is written does not alias other inputs. */
 export interface Program {
   readonly name: string;
   readonly buffers: readonly BufferDecl[];
-  /** Buffers with role input, in the order in which the caller hands them in. */
+  /** Buffers with role input, in the order in which the caller passes them. */
   readonly inputs: readonly BufferId[];
   /** Buffers with role output, likewise. */
   readonly outputs: readonly BufferId[];
-  /** Size symbols, in the order in which the caller hands in their values. */
+  /** Size symbols, in the order in which the caller passes their values. */
   readonly sizes: readonly Sym[];
   readonly arenaBytes: Dim;
   readonly kernels: readonly Kernel[];

@@ -10,21 +10,21 @@ import type { Program } from "./ir.ts";
 /** Costs of a program's kernels, over the program's sizes in the order of a call. */
 export interface ProgramCosts {
   readonly name: string;
-  /** The compilation that it was made in; null: none. */
+  /** The compilation that created it; null: none. */
   readonly compile: string | null;
   readonly kernels: readonly KernelCost[];
   readonly sizes: readonly Sym[];
 }
 
-/** A start. */
+/** One launch of a program. */
 export interface Launch {
   readonly program: CompiledProgram;
   readonly device: DeviceName;
-  /** Null where nobody knows. */
+  /** Null if unknown. */
   readonly costs: ProgramCosts | null;
 }
 
-/** Runs a call in place of the caller, who gets what it gives. */
+/** Runs a call in place of the caller, and returns the result to it. */
 export type LaunchWatcher = (launch: Launch, call: ProgramCall) => boolean;
 
 /** The watcher; null: there is none. */
@@ -32,12 +32,12 @@ export const launches: { watcher: LaunchWatcher | null } = { watcher: null };
 
 const known = new WeakMap<CompiledProgram, () => ProgramCosts>();
 
-/** Says what a compiled program costs; `costs` is asked when somebody wants to know. */
+/** Records the costs of a compiled program; `costs` is evaluated on demand. */
 export function noteCosts(compiled: CompiledProgram, costs: () => ProgramCosts): void {
   known.set(compiled, costs);
 }
 
-/** The costs of a program as it is handed to a device. */
+/** Returns the costs of a program as passed to a device. */
 export function costsOf(program: Program): ProgramCosts {
   const { name, sizes } = program;
   return { name, compile: null, sizes, kernels: measure(program).costs };

@@ -1,7 +1,7 @@
 /**
  * Statements that are equal except for the buffers they mention, as those of equal layers: results of analysing or
- * rewriting one of them are reused for all. Invariant: statements that are alike differ in nothing else, and none of
- * them has one buffer where another has two; buffers in one place have one type.
+ * rewriting one of them are reused for all. Invariant: such statements differ in nothing else, and none of them has one
+ * buffer where another has two; buffers in corresponding places have the same type.
  */
 import type { BufferId, Statement } from "./ir.ts";
 
@@ -9,9 +9,9 @@ type Body = readonly Statement[];
 
 /** The common form of statements that are alike. */
 export interface Likeness {
-  /** One object for all that are alike. */
+  /** One object shared by all such statements. */
   readonly kind: object;
-  /** The buffers that they mention, in the same order for all that are alike. */
+  /** The buffers that they mention, in corresponding order. */
   readonly buffers: readonly BufferId[];
 }
 
@@ -20,7 +20,7 @@ const known = new WeakMap<Body, Likeness>();
 /** Returns the common form of statements, or undefined if it is not known. */
 export const likenessOf = (body: Body): Likeness | undefined => known.get(body);
 
-/** Says that there will be statements like these. */
+/** Announces statements like these. */
 export function expectAlike(body: Body): void {
   if (known.has(body)) return;
   const buffers = new Set<BufferId>();
@@ -28,10 +28,10 @@ export function expectAlike(body: Body): void {
   known.set(body, { kind: {}, buffers: [...buffers] });
 }
 
-/** The common forms of statements that have one buffer where a form has several, by that form and which are one. */
+/** The common forms of statements that have one buffer where a form has several, by that form and the merged places. */
 const merged = new WeakMap<object, Map<string, object>>();
 
-/** Says that some statements are others over other buffers, and the same otherwise; null: over something else. */
+/** Records that statements equal others except for their buffers; null: a buffer has no counterpart. */
 export function noteAlike(from: Body, to: Body, place: (id: BufferId) => BufferId | null): void {
   const like = known.get(from);
   if (!like) return;
@@ -43,7 +43,7 @@ export function noteAlike(from: Body, to: Body, place: (id: BufferId) => BufferI
   });
 }
 
-/** As updates in place have it, which write what they read. */
+/** For updates in place, which write the buffers they read. */
 function mergedKind(kind: object, places: readonly BufferId[]): object {
   const kinds = merged.get(kind) ?? new Map<string, object>(),
     which = `${places.map((id) => places.indexOf(id))}`;
@@ -53,7 +53,7 @@ function mergedKind(kind: object, places: readonly BufferId[]): object {
   return found;
 }
 
-/** Statements over other buffers. */
+/** Returns the statements over other buffers. */
 export function overBuffers(body: Body, place: (id: BufferId) => BufferId): Statement[] {
   return body.map((s) => {
     switch (s.kind) {
@@ -95,7 +95,7 @@ export function between(
   };
 }
 
-/** The same rewriting, made once for statements that are alike. `another` makes a buffer like one that it has made. */
+/** Rewrites statements, once for all that are alike. `another` creates a buffer like one that the rewriting created. */
 export function rewriteAlike(
   rewrite: (body: Body) => Body,
   another: (id: BufferId) => BufferId = (id) => id,
@@ -121,7 +121,7 @@ export function rewriteAlike(
 export function buffersOfAlike<T>(
   find: (body: Body) => ReadonlyMap<BufferId, T>,
 ): (body: Body) => ReadonlyMap<BufferId, T> {
-  /** Answers by the places of buffers in common forms. */
+  /** Results by the places of buffers in common forms. */
   const firsts = new WeakMap<object, readonly (readonly [at: number, id: BufferId, said: T])[]>();
   return (body) => {
     const like = known.get(body), first = like && firsts.get(like.kind);

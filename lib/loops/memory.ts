@@ -17,7 +17,7 @@ export interface Lifetime {
   readonly last: number;
 }
 
-/** When each buffer is first and last touched. Kernels that run by blocks are one. */
+/** Computes when each buffer is first and last used. Kernels that run by blocks count as one. */
 export function lifetimesOf(
   kernels: readonly Kernel[],
 ): ReadonlyMap<BufferId, { readonly first: number; readonly last: number }> {
@@ -33,8 +33,8 @@ export function lifetimesOf(
 }
 
 /**
- * When the temporaries of a program are first and last touched that are in memory as a whole: what prologues make of the
- * operands of products is there in parts only, and needs no place.
+ * Computes the lifetimes of the temporaries that are in memory as a whole: results of prologues exist only in parts and
+ * need no place.
  */
 export function placedTemporaries(
   { buffers, kernels }: Pick<Program, "buffers" | "kernels">,
@@ -59,12 +59,12 @@ export interface MemoryPlan {
   readonly arenaBytes: Dim;
 }
 
-/** Plans all temporaries; without reuse every one gets its own place. */
+/** Plans all temporaries; without reuse each has its own place. */
 export function planMemory(lifetimes: readonly Lifetime[], reuse = true): MemoryPlan {
   const offsets: Dim[] = lifetimes.map(() => 0);
   const known = new Calendar();
   let end = 0;
-  // Big ones first: they decide the arena's size, small ones fill the gaps
+  // Large ones first: they determine the arena's size, small ones fill the gaps
   const order = [...lifetimes.keys()].sort((a, b) => sizeOf(lifetimes[b]) - sizeOf(lifetimes[a]) || a - b);
   for (const i of order) {
     const lifetime = lifetimes[i];
@@ -103,7 +103,10 @@ interface Packed {
   readonly bytes: number;
 }
 
-/** The buffers alive at each time, in stretches, so that a search in a long program skips most of it. By offset. */
+/**
+ * The buffers that are alive at each time, by stretches, so that a search in a long program skips most of them. Sorted
+ * by offset.
+ */
 class Calendar {
   readonly #stretches: Packed[][] = [];
   /** All of them: a lifetime of many stretches meets most. */
@@ -124,7 +127,7 @@ class Calendar {
   }
 }
 
-/** Puts a buffer behind those of lower offsets, and of its own. */
+/** Inserts a buffer after those of lower or equal offset. */
 function insert(list: Packed[], packed: Packed): void {
   let from = 0, to = list.length;
   while (from < to) {
@@ -135,7 +138,7 @@ function insert(list: Packed[], packed: Packed): void {
   list.splice(from, 0, packed);
 }
 
-/** Kernels of a stretch, and how many stretches are searched one by one. */
+/** Kernels per stretch, and the maximum number of stretches that are searched one by one. */
 const STRETCH = 32, FEW_STRETCHES = 4;
 
 const stretchOf = (time: number): number => Math.floor(time / STRETCH);

@@ -79,7 +79,7 @@ export function axesOf(sizes: readonly Dim[], letter = "i"): Axis[] {
 /** The symbols that run over axes. */
 export const symbolsOf = (axes: readonly Axis[]): Dim[] => axes.map((a) => a.symbol);
 
-/** A loop over an axis; parallel, not in lanes and without reductions unless given otherwise. */
+/** Creates a loop over an axis; by default parallel, not vectorised and without reductions. */
 export const loopOver = (
   axis: Axis,
   body: readonly Statement[],
@@ -95,7 +95,7 @@ export const loopOver = (
   ...options,
 });
 
-/** Sets an element. */
+/** Creates a store of an element. */
 export const storeOf = (buffer: BufferId, index: Dim, value: ValueId): Statement => ({
   kind: "store",
   buffer,

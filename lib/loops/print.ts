@@ -1,7 +1,6 @@
 /**
  * The canonical text of loop programs: for logs, inline snapshots and cache keys. Invariant: equal texts mean equal
- * programs up to the names of symbols and the numbering of values; the text does not depend on what else was compiled
- * before.
+ * programs up to the names of symbols and the numbering of values; the text does not depend on earlier compilations.
  */
 import { TextWriter } from "../base/text_writer.ts";
 import type { Dim, Sym } from "../sym/expr.ts";
@@ -56,7 +55,7 @@ export function printProgram(program: Program, options: PrintOptions = {}): stri
   return writer.toString();
 }
 
-/** One kernel, with sizes named as they name themselves. */
+/** Prints one kernel; sizes appear under their own names. */
 export function printKernel(kernel: Kernel, options: PrintOptions = {}): string {
   const writer = new TextWriter();
   writeKernel(writer, { kernel, names: new Names([]), options });

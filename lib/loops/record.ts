@@ -24,7 +24,7 @@ export interface Value {
   readonly dtype: ValueType;
   /** For a constant: its value, as `normalizeConstant` returns it. */
   readonly constant?: number | bigint | boolean;
-  /** A small type whose memory holds the value as it is. */
+  /** A small type that can store the value exactly. */
   readonly fits?: SmallType;
 }
 
@@ -38,7 +38,7 @@ export interface BufferOperand extends Operand {
 /** Records the load of an operand. */
 export type Loader = (recorder: Recorder, operand: Operand, index: readonly Dim[]) => Value;
 
-/** Gives out the value ids of one kernel. */
+/** Allocates the value ids of one kernel. */
 export class ValueIds {
   #next: ValueId;
   constructor(first: ValueId = 0) {
@@ -57,7 +57,7 @@ interface Scope {
   readonly known: Map<string, Value>;
 }
 
-/** A handler of loop bodies that writes down what they do. */
+/** A handler that records loop bodies. */
 export interface Recorder extends ScalarMethods {}
 
 export class Recorder implements Body<Value> {
@@ -74,7 +74,7 @@ export class Recorder implements Body<Value> {
     return this.#scopes[0]?.statements ?? [];
   }
 
-  /** Records a statement that makes a value, or finds the equal one that is in scope. */
+  /** Records a statement that defines a value, or returns the equal one that is in scope. */
   emit(key: string, dtype: ValueType, make: (id: ValueId) => Statement): Value {
     return this.memo(key, () => {
       const id = this.ids.next();
@@ -84,7 +84,7 @@ export class Recorder implements Body<Value> {
     });
   }
 
-  /** The value known under a key of the caller's in any enclosing scope, or what `make` records now. */
+  /** Returns the value memoised under a key in any enclosing scope, or records `make` now. */
   memo(key: string, make: () => Value): Value {
     const found = this.known(key);
     if (found) return found;
@@ -93,7 +93,7 @@ export class Recorder implements Body<Value> {
     return value;
   }
 
-  /** The value known under a key, where there is one in scope. */
+  /** Returns the value memoised under a key, if one is in scope. */
   known(key: string): Value | undefined {
     for (let s = this.#scopes.length - 1; s >= 0; s--) {
       const found = this.#scopes[s]?.known.get(key);
@@ -107,7 +107,7 @@ export class Recorder implements Body<Value> {
     return this.known(loadKey(buffer, index)) !== undefined;
   }
 
-  /** From here on in this scope, a read of this element is the value (which was just stored there). */
+  /** Makes later reads of this element in this scope use the value (which was just stored there). */
   forward(buffer: BufferId, index: Dim, value: Value): void {
     this.#scopes.at(-1)?.known.set(loadKey(buffer, index), value);
   }
@@ -302,7 +302,7 @@ export class Recorder implements Body<Value> {
   }
 }
 
-/** The type that a load gives: small integers as they are, the bits of small floats. */
+/** The type of a loaded value: small integers are int32, small floats their bits. */
 export function loadType(dtype: DType): ValueType {
   return isSmall(dtype) ? "int32" : valueType(dtype);
 }

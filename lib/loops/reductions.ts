@@ -3,10 +3,10 @@ import { highest, lowest, type ValueType } from "../base/dtype.ts";
 import { type PlainOp, type ReductionOp } from "./ir.ts";
 import type { ScalarOpName } from "./scalar.ts";
 
-/** Partial results of a reduction in lanes: element i goes to number i mod LANES, at every width of vectors. */
+/** Partial results of a reduction in lanes: element i is added to number i mod LANES, for every vector width. */
 export const LANES = 16;
 
-/** Returns the neutral element of a reduction; for extremes, the value that none is worse than. */
+/** Returns the neutral element of a reduction; for extremes, the worst value. */
 export function neutralOf(op: ReductionOp, dtype: ValueType): number | bigint | boolean {
   switch (op) {
     case "sum":
@@ -39,7 +39,7 @@ const COMBINE: Readonly<Record<PlainOp, ScalarOpName>> = {
   all: "and",
 };
 
-/** The operation on what came so far and the next value. */
+/** The operation that combines the accumulated value with the next one. */
 export function combinationOf(op: PlainOp, dtype: ValueType): ScalarOpName {
   if (dtype === "bool" && op === "sum") return "or";
   return dtype === "bool" && op === "prod" ? "and" : COMBINE[op];

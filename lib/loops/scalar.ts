@@ -231,7 +231,7 @@ export function resultType(name: ScalarOpName, operand: ValueType): ValueType {
   return rule === "bits" ? typeOfBits(operand) : rule;
 }
 
-/** The integer type with as many bits as a float type, and the other way round. Others have no such operation. */
+/** Returns the integer type with as many bits as a float type, and vice versa. Other types have no such operation. */
 function typeOfBits(dtype: ValueType): ValueType {
   switch (dtype) {
     case "float32":

@@ -8,13 +8,13 @@ import { add, type Dim, floorDiv, freeSymbols, max, min, mod, mul, type Sym, sym
 import { InternalError } from "../base/errors.ts";
 import type { Axis, BufferView, Kernel, LoopKernel, Program, Statement } from "./ir.ts";
 
-/** A program, and what its sizes are over those of the program that it was made of. */
+/** A program, and the values of its sizes over those of the original program. */
 export interface WithSizeArguments {
   readonly program: Program;
   readonly sizes: readonly Dim[];
 }
 
-/** Makes sizes arguments. */
+/** Replaces sizes by arguments. */
 export function withSizeArguments(program: Program): WithSizeArguments {
   const rewriter = new SizeRewriter();
   const made: Program = {
@@ -44,7 +44,7 @@ function isSize(d: Sym): boolean {
 }
 
 class SizeRewriter {
-  /** New sizes by the expressions that they are. */
+  /** New sizes by the expressions that they replace. */
   readonly arguments = new Map<Sym, Sym>();
   readonly #axes = new Map<Sym, Sym>();
 

@@ -1,5 +1,5 @@
 /**
- * Groups kernels that run together: those with the same blocks, or over one table, form a group, others stand alone.
+ * Groups kernels that run together: those with the same blocks, or with the same table, form a group; others run alone.
  */
 import type { Axis, Blocks, Kernel } from "./ir.ts";
 
@@ -7,7 +7,7 @@ import type { Axis, Blocks, Kernel } from "./ir.ts";
 export const countersOf = (blocks: Blocks | undefined): readonly Axis[] =>
   blocks ? [...blocks.axes, ...blocks.inOrder ? [blocks.inOrder] : []] : [];
 
-/** The kernels in groups. */
+/** Groups kernels. */
 export function runTogether<K extends Kernel>(kernels: readonly K[]): K[][] {
   const groups: K[][] = [];
   let last: object | undefined;
@@ -21,8 +21,8 @@ export function runTogether<K extends Kernel>(kernels: readonly K[]): K[][] {
 }
 
 /**
- * For each group of generated kernels the kernels of the given program that they are parts of. What a pass has put beside
- * one belongs to it.
+ * Returns for each group of generated kernels the kernels of the original program that they are part of. Kernels that a
+ * pass has added next to one belong to its group.
  */
 export function givenKernels(groups: readonly (readonly Pick<Kernel, "given">[])[]): number[][] {
   let last: readonly number[] = [0];

@@ -12,7 +12,7 @@ export interface Uses {
   readonly written: ReadonlySet<BufferId>;
 }
 
-/** Passes ask again and again, of kernels that have the same statements, too. */
+/** Passes query kernels repeatedly, including ones that share statements */
 const known = new WeakMap<Kernel | readonly Statement[], Uses>();
 
 /** The buffers that a kernel mentions. */
@@ -70,7 +70,7 @@ function findUses(kernel: Kernel): Uses {
   return { all, written };
 }
 
-/** Statements, and those in their loops and masks behind each. */
+/** Yields statements, each followed by those in its loops and masks. */
 export function* allOf(body: readonly Statement[]): Generator<Statement> {
   for (const s of body) {
     yield s;
@@ -98,7 +98,7 @@ export class Mentions {
     return this.#kernels.get(buffer) ?? NOBODY;
   }
 
-  /** Some kernels of the list are others now. */
+  /** Replaces kernels of the list. */
   replace(gone: readonly Kernel[], come: readonly Kernel[]): void {
     for (const kernel of gone) {
       for (const buffer of usesOf(kernel).all) this.#kernels.get(buffer)?.delete(kernel);
@@ -115,10 +115,7 @@ export class Mentions {
 
 const NOBODY: ReadonlySet<Kernel> = new Set();
 
-/**
- * Returns whether stores accumulate in place, so that iterations may write one element: such loops run in order, on
- * one thread.
- */
+/** Returns whether iterations may accumulate into the same element: such loops run in order, on one thread. */
 export function collides(body: readonly Statement[]): boolean {
   return accessesOf(body).some((s) => s.kind === "store" && s.mode === "add");
 }

@@ -51,7 +51,9 @@ export function verifyProgram(program: Program, stage = "scheduling"): void {
   checkLocals(program, fail);
 }
 
-/** Checks the nests of a program; of those that are alike the first, and of the others their buffers. */
+/**
+ * Checks the nests of a program; of those that are alike it checks only the first, and only the buffers of the others.
+ */
 class NestChecker {
   readonly #known = new Map<object, Set<string>>();
 
@@ -93,7 +95,7 @@ function checkLocals({ buffers, kernels }: Program, fail: (message: string) => n
   }
 }
 
-/** A window is on memory that lies behind the call, not on another window. */
+/** A window is part of memory from outside the call, not of another window. */
 function checkWindow(
   { buffers }: Program,
   { of, from }: { readonly of: BufferId; readonly from: number },
@@ -115,7 +117,7 @@ function checkRoles(program: Program, fail: (message: string) => never): void {
   }
 }
 
-/** Before the decision nothing is written that existed before the call, and the flag is written. */
+/** Before the decision existing memory must not be written, and the flag must be. */
 function checkGuard(program: Program, fail: (message: string) => never): void {
   const { guard, kernels, buffers } = program;
   if (!guard) return;
@@ -164,7 +166,7 @@ function checkExtern(program: Program, kernel: ExternKernel, { nests, fail }: Ex
   nests.check(epilogue);
 }
 
-/** Checks that a nest has one parallel loop for each size, behind values only, and no others; gives what is inside of them. */
+/** Checks that a nest has exactly one parallel loop per size, after values only; returns its innermost body. */
 function checkNest(
   nest: LoopKernel,
   sizes: readonly Dim[],
@@ -355,7 +357,7 @@ class KernelChecker {
     }
   }
 
-  /** A grid is what encloses everything else; a team shares out loops without an order, one or several as one. */
+  /** A grid encloses everything else; a team divides unordered loops, one or several as one. */
   #shared({ share, order }: Loop, { grid, team }: ScopeFacts): void {
     if (share === "grid" && !(grid && order === "parallel")) {
       this.#fail("Expected parallel loops around everything as the grid but found others");
@@ -440,9 +442,9 @@ class KernelChecker {
 
 /** Facts about the statements that enclose one. */
 interface ScopeFacts {
-  /** Whether it stands alone in loops of the grid. */
+  /** Whether it is alone in loops of the grid. */
   readonly grid: boolean;
-  /** Whether a team has shared out what it belongs to. */
+  /** Whether a team has divided an enclosing loop. */
   readonly team: boolean;
   readonly vector: boolean;
   readonly parallel: readonly Sym[];

@@ -55,7 +55,7 @@ export interface Pair<V> {
   readonly low: V;
 }
 
-/** A result that is to be used as it was rounded, also by targets that know algebra. */
+/** A result that must be used as rounded, also by targets that simplify sums. */
 export function kept<V>(o: MathBody<V>, x: V): V {
   return o.arithmetic === "single" ? o.rounded(x) : x;
 }
@@ -82,7 +82,7 @@ export function exactProduct<V>(o: MathBody<V>, a: V, b: V): Pair<V> {
   return { high, low: o.fma(a0, b0, o.fma(a0, b1, kept(o, o.fma(a1, b0, rest)))) };
 }
 
-/** a·b + c, of which little is left. */
+/** a·b + c, which nearly cancel. */
 export function difference<V>(o: MathBody<V>, a: V, b: V, c: V): V {
   if (o.arithmetic !== "single") return o.fma(a, b, c);
   const product = exactProduct(o, a, b);

@@ -193,8 +193,8 @@ export function exp2<V>(o: MathBody<V>, x: V): V {
 }
 
 /**
- * 2ⁿ·m + (2ⁿ − 1), by halves, so that 2ⁿ does not overflow before the result does. What is so small that x² does not
- * count is its own.
+ * 2ⁿ·m + (2ⁿ − 1), by halves, so that 2ⁿ does not overflow before the result does. If x² is negligible, the result is
+ * x.
  */
 export function expm1<V>(o: MathBody<V>, x: V): V {
   const { format: { digits }, c, i } = constantsLike(o, x), table = tableOf(o, x);

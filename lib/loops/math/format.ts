@@ -63,14 +63,14 @@ export function constantsLike<V>(o: MathBody<V>, x: V): Constants<V> {
   };
 }
 
-/** The integer nearest to x·times, which is no large one: as a float, and in the low bits of an integer. */
+/** The integer nearest to x·times, which must not be large: as a float, and in the low bits of an integer. */
 export function nearestInteger<V>(
   o: MathBody<V>,
   x: V,
   times?: number,
 ): { readonly n: V; readonly bits: V } {
   const { format: { rounder }, c } = constantsLike(o, x);
-  // A sum that is rounded by adding might be added in another order
+  // A sum that rounds by adding might be reordered
   const sum = times === undefined ? o.add(kept(o, x), c(rounder)) : o.fma(x, c(times), c(rounder));
   const shifted = kept(o, sum);
   return { n: o.sub(shifted, c(rounder)), bits: o.floatToBits(shifted) };

@@ -96,7 +96,7 @@ function record(
   return { name, op, dtype, parameters, body, result, weight: weigh(body, types, arithmetic) };
 }
 
-/** The statements that lead to the values in `used`, to which it adds what they use. */
+/** Returns the statements on which the values in `used` depend, and adds their operands to it. */
 function withoutUnused(statements: readonly Statement[], used: Set<ValueId>): readonly Statement[] {
   return statements.toReversed().flatMap((s): Statement[] => {
     if (s.kind === "store" || s.kind === "loop" || !used.has(s.id)) return [];
@@ -126,7 +126,7 @@ function usedBy(s: Exclude<Statement, { readonly kind: "loop" }>): readonly Valu
   }
 }
 
-/** The weight of straight-line statements; functions cost what they cost themselves. */
+/** Returns the weight of straight-line statements, including called functions. */
 function weigh(
   statements: readonly Statement[],
   types: Map<ValueId, ValueType>,

@@ -115,7 +115,7 @@ export function logPair<V>(o: MathBody<V>, x: V): Pair<V> {
   return fastSum(o, high, low);
 }
 
-/** Logarithms of what is not a positive number. */
+/** Logarithms of numbers that are not positive. */
 function special<V>(o: MathBody<V>, x: V, result: V): V {
   const { c } = constantsLike(o, x);
   const finite = o.select(o.lt(x, c(Infinity)), result, x);
@@ -180,7 +180,7 @@ export function log1pParts<V>(o: MathBody<V>, x: V): Log1pParts<V> {
   return { high, low: o.add(low, o.fma(o.neg(exact), lost, lost)), whole };
 }
 
-/** log(1 + x), exact to the last place near 0; −0 is its own. */
+/** log(1 + x), exact to the last place near 0; preserves −0. */
 export function log1p<V>(o: MathBody<V>, x: V): V {
   const { c } = constantsLike(o, x), { high, low, whole } = log1pParts(o, x);
   // 1 + x is 0, negative, infinite and NaN where the result is special

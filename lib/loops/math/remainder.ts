@@ -1,7 +1,7 @@
 /**
- * Remainders of floats, exact: with q = trunc(a/b) below 2⁵³ the difference a − q·b is a float, one fma finds it, and a
- * quotient that was rounded up is mended by adding b. Larger quotients are reduced by b·2⁵²ᵏ first, from the greatest k
- * that can occur down, in masked parts. float32 is computed in float64, where b·2⁵²ᵏ cannot overflow.
+ * Remainders of floats, exact: with q = trunc(a/b) below 2⁵³ the difference a − q·b is a float, one fma computes it,
+ * and a quotient that was rounded up is corrected by adding b. Larger quotients are reduced by b·2⁵²ᵏ first, from the
+ * greatest k that can occur down, in masked parts. float32 is computed in float64, where b·2⁵²ᵏ cannot overflow.
  */
 import { type MathBody, withSign } from "./body.ts";
 import { constantsLike } from "./format.ts";

@@ -1,8 +1,8 @@
 /**
- * All scalar functions: for each operation and each type of operands that it takes, whether targets have it themselves
+ * All scalar functions: for each operation and each type of operands that it takes, whether targets support it directly
  * or which body computes it, and how large its error may be. The bounds are what tests hold bodies to. They lie just
- * above the largest errors that were found against functions of twice the precision: in float32 among every 31st of
- * all arguments, in float64 among a million and a half for each usual range, with all magnitudes and the neighbours of
+ * above the largest errors that were found against functions of twice the precision: in float32 among every 31st of all
+ * arguments, in float64 among a million and a half for each usual range, with all magnitudes and the neighbours of
  * special values. How the polynomials were made is in tools/fit_polynomials.py.
  */
 import type { ValueType } from "../../base/dtype.ts";
@@ -22,7 +22,7 @@ import { floorMod, truncMod } from "./remainder.ts";
 import { rsqrt, sign } from "./simple.ts";
 import { cos, sin, tan } from "./trigonometry.ts";
 
-/** Records a function's result; surplus operands are to be ignored. */
+/** Records a function's result; unused operands are ignored. */
 export type Formula = <V>(o: MathBody<V>, a: V, b: V, c: V) => V;
 
 /** A function as a body. */
@@ -34,13 +34,13 @@ export interface Definition {
   readonly atLeast?: "one" | "negative argument";
 }
 
-/** Targets have the operation. */
+/** Targets support the operation directly. */
 const NATIVE = "native";
 
 /** The definitions of an operation for each type that it accepts. */
 interface FloatEntry {
   readonly float32: Definition;
-  /** Of float32 in the arithmetic "single"; absent: the same. */
+  /** For float32 in the arithmetic "single"; absent: the same. */
   readonly single?: Definition | typeof NATIVE;
   readonly float64: Definition;
 }
@@ -159,7 +159,10 @@ const TABLE: Readonly<Record<ScalarOpName, Entry>> = {
   floatToBfloat: { float32: { body: floatToBfloat, ulps: 0 } },
 };
 
-/** The definition of an operation on a type; undefined where targets have the operation or it takes no such type. */
+/**
+ * Returns the definition of an operation on a type; undefined if targets support the operation or it does not accept
+ * the type.
+ */
 export function definitionOf(
   op: ScalarOpName,
   dtype: ValueType,

@@ -161,12 +161,12 @@ const nextQuarter = <V>(o: MathBody<V>, { r, n }: QuarterTurns<V>): QuarterTurns
   n: o.add(n, o.constant(1, o.dtypeOf(n))),
 });
 
-/** Zeros are their own, with their sign. */
+/** Preserves zeros, with their sign. */
 function keepingZero<V>(o: MathBody<V>, x: V, result: V): V {
   return o.select(o.eq(x, o.constant(0, o.dtypeOf(x))), x, result);
 }
 
-/** sin x; zeros are their own. */
+/** sin x; zeros are preserved. */
 export function sin<V>(o: MathBody<V>, x: V): V {
   return keepingZero(o, x, byQuarterTurns(o, x, (turns) => sineOfTurns(o, turns)));
 }
@@ -176,12 +176,12 @@ export function cos<V>(o: MathBody<V>, x: V): V {
   return byQuarterTurns(o, x, (turns) => sineOfTurns(o, nextQuarter(o, turns)));
 }
 
-/** tan x; zeros are their own. */
+/** tan x; zeros are preserved. */
 export function tan<V>(o: MathBody<V>, x: V): V {
   return keepingZero(o, x, byQuarterTurns(o, x, (turns) => tangentOfTurns(o, turns)));
 }
 
-/** π·f for |f| ≤ ½, as quarter turns and a rest. */
+/** π·f for |f| ≤ ½, as quarter turns and a remainder. */
 function halfTurns<V>(o: MathBody<V>, f: V): QuarterTurns<V> {
   const { c } = constantsLike(o, f), [p0, p1] = tableOf(o, f).quarter;
   const { n, bits } = nearestInteger(o, o.add(f, f));

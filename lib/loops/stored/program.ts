@@ -98,7 +98,7 @@ const statement: Codec<Statement> = union<Statement>({
 
 const noLines: Codec<readonly string[]> = { write: () => [], read: () => [] };
 
-/** Programs are kept as they are handed to devices, which cut and count them themselves. */
+/** Programs are stored as passed to devices, which divide and count them themselves. */
 type Fields<T extends { readonly kind: string }> = Omit<
   T,
   "kind" | "points" | "blocks" | "table" | "given" | "weights" | "made" | "causal" | "transformed"
@@ -155,7 +155,7 @@ const kernel: Codec<Kernel> = union<Kernel>({
   }, ["epilogue", "prologues", "parts", "team"]),
 });
 
-/** All of a program but its kernels. */
+/** A program without its kernels. */
 export type ProgramFrame = Omit<Program, "kernels">;
 
 const frame = {
