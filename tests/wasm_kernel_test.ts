@@ -120,6 +120,77 @@ Deno.test("positions of extremes: ties, NaN, infinities, rows and columns", () =
   }
 });
 
+Deno.test("columns are reduced several vectors at a time, one reduction behind another", () => {
+  // More rows than are unrolled, and more columns than parts of a job have vectors
+  const rows = 150, columns = 70, dtype = "float32";
+  const [column, first, second] = ([["c", columns], ["r", rows], ["q", rows]] as const).map(([name, size]) =>
+    symbol(name, { kind: "axis" }, [0, size - 1])
+  );
+  assert(column && first && second);
+  const plain = { carried: [], vector: false };
+  const load = (id: number, row: Dim): Statement => ({
+    kind: "load",
+    id,
+    buffer: 0,
+    index: add(column, mul(row, columns)),
+    dtype,
+  });
+  const sum = (id: number, value: number) => ({ id, op: "sum", value, dtype }) as const;
+  const loop: Statement = {
+    ...plain,
+    kind: "loop",
+    axis: { symbol: column, size: columns },
+    order: "parallel",
+    reductions: [],
+    body: [
+      {
+        ...plain,
+        kind: "loop",
+        axis: { symbol: first, size: rows },
+        order: "reduction",
+        body: [load(0, first)],
+        reductions: [sum(1, 0)],
+      },
+      { kind: "constant", id: 2, value: 1 / rows, dtype },
+      { kind: "scalar", id: 3, op: "mul", args: [1, 2], dtype },
+      { kind: "index", id: 4, index: column, dtype },
+      {
+        ...plain,
+        kind: "loop",
+        axis: { symbol: second, size: rows },
+        order: "reduction",
+        body: [
+          load(5, second),
+          { kind: "scalar", id: 6, op: "sub", args: [5, 3], dtype },
+          { kind: "scalar", id: 7, op: "mul", args: [6, 6], dtype },
+        ],
+        reductions: [sum(8, 7), { ...sum(9, 5), op: "max" }],
+      },
+      { kind: "scalar", id: 10, op: "add", args: [8, 4], dtype },
+      { kind: "store", buffer: 1, index: column, value: 10, mode: "set" },
+      { kind: "store", buffer: 2, index: column, value: 9, mode: "set" },
+    ],
+  };
+  const given = singleOp([float(rows, columns)], [float(columns)], (x) => ({
+    kind: "reduction",
+    shape: [columns],
+    dtype,
+    op: "sum",
+    over: [rows],
+    accumulator: dtype,
+    element: (o, [c], [r]) => o.load(x, [r!, c!]),
+  }));
+  const [kernel] = given.kernels, [, out] = given.buffers;
+  assert(kernel?.kind === "loops" && out);
+  const program = {
+    ...given,
+    buffers: [...given.buffers, { ...out, name: "t2" }],
+    outputs: [1, 2],
+    kernels: [{ ...kernel, body: [loop] }],
+  };
+  check(program, [wave(rows * columns)]);
+});
+
 Deno.test("bools in memory are bytes, in lanes masks", () => {
   const types: readonly DType[] = ["bool", "float32", "int32"];
   for (const dtype of types) {

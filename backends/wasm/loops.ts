@@ -4,8 +4,9 @@
  * the lanes of the loops around them. Invariant: elements are combined in the order of the printed C++.
  */
 import { masksLoops } from "../../lib/codegen/vectorise.ts";
-import type { Dim, Sym } from "../../lib/sym/expr.ts";
-import { isPosition, type Loop, type Reduction, type Statement } from "../../lib/loops/ir.ts";
+import { add, type Dim, type Sym } from "../../lib/sym/expr.ts";
+import { isPosition, type Loop, type Reduction, type Statement, type ValueId } from "../../lib/loops/ir.ts";
+import { substituteIndices } from "../../lib/loops/nest.ts";
 import { neutralOf } from "../../lib/loops/reductions.ts";
 import { collides, indirect } from "../../lib/loops/uses.ts";
 import { mayLoadBeyond } from "./access.ts";
@@ -20,12 +21,17 @@ import {
   rotate,
   takeExtreme,
 } from "./reduce.ts";
-import { partOf } from "./values.ts";
+import { type LaneValue, partOf } from "./values.ts";
 
 /** Partial results of a reduction, in groups of four. */
 const PARTIALS = 4;
 /** Loops of at most this many iterations are unrolled, if that takes at most this many statements. */
 const UNROLLED = { iterations: 4, statements: 100 };
+/**
+ * Number of vectors that are reduced over rows side by side, in bodies of at most this many statements. A vector alone uses
+ * a quarter of each cache line, which is evicted before the next vector needs it if rows are a power of two apart.
+ */
+const BESIDE = { vectors: 8, statements: 16 };
 
 /** Writes a loop, or a range of it. */
 export function writeLoop(
@@ -179,7 +185,19 @@ function vectorsBeyond(
   const [end, rest] = [body.local(type), body.local("i32")];
   range.to();
   body.set(end);
-  at.iterate(symbol, { from: range.from, to: () => body.get(end), step: 4 }, () => {
+  let from = range.from;
+  if (reducesRows(statements)) {
+    from = () => body.get(counter);
+    range.from();
+    body.set(counter);
+    const step = 4 * BESIDE.vectors;
+    const to = () => {
+      body.get(end).get(counter).op(`${type}Sub`).integer(type, -step).op(`${type}And`);
+      body.get(counter).op(`${type}Add`);
+    };
+    at.iterate(symbol, { from, to, step }, () => vectorsBeside(writer, symbol, statements));
+  }
+  at.iterate(symbol, { from, to: () => body.get(end), step: 4 }, () => {
     if (isWhole) return writer.statements(statements, { width: "four", axis: symbol });
     body.get(end).get(counter).op(`${type}Sub`);
     // A count that does not fit into a word is more than four
@@ -189,6 +207,59 @@ function vectorsBeyond(
     body.set(rest);
     writer.statements(statements, { width: "four", axis: symbol, rest });
   });
+}
+
+/** Iterations of a loop that stay together if threads divide it. */
+export function grainOf({ vector, body }: Loop): number {
+  if (!vector) return 1;
+  return reducesRows(body) ? 4 * BESIDE.vectors : 16;
+}
+
+/** Returns whether a body consists of reductions over rows and little else. */
+function reducesRows(body: readonly Statement[]): boolean {
+  const loops = body.filter((s) => s.kind === "loop"), inner = loops.flatMap((loop) => loop.body);
+  const isLong = (size: Dim) => typeof size !== "number" || size > UNROLLED.iterations;
+  return loops.length > 0 && body.length + inner.length <= BESIDE.statements &&
+    loops.every((l) => l.reductions.length > 0 && l.carried.length === 0 && isLong(l.axis.size)) &&
+    inner.every(({ kind }) => kind !== "loop" && kind !== "masked");
+}
+
+/** Several vectors of a loop over `symbol`: each inner loop runs once for all of them. */
+function vectorsBeside(writer: StatementWriter, symbol: Sym, body: readonly Statement[]): void {
+  const place: Place = { width: "four", axis: symbol };
+  const vectors = Array.from({ length: BESIDE.vectors }, (_, vector) => {
+    const own = new Map<ValueId, LaneValue>();
+    return {
+      open: ({ reductions }: Loop) =>
+        reductions.map((r) => {
+          const take = accumulator(writer, r, { four: true, equal: false });
+          own.set(r.id, writer.value(r.id));
+          return take;
+        }),
+      write(list: readonly Statement[]): void {
+        for (const [id, value] of own) writer.define(id, value);
+        writer.statements(substituteIndices(list, (s) => s === symbol ? add(s, 4 * vector) : s), place);
+        for (const s of list) if ("id" in s) own.set(s.id, writer.value(s.id));
+      },
+    };
+  });
+  for (const s of body) {
+    if (s.kind !== "loop") {
+      for (const { write } of vectors) write([s]);
+      continue;
+    }
+    const { symbol: row, size } = s.axis, { type } = writer.at.counter(row, size);
+    const sums = vectors.map(({ open }) => open(s));
+    const range = {
+      from: () => void writer.body.integer(type, 0),
+      to: () => writer.at.pushIndex(size, type),
+    };
+    writer.at.iterate(row, range, () =>
+      vectors.forEach(({ write }, n) => {
+        write(s.body);
+        for (const take of sums[n] ?? []) take();
+      }));
+  }
 }
 
 /**

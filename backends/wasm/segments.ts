@@ -8,6 +8,7 @@ import { boundsWithin } from "../../lib/codegen/index_bounds.ts";
 import type { FunctionBody } from "./function_body.ts";
 import { KernelWriter } from "./kernel.ts";
 import type { Functions } from "./functions.ts";
+import { grainOf } from "./loops.ts";
 
 /** A kernel as a function. */
 export interface Segment {
@@ -43,7 +44,7 @@ export function segmentOf({ body, work = 0 }: LoopKernel, { program, room, limit
     body: writer.body,
     buffers,
     units: loop?.axis.size,
-    grain: loop?.vector ? 16 : 1,
+    grain: loop ? grainOf(loop) : 1,
     work,
     scratch: 0,
   };
