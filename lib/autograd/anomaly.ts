@@ -13,13 +13,13 @@ import { wholeBeneath } from "../tensor/levels.ts";
 
 /** Options of anomaly detection. */
 export interface AnomalyOptions {
-  /** Whether NaN is an error, and not only places are kept; default true. */
+  /** Whether NaN is an error; otherwise only places are recorded. Default true. */
   readonly checkNan?: boolean;
 }
 
 const state = { enabled: false, checksNan: true };
 
-/** Switches the mode on or off, as `torch.autograd.set_detect_anomaly`. */
+/** Turns the mode on or off, like `torch.autograd.set_detect_anomaly`. */
 export function setDetectAnomaly(enabled: boolean, options: AnomalyOptions = {}): void {
   const { checkNan = true } = optionsOf("setDetectAnomaly", options, ["checkNan"]);
   state.enabled = enabled;
@@ -43,7 +43,7 @@ export function placeNow(): string | null {
   return state.enabled ? new DynError("An operation").stack ?? null : null;
 }
 
-/** Throws DynError where an operation has given NaN: with the place where it was called, if that is known. */
+/** Throws DynError if an operation returned NaN, with the place of its call if that is known. */
 export function checkGradients(
   name: string,
   place: string | null,

@@ -1,6 +1,6 @@
 /**
- * `backward` and `grad` of `torch.autograd`: their forms of arguments, checked, in front of the engine. Invariant: an
- * option that is not known is an error.
+ * `backward` and `grad` of `torch.autograd`: the forms of their arguments, checked before the engine runs. Invariant:
+ * an unknown option is an error.
  */
 import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
@@ -15,21 +15,21 @@ export type Gradients = Tensor | readonly (Tensor | null)[] | null | undefined;
 
 /** Options of `autograd.backward`. */
 export interface BackwardIntoOptions extends BackwardOptions {
-  /** The gradients of the tensors, where they are not given by position. */
+  /** The gradients of the tensors, if they are not given by position. */
   readonly gradTensors?: Gradients;
-  /** The tensors whose `.grad` is added to, in place of all leaves. */
+  /** The tensors to whose `.grad` gradients are added, instead of all leaves. */
   readonly inputs?: Tensor | readonly Tensor[] | null | undefined;
 }
 
 /** Options of `autograd.grad`. */
 export interface GradOptions extends BackwardOptions {
-  /** The gradients of the outputs, where they are not given by position. */
+  /** The gradients of the outputs, if they are not given by position. */
   readonly gradOutputs?: Gradients;
-  /** Inputs that do not contribute give zeros. */
+  /** Return zeros for inputs that do not contribute. */
   readonly materializeGrads?: boolean | undefined;
-  /** Inputs that do not contribute give null instead of an error. */
+  /** Return null for inputs that do not contribute, instead of an error. */
   readonly allowUnused?: boolean | undefined;
-  /** The gradients of the outputs have one dimension more, in front: one pass for each of its elements. */
+  /** The gradients of the outputs have an additional leading dimension: one pass for each of its elements. */
   readonly isGradsBatched?: boolean | undefined;
 }
 
@@ -50,8 +50,8 @@ const GRAD_OPTIONS = [
 ] satisfies (keyof GradOptions)[];
 
 /**
- * Adds gradients of tensors into the `.grad` of the leaves, or of `inputs` alone, as `torch.autograd.backward`. Those
- * of the tensors themselves may be left out for scalars.
+ * Adds gradients of tensors to the `.grad` of the leaves, or of `inputs` alone, like `torch.autograd.backward`.
+ * Gradients of scalars may be omitted.
  */
 export function backward(
   tensors: Tensor | readonly Tensor[],
@@ -66,8 +66,8 @@ export function backward(
 }
 
 /**
- * Gradients of outputs with respect to inputs, as `torch.autograd.grad`; leaves' `.grad` is not touched. Throws
- * DynError for an input that does not contribute, unless `allowUnused`.
+ * Returns gradients of outputs with respect to inputs, like `torch.autograd.grad`; the `.grad` of leaves is unchanged.
+ * Throws DynError for an input that does not contribute, unless `allowUnused`.
  */
 export function grad(
   outputs: Tensor | readonly Tensor[],
@@ -95,7 +95,7 @@ export function grad(
   });
 }
 
-/** Gradients for each element of a leading dimension of the gradients of the outputs. */
+/** Returns gradients for each element of a leading dimension of the gradients of the outputs. */
 function batched(
   roots: readonly Tensor[],
   wanted: readonly Tensor[],
@@ -125,7 +125,7 @@ function batched(
   });
 }
 
-/** One gradient for each of `count` tensors. Throws DynError for another number of them. */
+/** Returns one gradient for each of `count` tensors. Throws DynError for another number of gradients. */
 function listed(given: Gradients, count: number): readonly (Tensor | null)[] {
   if (given === null || given === undefined) return Array<null>(count).fill(null);
   const list = given instanceof Tensor ? [given] : given;

@@ -4,13 +4,13 @@
 import "./install.ts";
 
 export { backward, type BackwardIntoOptions, grad, type Gradients, type GradOptions } from "./asked.ts";
-/** Derivatives that are taken along with the elements, as `torch.autograd.forward_ad`. */
+/** Forward-mode derivatives, like `torch.autograd.forward_ad`. */
 export * as forwardAd from "./forward_ad.ts";
 /** Saved tensors and hooks on them, like `torch.autograd.graph`. */
 export * as graph from "./graph.ts";
 export { Function, FunctionContext } from "./function.ts";
 export { type AnomalyOptions, detectAnomaly, isAnomalyEnabled, setDetectAnomaly } from "./anomaly.ts";
-/** Derivatives of functions at a point, as `torch.autograd.functional`. */
+/** Derivatives of functions at a point, like `torch.autograd.functional`. */
 export * as functional from "./derivatives.ts";
 export { type Differentiable, gradcheck, type GradcheckOptions, gradgradcheck } from "./gradcheck.ts";
 export { enableGrad, inferenceMode, isGradEnabled, noGrad, setGradEnabled } from "../tensor/modes.ts";

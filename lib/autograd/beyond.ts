@@ -19,7 +19,7 @@ export function flowsBeyond(outputs: readonly Tensor[], tensors: readonly Tensor
   return false;
 }
 
-/** All leaves to whose gradients a backward pass from outputs comes. */
+/** Returns all leaves that a backward pass from outputs reaches. */
 export function leavesBehind(outputs: readonly Tensor[]): Set<Tensor> {
   const found = new Set<Tensor>(), met = new Set<Node>();
   const open = outputs.flatMap((tensor) => gradientEdge(tensor)?.node ?? []);

@@ -14,13 +14,13 @@ import { savedTensorsHooks } from "./saved_hooks.ts";
 
 /** Options of recomputation. */
 export interface CheckpointOptions {
-  /** Whether random numbers are drawn again as they were; default true. */
+  /** Whether random numbers are the same in the second run; default true. */
   readonly preserveRngState?: boolean;
   /** As in PyTorch; both values behave the same here. */
   readonly useReentrant?: boolean;
 }
 
-/** The place of a saved tensor among those of a call. */
+/** The position of a saved tensor among those of a call. */
 interface Place {
   readonly index: number;
   readonly call: Call;
@@ -32,12 +32,12 @@ interface Call {
   tensors: readonly Tensor[] | null;
 }
 
-/** Ends a run once everything that was saved is there again. */
+/** Ends a run once all saved tensors have been recomputed. */
 class Complete extends Error {}
 
 /**
- * Calls `fn` with arguments and keeps none of its intermediates: the backward pass runs it again. Options may come behind
- * the arguments: `checkpoint(f, x, { preserveRngState: false })`.
+ * Calls `fn` with arguments without saving its intermediates: the backward pass runs it again. Options may follow the
+ * arguments: `checkpoint(f, x, { preserveRngState: false })`.
  */
 export function checkpoint<A extends readonly unknown[], R>(fn: (...args: A) => R, ...args: A): R;
 export function checkpoint<A extends readonly unknown[], R>(
@@ -109,7 +109,7 @@ function metaText({ dtype, shape, device }: Tensor): string {
   return `${dtype} [${shape}] on ${device}`;
 }
 
-/** A saved tensor of a call, which is run again for the first of them. */
+/** Returns a saved tensor of a call, which runs again for the first of them. */
 function tensorAt({ index, call }: Place, saved: readonly string[]): Tensor {
   const { length: count } = saved;
   const tensors = call.tensors ??= checked(call.again(), saved), found = tensors[index];
@@ -137,7 +137,8 @@ function checked(tensors: readonly Tensor[], saved: readonly string[]): readonly
 }
 
 /**
- * Calls functions, or the layers of a `Sequential`, one after the other, in so many segments, each of which keeps what it is given alone, as
+ * Calls functions, or the layers of a `Sequential`, one after the other, in so many segments, each of which saves only
+ * its inputs, like
  * `torch.utils.checkpoint.checkpoint_sequential`.
  */
 export function checkpointSequential(
@@ -159,6 +160,6 @@ export function checkpointSequential(
   for (let from = 0; from < last; from += size) {
     x = checkpoint(through(functions.slice(from, from + size)), x, options);
   }
-  // The last segment is needed at once
+  // The last segment is needed immediately
   return through(functions.slice(Math.max(0, last)))(x);
 }

@@ -19,19 +19,21 @@ import { ForwardMode } from "./forward/mode.ts";
 import { makeFx } from "./make_fx.ts";
 import { namedParameters } from "./parameter_names.ts";
 
-/** A function over tensors and plain values that gives a tensor, several, or nothing. */
+/** A function over tensors and plain values that returns a tensor, several, or nothing. */
 export type OpFunction = (...args: never[]) => unknown;
 
 /** Properties of an op besides its function. */
 export interface CustomOpOptions {
   /** The parameters that it writes to: by name, or by position. */
   readonly mutatesArgs?: readonly (string | number)[];
-  /** Its parameters and results, as `(Tensor x, float scale) -> Tensor`; unless given, names come of the function. */
+  /**
+   * Its parameters and results, as `(Tensor x, float scale) -> Tensor`; by default, names are taken from the function.
+   */
   readonly schema?: string;
-  /** The devices that the function is for; unless given, all of them. */
+  /** The devices that the function supports; by default, all of them. */
   readonly deviceTypes?: DeviceName | readonly DeviceName[];
   /**
-   * Whether it begins work that other processes have a part in (base/begun_work.ts), which graphs wait for late.
+   * Whether it begins a collective (base/begun_work.ts), which graphs await late.
    *
    * @internal
    */
@@ -52,18 +54,18 @@ export interface OpBatchInfo {
   readonly randomness: "error" | "different" | "same";
 }
 
-/** An op that a user has defined. Throws DynError for calls that it is not meant for. */
+/** A user-defined op. Throws DynError for calls that it does not support. */
 export interface CustomOp<F extends OpFunction = OpFunction> {
   (...args: Parameters<F>): ReturnType<F>;
   /** `namespace::name`. */
   readonly qualifiedName: string;
   /** The positions of the parameters that it writes to. */
   readonly mutated: readonly number[];
-  /** Says what results look like, from arguments without elements: compiled code needs it. Gives the function back. */
+  /** Registers how to compute results without elements, which compiled code needs. Returns the function. */
   registerFake<G extends OpFunction>(fake: G): G;
-  /** Says how it is differentiated. */
+  /** Registers its gradient. */
   registerAutograd(backward: OpBackward, options?: AutogradOptions): void;
-  /** Says how it runs on a device. Gives the function back. */
+  /** Registers its implementation for a device. Returns the function. */
   registerKernel<G extends OpFunction>(devices: DeviceName | readonly DeviceName[], kernel: G): G;
 }
 
@@ -76,7 +78,7 @@ interface Known {
   fake: OpFunction | null;
   function: typeof AutogradFunction;
   isDifferentiable: boolean;
-  /** The op as a function that writes to nothing. */
+  /** The op as a function without side effects. */
   functional: ((...args: readonly unknown[]) => readonly unknown[]) | null;
 }
 
@@ -88,7 +90,7 @@ export function isCustomOp(fn: unknown): fn is CustomOp {
   return typeof fn === "function" && known.has(fn);
 }
 
-/** The op of a qualified name. Throws DynError where there is none. */
+/** Returns the op of a qualified name. Throws DynError if there is none. */
 export function customOpNamed(name: string): CustomOp {
   const found = byName.get(name);
   if (found) return found;
@@ -96,8 +98,8 @@ export function customOpNamed(name: string): CustomOp {
 }
 
 /**
- * Defines an op: `name` has a namespace ("mylib::relu"). Throws DynError for another name, and for parameters to write to
- * that the function does not have.
+ * Defines an op: `name` has a namespace ("mylib::relu"). Throws DynError for an invalid name, and if the function lacks
+ * a parameter of `mutatesArgs`.
  */
 export function customOp<F extends OpFunction>(
   name: string,
@@ -167,7 +169,7 @@ function entryOf(op: object): Known {
   refuseValue("an op made by library.customOp", op);
 }
 
-/** A Function that runs the kernel of an op, with the gradient that was registered for it. */
+/** Creates a Function that runs the kernel of an op, with its registered gradient. */
 function functionOf(
   name: string,
   entry: () => Known,
@@ -240,7 +242,7 @@ function apart(
   return form.isList ? found : found[0];
 }
 
-/** Calls an op that writes to arguments, which then count as written. */
+/** Calls an op that writes to arguments, and marks them as written. */
 function callMutating(entry: Known, args: readonly unknown[]): unknown {
   const written = entry.mutated.map((at) => args[at]).filter(isTensor);
   if (ambient.gradEnabled && recordsGrad(flatten(args, isTensor).leaves.filter(isTensor))) {
@@ -315,7 +317,8 @@ export function isDeferrable(op: CustomOp): boolean {
 }
 
 /**
- * An op as a function that writes to nothing: it gives its results, then what the arguments that it writes to would hold.
+ * Returns an op as a function without side effects: it returns its results, then the new values of the arguments that
+ * it writes to.
  */
 export function functionalised(op: CustomOp): (...args: readonly unknown[]) => readonly unknown[] {
   const entry = entryOf(op);

@@ -20,7 +20,7 @@ import { checkGradients } from "./anomaly.ts";
 import { runPass } from "./deferred/compiled_passes.ts";
 import { AccumulateGrad, type Edge, fitGradient, gradientEdge, Node } from "./node.ts";
 
-/** Adds gradients of the roots into the `.grad` of the leaves, or of `inputs` alone. */
+/** Adds gradients of the roots to the `.grad` of the leaves, or of `inputs` alone. */
 export function backward(
   roots: readonly Tensor[],
   gradients: readonly (Tensor | null)[],
@@ -39,7 +39,7 @@ export function backward(
     .run();
 }
 
-/** Adds gradients of the roots into the `.grad` of some tensors. Throws DynError for none. */
+/** Adds gradients of the roots to the `.grad` of some tensors. Throws DynError if there are none. */
 function backwardInto(roots: readonly Root[], inputs: readonly Tensor[], options: BackwardOptions): void {
   if (inputs.length === 0) throw new DynError("Expected inputs of backward but found an empty list");
   const edges = edgesOf(inputs), found = capture(roots, edges, { ...options, hooks: "all" });
@@ -51,7 +51,7 @@ function backwardInto(roots: readonly Root[], inputs: readonly Tensor[], options
   });
 }
 
-/** Adds a gradient to that of a tensor; `own` makes one to keep of it. Gives whether it is the first. */
+/** Adds a gradient to that of a tensor; `own` creates the gradient to keep. Returns whether it is the first. */
 function addGradient(
   tensor: Tensor,
   grad: Tensor,
@@ -64,7 +64,7 @@ function addGradient(
   return before === null;
 }
 
-/** The gradients that arrive at some inputs; null at those that do not contribute. Leaves' `.grad` is not touched. */
+/** Returns the gradients of some inputs, null for those that do not contribute. The `.grad` of leaves is unchanged. */
 export function gradientsAt(
   inputs: readonly Tensor[],
   outputs: readonly Tensor[],
@@ -76,7 +76,7 @@ export function gradientsAt(
 
 /**
  * `grad` for graphs, in which every input contributes, and which call the hooks of leaves themselves. Throws
- * AssumptionFailed where one does not after all, since an op with a gradient of its own gave none for it.
+ * AssumptionFailed if one does not, because an op with a gradient of its own returned none for it.
  */
 export function gradients(
   outputs: readonly Tensor[],
@@ -90,7 +90,7 @@ export function gradients(
     });
 }
 
-/** The gradients that arrive at some edges. */
+/** Returns the gradients of some edges. */
 function capture(
   roots: readonly Root[],
   captures: readonly Edge[],
@@ -104,7 +104,7 @@ function capture(
   });
   pass.run();
   // A gradient that was passed in is returned itself, and one gradient of two inputs is one tensor. A rule may have
-  // made it as a view, whose history is not that of its base; modes track tensors by identity
+  // created it as a view, whose history is not that of its base; modes track tensors by identity
   const whole = new Map(roots.map(({ grad }) => [grad, grad]));
   return captures.map((_, k) => {
     const found = pass.captured[k] ?? null;
@@ -163,13 +163,13 @@ function rootEdges(roots: readonly Tensor[], gradients: readonly (Tensor | null)
 interface PassOptions {
   readonly createGraph: boolean;
   readonly retainGraph: boolean;
-  /** The edges whose gradients are returned instead of going to `.grad`. */
+  /** The edges whose gradients are returned instead of added to `.grad`. */
   readonly captures: readonly Edge[] | null;
   /** Which hooks run: also those of leaves, or only those of results of operations. */
   readonly hooks: "all" | "results";
 }
 
-/** One walk. */
+/** One backward pass. */
 class Pass {
   readonly captured: (Tensor | null)[] = [];
   readonly #dependencies = new Map<Node, number>();
@@ -199,7 +199,7 @@ class Pass {
     try {
       runPass({ createGraph, devices }, () => setGradEnabled(createGraph, () => this.#walk()));
     } catch (error) {
-      // Gradients that were promised and have not come about are none
+      // Promised gradients that were never computed are absent
       for (const tensor of this.#firsts) if (tensor.grad?.storage.filled === false) tensor.grad = null;
       throw error;
     }
@@ -217,7 +217,7 @@ class Pass {
     for (const node of order) this.#finish(node);
   }
 
-  /** All operations reachable from the roots, in the order in which they run. */
+  /** Returns all operations reachable from the roots, in execution order. */
   #collect(): Node[] {
     const found: Node[] = [];
     const stack: Node[] = [];
@@ -256,7 +256,7 @@ class Pass {
     return this.options.captures === null || this.#leading.has(node);
   }
 
-  /** Adds a gradient to what has arrived at an edge. */
+  /** Adds a gradient to the sum at an edge. */
   #add({ node, output }: Edge, grad: Tensor): void {
     let buffer = this.#buffers.get(node);
     if (!buffer) this.#buffers.set(node, buffer = []);
@@ -278,7 +278,7 @@ class Pass {
     this.#pending.set(storage, (this.#pending.get(storage) ?? 0) + 1);
   }
 
-  /** A buffered gradient was used up: its memory is dead unless something else refers to it. */
+  /** A buffered gradient was used up: frees its memory unless something else refers to it. */
   #drop(grad: Tensor): void {
     const { storage } = grad;
     const left = (this.#pending.get(storage) ?? 1) - 1;
@@ -294,7 +294,7 @@ class Pass {
     storage.release();
   }
 
-  /** Runs a node on what has arrived. */
+  /** Runs a node on its gradients. */
   #finish(node: Node): void {
     const grads = this.#buffers.get(node) ?? [];
     this.#buffers.delete(node);
@@ -321,7 +321,7 @@ class Pass {
     } else if (this.#runs(node) && grads.some((g) => g)) {
       this.#apply(node, grads, results);
     } else if (hidden.length > 0 && !this.options.retainGraph) {
-      // Gradients between its results have been walked, although none of its inputs needs one
+      // Gradients between its results have been computed, although none of its inputs needs one
       node.release();
     }
     for (const grad of arrived) if (grad) this.#drop(grad);
@@ -334,7 +334,7 @@ class Pass {
     }
   }
 
-  /** Results whose gradient somebody waits for, a part of which flows inside of the node. */
+  /** Returns results whose gradient is wanted and partly flows inside the node. */
   #hidden(node: Node, grads: readonly (Tensor | null)[]): number[] {
     const { captures } = this.options;
     const asked = new Set([
@@ -392,7 +392,7 @@ class Pass {
     };
   }
 
-  /** Hands gradients on: `found`, or else those that the node gives. */
+  /** Passes gradients on: `found`, or else those that the node computes. */
   #apply(
     node: Node,
     grads: readonly (Tensor | null)[],
@@ -429,7 +429,7 @@ class Pass {
     for (const storage of allocated) this.#releaseIfDead(storage);
   }
 
-  /** Adds into a leaf's `.grad`, keeping its storage. */
+  /** Adds to a leaf's `.grad`, preserving its storage. */
   #accumulate(variable: Tensor, grad: Tensor): void {
     const { createGraph } = this.options;
     if (addGradient(variable, grad, { createGraph, own: (each) => this.#own(each) })) {
@@ -437,7 +437,7 @@ class Pass {
     }
   }
 
-  /** A gradient to keep: itself where nothing else has its memory, else a copy. */
+  /** Returns a gradient to keep: itself if nothing else has its memory, else a copy. */
   #own(grad: Tensor): Tensor {
     const { storage } = grad;
     if (this.options.createGraph) return this.#given.has(storage) ? ops.clone(grad) : grad;
@@ -449,12 +449,12 @@ class Pass {
   }
 }
 
-/** Holes of a sparse list as null. */
+/** Replaces holes of a sparse list by null. */
 function fill(grads: readonly (Tensor | null)[]): readonly (Tensor | null)[] {
   return Array.from(grads, (grad) => grad ?? null);
 }
 
-/** A gradient after a hook has seen it. Throws DynError where the hook gave what cannot stand for it. */
+/** Returns a gradient after a hook has seen it. Throws DynError if the hook returned an incompatible one. */
 function replacedBy(given: unknown, grad: Tensor): Tensor {
   if (given === undefined || given === null) return grad;
   checkTensor(given, "a gradient that a hook returns");

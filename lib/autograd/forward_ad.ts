@@ -1,13 +1,13 @@
 /**
- * Forward-mode differentiation, like `torch.autograd.forward_ad`. Invariant: a tangent is valid only while the level
- * lasts at which it was set.
+ * Forward-mode differentiation, like `torch.autograd.forward_ad`. Invariant: a tangent is valid only as long as the
+ * level at which it was set.
  */
 import { DynError } from "../base/errors.ts";
 import { scoped } from "../base/scoped.ts";
 import { modes, type Tensor } from "../tensor/tensor.ts";
 import { ForwardMode } from "./forward/mode.ts";
 
-/** A tensor taken apart, as a pair too. */
+/** The parts of a tensor, also as a pair. */
 export type UnpackedDualTensor = readonly [primal: Tensor, tangent: Tensor | null] & {
   /** The tensor without its tangent. */
   readonly primal: Tensor;
@@ -18,7 +18,7 @@ export type UnpackedDualTensor = readonly [primal: Tensor, tangent: Tensor | nul
 let current: ForwardMode | null = null;
 
 /**
- * Runs a body in which tensors may have tangents, as `torch.autograd.forward_ad.dual_level`. Throws DynError inside of
+ * Runs a body in which tensors may have tangents, like `torch.autograd.forward_ad.dual_level`. Throws DynError inside
  * another such body; `func.jvp` nests.
  */
 export function dualLevel<R>(body: () => R): R {
@@ -28,8 +28,8 @@ export function dualLevel<R>(body: () => R): R {
 }
 
 /**
- * A view of a tensor that has a tangent of the same shape, as `torch.autograd.forward_ad.make_dual`. Throws DynError
- * outside of a level, for a tensor that has a tangent, and for types and shapes that do not fit.
+ * Returns a view of a tensor with a tangent of the same shape, like `torch.autograd.forward_ad.make_dual`. Throws
+ * DynError outside of a level, for a tensor that has a tangent, and for incompatible types and shapes.
  */
 export function makeDual(tensor: Tensor, tangent: Tensor): Tensor {
   if (current === null) {
@@ -45,7 +45,7 @@ export function makeDual(tensor: Tensor, tangent: Tensor): Tensor {
   return current.dual(tensor, tangent);
 }
 
-/** The parts of a tensor, as `torch.autograd.forward_ad.unpack_dual`; without a level the tensor alone. */
+/** Returns the parts of a tensor, like `torch.autograd.forward_ad.unpack_dual`; without a level the tensor alone. */
 export function unpackDual(tensor: Tensor): UnpackedDualTensor {
   const tangent = current?.tangentOf(tensor) ?? null;
   const primal = current && tangent ? current.primal(tensor) : tensor;

@@ -4,15 +4,15 @@
  */
 import { AccumulateGrad, type Edge, forwarded, type Node } from "./node.ts";
 
-/** A result, and the one that it stands for. */
+/** A result, and the one that it replaces. */
 export interface StandInResult {
   readonly of: Edge;
   readonly is: Edge;
 }
 
 /**
- * Sends gradients to the results that others stand for, from now on: along the edges of all nodes that are reached
- * from some and have at least the sequence number `since`, and from tensors that are used again.
+ * Redirects gradients to the replaced results, from now on: along the edges of all nodes that are reachable from some
+ * and have at least the sequence number `since`, and from tensors that are used again.
  */
 export function forwardGradients(
   results: readonly StandInResult[],

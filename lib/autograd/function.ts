@@ -31,17 +31,17 @@ export class FunctionContext {
   #dirty = new Set<Tensor>();
   #materialize = true;
 
-  /** Keeps tensors for `backward`; changes in place are noticed. Call it once, in forward or setupContext. */
+  /** Saves tensors for `backward`; later writes to them are detected. Call it once, in forward or setupContext. */
   saveForBackward(...tensors: readonly (Tensor | null)[]): void {
     this.#saved = tensors;
   }
 
-  /** Keeps tensors for `jvp`, where it is to see others than `backward`. */
+  /** Saves tensors for `jvp`, if it reads others than `backward`. */
   saveForForward(...tensors: readonly (Tensor | null)[]): void {
     this.#forward = tensors;
   }
 
-  /** The tensors that were saved. */
+  /** The saved tensors. */
   get savedTensors(): (Tensor | null)[] {
     const kept = this.#kept;
     if (this.#forward !== null) return [...this.#forward];
@@ -49,22 +49,22 @@ export class FunctionContext {
     return kept.map((each) => each === null ? null : each.unpack("a custom Function"));
   }
 
-  /** Says that these results have no gradient. */
+  /** Marks results without gradient. */
   markNonDifferentiable(...tensors: readonly Tensor[]): void {
     for (const each of tensors) this.#nonDifferentiable.add(each);
   }
 
-  /** Says that forward wrote into these arguments and returns them. */
+  /** Marks arguments that forward wrote to and returns. */
   markDirty(...tensors: readonly Tensor[]): void {
     for (const each of tensors) this.#dirty.add(each);
   }
 
-  /** Sets whether gradients that did not arrive are passed to backward as zeros (default) or as null. */
+  /** Sets whether missing gradients are passed to backward as zeros (default) or as null. */
   setMaterializeGrads(value: boolean): void {
     this.#materialize = value;
   }
 
-  /** For the node: what `forward` said. */
+  /** For the node: the settings that `forward` made. */
   static settle(context: FunctionContext, node: Node, results: readonly Tensor[]): FunctionSettings {
     context.#kept = context.#saved.map((each) => {
       if (each === null) return null;
@@ -79,24 +79,24 @@ export class FunctionContext {
     };
   }
 
-  /** For the node: forgets what was saved. */
+  /** For the node: releases the saved tensors. */
   static release(context: FunctionContext): void {
     context.#kept?.forEach((each) => each?.release());
   }
 
-  /** For `apply`: which tensors `jvp` gives no tangents for, and whether it is given zeros. */
+  /** For `apply`: the tensors without tangents of `jvp`, and whether it receives zeros. */
   static forwardSettings(
     context: FunctionContext,
   ): Pick<FunctionSettings, "nonDifferentiable" | "materialize"> {
     return { nonDifferentiable: context.#nonDifferentiable, materialize: context.#materialize };
   }
 
-  /** For `apply`: forgets what was saved for `jvp`, which has run. */
+  /** For `apply`: releases the tensors saved for `jvp`, which has run. */
   static forwardDone(context: FunctionContext): void {
     context.#forward = null;
   }
 
-  /** For `apply`: what forward marked as written, before there is a node. */
+  /** For `apply`: the tensors that forward marked as written, before there is a node. */
   static dirtyOf(context: FunctionContext): ReadonlySet<Tensor> {
     return context.#dirty;
   }
@@ -118,10 +118,10 @@ interface FunctionClass {
 }
 
 /**
- * Base of operations with their own gradient, as `torch.autograd.Function`. Either `forward(ctx, …args)`, or
- * `forward(…args)` together with `setupContext(ctx, inputs, output)`; and `backward(ctx, …grads)`, which returns
- * one gradient per argument (null for none). `jvp(ctx, …tangents)` gives one tangent per result (null for zeros) from
- * those of the arguments, for forward-mode differentiation.
+ * Base of operations with their own gradient, like `torch.autograd.Function`. Either `forward(ctx, …args)`, or
+ * `forward(…args)` together with `setupContext(ctx, inputs, output)`; and `backward(ctx, …grads)`, which returns one
+ * gradient per argument (null for none). `jvp(ctx, …tangents)` gives one tangent per result (null for zeros) from those
+ * of the arguments, for forward-mode differentiation.
  */
 export class Function {
   /** Computes the results: a tensor or an array of values. */
@@ -129,15 +129,17 @@ export class Function {
     throw new DynError(`Expected a static forward on ${this.name} but found none`);
   }
 
-  /** Saves what backward needs, where forward takes no context. */
+  /** Saves tensors for backward, if forward takes no context. */
   static setupContext(_context: FunctionContext, _inputs: readonly never[], _output: never): void {}
 
-  /** Gradients of the arguments from those of the results. */
+  /** Returns gradients of the arguments, given those of the results. */
   static backward(_context: FunctionContext, ..._grads: never[]): unknown {
     throw new DynError(`Expected a static backward on ${this.name} but found none`);
   }
 
-  /** Tangents of the results from those of the arguments; unless it is given, `backward` is differentiated for them. */
+  /**
+   * Returns tangents of the results, given those of the arguments; by default computed by differentiating `backward`.
+   */
   static jvp(_context: FunctionContext, ..._tangents: never[]): unknown {
     throw new DynError(`Expected a static jvp on ${this.name} but found none`);
   }
@@ -203,7 +205,7 @@ function applyAtLevels(
   });
 }
 
-/** Calls `jvp`: an argument without a tangent has one of zeros, unless those are not to be materialised. */
+/** Calls `jvp`: an argument without a tangent gets zeros, unless those are not to be materialised. */
 function asked(
   of: FunctionClass,
   { args, context, level }: {
@@ -221,7 +223,7 @@ function asked(
   return [invoke(of.jvp, of, [context, ...tangents])].flat();
 }
 
-/** Tangents by the transpose of `backward`. Throws DynError for one that is no recorded function of its gradients. */
+/** Computes tangents by transposing `backward`. Throws DynError if it is not a recorded function of its gradients. */
 function pushed(of: FunctionClass, args: readonly unknown[], level: ForwardMode): readonly unknown[] {
   const again = ambient.gradEnabled;
   return enableGrad(() => {

@@ -30,30 +30,30 @@ import type { Recorder } from "./recorder.ts";
 import { isLess } from "../sym/decide.ts";
 import { add, type Dim, mul, sub, Sym } from "../sym/expr.ts";
 
-/** A captured program whose views and writes cannot be expressed by pure ops: it has to run op by op. */
+/** A captured program whose views and writes cannot be expressed by pure ops: it must run op by op. */
 export class NotFunctional extends DynError {
   override readonly name: string = "NotFunctional";
 }
 
 /** State shared by an alias set. */
 export class FunctionalStorage {
-  /** Advanced by each write through any alias. */
+  /** Incremented by each write through any alias. */
   version = 0;
   /** Number of writes while gradients were recorded. */
   recordedWrites = 0;
   /**
-   * Number of writes after which older views must re-derive their history; writes through detached aliases do not
+   * Number of writes after which older views must derive their history again; writes through detached aliases do not
    * count.
    */
   refreshes = 0;
-  /** Whether a view addresses its elements as they lie in memory. */
+  /** Whether a view addresses its elements by their layout in memory. */
   addressed = false;
 
-  /** `input` is the index of the graph input that it belongs to, if any; `meta` the base's in the captured program. */
+  /** `input` is the index of its graph input, if any; `meta` is the base's in the captured program. */
   constructor(public value: GraphValue, readonly input?: number, readonly meta: TensorMeta = value.meta) {}
 }
 
-/** One view op on the way from a base to a view. */
+/** One view op on the path from a base to a view. */
 export interface ViewStep {
   readonly definition: OpDefinition;
   /** The viewed tensor is replaced when the step is repeated. */
@@ -74,10 +74,10 @@ interface Held {
 /** A tensor of the captured program. */
 export class FunctionalTensor implements TensorLike {
   #known: Held;
-  /** Value of `refreshes` of its memory when it was made. */
+  /** Value of `refreshes` of its memory at its creation. */
   readonly madeAt: number;
 
-  /** `meta` is that of the tensor in the captured program, whose strides its value need not share. */
+  /** `meta` is that of the tensor in the captured program; the strides of its value may differ. */
   constructor(
     readonly functional: Functionalizer,
     readonly storage: FunctionalStorage,
@@ -101,7 +101,7 @@ export class FunctionalTensor implements TensorLike {
     return this.meta.device;
   }
 
-  /** The value that the tensor holds now. */
+  /** Returns the current value of the tensor. */
   value(): GraphValue {
     if (this.#known.version !== this.storage.version) {
       this.#known = this.#hold(this.#regenerated().at(-1) ?? this.storage.value);
@@ -109,17 +109,17 @@ export class FunctionalTensor implements TensorLike {
     return this.#known.value;
   }
 
-  /** Remembers what the tensor holds at the storage's version. */
+  /** Records the value of the tensor at the storage's version. */
   #hold(value: GraphValue): Held {
     const { functional, storage } = this;
     functional.note(value, storage);
     return { version: storage.version, value };
   }
 
-  /** Replaces the elements, of all aliases too. */
+  /** Replaces the elements, including those of all aliases. */
   write(value: GraphValue): void {
     const { storage } = this, { recorder } = this.functional;
-    // Writes through a detached alias, or without recording, leave the history as it was.
+    // Writes through a detached alias, or without recording, leave the history unchanged
     const recorded = recorder.enabled &&
       this.steps.every((step) => step.recorded && step.definition.gradient.kind !== "none");
     if (!recorded && recorder.enabled && recorder.requiring.has(value)) {
@@ -136,14 +136,14 @@ export class FunctionalTensor implements TensorLike {
     if (this.steps.length === 0) this.#known = this.#hold(written);
   }
 
-  /** The value of a base with its dimensions in their order in memory, so that every view of it can be repeated. */
+  /** Returns the value of a base with its dimensions in memory order, so that every view of it can be repeated. */
   #likeBase(value: GraphValue): GraphValue {
     const { meta } = this.storage, { api } = this.functional.recorder;
     if (isContiguous(meta)) return isContiguous(value.meta) ? value : api.contiguous(value);
     return laidOut(api, value, meta);
   }
 
-  /** The base with the elements of this view replaced. */
+  /** Returns the base with the elements of this view replaced. */
   #writtenBack(value: GraphValue): GraphValue {
     const chain = this.#regenerated();
     let written = value;
@@ -155,7 +155,7 @@ export class FunctionalTensor implements TensorLike {
     return written;
   }
 
-  /** Takes over the layout of a view of itself, as squeeze_ does. */
+  /** Takes over the layout of a view of itself, as in squeeze_. */
   become(view: FunctionalTensor): void {
     this.meta = view.meta;
     this.steps = view.steps;
@@ -188,7 +188,7 @@ const isDims = (value: unknown): value is readonly Dim[] => Array.isArray(value)
 
 type FunctionalResults = FunctionalTensor | readonly FunctionalTensor[];
 
-/** A view as an op on values, which have no memory of their own to address. */
+/** A view as an op on values, which have no memory. */
 const onValues = (definition: OpDefinition): OpDefinition =>
   definition === OPS.asStrided ? OPS.readStrided : definition;
 
@@ -205,12 +205,14 @@ export class Functionalizer {
 
   constructor(readonly recorder: Recorder) {}
 
-  /** Notes that a tensor of the captured program holds a value now. */
+  /** Records that a tensor of the captured program holds a value now. */
   note(value: GraphValue, storage: FunctionalStorage): void {
     if (!this.#places.has(value)) this.#places.set(value, { storage, version: storage.version });
   }
 
-  /** The versions then and now of what a recorded call has saved, where it was written to since; else null. */
+  /**
+   * Returns the versions then and now of the saved values of a recorded call, if they were written to since; else null.
+   */
   overwritten(call: RecordedCall<GraphValue>, value: GraphValue): { then: number; now: number } | null {
     const place = this.#places.get(value);
     if (!place || this.#copied.get(call) === value) return null;
@@ -218,7 +220,7 @@ export class Functionalizer {
     return storage.version === version ? null : { then: version, now: storage.version };
   }
 
-  /** A tensor with memory of its own; `meta` is what the captured program knows of it. */
+  /** Returns a tensor with memory of its own; `meta` is that of the captured program. */
   fresh(
     value: GraphValue,
     { input, meta = value.meta }: { readonly input?: number; readonly meta?: TensorMeta } = {},
@@ -244,10 +246,7 @@ export class Functionalizer {
     return nameResults(definition, results.map((value) => this.fresh(value)));
   }
 
-  /**
-   * Runs a view op again on another value of the viewed tensor: recorded as the view was, whoever asks for the
-   * value now.
-   */
+  /** Repeats a view op on another value of the viewed tensor: recorded as the view was, even if the reader is not. */
   repeat({ definition, args, of, index, recorded }: ViewStep, value: GraphValue): GraphValue {
     const former = this.recorder.enabled;
     this.recorder.enabled = recorded;
@@ -258,7 +257,7 @@ export class Functionalizer {
     return found;
   }
 
-  /** The viewed tensor with the elements of the view replaced. Throws NotFunctional where it cannot be written. */
+  /** Returns the viewed tensor with the elements of the view replaced. Throws NotFunctional if it cannot be written. */
   writeBack({ definition, args, of, index }: ViewStep, parent: GraphValue, value: GraphValue): GraphValue {
     const { implementation } = definition;
     if (implementation.kind !== "view" || !implementation.writeBack) {
@@ -276,7 +275,7 @@ export class Functionalizer {
     }
   }
 
-  /** Passes the gradient of an alias set's new value on to the former one, as if nothing had been written. */
+  /** Passes the gradient of an alias set's new value on to the old one, as if nothing had been written. */
   keepHistory(before: GraphValue, after: GraphValue): void {
     if (this.recorder.requiring.has(before)) this.recorder.join(before, after);
   }
@@ -302,7 +301,10 @@ export class Functionalizer {
     );
   }
 
-  /** Notes that a tensor is seen through its memory. Throws NotFunctional where that is more than its elements in order. */
+  /**
+   * Records that a tensor is viewed through its memory. Throws NotFunctional if that has more than its elements in
+   * order.
+   */
   #address(viewed: FunctionalTensor, args: ArgsOf<Params, FunctionalTensor>): void {
     const { storage, meta, steps } = viewed;
     const { size, stride, storageOffset } = args;
@@ -347,12 +349,12 @@ export class Functionalizer {
       this.recorder.call({ definition, args: mapArguments(args, (tensor) => tensor.value()) }),
     );
     if (!result) throw new InternalError(`Expected a result of ${definition.name}`);
-    // what gives its operand as it was writes nothing
+    // an op that returns its operand unchanged writes nothing
     if (result === before) return receiver;
     const { api } = this.recorder;
     const cast = result.dtype === receiver.dtype ? result : api.to(result, receiver.dtype);
     const whole = sameList(cast.shape, receiver.shape) ? cast : api.expand(cast, receiver.shape);
-    // what an op without a gradient overwrites has one of zeros, as in eager execution
+    // values overwritten by an op without gradient have zero gradients, as in eager execution
     const cut = definition.gradient.kind === "none" && isDifferentiable(receiver.dtype) &&
       this.recorder.enabled && this.recorder.requiring.has(before);
     const value = cut ? api.copy(before, whole) : whole;
@@ -362,7 +364,7 @@ export class Functionalizer {
     return receiver;
   }
 
-  /** Runs `body` recording or not; recording stays off where it is off. */
+  /** Runs `body` with or without recording; recording stays off if it is off. */
   recording<R>(on: boolean, body: () => R): R {
     const former = this.recorder.enabled;
     this.recorder.enabled = former && on;

@@ -19,12 +19,12 @@ export interface GradcheckOptions {
   readonly rtol?: number | undefined;
 }
 
-/** A function to check: its results are a tensor or several. */
+/** A function to check; it returns a tensor or several. */
 export type Differentiable = (...inputs: Tensor[]) => Tensor | readonly Tensor[];
 
 /**
- * Compares gradients with central differences, as `torch.autograd.gradcheck`. Inputs that require grad must be
- * float64. Throws DynError where they differ.
+ * Compares gradients with central differences, like `torch.autograd.gradcheck`. Inputs that require grad must be
+ * float64. Throws DynError if they differ.
  */
 export function gradcheck(
   fn: Differentiable,
@@ -53,8 +53,8 @@ export function gradcheck(
 }
 
 /**
- * Compares gradients of gradients with differences, as `torch.autograd.gradgradcheck`: by the inputs, and by the gradients
- * of the outputs, which are drawn unless given. Throws DynError where they differ.
+ * Compares gradients of gradients with differences, like `torch.autograd.gradgradcheck`: with respect to the inputs and
+ * the gradients of the outputs, which are random by default. Throws DynError if they differ.
  */
 export function gradgradcheck(
   fn: Differentiable,
@@ -93,7 +93,7 @@ function floatsOf(result: Tensor | readonly Tensor[]): Tensor[] {
     .map((t) => isComplex(t.dtype) ? ops.viewAsReal(t) : t);
 }
 
-/** For each element of the input, how all elements of the output change. */
+/** Returns for each element of the input the change of all elements of the output. */
 function differences(output: () => Tensor, input: Tensor, eps: number): number[][] {
   return noGrad(() => {
     const saved = input.clone();
@@ -122,7 +122,7 @@ function numbersOf(tensor: Tensor): number[] {
   return Array.from<number | bigint, number>(tensor.detach().toTypedArray(), Number);
 }
 
-/** For each input, for each of its elements, the derivatives of all elements of the output. */
+/** Returns for each input, for each of its elements, the derivatives of all elements of the output. */
 function jacobians(output: Tensor, inputs: readonly Tensor[]): number[][][] {
   const count = output.numel();
   const rows: number[][][] = [];

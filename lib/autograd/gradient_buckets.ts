@@ -13,7 +13,7 @@ export function handOnTogether(buckets: readonly (readonly Tensor[])[]): void {
   });
 }
 
-/** The place of a parameter's bucket; undefined for what is in none. */
+/** Returns the position of a parameter's bucket, or undefined if it is in none. */
 export function bucketPlaceOf(parameter: Tensor): number | undefined {
   return places.get(parameter);
 }

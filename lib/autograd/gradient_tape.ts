@@ -18,13 +18,16 @@ export interface RecordedCall<T> {
   readonly definition: OpDefinition;
   readonly args: ArgsOf<Params, T>;
   readonly outs: readonly T[];
-  /** Called before the gradients of this call are made, and afterwards what it returned. */
+  /** Called before the gradients of this call are computed; its result is called afterwards. */
   readonly around?: () => () => void;
-  /** The gradients of this very call where its definition has none: by those of the results, in the order of `args`. */
+  /**
+   * Computes the gradients of this call if its definition has no rule: from those of the results, in the order of
+   * `args`.
+   */
   readonly own?: OwnGradient<T>;
 }
 
-/** Differentiates one call; `read` returns an argument or result as it was saved. */
+/** Differentiates one call; `read` returns an argument or result as saved. */
 export type OwnGradient<T> = (
   grads: readonly (T | null)[],
   read: (value: T) => T,
@@ -36,7 +39,7 @@ export type TapeEntry<T> =
   /** `to` has the gradient of `from`: one value under two names. */
   | { readonly kind: "same"; readonly from: T; readonly to: T };
 
-/** A value and the gradient that arrives at it. */
+/** A value and its gradient. */
 export interface Seed<T> {
   readonly value: T;
   readonly grad: T;
@@ -48,11 +51,11 @@ export interface Differentiation<T extends TensorLike> {
   readonly tape: readonly TapeEntry<T>[];
   readonly seeds: readonly Seed<T>[];
   readonly inputs: readonly T[];
-  /** Told of each recorded call that a gradient passes through, before it does. */
+  /** Called for each recorded call that a gradient passes through, before it does. */
   readonly visit?: (entry: RecordedCall<T>) => void;
   /** Returns what a call's rule receives for an argument or result; default: the value itself. */
   readonly unpack?: (entry: RecordedCall<T>, value: T) => T;
-  /** How gradients from several seeds are summed; default: as if all seeds had arrived. */
+  /** How gradients from several seeds are summed; default: as if all seeds had gradients. */
   readonly sums?: GradientSums<T>;
 }
 
@@ -60,7 +63,7 @@ export interface Differentiation<T extends TensorLike> {
 export interface GradientSums<T> {
   /** The sum of two gradients of one value that come from different seeds. */
   add(a: FoundGradient<T>, b: FoundGradient<T>): T;
-  /** The gradient of one result of a call beside those of others: zeros where it does not arrive. */
+  /** The gradient of one result of a call next to those of others: zeros if it has none. */
   beside(found: FoundGradient<T>): T;
 }
 
@@ -70,7 +73,7 @@ export interface FoundGradient<T> {
   readonly seeds: ReadonlySet<number>;
 }
 
-/** Gradients of `inputs`, null where no path leads from an input to a seed. */
+/** Returns gradients of `inputs`, null if no path leads from an input to a seed. */
 export function differentiate<T extends TensorLike>(
   { api, tape, seeds, inputs, visit, unpack = (_, value) => value, sums }: Differentiation<T>,
 ): (FoundGradient<T> | null)[] {
@@ -114,7 +117,7 @@ function sameSeeds<T>(a: FoundGradient<T>, b: FoundGradient<T>): boolean {
   return a.seeds.size === b.seeds.size && a.seeds.isSubsetOf(b.seeds);
 }
 
-/** The recorded calls through which gradients of values would pass. */
+/** Returns the recorded calls through which gradients of values would pass. */
 export function callsBehind<T extends TensorLike>(
   tape: readonly TapeEntry<T>[],
   values: Iterable<T>,
@@ -122,7 +125,7 @@ export function callsBehind<T extends TensorLike>(
   return historyBehind(tape, values).calls;
 }
 
-/** The calls whose gradients a pass from some values reaches, latest first, and all values on its way. */
+/** Returns the calls that a backward pass from some values reaches, latest first, and all values on its path. */
 export function historyBehind<T extends TensorLike>(
   tape: readonly TapeEntry<T>[],
   from: Iterable<T>,
@@ -140,7 +143,7 @@ export function historyBehind<T extends TensorLike>(
   return { calls: found, values: behind };
 }
 
-/** The results of a call that a gradient can reach: of floating type, and not merely kept for the backward. */
+/** Returns the results of a call that have gradients: of floating type, and not merely saved for the backward. */
 export function differentiableResults<T extends TensorLike>(
   definition: OpDefinition,
   outs: readonly T[],
@@ -161,7 +164,7 @@ interface Propagation<T> {
 const hasGradient = <T>({ definition, own }: RecordedCall<T>): boolean =>
   own !== undefined || definition.gradient.kind === "rule";
 
-/** Runs one gradient rule and hands its results on. */
+/** Runs one gradient rule and passes its results on. */
 function propagate<T extends TensorLike>(
   api: OpApi<T>,
   entry: RecordedCall<T>,
@@ -188,7 +191,7 @@ function propagate<T extends TensorLike>(
     const grad = found(argument);
     if (grad === undefined || grad === null) continue;
     invariant(!isMany(grad), `Expected one gradient for ${param} of ${definition.name} but found several`);
-    // a rule may leave broadcasting and conversion undone
+    // a rule may leave broadcasting and conversion to this function
     const fits = grad.dtype === value.dtype && sameShape(grad.shape, value.shape);
     accumulate(value, { grad: fits ? grad : reduceTo(api, grad, value), seeds });
   }

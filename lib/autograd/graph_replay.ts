@@ -47,7 +47,7 @@ import { recordTaped } from "./taped_calls.ts";
 /** An input of the new graph. */
 export interface ReplayedInput {
   readonly node: Node;
-  /** The tensor in the captured program, where it is one. */
+  /** The tensor in the captured program, if it is one. */
   readonly tensor?: FunctionalTensor;
   /** The tensor's initial value. */
   readonly value?: GraphValue;
@@ -55,7 +55,8 @@ export interface ReplayedInput {
 }
 
 /**
- * A gradient reads what the tape no longer has: a backward pass has let go of it, or it was written in place since.
+ * A gradient reads a value that the tape no longer has: a backward pass has released it, or it was written in place
+ * since.
  * `cause` is the error that the tape throws.
  */
 export class HistoryLost extends NotFunctional {
@@ -66,7 +67,7 @@ export class HistoryLost extends NotFunctional {
   }
 }
 
-/** A saved value whose elements cannot be read any more; rules may still ask for its metadata. */
+/** A saved value whose elements cannot be read any more; rules may still read its metadata. */
 class LostValue extends GraphValue {
   constructor(like: GraphValue, readonly lost: () => HistoryLost) {
     super(like.node, like.meta);
@@ -77,7 +78,7 @@ class LostValue extends GraphValue {
   }
 }
 
-/** A saved value that says when its elements are read. */
+/** A saved value that reports reads of its elements. */
 class WatchedValue extends GraphValue {
   constructor(readonly like: GraphValue, readonly read: () => void) {
     super(like.node, like.meta);
@@ -89,20 +90,22 @@ class WatchedValue extends GraphValue {
   }
 }
 
-/** Returns whether anything is computed. */
+/** Returns whether a call computes elements. */
 const hasElements = ({ outs }: RecordedCall<GraphValue>): boolean =>
   outs.some(({ shape }) => !shape.includes(0));
 
 /** Appends the call of a random op. */
 export type RandomCalls = (replay: GraphReplay, call: OpCall<GraphValue>) => Results;
 
-/** Makes the call of a region; null: what it calls is to be replayed in its place. */
+/** Appends the call of a region; null: the region's calls are replayed instead. */
 export type RegionCalls = (
   replay: GraphReplay,
   call: { readonly node: Node; readonly region: Region; readonly args: readonly unknown[] },
 ) => readonly FunctionalTensor[] | null;
 
-/** The nodes of a captured graph that draw random numbers, be it in what they are composed of. Throws NotFunctional. */
+/**
+ * Returns the nodes of a captured graph that draw random numbers, including inside compositions. Throws NotFunctional.
+ */
 export function drawingNodes(
   { graph, attributes }: Pick<GraphModule, "graph" | "attributes">,
 ): ReadonlySet<Node> {
@@ -119,13 +122,13 @@ export function drawingNodes(
   return found;
 }
 
-/** The ops that gradients are made with, and callbacks about them. */
+/** The ops that compute gradients, and callbacks about them. */
 interface Watchers {
-  /** Recorded or not; default: not. */
+  /** Recorded or not; default: not recorded. */
   readonly api?: OpApi<GraphValue>;
-  /** A call is differentiated. */
+  /** Called when a call is differentiated. */
   readonly visit?: (call: RecordedCall<GraphValue>) => void;
-  /** A call's rule reads elements that were saved. */
+  /** Called when a call's rule reads saved elements. */
   readonly read?: (call: RecordedCall<GraphValue>) => void;
   /** How gradients of several seeds are summed. */
   readonly sums?: GradientSums<GraphValue>;
@@ -135,22 +138,22 @@ interface Watchers {
 export class GraphReplay {
   readonly graph: Graph = new Graph();
   readonly builder: GraphBuilder = new GraphBuilder(this.graph);
-  /** The ops by which gradients are made: taken apart, not recorded. */
+  /** The ops that compute gradients: decomposed, not recorded. */
   readonly core: OpApi<GraphValue> = graphApi((call) => this.#lower(call));
   readonly recorder: Recorder = new Recorder((call) => this.#lower(call), () => this.#context());
   readonly functional: Functionalizer = new Functionalizer(this.recorder);
   readonly inputs: ReplayedInput[] = [];
-  /** Values of tensors at which the program started a history, by node. */
+  /** Values of tensors that start a history, by node. */
   readonly begun: Map<Node, GraphValue> = new Map();
   /** Values of attributes that became inputs. */
   readonly lifted: unknown[] = [];
-  /** The functions of ops that other processes have a part in, by the names under which the new graph calls them. */
+  /** The functions of collectives, by the names under which the new graph calls them. */
   readonly shared: Record<string, unknown> = {};
   /** Tensors, lists of tensors, sizes and constants by captured node. */
   readonly #values = new Map<Node, unknown>();
   /** Inputs by the attribute that they hold. */
   readonly #attributes = new Map<unknown, unknown>();
-  /** Calls whose saved tensors a gradient inside the graph has let go of. */
+  /** Calls whose saved tensors a gradient inside the graph has released. */
   readonly #released = new Set<RecordedCall<GraphValue>>();
 
   constructor(
@@ -158,7 +161,7 @@ export class GraphReplay {
     readonly regions: RegionCalls = () => null,
   ) {}
 
-  /** Makes an input of the new graph for a captured one. */
+  /** Creates an input of the new graph for a captured one. */
   input(node: Node): void {
     const { value, stack, source, held } = node.meta;
     const made = this.builder.placeholder(node.name, value, {
@@ -169,12 +172,12 @@ export class GraphReplay {
     this.#values.set(node, this.#inputValue(made, value));
   }
 
-  /** Replays all nodes of a captured graph but its inputs and its output. */
+  /** Replays all nodes of a captured graph except its inputs and its output. */
   replayAll({ graph, attributes }: Pick<GraphModule, "graph" | "attributes">): void {
     for (const node of graph.nodes) this.replay(node, attributes);
   }
 
-  /** Replays one call or attribute; `attributes` has those, and the functions that captured graphs call by name. */
+  /** Replays one call or attribute; `attributes` also has the functions that captured graphs call by name. */
   replay(node: Node, attributes: Readonly<Record<string, unknown>>): void {
     if (node.op === "call_module") {
       throw new NotFunctional(`Expected a graph of ops but found a call of the module ${node.target}`);
@@ -200,7 +203,7 @@ export class GraphReplay {
     );
   }
 
-  /** An attribute's value; tensors become inputs, so that graphs hold no data. */
+  /** Returns an attribute's value; tensors become inputs, so that graphs hold no data. */
   attribute(name: string, value: unknown): unknown {
     if (this.#attributes.has(value)) return this.#attributes.get(value);
     let result = value;
@@ -219,7 +222,7 @@ export class GraphReplay {
     return mapLeaves(argument, (leaf): unknown => leaf instanceof Node ? this.#valueOf(leaf) : leaf);
   }
 
-  /** The tensor that a captured node stands for. */
+  /** Returns the tensor of a captured node. */
   tensor(node: Node): FunctionalTensor {
     const found = this.#valueOf(node);
     if (isFunctional(found)) return found;
@@ -231,7 +234,7 @@ export class GraphReplay {
     return this.recorder.requiring.has(this.tensor(node).value());
   }
 
-  /** The inputs that require grad to which a backward pass from a value leads. */
+  /** Returns the inputs that require grad that a backward pass from a value reaches. */
   inputsBehind(value: GraphValue): number[] {
     const { values } = historyBehind(this.recorder.tape, [value]);
     return this.inputs.flatMap(({ value: held, requiresGrad }, at) =>
@@ -239,19 +242,19 @@ export class GraphReplay {
     );
   }
 
-  /** The nodes with which the histories begin to which a backward pass from a value leads. */
+  /** Returns the nodes that start the histories that a backward pass from a value reaches. */
   begunBehind(value: GraphValue): Node[] {
     if (this.begun.size === 0) return [];
     const { values } = historyBehind(this.recorder.tape, [value]);
     return [...this.begun].flatMap(([node, held]) => values.has(held) ? [node] : []);
   }
 
-  /** The recorded calls that a backward pass from captured tensors comes to, in its order. */
+  /** Returns the recorded calls that a backward pass from captured tensors reaches, in its order. */
   callsBehind(nodes: readonly Node[]): RecordedCall<GraphValue>[] {
     return callsBehind(this.recorder.tape, nodes.map((node) => this.tensor(node).value()));
   }
 
-  /** The error that a backward pass from a value meets, because what it reads is lost; null: none. */
+  /** Returns the error of a backward pass from a value that reads a lost value; null: none. */
   lossBehind(value: GraphValue): HistoryLost | null {
     const calls = callsBehind(this.recorder.tape, [value]);
     const suspect = calls.some((call) =>
@@ -289,7 +292,7 @@ export class GraphReplay {
     return [...given, ...this.begun.values()];
   }
 
-  /** Gradients of inputs, null where none arrives. Throws HistoryLost, and NotFunctional where a rule refuses. */
+  /** Returns gradients of inputs, null for those without. Throws HistoryLost, and NotFunctional if a rule refuses. */
   gradients(
     seeds: readonly Seed<GraphValue>[],
     inputs: readonly GraphValue[],
@@ -304,7 +307,7 @@ export class GraphReplay {
       const versions = this.functional.overwritten(call, value);
       if (!versions) return read ? new WatchedValue(value, () => read(call)) : value;
       const at = { node: nodeNameOf(call.definition), ...versions };
-      // It is not known which of its ops has saved the value
+      // It is unknown which of its ops has saved the value
       if (call.own) throw new HistoryLost("overwritten", overwrittenError(value, at));
       return new LostValue(value, () => new HistoryLost("overwritten", overwrittenError(value, at)));
     };
@@ -321,12 +324,12 @@ export class GraphReplay {
       });
     } catch (error) {
       if (!(error instanceof DynError) || error instanceof NotFunctional) throw error;
-      // A rule refuses its gradient when a pass comes to it, not where the program is compiled
+      // A rule refuses its gradient when a pass reaches it, not when the program is compiled
       throw new NotFunctional(error.message);
     }
   }
 
-  /** The gradients of a captured call for them, null where none arrives. Throws HistoryLost. */
+  /** Returns the gradients of a captured call, null for inputs without. Throws HistoryLost. */
   differentiate(
     { outputs, tangents, retainGraph, createGraph }: Omit<GradientCall, "inputs" | "complete">,
     inputs: readonly GraphValue[],
@@ -345,7 +348,7 @@ export class GraphReplay {
     return found.map((each) => each?.grad ?? null);
   }
 
-  /** Makes the results of a captured node known: row-major tensors with memory of their own. */
+  /** Defines the results of a captured node: row-major tensors with memory of their own. */
   defineGradients(node: Node, found: readonly GraphValue[]): void {
     const tensors = found.map((value) =>
       this.functional.fresh(isContiguous(value.meta) ? value : this.core.contiguous(value))
@@ -371,7 +374,9 @@ export class GraphReplay {
     return this.#values.get(node);
   }
 
-  /** The value whose gradient is that of a tensor: what an input held at first, or what another tensor holds now. */
+  /**
+   * Returns the value whose gradient is that of a tensor: an input's initial value, or another tensor's current one.
+   */
   historyOf(tensor: FunctionalTensor): GraphValue {
     const input = this.inputs.find((each) => each.tensor === tensor);
     return input?.requiresGrad && input.value ? input.value : tensor.value();
@@ -390,7 +395,7 @@ export class GraphReplay {
     return tensor;
   }
 
-  /** A function that was captured as one call is traced now, at the sizes of this call. */
+  /** Traces a function that was captured as one call, at the sizes of this call. */
   #inline(node: Node, fn: (...args: unknown[]) => unknown): unknown {
     const args = node.args.map((each) => this.resolve(each));
     const recorded = !node.meta.noGrad;
@@ -439,7 +444,7 @@ export class GraphReplay {
     return result;
   }
 
-  /** Values computed on the host enter as inputs. */
+  /** Values computed on the host become inputs */
   #onHost(node: Node, attributes: Readonly<Record<string, unknown>>): void {
     const { value, begins } = node.meta;
     if (begins) return void this.#values.set(node, this.#begun(node, attributes));
@@ -475,7 +480,7 @@ export class GraphReplay {
     return this.#values.get(node);
   }
 
-  /** Makes a call of ops that are not compositions. */
+  /** Makes a call of an op, decomposing compositions. */
   #lower(call: OpCall<GraphValue>): Results {
     const { definition, args } = call;
     const { implementation, fills } = definition;
@@ -518,7 +523,7 @@ function sharedBy({ meta: { stack, recomputed } }: Node): SharedMeta {
   return { stack, partition: "forward", ...recomputed === undefined ? {} : { recomputed } };
 }
 
-/** The values that the tape saves of a call. */
+/** Returns the values of a call that the tape saves. */
 function savedBy(
   { definition: { gradient }, args, outs, own }: RecordedCall<GraphValue>,
 ): GraphValue[] {
@@ -529,7 +534,7 @@ function savedBy(
   return saves.includes("out") ? [...read, ...outs] : read;
 }
 
-/** A tensor without elements, of known sizes. */
+/** Creates a tensor without elements, of known sizes. */
 function fakeTensor({ shape, strides, offset, dtype, device }: TensorMeta, requiresGrad: boolean): Tensor {
   const layout = { shape: shape.map(specialize), strides: strides.map(specialize), dtype, device };
   return Tensor.hollow({ ...layout, offset: specialize(offset) }).requiresGrad_(requiresGrad);

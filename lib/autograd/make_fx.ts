@@ -39,14 +39,14 @@ export function makeFx(fn: (...args: never[]) => unknown): (...args: unknown[]) 
   };
 }
 
-/** Appends every call to a graph and answers with fake tensors. */
+/** Appends every call to a graph and returns fake tensors. */
 class TracingMode implements DispatchMode<Tensor> {
   readonly #graph = new Graph();
   readonly #builder = new GraphBuilder(this.#graph);
   readonly #values = new Map<Tensor, GraphValue>();
   readonly #attributes: Record<string, unknown> = {};
 
-  /** An input that looks like a tensor. */
+  /** Creates an input that looks like a tensor. */
   input(like: Tensor, name: string): Tensor {
     const fake = Tensor.hollow(like.meta);
     fake.requiresGrad_(like.requiresGrad);
@@ -80,7 +80,7 @@ class TracingMode implements DispatchMode<Tensor> {
     return made instanceof GraphValue && only ? only : nameResults(definition, results);
   }
 
-  /** Ends the graph with what the function returned. */
+  /** Ends the graph with the result of the function. */
   finish(result: unknown): GraphModule {
     this.#builder.output(this.#argument(result));
     this.#graph.lint();
@@ -115,7 +115,7 @@ class TracingMode implements DispatchMode<Tensor> {
       write({ definition, args });
       return target;
     }
-    // Ops and copies that the tape makes before the write are part of the trace.
+    // Ops and copies that the tape creates before the write are part of the trace
     const run: Execute = ({ definition }, args) => listOf(this.call({ definition, args, inplace: false }));
     modes.with(this, () => recordInplace({ definition, args }, target, { run, write }));
     return target;

@@ -14,7 +14,7 @@ import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { type ApplyOptions, fitGradient, gradientEdge, Node } from "./node.ts";
 import { SavedTensor } from "./saved.ts";
 
-/** Something that stands for a tensor argument: saved, or known by its layout. */
+/** A saved tensor argument, or one of known layout. */
 type Kept = SavedTensor | Tensor;
 
 const nodeNames = new Map<OpDefinition, string>();
@@ -46,7 +46,7 @@ function placesOf(entry: OpEntry, args: TensorArgs): Place[] {
 
 /** Options for calls that write in place. */
 export interface OpNodeOptions {
-  /** Stands in for the tensor that the call overwrites: its elements before. */
+  /** Replaces the tensor that the call overwrites: its elements before. */
   readonly before?: { readonly target: Tensor; readonly copy: Tensor };
 }
 
@@ -102,7 +102,7 @@ export class OpNode extends Node {
     });
   }
 
-  /** Records the results, which this node has made. */
+  /** Saves the results of this node. */
   saveResults(results: readonly Tensor[]): void {
     const reads = ruleReads(this.definition, "out");
     this.#out = results.map((result, output) => {

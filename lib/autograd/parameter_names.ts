@@ -6,16 +6,16 @@ import { DynError } from "../base/errors.ts";
 
 /** A schema of an op: parameters with types, then results. */
 const SCHEMA = /^\s*\(([^)]*)\)\s*(?:->.*)?$/;
-/** The parameters of a function as it is written. */
+/** The parameter list in a function's source. */
 const WRITTEN = /^(?:async\s+)?(?:function\b[^(]*|[\w$]*)\(([^)]*)\)|^([\w$]+)\s*=>/;
 
-/** A parameter, and whether a schema says that it is written to: `Tensor(a!) x`. */
+/** A parameter, and whether the schema marks it as written: `Tensor(a!) x`. */
 export interface NamedParameter {
   readonly name: string;
   readonly isWritten: boolean;
 }
 
-/** The parameters of a function, by its schema or as it is written. */
+/** Returns the parameters of a function, from its schema or its source. */
 export function namedParameters(
   fn: (...args: never[]) => unknown,
   schema?: string,

@@ -10,10 +10,10 @@ import { carryTangents } from "../tensor/tangents.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { gradientEdge, Node, setHistory } from "./node.ts";
 
-/** Sees gradients, null where none arrived, and returns as many. */
+/** Receives gradients, null for tensors without, and returns as many. */
 export type GradientWatch = (grads: readonly (Tensor | null)[]) => readonly (Tensor | null)[];
 
-/** Tensors that require grad as results of one node called `name`, through which their gradients pass. */
+/** Returns tensors that require grad as results of one node called `name`, through which their gradients pass. */
 export function passedThrough(
   tensors: readonly Tensor[],
   name: string,

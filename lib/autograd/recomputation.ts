@@ -1,2 +1,2 @@
-/** The public functions that compute intermediates again instead of keeping them. */
+/** The public functions that recompute intermediates instead of saving them. */
 export { checkpoint, type CheckpointOptions, checkpointSequential } from "./checkpoint.ts";

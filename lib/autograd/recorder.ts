@@ -16,20 +16,20 @@ import {
 } from "../ops/graph_builder.ts";
 import { differentiableResults, type TapeEntry } from "./gradient_tape.ts";
 
-/** A tape in the making. */
+/** A tape being recorded. */
 export class Recorder {
   readonly tape: TapeEntry<GraphValue>[] = [];
-  /** The values that a gradient can reach. */
+  /** The values that require gradients. */
   readonly requiring: Set<GraphValue> = new Set();
-  /** The ops, recorded. */
+  /** The recorded ops. */
   readonly api: OpApi<GraphValue> = graphApi((call) => this.call(call));
   /** Off inside noGrad. */
   enabled = true;
 
-  /** `run` makes calls for real; `around` is stored with each entry. */
+  /** `run` executes calls; `around` is stored with each entry. */
   constructor(readonly run: RunCall, readonly around?: () => (() => () => void) | undefined) {}
 
-  /** Makes a call and records it where a gradient may be asked for. */
+  /** Makes a call and records it if it may need gradients. */
   call(call: OpCall<GraphValue>): Results {
     const { definition, args } = call;
     const inputs = tensorArguments(args).map(({ value }) => value);
@@ -49,14 +49,14 @@ export class Recorder {
     return kept;
   }
 
-  /** Lets the gradient of `to` flow on to `from`, which has the same place on the tape. */
+  /** Passes the gradient of `to` on to `from`, at the same position of the tape. */
   join(from: GraphValue, to: GraphValue): void {
     this.tape.push({ kind: "same", from, to });
     this.requiring.add(to);
   }
 }
 
-/** A result that is an argument itself gets an identity of its own, since gradients are kept by identity. */
+/** Gives a result that is an argument itself an identity of its own, since gradients are stored by identity. */
 function fresh(out: GraphValue, inputs: readonly GraphValue[]): GraphValue {
   return inputs.includes(out) ? new GraphValue(out.node, out.meta) : out;
 }

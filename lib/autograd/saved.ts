@@ -1,6 +1,6 @@
 /**
- * Tensors saved for backward passes, restored with the place in the graph that they had. Invariant: a tensor that was
- * written in place since is never restored.
+ * Tensors saved for backward passes, restored with their position in the graph. Invariant: a tensor that was written in
+ * place since is never restored.
  */
 import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -21,7 +21,7 @@ export class SavedTensor {
   /** The value packed by hooks; null without hooks. */
   #packed: PackedTensor | null;
 
-  /** Saves a tensor; `edge` is its place in the graph where that is not yet known to it. */
+  /** Saves a tensor; `edge` is its position in the graph if the tensor does not know it yet. */
   constructor(tensor: Tensor, edge: Edge | null = gradientEdge(tensor)) {
     this.#packed = packed(tensor);
     this.#tensor = this.#packed === null ? tensor : null;
@@ -31,8 +31,8 @@ export class SavedTensor {
   }
 
   /**
-   * The tensor. Where it was released or has changed since, one that throws when its elements are read: a rule
-   * may have no use for them in this pass.
+   * Returns the tensor. If it was released or has changed since, the returned one throws when its elements are read: a
+   * rule may not need them in this pass.
    */
   unpack(node: string): Tensor {
     const tensor = this.#tensor, layout = this.layout;

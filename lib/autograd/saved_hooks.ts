@@ -9,7 +9,7 @@ import { aliasOf, ops } from "../tensor/eager.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
-/** Keeps a tensor in another way, and gives it back. */
+/** Stores a tensor in another form, and restores it. */
 export interface SavedTensorHooks<P = unknown> {
   pack(tensor: Tensor): P;
   unpack(packed: P): Tensor;
@@ -17,13 +17,13 @@ export interface SavedTensorHooks<P = unknown> {
 
 interface InForce {
   hooks: SavedTensorHooks | null;
-  /** Why no hooks may be set now; null: they may. */
+  /** Why no hooks may be set now; null: they may be. */
   refusal: string | null;
 }
 
 const inForce: InForce = { hooks: null, refusal: null };
 
-/** Runs `body` with hooks for what is saved in it, instead of those in force. */
+/** Runs `body` with hooks for the tensors saved in it, instead of the current ones. */
 export function savedTensorsHooks<P, R>(
   pack: (tensor: Tensor) => P,
   unpack: (packed: P) => Tensor,
@@ -40,14 +40,14 @@ export function savedTensorsHooks<P, R>(
   return scoped(body, () => inForce.hooks = former);
 }
 
-/** Runs `body`, in which no hooks may be set: `message` says why. */
+/** Runs `body`, in which no hooks may be set; `message` is the reason. */
 export function disableSavedTensorsHooks<R>(message: string, body: () => R): R {
   const former = inForce.refusal;
   inForce.refusal = message;
   return scoped(body, () => inForce.refusal = former);
 }
 
-/** Keeps what is saved in `body` on the CPU, as `torch.autograd.graph.save_on_cpu`. */
+/** Saves tensors in `body` on the CPU, like `torch.autograd.graph.save_on_cpu`. */
 export function saveOnCpu<R>(body: () => R): R {
   return savedTensorsHooks(
     (tensor) => ({ device: tensor.device, kept: noGrad(() => ops.clone(tensor.cpu())) }),
@@ -56,14 +56,14 @@ export function saveOnCpu<R>(body: () => R): R {
   );
 }
 
-/** A tensor that is kept by hooks. */
+/** A tensor packed by hooks. */
 export class PackedTensor {
   readonly #packed: unknown;
   readonly #hooks: SavedTensorHooks;
 
   constructor(hooks: SavedTensorHooks, tensor: Tensor) {
     this.#hooks = hooks;
-    // Hooks see what has no history, and their own operations have none
+    // Hooks see tensors without history, and their own operations are not recorded
     this.#packed = noGrad(() => withoutHooks(() => hooks.pack(aliasOf(tensor))));
   }
 
@@ -84,7 +84,7 @@ function withoutHooks<R>(body: () => R): R {
   return scoped(body, () => inForce.hooks = former);
 }
 
-/** The tensor as the hooks in force keep it; null where there are none. */
+/** Returns the tensor packed by the current hooks; null if there are none. */
 export function packed(tensor: Tensor): PackedTensor | null {
   return inForce.hooks === null ? null : new PackedTensor(inForce.hooks, tensor);
 }

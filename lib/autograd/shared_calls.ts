@@ -1,7 +1,6 @@
 /**
- * Replays captured calls of collectives: the result is a call in the new graph with a gradient on the tape.
- * Invariant: the gradient is one call of a collective, after all calls that the pass has made before, as on every
- * other process.
+ * Replays captured calls of collectives: the result is a call in the new graph with a gradient on the tape. Invariant:
+ * the gradient is one call of a collective, after all earlier calls of the pass, as on every other process.
  */
 import { InternalError } from "../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
@@ -31,7 +30,7 @@ const SHARED: OpDefinition = {
   samples: [],
 };
 
-/** A replay in progress: where calls go. */
+/** The destination of replayed calls. */
 export interface Replaying {
   readonly builder: GraphBuilder;
   readonly core: OpApi<GraphValue>;
@@ -40,7 +39,7 @@ export interface Replaying {
   readonly shared: Record<string, unknown>;
 }
 
-/** Appends a captured call; `rest`: its arguments behind the tensor. */
+/** Appends a captured call; `rest`: its arguments after the tensor. */
 export function callShared(
   replay: Replaying,
   { node, op, input, rest }: {

@@ -15,10 +15,7 @@ import { findTarget } from "../ops/table.ts";
 import { takenApart } from "../ops/taken_apart.ts";
 import { DataDependentSize } from "../sym/decide.ts";
 
-/**
- * Returns whether a node shows elements of its first argument: views do, and compositions that end in views of
- * arguments.
- */
+/** Returns whether a node aliases its first argument: views do, and compositions that end in views of arguments. */
 export function showsArgument(node: Node): boolean {
   const definition = findTarget(node.target)?.definition;
   if (!definition) return false;
@@ -39,7 +36,7 @@ function showsItsArgument(called: OpCall<GraphValue>): boolean {
   });
 }
 
-/** A composition that refuses its arguments gives nothing: whoever runs the call gets its error. */
+/** A composition that rejects its arguments returns nothing: the run of the call throws its error. */
 function resultsOf(call: OpCall<GraphValue>): readonly GraphValue[] {
   try {
     return takenApart(call);

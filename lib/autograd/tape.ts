@@ -25,7 +25,7 @@ import {
 } from "./node.ts";
 import { OpNode, ruleReads } from "./op_node.ts";
 
-/** Makes results know the call that made them. */
+/** Sets the node of results. */
 export function record(call: {
   readonly definition: OpDefinition;
   readonly args: TensorArgs;
@@ -44,7 +44,7 @@ export function record(call: {
   node.saveResults(call.results);
 }
 
-/** Records an in-place call around `write`, which does it. */
+/** Records an in-place call around `write`, which performs it. */
 export function recordInplace(
   call: { readonly definition: OpDefinition; readonly args: TensorArgs },
   target: Tensor,
@@ -75,7 +75,7 @@ export function recordInplace(
   node.saveResults([target]);
 }
 
-/** A step on the way from the gradient of a base to that of a view, and back. */
+/** A step on the path from the gradient of a base to that of a view, and back. */
 interface SliceStep {
   readonly read: (whole: Tensor) => Tensor;
   /** The whole with the elements of the step replaced. */
@@ -83,8 +83,8 @@ interface SliceStep {
 }
 
 /**
- * The steps between a base and a view that is written to. Where a view repeats elements or addresses memory, all of
- * them are one, by strides. Throws DynError for a base that strides do not describe.
+ * Returns the steps between a base and a view that is written to. If a view repeats elements or addresses memory, they
+ * become one step, by strides. Throws DynError for a base that strides do not describe.
  */
 function stepsToWrite(view: Tensor, { base, steps }: ViewState<Tensor>): readonly SliceStep[] {
   const isInvertible = ({ definition, definition: { implementation } }: ViewStep<Tensor>) =>
@@ -108,7 +108,7 @@ function stepsToWrite(view: Tensor, { base, steps }: ViewState<Tensor>): readonl
   }];
 }
 
-/** The operation that made a tensor; for views of what was written in place, as of now. */
+/** Returns the operation that created a tensor; for views of a base written in place, the current one. */
 export function gradFnOf(tensor: Tensor): Node | null {
   const viewState = viewOf(tensor);
   if (viewState !== null && viewState.version !== tensor.storage.version) {
@@ -184,7 +184,7 @@ class CopySlices extends Node {
 
   apply([grad = null]: readonly (Tensor | null)[], { wanted }: ApplyOptions): readonly (Tensor | null)[] {
     if (grad === null) return this.edges.map(() => null);
-    // bases are row-major, and what viewed them may need that
+    // bases are row-major, and their views may rely on that
     const whole = ops.contiguous(grad);
     const along: Tensor[] = [whole];
     for (const step of this.#steps) along.push(step.read(along.at(-1) ?? whole));
@@ -209,7 +209,7 @@ class CopySlices extends Node {
   }
 }
 
-/** `viewed` with the elements that the step sees replaced. */
+/** Returns `viewed` with the elements of the step replaced. */
 function writeBack(step: ViewStep<Tensor>, viewed: Tensor, value: Tensor): Tensor {
   const { implementation } = step.definition;
   if (implementation.kind !== "view" || !implementation.writeBack) {
@@ -218,7 +218,7 @@ function writeBack(step: ViewStep<Tensor>, viewed: Tensor, value: Tensor): Tenso
   return implementation.writeBack(ops, withViewed(step, viewed), { value, index: step.index });
 }
 
-/** Calls `hook` with a leaf whenever a gradient was added to its `.grad`. */
+/** Calls `hook` with a leaf whenever a gradient has been added to its `.grad`. */
 export function registerAccumulationHook(tensor: Tensor, hook: (variable: Tensor) => void): HookHandle {
   const edge = gradientEdge(tensor);
   if (!(edge?.node instanceof AccumulateGrad)) {

@@ -1,6 +1,6 @@
 /**
- * Replays captured calls whose gradient only the tape can take. Invariant: nothing computes these gradients here:
- * they are inputs of the new graph, with metadata of the tangents.
+ * Replays captured calls that only the tape can differentiate. Invariant: nothing computes these gradients here: they
+ * are inputs of the new graph, with metadata of the tangents.
  */
 import { InternalError } from "../base/errors.ts";
 import { contiguousMeta } from "../graph/meta.ts";
@@ -44,7 +44,7 @@ export function recordTaped(
     args: { inputs: required },
     outs: [out],
     own: (_, read) => {
-      // Whether a pass before has let go of it is found out by looking
+      // Whether an earlier pass has released it is found out by reading
       void read(out).node;
       return required.map(({ shape, dtype, device }) => {
         const tensor = contiguousMeta(shape, dtype, device);

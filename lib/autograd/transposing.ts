@@ -13,7 +13,7 @@ export type Transposing =
   & Pick<SharedOp, "transposed">
   & Partial<Pick<SharedOp, "mostJoined" | "isCopy" | "runInPlace">>;
 
-/** Says how an op is differentiated, and makes it known to graphs. */
+/** Defines an op with its gradient, and registers it for graphs. */
 export function transposing(
   op: CustomOp,
   { transposed, mostJoined = () => 0, isCopy = false, runInPlace = null }: Transposing,

@@ -12,7 +12,7 @@ import { deviceNamed, isShapesOnly } from "../tensor/storage.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { type CustomOp, customOp, type OpFunction } from "./custom_op.ts";
 
-/** A kernel in the languages of the devices that it is for. */
+/** A kernel in the languages of the devices that it supports. */
 export interface KernelOptions<F extends OpFunction> {
   /**
    * For the CPU: C++ that defines `void kernel(…)` with a pointer for each tensor among the arguments (`const float*`, to
@@ -24,16 +24,16 @@ export interface KernelOptions<F extends OpFunction> {
    * and the numbers as `numbers`, all of them arrays. Tensors are of float32 and int32.
    */
   readonly wgsl?: string;
-  /** The numbers that kernels get, by the arguments; unless given, the numbers among these. */
+  /** Returns the numbers for kernels, given the arguments; by default, the numbers among these. */
   readonly numbers?: (...args: Parameters<F>) => readonly number[];
   /**
-   * Workgroups along x and y, by the arguments; unless given, as many of 64 invocations along x as the first result has
-   * elements.
+   * Returns workgroups along x and y, given the arguments; by default, one invocation along x per element of the first
+   * result, 64 per group.
    */
   readonly workgroups?: (...args: Parameters<F>) => readonly [x: number, y?: number];
 }
 
-/** Invocations of a workgroup where nothing else is said. */
+/** Default number of invocations of a workgroup. */
 const WORKGROUP = 64;
 
 /**
@@ -113,7 +113,7 @@ export function kernel<F extends OpFunction>(
   return op;
 }
 
-/** A tensor whose elements lie in row-major order from the start of its memory. */
+/** Returns a tensor whose elements are in row-major order from the start of its memory. */
 function fromItsStart(tensor: Tensor): Tensor {
   const packed = ops.contiguous(tensor);
   return packed.offset === 0 ? packed : ops.clone(packed);

@@ -126,7 +126,7 @@ const caseOfCall = (
   args,
 });
 
-/** Reports an error of a compilation or a compiled graph, unless it is the program's own. */
+/** Reports an error of a compilation or a compiled graph, unless it is one of the program's own. */
 function onError(error: unknown, about: About, args: readonly unknown[]): void {
   if (error instanceof Unsupported || !args.every(hasElements)) return;
   const { title, level, compiler } = about;
@@ -158,7 +158,7 @@ function reporting(compiled: CompiledFunction, about: About): CompiledFunction {
   };
 }
 
-/** Writes a graph before it is compiled; false where elements of its inputs are not known yet. */
+/** Writes a graph before it is compiled; false if elements of its inputs are not known yet. */
 function writeFirst(about: About, examples: readonly unknown[]): boolean {
   if (!examples.every(hasElements)) return false;
   const path = modes.without(() => writeCase(caseOfCall(about, examples), { kind: "unknown" }, about.title));

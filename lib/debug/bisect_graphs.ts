@@ -1,6 +1,6 @@
 /**
- * Switches off, for `dyn bisect`, the compilation of whole graphs and of ops of functional graphs: of a graph that is
- * cut, only the first ops are compiled and the rest run one by one. Invariant: without a bisection nothing changes.
+ * Disables, for `dyn bisect`, the compilation of whole graphs and of ops of functional graphs: in a graph that is cut,
+ * only the first ops are compiled and the rest run one by one. Invariant: without a bisection nothing changes.
  */
 import { bisection } from "../base/bisect.ts";
 import type { CompiledFunction } from "../graph/backend.ts";
@@ -26,7 +26,7 @@ export const bisectInterposer: Interposer = {
   },
 };
 
-/** A captured graph in a line: its function, and the lines that it covers. */
+/** Describes a captured graph on one line: its function, and the lines that it covers. */
 function graphText({ graph }: GraphModule): string {
   const [first] = graph.nodes.filter(({ op }) => op.startsWith("call_")).flatMap((n) =>
     userPosition(n) ?? []
@@ -34,7 +34,7 @@ function graphText({ graph }: GraphModule): string {
   return `a graph of ${currentTitle()}${first ? `, from ${positionText(first)}` : ""}`;
 }
 
-/** A graph whose nodes up to one are compiled; the others run by interpretation. */
+/** Compiles the nodes of a graph up to one; the others are interpreted. */
 function compiledUpTo(
   gm: GraphModule,
   last: Node,
@@ -42,7 +42,7 @@ function compiledUpTo(
 ): CompiledFunction {
   const { nodes, placeholders, output } = gm.graph;
   const end = nodes.indexOf(last);
-  // A getitem of the last compiled op's results belongs to it.
+  // A getitem of the last compiled op's results belongs to it
   const isFirst = (node: Node, at: number) =>
     at <= end ||
     (node.target === "getitem" && [...node.inputs()].every((input) => nodes.indexOf(input) <= end));

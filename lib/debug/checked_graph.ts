@@ -25,7 +25,7 @@ import { accuracyFault, type Stage, type Surroundings, within } from "./repro/ca
 /** The parts of a checked graph. */
 export interface CheckedParts {
   readonly compiled: CompiledFunction;
-  /** The graph as it was before a backend saw it. */
+  /** The graph before any backend changed it. */
   readonly reference: GraphModule;
   /** The graph that it is a copy of. */
   readonly original: Graph;
@@ -37,7 +37,7 @@ export interface CheckedParts {
   readonly tool: "shadow" | "repro";
   readonly stage: Stage;
   readonly backendName: string;
-  /** The function that the graph is of. */
+  /** The name of the graph's function. */
   readonly title: string;
   /** Settings under which it was compiled. */
   readonly surroundings: Surroundings;
@@ -45,7 +45,7 @@ export interface CheckedParts {
   readonly minified: boolean;
 }
 
-/** A graph that nobody changes any more. */
+/** Returns a copy of a graph that is never changed. */
 export function snapshotOf(gm: GraphModule): GraphModule {
   return new GraphModule(copyGraph(gm.graph), gm.attributes, gm.runner, gm.signature);
 }
@@ -72,7 +72,7 @@ export class CheckedGraph {
     return this.#isWrong ? this.#runPlainly(args) : compiled(...args);
   };
 
-  /** A call that fails and has written nothing is one of the graph that was captured, not of its copy. */
+  /** An error of a call that has written nothing comes from the captured graph, not from its copy. */
   #runPlainly(args: readonly unknown[]): unknown {
     const { reference, original } = this.#parts;
     try {
@@ -87,7 +87,7 @@ export class CheckedGraph {
     try {
       counters.add(tool, "checked");
       const finding = modes.without(() => check({ compiled, gm: reference }, args));
-      // Tools must not check the parts that are compiled during the search.
+      // Tools must not check the parts that are compiled during the search
       const quiet = { shadow: 0, reproAfter: "" };
       if (finding) modes.without(() => config.patch(quiet, () => this.#report(finding, args)));
     } catch (error) {

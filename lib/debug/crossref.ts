@@ -45,7 +45,7 @@ function compare(node: Node, value: unknown, sizeOf: (symbol: Sym) => number): v
   );
 }
 
-/** Strides of dimensions of size 1, and of tensors without elements, do not matter. */
+/** Strides of dimensions of size 1, and of tensors without elements, do not matter */
 function textOf({ shape, strides, dtype, device }: Omit<TensorMeta, "offset">): string {
   const empty = shape.some((size) => size === 0);
   const shown = strides.map((stride, d) => empty || shape[d] === 1 ? 0 : stride);

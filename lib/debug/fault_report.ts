@@ -19,7 +19,7 @@ const MOST_SHOWN = 8;
 /** Time limit of a minification inside a program. */
 const MILLISECONDS = 60_000;
 
-/** The function that is being compiled, for titles; read while it is. */
+/** Returns the function that is being compiled, for titles. */
 export function currentTitle(): string {
   const compile = recording.current();
   return compile ? functionTitle(compile.root ?? compile) : "a graph";
@@ -29,15 +29,15 @@ export function currentTitle(): string {
 export interface FaultReport {
   readonly found: ReproCase;
   readonly fault: Fault;
-  /** The function that the graph is of. */
+  /** The name of the graph's function. */
   readonly title: string;
   /** Further lines at the top of the program. */
   readonly notes?: readonly string[];
-  /** Whether the case is made smaller first. */
+  /** Whether the case is minified first. */
   readonly minified: boolean;
 }
 
-/** Writes a repro and tries it; lines that say where it is and what it is worth. */
+/** Writes a repro and runs it; returns lines that say where it is and whether it fails. */
 export function reportFault(report: FaultReport, compile: GraphCompiler): string[] {
   const { found, fault, title, minified, notes = [] } = report;
   try {
@@ -51,7 +51,7 @@ export function reportFault(report: FaultReport, compile: GraphCompiler): string
   }
 }
 
-/** Writes a case as it is and gives the path of the program. Throws DynError where it cannot be written. */
+/** Writes a case unchanged and returns the path of the program. Throws DynError if it cannot be written. */
 export function writeCase(found: ReproCase, fault: Fault, title: string): string {
   return writeProgram({ ...found, ...replayed(found, fault) }, { fault, title, notes: [] });
 }
@@ -62,7 +62,7 @@ const HEADLINES: Readonly<Record<Fault["kind"], string>> = {
   unknown: "A graph",
 };
 
-/** Writes a case, which can be written as it is, and gives the path of the program. */
+/** Writes a case that needs no change and returns the path of the program. */
 export function writeProgram(
   found: ReproCase,
   { fault, title, notes }: Pick<FaultReport, "fault" | "title"> & { readonly notes: readonly string[] },
@@ -103,14 +103,17 @@ function smaller(
   return { small, how: [summary, ...after > MOST_SHOWN ? [] : statementsOf(small)] };
 }
 
-/** A small graph, a statement a line. */
+/** Prints a small graph, one statement per line. */
 function statementsOf({ gm }: ReproCase): string[] {
   return printGraph(gm.graph).trimEnd().split("\n").slice(1, -1)
     .filter((line) => !/^ *(\/\/|$)/.test(line))
     .map((line) => `    ${line.trim().replace(/ {2}\w+( = \w+)* = null;$/, "")}`);
 }
 
-/** The case as a repro can write it: constants of the graph are inputs, sizes are numbers unless that fails. */
+/**
+ * Returns the case in a form that a repro can write: constants of the graph are inputs, sizes are numbers unless that
+ * fails.
+ */
 function replayed(found: ReproCase, fault: Fault): Pick<ReproCase, "gm" | "args"> {
   try {
     return rebuild(found, { dynamic: fault.kind === "error" });

@@ -9,13 +9,13 @@ import { config, type TraceConfig } from "../base/config.ts";
 import { DynError, messageOf } from "../base/errors.ts";
 import type { ArtifactRecord, CompileRecord, PhaseRecord, Recorder } from "../base/recording.ts";
 
-/** A file of the folder: its name and the setting that asks for it. */
+/** A file of the folder: its name and the setting that enables it. */
 interface DebugFile {
   readonly file: string;
   readonly setting: Exclude<keyof TraceConfig, "enabled">;
 }
 
-/** The artifacts that are kept, by name. */
+/** The artifacts that are written, by name. */
 const FILES: Readonly<Record<string, DebugFile>> = {
   graph_code: { file: "fx_graph_readable.js", setting: "fxGraph" },
   graph: { file: "fx_graph_code.js", setting: "fxGraph" },

@@ -14,29 +14,29 @@ import { isTensor, modes, recordsGrad, type Tensor } from "../tensor/tensor.ts";
 
 /** One op that ran. */
 export interface LoggedOp {
-  /** Its name in graphs, with an underscore where it wrote in place. */
+  /** Its name in graphs, with an underscore if it wrote in place. */
   readonly name: string;
   /** Its arguments, tensors by type and shape: `f32[2, 3]`. */
   readonly args: string;
   /** Types and shapes of the results. */
   readonly results: readonly string[];
-  /** Per result the sum of its elements' sizes, in double precision: equal values have equal digests. */
+  /** Per result the sum of its elements' absolute values, in double precision: equal values have equal digests. */
   readonly digests: readonly number[];
   /** Number of enclosing compositions. */
   readonly depth: number;
 }
 
-/** A log in the making. */
+/** A log being recorded. */
 export class DebugMode {
   /** The logged ops, in order. */
   readonly entries: LoggedOp[] = [];
 
-  /** Runs `body` and logs its ops; those that a composition is made of stand below it. */
+  /** Runs `body` and logs its ops; those inside a composition follow it, indented. */
   run<R>(body: () => R): R {
     return modes.with(new LoggingMode(this.entries, 0), body);
   }
 
-  /** The first entry whose results are not those of another log's entry of the same number; null where all agree. */
+  /** Returns the first entry whose results differ from the corresponding entry of another log; null if all agree. */
   firstDifference(other: DebugMode): readonly [LoggedOp | undefined, LoggedOp | undefined] | null {
     const count = Math.max(this.entries.length, other.entries.length);
     for (let at = 0; at < count; at++) {
@@ -46,7 +46,7 @@ export class DebugMode {
     return null;
   }
 
-  /** A line an op. */
+  /** Returns one line per op. */
   toString(): string {
     return this.entries.map(lineOf).join("\n");
   }
@@ -54,14 +54,14 @@ export class DebugMode {
 
 showAsText(DebugMode.prototype);
 
-/** Rounding is no difference: six digits of a digest are shown. */
+/** Rounding is no difference: six digits of a digest are shown */
 function lineOf({ name, args, results, digests, depth }: LoggedOp): string {
   const shown = results.map((each, at) => `${each} #${(digests[at] ?? 0).toPrecision(6)}`);
   return `${"  ".repeat(depth)}${name}(${args}) -> ${shown.join(", ")}`;
 }
 
 class LoggingMode implements DispatchMode<Tensor> {
-  /** The mode that receives the calls after this one: a batch, or tangents. */
+  /** The mode that receives the calls after this one: a batch, or tangents */
   readonly #outer: DispatchMode<Tensor> | null = modes.top;
 
   constructor(readonly entries: LoggedOp[], readonly depth: number) {}

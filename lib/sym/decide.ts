@@ -1,7 +1,7 @@
 /**
- * Questions about sizes, answered now. Known sizes and provable relations are answered without a trace; what
- * depends on a symbol is answered from its hint, and the answer is recorded as a guard by the symbol's decider.
- * Invariant: after an answer, the traced program is valid for every call that the recorded guards admit.
+ * Questions about sizes, answered now. Known sizes and provable relations are answered without a trace; what depends on
+ * a symbol is answered from its hint, and its decider records the answer as a guard. Invariant: after an answer, the
+ * traced program is valid for every call that the recorded guards admit.
  */
 import { DynError, InternalError } from "../base/errors.ts";
 import {
@@ -16,7 +16,7 @@ import {
   type UnbackedDecider,
 } from "./expr.ts";
 
-/** A decision needs a size that only elements of tensors say. */
+/** A decision depends on a data-dependent size. */
 export class DataDependentSize extends DynError {
   override readonly name = "DataDependentSize";
 }
@@ -26,7 +26,7 @@ export function isUnbacked(d: Dim): boolean {
   return typeof d !== "number" && unbackedOf(d) !== undefined;
 }
 
-/** Who answers for the first symbol of an expression that depends on elements. */
+/** Returns the decider of the first data-dependent symbol in an expression. */
 function unbackedOf(d: Sym): UnbackedDecider | undefined {
   for (const { node } of freeSymbols(d)) {
     if (node.kind === "symbol" && node.role.kind === "unbacked") return node.role.decider;
@@ -51,7 +51,7 @@ export function isAtMost(a: Dim, b: Dim): boolean {
   return typeof a === "number" && typeof b === "number" ? a <= b : decide("le", a, b);
 }
 
-/** a = b without asking: true or false where provable, undefined where it depends on a symbol. */
+/** a = b without a guard: true or false if provable, undefined if it depends on a symbol. */
 export function provablyEqual(a: Dim, b: Dim): boolean | undefined {
   const difference = sub(a, b);
   if (typeof difference === "number") return difference === 0;
@@ -59,19 +59,19 @@ export function provablyEqual(a: Dim, b: Dim): boolean | undefined {
   return lo > 0 || hi < 0 ? false : undefined;
 }
 
-/** The value of a size in the call being traced. Records nothing. */
+/** Returns the value of a size in the traced call. Records nothing. */
 export function hintOf(d: Dim): number {
   return typeof d === "number" ? d : evaluate(d, (s) => deciderOf(s).hintOf(s));
 }
 
-/** A size with what its guards say put in: a number where they leave one only. Records nothing. */
+/** Substitutes known facts into a size: a number if the guards leave only one. Records nothing. */
 export function simplified(d: Dim): Dim {
   if (typeof d === "number" || isUnbacked(d)) return d;
   const [symbol] = freeSymbols(d);
   return symbol ? deciderOf(symbol).simplify?.(d) ?? d : d;
 }
 
-/** The value of a size, from now on a constant: records that it equals its hint. */
+/** Makes a size a constant from now on and returns its value: records that it equals its hint. */
 export function specialize(d: Dim): number {
   if (isUnbacked(d)) throw unknownSize(d);
   const value = hintOf(d);
@@ -88,7 +88,7 @@ export interface Question {
 
 let asked: Question[] | null = null;
 
-/** Runs `body` and tells what it asked about sizes: asked again, the questions leave the same guards. */
+/** Runs `body` and returns the questions it asked about sizes: asking them again records the same guards. */
 export function questionsOf<T>(
   body: () => T,
 ): { readonly result: T; readonly questions: readonly Question[] } {

@@ -35,7 +35,7 @@ export function boundsOf(d: Dim): readonly [number, number] {
   return typeof d === "number" ? [d, d] : [d.lower, d.upper];
 }
 
-/** A new symbol; two calls make two symbols, whatever their names. */
+/** Creates a symbol; two calls create two symbols, whatever their names. */
 export function symbol(
   name: string,
   role: SymbolRole,
@@ -84,8 +84,8 @@ function makeSum(start: number, terms: Terms): Dim {
 }
 
 /**
- * c·(x mod q) + c·q·(x div q) → c·x, the definition of mod read backwards; c may hold symbolic factors. Undoes
- * what flattening and unflattening of an index leave. Changes `terms`; returns what goes to the constant.
+ * c·(x mod q) + c·q·(x div q) → c·x, the definition of mod read backwards; c may hold symbolic factors. Simplifies
+ * indices that were flattened and unflattened. Changes `terms`; returns what goes to the constant.
  */
 function rejoin(terms: Terms): number {
   let constant = 0;
@@ -105,7 +105,7 @@ function rejoin(terms: Terms): number {
   return constant;
 }
 
-/** d as coefficient·term, where it is that. */
+/** d as coefficient·term, if it has that form. */
 function singleTerm(d: Dim): { readonly term: Sym; readonly coefficient: number } | undefined {
   if (typeof d === "number") return undefined;
   if (d.node.kind !== "sum") return { term: d, coefficient: 1 };
@@ -163,7 +163,7 @@ export const ceilDiv = (a: Dim, b: Dim): Dim => floorDiv(add(a, sub(b, 1)), b);
 
 /** floor(a / b), b > 0. */
 export function floorDiv(a: Dim, b: Dim): Dim {
-  // Places in what has no elements, which nobody reaches
+  // Offsets into an empty tensor, which are never accessed
   if (b === 0) return 0;
   if (typeof a === "number" && typeof b === "number") return Math.floor(a / b);
   if (b === 1) return a;
@@ -203,7 +203,7 @@ export function mod(a: Dim, b: Dim): Dim {
   if (la >= 0 && (ua < lb || provablyLess(a, b))) return a; // 0 ≤ a < b → a
   const split = splitMultiples(a, b);
   if (split && split.quotient !== 0) return mod(split.rest, b);
-  // a mod b → (a + k·b) mod b, so that what is divided is not negative
+  // a mod b → (a + k·b) mod b, so that the dividend is not negative
   const lift = liftOf(a, b);
   if (lift > 0) return mod(add(a, mul(b, lift)), b);
   // (g·A + r) mod (g·m) → g·(A mod m) + r, 0 ≤ r < g
@@ -403,7 +403,7 @@ const NO_SYMBOLS: ReadonlySet<Sym> = new Set();
 /** Symbols of each expression; expressions are interned. */
 const symbolsIn = new WeakMap<Sym, ReadonlySet<Sym>>();
 
-/** All symbols in an expression, or those of several, in `into`. */
+/** Collects all symbols of an expression, or of several, in `into`. */
 export function freeSymbols(d: Dim, into?: Set<Sym>): ReadonlySet<Sym> {
   if (typeof d === "number") return into ?? NO_SYMBOLS;
   if (into) return collectSymbols(d, into);
@@ -444,7 +444,7 @@ export function substitute(d: Dim, replace: (symbol: Sym) => Dim): Dim {
   }
 }
 
-/** The sum of other terms; the same where all stay. */
+/** The sum of the substituted terms; the same object if none changes. */
 function substituteSum(
   sum: Sym,
   { constant: start, terms: list }: Extract<SymNode, { readonly kind: "sum" }>,

@@ -10,9 +10,9 @@ export type Dim = number | Sym;
 export type SymbolRole =
   /** A size that the caller passes; `decider` answers questions about it and records guards. */
   | { readonly kind: "size"; readonly decider: Decider }
-  /** A size or integer that only elements of tensors say: nothing is known of it before the program has run. */
+  /** A data-dependent size or integer: unknown before the program runs. */
   | { readonly kind: "unbacked"; readonly decider: UnbackedDecider }
-  /** The counter of a loop, in [0, size); `size` is there where comparisons should know a symbolic one. */
+  /** The counter of a loop, in [0, size); `size` is set if comparisons need a symbolic size. */
   | { readonly kind: "axis"; readonly size?: Dim }
   /** A value computed inside a kernel (indirect indexing), by its id. */
   | { readonly kind: "value"; readonly id: number };
@@ -21,13 +21,15 @@ export type SymbolRole =
 export interface Decider {
   /** The value in the call that is being traced. */
   hintOf(symbol: Sym): number;
-  /** An expression with what was recorded so far put in. Absent: itself. */
+  /** Substitutes recorded facts into an expression. Absent: no change. */
   simplify?(d: Dim): Dim;
   /** Records that `relation` between `left` and `right` was assumed to be `outcome`. */
   assume(relation: Relation, sides: readonly [Dim, Dim], outcome: boolean): void;
 }
 
-/** Answers comparisons about sizes that nobody knows yet, and sees to it that the answer is checked when they are. */
+/**
+ * Answers comparisons about sizes that are still unknown, and makes the program check the answer once they are known.
+ */
 export interface UnbackedDecider {
   /** Returns whether `relation` holds between `left` and `right`. Throws if neither answer is justified. */
   decide(relation: Relation, sides: readonly [Dim, Dim]): boolean;
@@ -55,11 +57,11 @@ export type SymNode =
 
 let nextId = 0;
 
-/** One interned expression. Make them with the functions of this file. */
+/** One interned expression. Created by the functions of this file. */
 export class Sym {
   /** @internal */
   readonly id: number = nextId++;
-  /** Inclusive bounds, ±Infinity where unknown. */
+  /** Inclusive bounds, ±Infinity if unknown. */
   constructor(
     /** @internal */
     readonly node: SymNode,

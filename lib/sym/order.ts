@@ -1,7 +1,6 @@
 /**
- * The order of terms and factors: structural, not by age, so that equal programs have equal texts, whatever the
- * process did before. Invariant: symbols come before expressions over them; only symbols with equal text are ordered
- * by age.
+ * The order of terms and factors: structural, not by age, so that equal programs have equal texts in any process.
+ * Invariant: symbols come before expressions over them; only symbols with equal text are ordered by age.
  */
 import type { Dim, Sym, SymbolRole, SymNode } from "./node.ts";
 
@@ -17,7 +16,7 @@ const KINDS: Readonly<Record<SymNode["kind"], number>> = {
 
 const ROLES: Readonly<Record<SymbolRole["kind"], number>> = { size: 0, unbacked: 1, axis: 2, value: 3 };
 
-/** Negative where `a` stands before `b`, positive where behind, 0 where they are one. */
+/** Negative if `a` precedes `b`, positive if it follows, 0 if they are the same. */
 export function compare(a: Dim, b: Dim): number {
   if (a === b) return 0;
   if (typeof a === "number") return typeof b === "number" ? a - b : -1;
@@ -41,7 +40,7 @@ function compareNames(a: string, b: string): number {
 }
 
 function compareBounds(a: Sym, b: Sym): number {
-  // Differences of equal infinities are no numbers
+  // The difference of equal infinities is NaN
   return (a.lower === b.lower ? 0 : a.lower - b.lower) || (a.upper === b.upper ? 0 : a.upper - b.upper);
 }
 

@@ -40,7 +40,7 @@ interface SymbolInfo {
   readonly printed: Sym;
 }
 
-/** Sizes and strides of a tensor, symbolic where they may change. */
+/** Sizes and strides of a tensor, symbolic if they may change. */
 export interface SymbolicLayout {
   readonly shape: readonly Dim[];
   readonly strides: readonly Dim[];
@@ -69,20 +69,23 @@ export class ShapeEnv implements Decider, UnbackedDecider {
   readonly #byHint = new Map<number, Sym>();
   /** Further sources of values that are already known. */
   readonly #equalSources: { readonly source: SizeSource; readonly equals: Dim }[] = [];
-  /** Symbols proven equal to other expressions; the expressions mention no replaced symbol. */
+  /** Symbols proven equal to other expressions, which mention no replaced symbol. */
   readonly #replaced = new Map<Sym, Dim>();
   /** Known ranges of symbols and of sums without constant. */
   readonly #ranges = new Map<Sym, Range>();
   /** Expressions known to be zero (and not solvable for a symbol), and known not to be. */
   readonly #zero = new Set<Sym>();
   readonly #nonZero = new Set<Sym>();
-  /** Sizes that only elements say, and what is known of them from what they are. */
+  /** Data-dependent sizes, with the ranges that their operations imply. */
   readonly #unbacked = new Map<Sym, Range>();
   #frozen = false;
-  /** Whether questions about sizes that only elements say are answered; where they are not, they are refused. */
+  /** Whether questions about data-dependent sizes are answered; otherwise they are errors. */
   mayAssume = true;
 
-  /** `noted` is told which symbols are made, or assumed something of; it gives where in the program that is, for logs. */
+  /**
+   * `noted` is called with symbols that are created or constrained, and returns the current place in the program, for
+   * logs.
+   */
   constructor(private readonly noted: (symbols: Iterable<Sym>) => string = () => "") {}
 
   /**
@@ -114,7 +117,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     return made;
   }
 
-  /** A size or integer that only elements of tensors say, within known bounds, ends included. */
+  /** Creates a data-dependent size or integer within known inclusive bounds. */
   createUnbacked([lower, upper]: readonly [number, number]): Sym {
     const made = symbol(`u${this.#unbacked.size}`, { kind: "unbacked", decider: this }, [lower, upper]);
     this.#unbacked.set(made, { lower, upper });
@@ -151,9 +154,9 @@ export class ShapeEnv implements Decider, UnbackedDecider {
   }
 
   /**
-   * Answers a question of an op about a size that only elements say. The answer is the one that most calls give, and
-   * is checked in each: such a size is neither 0 nor 1, fits where it has to fit, and is small beside other sizes.
-   * Throws DataDependentSize where nothing may be assumed.
+   * Answers a question of an op about a data-dependent size. The answer is that of most calls, and is checked in each:
+   * such a size is neither 0 nor 1, matches where it must, and is small compared with other sizes. Throws
+   * DataDependentSize if nothing may be assumed.
    */
   decide(relation: Relation, sides: readonly [Dim, Dim]): boolean {
     const known = this.known(relation, sides);
@@ -176,7 +179,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     return value === 0 || value === 1;
   }
 
-  /** The answer for sizes as in the traced call, unknown ones as small as they may be from 2 on. */
+  /** Returns the answer for sizes of the traced call, with unknown ones as small as possible from 2 on. */
   #usual(relation: "lt" | "le", difference: Dim): boolean {
     const value = evaluate(difference, (s) => {
       const known = this.#unbacked.has(s) ? this.#rangeOf(s) : undefined;
@@ -187,7 +190,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
 
   /**
    * The layout of an input whose dimensions in `dynamic` may change. A stride that is the product of another
-   * dimension's size and stride in the traced call is taken to be that product always (and guarded). "unbacked": a
+   * dimension's size and stride in the traced call is assumed always to be that product (and guarded). "unbacked": a
    * size that no guard may mention.
    */
   createLayout(
@@ -241,7 +244,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     this.#frozen = true;
   }
 
-  /** The symbols made so far. */
+  /** The symbols created so far. */
   get symbols(): readonly Sym[] {
     return [...this.#symbols.keys()];
   }
@@ -255,18 +258,18 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     return this.#infoOf(s).hint;
   }
 
-  /** The value that the guards leave to a size, where there is only one. */
+  /** Returns the only value that the guards allow for a size, or undefined. */
   constantOf(d: Dim): number | undefined {
     const known = this.simplify(d);
     return typeof known === "number" ? known : undefined;
   }
 
-  /** An expression with what is known put in. */
+  /** Substitutes known facts into an expression. */
   simplify(d: Dim): Dim {
     return substitute(d, (s) => this.#replaced.get(s) ?? s);
   }
 
-  /** Inclusive bounds of a size under everything that is known. */
+  /** Inclusive bounds of a size, given all known facts. */
   boundsOf(d: Dim): readonly [number, number] {
     const { lower, upper } = this.#rangeOf(this.simplify(d));
     return [lower, upper];
@@ -335,7 +338,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     return unique([...guards, ...rest]);
   }
 
-  /** The guards as they are printed. */
+  /** The guards as printed. */
   guardTexts(): string[] {
     return this.guards().map((guard) => guard.text);
   }
@@ -414,7 +417,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     }
   }
 
-  /** e = 0 as symbol = value, for the newest symbol that stands alone in a term with coefficient ±1. */
+  /** e = 0 as symbol = value, for the newest symbol that is a term of its own with coefficient ±1. */
   #solve(e: Sym): readonly [Sym, Dim] | undefined {
     const { constant, terms } = linear(e), late = isUnbacked(e);
     const [only] = terms;
@@ -437,7 +440,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     if (lower > 0 || upper < 0 || this.#nonZero.has(e) || this.#nonZero.has(negated(e))) return;
     this.#adding(e, () => `${e} != 0`);
     const { constant, terms: [first, ...others] } = linear(e);
-    // At the end of a range an inequality moves the end.
+    // At the end of a range an inequality shrinks the range
     if (first && others.length === 0 && Math.abs(first.coefficient) === 1) {
       const excluded = -constant / first.coefficient;
       const range = this.#rangeOf(first.term);

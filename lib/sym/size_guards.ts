@@ -5,14 +5,14 @@ import type { Dim, Sym } from "./expr.ts";
 import { isUnbacked } from "./decide.ts";
 import type { Range } from "./terms.ts";
 
-/** The part of a value that a size is. */
+/** The part of a value that determines a size. */
 export type SourcePart =
   | { readonly kind: "value" }
   | { readonly kind: "shape"; readonly dim: number }
   | { readonly kind: "stride"; readonly dim: number }
   | { readonly kind: "offset" };
 
-/** The source of a size: a part of a value that guards know by its text, `L["x"]`. */
+/** The source of a size: a part of a value that guards refer to by text, `L["x"]`. */
 export interface SizeSource {
   readonly base: string;
   readonly part: SourcePart;
@@ -68,17 +68,17 @@ export function sourceText({ base, part }: SizeSource): string {
   }
 }
 
-/** A condition on what has a text. */
+/** A condition on a guard text. */
 export function inRange(text: string, { lower, upper }: Range): string {
   const left = lower === -Infinity ? "" : `${lower} <= `;
   const right = upper === Infinity ? "" : ` <= ${upper}`;
   return left || right ? left + text + right : `${text} is an integer`;
 }
 
-/** A range as logs print it. */
+/** Formats a range for logs. */
 export const rangeText = ([lower, upper]: readonly [number, number]) => `[${lower}, ${upper}]`;
 
-/** Each guard once, by its text. */
+/** Returns the guards without duplicates, by text. */
 export function unique(guards: readonly SizeGuard[]): SizeGuard[] {
   return [...new Map(guards.map((guard) => [guard.text, guard])).values()];
 }

@@ -1,7 +1,7 @@
 /**
- * Views of symbolic expressions that reasoning about them needs: as a sum of terms, as a difference of two sums
- * without negative coefficients, and as an interval over the intervals of its operands. Invariant: nothing here
- * records or assumes anything.
+ * Symbolic expressions in the forms that proofs need: as a sum of terms, as a difference of two sums without negative
+ * coefficients, and as an interval over the intervals of its operands. Invariant: nothing here records or assumes
+ * anything.
  */
 import { InternalError } from "../base/errors.ts";
 import { add, type Dim, mul, operandsOf, type Sym } from "./expr.ts";
@@ -12,7 +12,7 @@ export interface Range {
   readonly upper: number;
 }
 
-/** The interval of what nothing is known of. */
+/** The interval of an unknown value. */
 export const EVERYTHING: Range = { lower: -Infinity, upper: Infinity };
 
 /** A sum: constant + Σ coefficient · term. */
@@ -45,7 +45,7 @@ export function split(e: Dim): readonly [Dim, Dim] {
   return [positive, negative];
 }
 
-/** Bounds of an expression that is not a sum, were its operands symbols with these ranges. */
+/** Returns bounds of an expression that is not a sum, as if its operands were symbols with these ranges. */
 export function rebuiltBounds(s: Sym, rangeOf: (d: Dim) => Range): readonly [number, number] {
   const ranges = operandsOf(s).map(rangeOf);
   const corners = (combine: (a: number, b: number) => number): readonly [number, number] => {

@@ -21,7 +21,7 @@ export interface OverBatch {
   run<R>(body: () => R): R;
 }
 
-/** A batch and which tensors have it: one truth value for each tensor of a call, in order. */
+/** A batch, and which tensors have it: one boolean for each tensor of a call, in order. */
 export interface BatchPlaces {
   readonly size: number;
   readonly batched: readonly boolean[];
@@ -44,7 +44,7 @@ function make(definition: OpDefinition, { size, batched, over }: BatchPlaces): O
   const { gradient } = definition;
   if (gradient.kind !== "rule") throw new DynError(`Expected a rule for the gradient of ${definition.name}`);
   const entry = entryOf(definition);
-  /** The arguments as one element of the batch has them. */
+  /** Returns the arguments for one element of the batch. */
   const elementsOf = (args: TensorArgs, mode: OverBatch): TensorArgs => {
     let at = 0;
     return mapTensors(entry, args, (tensor) => batched[at++] ? mode.element(tensor) : tensor);
@@ -112,7 +112,7 @@ function make(definition: OpDefinition, { size, batched, over }: BatchPlaces): O
   };
 }
 
-/** Eager arguments. Throws OpByOp for others: no program is made of such an op. */
+/** Returns eager arguments. Throws OpByOp for others: such an op is never compiled. */
 function eagerArguments<T extends TensorLike>(o: OpApi<T>, args: ArgsOf<Params, T>): TensorArgs {
   if (!isEager(o, args)) throw new OpByOp();
   return args;
@@ -127,7 +127,7 @@ function isTensorLike(value: unknown): value is TensorLike {
   return typeof value === "object" && value !== null && "dtype" in value;
 }
 
-/** Eager tensors where the caller has eager tensors, as `eagerArguments` has found. */
+/** Casts tensors to eager ones, which `eagerArguments` has checked. */
 function asGiven<T extends TensorLike>(tensors: readonly unknown[]): readonly T[] {
   return tensors as readonly T[];
 }

@@ -36,19 +36,19 @@ type Call = Pick<ResolvedCall<Tensor>, "definition" | "args">;
 export class BatchingMode implements DispatchMode<Tensor>, Level {
   readonly name = "vmap";
   readonly opByOp = true;
-  /** The mode that receives the calls that this mode makes. */
+  /** The mode that receives the calls of this mode. */
   readonly #outer: DispatchMode<Tensor> | null = modes.top;
-  /** Off while parts of a call run that is recorded as a whole. */
+  /** False while parts of a call run that is recorded as a whole. */
   #records = true;
 
   constructor(readonly size: number, readonly randomness: Randomness) {}
 
-  /** One element of a tensor whose first dimension is the batch. */
+  /** Returns the element of a tensor whose first dimension is the batch. */
   element(whole: Tensor): Tensor {
     return elementOf(this, whole);
   }
 
-  /** The tensor with the batch first that an element stands for; undefined where it has no batch. */
+  /** Returns the tensor with leading batch dimension of an element, or undefined if it has no batch. */
   whole(tensor: Tensor): Tensor | undefined {
     return wholeOf(tensor, this);
   }
@@ -58,12 +58,12 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
     return modes.with(this, body);
   }
 
-  /** Makes calls on whole batches, as if there was no function over them. */
+  /** Makes calls on whole batches, below this function level. */
   below<R>(body: () => R): R {
     return unwatched(() => this.#outer === null ? modes.without(body) : modes.with(this.#outer, body));
   }
 
-  /** Calls code for each element of the batch, where any of its inputs has one. */
+  /** Calls code for each element of the batch, if any of its inputs has one. */
   apart(inputs: readonly (Tensor | null)[], code: OpaqueCode<Tensor>): readonly (Tensor | null)[] {
     const wholes = inputs.map((input) => input && this.whole(input));
     return this.below(() => {
@@ -104,8 +104,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
   }
 
   /**
-   * A call on tensors without the batch, which is made once; null where it is random and each element of the batch is to
-   * have its own.
+   * Makes a call on tensors without the batch once; null if it is random and each element of the batch needs its own.
    */
   #plain({ definition, args }: Call): readonly Tensor[] | null {
     const { kind } = definition.implementation;
@@ -117,7 +116,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
     return null;
   }
 
-  /** Runs parts of a call that is recorded as a whole: gradients flow on below, not here. */
+  /** Runs parts of a call that is recorded as a whole: gradients flow below, not here. */
   #unrecorded<R>(body: () => R): R {
     const former = this.#records;
     this.#records = false;
@@ -128,7 +127,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
     }
   }
 
-  /** A composition that is differentiated as a whole: as one op below, if gradients flow through it there. */
+  /** Calls a composition that is differentiated as a whole: as one op below, if gradients flow through it there. */
   #composed(
     { definition, args }: Call,
     compose: () => Tensor | readonly Tensor[],
@@ -193,7 +192,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
     });
   }
 
-  /** A result as one element, which shares memory with what it is a view of. */
+  /** Wraps a result as one element; views share memory with their base. */
   #resultOf({ definition, args }: Call, whole: Tensor, index: number): Tensor {
     const { implementation } = definition;
     const viewed = implementation.kind === "view" ? args[implementation.of] : undefined;
@@ -210,7 +209,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
     return result;
   }
 
-  /** Calls an op for each element of the batch: what has no rule. */
+  /** Calls an op without a batching rule for each element of the batch. */
   #eachApart({ definition, args, isBatched }: Apart): readonly Tensor[] {
     const text =
       `vmap: ${definition.name} has no rule for batches and runs for each element: ${this.size} calls`;
@@ -232,7 +231,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
     });
   }
 
-  /** Makes a call out of place and writes what it gives into the whole batch of the target. */
+  /** Makes a call out of place and writes its result into the whole batch of the target. */
   #inPlace({ definition, args }: Call): Tensor {
     const entry = entryOf(definition), tensors = tensorsOf(entry, args), [target] = tensors;
     if (!target) throw new InternalError(`Expected a tensor to write by ${definition.name}_`);
@@ -291,7 +290,7 @@ type Apart = Pick<BatchCall<Params, Tensor>, "definition" | "args"> & {
   readonly isBatched: (tensor: Tensor) => boolean;
 };
 
-/** Ops of which users know that they have no rule. */
+/** Ops without a rule that users have been warned about. */
 const told = new Set<OpDefinition>();
 
 /** Returns whether gradients flow through the whole batch of a tensor. */

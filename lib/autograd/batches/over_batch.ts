@@ -1,5 +1,5 @@
 /**
- * One run of a function over a batch: the basis of `vmap`. Tensors come and go with the batch first. Invariant: in
+ * One run of a function over a batch: the basis of `vmap`. Tensors enter and leave with the batch first. Invariant: in
  * compiled code a call is part of the surrounding graph.
  */
 import { DynError } from "../../base/errors.ts";
@@ -17,7 +17,7 @@ export interface BatchResults<F> {
 export interface OverBatch<F> {
   readonly tensors: readonly Tensor[];
   readonly aside: F;
-  /** For each of them whether it has the batch: what does not depend on the arguments has none. */
+  /** For each of them whether it has the batch: results that do not depend on the arguments have none. */
   readonly batched: readonly boolean[];
 }
 
@@ -28,8 +28,8 @@ export interface BatchOptions {
 }
 
 /**
- * Runs a function once for a whole batch: the first dimension of `wholes`, of which it sees one element. Throws DynError
- * where it gives anything but a list of tensors.
+ * Runs a function once for a whole batch: the first dimension of `wholes`, of which it sees one element. Throws
+ * DynError if its result is not a list of tensors.
  */
 export function overBatch<F>(
   f: (...elements: readonly Tensor[]) => BatchResults<F>,
@@ -50,7 +50,7 @@ export function overBatch<F>(
   };
 }
 
-/** A tensor to differentiate by: itself, from here on with a history if it has none. */
+/** Returns a tensor to differentiate with respect to: itself, with a new history if it has none. */
 export function ownHistory(tensor: Tensor): Tensor {
   return tensor.requiresGrad ? tensor : tensor.requiresGrad_();
 }

@@ -34,7 +34,7 @@ export interface PutOffCall extends ResolvedCall<Tensor> {
 export class Batch {
   readonly inputs: Tensor[] = [];
   readonly calls: PutOffCall[] = [];
-  /** The tensors whose storages the calls fill, unless nobody is going to ask. */
+  /** The tensors whose storages the calls fill, unless their elements will not be read. */
   readonly made: Map<Storage, Tensor> = new Map();
   /** Storages that are to be released once the calls have run. */
   readonly dropped: Set<Storage> = new Set();
@@ -46,7 +46,7 @@ export class Batch {
     const known = this.#names.get(tensor);
     if (known !== undefined) return known;
     if (!this.made.has(tensor.storage)) return undefined;
-    // The tape hands out what it has saved as tensors of its own
+    // The tape returns saved values as tensors of its own
     for (const [other, name] of this.#names) {
       if (
         other.storage === tensor.storage && other.layout === tensor.layout && other.offset === tensor.offset
@@ -58,7 +58,7 @@ export class Batch {
     return undefined;
   }
 
-  /** Makes a tensor an input. */
+  /** Adds an input. */
   input(tensor: Tensor): void {
     const { layout, offset } = tensor;
     this.#lines.push(`i${this.inputs.length}: t${layout.id}${offset === 0 ? "" : `@${offset}`}`);
@@ -66,7 +66,7 @@ export class Batch {
     this.inputs.push(tensor);
   }
 
-  /** Adds a call, of whose tensors each has a name. */
+  /** Adds a call, all of whose tensors have names. */
   add(call: PutOffCall): void {
     const { definition, args, inplace, results } = call;
     const at = this.calls.length, texts: string[] = [];
@@ -90,25 +90,25 @@ export class Batch {
     return name;
   }
 
-  /** The tensors whose storages somebody will look into. */
+  /** The tensors whose elements will be read. */
   get wanted(): readonly Tensor[] {
     return [...this.made].flatMap(([storage, tensor]) => this.dropped.has(storage) ? [] : [tensor]);
   }
 
-  /** Everything that the graph and its compilation depend on. */
+  /** The text of everything that the graph and its compilation depend on. */
   get key(): string {
     const results = this.wanted.map((tensor) => this.#known(tensor)).join();
     const state = `${getDefaultDtype()} ${ambient.inference}`;
     return [state, ...this.#lines, `return ${results}`].join("\n");
   }
 
-  /** The text that batches share which differ only in sizes and numbers. */
+  /** The text shared by batches that differ only in sizes and numbers. */
   get structure(): string {
     return this.calls.map(({ definition, inplace }) => `${graphNameOf(definition)}${inplace ? "_" : ""}`)
       .join();
   }
 
-  /** The calls as a graph from the inputs to what is wanted. */
+  /** Returns the calls as a graph from the inputs to the wanted tensors. */
   graph(): GraphModule {
     const graph = new Graph(), builder = new GraphBuilder(graph);
     const values = new Map<ValueName, GraphValue>();
@@ -136,7 +136,7 @@ export class Batch {
     return new GraphModule(graph, {}, graphRunner);
   }
 
-  /** Makes the calls one by one, as if they had never been put off. */
+  /** Makes the calls one by one, as if they had never been deferred. */
   runEach(): void {
     for (const { definition, args, inplace, results } of this.calls) {
       if (inplace) {
@@ -151,7 +151,7 @@ export class Batch {
     }
   }
 
-  /** Gives what is wanted the elements that a compiled graph has found. */
+  /** Fills the wanted tensors with the results of a compiled graph. */
   take(found: readonly unknown[]): void {
     // A graph output that is an input, or that occurs twice, needs memory of its own
     const taken = new Set<Memory>(this.inputs.map(({ storage }) => storage.memory));
@@ -167,13 +167,13 @@ export class Batch {
   }
 }
 
-/** Gives a promised tensor the memory of another one, which nobody else knows. */
+/** Gives a promised tensor the memory of another one, which nothing else references. */
 function fill(promised: Tensor, from: Tensor): void {
   const fits = from.layout === promised.layout && from.offset === promised.offset;
   promised.storage.fill((fits ? from : copyOf(from, promised)).storage.memory);
 }
 
-/** A copy that lies as another tensor does. */
+/** Returns a copy with the layout of another tensor. */
 function copyOf(from: Tensor, like: Tensor): Tensor {
   const { layout, device } = like;
   const copy = new Tensor(allocateStorage(device, layout.byteLength, layout), layout);

@@ -25,10 +25,10 @@ export class ForwardMode implements DispatchMode<Tensor> {
   readonly opByOp = true;
   /** The level that holds the tangents. */
   readonly level = new TangentLevel();
-  /** The mode that receives the calls that this mode makes. */
+  /** The mode that receives the calls of this mode. */
   readonly #outer: DispatchMode<Tensor> | null = modes.top;
 
-  /** Runs a body whose calls carry tangents; these are forgotten afterwards, for promises when they settle. */
+  /** Runs a body whose calls carry tangents; these are discarded afterwards, for promises when they settle. */
   during<R>(body: () => R): R {
     this.level.open();
     return scoped(() => this.run(body), () => this.level.close());
@@ -39,16 +39,16 @@ export class ForwardMode implements DispatchMode<Tensor> {
     return modes.with(this, body);
   }
 
-  /** Makes calls as if there was no such level. */
+  /** Makes calls below this level. */
   below<R>(body: () => R): R {
     return unwatched(() => this.#outer === null ? modes.without(body) : modes.with(this.#outer, body));
   }
 
-  /** The tangent of a tensor at this level; undefined where it has none. */
+  /** Returns the tangent of a tensor at this level, or undefined if it has none. */
   tangentOf(tensor: Tensor): Tensor | undefined {
     const own = this.level.given(tensor);
     if (own !== undefined) return own;
-    // A view that was there before its base was written with tangents
+    // A view created before its base was written with tangents
     const viewState = viewOf(tensor), base = viewState && this.level.given(viewState.base);
     if (!viewState || !base) return undefined;
     const found = this.below(() =>
@@ -64,8 +64,8 @@ export class ForwardMode implements DispatchMode<Tensor> {
   }
 
   /**
-   * Another tensor over the same elements with a tangent, whose memory lies as that of the tensor. Throws DynError for a
-   * tensor that has one, and for a tangent that does not fit.
+   * Returns another tensor over the same elements with a tangent of the same layout. Throws DynError for a tensor that
+   * has one, and for an incompatible tangent.
    */
   dual(primal: Tensor, tangent: Tensor): Tensor {
     for (const [what, { dtype }] of [["a primal", primal], ["a tangent", tangent]] as const) {
@@ -81,12 +81,12 @@ export class ForwardMode implements DispatchMode<Tensor> {
     return made;
   }
 
-  /** A tensor as those around this level see it. */
+  /** Returns a tensor as outer levels see it. */
   primal(tensor: Tensor): Tensor {
     return this.below(() => ops.viewAs(tensor, tensor));
   }
 
-  /** Gives a tensor without one a tangent. Throws DynError for another shape. */
+  /** Sets the tangent of a tensor without one. Throws DynError for another shape. */
   give(result: Tensor, tangent: Tensor): void {
     if (`${result.shape}` !== `${tangent.shape}`) {
       throw new DynError(`Expected a tangent of shape [${result.shape}] but found one of [${tangent.shape}]`);
@@ -94,7 +94,7 @@ export class ForwardMode implements DispatchMode<Tensor> {
     this.level.give(result, this.below(() => laidOutAs(ops.to(tangent, result.dtype), result)));
   }
 
-  /** Gives results of a call theirs (null: zeros), which share memory with those of its inputs as the results do. */
+  /** Sets the tangents of results (null: zeros), which alias those of the inputs as the results do. */
   carry(inputs: readonly Tensor[], results: readonly Tensor[], tangents: readonly (Tensor | null)[]): void {
     const given = new Set(inputs.map(({ storage }) => storage));
     const taken = new Set(inputs.flatMap((each) => this.tangentOf(each)?.storage ?? []));
@@ -145,7 +145,7 @@ export class ForwardMode implements DispatchMode<Tensor> {
     });
   }
 
-  /** Makes a call out of place and writes what it gives, and its tangent, into the target. */
+  /** Makes a call out of place and writes its result and its tangent into the target. */
   #inPlace({ definition, args }: Call): Tensor {
     const [target] = tensorsOf(entryOf(definition), args);
     if (!target) throw new InternalError(`Expected a tensor to write by ${definition.name}_`);
@@ -170,7 +170,7 @@ export class ForwardMode implements DispatchMode<Tensor> {
     return target;
   }
 
-  /** The tangent that a write to a tensor changes: one of zeros is made where it is needed. */
+  /** Returns the tangent that a write to a tensor changes: zeros are created on demand. */
   #tangentToWrite(target: Tensor, needed: boolean): Tensor | undefined {
     const known = this.tangentOf(target);
     if (known || !needed || !isDifferentiable(target.dtype)) return known;
@@ -194,7 +194,7 @@ function hasDerivative(
     !(name !== undefined && auxiliary?.includes(name));
 }
 
-/** A tangent whose elements lie as those of its tensor do, so that views of both are the same views. */
+/** Returns a tangent with the layout of its tensor, so that views of both are the same. */
 function laidOutAs(tangent: Tensor, { shape, strides, layout }: Tensor): Tensor {
   const same = shape.every((size, d) => size <= 1 || strides[d] === tangent.strides[d]);
   if (same || !liesApart(layout)) return tangent;

@@ -17,7 +17,7 @@ import { isTensor, recordsGrad, type Tensor } from "../../tensor/tensor.ts";
 import { grad } from "../asked.ts";
 import { fitGradient } from "../node.ts";
 
-/** A call whose tangents are wanted. */
+/** A call whose tangents are computed. */
 export interface ForwardCall {
   readonly definition: OpDefinition;
   readonly args: TensorArgs;
@@ -29,7 +29,7 @@ export interface ForwardCall {
 /** A tangent for each result; null: zeros. */
 export type Tangents = readonly (Tensor | null)[];
 
-/** Ops that are linear in these parameters together, whatever the others are. */
+/** Ops that are linear in these parameters together, for any values of the others. */
 const LINEAR: Partial<Readonly<Record<OpName, readonly string[]>>> = {
   sum: ["self"],
   cumsum: ["self"],
@@ -47,22 +47,22 @@ const LINEAR: Partial<Readonly<Record<OpName, readonly string[]>>> = {
   diagonalScatter: ["self", "src"],
   embeddingRows: ["weight"],
   toDevice: ["self"],
-  // The former contents do not matter
+  // The old contents do not matter
   copy: ["src"],
   fill: ["value"],
   zero: ["self"],
 };
 
-/** Ops that are linear in each of these parameters while the others stand still. */
+/** Ops that are linear in each of these parameters while the others are fixed. */
 const MULTILINEAR: Partial<Readonly<Record<OpName, readonly string[]>>> = {
   mm: ["self", "mat2"],
   bmm: ["self", "mat2"],
 };
 
-/** Ops whose elements come each of those at its own place, besides those whose definitions say so. */
+/** Elementwise ops, besides those whose definitions say so. */
 const DIAGONAL: readonly OpName[] = [...OWN_PLACES, "igamma", "igammac"];
 
-/** Ops whose results stand still, whatever becomes of their tensors: their gradients are zeros. */
+/** Ops with constant results, for any operands: their gradients are zeros. */
 const CONSTANT: readonly OpName[] = ["bernoulli", "uniform", "normal", "exponential", "norm0"];
 
 const constant = new Set<OpDefinition>(CONSTANT.map((name) => OPS[name]));
@@ -78,7 +78,7 @@ function byDefinition(
   );
 }
 
-/** The tangents of the results of a call whose definition has a gradient rule, or is a view. */
+/** Returns the tangents of the results of a call whose definition has a gradient rule, or is a view. */
 export function pushForward(call: ForwardCall): Tangents {
   const { definition, args, results } = call, { implementation } = definition;
   if (constant.has(definition)) return results.map(() => null);
@@ -97,7 +97,7 @@ function has({ args, tangentOf }: ForwardCall, param: string): boolean {
   return [args[param]].flat().some((each) => isTensor(each) && tangentOf(each) !== undefined);
 }
 
-/** The call with tangents in the places of parameters, those of others being zeros. */
+/** Returns the call with tangents as operands, zeros for those without. */
 function withTangents({ definition, args, tangentOf }: ForwardCall, params: readonly string[]): Tangents {
   const tangentIn = (each: Tensor): Tensor => tangentOf(each) ?? ops.zerosLike(each);
   const given: Record<string, TensorArgs[string]> = { ...args };
@@ -142,8 +142,8 @@ function elementwise({ definition, args, results, tangentOf }: ForwardCall): Ten
 }
 
 /**
- * Differentiates what the rule gives by the gradients that it is given: at ones, since a rule may divide by them. Throws
- * DynError where these do not reach it.
+ * Differentiates the results of the rule with respect to its gradients: at ones, since a rule may divide by them.
+ * Throws DynError if the results do not depend on them.
  */
 function transposed({ definition, args, results, tangentOf }: ForwardCall): Tangents {
   const { gradient } = definition;
@@ -182,13 +182,13 @@ function transposed({ definition, args, results, tangentOf }: ForwardCall): Tang
 export interface LinearMap {
   readonly cotangents: readonly (Tensor | null)[];
   readonly pairs: readonly { readonly pulled: Tensor; readonly tangent: Tensor }[];
-  /** Whether gradients are to flow on from the result. */
+  /** Whether the result is differentiated again. */
   readonly again: boolean;
 }
 
 /**
- * The transpose of a linear map, applied to tangents: a tangent a cotangent. Throws DynError for a map that was not
- * recorded, which is no zero.
+ * Returns the transpose of a linear map, applied to tangents, one per cotangent. Throws DynError for a map that was not
+ * recorded, which is not zero.
  */
 export function pushedThrough(owner: string, { cotangents, pairs, again }: LinearMap): Tangents {
   const inputs = cotangents.flatMap((each) => each ?? []);

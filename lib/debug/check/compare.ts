@@ -13,7 +13,7 @@
  */
 import { type DType, type FloatType, type HostArray, isFloat, partType } from "../../base/dtype.ts";
 
-/** Elements of one tensor; of complex ones both parts, side by side. */
+/** Elements of one tensor; both parts of complex ones, interleaved. */
 export interface Elements {
   readonly dtype: DType;
   readonly values: HostArray;
@@ -57,7 +57,7 @@ const floatOf = (dtype: DType): FloatType | null => {
 
 const nearOf = (dtype: DType) => NEAR[floatOf(dtype) ?? "float32"];
 
-/** Tolerance where nothing can be computed in double precision. */
+/** Tolerance if nothing can be computed in double precision. */
 const FAR = { near: 1e-3, scale: 1e-4 } as const;
 
 const NOISE = 64;
@@ -105,7 +105,7 @@ export function differenceOf(
   });
 }
 
-/** A relative and an absolute distance from a wanted element; none for integers and booleans. */
+/** Returns a relative and an absolute distance from a wanted element; zero for integers and booleans. */
 function around({ dtype, values }: Elements, at: number, near: number, far: number): Bound {
   const of = Number(values[at]);
   return { of, allowed: floatOf(dtype) !== null ? near * Math.abs(of) + far : 0 };
@@ -130,10 +130,10 @@ function compareElements(
     const { of, allowed } = boundOf(at, scale);
     const distance = Math.abs(Number(g) - of);
     if (distance <= allowed) continue;
-    // An infinity that is the exact answer too, or the NaN of one.
+    // An infinity or NaN that the exact result has too
     if (Object.is(Number(g), of)) continue;
     count++;
-    // NaN is worse than any number.
+    // NaN is worse than any number
     const excess = Number.isNaN(distance) ? Infinity : distance - allowed;
     if (found === null || excess > worst) {
       worst = excess;

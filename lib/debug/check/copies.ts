@@ -29,7 +29,7 @@ export type Precision = "same" | "double" | "perturbed";
 /** Copied arguments. */
 export interface Copies {
   readonly args: readonly unknown[];
-  /** Per argument the leaf that its gradient goes to; null where none is wanted. */
+  /** Per argument the leaf that its gradient goes to; null if none is wanted. */
   readonly leaves: readonly (Tensor | null)[];
 }
 
@@ -64,7 +64,7 @@ function layoutIn(layout: Layout, precision: Precision): Layout {
   return layoutOf({ ...layout.meta, dtype: dtypeIn(layout.dtype, precision), device: "cpu" });
 }
 
-/** New storages with the elements that some tensors can see. */
+/** Creates storages with the elements that the given tensors can access. */
 function copyStorages(tensors: readonly Tensor[], precision: Precision): Map<Storage, Storage> {
   const copies = new Map<Storage, Storage>();
   for (const [storage, users] of Map.groupBy(tensors, (tensor) => tensor.storage)) {
@@ -112,7 +112,7 @@ export function resultOf(leaf: Tensor): Tensor {
   return result;
 }
 
-/** Hands gradients of a copy to its leaf. */
+/** Passes gradients of a copy to its leaf. */
 class CopyNode extends Node {
   readonly name = "CopyBackward";
 

@@ -1,6 +1,6 @@
 /**
- * Runs graphs in double precision, which decides whether an answer is wrong or merely rounded: every float32 along
- * the way becomes a float64 on the CPU. Invariant: random ops draw what they draw in the program's own precision.
+ * Runs graphs in double precision, which decides whether an answer is wrong or merely rounded: every float32 along the
+ * way becomes a float64 on the CPU. Invariant: random ops draw the same numbers as in the program's own precision.
  */
 import {
   type DType,
@@ -29,7 +29,7 @@ export function inDouble<R>(body: () => R): R {
 /** A type in double precision. */
 const widened = (dtype: DType): DType => isComplex(dtype) ? "complex128" : isFloat(dtype) ? "float64" : dtype;
 
-/** Sees every call of an op. */
+/** Receives every call of an op. */
 class DoubleMode implements DispatchMode<Tensor> {
   constructor(readonly standard: ReturnType<typeof getDefaultDtype>) {}
 
@@ -51,7 +51,7 @@ class DoubleMode implements DispatchMode<Tensor> {
     return callResolved(definition, given);
   }
 
-  /** The elements that the call has in single precision, as doubles. */
+  /** Returns the elements of the call in single precision, as doubles. */
   #draw({ definition, args, inplace }: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
     const single = mapTensors(
       entryOf(definition),

@@ -14,18 +14,18 @@ import { type Argument, type Graph, isList, Node } from "../../graph/node.ts";
 import { probeGraph, tensorCalls } from "../../graph/probe.ts";
 import { check, type Finding } from "./verdict.ts";
 
-/** Compiles a graph for a call with given arguments; null where the graph is to be interpreted. */
+/** Compiles a graph for a call with given arguments; null if the graph is to be interpreted. */
 export type CompileGraph = (gm: GraphModule, args: readonly unknown[]) => CompiledFunction | null;
 
 /** The node at which results begin to differ. */
 export interface Culprit {
   /** Of the original graph. */
   readonly node: Node;
-  /** The part of the graph up to there, which returns that node alone and fails as the graph does. */
+  /** The part of the graph up to there, which returns only that node and fails like the graph. */
   readonly part: GraphModule | null;
 }
 
-/** Finds the first wrong op; null where no part of the graph fails by itself. */
+/** Finds the first wrong op; null if no part of the graph fails by itself. */
 export function locate(
   { gm, finding, compile }: {
     readonly gm: GraphModule;
@@ -44,8 +44,8 @@ function moduleLike(gm: GraphModule, graph: Graph): GraphModule {
 }
 
 /**
- * The part of a graph that ends with one node and returns it; with `withResults` it also returns what the graph
- * returns of what comes before, so that the same values are kept for the backward.
+ * Returns the part of a graph that ends with one node and returns it; with `withResults` it also returns the earlier
+ * results of the graph, so that the same values are saved for the backward.
  */
 function partUpTo(gm: GraphModule, last: Node, withResults: boolean): GraphModule {
   const { copy, made } = copyNodes(gm.graph, { output: false });
@@ -98,7 +98,7 @@ class Search {
     return null;
   }
 
-  /** Results that may be wrong, the likeliest first. */
+  /** Results that may be wrong, the most likely first. */
   #ends(): readonly Node[] {
     const results = resultsOf(this.gm.graph);
     const { result } = this.#finding;
@@ -109,7 +109,7 @@ class Search {
     );
   }
 
-  /** The shortest failing part of what leads to a node, by halving; null where the whole does not fail. */
+  /** Finds the shortest failing part of the nodes that lead to a node, by halving; null if the whole does not fail. */
   #shortest(end: Node, withResults: boolean): Culprit | null {
     let failing = this.#failing(end, withResults);
     if (!failing) return null;
@@ -130,7 +130,7 @@ class Search {
     return { node: steps[high] ?? end, part: failing };
   }
 
-  /** The part up to a node where it fails as the graph does. */
+  /** Returns the part up to a node if it fails like the graph. */
   #failing(node: Node, withResults: boolean): GraphModule | null {
     const part = partUpTo(this.gm, node, withResults);
     const found = this.#check(part);

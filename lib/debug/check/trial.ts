@@ -27,7 +27,7 @@ export type Trial =
     readonly structure: TreeSpec;
     /** The arguments after the run. */
     readonly state: readonly unknown[];
-    /** Per argument; null where none is wanted or none arrives. */
+    /** Per argument; null if it is not wanted or does not exist. */
     readonly gradients: readonly (Tensor | null)[];
     /** The error of the backward pass, or null. */
     readonly backwardError: unknown;
@@ -39,7 +39,7 @@ export interface TrialCase {
   readonly args: readonly unknown[];
   /** Whether gradients are compared: functional graphs have none. */
   readonly differentiate: boolean;
-  /** Results whose history the graph itself has used up. */
+  /** Results whose history the graph itself has consumed. */
   readonly spent: ReadonlySet<number>;
   /** The random generator at the beginning. */
   readonly generator: GeneratorState;
@@ -59,7 +59,7 @@ export function caseOf(gm: GraphModule, args: readonly unknown[]): TrialCase {
   };
 }
 
-/** The nodes whose history leads through what gradients inside the graph have used up. */
+/** Returns the nodes whose history was consumed by gradients inside the graph. */
 function usedHistory({ graph }: GraphModule): Set<Node> {
   const used = new Set<Node>();
   for (const node of graph.nodes) {
@@ -128,8 +128,8 @@ function attempt(
 }
 
 /**
- * The gradient that a result is given: numbers of both signs without a pattern. A backward pass is linear in them,
- * so one that differs at all differs for these.
+ * Returns the gradient of a result: numbers of both signs without a pattern. A backward pass is linear in them, so any
+ * difference shows for these.
  */
 function tangentOf({ shape, dtype, device }: Tensor, index: number, isPerturbed: boolean): Tensor {
   const count = shape.reduce((a, b) => a * b, 1);
@@ -138,7 +138,7 @@ function tangentOf({ shape, dtype, device }: Tensor, index: number, isPerturbed:
   const elements = dtype === "float64" ? new Float64Array(count) : new Float32Array(count);
   for (let at = 0; at < count; at++) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    // 1.5 to 0.5 in size: none vanishes, none drowns the others
+    // 1.5 to 0.5 in size: none vanishes, none dominates
     const exact = Math.fround((state & 1 ? 1 : -1) * (0.5 + (state >>> 8) / 2 ** 24));
     elements[at] = isPerturbed ? exact * (1 + 2 ** -24 * (state & 2 ? 1 : -1)) : exact;
   }

@@ -1,7 +1,7 @@
 /**
- * Decides whether a compiled graph does the same as the graph does op by op; returns the difference, or null.
- * Invariant: neither run is visible to the program; results, contents of the arguments afterwards, gradients,
- * layouts, shared memory and errors are all compared.
+ * Decides whether a compiled graph computes the same as the graph op by op; returns the difference, or null. Invariant:
+ * neither run is visible to the program; results, contents of the arguments afterwards, gradients, layouts, shared
+ * memory and errors are all compared.
  */
 import { messageOf } from "../../base/errors.ts";
 import type { CompiledFunction } from "../../graph/backend.ts";
@@ -30,7 +30,7 @@ export interface Ways {
   readonly gm: GraphModule;
 }
 
-/** Compares both ways for a call with these arguments; the first difference of the most telling kind. */
+/** Compares both ways for a call with these arguments; returns the first difference of the most informative kind. */
 export function check({ compiled, gm }: Ways, args: readonly unknown[]): Finding | null {
   const of = caseOf(gm, args);
   const plain: CompiledFunction = (...given) => gm.forward(...given);
@@ -45,7 +45,7 @@ class Comparison {
   readonly #want: Trial;
   readonly #of: TrialCase;
   readonly #plain: CompiledFunction;
-  /** The exact and the nudged run, made when first asked for. */
+  /** The exact and the perturbed run, created on demand. */
   #arbiters: readonly [Done, Done] | null | undefined;
 
   constructor(
@@ -66,7 +66,7 @@ class Comparison {
   finding(): Finding | null {
     const got = this.#got, want = this.#want;
     if (got.kind === "threw" || want.kind === "threw") {
-      // Both refuse the call: the program sees an error either way.
+      // Both reject the call: the program sees an error either way
       if (got.kind === want.kind) return null;
       return { part: "forward", kind: "error", text: errorText(errorOf(got), errorOf(want)) };
     }
@@ -131,8 +131,7 @@ class Comparison {
   }
 
   #gradients(got: Done, want: Done): Finding | null {
-    // Where the tape refuses (a saved value was written to), a compiled graph may still work: there is nothing to
-    // compare.
+    // If the tape refuses (a saved value was written to), a compiled graph may still work: there is nothing to compare
     if (want.backwardError !== null) return null;
     if (got.backwardError !== null) {
       const text = `in the backward pass ${errorText(got.backwardError, null)}`;
@@ -182,7 +181,7 @@ class Comparison {
     return found && { kind: "values", text: `${name} (${w}): ${elementText(found, want.shape)}` };
   }
 
-  /** The graph in double precision, from the arguments and from slightly different ones; null where that fails. */
+  /** Runs the graph in double precision, on the arguments and on slightly different ones; null if that fails. */
   #arbiter(): readonly [Done, Done] | null {
     if (this.#arbiters !== undefined) return this.#arbiters;
     const runs = (["double", "perturbed"] as const).map((precision) =>

@@ -55,7 +55,7 @@ function userLines(compile) {
   return [...found.values()].sort((a, b) => a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line);
 }
 
-/** Lines of code that light up together with those of the other panels that come of the same places. */
+/** Lines of code that are highlighted together with those of the other panels that come from the same places. */
 function codePanel(lines, group) {
   const element = h(
     "div",

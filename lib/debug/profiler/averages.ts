@@ -15,23 +15,23 @@ export interface KeyAverage {
   readonly kind: EventKind;
   /** Number of events. */
   readonly count: number;
-  /** Time of the program, with what lies inside; of kernels 0. */
+  /** Time of the program, including nested events; 0 for kernels. */
   readonly cpuTimeTotal: number;
-  /** The same, without what lies inside. */
+  /** The same, excluding nested events. */
   readonly selfCpuTimeTotal: number;
-  /** `cpuTimeTotal` of one run. */
+  /** `cpuTimeTotal` per run. */
   readonly cpuTime: number;
-  /** Time of kernels inside of it; of kernels their own. */
+  /** Time of nested kernels; for kernels their own. */
   readonly deviceTimeTotal: number;
-  /** Of kernels their time; of all else 0. */
+  /** For kernels their time; otherwise 0. */
   readonly selfDeviceTimeTotal: number;
-  /** Bytes that tensors took more after it than before. */
+  /** Increase of the bytes of tensors. */
   readonly cpuMemoryUsage: number;
-  /** Bytes that kernels read and write, and that collectives move, of all runs; null where nobody knows. */
+  /** Bytes that kernels read and write, and that collectives move, in all runs; null if unknown. */
   readonly bytes: number | null;
-  /** Of kernels: operations of all runs; null where nobody knows. */
+  /** For kernels: operations of all runs; null if unknown. */
   readonly flops: number | null;
-  /** Of kernels: where they ran. */
+  /** For kernels: their device. */
   readonly device: string | null;
 }
 
@@ -61,11 +61,11 @@ const SORTABLE: readonly SortKey[] = [
 
 /** Options of `table`. */
 export interface TableOptions {
-  /** The largest first; unless given, in the order in which they first ran. */
+  /** The largest first; by default, in the order of their first runs. */
   readonly sortBy?: SortKey | undefined;
-  /** The most rows; default 100. */
+  /** Maximum number of rows; default 100. */
   readonly rowLimit?: number | undefined;
-  /** The most characters of a name; default 55. */
+  /** Maximum number of characters of a name; default 55. */
   readonly maxNameColumnWidth?: number | undefined;
 }
 
@@ -186,7 +186,7 @@ function averageOf(group: readonly ProfileEvent[]): KeyAverage {
   };
 }
 
-/** Returns whether an event's time is not part of the program's, or is all contained in other events. */
+/** Returns whether an event's time is not part of the program's, or is completely contained in other events. */
 function isBeside({ kind }: ProfileEvent): boolean {
   return kind === "kernel" || kind === "step" || kind === "collective";
 }
@@ -218,7 +218,7 @@ function cellsOf(row: KeyAverage, { all, limits, width }: {
   ];
 }
 
-/** Microseconds, in the unit that suits them. */
+/** Formats microseconds in a suitable unit. */
 function timeText(time: number): string {
   if (time >= 1e6) return `${(time / 1e6).toFixed(3)}s`;
   return time >= 1000 ? `${(time / 1000).toFixed(3)}ms` : `${time.toFixed(3)}us`;

@@ -18,7 +18,7 @@ const CATEGORY: Readonly<Record<EventKind, string>> = {
   wait: "wait",
 };
 
-/** The program's track; those of devices come behind it. */
+/** The program's track; those of devices follow. */
 const HOST = 1;
 
 /** The text of a trace file. */

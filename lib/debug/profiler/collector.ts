@@ -17,22 +17,22 @@ type Open = { -readonly [K in Exclude<keyof ProfileEvent, "parent">]: ProfileEve
   parent: Open | null;
 };
 
-/** The asynchronous span that code behind an `await` lies in. */
+/** The asynchronous span that contains the code after an `await`. */
 const around = new AsyncLocalStorage<Open>();
 
 /** Collects from `start` to `stop`. */
 export class Collector implements Observer {
   #events: Open[] = [];
   #memory: MemorySample[] = [];
-  /** Spans under way in this job, innermost last. */
+  /** Open spans of this job, innermost last. */
   readonly #stack: Open[] = [];
-  /** Devices that anything ran on, and what was in use when they were last looked at. */
+  /** Devices that were used, and their memory in use at the last sample. */
   readonly #devices = new Map<DeviceName, number>([["cpu", -1]]);
   #origin = 0;
   #takeAway: (() => void) | null = null;
   #former: LaunchWatcher | null = null;
 
-  /** Begins. Throws DynError where another one collects. */
+  /** Starts. Throws DynError if another collector is active. */
   start(): void {
     if (observed.by !== null) throw new DynError("Expected no active profile but found one");
     observed.by = this;
@@ -52,14 +52,14 @@ export class Collector implements Observer {
     this.clear();
   }
 
-  /** Ends. */
+  /** Stops. */
   stop(): void {
     observed.by = null;
     launches.watcher = this.#former;
     this.#takeAway?.();
   }
 
-  /** Forgets what was collected; spans under way go on. */
+  /** Clears the events; open spans continue. */
   clear(): void {
     this.#events = [];
     this.#memory = [];
@@ -123,7 +123,7 @@ export class Collector implements Observer {
     this.#add(this.#begin("step", name, start, null), this.#now() - start);
   }
 
-  /** Microseconds since the beginning. */
+  /** Microseconds since the start. */
   get now(): number {
     return this.#now();
   }
@@ -158,13 +158,13 @@ export class Collector implements Observer {
     };
   }
 
-  /** Keeps an event that has ended, unless it began before the collection did. */
+  /** Adds an event that has ended, unless it began before the collection did. */
   #add(event: Open, duration: number): void {
     event.duration = duration;
     if (event.start >= 0) this.#events.push(event);
   }
 
-  /** Notes changes of memory in use; gives what is in use on all devices. */
+  /** Records changes of memory in use; returns the total of all devices. */
   #sample(): number {
     let sum = 0;
     for (const [device, before] of this.#devices) {

@@ -7,34 +7,34 @@ import type { DeviceName } from "../../loops/device.ts";
  */
 export type EventKind = SpanKind | "kernel" | "collective" | "compile" | "step";
 
-/** Something that took time. Times are microseconds. */
+/** An event with a duration. Times are microseconds. */
 export interface ProfileEvent {
   /** Of the op, function, kernel or phase. */
   readonly name: string;
   /** The kind of the event. */
   readonly kind: EventKind;
-  /** From the beginning of the profile. */
+  /** Since the start of the profile. */
   readonly start: number;
   /** Duration in microseconds. */
   readonly duration: number;
-  /** The event that it lies in; null: none. */
+  /** The enclosing event; null: none. */
   readonly parent: ProfileEvent | null;
   /** The part of `duration` that is not covered by other events. */
   readonly selfDuration: number;
-  /** Time of kernels in it; of a kernel its own. */
+  /** Time of nested kernels; for a kernel its own. */
   readonly kernelDuration: number;
-  /** Bytes that tensors took more at its end than at its beginning, over all devices. */
+  /** Increase of the bytes of tensors during the event, over all devices. */
   readonly memory: number;
-  /** Of a kernel: where it ran. */
+  /** For a kernel: its device. */
   readonly device: DeviceName | null;
   /**
    * Of a kernel: bytes of distinct elements read and written; of a collective: those of the tensors that this process gives
    * or gets, whichever are more; null where nobody knows.
    */
   readonly bytes: number | null;
-  /** Of a kernel: scalar operations; null where nobody knows. */
+  /** For a kernel: scalar operations; null if unknown. */
   readonly flops: number | null;
-  /** Whether it went on behind an `await` or beside the program, so that others may lie across its end. */
+  /** Whether it continued after an `await` or concurrently with the program, so that others may overlap its end. */
   readonly isAsync: boolean;
 }
 
@@ -50,10 +50,10 @@ export interface MemorySample {
   readonly reserved: number;
 }
 
-/** The recording of one stretch of the program. */
+/** The recording of one part of the program. */
 export interface Recorded {
   readonly events: readonly ProfileEvent[];
   readonly memory: readonly MemorySample[];
-  /** When it began, in microseconds since 1970. */
+  /** Its start, in microseconds since 1970. */
   readonly origin: number;
 }

@@ -18,7 +18,7 @@ import { deviceNamed } from "../../tensor/storage.ts";
 
 /** Rates of a device. */
 export interface MachineLimits {
-  /** Bytes that a large copy reads and writes; 0 where nobody can time kernels, as below. */
+  /** Bytes that a large copy reads and writes; 0 if kernels cannot be timed, as below. */
   readonly bytesPerSecond: number;
   /** Operations of a large matrix product, two per multiply-add. */
   readonly operationsPerSecond: number;
@@ -28,12 +28,15 @@ export interface MachineLimits {
 const COPIED = 1 << 23;
 /** Rows and columns of the matrices. */
 const SIDE = 512;
-/** Runs of which the fastest counts. */
+/** Number of runs; the fastest counts. */
 const RUNS = 5;
 
 const measured = new Map<DeviceName, MachineLimits>();
 
-/** The limits of a device, measured in float32 when they are first asked for. Throws DynError where it is not there. */
+/**
+ * Returns the limits of a device, measured in float32 on the first request. Throws DynError if the device is not
+ * available.
+ */
 export function machineLimits(device: DeviceName): MachineLimits {
   let found = measured.get(device);
   if (!found) measured.set(device, found = measure(deviceNamed(device)));

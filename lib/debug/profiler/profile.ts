@@ -17,13 +17,13 @@ import type { ProfilerAction, Schedule } from "./schedule.ts";
 
 /** Options of `profile`. */
 export interface ProfileOptions {
-  /** Which of the steps that the program marks by `step()` are recorded; default: all. */
+  /** The recorded steps, among those that the program marks by `step()`; default: all. */
   readonly schedule?: Schedule | undefined;
-  /** Called whenever something was recorded that is whole: at the end of each cycle, or of the program. */
+  /** Called when a recording is complete: at the end of each cycle, or of the program. */
   readonly onTraceReady?: ((profile: Profile) => void) | undefined;
 }
 
-/** A profile, in the making or made. */
+/** A profile, complete or being recorded. */
 export class Profile {
   readonly #collector = new Collector();
   readonly #options: ProfileOptions;
@@ -61,7 +61,7 @@ export class Profile {
     return this.#step;
   }
 
-  /** Tells that a step of the program is over; what comes belongs to the next one. */
+  /** Ends a step of the program; later events belong to the next one. */
   step(): void {
     const former = this.#action;
     if (this.#options.schedule && former !== "none") {
@@ -77,7 +77,7 @@ export class Profile {
   #enter(former: ProfilerAction, next: ProfilerAction): void {
     if (former === "none" && next !== "none") this.#collector.start();
     else if (former !== "none" && next === "none") this.#collector.stop();
-    // A cycle begins with nothing: what was warmed up, or saved, is forgotten
+    // A cycle starts empty: warm-up events and saved ones are discarded
     else if (next === "warmup" || former === "warmup" || former === "recordAndSave") this.#collector.clear();
     this.#stepStart = next === "none" ? 0 : this.#collector.now;
   }
@@ -92,7 +92,7 @@ export class Profile {
     throw new DynError("Expected a profile with a recorded cycle but found none so far");
   }
 
-  /** The events of the last cycle, in order of their beginnings. Throws DynError where nothing was recorded. */
+  /** Returns the events of the last cycle, in order of their start. Throws DynError if nothing was recorded. */
   events(): readonly ProfileEvent[] {
     return this.#recorded.events;
   }
@@ -102,7 +102,7 @@ export class Profile {
     return this.#recorded.memory;
   }
 
-  /** The events by name, added up. Throws DynError where nothing was recorded. */
+  /** Returns the events summed by name. Throws DynError if nothing was recorded. */
   keyAverages(): KeyAverages {
     return new KeyAverages(this.#recorded.events);
   }
@@ -140,7 +140,7 @@ export function profile(
   program: (profile: Profile) => Promise<unknown>,
   options?: ProfileOptions,
 ): Promise<Profile>;
-/** The same of a program that is over when it returns. */
+/** The same for a synchronous program. */
 export function profile(program: (profile: Profile) => unknown, options?: ProfileOptions): Profile;
 export function profile(
   program: (profile: Profile) => unknown,
@@ -164,8 +164,8 @@ export function profile(
 }
 
 /**
- * Runs `body` as a span with a name of its own in profiles, to its end where it returns a promise; gives what it gives.
- * Compiled functions do without the span.
+ * Runs `body` as a named span in profiles, until it settles if it returns a promise; returns its result. Compiled
+ * functions omit the span.
  */
 export function recordFunction<T>(name: string, body: () => T): T {
   checkFunction(body, "to run");

@@ -5,7 +5,7 @@
 import { checkOptions } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 
-/** The action of a step: none; record and discard; record; record and hand over. */
+/** The action of a step: none; record and discard; record; record and save. */
 export type ProfilerAction = "none" | "warmup" | "record" | "recordAndSave";
 
 /** Returns the action of a step, counting from 0. */
@@ -15,9 +15,9 @@ export type Schedule = (step: number) => ProfilerAction;
 export interface ScheduleOptions {
   /** Number of unrecorded steps at the beginning of each cycle; default 0. */
   readonly wait?: number;
-  /** Watched and thrown away: what only first calls take; default 0. */
+  /** Number of steps that are recorded and discarded, for the costs of first calls; default 0. */
   readonly warmup?: number;
-  /** Recorded. */
+  /** Number of recorded steps. */
   readonly active: number;
   /** Number of cycles; default 0: until the program ends. */
   readonly repeat?: number;
@@ -27,7 +27,7 @@ export interface ScheduleOptions {
 
 const NUMBER = ["number"] as const;
 
-/** A schedule of cycles. Throws DynError for numbers that are none of steps, or `active` below 1. */
+/** Creates a schedule of cycles. Throws DynError for negative or fractional numbers, or `active` below 1. */
 export function schedule(options: ScheduleOptions): Schedule {
   checkOptions("schedule", {
     wait: NUMBER,

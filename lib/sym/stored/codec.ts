@@ -12,7 +12,7 @@ export interface Codec<T> {
   read(form: Plain, symbols: Symbols): T;
 }
 
-/** Finite numbers; the others, and −0, are no JSON. */
+/** Finite numbers; others, and −0, are not JSON. */
 export const number: Codec<number> = {
   write(value) {
     if (Number.isFinite(value) && !Object.is(value, -0)) return value;
@@ -31,7 +31,7 @@ export const flag: Codec<boolean> = {
   },
 };
 
-/** Sets of bits as a number of any length. */
+/** Sets of bits of any length, as numbers. */
 export const bits: Codec<bigint> = {
   write: (value) => value.toString(16),
   read(form) {
@@ -102,10 +102,10 @@ export function orNull<T>(inner: Codec<T>): Codec<T | null> {
   };
 }
 
-/** A codec for each field; `absent` marks those that may be left out. */
+/** A codec for each field; `absent` marks optional fields. */
 export type Fields<T> = { readonly [K in keyof T]-?: Codec<Exclude<T[K], undefined>> };
 
-/** Objects with these fields; those without a value are left out. */
+/** Objects with these fields; undefined ones are omitted. */
 export function record<T extends object>(fields: Fields<T>, optional: readonly (keyof T)[] = []): Codec<T> {
   const names = Object.keys(fields) as (keyof T & string)[];
   return {
@@ -132,7 +132,7 @@ export function record<T extends object>(fields: Fields<T>, optional: readonly (
   };
 }
 
-/** Unions by a field, `kind` unless given: the codecs of the other fields of each. */
+/** Unions by a field, by default `kind`: the codecs of the other fields of each. */
 export function union<T extends { readonly [_ in F]: string }, F extends string = "kind">(
   kinds: { readonly [K in T[F]]: Codec<Omit<Extract<T, { readonly [_ in F]: K }>, F>> },
   field: F = "kind" as F,

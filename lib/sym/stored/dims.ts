@@ -47,7 +47,7 @@ function write(d: Dim, symbols: Symbols): Plain {
 
 type LocalRole = Extract<SymbolRole, { readonly kind: "axis" | "value" }>;
 
-/** A counter of a loop, or a value of a kernel: what it is at its first mention, then its number. */
+/** Serialises a counter of a loop, or a value of a kernel: in full at its first use, then as its number. */
 function writeLocal(
   d: Sym,
   { name, role }: { readonly name: string; readonly role: LocalRole },

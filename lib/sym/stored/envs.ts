@@ -36,7 +36,7 @@ export const sizeGuard: Codec<SizeGuard> = union<SizeGuard>({
   relation: record({ relation: oneOf("eq", "ne", "le"), left: dim, right: dim, text }),
 });
 
-/** A size as it is made. */
+/** A serialised size. */
 interface Made {
   readonly source: SizeSource;
   readonly hint: number;
@@ -54,7 +54,7 @@ export function numberSizes(env: ShapeEnv, symbols: Symbols): void {
   for (const each of env.symbols) symbols.numberOf(each);
 }
 
-/** Writes the sizes of a trace. Throws NotStorable. */
+/** Serialises the sizes of a trace. Throws NotStorable. */
 export function writeSizes(env: ShapeEnv, symbols: Symbols): Plain {
   const sizes = env.symbols.map((each): Made => ({
     source: env.sourceOf(each),
@@ -65,7 +65,7 @@ export function writeSizes(env: ShapeEnv, symbols: Symbols): Plain {
   return [made.write(sizes, symbols), guards.write(env.guards(), symbols)];
 }
 
-/** Sizes that the same is known of; gives their symbols their numbers. Throws DamagedForm. */
+/** Recreates sizes with the same facts and numbers their symbols. Throws DamagedForm. */
 export function readSizes(form: readonly Plain[], symbols: Symbols): ShapeEnv {
   const [sizes = null, known = null] = form, env = new ShapeEnv();
   const places = new Map<string, number>();

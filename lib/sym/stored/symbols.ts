@@ -12,10 +12,10 @@ export class Symbols {
   readonly #numbers = new Map<Sym, number>();
   readonly #list: Sym[] = [];
 
-  /** `isOpen`: whether symbols that were not seen before get a number, as those of the captured graph do. */
+  /** `isOpen`: whether new symbols get a number, as those of the captured graph do. */
   constructor(public isOpen = true) {}
 
-  /** The number of a symbol. Throws NotStorable for one that is none of the captured graph's. */
+  /** Returns the number of a symbol. Throws NotStorable for one that the captured graph does not mention. */
   numberOf(symbol: Sym): number {
     let found = this.#numbers.get(symbol);
     if (found === undefined) {
@@ -29,7 +29,7 @@ export class Symbols {
     return found;
   }
 
-  /** Counters of loops and values of kernels, which what is written down names itself. */
+  /** Counters of loops and values of kernels, which are local to the serialised form. */
   readonly locals: Locals = new Locals();
 
   at(number: number): Sym {
@@ -48,12 +48,12 @@ export class Symbols {
   }
 }
 
-/** Symbols that begin and end with what is written down, in the order in which it mentions them. */
+/** Symbols local to a serialised form, in the order in which it mentions them. */
 export class Locals {
   readonly #numbers = new Map<Sym, number>();
   readonly #list: Sym[] = [];
 
-  /** The number of a symbol that has one. */
+  /** Returns the number of a symbol, if it has one. */
   numberOf(symbol: Sym): number | undefined {
     return this.#numbers.get(symbol);
   }
@@ -71,7 +71,7 @@ export class Locals {
     throw new DamagedForm(`Expected one of ${this.#list.length} local symbols but found ${number}`);
   }
 
-  /** Forgets all. */
+  /** Removes all symbols. */
   clear(): void {
     this.#numbers.clear();
     this.#list.length = 0;
