@@ -1,6 +1,6 @@
 /**
  * BERT-base with its random weights, 109 million numbers, built beside PyTorch's: the first time in a process, and again
- * with what the last one had given back. Copies, casts and prints of one of its large weights, too.
+ * with memory that the previous one had released. Copies, casts and prints of one of its large weights, too.
  *
  *   DYN_NUM_THREADS=2 DYN_BENCH_PYTHON=python deno run -A cli.ts bench build
  */

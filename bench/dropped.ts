@@ -1,5 +1,5 @@
 /**
- * Results that a loop drops without waiting, beside the same results given back at once: time per call, and the memory
+ * Results that a loop drops without waiting, next to the same results disposed of immediately: time per call, and the memory
  * that the loop takes. The two take turns; the memory is that of the whole run.
  *
  *   deno run -A bench/dropped.ts [cpu|webgpu] [elements]

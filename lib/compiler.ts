@@ -150,11 +150,11 @@ export function resumeEntries(fn: object): Map<string, CacheEntry[]> {
 }
 
 /**
- * A function whose calls in compiled code are one region wherever they turn out alike, as
- * `torch.compiler.nested_compile_region`: differentiated, lowered and compiled once, however many layers or rounds call
- * it. Calls are traced one by one, so that guards, hooks and writes of each hold; those that differ from the others are
- * compiled as if nothing had been said. Also a decorator of methods (`@nestedCompileRegion`); a module is given back,
- * its `forward` being the region.
+ * Marks a function whose equal calls in compiled code are one region, like
+ * `torch.compiler.nested_compile_region`: differentiated, lowered and compiled once, however many layers or iterations
+ * call it. Calls are traced one by one, so that guards, hooks and writes of each hold; calls that differ are
+ * compiled as usual. Also a decorator of methods (`@nestedCompileRegion`); a module is returned unchanged, with its
+ * `forward` as the region.
  */
 export function nestedCompileRegion<M extends Module>(module: M): M;
 /** The same as a decorator. */

@@ -69,7 +69,7 @@ export type OpCheckResults = Readonly<Partial<Record<OpCheckName, string>>>;
 export interface OpCheckOptions {
   /** The checks to make; default: all of them. */
   readonly testUtils?: OpCheckName | readonly OpCheckName[];
-  /** Whether what is wrong is thrown (default) or given back. */
+  /** Whether errors are thrown (default) or returned. */
   readonly raiseException?: boolean;
 }
 

@@ -129,7 +129,7 @@ for (const [name, [program, text, versions]] of Object.entries(PROGRAMS)) {
   });
 }
 
-/** Everything that can be told of a value. */
+/** Everything that can be observed of a value. */
 function told(value: unknown): unknown {
   if (value instanceof Map || value instanceof Set) return [...value].map(told);
   const known = list(value);

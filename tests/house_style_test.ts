@@ -79,6 +79,9 @@ Deno.test("comments use the words that readers would", () => {
   assertEquals(reports(`${OPENING}// The value cannot be ${"had"} here.\nexport const a = 1;\n`), [
     "plain-words",
   ]);
+  assertEquals(reports(`${OPENING}/** It hands\n * ${"on"} the value. */\nexport const a = 1;\n`), [
+    "plain-words",
+  ]);
   assertEquals(reports(`${OPENING}// It is\n// taken; he had it.\nexport const a = 1;\n`), []);
 });
 

@@ -67,7 +67,7 @@ Deno.test("large memory lies where WebAssembly reaches it, and its pages come ba
 
 Deno.test("memory that nobody has had is 0, and is known to be so until it is given back", () => {
   const pool = new MemoryPool("cpu"), held: HostBlock[] = [];
-  // Pieces that others gave back come first
+  // Pieces that others released come first
   while (!held.at(-1)?.isUntouched && held.length < 64) held.push(pool.allocate(64 * MIB).block);
   const memory = pool.allocate(MIB), { block } = memory;
   assertEquals([block.isUntouched, block.uint8.every((byte) => byte === 0)], [true, true]);

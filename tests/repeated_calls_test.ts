@@ -106,7 +106,7 @@ class Stack extends nn.Module {
   }
 }
 
-/** Returns the number of calls of layers that were not stepped through during `body`. */
+/** Returns the number of calls of layers that were not traced during `body`. */
 function repeatedIn(name: string, body: () => void): number {
   const before = counters.get("repeated_calls", name);
   body();
@@ -221,7 +221,7 @@ const DIFFERENCES: Readonly<Record<string, readonly [change: (layers: Layer[]) =
     }, 4],
   };
 
-/** A difference that is the same for whichever layers it is told of. */
+/** The same change for any layers. */
 type Change = (layers: Layer[]) => void;
 
 /** Holds a compiled model against the plain one before and after a change. */

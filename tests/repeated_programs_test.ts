@@ -9,7 +9,7 @@ import { sampleBySeed } from "./support/sampling.ts";
 
 const WIDTH = 4, LAYERS = 4;
 
-/** Returns the number of calls that were not stepped through during `body`. */
+/** Returns the number of calls that were not traced during `body`. */
 function repeatedIn(body: () => void): number {
   const count = () => counters.get("repeated_calls", "callTraced");
   const before = count();

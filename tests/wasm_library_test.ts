@@ -287,7 +287,7 @@ Deno.test("products and convolutions of every type, without rounding", () => {
   }
 });
 
-/** A tensor whose last two dimensions lie the other way round in memory, elements so far apart. */
+/** A tensor whose last two dimensions are transposed in memory, with elements so far apart. */
 const turned = ({ shape }: TestOperand, by: number): TestOperand => {
   const [n = 1, c = 1, h = 1, w = 1] = shape;
   return float([n, c, h, w], [c * h * w, h * w, 1, h].map((stride) => stride * by));

@@ -81,8 +81,19 @@ function pathOf(context: Deno.lint.RuleContext): string {
   return `/${context.filename.replaceAll("\\", "/")}`;
 }
 
-/** Turns of phrase that are not idiomatic. */
-const STRANGE_WORDS = /\b(?:is|are|be|was|were)\s+had\b|\bno\s+business\s+of\b/;
+/** Turns of phrase that are not idiomatic, or coinages for terms of the field, each with a plain one. */
+const STRANGE_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:is|are|be|was|were) had\b/, "is available"],
+  [/\bno business of\b/, "does not concern"],
+  [/\bhand(?:s|ed|ing)? on\b/, "passes on"],
+  [/\bg(?:ives?|iven|ave|iving) back\b/, "returns"],
+  [/\bother way round\b/, "vice versa"],
+  [/\bshar(?:es?|ed|ing) out\b/, "divides"],
+  [/\bstepped through\b/, "traced"],
+  [/\b(?:is|are|was|were) told of\b/, "is notified of"],
+  [/\b(?:lies?|stands?) behind\b/, "follows"],
+  [/\bby turns\b/, "alternately"],
+];
 
 /** A function or method whose declaration follows. */
 const CALLABLE =
@@ -155,13 +166,12 @@ const plugin: Deno.lint.Plugin = {
       create: (context) => ({
         "Program:exit"() {
           for (const { value, range } of context.sourceCode.getAllComments()) {
-            const [found] = STRANGE_WORDS.exec(value) ?? [];
-            if (found === undefined) continue;
-            context.report({
-              range,
-              message: `Expected what a reader would say but found "${found.replaceAll(/\s+/g, " ")}"`,
-              hint: 'Say "is found", "is available" or "follows from"',
-            });
+            const text = value.replaceAll(/[\s*]+/g, " ");
+            for (const [strange, plain] of STRANGE_WORDS) {
+              const [found] = strange.exec(text) ?? [];
+              if (found === undefined) continue;
+              context.report({ range, message: `Expected words like "${plain}" but found "${found}"` });
+            }
           }
         },
       }),

@@ -16,7 +16,7 @@ const OTHERS = 2;
 const LARGE = 4;
 
 /**
- * Maximum part of the last-level cache that a core can count on: a virtual machine is told of all of it, but shares it
+ * Maximum part of the last-level cache that a core can count on: a virtual machine reports all of it, but shares it
  * with others.
  */
 const CORE_BYTES = 2 ** 24;

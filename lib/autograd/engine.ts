@@ -416,7 +416,7 @@ class Pass {
         `Expected ${node.edges.length} gradients from ${node.name} but found ${result.length}`,
       );
     }
-    // Gradients may share memory: none of it is dead before all are handed on.
+    // Gradients may share memory: none of it is dead before all are passed on
     const handed = result.filter((grad, k): grad is Tensor =>
       grad !== null && node.edges[k] !== null && wanted(k)
     );

@@ -360,7 +360,7 @@ export class GraphReplay {
     const call = gradientCallOf(node);
     this.builder.shared = { ...sharedBy(node), ofPass: true };
     const wanted = call.inputs.map((each) => this.historyOf(this.tensor(each)));
-    // A gradient that the captured program does not hand on would be lost without a word.
+    // A gradient that the captured program does not pass on would be lost silently
     const others = call.complete ? this.leaves.filter((leaf) => !wanted.includes(leaf)) : [];
     const found = this.differentiate(call, [...wanted, ...others]);
     const lost = others.find((_, k) => found[wanted.length + k]);

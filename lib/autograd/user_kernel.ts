@@ -38,8 +38,8 @@ const WORKGROUP = 64;
 
 /**
  * Defines an op by its kernels. `results` makes its results from its arguments, as tensors of which the kernel writes
- * every element: `(x) => x.newEmpty(x.shape)`. It is told of arguments without elements, too, and then says what comes out
- * of a call in a graph.
+ * every element: `(x) => x.newEmpty(x.shape)`. It is also called with arguments without elements, and then describes the
+ * results of a call in a graph.
  *
  * ```ts
  * import { compile, library, tensor, type Tensor } from "jsr:@x/dyn";

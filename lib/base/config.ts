@@ -204,8 +204,8 @@ export class Config extends Settings {
   /** The same for a compiled function together with the code after its graph breaks. */
   accumulatedCacheSizeLimit = 256;
   /**
-   * Most instructions that are stepped through of a function that has to do with no tensors, each version counting as
-   * 30,000 more, before the rest of it runs uncompiled.
+   * Maximum number of instructions that are traced of a function that meets no tensors, each version counting as 30,000
+   * more, before the rest of it runs uncompiled.
    */
   tensorlessTraceLimit = 1_000_000;
   /** Throw `FailOnRecompileLimitHit` (GB0033) where one of these limits is reached, as `fullgraph` does. */

@@ -30,7 +30,7 @@ function replaceForward(layer: Module, forward: (x: Tensor) => Tensor): void {
   Object.defineProperty(layer, "forward", { value: forward, configurable: true, writable: true });
 }
 
-/** Leaves a rank a part of the features that come out; of each of `sizes` of them, which stand behind each other. */
+/** Reduces a layer to a rank's part of the output features; with `sizes`, to its part of each of these consecutive groups. */
 export function divideColumns(layer: Linear, { division, path }: Place, sizes?: readonly number[]): void {
   const { group } = division, cut = sizes ? { dim: 0, sizes } : { dim: 0 };
   layer.weight = division.part(layer.weight, cut, `${path}.weight`);

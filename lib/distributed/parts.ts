@@ -12,7 +12,7 @@ import { noteCut, notePart, partOf } from "./divided.ts";
 import { shardOf } from "./fully_shard.ts";
 import { getGlobalRank, type ProcessGroup } from "./group.ts";
 
-/** Along which dimension a parameter is divided, and its sizes where several things stand behind each other there. */
+/** The dimension along which a parameter is divided, and the sizes of its consecutive groups there, if any. */
 export interface Cut {
   readonly dim: number;
   readonly sizes?: readonly number[];

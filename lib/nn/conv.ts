@@ -69,7 +69,7 @@ abstract class KernelLayer extends Module {
   readonly stride: readonly number[];
   readonly dilation: readonly number[];
   readonly groups: number;
-  /** [outChannels, inChannels / groups, ...kernelSize]; transposed: in and out the other way round. */
+  /** [outChannels, inChannels / groups, ...kernelSize]; transposed: with in and out exchanged. */
   weight: Parameter;
   /** [outChannels] */
   bias: Parameter | null;

@@ -4672,8 +4672,8 @@ export interface OpApi<T extends TensorLike> {
     named: { readonly reduce: "sum" | "mean" | "max" | "min" | "prod" } & SegmentReduceOptions<T>,
   ): T;
   /**
-   * The rows of `weight` at the integers in `input`, as `nn.functional.embedding`; also with the two the
-   * other way round, as `torch.embedding`.
+   * The rows of `weight` at the integers in `input`, as `nn.functional.embedding`; also with the two
+   * exchanged, as `torch.embedding`.
    */
   embedding(
     input: T,
@@ -6218,7 +6218,7 @@ export interface OpApi<T extends TensorLike> {
    * dimension must have stride 1. As `torch.view_as_complex`.
    */
   viewAsComplex(self: T): T;
-  /** A function of complex numbers that are given, and given back, as pairs in the last dimension. */
+  /** A function of complex numbers whose input and result are pairs in the last dimension. */
   complexFunction(
     self: T,
     name:

@@ -1025,8 +1025,8 @@ export const segmentNumbers: {
   ): Tensor;
 } = ops.segmentNumbers;
 /**
- * The rows of `weight` at the integers in `input`, as `nn.functional.embedding`; also with the two the
- * other way round, as `torch.embedding`.
+ * The rows of `weight` at the integers in `input`, as `nn.functional.embedding`; also with the two
+ * exchanged, as `torch.embedding`.
  */
 export const embedding: (
   input: Tensor,
@@ -2138,7 +2138,7 @@ export const toDevice: {
   (self: Tensor, device: DeviceName): Tensor;
   (self: Tensor, named: { readonly device: DeviceName }): Tensor;
 } = ops.toDevice;
-/** A function of complex numbers that are given, and given back, as pairs in the last dimension. */
+/** A function of complex numbers whose input and result are pairs in the last dimension. */
 export const complexFunction: {
   (
     self: Tensor,

@@ -10,9 +10,9 @@ import { deviceNamed } from "./storage.ts";
 const useOf = (device: DeviceName | undefined): MemoryUse => deviceNamed(device ?? defaultDevice()).memoryUse;
 
 /**
- * The bytes that tensors occupy on a device, by default the default one, each rounded up to the allocator's sizes. What
- * the program dropped counts until the allocator finds it, when it needs memory or in `emptyCache`; what was given back,
- * as by `using`, does not. Throws DynError for a device that is not initialised.
+ * The bytes that tensors occupy on a device, by default the default one, each rounded up to the allocator's sizes. Dropped
+ * tensors count until the allocator finds them, when it needs memory or in `emptyCache`; those released explicitly, as by
+ * `using`, do not. Throws DynError for a device that is not initialised.
  * As `torch.cuda.memory_allocated`.
  */
 export function memoryAllocated(device?: DeviceName): number {
@@ -48,8 +48,8 @@ export function emptyCache(device?: DeviceName): void {
 }
 
 /**
- * Sets the most bytes that the allocator may hold on a device; null lifts it. An allocation past it first gives back
- * what is kept and looks for what was dropped, then throws OutOfMemory. `DYN_MEMORY_LIMIT` sets it from outside.
+ * Sets the maximum bytes that the allocator may hold on a device; null removes the limit. An allocation beyond it first
+ * releases cached memory and collects dropped tensors, then throws OutOfMemory. `DYN_MEMORY_LIMIT` sets it too.
  * Throws DynError for anything but a number of bytes. As `torch.cuda.set_per_process_memory_fraction`, in bytes.
  */
 export function setMemoryLimit(bytes: number | null, device?: DeviceName): void {

@@ -515,7 +515,7 @@ export class Tensor {
   }
 }
 
-// A tensor that was overwritten or given back has no elements to show, and the console must not throw
+// A tensor that was overwritten or disposed of has no elements to show, and the console must not throw
 showAsText(Tensor.prototype, (x) => x.storage.filled ? String(x) : `Tensor(${x.dtype}[${x.shape}])`);
 
 /** The entry of a list for a dimension, which may be counted from the end. */

@@ -178,7 +178,7 @@ function transposed({ definition, args, results, tangentOf }: ForwardCall): Tang
   return pushedThrough(definition.name, { cotangents, pairs, again });
 }
 
-/** A map that is linear in cotangents: what it gives for them, and the tangents that it is to be given backwards. */
+/** A map that is linear in cotangents: its results, and the tangents to pass to its backward. */
 export interface LinearMap {
   readonly cotangents: readonly (Tensor | null)[];
   readonly pairs: readonly { readonly pulled: Tensor; readonly tangent: Tensor }[];

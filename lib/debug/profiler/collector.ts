@@ -215,7 +215,7 @@ export class Collector implements Observer {
   }
 }
 
-/** Phases of compilations are told of at their ends, when those around them have not ended: they lie by their times. */
+/** Phases of compilations are reported at their ends, before the enclosing ones end, so they are nested by their times. */
 function nestPhases(events: readonly Open[]): void {
   const phases = events.filter(({ kind }) => kind === "compile");
   for (const within of Map.groupBy(phases, ({ parent }) => parent).values()) {

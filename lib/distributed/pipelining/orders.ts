@@ -26,7 +26,7 @@ const passes = (kind: Pass["kind"], from: number, to: number): Pass[] =>
 export const gpipe: Order = (_, n) => [...passes("forward", 0, n), ...passes("backward", 0, n)];
 
 /**
- * As many forward passes as there are later stages, and then one of each by turns (Narayanan et al. 2019, PipeDream).
+ * As many forward passes as there are later stages, and then one of each in alternation (Narayanan et al. 2019, PipeDream).
  * Saves activations for as many micro-batches as there are stages from this one on.
  */
 export const oneForwardOneBackward: Order = ({ stageIndex, numStages }, n) => {

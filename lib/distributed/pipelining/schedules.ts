@@ -185,8 +185,8 @@ export class ScheduleGPipe extends Schedule {
 }
 
 /**
- * Forward and backward passes by turns, as torch.distributed.pipelining.Schedule1F1B (Narayanan et al. 2019): a stage keeps
- * the activations of as many micro-batches as there are stages from it on, not of all. Arguments as for ScheduleGPipe.
+ * Alternates forward and backward passes, like torch.distributed.pipelining.Schedule1F1B (Narayanan et al. 2019): a stage
+ * keeps the activations of as many micro-batches as there are stages from it on, not of all. Arguments as for ScheduleGPipe.
  */
 export class Schedule1F1B extends Schedule {
   /** @internal */

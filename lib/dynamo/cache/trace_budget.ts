@@ -1,6 +1,6 @@
 /**
- * How much of a function that has to do with no tensors is stepped through before the rest of it runs as it is: capture
- * takes a thousand times as long as plain JavaScript, and here it gains nothing. Invariant: attempts that meet a tensor
+ * Limits how much of a function that meets no tensors is traced before the rest of it runs uncompiled: capture takes a
+ * thousand times as long as plain JavaScript, and gains nothing there. Invariant: attempts that meet a tensor
  * cost nothing, and a function that turns out to make some is captured again.
  */
 import { config } from "../../base/config.ts";

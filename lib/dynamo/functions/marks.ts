@@ -181,7 +181,7 @@ export function allowInGraph<F extends (...args: never[]) => unknown>(fn: F): F 
 }
 
 /**
- * The function is run while tracing, on tensors without elements, instead of being stepped through; the ops that it calls
+ * The function is run while tracing, on tensors without elements, instead of being traced; the ops that it calls
  * become part of the graph, as with `torch.compiler.nonstrict_trace`. For what the tracer cannot step through: it may use
  * anything of the language, but has to be a pure function of its arguments (tensors, plain values, arrays and plain
  * objects of them), and what else it reads counts as constant. Where it looks at elements the graph breaks.

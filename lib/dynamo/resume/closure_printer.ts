@@ -114,7 +114,7 @@ export function resumeGenerator(
   return generator;
 }
 
-/** The iterator with which `yield*` continues once it has handed on items: its first item replaces the last of those. */
+/** The iterator with which `yield*` continues once it has yielded items: its first item replaces the last of those. */
 export function delegated(iterator: Iterator<unknown>): object {
   let begun = false;
   return {

@@ -20,7 +20,7 @@ function functionOf(name: string) {
 
 const complexFunction = composeOp({
   name: "complexFunction",
-  doc: "A function of complex numbers that are given, and given back, as pairs in the last dimension.",
+  doc: "A function of complex numbers whose input and result are pairs in the last dimension.",
   params: { self: required("tensor"), name: required("string", { oneOf: NAMES }) },
   exposure: { method: false, free: false },
   infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),

@@ -100,7 +100,7 @@ export function turnRows(M: ComplexMatrix, k: number, { c, s }: Turn, from: numb
   }
 }
 
-/** Turns columns k and k + 1 the other way round, so that both together keep eigenvalues, in rows up to one. */
+/** Rotates columns k and k + 1 by the inverse, so that both rotations together preserve eigenvalues, in rows up to `last`. */
 export function turnColumns(M: ComplexMatrix, k: number, { c, s }: Turn, last: number): void {
   const { n, re, im } = M;
   for (let a = k; a <= last * n + k; a += n) {

@@ -56,9 +56,8 @@ function checkedTable<T extends Pick<TensorMeta, "dtype" | "shape">>(
 
 const embedding = composeOp({
   name: "embedding",
-  doc:
-    "The rows of `weight` at the integers in `input`, as `nn.functional.embedding`; also with the two the " +
-    "other way round, as `torch.embedding`.",
+  doc: "The rows of `weight` at the integers in `input`, as `nn.functional.embedding`; also with the two " +
+    "exchanged, as `torch.embedding`.",
   params: {
     input: required("tensor"),
     weight: required("tensor"),
