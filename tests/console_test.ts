@@ -37,6 +37,7 @@ Deno.test("optimizers show their groups, schedules their rates, loaders their ba
     `SGD (
 Parameter Group 0
     dampening: 0
+    initialLr: 0.1
     lr: 0.1
     maximize: false
     momentum: 0.9

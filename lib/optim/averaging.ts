@@ -14,7 +14,7 @@ import { tensor } from "../tensor/creation.ts";
 import { where } from "../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import type { Optimizer } from "./optimizer.ts";
-import { LRScheduler } from "./schedule.ts";
+import { ScalingSchedule } from "./schedule.ts";
 
 /** The new average of an average, what comes to it, and how many have been averaged. */
 export type AverageFunction = (average: Tensor, next: Tensor, count: Tensor) => Tensor;
@@ -161,15 +161,13 @@ interface SwaOptions {
 const SWALR_ARGUMENTS = { required: ["swaLr"], positional: ["annealEpochs", "annealStrategy"] } as const;
 
 /** From the rate that there is to swaLr over annealEpochs steps, which stays, as torch.optim.swa_utils.SWALR. */
-export class SWALR extends LRScheduler {
+export class SWALR extends ScalingSchedule {
   /** The last rates, one a group. */
   readonly swaLr: readonly number[];
   /** Steps until they are reached. */
   readonly annealEpochs: number;
   /** The way there. */
   readonly annealStrategy: "cos" | "linear";
-  /** The first rates, one a group. */
-  private readonly start: readonly number[];
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(optimizer: Optimizer, ...given: Arguments<SwaRate, SwaOptions, typeof SWALR_ARGUMENTS>) {
@@ -183,20 +181,21 @@ export class SWALR extends LRScheduler {
     this.annealEpochs = options.annealEpochs ?? 10;
     this.annealStrategy = options.annealStrategy ?? "cos";
     checkInteger("annealEpochs of SWALR", this.annealEpochs, 0);
-    this.start = optimizer.paramGroups.map((group) => group.lr);
-    this.apply();
+    this.begin();
   }
 
-  /** Returns whether the rate is a factor of the initial one. */
-  override get isFactor(): boolean {
-    return false;
-  }
-
-  /** The rate of a group after `epoch` steps. */
-  override rateAt(epoch: number, base: number, group: number): number {
-    const from = this.start[group] ?? base, to = this.swaLr[group] ?? base;
+  /** The share of the way to swaLr that is left after `epoch` steps. */
+  override factorAt(epoch: number): number {
     const share = this.annealEpochs === 0 ? 1 : Math.min(1, epoch / this.annealEpochs);
-    const alpha = this.annealStrategy === "linear" ? share : (1 - Math.cos(Math.PI * share)) / 2;
-    return to * alpha + from * (1 - alpha);
+    return this.annealStrategy === "linear" ? 1 - share : (1 + Math.cos(Math.PI * share)) / 2;
+  }
+
+  protected override floorOf(group: number): number {
+    return this.swaLr[group] ?? 0;
+  }
+
+  /** Once reached, swaLr stays, whatever else sets rates. */
+  protected override nextRate(rate: number, base: number, group: number): number {
+    return this.factorAt(this.lastEpoch) === 0 ? this.floorOf(group) : super.nextRate(rate, base, group);
   }
 }

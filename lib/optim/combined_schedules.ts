@@ -12,59 +12,6 @@ interface Schedules {
 
 const SEQUENTIAL = { required: ["schedulers", "milestones"], positional: [] } as const;
 
-/** A schedule made of others, whose states are part of its own. */
-abstract class CombinedSchedule extends LRScheduler {
-  /** The schedulers, in order. */
-  abstract readonly schedulers: readonly LRScheduler[];
-
-  override stateDict(): ScheduleState {
-    return { ...super.stateDict(), schedulers: this.schedulers.map((each) => each.stateDict()) };
-  }
-
-  override loadStateDict(
-    { schedulers = [], ...state }: ScheduleState & { schedulers?: readonly ScheduleState[] },
-  ) {
-    const { length } = this.schedulers;
-    checkKind(schedulers, "a list", "schedulers of loadStateDict");
-    if (schedulers.length > 0 && schedulers.length !== length) {
-      throw new DynError(`Expected the states of ${length} schedulers but found ${schedulers.length}`);
-    }
-    schedulers.forEach((each, i) => this.schedulers[i]?.loadStateDict(each));
-    super.loadStateDict(state);
-  }
-}
-
-/** One schedule after the other: the next one from each milestone on. */
-export class SequentialLR extends CombinedSchedule {
-  /** The schedulers, in order. */
-  readonly schedulers: readonly LRScheduler[];
-  /** The steps at which it changes. */
-  readonly milestones: readonly number[];
-
-  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: Optimizer, ...given: Arguments<Schedules, object, typeof SEQUENTIAL>) {
-    super(optimizer);
-    const { schedulers, milestones } = argumentsOf<Schedules, object>("SequentialLR", SEQUENTIAL, given);
-    checkKind(milestones, "a list", "milestones of SequentialLR");
-    sharedOptimizer(schedulers, optimizer);
-    this.schedulers = schedulers;
-    this.milestones = milestones;
-    if (schedulers.length !== milestones.length + 1) {
-      throw new DynError(
-        `Expected one milestone fewer than schedulers but found ${milestones.length} for ${schedulers.length}`,
-      );
-    }
-    this.apply();
-  }
-
-  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
-  override rateAt(epoch: number, base: number, group: number): number {
-    const passed = this.milestones.filter((m) => m <= epoch).length, scheduler = this.schedulers[passed];
-    if (!scheduler) throw new DynError("Expected a schedule for every part but found none");
-    return scheduler.rateAt(epoch - (this.milestones[passed - 1] ?? 0), base, group);
-  }
-}
-
 /** The optimizer that schedules share. Throws DynError for none, or for several. */
 function sharedOptimizer(schedulers: readonly LRScheduler[], given: Optimizer | null): Optimizer {
   checkInstances(schedulers, LRScheduler, "a combined schedule");
@@ -76,25 +23,114 @@ function sharedOptimizer(schedulers: readonly LRScheduler[], given: Optimizer | 
   return optimizer;
 }
 
-/**
- * Schedules that all act on the rate: its factors are multiplied, as torch.optim.lr_scheduler.ChainedScheduler. Throws
- * DynError for schedules that set the rate instead of scaling it, where PyTorch's result depends on the way there.
- */
-export class ChainedScheduler extends CombinedSchedule {
-  /** The schedules. */
+/** A schedule that leaves the rates to other schedules, which depend on the steps before. */
+abstract class CombinedSchedule extends LRScheduler {
+  /** The schedules, in order. */
   readonly schedulers: readonly LRScheduler[];
 
-  /** Takes schedules, and their optimizer where there may be doubt. */
-  constructor(schedulers: readonly LRScheduler[], optimizer: Optimizer | null = null) {
-    super(sharedOptimizer(schedulers, optimizer));
+  constructor(optimizer: Optimizer, schedulers: readonly LRScheduler[]) {
+    super(optimizer);
     this.schedulers = schedulers;
-    const other = schedulers.find((each) => !each.isFactor);
-    if (other) throw new DynError(`Expected schedules that scale rates but found ${other.constructor.name}`);
-    this.apply();
   }
 
-  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
-  override rateAt(epoch: number, base: number, group: number): number {
-    return this.schedulers.reduce((rate, each) => rate * each.rateAt(epoch, base, group) / base, base);
+  /** Lets the schedules whose turn it is make a step. */
+  protected abstract advance(): void;
+
+  /** To be called once an epoch, after `optimizer.step()`. Throws DynError for the number of one. */
+  override step(epoch?: number | null): void {
+    if (epoch !== undefined && epoch !== null) this.rateAt();
+    this.lastEpoch++;
+    this.advance();
+    this.setRates((rate) => rate);
+  }
+
+  /** Puts the rates that groups began with back, and begins. */
+  override restart(): void {
+    this.setRates((_rate, base) => base);
+    this.begin();
+  }
+
+  /** Throws DynError: what the rates are depends on the steps before. */
+  override rateAt(): number {
+    throw new DynError(`Expected steps of ${this.constructor.name} one by one but found the number of one`);
+  }
+
+  /** The rates that groups had after its last step. */
+  override getLr(): number[] {
+    return this.getLastLr();
+  }
+
+  /** The state from which it resumes, with those of its schedules. */
+  override stateDict(): ScheduleState {
+    return { ...super.stateDict(), schedulers: this.schedulers.map((each) => each.stateDict()) };
+  }
+
+  /** Resumes from a state. Throws DynError for one that does not fit. */
+  override loadStateDict(state: ScheduleState): void {
+    const { schedulers: states = [], ...own } = state ?? {};
+    checkKind(states, "a list", "schedulers of loadStateDict");
+    if (states.length !== this.schedulers.length) {
+      throw new DynError(
+        `Expected the states of ${this.schedulers.length} schedulers but found ${states.length}`,
+      );
+    }
+    states.forEach((each, i) => this.schedulers[i]?.loadStateDict(each));
+    super.loadStateDict(own);
+  }
+}
+
+/** One schedule after the other: the next one from each milestone on. */
+export class SequentialLR extends CombinedSchedule {
+  /** The steps at which it changes. */
+  readonly milestones: readonly number[];
+
+  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
+  constructor(optimizer: Optimizer, ...given: Arguments<Schedules, object, typeof SEQUENTIAL>) {
+    const { schedulers, milestones } = argumentsOf<Schedules, object>("SequentialLR", SEQUENTIAL, given);
+    super(optimizer, schedulers);
+    checkKind(milestones, "a list", "milestones of SequentialLR");
+    sharedOptimizer(schedulers, optimizer);
+    this.milestones = milestones;
+    if (schedulers.length !== milestones.length + 1) {
+      throw new DynError(
+        `Expected one milestone fewer than schedulers but found ${milestones.length} for ${schedulers.length}`,
+      );
+    }
+    this.restart();
+  }
+
+  private current(): LRScheduler | undefined {
+    return this.schedulers[this.milestones.filter((m) => m <= this.lastEpoch).length];
+  }
+
+  /** Sets the first rates. */
+  override begin(): void {
+    this.lastEpoch = 0;
+    this.current()?.begin();
+    this.setRates((rate) => rate);
+  }
+
+  protected override advance(): void {
+    if (this.milestones.includes(this.lastEpoch)) this.current()?.restart();
+    else this.current()?.step();
+  }
+}
+
+/** Schedules that act one after the other at each step, as torch.optim.lr_scheduler.ChainedScheduler. */
+export class ChainedScheduler extends CombinedSchedule {
+  /** Takes schedules, and their optimizer where there may be doubt. */
+  constructor(schedulers: readonly LRScheduler[], optimizer: Optimizer | null = null) {
+    super(sharedOptimizer(schedulers, optimizer), schedulers);
+  }
+
+  /** Sets the first rates. */
+  override begin(): void {
+    this.lastEpoch = 0;
+    for (const each of this.schedulers) each.begin();
+    this.setRates((rate) => rate);
+  }
+
+  protected override advance(): void {
+    for (const each of this.schedulers) each.step();
   }
 }

@@ -8,7 +8,7 @@ import { checkOneOf } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError, invariant } from "../base/errors.ts";
 import type { Optimizer } from "./optimizer.ts";
-import { LRScheduler } from "./schedule.ts";
+import { initialRates, LRScheduler } from "./schedule.ts";
 
 /** One for all groups, or one a group. */
 type PerGroup = number | readonly number[];
@@ -25,17 +25,12 @@ function eachGroup(given: PerGroup, optimizer: Optimizer, what: string): readonl
 
 /** A schedule that sets momenta too. */
 abstract class Cycle extends LRScheduler {
-  /** Returns whether the rate is a factor of the initial one. */
-  override get isFactor(): boolean {
-    return false;
-  }
-
   /** The momentum of a group after `epoch` steps; null: it is left alone. */
   abstract momentumAt(epoch: number, group: number): number | null;
 
   /** Sets the rates, and the momenta. */
-  protected override apply(): void {
-    super.apply();
+  protected override setRates(rateOf: (rate: number, base: number, group: number) => number): void {
+    super.setRates(rateOf);
     this.optimizer.paramGroups.forEach((group, i) => {
       const momentum = this.momentumAt(this.lastEpoch, i), betas: unknown = Reflect.get(group, "betas");
       if (momentum === null) return;
@@ -103,8 +98,6 @@ const CYCLIC = {
 
 /** Evenly up from baseLr to maxLr and down again, over and over, as torch.optim.lr_scheduler.CyclicLR. */
 export class CyclicLR extends Cycle {
-  /** The lower rates, one a group. */
-  readonly baseLrs: readonly number[];
   /** The upper rates, one a group. */
   readonly maxLrs: readonly number[];
   /** The arguments by name. */
@@ -114,9 +107,10 @@ export class CyclicLR extends Cycle {
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(optimizer: Optimizer, ...given: Arguments<CyclicRates, CyclicOptions, typeof CYCLIC>) {
+    const begun = initialRates(optimizer);
     super(optimizer);
     const { baseLr, maxLr, ...options } = argumentsOf<CyclicRates, CyclicOptions>("CyclicLR", CYCLIC, given);
-    this.baseLrs = eachGroup(baseLr, optimizer, "base rates");
+    const lows = eachGroup(baseLr, optimizer, "base rates");
     this.maxLrs = eachGroup(maxLr, optimizer, "greatest rates");
     this.options = options;
     const { mode = "triangular", scaleFn = null } = options;
@@ -127,7 +121,8 @@ export class CyclicLR extends Cycle {
       const low = eachGroup(options.baseMomentum ?? 0.8, optimizer, "base momenta");
       this.momenta = low.map((each, i) => [each, high[i] ?? each] as const);
     } else this.momenta = null;
-    this.apply();
+    this.beginWith(lows.map((low, i) => begun[i] ?? low));
+    this.baseLrs = lows;
   }
 
   /** Returns the reached share of the full height. */
@@ -141,8 +136,7 @@ export class CyclicLR extends Cycle {
   }
 
   /** The rate of a group after `epoch` steps. */
-  override rateAt(epoch: number, _base: number, group: number): number {
-    const low = this.baseLrs[group] ?? 0;
+  override rateAt(epoch: number, low: number, group: number): number {
     return low + ((this.maxLrs[group] ?? low) - low) * this.heightAt(epoch);
   }
 
@@ -234,7 +228,7 @@ export class OneCycleLR extends Cycle {
       const low = eachGroup(options.baseMomentum ?? 0.85, optimizer, "base momenta");
       this.momenta = low.map((each, i) => [each, high[i] ?? each] as const);
     } else this.momenta = null;
-    this.apply();
+    this.beginWith(this.maxLr.map((most) => most / (options.divFactor ?? 25)));
   }
 
   /** The phases of a group. */

@@ -1,13 +1,13 @@
 /**
  * Learning-rate schedules, as torch.optim.lr_scheduler: each sets `lr` of every group when it is made and after
- * `step()`. Invariant: a rate is a function of the number of steps and of the group's first rate.
+ * `step()`.
  */
 import { checkPositive, checkShare } from "../base/checked_numbers.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { checkKind } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { Optimizer } from "./optimizer.ts";
-import { LRScheduler } from "./schedule.ts";
+import { LRScheduler, ScalingSchedule } from "./schedule.ts";
 
 export { LRScheduler, type ScheduleState } from "./schedule.ts";
 export { type PlateauOptions, type PlateauState, ReduceLROnPlateau } from "./plateau.ts";
@@ -25,7 +25,7 @@ interface StepSize {
 const STEP = { required: ["stepSize"], positional: ["gamma"] } as const;
 
 /** lr·gammaᵏ, k = whole stepSizes gone by. */
-export class StepLR extends LRScheduler {
+export class StepLR extends ScalingSchedule {
   /** Steps between changes. */
   readonly stepSize: number;
   /** The factor of each change. */
@@ -40,9 +40,9 @@ export class StepLR extends LRScheduler {
     this.gamma = options.gamma ?? 0.1;
   }
 
-  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
-  override rateAt(epoch: number, base: number): number {
-    return base * this.gamma ** Math.floor(epoch / this.stepSize);
+  /** The share of the first rate after `epoch` steps. */
+  override factorAt(epoch: number): number {
+    return this.gamma ** Math.floor(epoch / this.stepSize);
   }
 }
 
@@ -53,7 +53,7 @@ interface Milestones {
 const MULTI_STEP = { required: ["milestones"], positional: ["gamma"] } as const;
 
 /** lr·gammaᵏ, k = milestones passed. */
-export class MultiStepLR extends LRScheduler {
+export class MultiStepLR extends ScalingSchedule {
   /** The steps at which it changes. */
   readonly milestones: readonly number[];
   /** The factor of each change. */
@@ -66,18 +66,19 @@ export class MultiStepLR extends LRScheduler {
     checkKind(options.milestones, "a list", "milestones of MultiStepLR");
     this.milestones = options.milestones;
     this.gamma = options.gamma ?? 0.1;
+    this.begin();
   }
 
-  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
-  override rateAt(epoch: number, base: number): number {
-    return base * this.gamma ** this.milestones.filter((m) => m <= epoch).length;
+  /** The share of the first rate after `epoch` steps. */
+  override factorAt(epoch: number): number {
+    return this.gamma ** this.milestones.filter((m) => m <= epoch).length;
   }
 }
 
 const EXPONENTIAL = { required: ["gamma"], positional: [] } as const;
 
 /** lr·gammaᵗ */
-export class ExponentialLR extends LRScheduler {
+export class ExponentialLR extends ScalingSchedule {
   /** The factor of each change. */
   readonly gamma: number;
 
@@ -90,9 +91,9 @@ export class ExponentialLR extends LRScheduler {
     this.gamma = argumentsOf<Required<Decay>, object>("ExponentialLR", EXPONENTIAL, given).gamma;
   }
 
-  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
-  override rateAt(epoch: number, base: number): number {
-    return base * this.gamma ** epoch;
+  /** The share of the first rate after `epoch` steps. */
+  override factorAt(epoch: number): number {
+    return this.gamma ** epoch;
   }
 }
 
@@ -112,7 +113,7 @@ interface CosineOptions {
 const COSINE = { required: ["tMax"], positional: ["etaMin"] } as const;
 
 /** Half a cosine from lr to etaMin over tMax steps. */
-export class CosineAnnealingLR extends LRScheduler {
+export class CosineAnnealingLR extends ScalingSchedule {
   /** Steps from the greatest rate to the least. */
   readonly tMax: number;
   /** The least rate. */
@@ -131,14 +132,13 @@ export class CosineAnnealingLR extends LRScheduler {
     this.etaMin = options.etaMin ?? 0;
   }
 
-  /** Returns whether the rate is a factor of the initial one: only where it falls to 0. */
-  override get isFactor(): boolean {
-    return this.etaMin === 0;
+  /** The share of the first distance from etaMin after `epoch` steps. */
+  override factorAt(epoch: number): number {
+    return (1 + Math.cos(Math.PI * epoch / this.tMax)) / 2;
   }
 
-  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
-  override rateAt(epoch: number, base: number): number {
-    return this.etaMin + (base - this.etaMin) * (1 + Math.cos(Math.PI * epoch / this.tMax)) / 2;
+  protected override floorOf(): number {
+    return this.etaMin;
   }
 }
 
@@ -186,11 +186,6 @@ export class CosineAnnealingWarmRestarts extends LRScheduler {
         `Expected whole numbers, t0 above 0 and tMult of at least 1, but found ${this.t0} and ${this.tMult}`,
       );
     }
-  }
-
-  /** Returns whether the rate is a factor that other schedules may share: PyTorch's schedule overwrites the rate. */
-  override get isFactor(): boolean {
-    return false;
   }
 
   /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
@@ -241,12 +236,7 @@ export class LambdaLR extends FactorSchedule {
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(optimizer: Optimizer, ...given: FactorArguments) {
     super(optimizer, given);
-    this.apply();
-  }
-
-  /** Returns whether the rate is a factor that other schedules may share: PyTorch's schedule overwrites the rate. */
-  override get isFactor(): boolean {
-    return false;
+    this.begin();
   }
 
   /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
@@ -264,10 +254,19 @@ export class MultiplicativeLR extends FactorSchedule {
 
   /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
   override rateAt(epoch: number, base: number, group: number): number {
-    const factor = this.factorOf(group);
     let rate = base;
-    for (let t = 1; t <= epoch; t++) rate *= factor(t);
+    for (let t = 1; t <= epoch; t++) rate *= this.factorOf(group)(t);
     return rate;
+  }
+
+  protected override nextRate(rate: number, _base: number, group: number): number {
+    return rate * this.factorOf(group)(this.lastEpoch);
+  }
+
+  /** Goes on from the rates that there are, times factor(0). */
+  override restart(): void {
+    this.lastEpoch = 0;
+    this.setRates((rate, _base, group) => rate * this.factorOf(group)(0));
   }
 }
 
@@ -277,7 +276,7 @@ interface ConstantOptions {
 }
 
 /** lr·factor for totalIters steps, then lr. */
-export class ConstantLR extends LRScheduler {
+export class ConstantLR extends ScalingSchedule {
   /** The factor of the rate meanwhile. */
   readonly factor: number;
   /** Steps until it ends. */
@@ -290,12 +289,12 @@ export class ConstantLR extends LRScheduler {
     this.factor = options.factor ?? 1 / 3;
     this.totalIters = options.totalIters ?? 5;
     checkShare("factor of ConstantLR", this.factor);
-    this.apply();
+    this.begin();
   }
 
-  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
-  override rateAt(epoch: number, base: number): number {
-    return epoch < this.totalIters ? base * this.factor : base;
+  /** The share of the first rate after `epoch` steps. */
+  override factorAt(epoch: number): number {
+    return epoch < this.totalIters ? this.factor : 1;
   }
 }
 
@@ -306,7 +305,7 @@ interface LinearOptions {
 }
 
 /** lr times a factor that goes evenly from startFactor to endFactor over totalIters steps. */
-export class LinearLR extends LRScheduler {
+export class LinearLR extends ScalingSchedule {
   /** The first factor. */
   readonly startFactor: number;
   /** The last factor. */
@@ -329,13 +328,13 @@ export class LinearLR extends LRScheduler {
       throw new DynError(`Expected a startFactor of LinearLR in (0, 1] but found ${this.startFactor}`);
     }
     checkShare("endFactor of LinearLR", this.endFactor);
-    this.apply();
+    this.begin();
   }
 
-  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
-  override rateAt(epoch: number, base: number): number {
+  /** The share of the first rate after `epoch` steps. */
+  override factorAt(epoch: number): number {
     const done = Math.min(epoch, this.totalIters) / this.totalIters;
-    return base * (this.startFactor + (this.endFactor - this.startFactor) * done);
+    return this.startFactor + (this.endFactor - this.startFactor) * done;
   }
 }
 
@@ -345,7 +344,7 @@ interface PolynomialOptions {
 }
 
 /** lr·(1 − t/totalIters)^power, 0 at the end. */
-export class PolynomialLR extends LRScheduler {
+export class PolynomialLR extends ScalingSchedule {
   /** Steps until it ends. */
   readonly totalIters: number;
   /** The exponent of the polynomial. */
@@ -359,8 +358,8 @@ export class PolynomialLR extends LRScheduler {
     this.power = options.power ?? 1;
   }
 
-  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
-  override rateAt(epoch: number, base: number): number {
-    return base * (1 - Math.min(epoch, this.totalIters) / this.totalIters) ** this.power;
+  /** The share of the first rate after `epoch` steps. */
+  override factorAt(epoch: number): number {
+    return (1 - Math.min(epoch, this.totalIters) / this.totalIters) ** this.power;
   }
 }

@@ -31,7 +31,8 @@ export interface MuonOptions {
   eps: number;
   /** Number of applications of the polynomial. */
   nsSteps: number;
-  adjustLrFn: keyof typeof ADJUSTMENTS;
+  /** How the rate follows the size of a matrix; null: "original". */
+  adjustLrFn: keyof typeof ADJUSTMENTS | null;
 }
 
 const MUON: MuonOptions = {
@@ -49,7 +50,7 @@ const MUON: MuonOptions = {
 export class Muon extends PerParameter<MuonOptions> {
   constructor(params: ParamsOrGroups<MuonOptions>, ...given: Hyperparameters<MuonOptions>) {
     const options = hyperparameters("Muon", MUON, given);
-    checkOneOf("adjustLrFn of Muon", options.adjustLrFn, Object.keys(ADJUSTMENTS));
+    checkOneOf("adjustLrFn of Muon", options.adjustLrFn ?? "original", Object.keys(ADJUSTMENTS));
     super(params, options);
   }
 
@@ -76,7 +77,7 @@ export class Muon extends PerParameter<MuonOptions> {
     velocity.lerp_(grad, 1 - momentum);
     const update = orthogonal(nesterov ? grad.lerp(velocity, momentum) : velocity, group);
     param.mul_(1 - lr * weightDecay);
-    param.sub_(update.mul(lr * ADJUSTMENTS[adjustLrFn](rows, columns)));
+    param.sub_(update.mul(lr * ADJUSTMENTS[adjustLrFn ?? "original"](rows, columns)));
   }
 }
 

@@ -7,6 +7,7 @@ import { checkKind, checkOneOf, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/shown.ts";
 import type { Optimizer } from "./optimizer.ts";
+import { setRate } from "./schedule.ts";
 
 /** Options of ReduceLROnPlateau. */
 export interface PlateauOptions {
@@ -103,10 +104,12 @@ export class ReduceLROnPlateau {
       this.badEpochs = 0;
     }
     if (this.badEpochs <= patience) return;
-    this.optimizer.paramGroups.forEach((group, i) => {
-      const next = Math.max(group.lr * factor, typeof minLr === "number" ? minLr : minLr[i] ?? 0);
-      if (group.lr - next > eps) group.lr = next;
+    // All before the first is set: groups may share a rate that is a tensor
+    const rates = this.getLastLr().map((rate, i) => {
+      const next = Math.max(rate * factor, typeof minLr === "number" ? minLr : minLr[i] ?? 0);
+      return rate - next > eps ? next : rate;
     });
+    this.optimizer.paramGroups.forEach((group, i) => setRate(group, rates[i] ?? group.lr));
     this.cooldownLeft = cooldown;
     this.badEpochs = 0;
   }
@@ -142,14 +145,19 @@ export class ReduceLROnPlateau {
   }
 
   getLastLr(): number[] {
-    return this.optimizer.paramGroups.map((group) => group.lr);
+    return this.optimizer.paramGroups.map(({ lr }) => Number(lr));
   }
 
   /** Its settings, what it has seen, and the rates now. */
   toString(): string {
     const { lastEpoch, best, badEpochs, options } = this;
-    const rates = this.optimizer.paramGroups.map(({ lr }) => lr);
-    return withSettings("ReduceLROnPlateau", { lastEpoch, best, badEpochs, ...options, rates });
+    return withSettings("ReduceLROnPlateau", {
+      lastEpoch,
+      best,
+      badEpochs,
+      ...options,
+      rates: this.getLastLr(),
+    });
   }
 }
 

@@ -1,22 +1,31 @@
 /**
- * The base of learning-rate schedules, which set the rates of an optimizer's groups. Invariant: a rate is a function
- * of the number of steps and of the group's initial rate.
+ * The base of learning-rate schedules, which set the rates of an optimizer's groups. Invariant: a step starts at the
+ * rates that groups have then, as PyTorch's, so that schedules that scale rates act together, and with programs that
+ * set rates themselves.
  */
 import { checkAtLeast } from "../base/checked_numbers.ts";
 import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText, withSettings } from "../base/shown.ts";
 import { isPlainObject } from "../base/tree.ts";
+import { Tensor } from "../tensor/tensor.ts";
 import type { Optimizer, WithRate } from "./optimizer.ts";
 
-/** The rates that groups had before any schedule changed them, so that several schedules share them. */
-const firstRates = new WeakMap<WithRate, number>();
+/** A group that keeps the rate that it had before any schedule changed it. */
+interface Scheduled extends WithRate {
+  initialLr?: number;
+}
 
-function firstRateOf(group: WithRate): number {
-  const known = firstRates.get(group);
-  if (known !== undefined) return known;
-  firstRates.set(group, group.lr);
-  return group.lr;
+/** The rates that groups had before any schedule changed them; undefined where none has. */
+export function initialRates(optimizer: Optimizer): readonly (number | undefined)[] {
+  return optimizer?.paramGroups?.map?.((group: Scheduled) => group.initialLr) ?? [];
+}
+
+/** Sets the rate of a group, in place where it is a tensor. */
+export function setRate(group: WithRate, rate: number): void {
+  const held: unknown = group.lr;
+  if (held instanceof Tensor) held.fill_(rate);
+  else group.lr = rate;
 }
 
 /** The state of a schedule: how far it is, and its settings, but for functions of the program. */
@@ -24,7 +33,11 @@ export interface ScheduleState {
   /** Steps so far. */
   readonly lastEpoch: number;
   /** The rates that groups began with; those of the optimizer where there are none. */
-  readonly baseRates?: readonly number[];
+  readonly baseLrs?: readonly number[];
+  /** The rates of groups when the state was taken; those that there are where there are none. */
+  readonly lastLr?: readonly number[];
+  /** The states of the schedules that one is made of. */
+  readonly schedulers?: readonly ScheduleState[];
   /** Its settings by name; those that the schedule was made with where there are none. */
   readonly [setting: string]: unknown;
 }
@@ -68,88 +81,155 @@ function restoreSettings(schedule: object, settings: object): void {
   for (const [name, value] of restored) Reflect.set(schedule, name, value);
 }
 
-/** Base: counts steps and applies `rateAt` to the first rate of each group. */
+/** Base: counts steps and sets the rate of each group. */
 export abstract class LRScheduler {
   lastEpoch = 0;
-  baseRates: readonly number[];
+  baseLrs: readonly number[];
+  private lastLr: readonly number[];
 
   constructor(readonly optimizer: Optimizer) {
     if (!Array.isArray(optimizer?.paramGroups)) {
       refuseValue(`an optimizer in ${new.target.name}`, optimizer);
     }
-    this.baseRates = optimizer.paramGroups.map(firstRateOf);
+    this.baseLrs = optimizer.paramGroups.map((group: Scheduled) => group.initialLr ??= Number(group.lr));
+    this.lastLr = this.rates();
   }
 
-  /** Returns whether the rate is the initial one times a factor, which other schedules may share. */
-  get isFactor(): boolean {
-    return true;
-  }
-
-  /** The rate after `epoch` steps for the group of this number, which started with `base`. */
+  /** The rate after `epoch` steps for the group of this number, which started with `base`, if nothing else sets it. */
   abstract rateAt(epoch: number, base: number, group: number): number;
+
+  /** The rate after one more step, which is number `lastEpoch`, of a group with this rate. */
+  protected nextRate(_rate: number, base: number, group: number): number {
+    return this.rateAt(this.lastEpoch, base, group);
+  }
+
+  /** The first rate of a group that has this one. */
+  protected firstRate(_rate: number, base: number, group: number): number {
+    return this.rateAt(0, base, group);
+  }
+
+  /** Sets the first rates: the last thing that a constructor does. */
+  begin(): void {
+    this.lastEpoch = 0;
+    this.setRates((rate, base, group) => this.firstRate(rate, base, group));
+  }
+
+  /** Begins with rates that stand for those that groups had. */
+  protected beginWith(rates: readonly number[]): void {
+    this.setInitial(rates);
+    this.begin();
+  }
+
+  private setInitial(rates: readonly number[]): void {
+    this.optimizer.paramGroups.forEach((group: Scheduled, i) =>
+      group.initialLr = rates[i] ?? Number(group.lr)
+    );
+    this.baseLrs = [...rates];
+  }
+
+  /** Begins where another schedule ends. */
+  restart(): void {
+    this.lastEpoch = 0;
+    this.setRates((_rate, base, group) => this.rateAt(0, base, group));
+  }
 
   /**
    * To be called once an epoch, after `optimizer.step()`: advances by one, or to an epoch, which may be fractional
    * (`step(epoch + i / batches)`). Throws DynError for a negative one.
    */
   step(epoch?: number | null): void {
-    if (epoch !== undefined && epoch !== null) checkAtLeast("the epoch", epoch, 0);
-    this.lastEpoch = epoch ?? this.lastEpoch + 1;
-    this.apply();
+    if (epoch === undefined || epoch === null) {
+      this.lastEpoch++;
+      this.setRates((rate, base, group) => this.nextRate(rate, base, group));
+    } else {
+      checkAtLeast("the epoch", epoch, 0);
+      this.lastEpoch = epoch;
+      this.setRates((_rate, base, group) => this.rateAt(epoch, base, group));
+    }
   }
 
-  protected apply(): void {
-    this.optimizer.paramGroups.forEach((group, i) => {
-      group.lr = this.rateAt(this.lastEpoch, this.baseRates[i] ?? group.lr, i);
-    });
+  protected setRates(rateOf: (rate: number, base: number, group: number) => number): void {
+    // All before the first is set: groups may share a rate that is a tensor
+    this.setEach(this.rates().map((rate, i) => rateOf(rate, this.baseLrs[i] ?? rate, i)));
+  }
+
+  private setEach(rates: readonly number[]): void {
+    this.optimizer.paramGroups.forEach((group, i) => setRate(group, rates[i] ?? group.lr));
+    this.lastLr = [...rates];
+  }
+
+  private rates(): number[] {
+    return this.optimizer.paramGroups.map(({ lr }) => Number(lr));
   }
 
   /** Its settings, how many steps it has made, and the rates now. */
   toString(): string {
-    const { optimizer: _optimizer, baseRates: _baseRates, ...settings } = this;
-    return withSettings(this.constructor.name, { ...settings, rates: this.getLastLr() });
+    const { optimizer: _optimizer, baseLrs: _baseLrs, lastLr: _lastLr, ...settings } = this;
+    return withSettings(this.constructor.name, { ...settings, rates: this.rates() });
   }
 
-  /** The rates that groups are to have after the steps so far. */
+  /** The rates after the steps so far, if nothing else sets them. */
   getLr(): number[] {
-    return this.optimizer.paramGroups.map((group, i) =>
-      this.rateAt(this.lastEpoch, this.baseRates[i] ?? group.lr, i)
-    );
+    return this.baseLrs.map((base, i) => this.rateAt(this.lastEpoch, base, i));
   }
 
-  /** The rates that groups have. */
+  /** The rates that groups had after its last step. */
   getLastLr(): number[] {
-    return this.optimizer.paramGroups.map((group) => group.lr);
+    return [...this.lastLr];
   }
 
   /** The state from which a schedule resumes. */
   stateDict(): ScheduleState {
     const { optimizer: _optimizer, lastEpoch, ...settings } = this;
-    return { lastEpoch, ...withoutFunctions(settings) };
+    return { lastEpoch, ...withoutFunctions(settings), lastLr: this.rates() };
   }
 
   /**
-   * Resumes from a state, also where the optimizer was made with other rates and the schedule with other settings. Throws
-   * DynError for one that does not fit.
+   * Resumes from a state, with the rates at that time, also where the optimizer was made with others and the schedule
+   * with other settings. Throws DynError for one that does not fit.
    */
   loadStateDict(state: ScheduleState): void {
     checkKind(state?.lastEpoch, "a number", "lastEpoch of loadStateDict");
-    const { lastEpoch, baseRates = this.baseRates, ...settings } = state;
-    checkKind(baseRates, "a list", "baseRates of loadStateDict");
-    const { paramGroups } = this.optimizer;
-    if (baseRates.length !== this.baseRates.length) {
-      throw new DynError(
-        `Expected the rates of ${this.baseRates.length} groups but found ${baseRates.length}`,
-      );
+    const { lastEpoch, baseLrs = this.baseLrs, lastLr = this.rates(), ...settings } = state;
+    for (const [name, rates] of Object.entries({ baseLrs, lastLr })) {
+      checkKind(rates, "a list", `${name} of loadStateDict`);
+      if (rates.length === this.baseLrs.length) continue;
+      throw new DynError(`Expected the rates of ${this.baseLrs.length} groups but found ${rates.length}`);
     }
     restoreSettings(this, settings);
-    paramGroups.slice(0, baseRates.length).forEach((group, i) =>
-      firstRates.set(group, baseRates[i] ?? group.lr)
-    );
-    this.baseRates = [...baseRates];
+    this.setInitial(baseLrs);
     this.lastEpoch = lastEpoch;
-    this.apply();
+    this.setEach(lastLr);
   }
 }
 
 showAsText(LRScheduler.prototype);
+
+/** A schedule that scales the distance of a rate from its floor: floor + (rate − floor) · factorAt(t). */
+export abstract class ScalingSchedule extends LRScheduler {
+  /** The share of the first distance that is left after `epoch` steps. */
+  abstract factorAt(epoch: number): number;
+
+  /** What the rate of a group falls to. */
+  protected floorOf(_group: number): number {
+    return 0;
+  }
+
+  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
+  override rateAt(epoch: number, base: number, group: number): number {
+    const floor = this.floorOf(group);
+    return floor + (base - floor) * this.factorAt(epoch);
+  }
+
+  protected override firstRate(rate: number, _base: number, group: number): number {
+    return this.rateAt(0, rate, group);
+  }
+
+  protected override nextRate(rate: number, base: number, group: number): number {
+    const before = this.factorAt(this.lastEpoch - 1), now = this.factorAt(this.lastEpoch);
+    if (before === now) return rate;
+    const floor = this.floorOf(group);
+    // From the floor itself the way up starts anew, at the share of the first distance
+    return before === 0 ? rate + (base - floor) * now : floor + (rate - floor) * (now / before);
+  }
+}
