@@ -103,6 +103,10 @@ Deno.test("factors give their matrices again", () => {
         assertNear(left ? given.matmul(Y) : Y.matmul(given), B, where(`luSolve, ${left}, ${adjoint}`));
       }
     }
+    const leaf = A.detach().clone().requiresGrad_(), of = linalg.eigh(leaf)[1];
+    of.square().mul(random(shape)).sum().backward();
+    assert(leaf.grad);
+    assertNear(leaf.grad, leaf.grad.mT, where("the gradient of eigenvectors, symmetric as PyTorch's"));
     // e^A by its eigenvalues
     const exponential = vectors.mul(values.div(9).exp().unsqueeze(-2)).matmul(vectors.mT);
     assertNear(A.div(9).matrixExp(), exponential, where("matrixExp"));

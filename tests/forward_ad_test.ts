@@ -43,8 +43,8 @@ function dot(a: Tensor, b: Tensor): number {
   return Number(product.sum().item());
 }
 
-/** ⟨cotangent, J tangent⟩ and ⟨Jᵀ cotangent, tangent⟩ of a call, which are one number; null where nothing is differentiable. */
-function bothWays(definition: OpDefinition, sample: Sample): readonly [number, number, number] | null {
+/** A call of a sample as a function of its differentiable tensors, and those; null where there are none. */
+function programOf(definition: OpDefinition, sample: Sample) {
   const { given, tensors } = makeSample(sample, { float: "float64" });
   const own = tensors.filter((each) => isDifferentiable(each.dtype) && each.numel() > 0);
   if (own.length === 0) return null;
@@ -58,6 +58,14 @@ function bothWays(definition: OpDefinition, sample: Sample): readonly [number, n
     manualSeed(0);
     return [callOp(definition, given.map((each) => inPlace(of, each)))].flat().filter(isTensor);
   };
+  return { own, run };
+}
+
+/** ⟨cotangent, J tangent⟩ and ⟨Jᵀ cotangent, tangent⟩ of a call, which are one number; null where nothing is differentiable. */
+function bothWays(definition: OpDefinition, sample: Sample): readonly [number, number, number] | null {
+  const program = programOf(definition, sample);
+  if (program === null) return null;
+  const { own, run } = program;
   const leaves = own.map((each) => each.clone().requiresGrad_()),
     tangents = own.map((x, k) => irregular(x, k));
   const results = run(leaves), cotangents = results.map((each, k) => irregular(each, k + 10));
@@ -78,14 +86,16 @@ function bothWays(definition: OpDefinition, sample: Sample): readonly [number, n
   return [forward, backward, isDouble ? 1e-9 : 1e-6];
 }
 
+/** Calls of all ops that have gradients. */
+const CASES = Object.values(OPS).flatMap((definition) =>
+  definition.gradient.kind === "none"
+    ? []
+    : definition.samples.flatMap((sample) => sample.frozen ? [] : [{ definition, sample }])
+);
+
 Deno.test("tangents of each op are the adjoint of its gradients", () => {
-  const cases = Object.values(OPS).flatMap((definition) =>
-    definition.gradient.kind === "none"
-      ? []
-      : definition.samples.flatMap((sample) => sample.frozen ? [] : [{ definition, sample }])
-  );
   let compared = 0;
-  for (const { definition, sample } of sampleBySeed(cases, 250)) {
+  for (const { definition, sample } of sampleBySeed(CASES, 250)) {
     const found = bothWays(definition, sample);
     if (found === null) continue;
     const [forward, backward, tolerance] = found, distance = Math.abs(forward - backward);
@@ -94,6 +104,44 @@ Deno.test("tangents of each op are the adjoint of its gradients", () => {
     compared++;
   }
   assert(compared > 150, `Expected most calls to be compared but found ${compared}`);
+});
+
+Deno.test("second derivatives of each op are what differences of its gradients give", () => {
+  let compared = 0;
+  for (const { definition, sample } of sampleBySeed(CASES, 120)) {
+    const program = programOf(definition, sample);
+    if (program === null || program.own.some(({ dtype }) => dtype !== "float64")) continue;
+    const { own, run } = program, ways = own.map((each, k) => irregular(each, k + 20));
+    const sum = (all: readonly (Tensor | null | undefined)[], seed: number): Tensor =>
+      all.reduce<Tensor>((total, each, k) => {
+        if (!each) return total;
+        const part = each.mul(irregular(each, k + seed)).sum();
+        return total.add(isComplex(part.dtype) ? part.real() : part);
+      }, zeros([], { dtype: "float64" }));
+    const slope = (at: readonly Tensor[]): Tensor => {
+      const results = run(at).filter(({ requiresGrad }) => requiresGrad);
+      if (results.length === 0) return zeros([]);
+      return sum(autograd.grad(sum(results, 10), at, { createGraph: true, allowUnused: true }), 3);
+    };
+    const along = (step: number): number =>
+      Number(slope(own.map((x, k) => x.detach().add(ways[k] ?? x, { alpha: step }).requiresGrad_())).item());
+    const [wide, wanted] = [1e-5, 3e-6].map((h) => (along(h) - along(-h)) / (2 * h));
+    // Where differences do not agree the gradient has a step
+    if (
+      wide === undefined || wanted === undefined || !(Math.abs(wide - wanted) < 1e-3 * (1 + Math.abs(wide)))
+    ) {
+      continue;
+    }
+    const leaves = own.map((each) => each.detach().clone().requiresGrad_()), first = slope(leaves);
+    const second = first.requiresGrad ? autograd.grad(first, leaves, { allowUnused: true }) : [];
+    const found = second.reduce((total, each, k) => total + (each ? dot(each, ways[k] ?? each) : 0), 0);
+    assert(
+      Math.abs(found - wanted) <= 5e-4 * (1 + Math.abs(wanted)),
+      `${definition.name}: differences give ${wanted} but the second derivative is ${found}`,
+    );
+    compared++;
+  }
+  assert(compared > 40, `Expected most calls to be compared but found ${compared}`);
 });
 
 const matrix = (rows: readonly (readonly number[])[]): Tensor => tensor(rows, { dtype: "float64" });

@@ -10,6 +10,7 @@ import {
   nn,
   noGrad,
   randn,
+  stack,
   type Tensor,
   tensor,
   vmap,
@@ -124,6 +125,14 @@ Deno.test("Jacobians both ways, and Hessians", () => {
   near(mixed[1][1], vector([0, 0, 0]).diag(), "hessian, y y");
   const empty = func.jacrev((x: Tensor) => x.mul(2))(vector([]));
   near(empty, vector([]).reshape([0, 0]), "of nothing");
+  // Gradients that lie in other memory than what they are of, and what is differentiated as a whole, in batches too
+  const given = stack([x.outer(y), y.outer(x)]);
+  const wholes = [(m: Tensor) => m.cumprod(0).sum(), (m: Tensor) => m.matrixExp().sum()];
+  for (const whole of wholes) {
+    const second = func.jacrev(func.jacrev(whole)),
+      each = given.unbind(0).map((one) => second(one) as Tensor);
+    near(vmap(func.hessian(whole))(given), stack(each), "hessians of a batch");
+  }
 });
 
 Deno.test("modules are called with other parameters", () => {

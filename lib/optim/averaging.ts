@@ -190,6 +190,7 @@ export class SWALR extends ScalingSchedule {
     return this.annealStrategy === "linear" ? 1 - share : (1 + Math.cos(Math.PI * share)) / 2;
   }
 
+  /** The last rate of a group. */
   protected override floorOf(group: number): number {
     return this.swaLr[group] ?? 0;
   }

@@ -137,6 +137,7 @@ export class CosineAnnealingLR extends ScalingSchedule {
     return (1 + Math.cos(Math.PI * epoch / this.tMax)) / 2;
   }
 
+  /** The least rate. */
   protected override floorOf(): number {
     return this.etaMin;
   }
@@ -259,6 +260,7 @@ export class MultiplicativeLR extends FactorSchedule {
     return rate;
   }
 
+  /** The rate after one more step: times the factor of that step. */
   protected override nextRate(rate: number, _base: number, group: number): number {
     return rate * this.factorOf(group)(this.lastEpoch);
   }

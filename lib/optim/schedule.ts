@@ -210,7 +210,7 @@ export abstract class ScalingSchedule extends LRScheduler {
   /** The share of the first distance that is left after `epoch` steps. */
   abstract factorAt(epoch: number): number;
 
-  /** What the rate of a group falls to. */
+  /** The rate that a group of this number falls to. */
   protected floorOf(_group: number): number {
     return 0;
   }

@@ -148,10 +148,15 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
 
   #overBatch(call: Call): readonly Tensor[] {
     const { definition, args } = call, { implementation } = definition, rule = batchRuleOf(definition);
-    if (implementation.kind === "composite" && !rule) {
-      return this.#composed(call, () => implementation.compose(ops, args));
-    }
     const entry = entryOf(definition);
+    if (implementation.kind === "composite" && !rule) {
+      // Levels that the composition opens would take what is recorded as a whole for theirs to record, without end
+      const apart = (tensor: Tensor): Tensor => {
+        const whole = this.#records || !tensor.requiresGrad ? undefined : this.whole(tensor);
+        return whole ? this.element(whole) : tensor;
+      };
+      return this.#composed(call, () => implementation.compose(ops, mapTensors(entry, args, apart)));
+    }
     const metas = inferResults(definition, mapTensors(entry, args, (t) => t.meta));
     const batched = new Set<Tensor>();
     const wholes = mapTensors(entry, args, (tensor) => {

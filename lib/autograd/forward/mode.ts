@@ -199,9 +199,9 @@ function laidOutAs(tangent: Tensor, { shape, strides, layout }: Tensor): Tensor 
   const same = shape.every((size, d) => size <= 1 || strides[d] === tangent.strides[d]);
   if (same || !liesApart(layout)) return tangent;
   const extent = shape.reduce((end, size, d) => end + Math.max(0, size - 1) * (strides[d] ?? 0), 1);
-  const made = ops.asStrided(ops.newZeros(tangent, [extent]), shape, strides, 0);
-  write(made, tangent);
-  return made;
+  // Out of place: levels outside may take gradients
+  const zeros = ops.newZeros(tangent, [extent]);
+  return ops.asStrided(ops.asStridedScatter(zeros, tangent, shape, strides, 0), shape, strides, 0);
 }
 
 function listOf(results: Tensor | readonly Tensor[]): readonly Tensor[] {

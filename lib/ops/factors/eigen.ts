@@ -110,10 +110,11 @@ const symmetricEigen = hostWideOp({
       if (!L || !V) return {};
       const n = L.shape.at(-1) ?? 1;
       if (!gV) return gL ? { A: o.matmul(o.mul(V, o.unsqueeze(gL, -2)), o.mT(V)) } : {};
-      // V · (diag(gL) + (Vᵀ · gV) / E) · Vᵀ, E[i][j] = L[j] − L[i], of distinct values
+      // V · (diag(gL) + M / E) · Vᵀ, M the antisymmetric part of Vᵀ · gV, E[i][j] = L[j] − L[i], of distinct values
       const eye = o.eye(n, null, { dtype: "bool", device: L.device });
       const gaps = o.where(eye, 1, o.sub(o.unsqueeze(L, -2), o.unsqueeze(L, -1)));
-      const turned = o.maskedFill(o.div(o.matmul(o.mT(V), gV), gaps), eye, 0);
+      const turn = o.matmul(o.mT(V), gV), sides = o.div(o.sub(turn, o.mT(turn)), 2);
+      const turned = o.maskedFill(o.div(sides, gaps), eye, 0);
       const inner = gL ? o.add(turned, o.diagEmbed(gL)) : turned;
       return { A: o.matmul(o.matmul(V, inner), o.mT(V)) };
     },

@@ -12,6 +12,7 @@ import { type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, required } from "../params.ts";
 import { highest, lowest } from "../../base/dtype.ts";
+import { finfo } from "../../base/type_info.ts";
 import { castTo } from "../promotion.ts";
 import { acceptedMeta, t } from "../pointwise.ts";
 import { normalizeDim } from "../shapes.ts";
@@ -144,9 +145,14 @@ const logcumsumexp = lowerWideOp({
     single(o, grad, { args: { self, dim }, out: [out] }) {
       if (!out) return {};
       if (self.shape.length === 0) return { self: grad };
-      // The logarithms of the positive and of the negative part of the gradient keep huge and tiny terms apart
-      const part = (g: typeof grad) => o.exp(o.add(self, reversedLogSums(o, o.sub(o.log(g), out), dim)));
-      const positive = part(o.clamp(grad, 0, null)), negative = part(o.clamp(o.neg(grad), 0, null));
+      // The logarithms of the positive and of the negative part of the gradient keep huge and tiny terms apart. A finite
+      // number stands for the logarithm of 0, whose derivative is none
+      const least = finfo(self.dtype).min;
+      const part = (g: typeof grad) => {
+        const none = o.le(g, 0), logs = o.where(none, least, o.log(o.where(none, 1, g)));
+        return o.exp(o.add(self, reversedLogSums(o, o.sub(logs, out), dim)));
+      };
+      const positive = part(grad), negative = part(o.neg(grad));
       return { self: o.sub(positive, negative) };
     },
   },
