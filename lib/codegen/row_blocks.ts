@@ -80,15 +80,12 @@ function blocksFrom(
   const turns = rows <= rowsInPlace && Math.ceil(hintOf(chain.space.rows) / rows) >= MANY_BLOCKS;
   const made = rows < LEAST_ROWS ? undefined : inBlocks(chain, { rows, turns, scores, isLocal });
   if (!made) return undefined;
-  const buffers = program.buffers.map((buffer, id): BufferDecl =>
-    isLocal(id)
-      ? { ...buffer, length: mul(rows, chain.widths.get(id) ?? 0), role: { kind: "local" } }
-      : buffer
-  );
-  return {
-    ...withChain(program, found, [...chain.before, ...made.kernels, ...chain.after]),
-    buffers: [...buffers, ...made.partial],
-  };
+  const buffers = [...program.buffers, ...made.partial];
+  for (const [id, width] of chain.widths) {
+    const buffer = buffers[id];
+    if (buffer && isLocal(id)) buffers[id] = { ...buffer, length: mul(rows, width), role: { kind: "local" } };
+  }
+  return { ...withChain(program, found, [...chain.before, ...made.kernels, ...chain.after]), buffers };
 }
 
 /**
