@@ -237,7 +237,8 @@ export function isSamePlace(a: Source, b: Source): boolean {
 
 /** The name for people: without the numbers that distinguish equal labels. */
 export function sourceText(source: Source): string {
-  return source.name.replace(/(?<=["\])])#\d+/g, "");
+  const { name } = source;
+  return name.includes("#") ? name.replace(/(?<=["\])])#\d+/g, "") : name;
 }
 
 /** The name of a placeholder for the value at a source: `L["x"].w` → `l_x_w_`, as PyTorch mangles it. */
