@@ -70,13 +70,8 @@ export function planMemory(lifetimes: readonly Lifetime[], reuse = true): Memory
     const lifetime = lifetimes[i];
     if (!lifetime || typeof lifetime.bytes !== "number") continue;
     const bytes = Math.max(ALIGNMENT, Math.ceil(lifetime.bytes / ALIGNMENT) * ALIGNMENT);
-    let offset = reuse ? 0 : end;
-    for (const k of reuse ? known.near(lifetime) : []) {
-      if (!overlaps(k.lifetime, lifetime)) continue;
-      if (offset + bytes <= k.offset) break;
-      offset = Math.max(offset, k.offset + k.bytes);
-    }
-    known.add({ lifetime, offset, bytes });
+    const offset = reuse ? known.lowest(lifetime, bytes) : end;
+    known.add(lifetime, offset, bytes);
     offsets[i] = offset;
     end = Math.max(end, offset + bytes);
   }
@@ -97,51 +92,79 @@ export function planMemory(lifetimes: readonly Lifetime[], reuse = true): Memory
   return { offsets, arenaBytes };
 }
 
-interface Packed {
-  readonly lifetime: Lifetime;
-  readonly offset: number;
-  readonly bytes: number;
+/** Placed buffers by offset. In columns, since searches in long programs pass thousands of them. */
+class Placed {
+  readonly #firsts: number[] = [];
+  readonly #lasts: number[] = [];
+  readonly #offsets: number[] = [];
+  readonly #ends: number[] = [];
+
+  /** Inserts a buffer after those of lower or equal offsets. */
+  insert({ first, last }: Lifetime, offset: number, bytes: number): void {
+    let from = 0, to = this.#offsets.length;
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((this.#offsets[middle] ?? 0) <= offset) from = middle + 1;
+      else to = middle;
+    }
+    this.#firsts.splice(from, 0, first);
+    this.#lasts.splice(from, 0, last);
+    this.#offsets.splice(from, 0, offset);
+    this.#ends.splice(from, 0, offset + bytes);
+  }
+
+  /** Returns the lowest offset from `offset` on with so many bytes that are free during a lifetime. */
+  lowest({ first, last }: Lifetime, bytes: number, offset: number): number {
+    const firsts = this.#firsts, lasts = this.#lasts, offsets = this.#offsets, ends = this.#ends;
+    for (let i = 0; i < offsets.length; i++) {
+      const end = ends[i] ?? 0;
+      if (end <= offset || (firsts[i] ?? 0) > last || (lasts[i] ?? 0) < first) continue;
+      if (offset + bytes <= (offsets[i] ?? 0)) break;
+      offset = end;
+    }
+    return offset;
+  }
 }
 
-/**
- * The buffers that are alive at each time, by stretches, so that a search in a long program skips most of them. Sorted
- * by offset.
- */
+/** The number of kernels in a stretch, and the number of stretches from which on a lifetime is long. */
+const STRETCH = 32, LONG = 4;
+
+/** The placed buffers by lifetime, in stretches of time, so that a search in a long program skips most of them. */
 class Calendar {
-  readonly #stretches: Packed[][] = [];
-  /** All of them: a lifetime of many stretches meets most. */
-  readonly #all: Packed[] = [];
+  readonly #stretches: Placed[] = [];
+  readonly #long = new Placed();
+  readonly #all = new Placed();
 
-  add(packed: Packed): void {
-    const { first, last } = packed.lifetime;
-    for (let at = stretchOf(first); at <= stretchOf(last); at++) insert(this.#stretches[at] ??= [], packed);
-    insert(this.#all, packed);
+  add(lifetime: Lifetime, offset: number, bytes: number): void {
+    const { first, last } = stretchesOf(lifetime);
+    this.#all.insert(lifetime, offset, bytes);
+    if (last - first >= LONG) this.#long.insert(lifetime, offset, bytes);
+    else {
+      for (let at = first; at <= last; at++) {
+        (this.#stretches[at] ??= new Placed()).insert(lifetime, offset, bytes);
+      }
+    }
   }
 
-  /** Returns the buffers that are alive during a lifetime, and others, sorted by offset. */
-  near({ first, last }: Lifetime): readonly Packed[] {
-    const from = stretchOf(first), to = stretchOf(last) + 1;
-    if (to - from === 1) return this.#stretches[from] ?? [];
-    if (to - from > FEW_STRETCHES) return this.#all;
-    return [...new Set(this.#stretches.slice(from, to).flat())].sort((a, b) => a.offset - b.offset);
+  /** Returns the lowest offset with so many bytes that are free during a lifetime. */
+  lowest(lifetime: Lifetime, bytes: number): number {
+    const { first, last } = stretchesOf(lifetime);
+    if (last - first >= LONG) return this.#all.lowest(lifetime, bytes, 0);
+    const near = this.#stretches.slice(first, last + 1).filter((list) => list !== undefined);
+    let offset = 0;
+    // What is free in one list may be taken in another
+    for (let before = -1; before < offset;) {
+      before = offset;
+      for (const list of [this.#long, ...near]) offset = list.lowest(lifetime, bytes, offset);
+    }
+    return offset;
   }
 }
 
-/** Inserts a buffer after those of lower or equal offset. */
-function insert(list: Packed[], packed: Packed): void {
-  let from = 0, to = list.length;
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if ((list[middle]?.offset ?? 0) <= packed.offset) from = middle + 1;
-    else to = middle;
-  }
-  list.splice(from, 0, packed);
-}
-
-/** Kernels per stretch, and the maximum number of stretches that are searched one by one. */
-const STRETCH = 32, FEW_STRETCHES = 4;
-
-const stretchOf = (time: number): number => Math.floor(time / STRETCH);
+const stretchesOf = ({ first, last }: Lifetime) => ({
+  first: Math.floor(first / STRETCH),
+  last: Math.floor(last / STRETCH),
+});
 
 const sizeOf = (lifetime: Lifetime | undefined) => typeof lifetime?.bytes === "number" ? lifetime.bytes : 0;
 
