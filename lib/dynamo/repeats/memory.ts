@@ -69,6 +69,8 @@ interface Prepared {
   readonly strays: ReadonlySet<object>;
   /** Objects that the trace has found at the sources of these facts. */
   readonly realAt: ReadonlyMap<string, object>;
+  /** The nodes that its operations read, besides their own results. */
+  readonly inputs: ReadonlySet<Node>;
   /** The region that equal updates call; null: their operations are appended. */
   readonly update: TracedUpdate | null;
 }
@@ -168,7 +170,7 @@ export class RepeatedCalls implements CallMemory {
       pairs,
     );
     if (!prepared.facts.every((fact) => relyOnMoved(m, fact, places, prepared.realAt))) return null;
-    if (!takeInputs(m, call, places, nodes) || !isThere(m, call.gave, places)) return null;
+    if (!takeInputs(m, prepared, places, nodes) || !isThere(m, call.gave, places)) return null;
     const around = this.#open.at(-1);
     for (const root of outside) around?.roots.add(root);
     this.plan.made++;
@@ -228,8 +230,10 @@ function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
   for (const { source, real } of [...m.wrapper.objects, ...m.wrapper.tensors]) {
     if (source && real) realAt.set(source.name, real);
   }
+  const made = new Set(call.appended.map(({ node }) => node));
+  const inputs = new Set([...made].flatMap((node) => [...node.inputs()])).difference(made);
   const update = updates ? updateRegion(call) : null;
-  return { form, isRead, outside, facts, strays, realAt, update };
+  return { form, isRead, outside, facts, strays, realAt, inputs, update };
 }
 
 /**
@@ -253,14 +257,12 @@ function readsOf(m: Interpreter, objects: readonly object[], guards: number): Is
 /** Finds the tensors that a call reads besides its arguments; returns false if one does not exist. */
 function takeInputs(
   m: Interpreter,
-  { appended }: RecordedCall,
+  { inputs }: Prepared,
   places: MovedPlaces,
   nodes: Map<Node, Node>,
 ): boolean {
-  const own = new Set(appended.map(({ node }) => node));
-  const inputs = new Set(appended.flatMap(({ node }) => [...node.inputs()]));
   for (const input of inputs) {
-    if (own.has(input) || nodes.has(input) || m.output.scalars.has(input)) continue;
+    if (nodes.has(input) || m.output.scalars.has(input)) continue;
     const former = m.output.tensors.get(input),
       found = former?.real && m.wrapper.find(places.objectFor(former.real));
     if (!former || found?.kind !== "tensor" || found.requiresGrad !== former.requiresGrad) return false;
