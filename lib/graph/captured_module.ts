@@ -62,12 +62,21 @@ export interface TracedUpdate {
   readonly args: readonly Node[];
 }
 
-/** Replaces the operations of an update with a call, unless other nodes use their results. */
-export function callInstead(graph: Graph, { region, nodes, args }: TracedUpdate): void {
-  const [before] = nodes, own = new Set(nodes);
-  if (!before || nodes.some(({ users }) => users.keys().some((user) => !own.has(user)))) return;
-  appendCall(graph, region, { args, before, ...marksOf(before.meta), stack: region.graph.output.meta.stack });
-  for (const node of nodes.toReversed()) graph.erase(node);
+/** Replaces the operations of updates with calls, unless other nodes use their results. */
+export function callInstead(graph: Graph, updates: Iterable<TracedUpdate>): void {
+  const replaced = new Set<Node>();
+  for (const { region, nodes, args } of updates) {
+    const [before] = nodes, own = new Set(nodes);
+    if (!before || nodes.some(({ users }) => users.keys().some((user) => !own.has(user)))) continue;
+    appendCall(graph, region, {
+      args,
+      before,
+      ...marksOf(before.meta),
+      stack: region.graph.output.meta.stack,
+    });
+    for (const node of nodes) replaced.add(node);
+  }
+  if (replaced.size > 0) graph.eliminateDeadCode((node) => !replaced.has(node));
 }
 
 /** The marks that a call and its operations share. */

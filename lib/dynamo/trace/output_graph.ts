@@ -319,7 +319,7 @@ export class OutputGraph {
       this.graph.erase(input.node);
       this.inputs.splice(i, 1);
     }
-    for (const update of this.updates) callInstead(this.graph, update);
+    callInstead(this.graph, this.updates);
     const given = new Set(sizeBindings(this.graph).map((binding) => binding.symbol));
     for (const needed of symbolsOf(this.graph.nodes)) {
       if (given.has(needed) || isUnbacked(needed)) continue;
