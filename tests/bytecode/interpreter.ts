@@ -5,7 +5,8 @@
  * Invariant: instructions that print as one expression are evaluated by that expression; all others are executed
  * here.
  */
-import type { CodeObject, Instruction, Offset, Register } from "../../lib/dynamo/bytecode/code.ts";
+import type { CodeObject } from "../../lib/dynamo/bytecode/code.ts";
+import type { Instruction, Offset, Register } from "../../lib/dynamo/bytecode/instruction.ts";
 import { handlersAt } from "../../lib/dynamo/bytecode/effects.ts";
 import { type AnyFunction, instantiate } from "../../lib/dynamo/bytecode/instantiate.ts";
 import { printFunction } from "../../lib/dynamo/bytecode/print.ts";

@@ -5,7 +5,7 @@
  */
 import { wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";
-import type { BinaryOperator, KeyOperand, Register } from "./code.ts";
+import type { BinaryOperator, KeyOperand, Register } from "./instruction.ts";
 import type { FunctionContext } from "./context.ts";
 import { keyOf, operand } from "./operands.ts";
 import { literalKey } from "./literals.ts";

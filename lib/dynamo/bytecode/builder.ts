@@ -3,7 +3,8 @@
  *
  * Invariant: unreachable instructions are not emitted.
  */
-import type { ExceptionEntry, Instruction, Offset, Register, RegisterInfo, SourceSpan } from "./code.ts";
+import type { ExceptionEntry, RegisterInfo, SourceSpan } from "./code.ts";
+import type { Instruction, Offset, Register } from "./instruction.ts";
 
 /** A place in the code that jumps refer to before its offset is known; instructions carry its id as target. */
 export interface Label {

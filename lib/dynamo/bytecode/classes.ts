@@ -4,7 +4,7 @@
  *
  * Invariant: a class that suspends inside its computed keys has no such instruction and is refused.
  */
-import type { Register } from "./code.ts";
+import type { Register } from "./instruction.ts";
 import type { FunctionContext } from "./context.ts";
 import { describeFree, freeVariables } from "./free.ts";
 import { captures } from "./literals.ts";

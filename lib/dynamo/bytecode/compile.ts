@@ -10,11 +10,11 @@ import type {
   ExceptionEntry,
   FreeVariable,
   FunctionKind,
-  Instruction,
   RegisterInfo,
   SourceModule,
   SourceSpan,
 } from "./code.ts";
+import type { Instruction } from "./instruction.ts";
 import type { Assembled } from "./builder.ts";
 import { bindPattern } from "./assignment.ts";
 import { FunctionContext, hasSimpleParameters } from "./context.ts";

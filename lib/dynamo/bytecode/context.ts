@@ -5,14 +5,8 @@
  * Invariant: `contexts` lists, outermost first, the blocks that a jump out of the current place must leave.
  */
 import type * as ast from "acorn";
-import {
-  type ClassTemplate,
-  type CodeObject,
-  type ConstantValue,
-  type Register,
-  type SourceSpan,
-  UnsupportedSyntax,
-} from "./code.ts";
+import { type ClassTemplate, type CodeObject, type SourceSpan, UnsupportedSyntax } from "./code.ts";
+import type { ConstantValue, Register } from "./instruction.ts";
 import { CodeBuilder, type Label, type Region } from "./builder.ts";
 import type { ParsedModule } from "./parse.ts";
 import type { AstNode, FunctionNode } from "./syntax.ts";

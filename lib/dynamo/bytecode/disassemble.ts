@@ -3,17 +3,17 @@
  *
  * Invariant: the text shows all operands of the instructions, and nothing of the environment.
  */
+import type { CodeObject } from "./code.ts";
 import type {
   Argument,
   ArrayElement,
   Capture,
-  CodeObject,
   Instruction,
   InstructionOf,
   KeyOperand,
   ObjectMember,
   Register,
-} from "./code.ts";
+} from "./instruction.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 
 /** The code object, its tables, and (unless `nested` is false) the functions inside it, as text. */

@@ -3,7 +3,8 @@
  *
  * Invariant: every register an instruction mentions is among what it reads or writes.
  */
-import type { CodeObject, ExceptionEntry, Instruction, Offset, Register } from "./code.ts";
+import type { CodeObject, ExceptionEntry } from "./code.ts";
+import type { Instruction, Offset, Register } from "./instruction.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 
 /** Returns whether an instruction depends on the function to which it belongs. */

@@ -6,7 +6,7 @@
  */
 import { wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";
-import type { Argument, BinaryOperator, KeyOperand, Register, UnaryOperator } from "./code.ts";
+import type { Argument, BinaryOperator, KeyOperand, Register, UnaryOperator } from "./instruction.ts";
 import type { Label } from "./builder.ts";
 import type { FunctionContext } from "./context.ts";
 import { assignmentExpression, updateExpression } from "./assignment.ts";

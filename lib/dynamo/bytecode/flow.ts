@@ -5,7 +5,8 @@
  * Invariants: a try region is entered through its `try` node only. A region with several entries (because a function is
  * resumed inside of it) appears once for each entry.
  */
-import type { CodeObject, ExceptionEntry, Offset } from "./code.ts";
+import type { CodeObject, ExceptionEntry } from "./code.ts";
+import type { Offset } from "./instruction.ts";
 import { handlersAt, successors } from "./effects.ts";
 
 /** One occurrence of a region in the graph. */

@@ -4,7 +4,8 @@
  *
  * Invariant: observable effects happen in the order of the instructions.
  */
-import type { CodeObject, Instruction, JumpCondition, Offset, Register } from "./code.ts";
+import type { CodeObject } from "./code.ts";
+import type { Instruction, JumpCondition, Offset, Register } from "./instruction.ts";
 import { constantText } from "./disassemble.ts";
 import { mayThrow, reads, writes } from "./effects.ts";
 import {

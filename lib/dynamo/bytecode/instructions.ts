@@ -4,7 +4,7 @@
  * Invariant: operands are listed in the order in which an instruction reads them; no other module distinguishes
  * instructions for these purposes.
  */
-import type { InstructionOf, Opcode } from "./code.ts";
+import type { InstructionOf, Opcode } from "./instruction.ts";
 
 type Field<O extends Opcode> = Exclude<keyof InstructionOf<O>, "op"> & string;
 

@@ -4,7 +4,7 @@
  * Invariant: members whose evaluation is observable are evaluated in source order.
  */
 import type * as ast from "acorn";
-import type { Argument, Capture, KeyOperand, ObjectMember, Register } from "./code.ts";
+import type { Argument, Capture, KeyOperand, ObjectMember, Register } from "./instruction.ts";
 import type { FunctionContext } from "./context.ts";
 import { elementList, isInert, operand } from "./operands.ts";
 import { freeVariables } from "./free.ts";

@@ -3,7 +3,8 @@
  *
  * Invariant: exception edges are included: a register that a handler reads is live throughout its range.
  */
-import type { CodeObject, Offset, Register } from "./code.ts";
+import type { CodeObject } from "./code.ts";
+import type { Offset, Register } from "./instruction.ts";
 import { handlersAt, reads, successors, writes } from "./effects.ts";
 
 const cache = new WeakMap<CodeObject, readonly ReadonlySet<Register>[]>();

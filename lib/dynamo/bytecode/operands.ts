@@ -5,7 +5,7 @@
  */
 import { iterableWords, wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";
-import type { Argument, ArrayElement, KeyOperand, Register } from "./code.ts";
+import type { Argument, ArrayElement, KeyOperand, Register } from "./instruction.ts";
 import type { FunctionContext } from "./context.ts";
 import { type AstNode, childrenOf, isFunctionNode } from "./syntax.ts";
 import { boundNames, type Variable } from "./scope.ts";

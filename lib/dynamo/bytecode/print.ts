@@ -9,7 +9,8 @@
  * out of; loop headers become loops. Try regions are separate nodes. If the flow is irreducible, a switch on the number
  * of the next block is printed instead.
  */
-import { type CodeObject, type Offset, type Register, UnsupportedSyntax } from "./code.ts";
+import { type CodeObject, UnsupportedSyntax } from "./code.ts";
+import type { Offset, Register } from "./instruction.ts";
 import {
   type BlockNode,
   buildFlow,

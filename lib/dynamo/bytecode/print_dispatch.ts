@@ -3,7 +3,8 @@
  *
  * Invariant: `$pc` is the number of the running piece of code, so that a handler knows where an exception was thrown.
  */
-import type { CodeObject, Offset } from "./code.ts";
+import type { CodeObject } from "./code.ts";
+import type { Offset } from "./instruction.ts";
 import { handlersAt, successors } from "./effects.ts";
 import { blockStarts } from "./flow.ts";
 import { Folder } from "./fold.ts";

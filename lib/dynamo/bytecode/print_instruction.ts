@@ -4,17 +4,15 @@
  *
  * Invariant: operands appear in the text in the order in which the instruction reads them, each once.
  */
-import {
-  type Argument,
-  type CodeObject,
-  type FreeVariable,
-  type Instruction,
-  type InstructionOf,
-  type KeyOperand,
-  type ObjectMember,
-  type Register,
-  UnsupportedSyntax,
-} from "./code.ts";
+import { type CodeObject, type FreeVariable, UnsupportedSyntax } from "./code.ts";
+import type {
+  Argument,
+  Instruction,
+  InstructionOf,
+  KeyOperand,
+  ObjectMember,
+  Register,
+} from "./instruction.ts";
 import { codeUnit } from "./compile.ts";
 import { constantText } from "./disassemble.ts";
 import type { FreeForm } from "./print_types.ts";

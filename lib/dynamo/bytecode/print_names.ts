@@ -3,7 +3,8 @@
  *
  * Invariant: no generated name shadows a global that the printed code looks up: all contain a `$`.
  */
-import type { CodeObject, FreeVariable, Register } from "./code.ts";
+import type { CodeObject, FreeVariable } from "./code.ts";
+import type { Register } from "./instruction.ts";
 import type { ExpressionText, Names } from "./print_instruction.ts";
 import type { FreeForm, PrintOptions } from "./print_types.ts";
 import type { Statement } from "./statement_tree.ts";

@@ -4,7 +4,8 @@
  *
  * Invariant: in generated code only `yield*` shows what return() was called with.
  */
-import type { CodeObject, InstructionOf } from "./code.ts";
+import type { CodeObject } from "./code.ts";
+import type { InstructionOf } from "./instruction.ts";
 import type { Folder } from "./fold.ts";
 import type { FunctionNames } from "./print_names.ts";
 import type { Statement } from "./statement_tree.ts";

@@ -3,7 +3,7 @@
  *
  * Invariant: a printed function's text refers to nothing outside but `$free`, `$rt`, `$callee`, `$home` and globals.
  */
-import type { Offset, Register } from "./code.ts";
+import type { Offset, Register } from "./instruction.ts";
 
 /** Any object with a getter and a setter of a variable. */
 export interface LiveCellLike {

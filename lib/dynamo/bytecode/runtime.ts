@@ -4,15 +4,27 @@
  * Invariant: nothing here depends on globals that a program may replace after this module is loaded, except where the
  * language itself looks them up.
  */
-import { types } from "node:util";
 import { ownWeakMap } from "../../base/collections.ts";
 import { isReference } from "../../base/tree.ts";
 import { defineOwn } from "../../base/own_builtins.ts";
+import {
+  AsyncFromSync,
+  callMethod,
+  checkStep,
+  close,
+  closeQuietly,
+  Delegation,
+  describe,
+  isFunction,
+  memberOf,
+  type Step,
+  Suspension,
+} from "./iteration.ts";
 import type { LiveCellLike } from "./print_types.ts";
 import { stepped } from "./stepped.ts";
 
 // As they were when this module was loaded
-const { Object, String, Number, BigInt, Promise, Proxy, TypeError, ReferenceError } = globalThis;
+const { Object, String, Number, BigInt, Proxy, TypeError, ReferenceError } = globalThis;
 const wellKnown = Symbol;
 
 /** Marks a variable that is not initialised yet. */
@@ -40,14 +52,6 @@ const {
 } = Reflect;
 const reflectGet = Reflect.get;
 const reflectSet = Reflect.set;
-
-function isFunction(value: unknown): value is (...args: readonly unknown[]) => unknown {
-  return typeof value === "function";
-}
-
-function describe(value: unknown): string {
-  return isFunction(value) ? "function" : isReference(value) ? "object" : String(value);
-}
 
 /** Returns the engine's name for a value that has no source text. */
 function kindOf(value: unknown): string {
@@ -83,11 +87,6 @@ function begin(method: (...args: readonly unknown[]) => unknown, source: unknown
   return iterator;
 }
 
-/** A member of a value that may be a primitive. */
-function memberOf(value: unknown, key: PropertyKey): unknown {
-  return value === undefined || value === null ? undefined : reflectGet(Object(value), key, value);
-}
-
 /**
  * Objects that implement `super` in methods with another home: they inherit from whatever that home inherits from at
  * the moment.
@@ -114,16 +113,6 @@ export function writeAsSuper(
     },
   };
   apply(writer.write, receiver, [key, value]);
-}
-
-interface Step {
-  readonly done?: unknown;
-  readonly value?: unknown;
-}
-
-function checkStep(result: unknown): Step {
-  if (!isReference(result)) throw new TypeError(`Iterator result ${describe(result)} is not an object`);
-  return result;
 }
 
 /** A variable of printed code that closures share. */
@@ -170,135 +159,10 @@ function copy(target: object, source: unknown, excluded: readonly PropertyKey[] 
   return target;
 }
 
-/** A sync iterator as `for await` sees it. */
-class AsyncFromSync {
-  constructor(private readonly iterator: object, private readonly step: unknown) {}
-
-  /** Awaits as the language does, which reads a promise's constructor once; `then` would read it again. */
-  private async settle(
-    result: unknown,
-    { closes }: { readonly closes: boolean },
-  ): Promise<IteratorResult<unknown>> {
-    const { done, value } = checkStep(result);
-    try {
-      return { value: await value, done: Boolean(done) };
-    } catch (error) {
-      if (closes && !done) runtime.closeQuietly(this.iterator);
-      throw error;
-    }
-  }
-  /** Arguments are passed on unchanged: the iterator sees how many there are. */
-  next(...given: readonly unknown[]): Promise<IteratorResult<unknown>> {
-    try {
-      return this.settle(callMethod(this.step, this.iterator, given), { closes: true });
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
-  return(...given: readonly unknown[]): Promise<IteratorResult<unknown>> {
-    try {
-      const method = memberOf(this.iterator, "return");
-      if (method === undefined || method === null) return Promise.resolve({ value: given[0], done: true });
-      return this.settle(callMethod(method, this.iterator, given), { closes: false });
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
-  throw(thrown: unknown): Promise<IteratorResult<unknown>> {
-    try {
-      const method = memberOf(this.iterator, "throw");
-      if (method === undefined || method === null) {
-        runtime.close(this.iterator);
-        throw new TypeError(MISSING_THROW);
-      }
-      return this.settle(callMethod(method, this.iterator, [thrown]), { closes: true });
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
-}
-
-function callMethod(method: unknown, self: unknown, args: readonly unknown[]): unknown {
-  if (!isFunction(method)) throw new TypeError(`${describe(method)} is not a function`);
-  return apply(method, self, args);
-}
-
-/** Yields one value through yield*, so that return() shows whether and with what it was called. */
-class Suspension {
-  returned = false;
-  value: unknown = undefined;
-  private started = false;
-  constructor(private readonly yielded: unknown) {}
-  [Symbol.iterator](): this {
-    return this;
-  }
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-  next(value: unknown): IteratorResult<unknown> {
-    if (this.started) return { value, done: true };
-    this.started = true;
-    return { value: this.yielded, done: false };
-  }
-  throw(error: unknown): never {
-    throw error;
-  }
-  return(value: unknown): IteratorResult<unknown> {
-    this.returned = true;
-    this.value = value;
-    return { value, done: true };
-  }
-}
-
 // In V8's words.
 const CONSTANT_ASSIGNED = "Assignment to constant variable.";
 /** The message of an error that suppresses another one while objects are disposed. */
 export const SUPPRESSED = "An error was suppressed during disposal";
-const MISSING_THROW = "The iterator does not provide a 'throw' method.";
-
-/** Another iterator seen through yield*, noting a return() that ended it. */
-class Delegation {
-  returned = false;
-  value: unknown = undefined;
-  private readonly step: unknown;
-  constructor(private readonly inner: object, private readonly async: boolean) {
-    this.step = memberOf(inner, "next");
-  }
-  [Symbol.iterator](): this {
-    return this;
-  }
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-  next(value: unknown): unknown {
-    return callMethod(this.step, this.inner, [value]);
-  }
-  throw(error: unknown): unknown {
-    const method = memberOf(this.inner, "throw");
-    if (method !== undefined && method !== null) return callMethod(method, this.inner, [error]);
-    const missing = new TypeError(MISSING_THROW);
-    const close = memberOf(this.inner, "return");
-    const closed = close === undefined || close === null ? undefined : callMethod(close, this.inner, []);
-    if (!this.async) throw missing;
-    return Promise.resolve(closed).then(() => Promise.reject(missing));
-  }
-  return(value: unknown): unknown {
-    const method = memberOf(this.inner, "return");
-    if (method === undefined || method === null) return this.note({ value, done: true });
-    const result = callMethod(method, this.inner, [value]);
-    if (types.isPromise(result)) return result.then((r) => this.note(checkStep(r)));
-    return this.note(checkStep(result));
-  }
-  /** The end is reported in another result object: reading the value of this one again may run the program's code. */
-  private note(result: Step): Step {
-    if (!result.done) return result;
-    const { value } = result;
-    this.returned = true;
-    this.value = value;
-    return { value, done: true };
-  }
-}
-
 /** The helpers. */
 export const runtime = {
   tdz: UNINITIALIZED,
@@ -487,26 +351,14 @@ export const runtime = {
   step(result: unknown): Step {
     return checkStep(result);
   },
+  close,
+  closeQuietly,
   collect(iterator: object, next: unknown): unknown[] {
     const out: unknown[] = [];
     for (let step = runtime.next(iterator, next); !step.done; step = runtime.next(iterator, next)) {
       runtime.append(out, step.value);
     }
     return out;
-  },
-  close(iterator: object): void {
-    const method = memberOf(iterator, "return");
-    if (method === undefined || method === null) return;
-    const result = callMethod(method, iterator, []);
-    if (!isReference(result)) throw new TypeError(`Iterator result ${describe(result)} is not an object`);
-  },
-  closeQuietly(iterator: object): void {
-    try {
-      const method = memberOf(iterator, "return");
-      if (method !== undefined && method !== null) callMethod(method, iterator, []);
-    } catch {
-      // The pending exception takes precedence.
-    }
   },
   keys(object: unknown): IterableIterator<string> {
     return stepped(enumerate(object));

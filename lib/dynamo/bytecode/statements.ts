@@ -5,7 +5,7 @@
  */
 import { isNamedList, iterableWords, wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";
-import type { Register } from "./code.ts";
+import type { Register } from "./instruction.ts";
 import type { FinallyContext, FunctionContext } from "./context.ts";
 import { bindPattern, updateExpression } from "./assignment.ts";
 import { classExpression } from "./classes.ts";

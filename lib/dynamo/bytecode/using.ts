@@ -4,7 +4,7 @@
  * Invariant: an error of a dispose method is combined with a pending error in a SuppressedError.
  */
 import type * as ast from "acorn";
-import type { Register } from "./code.ts";
+import type { Register } from "./instruction.ts";
 import type { FinallyContext, FunctionContext } from "./context.ts";
 
 /** Declares the resources of `node`, runs `rest`, and disposes them in reverse order. */

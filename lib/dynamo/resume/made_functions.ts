@@ -3,7 +3,8 @@
  * generators suspended at a yield, the rest of a function. Invariant: equal recipes create equivalent functions.
  */
 import { withRuntimeBuiltins } from "../../base/own_builtins.ts";
-import type { CodeObject, Instruction, Offset } from "../bytecode/code.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import type { Instruction, Offset } from "../bytecode/instruction.ts";
 import { liveRegisters } from "../bytecode/liveness.ts";
 import type { FreeForm } from "../bytecode/print_types.ts";
 import { bindingsOf, capturedBy, isFixed } from "./captured.ts";

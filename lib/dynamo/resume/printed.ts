@@ -3,7 +3,8 @@
  * the captures of the code. Invariant: one factory per place and list of parameters.
  */
 import { preferringOwnBuiltins, withRuntimeBuiltins } from "../../base/own_builtins.ts";
-import type { CodeObject, Instruction, Register } from "../bytecode/code.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import type { Instruction, Register } from "../bytecode/instruction.ts";
 import { reads, writes } from "../bytecode/effects.ts";
 import { printFunction } from "../bytecode/print.ts";
 import { freeName } from "../bytecode/print_names.ts";

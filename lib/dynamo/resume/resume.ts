@@ -4,7 +4,8 @@
  * it would reach in the program.
  */
 import { invariant } from "../../base/errors.ts";
-import type { CodeObject, Offset, Opcode, Register } from "../bytecode/code.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import type { Offset, Opcode, Register } from "../bytecode/instruction.ts";
 import { doneByThrowing, readsFrame, successors } from "../bytecode/effects.ts";
 import type { ModifiedCode } from "../codegen/modified.ts";
 import { makeFunction, noteRecipe, runningOf } from "./made_functions.ts";

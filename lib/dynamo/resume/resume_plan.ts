@@ -4,7 +4,8 @@
  * determine everything the rest of the program does.
  */
 import { invariant } from "../../base/errors.ts";
-import type { CodeObject, Register } from "../bytecode/code.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import type { Register } from "../bytecode/instruction.ts";
 import { readsFrame, writes } from "../bytecode/effects.ts";
 import { liveRegisters } from "../bytecode/liveness.ts";
 import { isFixed } from "./captured.ts";

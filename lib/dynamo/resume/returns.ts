@@ -2,7 +2,8 @@
  * Analyses whether a generator may receive a return() while it is already returning. Invariant: all possible paths are
  * followed; only the exit of a `finally` is known, since the register that selects it is set on the way there.
  */
-import type { CodeObject, ConstantValue, Instruction, Offset, Register } from "../bytecode/code.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import type { ConstantValue, Instruction, Offset, Register } from "../bytecode/instruction.ts";
 import { handlersAt, mayThrow, successors, writes } from "../bytecode/effects.ts";
 
 /** Known contents of registers. */

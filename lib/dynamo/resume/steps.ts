@@ -4,8 +4,8 @@
  * happens in the same order; offsets are mapped.
  */
 import { invariant } from "../../base/errors.ts";
-import type { CodeObject, ExceptionEntry, Instruction, Offset } from "../bytecode/code.ts";
-import type { SourceSpan } from "../bytecode/code.ts";
+import type { CodeObject, ExceptionEntry, SourceSpan } from "../bytecode/code.ts";
+import type { Instruction, Offset } from "../bytecode/instruction.ts";
 import { handlersAt } from "../bytecode/effects.ts";
 
 /**

@@ -3,8 +3,7 @@
  * never creates such a class; if the program needs one outside of the trace, the graph ends before it is defined.
  */
 import { invariant } from "../../base/errors.ts";
-import type { BreakCause } from "../break_reasons.ts";
-import { breakGraph } from "../break_reasons.ts";
+import { type BreakCause, breakGraph } from "../break_reasons.ts";
 import {
   type ClassCapture,
   type ClassMember,
@@ -12,7 +11,7 @@ import {
   classMembers,
   type MemberCode,
 } from "../bytecode/class_members.ts";
-import type { InstructionOf } from "../bytecode/code.ts";
+import type { InstructionOf } from "../bytecode/instruction.ts";
 import {
   type ClassDefinition,
   constant,

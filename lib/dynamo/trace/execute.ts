@@ -4,7 +4,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
-import type { Instruction } from "../bytecode/code.ts";
+import type { Instruction } from "../bytecode/instruction.ts";
 import { templateIndex } from "../bytecode/print_instruction.ts";
 import { runtime, SUPPRESSED } from "../bytecode/runtime.ts";
 import { CellValue, constant, isCallable, isObject, UNDEFINED, UNINITIALIZED } from "../variables/value.ts";

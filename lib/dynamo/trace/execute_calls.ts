@@ -5,7 +5,7 @@
 import { invariant } from "../../base/errors.ts";
 import { refuseOpaque } from "./contents.ts";
 import { breakGraph, throwError } from "../break_reasons.ts";
-import type { InstructionOf } from "../bytecode/code.ts";
+import type { InstructionOf } from "../bytecode/instruction.ts";
 import { isCallable, UNDEFINED, type Value } from "../variables/value.ts";
 import { construct, initializeFields } from "./calls.ts";
 import { collect } from "./iteration.ts";

@@ -4,7 +4,7 @@
  */
 import { breakGraph } from "../break_reasons.ts";
 import { isOfLoop, nextOfBegun } from "./begun_iteration.ts";
-import type { InstructionOf } from "../bytecode/code.ts";
+import type { InstructionOf } from "../bytecode/instruction.ts";
 import { constant, EnumeratorValue, isCallable, UNDEFINED, type Value } from "../variables/value.ts";
 import { refuseIteration } from "./engine_errors.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";

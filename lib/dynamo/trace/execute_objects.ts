@@ -4,7 +4,7 @@
 import { invariant } from "../../base/errors.ts";
 import { refuseOpaque } from "./contents.ts";
 import { breakGraph } from "../break_reasons.ts";
-import type { Capture, InstructionOf } from "../bytecode/code.ts";
+import type { Capture, InstructionOf } from "../bytecode/instruction.ts";
 import {
   constant,
   dataSlot,

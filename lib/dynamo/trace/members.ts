@@ -3,7 +3,7 @@
  * run in order, and only once.
  */
 import { breakGraph } from "../break_reasons.ts";
-import type { ObjectMember } from "../bytecode/code.ts";
+import type { ObjectMember } from "../bytecode/instruction.ts";
 import { constant, dataSlot, type ObjectValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { toKey } from "./coercion.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";

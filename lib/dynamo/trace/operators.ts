@@ -5,7 +5,7 @@
 import { types } from "node:util";
 import { isFloat } from "../../base/dtype.ts";
 import { invariant } from "../../base/errors.ts";
-import type { BinaryOperator, JumpCondition, UnaryOperator } from "../bytecode/code.ts";
+import type { BinaryOperator, JumpCondition, UnaryOperator } from "../bytecode/instruction.ts";
 import { breakGraph, throwsAsPlain } from "../break_reasons.ts";
 import type { HostBinary } from "../variables/host_number.ts";
 import { binaryNumbers, numberIsTruthy, unaryNumber } from "../variables/numbers.ts";

@@ -5,7 +5,7 @@
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { placeOf } from "../bytecode/compile.ts";
-import type { InstructionOf } from "../bytecode/code.ts";
+import type { InstructionOf } from "../bytecode/instruction.ts";
 import type { PrivateAccess } from "../frame/info.ts";
 import { refuseToKeep } from "../kept/noted_reads.ts";
 import { type PrivateReader, privateSource, type Source } from "../source.ts";

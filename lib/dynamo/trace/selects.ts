@@ -4,7 +4,8 @@
  * branches are pure arithmetic, which runs no code and throws nothing.
  */
 import { config } from "../../base/config.ts";
-import type { CodeObject, Instruction, Offset, Register } from "../bytecode/code.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import type { Instruction, Offset, Register } from "../bytecode/instruction.ts";
 import { successors } from "../bytecode/effects.ts";
 import { liveRegisters } from "../bytecode/liveness.ts";
 import { BreakSignal } from "../break_reasons.ts";

@@ -3,7 +3,7 @@
  * writing a result advances to the next instruction.
  */
 import { invariant } from "../../base/errors.ts";
-import type { KeyOperand } from "../bytecode/code.ts";
+import type { KeyOperand } from "../bytecode/instruction.ts";
 import { isObject, type Value } from "../variables/value.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { FunctionKnowledge } from "./calls.ts";

@@ -2,7 +2,7 @@
  * Numbers that differ between calls, as exact JavaScript arithmetic over their sources. Invariant: evaluating an
  * expression runs no user code.
  */
-import type { BinaryOperator } from "../bytecode/code.ts";
+import type { BinaryOperator } from "../bytecode/instruction.ts";
 import type { NumberForm } from "../guards/bytes.ts";
 import type { Source } from "../source.ts";
 
