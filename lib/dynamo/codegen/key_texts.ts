@@ -4,6 +4,7 @@
  */
 import type { Constants } from "../guards/reader.ts";
 import { isMadeSymbol } from "../trace/made_symbols.ts";
+import type { MakingOrder } from "./making_order.ts";
 import type { Names } from "./names.ts";
 
 /** Texts of keys in one piece of generated code. */
@@ -13,8 +14,7 @@ export class KeyTexts {
   constructor(
     readonly constants: Constants,
     readonly names: Names,
-    /** Statements that create what is referred to. */
-    readonly creations: string[],
+    readonly order: MakingOrder,
   ) {}
 
   /** A symbol; one created in the trace is created anew in each call. */
@@ -26,7 +26,7 @@ export class KeyTexts {
       this.#symbols.set(value, name);
       const { description } = value;
       const text = description === undefined ? "" : JSON.stringify(description);
-      this.creations.push(`const ${name} = ${this.constants.name(Symbol, "Symbol")}(${text});`);
+      this.order.create(name, `${this.constants.name(Symbol, "Symbol")}(${text})`);
     }
     return name;
   }

@@ -82,8 +82,8 @@ export function buildModified(parts: ModifiedParts): Modified {
   }
   const rebuild = new Rebuilder(reader, constants, names, parts.printer);
   const code: ModifiedCode = { rebuild, constants, names };
-  countEffects(state, (value) => rebuild.count(value));
-  for (const value of [...parts.first, ...parts.needed]) rebuild.count(value);
+  countEffects(state, (value) => rebuild.occurrences.count(value));
+  for (const value of [...parts.first, ...parts.needed]) rebuild.occurrences.count(value);
   rebuild.makeFirst(parts.first);
   const effects = effectStatements(state, rebuild);
   const tail = parts.tail(code);
@@ -142,10 +142,10 @@ export function buildModified(parts: ModifiedParts): Modified {
     ...made,
     ...call,
     ...calls.after,
-    ...rebuild.creations,
-    ...rebuild.fills,
+    ...rebuild.order.creations,
+    ...rebuild.order.fills,
     ...effects,
-    ...rebuild.finals,
+    ...rebuild.order.finals,
     ...tail,
   ];
   const text = `function ${safeName(parts.name)}(${list.join(", ")}) {\n${

@@ -28,12 +28,12 @@ import {
 } from "../variables/value.ts";
 import type { ClosurePrinter } from "./closure_types.ts";
 import { KeyTexts } from "./key_texts.ts";
+import { MakingOrder } from "./making_order.ts";
 import type { Names } from "./names.ts";
 import {
   argumentSlots,
   asValue,
   givenKeys,
-  innerValues,
   isChangedPrototype,
   isGivenByConstructor,
   isLiteral,
@@ -41,6 +41,7 @@ import {
   nameOf,
   privateValues,
 } from "./object_shape.ts";
+import { Occurrences } from "./occurrences.ts";
 import { type InstanceParts, instanceParts } from "./quiet_classes.ts";
 import * as runtime from "./runtime.ts";
 
@@ -55,31 +56,19 @@ type BytesMaker = "viewFrom" | "copiedElements" | "newElements" | "newBuffer";
 export class Rebuilder {
   /** Nodes whose values the code needs, in order. */
   readonly outputs: Node[] = [];
-  /** Statements that create objects, before anything refers to them. */
-  readonly creations: string[] = [];
-  /** Statements that fill objects, after all of them exist. */
-  readonly fills: string[] = [];
-  /** Statements after all changes, which advance iterators to their positions. */
-  readonly finals: string[] = [];
+  /** The statements that create objects, in their order. */
+  readonly order: MakingOrder = new MakingOrder();
+  /** Counts the uses of objects, so that those with a single use become plain literals. */
+  readonly occurrences: Occurrences = new Occurrences();
   /** Parameters that are created before the graph runs. */
   readonly parameters: Map<TensorValue, string> = new Map();
   /** Keys of properties. */
   readonly keys: KeyTexts;
   readonly #outputNames = new Map<Node, string>();
-  readonly #met = new Set<TensorValue>();
   readonly #filled = new Set<TensorValue>();
   readonly #objects = new Map<ObjectValue | CellValue, string>();
-  /** Objects whose creation waits for others that it needs. */
-  readonly #underway = new Set<ObjectValue>();
-  /** Depth of nested object creations. */
-  #depth = 0;
-  readonly #waiting: { readonly at: number; readonly statement: () => string }[] = [];
-  #isFilling = false;
   readonly #items = new Map<ItemValue, string>();
   readonly #enumerators = new Map<EnumeratorValue, string>();
-  /** The objects being counted, each inside the one before. */
-  readonly #around = new Set<ObjectValue>();
-  readonly #counts = new Map<ObjectValue | CellValue, number>();
 
   constructor(
     readonly reader: SourceReader,
@@ -87,54 +76,7 @@ export class Rebuilder {
     readonly names: Names,
     readonly printer: ClosurePrinter,
   ) {
-    this.keys = new KeyTexts(constants, names, this.creations);
-  }
-
-  /** Counts the references to objects, so that objects with a single one become plain literals. */
-  count(value: Value): void {
-    switch (value.kind) {
-      case "object": {
-        if (value.real) return;
-        const seen = this.#counts.get(value) ?? 0;
-        this.#counts.set(value, seen + 1);
-        if (seen > 0) return this.#nameCircle(value);
-        this.#around.add(value);
-        for (const inner of innerValues(value)) this.count(inner);
-        this.#around.delete(value);
-        return;
-      }
-      case "cell": {
-        const seen = this.#counts.get(value) ?? 0;
-        this.#counts.set(value, seen + 1);
-        if (seen === 0 && !value.place && value.content) this.count(value.content);
-        return;
-      }
-      case "enumerator":
-        if (value.object) this.count(value.object);
-        return;
-      case "tensor":
-        if (!value.made || this.#met.has(value)) return;
-        this.#met.add(value);
-        for (const assigned of value.assigned.values()) this.count(assigned);
-        return;
-      case "constant":
-      case "uninitialized":
-      case "number":
-      case "item":
-        return;
-      default:
-        value satisfies never;
-    }
-  }
-
-  /** Counts the objects of a cycle twice: literals written in place could not refer to the others. */
-  #nameCircle(met: ObjectValue): void {
-    if (!this.#around.has(met)) return;
-    let isInside = false;
-    for (const object of this.#around) {
-      isInside ||= object === met;
-      if (isInside) this.#counts.set(object, 2);
-    }
+    this.keys = new KeyTexts(constants, names, this.order);
   }
 
   /** An expression for a value. */
@@ -169,7 +111,7 @@ export class Rebuilder {
       this.#enumerators.set(value, name);
       const object = value.object ? this.#object(value.object) : "null";
       const keys = this.printer.enumerator(object, value.keys, value.index, this.constants);
-      this.creations.push(`const ${name} = ${keys};`);
+      this.order.create(name, keys);
     }
     return name;
   }
@@ -218,7 +160,7 @@ export class Rebuilder {
     if (!this.#filled.has(value)) {
       this.#filled.add(value);
       for (const [key, assigned] of value.assigned) {
-        this.#fill(() => `${name}${this.keys.access(key)} = ${this.value(assigned)};`);
+        this.order.fill(() => `${name}${this.keys.access(key)} = ${this.value(assigned)};`);
       }
     }
     return name;
@@ -251,7 +193,7 @@ export class Rebuilder {
     let name = this.#items.get(value);
     if (name === undefined) {
       name = this.names.fresh("item");
-      this.creations.push(`const ${name} = ${this.tensor(value.tensor)}.item();`);
+      this.order.create(name, `${this.tensor(value.tensor)}.item()`);
       this.#items.set(value, name);
     }
     return name;
@@ -277,38 +219,19 @@ export class Rebuilder {
       this.#objects.set(value, name);
       const { content } = value;
       const empty = content?.kind === "uninitialized" ? this.printer.uninitialized(this.constants) : null;
-      this.creations.push(`const ${name} = ${this.printer.cell(value.name, empty, this.constants)};`);
+      this.order.create(name, this.printer.cell(value.name, empty, this.constants));
       if (content && empty === null) {
-        this.#fill(() => this.printer.setCell(this.cell(value), this.value(content)));
+        this.order.fill(() => this.printer.setCell(this.cell(value), this.value(content)));
       }
     }
     return name;
   }
 
-  /**
-   * A statement that refers to objects that may not exist yet: it is generated, together with values that only it
-   * refers to, once all pending objects exist. Until then its position is reserved.
-   */
-  #fill(statement: () => string): void {
-    this.#waiting.push({ at: this.fills.push("") - 1, statement });
-    this.#fillWaiting();
-  }
-
-  #fillWaiting(): void {
-    if (this.#isFilling || this.#depth > 0) return;
-    this.#isFilling = true;
-    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
-      this.fills[next.at] = next.statement();
-    }
-    this.#isFilling = false;
-  }
-
   /** Creates objects before all others, in this order, as long as they don't depend on others themselves. */
   makeFirst(values: readonly Value[]): void {
-    this.#depth++;
-    for (const value of values) this.value(value);
-    this.#depth--;
-    this.#fillWaiting();
+    this.order.together(() => {
+      for (const value of values) this.value(value);
+    });
   }
 
   #object(object: ObjectValue): string {
@@ -322,22 +245,17 @@ export class Rebuilder {
     }
     const known = this.#objects.get(object);
     if (known !== undefined) {
-      invariant(!this.#underway.has(object), "Expected objects that can be made one after the other");
+      invariant(!this.order.isUnderway(object), "Expected objects that can be made one after the other");
       return known;
     }
-    const shared = (this.#counts.get(object) ?? 2) > 1;
-    if (!shared && isLiteral(object)) return this.#literal(object);
+    if (!this.occurrences.isShared(object) && isLiteral(object)) return this.#literal(object);
     const name = this.names.fresh(nameOf(object));
     this.#objects.set(object, name);
     // Reserved before its parts are created, so that parts created on the way come first but never refer to it early.
-    this.#underway.add(object);
-    this.#depth++;
-    const shell = this.#shell(object);
-    this.#underway.delete(object);
-    this.creations.push(`const ${name} = ${shell};`);
-    this.#fillIn(object, name);
-    this.#depth--;
-    this.#fillWaiting();
+    this.order.make(object, name, {
+      shell: () => this.#shell(object),
+      fillIn: () => this.#fillIn(object, name),
+    });
     return name;
   }
 
@@ -522,11 +440,11 @@ export class Rebuilder {
     const { exotic } = object;
     if (object.tensorProperty) return;
     if (exotic.kind === "listIterator" && (exotic.index > 0 || exotic.done)) {
-      this.finals.push(`${this.helper("advance")}(${name}, ${exotic.index}, ${exotic.done});`);
+      this.order.finals.push(`${this.helper("advance")}(${name}, ${exotic.index}, ${exotic.done});`);
     }
     if (exotic.kind === "listIterator" && exotic.isOfLoop && !exotic.done) {
       const { what, index } = exotic, at = `{ what: ${JSON.stringify(what)}, index: ${index} }`;
-      this.finals.push(`${this.helper("noteBegun")}(${name}, ${this.value(exotic.over)}, ${at});`);
+      this.order.finals.push(`${this.helper("noteBegun")}(${name}, ${this.value(exotic.over)}, ${at});`);
     }
     if (exotic.kind === "array") {
       const elements = exotic.elements;
@@ -534,25 +452,25 @@ export class Rebuilder {
       if (simple) {
         if (elements.length > 0) {
           const append = this.helper("append");
-          this.#fill(() =>
+          this.order.fill(() =>
             `${append}(${[name, ...elements.map((e) => this.value(asValue(e)))].join(", ")});`
           );
         }
       } else {
         elements.forEach((e, i) => {
-          if (e !== HOLE) this.#fill(() => `${name}[${i}] = ${this.value(asValue(e))};`);
+          if (e !== HOLE) this.order.fill(() => `${name}[${i}] = ${this.value(asValue(e))};`);
         });
-        this.fills.push(`${name}.length = ${elements.length};`);
+        this.order.fills.push(`${name}.length = ${elements.length};`);
       }
     }
     if (exotic.kind === "map") {
       for (const { key, value } of exotic.entries.values()) {
-        this.#fill(() => this.collectionCall(object, name, "put", [key, value]));
+        this.order.fill(() => this.collectionCall(object, name, "put", [key, value]));
       }
     }
     if (exotic.kind === "set") {
       for (const { key } of exotic.entries.values()) {
-        this.#fill(() => this.collectionCall(object, name, "put", [key]));
+        this.order.fill(() => this.collectionCall(object, name, "put", [key]));
       }
     }
     if (object.privateFields.size > 0) {
@@ -560,22 +478,22 @@ export class Rebuilder {
       for (const [declaration, value] of privateValues(object)) {
         const access = accesses.get(declaration);
         invariant(access, "Expected access to a private field");
-        this.#fill(() => `${this.constants.name(access)}.set(${name}, ${this.value(value)});`);
+        this.order.fill(() => `${this.constants.name(access)}.set(${name}, ${this.value(value)});`);
       }
     }
     for (const key of givenKeys(object)) {
-      if (!object.slots.has(key)) this.fills.push(`delete ${name}${this.keys.access(key)};`);
+      if (!object.slots.has(key)) this.order.fills.push(`delete ${name}${this.keys.access(key)};`);
     }
     for (const [key, slot] of object.slots) {
       if (isGivenByConstructor(object, key, slot)) {
         const given = slot.kind === "data" && slot.value.kind === "object" ? slot.value : null;
-        if (given && isChangedPrototype(given) && !this.#underway.has(given)) this.#object(given);
+        if (given && isChangedPrototype(given) && !this.order.isUnderway(given)) this.#object(given);
         continue;
       }
-      this.#fill(() => this.setSlot(name, key, slot, mayRunCode(object, key)));
+      this.order.fill(() => this.setSlot(name, key, slot, mayRunCode(object, key)));
     }
     if (object.frozen !== "no") {
-      this.fills.push(this.integrity(name, object.frozen));
+      this.order.fills.push(this.integrity(name, object.frozen));
     }
   }
 
