@@ -1,31 +1,31 @@
 /**
- * The order in which generated code makes objects: all of them without what refers to others, then what fills them in, then
- * what comes after all changes. Invariant: a statement refers to objects that exist; one that cannot do so yet keeps its
- * place until it can.
+ * The order in which generated code creates objects: first the objects without references to others, then the statements
+ * that fill them, then those that follow all changes. Invariant: a statement refers only to objects that exist before it;
+ * a statement whose objects do not exist yet keeps its position until they do.
  */
 import type { ObjectValue } from "../variables/value.ts";
 
-/** Statements of generated code that make objects. */
+/** Statements of generated code that create objects. */
 export class MakingOrder {
-  /** Statements that make objects, before anything refers to them. */
+  /** Statements that create objects, before anything refers to them. */
   readonly creations: string[] = [];
-  /** Statements that fill objects in, after all of them exist. */
+  /** Statements that fill objects, after all of them exist. */
   readonly fills: string[] = [];
-  /** Statements that come after all changes: iterators are taken to where they stand. */
+  /** Statements after all changes, which advance iterators to their positions. */
   readonly finals: string[] = [];
-  /** Objects whose creation waits for those that it needs. */
+  /** Objects whose creation waits for the objects that it needs. */
   readonly #underway = new Set<ObjectValue>();
-  /** How many objects are being made, each for the one before. */
+  /** Number of nested creations in progress. */
   #depth = 0;
   readonly #waiting: { readonly at: number; readonly statement: () => string }[] = [];
   #isFilling = false;
 
-  /** Adds the creation of what is known by a name from there on. */
+  /** Adds the creation of a named value. */
   create(name: string, expression: string): void {
     this.creations.push(`const ${name} = ${expression};`);
   }
 
-  /** Makes an object whose shell may need others to be made first, and fills it in. */
+  /** Creates an object, whose shell may need others to be created first, and fills it. */
   make(object: ObjectValue, name: string, { shell, fillIn }: { shell(): string; fillIn(): void }): void {
     this.together(() => {
       this.#underway.add(object);
@@ -36,12 +36,12 @@ export class MakingOrder {
     });
   }
 
-  /** Returns whether an object waits for those that it needs. */
+  /** Returns whether the creation of an object waits for others. */
   isUnderway(object: ObjectValue): boolean {
     return this.#underway.has(object);
   }
 
-  /** Makes objects, of which none is filled in before all exist. */
+  /** Creates objects; none is filled before all of them exist. */
   together(make: () => void): void {
     this.#depth++;
     make();
@@ -50,8 +50,8 @@ export class MakingOrder {
   }
 
   /**
-   * Adds a statement that refers to objects that may not exist yet: it is made, with what only it refers to, once all
-   * those that are being made exist. Until then it keeps its place.
+   * Adds a statement that refers to objects that may not exist yet. Its text, and the objects that only it refers to, are
+   * created when all creations in progress are complete.
    */
   fill(statement: () => string): void {
     this.#waiting.push({ at: this.fills.push("") - 1, statement });

@@ -1,28 +1,28 @@
 /**
- * How often traced objects occur among the values that generated code makes. Invariant: an object that is met once is in no
- * circle, so that it can be written down where it is used.
+ * Counts the references to traced objects among the values that generated code creates. Invariant: an object with a single
+ * reference is in no cycle, so that it can be written as a literal.
  */
 import type { CellValue, ObjectValue, TensorValue, Value } from "../variables/value.ts";
 import { innerValues } from "./object_shape.ts";
 
-/** Counts of objects. */
+/** Numbers of references. */
 export class Occurrences {
-  /** The objects that are being counted, each in the one before. */
+  /** The objects on the current path, from the outside in. */
   readonly #around = new Set<ObjectValue>();
   readonly #counts = new Map<ObjectValue | CellValue, number>();
   readonly #tensors = new Set<TensorValue>();
 
-  /** Returns whether an object occurs more than once, or was not counted. */
+  /** Returns whether an object has more than one reference, or was not counted. */
   isShared(object: ObjectValue): boolean {
     return (this.#counts.get(object) ?? 2) > 1;
   }
 
-  /** Counts a value, and all that it is made of. */
+  /** Counts the references in a value. */
   count(value: Value): void {
     switch (value.kind) {
       case "object": {
         if (value.real) return;
-        if (this.#add(value) > 1) return this.#nameCircle(value);
+        if (this.#add(value) > 1) return this.#nameCycle(value);
         this.#around.add(value);
         for (const inner of innerValues(value)) this.count(inner);
         this.#around.delete(value);
@@ -55,8 +55,8 @@ export class Occurrences {
     return count;
   }
 
-  /** Counts the objects of a circle twice: those that are written down in place could not refer to the others. */
-  #nameCircle(met: ObjectValue): void {
+  /** Counts the objects of a cycle twice: literals written in place could not refer to the others. */
+  #nameCycle(met: ObjectValue): void {
     if (!this.#around.has(met)) return;
     let isInside = false;
     for (const object of this.#around) {

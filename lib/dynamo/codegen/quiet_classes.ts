@@ -2,7 +2,8 @@
  * Instances with private members in generated code, which only their class can make. Invariant: generated code
  * constructs a class only where that has no effects whatever it is given, and then overwrites every field.
  */
-import type { CodeObject, Instruction, Register } from "../bytecode/code.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import type { Instruction, Register } from "../bytecode/instruction.ts";
 import { writes } from "../bytecode/effects.ts";
 import type { PrivateAccess } from "../frame/info.ts";
 import { type ClassInfo, infoOf, VariablesPending } from "../functions/functions.ts";

@@ -16,7 +16,8 @@ import { begunAt, begunIndex } from "../functions/begun_iterators.ts";
 import { markOf } from "../cache/dimension_marks.ts";
 import { modelNumber } from "../functions/knowledge.ts";
 import { type FunctionMark, markOfFunction } from "../functions/marks.ts";
-import { classLabel, isClass, isNativeIterator, isWeakRef } from "../variables/wrap.ts";
+import { isNativeIterator, isWeakRef } from "../variables/native_state.ts";
+import { classLabel, isClass } from "../variables/wrap.ts";
 import { isAsLoaded, placeOfBuiltin } from "./builtin_paths.ts";
 import { describeKey, isPrimitive, writePrimitive } from "./plain_values.ts";
 

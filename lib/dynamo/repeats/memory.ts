@@ -21,7 +21,7 @@ import { type Argument, mapNodes, type Node, writtenBy } from "../../graph/node.
 import { sameModes } from "../../tensor/modes.ts";
 import type { Source } from "../source.ts";
 import type { CallMemory, Frame, Interpreter } from "../trace/interpreter.ts";
-import { newArray } from "../trace/objects.ts";
+import { newArray } from "../trace/contents.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import { modesOf } from "../trace/region_modes.ts";
 import { TensorValue, type Value } from "../variables/value.ts";

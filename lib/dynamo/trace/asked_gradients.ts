@@ -14,7 +14,7 @@ import { guardDistinctTensors } from "./distinct_tensors.ts";
 import { appendGradients } from "./gradient_nodes.ts";
 import { tapGradient } from "./gradient_taps.ts";
 import type { CallRequest, Interpreter } from "./interpreter.ts";
-import { allElements, newArray } from "./objects.ts";
+import { allElements, newArray } from "./contents.ts";
 import { refuseWithoutHistory } from "./written_memory.ts";
 
 /** Models `autograd.grad(outputs, inputs, gradOutputs?, options?)`. */

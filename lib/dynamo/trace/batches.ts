@@ -28,9 +28,10 @@ import {
   type OpenBatch,
   PUSHED,
 } from "./interpreter.ts";
-import { allElements, newArray, newObject } from "./objects.ts";
+import { allElements, newArray, newObject } from "./contents.ts";
 import type { Resolved } from "./op_rule.ts";
-import { callOp, callResolved, checkInplace, namedArray } from "./tensor_ops.ts";
+import { callOp, callResolved, namedArray } from "./tensor_ops.ts";
+import { checkInplace } from "./in_place.ts";
 import { forgetRestored, stateOf } from "./trace_state.ts";
 
 /** `overBatch(f, wholes, { size, randomness })`. */

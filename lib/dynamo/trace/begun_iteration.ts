@@ -19,7 +19,7 @@ import { isChanged } from "../codegen/effects.ts";
 import { type EntryPart, entrySource, type Source } from "../source.ts";
 import { ObjectValue, type Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { keyIdentity, newArray } from "./objects.ts";
+import { keyIdentity, newArray } from "./contents.ts";
 
 /** An iterator that was started before, with its progress in the trace. */
 interface Begun {

@@ -25,13 +25,14 @@ import {
   type Value,
 } from "../variables/value.ts";
 import { functionLabel, isClass } from "../variables/wrap.ts";
-import { GENERATORS } from "./contents.ts";
+import { allElements, builtinPrototype, GENERATORS, refuseOpaque } from "./contents.ts";
 import { isConstructor } from "./constructors.ts";
 import { inTurn } from "./in_turn.ts";
 import { settle } from "./later_calls.ts";
 import { addPrivate, noteOwner } from "./private_members.ts";
 import { callProxy, constructProxy, proxyOf, targetWithout } from "./proxies.ts";
-import { allElements, builtinPrototype, defineOwn, findProperty, refuseOpaque } from "./objects.ts";
+import { findProperty } from "./objects.ts";
+import { defineOwn } from "./property_writes.ts";
 import {
   type CallRequest,
   type Completion,

@@ -12,7 +12,7 @@ import { breakGraph } from "../break_reasons.ts";
 import { type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { graphNumber } from "./graph_numbers.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "./interpreter.ts";
-import { allElements, newArray } from "./objects.ts";
+import { allElements, newArray } from "./contents.ts";
 import {
   appendRegionCall,
   argumentLike,

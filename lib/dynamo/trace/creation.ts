@@ -20,7 +20,7 @@ import { specializeNumber } from "../variables/numbers.ts";
 import { constant, type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import type { ModelTable } from "./builtins/table.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { allElements, newArray } from "./objects.ts";
+import { allElements, newArray } from "./contents.ts";
 import { enumerableKeys } from "./object_keys.ts";
 import { assumeFraction } from "./graph_numbers.ts";
 import { complexNumberOf } from "./complex_numbers.ts";

@@ -11,7 +11,7 @@ import { breakGraph } from "../break_reasons.ts";
 import { asProgram } from "../../base/own_builtins.ts";
 import { TensorValue, type Value } from "../variables/value.ts";
 import { functionLabel } from "../variables/wrap.ts";
-import { allElements, newArray } from "./objects.ts";
+import { allElements, newArray } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
 
 /** Calls a function as one node. */

@@ -18,7 +18,7 @@ import { Tensor } from "../../tensor/tensor.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
 import { TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { allElements, newArray } from "./objects.ts";
+import { allElements, newArray } from "./contents.ts";
 import { callOp } from "./tensor_ops.ts";
 
 /** A traced argument: its stand-in for a call without elements, and its form in nodes. */

@@ -42,7 +42,7 @@ import { elementAtNumber, putAtEnd } from "./growing_lists.ts";
 import { refuseNumber } from "./memory.ts";
 import { homeOf, loadFree, storeFree } from "./free_variables.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
-import { newArray } from "./objects.ts";
+import { newArray } from "./contents.ts";
 import { binary, increment, jumps, toNumeric, unary } from "./operators.ts";
 import { getPrivate, hasPrivate, setPrivate } from "./private_members.ts";
 import { readProperty, writeProperty } from "./properties.ts";

@@ -10,7 +10,8 @@ import { refuseIteration } from "./engine_errors.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
 import { drain, getIterator, isListNext, nextMethod, nextOfList, takeApart } from "./iteration.ts";
 import { forInKeys } from "./members.ts";
-import { findProperty, newArray } from "./objects.ts";
+import { findProperty } from "./objects.ts";
+import { newArray } from "./contents.ts";
 import { behindKeyTraps } from "./proxies.ts";
 import type { Step } from "./step.ts";
 

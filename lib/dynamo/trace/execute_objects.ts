@@ -2,7 +2,7 @@
  * Executes instructions that create objects and functions or change their members. Invariant: that of execute.ts.
  */
 import { invariant } from "../../base/errors.ts";
-import { refuseOpaque } from "./contents.ts";
+import { builtinPrototype, elementsOf, newArray, newObject, refuseOpaque } from "./contents.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { Capture, InstructionOf } from "../bytecode/instruction.ts";
 import {
@@ -19,15 +19,8 @@ import { toKey } from "./coercion.ts";
 import { newRegexp } from "./builtins/patterns.ts";
 import { collect } from "./iteration.ts";
 import { addMember, copyProperties } from "./members.ts";
-import {
-  assignThrough,
-  builtinPrototype,
-  elementsOf,
-  findProperty,
-  type Key,
-  newArray,
-  newObject,
-} from "./objects.ts";
+import { findProperty, type Key } from "./objects.ts";
+import { assignThrough } from "./property_writes.ts";
 import { refuseChange, refuseOfPrimitive, refuseSuper } from "./engine_errors.ts";
 import { deleteKey } from "./proxies.ts";
 import type { Step } from "./step.ts";

@@ -12,7 +12,7 @@ import { loadedBuiltin } from "../functions/builtin_objects.ts";
 import { globalSource } from "../source.ts";
 import { type ObjectValue, primitive, UNDEFINED, type Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { assignProperty } from "./objects.ts";
+import { assignProperty } from "./property_writes.ts";
 
 /** The value of a global variable, including changes of the trace. */
 export function loadGlobal(m: Interpreter, name: string, forTypeof: boolean): Value {

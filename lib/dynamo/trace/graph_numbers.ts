@@ -9,19 +9,29 @@ import { config } from "../../base/config.ts";
 import type { Argument, Node, NodeValue } from "../../graph/node.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import { NUMBER } from "../../graph/numbers.ts";
-import { add, boundsOf, type Dim, floorDiv, max, min, mod, mul, sub, Sym } from "../../sym/expr.ts";
-import type { Relation } from "../../sym/expr.ts";
+import {
+  add,
+  boundsOf,
+  type Dim,
+  floorDiv,
+  max,
+  min,
+  mod,
+  mul,
+  type Relation,
+  sub,
+  Sym,
+} from "../../sym/expr.ts";
 import { isHostMath } from "../variables/host_number.ts";
 import {
   constant,
   type ConstantValue,
-  GraphNumber,
   ItemValue,
-  type NumberValue,
   type TensorValue,
   typeOf,
   type Value,
 } from "../variables/value.ts";
+import { GraphNumber, type NumberValue } from "../variables/number_value.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { scalarMeta } from "../scalars.ts";
 import type { OutputGraph } from "./output_graph.ts";

@@ -8,13 +8,8 @@ import { isChanged } from "../codegen/effects.ts";
 import { elementSource, entrySource, propertySource, type Source } from "../source.ts";
 import type { HostExpression } from "../variables/host_number.ts";
 import { binaryNumbers } from "../variables/numbers.ts";
-import {
-  constant,
-  type GrowingList,
-  type NumberValue,
-  type ObjectValue,
-  type Value,
-} from "../variables/value.ts";
+import { constant, type GrowingList, type ObjectValue, type Value } from "../variables/value.ts";
+import type { NumberValue } from "../variables/number_value.ts";
 import { refuseIntegrity } from "./contents.ts";
 import { elementAtNumber as numberAtNumber } from "./memory.ts";
 import type { Interpreter } from "./interpreter.ts";

@@ -22,15 +22,8 @@ import {
   type Interpreter,
   PUSHED,
 } from "./interpreter.ts";
-import {
-  builtinPrototype,
-  elementAt,
-  elementsOf,
-  entriesOf,
-  findProperty,
-  newArray,
-  newObject,
-} from "./objects.ts";
+import { findProperty } from "./objects.ts";
+import { builtinPrototype, elementAt, elementsOf, entriesOf, newArray, newObject } from "./contents.ts";
 import { isWithin, numbersObject } from "./memory.ts";
 import { elementOf } from "./typed_elements.ts";
 import { truthOf } from "./operators.ts";

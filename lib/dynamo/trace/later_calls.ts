@@ -17,7 +17,8 @@ import {
   type Value,
 } from "../variables/value.ts";
 import { ended, settlerOf } from "../functions/promise_polyfills.ts";
-import { builtinPrototype, findProperty } from "./objects.ts";
+import { findProperty } from "./objects.ts";
+import { builtinPrototype } from "./contents.ts";
 import type { CallRequest, Interpreter } from "./interpreter.ts";
 
 const PROTOTYPE = Promise.prototype, { get: readProperty } = Reflect;

@@ -40,7 +40,8 @@ import {
 } from "./interpreter.ts";
 import { iteratorResult, takeApart } from "./iteration.ts";
 import { endedCall } from "./later_calls.ts";
-import { findProperty, newObject } from "./objects.ts";
+import { findProperty } from "./objects.ts";
+import { newObject } from "./contents.ts";
 import { newError } from "./builtins/errors.ts";
 import { writeAs } from "./proxies.ts";
 import { handlerOf, isResumable } from "./resumable.ts";

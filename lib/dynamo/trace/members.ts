@@ -7,7 +7,8 @@ import type { ObjectMember } from "../bytecode/instruction.ts";
 import { constant, dataSlot, type ObjectValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { toKey } from "./coercion.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
-import { defineOwn, type Key, ownSlot } from "./objects.ts";
+import { type Key, ownSlot } from "./objects.ts";
+import { defineOwn } from "./property_writes.ts";
 import { enumerableKeys, ownKeys } from "./object_keys.ts";
 import { eachProperty } from "./proxies.ts";
 

@@ -23,10 +23,10 @@ import {
   constant,
   isPassed,
   type Memory,
-  NumberValue,
   type ObjectValue,
   type Value,
 } from "../variables/value.ts";
+import { NumberValue } from "../variables/number_value.ts";
 import type { Wrapper } from "../variables/wrap.ts";
 import type { Interpreter } from "./interpreter.ts";
 

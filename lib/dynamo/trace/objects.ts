@@ -1,12 +1,13 @@
 /**
- * Properties of traced objects, by JavaScript's rules: results of reads, and writes that stay in the trace.
- * Invariant: real objects are only read; observed contents of real objects are guarded at their source.
+ * Reads of properties of traced objects, by JavaScript's rules. Invariant: observed contents of real objects are guarded at
+ * their source.
  */
+import { types } from "node:util";
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { programDescriptor } from "../../base/own_builtins.ts";
 import { accessorSource, isPassedIn, propertySource } from "../source.ts";
-import { cellValue, readCell, writeCell } from "./bindings.ts";
+import { cellValue, readCell } from "./bindings.ts";
 import {
   type CellValue,
   constant,
@@ -20,40 +21,17 @@ import {
 } from "../variables/value.ts";
 import {
   builtinPrototype,
-  canGrow,
   elementAt,
   elementsOf,
   generatorMethods,
-  MOST_ELEMENTS,
   newObject,
   refuseHidden,
-  refuseIntegrity,
-  refuseOpaque,
-  settledElements,
 } from "./contents.ts";
 import { inheritsAnew } from "../variables/wrap.ts";
 import { growingOf, lengthOfGrowing } from "./growing_lists.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { namespaceSlot } from "./namespaces.ts";
-import { namesElement, typedElement, writeTyped } from "./typed_elements.ts";
-
-export {
-  allElements,
-  builtinPrototype,
-  canGrow,
-  elementAt,
-  elementsOf,
-  entriesOf,
-  entryOf,
-  keyIdentity,
-  MOST_ELEMENTS,
-  newArray,
-  newObject,
-  refuseIntegrity,
-  refuseOpaque,
-  settledElements,
-} from "./contents.ts";
-import { types } from "node:util";
+import { namesElement, typedElement } from "./typed_elements.ts";
 
 export type Key = string | symbol;
 
@@ -238,10 +216,8 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
       if (steps > 0) relyOnChain(m, object, holder);
       const slot = ownSlot(m, holder, key);
       if (slot && isAnew) relyOnAbsence(m, object, key, holder);
-      if (slot?.kind === "data") return { kind: "value", value: slot.value };
-      if (slot?.kind === "accessor") {
-        return isCallable(slot.get) ? { kind: "getter", getter: slot.get } : undefinedFound();
-      }
+      const found = foundIn(slot);
+      if (found) return found;
     }
     holder = holder.prototype;
     steps++;
@@ -265,7 +241,7 @@ function isOwnAsFound({ real, slots, exotic }: ObjectValue, key: Key): boolean {
 }
 
 /** Relies on the absence of a property from an object up along its prototype chain, to a holder of it. */
-function relyOnAbsence(
+export function relyOnAbsence(
   m: Interpreter,
   object: ObjectValue | null,
   key: Key,
@@ -278,7 +254,7 @@ function relyOnAbsence(
 }
 
 /** Relies on the prototype chain from an object to a holder. */
-function relyOnChain(m: Interpreter, object: ObjectValue, holder: ObjectValue | null): void {
+export function relyOnChain(m: Interpreter, object: ObjectValue, holder: ObjectValue | null): void {
   for (let at: ObjectValue | null = object; at && at !== holder; at = at.prototype) {
     m.wrapper.relyOnPrototype(at);
   }
@@ -288,294 +264,27 @@ function undefinedFound(): Found {
   return { kind: "value", value: UNDEFINED };
 }
 
+/** The result of reading an own property; null if there is none. */
+function foundIn(slot: Slot | null): Found | null {
+  if (slot?.kind === "data") return { kind: "value", value: slot.value };
+  if (slot?.kind !== "accessor") return null;
+  return isCallable(slot.get) ? { kind: "getter", getter: slot.get } : undefinedFound();
+}
+
 /** A data property that a real object inherits: guarded through the object, so that shadowing is noticed. */
 function inheritedRead(m: Interpreter, object: ObjectValue, holder: ObjectValue, key: Key): Found | null {
-  if (holder.slots.has(key)) {
-    const slot = ownSlot(m, holder, key);
-    if (slot?.kind === "data") return { kind: "value", value: slot.value };
-    if (slot?.kind === "accessor") {
-      return isCallable(slot.get) ? { kind: "getter", getter: slot.get } : undefinedFound();
-    }
-    return null;
-  }
+  if (holder.slots.has(key)) return foundIn(ownSlot(m, holder, key));
   refuseHidden(holder);
   const { real } = holder;
   invariant(real && object.source, "Expected a real object");
   if (holder.exotic.kind === "array" && indexOfKey(key) !== null) return null;
   const descriptor = programDescriptor(real, key);
   if (!descriptor) return null;
-  if (!("value" in descriptor)) {
-    const slot = ownSlot(m, holder, key);
-    return slot?.kind === "accessor" && isCallable(slot.get)
-      ? { kind: "getter", getter: slot.get }
-      : undefinedFound();
-  }
+  if (!("value" in descriptor)) return foundIn(ownSlot(m, holder, key));
   const place = propertySource(object.source, key), found: unknown = descriptor.value;
   // Instances of a class have its methods
   const isMethod = typeof found === "function" && holder.source?.kind === "known";
   const value = isMethod ? m.wrapper.fixed(found, place) : m.wrapper.wrap(found, place);
   object.reads.set(key, value);
   return { kind: "value", value };
-}
-
-/** The action that a write requires. */
-export type WriteAction =
-  | { readonly kind: "done" }
-  | { readonly kind: "setter"; readonly setter: ObjectValue }
-  /** Refused: an error in strict code. */
-  | { readonly kind: "refused" };
-
-/** Writes a property as an assignment does. */
-export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, value: Value): WriteAction {
-  refuseOpaque(object);
-  const variable = variableAt(m, object, key);
-  if (variable) {
-    writeCell(variable, value);
-    return { kind: "done" };
-  }
-  if (namesElement(object, key)) {
-    writeTyped(m, object, key, value);
-    return { kind: "done" };
-  }
-  const grows = canGrow(m, object), own = ownSlotFlags(m, object, key);
-  if (own === "data") {
-    if (!grows && object.exotic.kind === "array") return breakGraph("frozen");
-    guardOwn(m, object, key, true);
-    writeOwn(m, object, key, value);
-    return { kind: "done" };
-  }
-  if (own === null) guardOwn(m, object, key, false);
-  if (own === "readonly") return refusedAt(m, object, key);
-  for (
-    let holder: ObjectValue | null = own === "accessor" ? object : object.prototype;
-    holder;
-    holder = holder.prototype
-  ) {
-    refuseOpaque(holder);
-    if (holder !== object) refuseBytes(holder);
-    relyOnChain(m, object, holder);
-    const flags = ownSlotFlags(m, holder, key);
-    if (flags === null) continue;
-    if (holder !== object) relyOnAbsence(m, object.prototype, key, holder);
-    if (flags === "data") {
-      relyOnWritable(m, holder, key);
-      if (!grows) return { kind: "refused" };
-      writeOwn(m, object, key, value);
-      return { kind: "done" };
-    }
-    if (flags === "readonly") return refusedAt(m, holder, key);
-    const slot = ownSlot(m, holder, key);
-    invariant(slot?.kind === "accessor", "Expected an accessor");
-    return isCallable(slot.set) ? { kind: "setter", setter: slot.set } : { kind: "refused" };
-  }
-  relyOnAbsence(m, object.prototype, key);
-  if (!grows) return { kind: "refused" };
-  writeOwn(m, object, key, value);
-  return { kind: "done" };
-}
-
-/** Writes a property of an object as `super` does, which looks for setters starting at another object. */
-export function assignThrough(
-  m: Interpreter,
-  { from, object }: { readonly from: ObjectValue; readonly object: ObjectValue },
-  key: Key,
-  ...[value]: readonly [Value]
-): WriteAction {
-  let holder: ObjectValue | null = from;
-  for (; holder; holder = holder.prototype) {
-    refuseOpaque(holder);
-    refuseBytes(holder);
-    relyOnChain(m, from, holder);
-    const flags = ownSlotFlags(m, holder, key);
-    if (flags === null) continue;
-    relyOnAbsence(m, from, key, holder);
-    if (flags === "readonly") return refusedAt(m, holder, key);
-    if (flags === "data") {
-      relyOnWritable(m, holder, key);
-      break;
-    }
-    const slot = ownSlot(m, holder, key);
-    invariant(slot?.kind === "accessor", "Expected an accessor");
-    return isCallable(slot.set) ? { kind: "setter", setter: slot.set } : { kind: "refused" };
-  }
-  if (!holder) relyOnAbsence(m, from, key);
-  refuseOpaque(object);
-  refuseBytes(object);
-  refuseIntegrity(m, object);
-  const own = ownSlotFlags(m, object, key);
-  if (own === "readonly" || own === "accessor") return refusedAt(m, object, key);
-  guardOwn(m, object, key, own === "data");
-  writeOwn(m, object, key, value);
-  return { kind: "done" };
-}
-
-/** A refused write relies on the existing value being read-only. */
-function refusedAt(m: Interpreter, holder: ObjectValue, key: Key): WriteAction {
-  relyOnFlags(m, holder, key);
-  return { kind: "refused" };
-}
-
-/** Relies on the flags of an own property that the trace has not changed; returns them. */
-export function relyOnFlags(
-  m: Interpreter,
-  { real, source, slots }: ObjectValue,
-  key: Key,
-): { readonly writable: boolean | null; readonly configurable: boolean } | null {
-  const found = real && !slots.has(key) ? programDescriptor(real, key) : undefined;
-  if (!found || !source) return null;
-  const { writable = null, enumerable = false, configurable = false } = found;
-  m.output.guard({ kind: "flags", source, key, flags: { writable, enumerable, configurable } });
-  return { writable, configurable };
-}
-
-/** A write that shadows an inherited value relies on that being writable. */
-function relyOnWritable(m: Interpreter, { real, source, slots }: ObjectValue, key: Key): void {
-  if (real && source && !slots.has(key)) m.output.guard({ kind: "writable", source, key });
-}
-
-/** A write relies on the present state: a writable value, or none. */
-function guardOwn(m: Interpreter, object: ObjectValue, key: Key, present: boolean): void {
-  const { source, exotic } = object;
-  if (!object.real || !source || object.slots.has(key)) return;
-  if (exotic.kind === "array" && (key === "length" || indexOfKey(key) !== null)) return;
-  if (present) m.output.guard({ kind: "writable", source, key });
-  else if (!object.readded.has(key)) m.output.guard({ kind: "ownKey", source, key, present });
-}
-
-/** Returns the kind of an own property, without reading its value. */
-function ownSlotFlags(
-  m: Interpreter,
-  object: ObjectValue,
-  key: Key,
-): "data" | "readonly" | "accessor" | null {
-  const changed = object.slots.get(key);
-  if (changed) {
-    if (changed.kind === "deleted") return null;
-    if (changed.kind === "accessor") return "accessor";
-    return changed.writable ? "data" : "readonly";
-  }
-  if (object.exotic.kind === "array") {
-    const index = indexOfKey(key), element = index === null ? null : elementsOf(m, object)[index];
-    if (element === undefined || element === HOLE) return null;
-    if (element || key === "length") {
-      return object.frozen !== "frozen" && elementFlags(object, key).writable ? "data" : "readonly";
-    }
-  }
-  if (object.real === null) {
-    const slot = closureSlot(m, object, key);
-    return slot === null ? null : slot.kind === "data" && slot.writable ? "data" : "readonly";
-  }
-  const descriptor = programDescriptor(object.real, key);
-  if (!descriptor) return null;
-  if (!("value" in descriptor)) return "accessor";
-  return descriptor.writable ? "data" : "readonly";
-}
-
-/** Returns whether a number is a valid length of arrays. */
-export function isArrayLength(length: number): boolean {
-  return Number.isInteger(length) && length >= 0 && length < 2 ** 32;
-}
-
-/** Sets an own data property. */
-function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): void {
-  const { exotic } = object;
-  if (exotic.kind === "bytes" && !object.real) refuseBytes(object);
-  if (exotic.kind === "array") {
-    const index = indexOfKey(key);
-    if (index !== null) {
-      const elements = elementsOf(m, object);
-      if (index >= MOST_ELEMENTS) return breakGraph("builtin", "an array of so many elements");
-      while (elements.length < index) elements.push(HOLE);
-      elements[index] = value;
-      return;
-    }
-    if (key === "length") {
-      if (value.kind !== "constant" || typeof value.value !== "number") {
-        return breakGraph("symbolicNumber", "a length");
-      }
-      const length = value.value;
-      if (!isArrayLength(length)) return breakGraph("throws", "an invalid array length");
-      if (length > MOST_ELEMENTS) return breakGraph("builtin", "an array of so many elements");
-      const elements = settledElements(m, object);
-      while (elements.length < length) elements.push(HOLE);
-      elements.length = length;
-      return;
-    }
-  }
-  const former = object.slots.get(key);
-  if (former?.kind === "data") object.slots.set(key, { ...former, value });
-  else if (former?.kind === "deleted") {
-    object.slots.delete(key);
-    object.readded.add(key);
-    object.slots.set(key, dataSlot(value));
-  } else if (object.real === null) {
-    const own = closureSlot(m, object, key);
-    object.slots.set(key, own?.kind === "data" ? { ...own, value } : dataSlot(value));
-  } else {
-    const descriptor = programDescriptor(object.real, key);
-    object.slots.set(key, {
-      kind: "data",
-      value,
-      writable: true,
-      enumerable: descriptor?.enumerable ?? true,
-      configurable: descriptor?.configurable ?? true,
-    });
-  }
-}
-
-/** Objects that access memory have elements and nothing else. */
-export function refuseBytes({ exotic }: ObjectValue): void {
-  if (exotic.kind === "bytes") breakGraph("opaqueObject", "properties of a typed array");
-}
-
-/** Defines an own property, whatever exists. */
-export function defineOwn(m: Interpreter, object: ObjectValue, key: Key, slot: Slot): void {
-  refuseOpaque(object);
-  refuseBytes(object);
-  refuseIntegrity(m, object);
-  if (object.exotic.kind === "array" && (indexOfKey(key) !== null || key === "length")) {
-    if (slot.kind !== "data" || !slot.writable || !slot.enumerable || !slot.configurable) {
-      breakGraph("opaqueObject", "an array with accessors");
-    } else writeOwn(m, object, key, slot.value);
-    return;
-  }
-  const former = object.slots.get(key);
-  if (former?.kind === "deleted") {
-    object.slots.delete(key);
-    object.readded.add(key);
-  }
-  object.slots.set(key, slot);
-}
-
-/** Deletes an own property; returns false if that is refused. */
-export function deleteOwn(m: Interpreter, object: ObjectValue, key: Key): boolean {
-  refuseOpaque(object);
-  refuseBytes(object);
-  const { exotic } = object, grows = canGrow(m, object);
-  if (exotic.kind === "array") {
-    if (!grows) return breakGraph("frozen");
-    const index = indexOfKey(key);
-    if (index !== null) {
-      const elements = elementsOf(m, object);
-      if (index < elements.length) elements[index] = HOLE;
-      return true;
-    }
-    if (key === "length") return false;
-  }
-  const changed = object.slots.get(key);
-  const descriptor = object.real && !object.readded.has(key)
-    ? programDescriptor(object.real, key)
-    : undefined;
-  if (changed && changed.kind !== "deleted" && !changed.configurable) return false;
-  if (!changed && descriptor && relyOnFlags(m, object, key)?.configurable === false) return false;
-  const own = changed || object.real ? null : closureSlot(m, object, key);
-  if (own?.kind === "data" && !own.configurable) return false;
-  if (object.real ? programDescriptor(object.real, key) : closureSlot(m, object, key)) {
-    object.slots.set(key, { kind: "deleted" });
-  } else {
-    object.slots.delete(key);
-    if (object.real === null) return true;
-    if (object.source) m.output.guard({ kind: "ownKey", source: object.source, key, present: false });
-  }
-  return true;
 }

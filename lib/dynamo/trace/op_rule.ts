@@ -14,8 +14,10 @@ import { GraphValue, isGraphValue, mapArguments } from "../../ops/graph_builder.
 import { onDefaultDevice } from "../../tensor/default_device.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
 import { specializeNumber } from "../variables/numbers.ts";
-import type { NumberValue, ObjectValue, Value } from "../variables/value.ts";
-import { allElements, findProperty } from "./objects.ts";
+import type { ObjectValue, Value } from "../variables/value.ts";
+import type { NumberValue } from "../variables/number_value.ts";
+import { findProperty } from "./objects.ts";
+import { allElements } from "./contents.ts";
 import { enumerableKeys } from "./object_keys.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { SymbolicLimit } from "./restart.ts";

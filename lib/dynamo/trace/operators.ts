@@ -16,7 +16,6 @@ import {
   isObject,
   isPassed,
   ItemValue,
-  type NumberValue,
   type ObjectValue,
   type Primitive,
   primitive,
@@ -25,10 +24,12 @@ import {
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";
+import type { NumberValue } from "../variables/number_value.ts";
 import { toKey, toPrimitive } from "./coercion.ts";
 import { equalPrimitives, isTruthyText, joinedText, type PrimitiveValue, settledNumber } from "./texts.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { findProperty, refuseOpaque } from "./objects.ts";
+import { findProperty } from "./objects.ts";
+import { refuseOpaque } from "./contents.ts";
 import { hasKey, proxyOf, targetWithout } from "./proxies.ts";
 import { applyOperator } from "./graph_numbers.ts";
 import { callOp, comparesExactly } from "./tensor_ops.ts";

@@ -11,7 +11,14 @@ import { isUnbacked } from "../../sym/decide.ts";
 import { ShapeEnv } from "../../sym/shape_env.ts";
 import type { SizeGuard, SizeSource } from "../../sym/size_guards.ts";
 import { sizeBindings, symbolsOf } from "../../graph/sizes.ts";
-import { type Fact, factText, type Guard, type MethodExpectation } from "../guards/guard.ts";
+import {
+  type Fact,
+  factText,
+  type Guard,
+  hostLeafText,
+  leafKey,
+  type MethodExpectation,
+} from "../guards/guard.ts";
 import { isSamePlace, placeholderName, type Source, sourceText } from "../source.ts";
 import {
   callIn,
@@ -20,8 +27,8 @@ import {
   type HostExpression,
   hostText,
 } from "../variables/host_number.ts";
-import { hostLeafText, leafKey } from "../guards/guard.ts";
-import { type ItemValue, NumberValue, TensorValue } from "../variables/value.ts";
+import { type ItemValue, TensorValue } from "../variables/value.ts";
+import { NumberValue } from "../variables/number_value.ts";
 import type { DeviceName } from "../../loops/device.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { SourceReader } from "../guards/reader.ts";

@@ -8,7 +8,9 @@ import { programDescriptor } from "../../base/own_builtins.ts";
 import { constant, isPassed, UNDEFINED, type Value } from "../variables/value.ts";
 import type { Completion, Interpreter } from "./interpreter.ts";
 import { refuseChange, refuseOfPrimitive } from "./engine_errors.ts";
-import { assignProperty, builtinPrototype, findProperty, indexOfKey, type Key } from "./objects.ts";
+import { findProperty, indexOfKey, type Key } from "./objects.ts";
+import { builtinPrototype } from "./contents.ts";
+import { assignProperty } from "./property_writes.ts";
 import { proxyOf, readAs, writeAs } from "./proxies.ts";
 import { findTensorProperty, writeTensorProperty } from "./tensor_properties.ts";
 

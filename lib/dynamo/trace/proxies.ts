@@ -15,15 +15,9 @@ import {
 } from "../variables/value.ts";
 import { inTurn } from "./in_turn.ts";
 import type { Completion, Interpreter } from "./interpreter.ts";
-import {
-  allElements,
-  assignProperty,
-  deleteOwn,
-  findProperty,
-  type Key,
-  newArray,
-  relyOnFlags,
-} from "./objects.ts";
+import { findProperty, type Key } from "./objects.ts";
+import { allElements, newArray } from "./contents.ts";
+import { assignProperty, deleteOwn, relyOnFlags } from "./property_writes.ts";
 import { hasOwn, hasProperty, isEnumerable, ownKeys } from "./object_keys.ts";
 
 /** The target and the handler of a proxy; null for other objects. */

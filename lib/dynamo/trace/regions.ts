@@ -13,7 +13,8 @@ import { isCallable, type ItemValue, TensorValue, UNDEFINED, type Value } from "
 import { graphNumber } from "./graph_numbers.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { addChecks } from "./late_sizes.ts";
-import { allElements, findProperty, newArray, newObject } from "./objects.ts";
+import { findProperty } from "./objects.ts";
+import { allElements, newArray, newObject } from "./contents.ts";
 import { enumerableKeys } from "./object_keys.ts";
 import { stateOf } from "./trace_state.ts";
 import { shownNode } from "./shown_nodes.ts";

@@ -3,7 +3,6 @@
  * plain JavaScript then throws the program's own error.
  */
 import { type DType, isDifferentiable, isDType, isFloat } from "../../base/dtype.ts";
-import { canCast } from "../../base/type_info.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { autocastOf, type AutocastType, isEligible } from "../../ops/autocast.ts";
@@ -26,22 +25,16 @@ import { callWithComplexNumbers } from "./complex_numbers.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
 import { callDataDependent, isSeveral, tracedTensor } from "./data_dependent.ts";
 import { assumeFraction, graphNumber, SCALAR_META, scalarOf, standsForNumber } from "./graph_numbers.ts";
-import {
-  constant,
-  type ItemValue,
-  type NumberValue,
-  TensorValue,
-  UNDEFINED,
-  type Value,
-} from "../variables/value.ts";
+import { constant, type ItemValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
+import type { NumberValue } from "../variables/number_value.ts";
 import { scalarDevice } from "../scalars.ts";
-import { allElements, newArray } from "./objects.ts";
+import { allElements, newArray } from "./contents.ts";
 import { enumerableKeys } from "./object_keys.ts";
 import { argumentItself } from "./identity.ts";
+import { afterInplace, checkInplace, checkLeaf, isMetas, refuseLateHistories } from "./in_place.ts";
 import type { Interpreter } from "./interpreter.ts";
 import {
   type ArgumentForms,
-  type Inferred,
   inferResults,
   isAccepted,
   isDataDependent,
@@ -49,15 +42,13 @@ import {
   type Resolved,
 } from "./op_rule.ts";
 import { runsOnHost } from "../../ops/host_parts.ts";
-import { sameShape } from "../../ops/shapes.ts";
-import { isViewOfLeaf } from "../../tensor/inplace.ts";
 import { beginHistory, keepHistories } from "./begun_histories.ts";
 import { normalForm } from "./node_arguments.ts";
 import { clampedByNumbers } from "./number_bounds.ts";
 import { isUntracked } from "./region_modes.ts";
 import { beginChange, finishChange } from "./layout_changes.ts";
 import { withScaledOperand } from "./scaled_operands.ts";
-import { mayShareMemory, shownInput, shownNode } from "./shown_nodes.ts";
+import { mayShareMemory } from "./shown_nodes.ts";
 
 /** Calls an op. `method`: written as a method of its first argument. */
 export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[], method: boolean): Value {
@@ -473,69 +464,6 @@ function scalarsFit(m: Interpreter, args: Resolved): boolean {
 
 function requiresGrad(m: Interpreter, value: GraphValue): boolean {
   return m.output.tensors.get(value.node)?.requiresGrad ?? false;
-}
-
-/** Refuses a result of an in-place call that does not fit what it is written into: its type is of another category, say. */
-export function checkInplace(target: GraphValue, result: Inferred): void {
-  if (isMetas(result)) breakGraph("tensorMethod", "an in-place operation with several results");
-  else if (!sameShape(result.shape, target.meta.shape)) {
-    refuseCall(`an in-place operation with a result of shape [${result.shape}]`);
-  } else if (!canCast(result.dtype, target.meta.dtype)) {
-    refuseCall(`an in-place operation with a result of type ${result.dtype}`);
-  }
-  const { shape, strides } = target.meta;
-  if (shape.some((size, d) => size !== 1 && strides[d] === 0)) {
-    refuseCall("an in-place operation on elements that several indices share");
-  }
-}
-
-/** A leaf that requires grad must not be written to while recording, nor through its views: the tape says so. */
-function checkLeaf(m: Interpreter, target: GraphValue): void {
-  const root = shownInput(target.node, { detached: false });
-  const { real = null, source = null } = (root && m.output.tensors.get(root)) ?? {};
-  // A tensor that requires grad because of a write in the graph has a history
-  if (!real?.requiresGrad || !source) return;
-  if (real.isLeaf) refuseCall("an in-place operation on a leaf that requires grad");
-  if (isViewOfLeaf(real)) refuseCall("an in-place operation on a view of a leaf that requires grad");
-  m.output.guard({ kind: "made", source });
-}
-
-/** Ends the graph at a write after which the tape gives a history to a view that was taken without one. */
-function refuseLateHistories(m: Interpreter, target: Node, writesHistory: boolean): void {
-  const { tensors, graph } = m.output, whole = shownNode(target, { detached: false });
-  if (!writesHistory && !tensors.get(whole)?.requiresGrad) return;
-  const isLate = (node: Node) =>
-    node.meta.noGrad === true && tensors.get(node)?.requiresGrad === false &&
-    shownNode(node, { detached: false }) === whole;
-  if (graph.nodes.some(isLate)) breakGraph("gradientState", "a write to what a view without history shows");
-}
-
-/** The receiver of an in-place call; all tensors that share its memory may require grad from now on. */
-function afterInplace(
-  m: Interpreter,
-  node: Node,
-  { target, grad }: { readonly target: GraphValue; readonly grad: boolean },
-): Value {
-  const value = m.output.tensors.get(target.node);
-  if (!value) return breakGraph("tensorMethod", "an in-place operation on an unknown tensor");
-  if (grad) {
-    m.firstWrite = Math.min(m.firstWrite, m.steps - 1);
-    const aliases = m.output.history.aliases(target.node);
-    if (!aliases) {
-      m.output.graph.erase(node);
-      return breakGraph("gradientState", `the history of what ${node.name} writes to`);
-    }
-    for (const [alias, requires] of aliases) {
-      const shown = m.output.tensors.get(alias);
-      if (shown) shown.requiresGrad = requires;
-    }
-  }
-  value.written = true;
-  return value;
-}
-
-function isMetas(result: Inferred): result is readonly ComposedMeta[] {
-  return Array.isArray(result);
 }
 
 function plainMeta({ requiresGrad: _, ...meta }: ComposedMeta): TensorMeta {

@@ -23,7 +23,8 @@ import {
   type Value,
 } from "../variables/value.ts";
 import { classLabel } from "../variables/wrap.ts";
-import { type Found, type Key, newArray } from "./objects.ts";
+import type { Found, Key } from "./objects.ts";
+import { newArray } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { refusing } from "./traced_ops.ts";
 

@@ -13,10 +13,10 @@ import {
   type ConstantValue,
   isPassed,
   type ItemValue,
-  type NumberValue,
   PassedValue,
   type Value,
 } from "../variables/value.ts";
+import type { NumberValue } from "../variables/number_value.ts";
 import type { Interpreter } from "./interpreter.ts";
 
 /** A value that is not an object. */

@@ -11,7 +11,7 @@ import { breakGraph } from "../break_reasons.ts";
 import { numberOfDim } from "../variables/numbers.ts";
 import { primitive, TensorValue, type Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { newArray } from "./objects.ts";
+import { newArray } from "./contents.ts";
 import { callOp } from "./tensor_ops.ts";
 
 /** The ops, each tracing a call. */

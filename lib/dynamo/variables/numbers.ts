@@ -15,7 +15,8 @@ import {
   isHostMath,
   shared,
 } from "./host_number.ts";
-import { constant, type ConstantValue, NumberValue, type Value } from "./value.ts";
+import { constant, type ConstantValue, type Value } from "./value.ts";
+import { NumberValue } from "./number_value.ts";
 
 const EXACT = 2 ** 53;
 /** Larger expressions are written once; sizes become constants. */

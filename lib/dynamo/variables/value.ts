@@ -8,7 +8,7 @@ import type { TensorMeta } from "../../graph/meta.ts";
 import type { Node } from "../../graph/node.ts";
 import type { DeviceName } from "../../loops/device.ts";
 import type { TensorLike } from "../../ops/tensor_like.ts";
-import type { Dim, Relation } from "../../sym/expr.ts";
+import type { Dim } from "../../sym/expr.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { BreakCause } from "../break_reasons.ts";
@@ -16,7 +16,7 @@ import type { BytesClass, NumberForm } from "../guards/bytes.ts";
 import type { PrivateAccess } from "../frame/info.ts";
 import type { LiveCell, Source } from "../source.ts";
 import type { ConstantValue, PassedValue, Primitive } from "./constants.ts";
-import type { HostExpression } from "./host_number.ts";
+import type { GraphNumber, NumberValue } from "./number_value.ts";
 
 export {
   constant,
@@ -50,63 +50,6 @@ export class UninitializedValue {
 }
 
 export const UNINITIALIZED: UninitializedValue = new UninitializedValue();
-
-/** A number that the caller passes, or that is computed from such numbers. */
-export class NumberValue {
-  readonly kind = "number";
-  constructor(
-    /** Computes it in generated code. */
-    readonly expression: HostExpression,
-    /** Its value in the traced call. */
-    readonly hint: number,
-    /** The same as a size, if it is an integer from which sizes may be computed. */
-    readonly dim: Dim | null,
-    /** Set for the quotient of two sizes, for Math.floor and Math.trunc. */
-    readonly quotient: readonly [Dim, Dim] | null = null,
-  ) {}
-}
-
-/** A comparison of two sizes in the program. */
-export interface SizeQuestion {
-  readonly relation: Relation;
-  readonly sides: readonly [Dim, Dim];
-  /** The outcome if the condition is true. */
-  readonly outcome: boolean;
-}
-
-/** A number or truth value computed by a node of the graph. */
-export class GraphNumber {
-  readonly type: "number" | "boolean";
-  /** The same as a size, if it is an integer. */
-  readonly dim: Dim | null;
-  /** Whether it may be -0 where the size is 0. */
-  readonly signed: boolean;
-  /** Set for the quotient of two sizes, for Math.floor and Math.trunc. */
-  readonly quotient: readonly [Dim, Dim] | null;
-  /** Set for the outcome of a comparison of sizes. */
-  readonly relation: SizeQuestion | null;
-
-  readonly #node: Node | (() => Node);
-
-  constructor(
-    /** The node, or what creates it on demand. */
-    node: Node | (() => Node),
-    { type, dim = null, signed = false, quotient = null, relation = null }:
-      & Pick<GraphNumber, "type">
-      & Partial<Pick<GraphNumber, "dim" | "signed" | "quotient" | "relation">>,
-  ) {
-    this.#node = node;
-    this.type = type;
-    this.dim = dim;
-    this.signed = signed;
-    this.quotient = quotient;
-    this.relation = relation;
-  }
-
-  get node(): Node {
-    return typeof this.#node === "function" ? this.#node() : this.#node;
-  }
-}
 
 /**
  * A primitive that is known only after the graph has run: the result of a tensor's `item()`, and values derived from

@@ -3,7 +3,6 @@
  * Invariant: there is one value per real object and trace; contents of objects are read only when the program reads
  * them.
  */
-import { begunAt } from "../functions/begun_iterators.ts";
 import { types } from "node:util";
 import { config } from "../../base/config.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -15,7 +14,6 @@ import { type ChangeHistory, type DynamicMode } from "../cache/automatic_dynamic
 import { type DimensionMark, dimensionsMarked, markOf } from "../cache/dimension_marks.ts";
 import type { ShapeMarks } from "../cache/shapes_spec.ts";
 import { isSaidUnbacked, saidOf } from "../cache/dynamic_sources.ts";
-import { BYTES_CLASSES, bytesClass, bytesPlace } from "../guards/bytes.ts";
 import { leafKey } from "../guards/guard.ts";
 import { constructorText } from "../guards/runtime.ts";
 import { BUILTIN_OBJECTS } from "../functions/builtin_objects.ts";
@@ -33,10 +31,9 @@ import {
 } from "../source.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import { hostText } from "./host_number.ts";
+import { bytesOf, exoticOf } from "./native_state.ts";
 import {
   constant,
-  type Exotic,
-  NumberValue,
   ObjectValue,
   type Passed,
   PassedValue,
@@ -45,6 +42,7 @@ import {
   UNDEFINED,
   type Value,
 } from "./value.ts";
+import { NumberValue } from "./number_value.ts";
 import { refuseToKeep } from "../kept/noted_reads.ts";
 
 const SETTLES = { get: settledBy };
@@ -504,96 +502,6 @@ export function functionLabel(fn: object): string {
   const name: unknown = Reflect.getOwnPropertyDescriptor(fn, "name")?.value;
   return typeof name === "string" && name !== "" ? name : "<anonymous>";
 }
-
-/** Returns the state of a real object beyond its properties. */
-function exoticOf(real: object): Exotic {
-  if (Array.isArray(real)) {
-    return { kind: "array", elements: [], originals: [], loaded: false, growing: null };
-  }
-  if (types.isMap(real)) {
-    return {
-      kind: "map",
-      entries: new Map(),
-      originals: new Map(),
-      deleted: new Map(),
-      loaded: false,
-      passes: false,
-      changed: false,
-    };
-  }
-  if (types.isSet(real)) {
-    return {
-      kind: "set",
-      entries: new Map(),
-      originals: new Map(),
-      deleted: new Map(),
-      loaded: false,
-      passes: false,
-      changed: false,
-    };
-  }
-  if (BUILTIN_OBJECTS.has(real)) return { kind: "plain" };
-  const native = nativeKind(real);
-  if (native !== null && begunAt(real)) {
-    return { kind: "opaque", what: native, begun: { taken: 0, isOver: false } };
-  }
-  return native === null
-    ? { kind: "plain" }
-    : { kind: "opaque", what: native, isOrdinary: ORDINARY.has(native) };
-}
-
-const WEAK_REFERENCE = "a weak reference", DATE = "a Date", PROMISE = "a promise";
-const GENERATOR = "a generator", ITERATOR = "an iterator";
-
-/** Kinds of native objects whose properties are read as those of any object. */
-const ORDINARY: ReadonlySet<string> = new Set([WEAK_REFERENCE, DATE, PROMISE, GENERATOR, ITERATOR]);
-
-/** An object of the engine's own classes that accesses memory; null for all others. */
-function bytesOf(real: object, prototype: object | null, { memories }: OutputGraph): Exotic | null {
-  const type = bytesClass(real), place = type && bytesPlace(real, type);
-  if (!type || !place || prototype !== BYTES_CLASSES[type].of.prototype) return null;
-  const memory = memories.of(place.buffer);
-  return { kind: "bytes", type, memory, start: place.start, size: null, root: null, touched: false };
-}
-
-/** Returns the kind of a native object whose behaviour is not in its properties; null for ordinary ones. */
-function nativeKind(real: object): string | null {
-  if (types.isTypedArray(real) || types.isDataView(real)) return "a typed array";
-  if (types.isAnyArrayBuffer(real)) return "a buffer";
-  if (types.isDate(real)) return DATE;
-  if (types.isPromise(real)) return PROMISE;
-  if (types.isGeneratorObject(real)) return GENERATOR;
-  if (types.isMapIterator(real) || types.isSetIterator(real)) return ITERATOR;
-  if (types.isBoxedPrimitive(real)) return "a boxed primitive";
-  if (isWeakRef(real)) return WEAK_REFERENCE;
-  return isNativeIterator(real) ? ITERATOR : null;
-}
-
-/** Returns whether an object inherits from the prototype of array or string iterators. */
-export function isNativeIterator(real: object): boolean {
-  const prototype: object | null = Object.getPrototypeOf(real);
-  return prototype !== null && NATIVE_ITERATORS.has(prototype);
-}
-
-/** Objects known not to be weak references, which they can never become: each check of one throws an error. */
-const noReferences = new WeakSet<object>();
-
-/** Returns whether an object is a weak reference. */
-export function isWeakRef(real: object): boolean {
-  if (noReferences.has(real)) return false;
-  try {
-    Reflect.apply(WeakRef.prototype.deref, real, []);
-    return true;
-  } catch {
-    noReferences.add(real);
-    return false;
-  }
-}
-
-const NATIVE_ITERATORS: ReadonlySet<object> = new Set<object>([
-  Object.getPrototypeOf([][Symbol.iterator]()),
-  Object.getPrototypeOf(""[Symbol.iterator]()),
-]);
 
 /** Builtin objects whose prototypes never change. */
 function isSettled(real: object): boolean {

@@ -29,18 +29,16 @@ import { elementFromEnd, growingOf, lastElements, lengthOfGrowing } from "../gro
 import { collect, listIterator } from "../iteration.ts";
 import {
   allElements,
-  assignProperty,
   canGrow,
-  defineOwn,
   elementAt,
   elementsOf,
-  isArrayLength,
   MOST_ELEMENTS,
   newArray,
   refuseIntegrity,
   refuseOpaque,
   settledElements,
-} from "../objects.ts";
+} from "../contents.ts";
+import { assignProperty, defineOwn, isArrayLength } from "../property_writes.ts";
 import { strictlyEqual } from "../operators.ts";
 import { settled, textOf } from "../texts.ts";
 import { flattened, join } from "./nested_arrays.ts";

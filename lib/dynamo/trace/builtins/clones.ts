@@ -4,10 +4,17 @@
  */
 import { breakGraph } from "../../break_reasons.ts";
 import { dataSlot, HOLE, isCallable, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
-import { elementsOf, settledElements } from "../contents.ts";
+import {
+  builtinPrototype,
+  elementsOf,
+  entriesOf,
+  keyIdentity,
+  newArray,
+  newObject,
+  settledElements,
+} from "../contents.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
-import { builtinPrototype, entriesOf, keyIdentity, newArray, newObject } from "../objects.ts";
 import { eachProperty } from "../proxies.ts";
 import { newMap, newSet } from "./collections.ts";
 import { timeOfDate } from "./dates.ts";

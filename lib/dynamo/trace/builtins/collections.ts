@@ -25,8 +25,7 @@ import {
   nextOfList,
   resumeGenerator,
 } from "../iteration.ts";
-import { GENERATORS } from "../contents.ts";
-import { allElements, entriesOf, entryOf, keyIdentity } from "../objects.ts";
+import { allElements, entriesOf, entryOf, GENERATORS, keyIdentity } from "../contents.ts";
 import { settled } from "../texts.ts";
 import { guardDistinct } from "../operators.ts";
 import type { ModelTable } from "./table.ts";

@@ -13,7 +13,9 @@ import {
 } from "../../variables/value.ts";
 import type { Interpreter } from "../interpreter.ts";
 import { strictlyEqual } from "../operators.ts";
-import { defineOwn, type Key, newObject, ownSlot, relyOnFlags } from "../objects.ts";
+import { type Key, ownSlot } from "../objects.ts";
+import { newObject } from "../contents.ts";
+import { defineOwn, relyOnFlags } from "../property_writes.ts";
 import { hasOwn, hasProperty } from "../object_keys.ts";
 
 type Property = Exclude<Slot, { readonly kind: "deleted" }>;

@@ -4,11 +4,10 @@
  */
 import { breakGraph } from "../../break_reasons.ts";
 import { constant, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
-import { builtinPrototype } from "../contents.ts";
+import { builtinPrototype, newArray, newObject } from "../contents.ts";
 import { joinedText } from "../texts.ts";
 import { type CallResult, type Completion, type Interpreter, PUSHED } from "../interpreter.ts";
 import { collect } from "../iteration.ts";
-import { newArray, newObject } from "../objects.ts";
 import { textArgument } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
 

@@ -5,7 +5,9 @@
 import { breakGraph } from "../../break_reasons.ts";
 import { isObject, type ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
 import type { Interpreter } from "../interpreter.ts";
-import { ownSlot, refuseBytes, refuseOpaque } from "../objects.ts";
+import { ownSlot } from "../objects.ts";
+import { refuseOpaque } from "../contents.ts";
+import { refuseBytes } from "../property_writes.ts";
 import { ownKeys } from "../object_keys.ts";
 
 type Integrity = ObjectValue["frozen"];

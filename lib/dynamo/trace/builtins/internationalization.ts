@@ -10,7 +10,7 @@ import { specializeNumber } from "../../variables/numbers.ts";
 import { isCallable, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
 import { functionLabel } from "../../variables/wrap.ts";
 import type { BuiltinModel, CallResult, Interpreter } from "../interpreter.ts";
-import { allElements, newArray, newObject } from "../objects.ts";
+import { allElements, newArray, newObject } from "../contents.ts";
 import { ownKeys } from "../object_keys.ts";
 import { refuseToKeep } from "../../kept/noted_reads.ts";
 import { fromPure } from "./pure.ts";

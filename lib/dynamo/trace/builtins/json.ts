@@ -15,7 +15,8 @@ import {
   type Value,
 } from "../../variables/value.ts";
 import type { CallRequest, CallResult, Interpreter } from "../interpreter.ts";
-import { allElements, findProperty, newArray, newObject } from "../objects.ts";
+import { findProperty } from "../objects.ts";
+import { allElements, newArray, newObject } from "../contents.ts";
 import { enumerableKeys } from "../object_keys.ts";
 import { primitiveOf, textArgument } from "./pure.ts";
 import type { ModelTable } from "./table.ts";

@@ -8,7 +8,7 @@ import { toPrimitive } from "../coercion.ts";
 import { joinedText, type PrimitiveValue } from "../texts.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
-import { allElements, settledElements } from "../objects.ts";
+import { allElements, settledElements } from "../contents.ts";
 
 /** Refuses an array that contains itself, directly or indirectly. */
 function refuseCycle(

@@ -20,17 +20,16 @@ import { isConstructor } from "../constructors.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import { collect } from "../iteration.ts";
+import type { Key } from "../objects.ts";
 import {
   allElements,
   builtinPrototype,
-  defineOwn,
-  type Key,
   newArray,
   newObject,
   refuseIntegrity,
   refuseOpaque,
-  relyOnFlags,
-} from "../objects.ts";
+} from "../contents.ts";
+import { defineOwn, relyOnFlags } from "../property_writes.ts";
 import { hasOwn, isEnumerable } from "../object_keys.ts";
 import { inheritsFrom } from "../operators.ts";
 import {

@@ -19,7 +19,7 @@ import {
 import { builtinPrototype, newArray, newObject } from "../contents.ts";
 import { type CallRequest, type CallResult, type Interpreter } from "../interpreter.ts";
 import { listIterator } from "../iteration.ts";
-import { assignProperty } from "../objects.ts";
+import { assignProperty } from "../property_writes.ts";
 import { fromPure, primitiveOf, textArgument } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
 

@@ -8,17 +8,17 @@ import {
   constant,
   type ConstantValue,
   type ItemValue,
-  type NumberValue,
   primitive,
   UNDEFINED,
   type Value,
 } from "../../variables/value.ts";
+import type { NumberValue } from "../../variables/number_value.ts";
 import { toPrimitive } from "../coercion.ts";
 import { joinedText, type PrimitiveValue, textByMethod } from "../texts.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import { applyMath, applyOperator } from "../graph_numbers.ts";
-import { allElements } from "../objects.ts";
+import { allElements } from "../contents.ts";
 import { toNumeric, truthOf } from "../operators.ts";
 import { makeSymbol } from "../made_symbols.ts";
 import { fromPure, primitiveOf, textArgument } from "./pure.ts";

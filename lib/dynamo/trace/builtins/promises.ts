@@ -6,11 +6,11 @@ import { invariant } from "../../../base/errors.ts";
 import { breakGraph } from "../../break_reasons.ts";
 import { settlerOf } from "../../functions/promise_polyfills.ts";
 import { isCallable, type ObjectValue, UNDEFINED } from "../../variables/value.ts";
-import type { BuiltinModel, CallRequest, Interpreter } from "../interpreter.ts";
-import { PUSHED } from "../interpreter.ts";
+import { type BuiltinModel, type CallRequest, type Interpreter, PUSHED } from "../interpreter.ts";
 import { collect, listIteratorOf } from "../iteration.ts";
 import { callLater, capabilityParts, isPlainPromise, refuseThenable } from "../later_calls.ts";
-import { builtinPrototype, findProperty, newArray, newObject } from "../objects.ts";
+import { findProperty } from "../objects.ts";
+import { builtinPrototype, newArray, newObject } from "../contents.ts";
 import type { ModelTable } from "./table.ts";
 
 const CLASS = Promise, PROTOTYPE = Promise.prototype, { resolve } = Promise, { then } = PROTOTYPE;

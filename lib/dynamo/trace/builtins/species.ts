@@ -14,7 +14,8 @@ import {
   type Value,
 } from "../../variables/value.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
-import { findProperty, newArray } from "../objects.ts";
+import { findProperty } from "../objects.ts";
+import { newArray } from "../contents.ts";
 
 /** The list that a method fills. */
 export type List = ObjectValue & { readonly exotic: Extract<ObjectValue["exotic"], { kind: "array" }> };

@@ -1,0 +1,79 @@
+/**
+ * In-place operations on traced tensors: the targets that they may write, and the histories of tensors after the write.
+ * Invariant: the graph ends before a write that the op or the tape refuses, or whose histories only the tape knows.
+ */
+import { canCast } from "../../base/type_info.ts";
+import type { Node } from "../../graph/node.ts";
+import type { ComposedMeta } from "../../ops/composition.ts";
+import type { GraphValue } from "../../ops/graph_builder.ts";
+import { sameShape } from "../../ops/shapes.ts";
+import { isViewOfLeaf } from "../../tensor/inplace.ts";
+import { breakGraph, refuseCall } from "../break_reasons.ts";
+import type { Value } from "../variables/value.ts";
+import type { Interpreter } from "./interpreter.ts";
+import type { Inferred } from "./op_rule.ts";
+import { shownInput, shownNode } from "./shown_nodes.ts";
+
+/** Refuses a result of an in-place call that does not fit what it is written into: its type is of another category, say. */
+export function checkInplace(target: GraphValue, result: Inferred): void {
+  if (isMetas(result)) breakGraph("tensorMethod", "an in-place operation with several results");
+  else if (!sameShape(result.shape, target.meta.shape)) {
+    refuseCall(`an in-place operation with a result of shape [${result.shape}]`);
+  } else if (!canCast(result.dtype, target.meta.dtype)) {
+    refuseCall(`an in-place operation with a result of type ${result.dtype}`);
+  }
+  const { shape, strides } = target.meta;
+  if (shape.some((size, d) => size !== 1 && strides[d] === 0)) {
+    refuseCall("an in-place operation on elements that several indices share");
+  }
+}
+
+/** A leaf that requires grad must not be written to while recording, nor through its views: the tape says so. */
+export function checkLeaf(m: Interpreter, target: GraphValue): void {
+  const root = shownInput(target.node, { detached: false });
+  const { real = null, source = null } = (root && m.output.tensors.get(root)) ?? {};
+  // A tensor that requires grad because of a write in the graph has a history
+  if (!real?.requiresGrad || !source) return;
+  if (real.isLeaf) refuseCall("an in-place operation on a leaf that requires grad");
+  if (isViewOfLeaf(real)) refuseCall("an in-place operation on a view of a leaf that requires grad");
+  m.output.guard({ kind: "made", source });
+}
+
+/** Ends the graph at a write after which the tape gives a history to a view that was taken without one. */
+export function refuseLateHistories(m: Interpreter, target: Node, writesHistory: boolean): void {
+  const { tensors, graph } = m.output, whole = shownNode(target, { detached: false });
+  if (!writesHistory && !tensors.get(whole)?.requiresGrad) return;
+  const isLate = (node: Node) =>
+    node.meta.noGrad === true && tensors.get(node)?.requiresGrad === false &&
+    shownNode(node, { detached: false }) === whole;
+  if (graph.nodes.some(isLate)) breakGraph("gradientState", "a write to what a view without history shows");
+}
+
+/** The receiver of an in-place call; all tensors that share its memory may require grad from now on. */
+export function afterInplace(
+  m: Interpreter,
+  node: Node,
+  { target, grad }: { readonly target: GraphValue; readonly grad: boolean },
+): Value {
+  const value = m.output.tensors.get(target.node);
+  if (!value) return breakGraph("tensorMethod", "an in-place operation on an unknown tensor");
+  if (grad) {
+    m.firstWrite = Math.min(m.firstWrite, m.steps - 1);
+    const aliases = m.output.history.aliases(target.node);
+    if (!aliases) {
+      m.output.graph.erase(node);
+      return breakGraph("gradientState", `the history of what ${node.name} writes to`);
+    }
+    for (const [alias, requires] of aliases) {
+      const shown = m.output.tensors.get(alias);
+      if (shown) shown.requiresGrad = requires;
+    }
+  }
+  value.written = true;
+  return value;
+}
+
+/** Returns whether an operation has several results. */
+export function isMetas(result: Inferred): result is readonly ComposedMeta[] {
+  return Array.isArray(result);
+}

@@ -1,0 +1,64 @@
+/**
+ * Numbers that differ between calls: those that the caller passes, and those that the graph computes. Invariant: a number
+ * that is also a size has the same value as that size.
+ */
+import type { Node } from "../../graph/node.ts";
+import type { Dim, Relation } from "../../sym/expr.ts";
+import type { HostExpression } from "./host_number.ts";
+
+/** A number that the caller passes, or that is computed from such numbers. */
+export class NumberValue {
+  readonly kind = "number";
+  constructor(
+    /** Computes it in generated code. */
+    readonly expression: HostExpression,
+    /** Its value in the traced call. */
+    readonly hint: number,
+    /** The same as a size, if it is an integer from which sizes may be computed. */
+    readonly dim: Dim | null,
+    /** Set for the quotient of two sizes, for Math.floor and Math.trunc. */
+    readonly quotient: readonly [Dim, Dim] | null = null,
+  ) {}
+}
+
+/** A comparison of two sizes in the program. */
+export interface SizeQuestion {
+  readonly relation: Relation;
+  readonly sides: readonly [Dim, Dim];
+  /** The outcome if the condition is true. */
+  readonly outcome: boolean;
+}
+
+/** A number or truth value computed by a node of the graph. */
+export class GraphNumber {
+  readonly type: "number" | "boolean";
+  /** The same as a size, if it is an integer. */
+  readonly dim: Dim | null;
+  /** Whether it may be -0 where the size is 0. */
+  readonly signed: boolean;
+  /** Set for the quotient of two sizes, for Math.floor and Math.trunc. */
+  readonly quotient: readonly [Dim, Dim] | null;
+  /** Set for the outcome of a comparison of sizes. */
+  readonly relation: SizeQuestion | null;
+
+  readonly #node: Node | (() => Node);
+
+  constructor(
+    /** The node, or what creates it on demand. */
+    node: Node | (() => Node),
+    { type, dim = null, signed = false, quotient = null, relation = null }:
+      & Pick<GraphNumber, "type">
+      & Partial<Pick<GraphNumber, "dim" | "signed" | "quotient" | "relation">>,
+  ) {
+    this.#node = node;
+    this.type = type;
+    this.dim = dim;
+    this.signed = signed;
+    this.quotient = quotient;
+    this.relation = relation;
+  }
+
+  get node(): Node {
+    return typeof this.#node === "function" ? this.#node() : this.#node;
+  }
+}
