@@ -4,7 +4,7 @@
  */
 import type { DType } from "../base/dtype.ts";
 import type { Element } from "./host.ts";
-import type { DataOf, NestedElements, TensorOptions } from "./tensor_options.ts";
+import type { DataOf, NestedElements, TensorOptions, Tolerances } from "./tensor_options.ts";
 
 /** Options of `nonzeroStatic`: the number of indices. */
 export interface NonzeroStaticOptions {
@@ -52,6 +52,20 @@ export interface Described<T> {
   readonly retainsGrad: boolean;
   /** Index among the results of its operation. */
   readonly outputNr: number;
+  /** Returns whether the other tensor has the same shape and elements; NaN equals nothing. */
+  equal(other: T): boolean;
+  /** Returns whether all elements are close to the other's: |self − other| ≤ atol + rtol·|other|. */
+  allclose(other: T, ...tolerances: Tolerances): boolean;
+  /** All dimensions in reverse order. */
+  readonly T: T;
+  /** The last two dimensions exchanged. */
+  readonly mT: T;
+  /** The conjugate transpose, for real numbers the transpose. */
+  readonly H: T;
+  /** The last two dimensions exchanged and conjugated, for real numbers as `mT`. */
+  readonly mH: T;
+  /** The shape of another tensor, as `resize_`. */
+  resizeAs_(other: T): T;
   /** The last two dimensions exchanged, and conjugated where numbers are complex, as `mH`. */
   adjoint(): T;
   /**

@@ -5,7 +5,7 @@
 import { checkInteger } from "../base/checked_numbers.ts";
 import { checkTensor } from "./checked.ts";
 import type { DType } from "../base/dtype.ts";
-import { checkFunction, checkKind, checkOptions } from "../base/checked_input.ts";
+import { checkFunction, checkInstance, checkKind, checkOptions } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine } from "../base/shown.ts";
 import { defineOwn } from "../base/own_builtins.ts";
@@ -13,7 +13,8 @@ import { asTensor, tensor, type TensorOptions } from "./creation.ts";
 import type { Described, NonzeroStaticOptions } from "./described.ts";
 import { ops } from "./eager.ts";
 import type { Element } from "./host.ts";
-import { isTensor, type Tensor } from "./tensor.ts";
+import { isTensor, Tensor } from "./tensor.ts";
+import type { Tolerances } from "./tensor_options.ts";
 
 function type(this: Tensor): DType;
 function type(this: Tensor, dtype: DType): Tensor;
@@ -54,6 +55,29 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
     checkTensor(other, "isSetTo");
     return this.storage === other.storage && this.offset === other.offset &&
       `${this.shape}` === `${other.shape}` && `${this.strides}` === `${other.strides}`;
+  },
+  equal(other: Tensor) {
+    checkInstance(other, Tensor, "equal");
+    return `${this.shape}` === `${other.shape}` && this.eq(other).all().item<boolean>();
+  },
+  allclose(other: Tensor, ...tolerances: Tolerances) {
+    return this.isclose(other, ...tolerances).all().item<boolean>();
+  },
+  get T() {
+    return this.permute(this.shape.map((_, d) => this.ndim - 1 - d));
+  },
+  get mT() {
+    return this.transpose(-2, -1);
+  },
+  get H() {
+    return this.isComplex() ? this.T.conj() : this.T;
+  },
+  get mH() {
+    return this.isComplex() ? this.mT.conj() : this.mT;
+  },
+  resizeAs_(other: Tensor) {
+    checkInstance(other, Tensor, "resizeAs_");
+    return this.resize_(other.shape);
   },
   get isCpu() {
     return this.device === "cpu";

@@ -43,7 +43,7 @@ import { installMethods, refuseBrackets, refuseData } from "./methods.ts";
 import { tensorText } from "./print.ts";
 import { LateBound, type TensorRuntime } from "./runtime.ts";
 import { isShapesOnly, Storage } from "./storage.ts";
-import type { ConversionOptions, NestedElements, Tolerances } from "./tensor_options.ts";
+import type { ConversionOptions, NestedElements } from "./tensor_options.ts";
 
 const dispatch = new LateBound<TensorRuntime<Tensor>>("eager dispatch");
 const tape = new LateBound<AutogradRuntime<Tensor>>("autograd");
@@ -446,17 +446,6 @@ export class Tensor {
     return dispatch.there.where(condition, this, other);
   }
 
-  /** Returns whether the other tensor has the same shape and elements; NaN equals nothing. */
-  equal(other: Tensor): boolean {
-    checkInstance(other, Tensor, "equal");
-    return `${this.shape}` === `${other.shape}` && this.eq(other).all().item<boolean>();
-  }
-
-  /** Returns whether all elements are close to the other's: |self − other| ≤ atol + rtol·|other|. */
-  allclose(other: Tensor, ...tolerances: Tolerances): boolean {
-    return this.isclose(other, ...tolerances).all().item<boolean>();
-  }
-
   /** On the CPU; itself where it is already. */
   cpu(): Tensor {
     return dispatch.there.to(this, ["cpu"]);
@@ -475,36 +464,10 @@ export class Tensor {
     return this.layout.contiguous ? this : dispatch.there.contiguous(this);
   }
 
-  /** All dimensions in reverse order. */
-  get T(): Tensor {
-    return this.permute(this.shape.map((_, d) => this.ndim - 1 - d));
-  }
-
-  /** The last two dimensions exchanged. */
-  get mT(): Tensor {
-    return this.transpose(-2, -1);
-  }
-
-  /** The conjugate transpose, for real numbers the transpose. */
-  get H(): Tensor {
-    return this.isComplex() ? this.T.conj() : this.T;
-  }
-
-  /** The last two dimensions exchanged and conjugated, for real numbers as `mT`. */
-  get mH(): Tensor {
-    return this.isComplex() ? this.mT.conj() : this.mT;
-  }
-
   /** Another shape over the same storage, in row-major order; what the storage lacks is added unset. */
   resize_(...shape: readonly number[] | readonly [readonly number[]]): this {
     dispatch.there.resize(this, shape.flat());
     return this;
-  }
-
-  /** The shape of another tensor, as `resize_`. */
-  resizeAs_(other: Tensor): this {
-    checkInstance(other, Tensor, "resizeAs_");
-    return this.resize_(other.shape);
   }
 
   /** Returns the text that PyTorch prints. */
