@@ -120,13 +120,12 @@ Deno.test("positions of extremes: ties, NaN, infinities, rows and columns", () =
   }
 });
 
-Deno.test("columns are reduced several vectors at a time, one reduction behind another", () => {
+Deno.test("columns are reduced several vectors at a time, one reduction behind another and within one", () => {
   // More rows than are unrolled, and more columns than parts of a job have vectors
-  const rows = 150, columns = 70, dtype = "float32";
-  const [column, first, second] = ([["c", columns], ["r", rows], ["q", rows]] as const).map(([name, size]) =>
-    symbol(name, { kind: "axis" }, [0, size - 1])
-  );
-  assert(column && first && second);
+  const blocks = 15, rows = 10 * blocks, columns = 70, dtype = "float32";
+  const [column, block, first, second] = ([["c", columns], ["b", blocks], ["r", 10], ["q", rows]] as const)
+    .map(([name, size]) => symbol(name, { kind: "axis" }, [0, size - 1]));
+  assert(column && block && first && second);
   const plain = { carried: [], vector: false };
   const load = (id: number, row: Dim): Statement => ({
     kind: "load",
@@ -146,10 +145,17 @@ Deno.test("columns are reduced several vectors at a time, one reduction behind a
       {
         ...plain,
         kind: "loop",
-        axis: { symbol: first, size: rows },
+        axis: { symbol: block, size: blocks },
         order: "reduction",
-        body: [load(0, first)],
-        reductions: [sum(1, 0)],
+        body: [{
+          ...plain,
+          kind: "loop",
+          axis: { symbol: first, size: 10 },
+          order: "reduction",
+          body: [load(0, add(first, mul(block, 10)))],
+          reductions: [sum(11, 0)],
+        }],
+        reductions: [sum(1, 11)],
       },
       { kind: "constant", id: 2, value: 1 / rows, dtype },
       { kind: "scalar", id: 3, op: "mul", args: [1, 2], dtype },

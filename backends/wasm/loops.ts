@@ -8,7 +8,7 @@ import { add, type Dim, type Sym } from "../../lib/sym/expr.ts";
 import { isPosition, type Loop, type Reduction, type Statement, type ValueId } from "../../lib/loops/ir.ts";
 import { substituteIndices } from "../../lib/loops/nest.ts";
 import { neutralOf } from "../../lib/loops/reductions.ts";
-import { collides, indirect } from "../../lib/loops/uses.ts";
+import { allOf, collides, indirect } from "../../lib/loops/uses.ts";
 import { mayLoadBeyond } from "./access.ts";
 import type { Range } from "./addresses.ts";
 import { isFour, type Place, type StatementWriter } from "./place.ts";
@@ -217,11 +217,10 @@ export function grainOf({ vector, body }: Loop): number {
 
 /** Returns whether a body consists of reductions over rows and little else. */
 function reducesRows(body: readonly Statement[]): boolean {
-  const loops = body.filter((s) => s.kind === "loop"), inner = loops.flatMap((loop) => loop.body);
+  const all = [...allOf(body)], loops = all.filter((s) => s.kind === "loop");
   const isLong = (size: Dim) => typeof size !== "number" || size > UNROLLED.iterations;
-  return loops.length > 0 && body.length + inner.length <= BESIDE.statements &&
-    loops.every((l) => l.reductions.length > 0 && l.carried.length === 0 && isLong(l.axis.size)) &&
-    inner.every(({ kind }) => kind !== "loop" && kind !== "masked");
+  return loops.length > 0 && all.length <= BESIDE.statements && all.every(({ kind }) => kind !== "masked") &&
+    loops.every((l) => l.reductions.length > 0 && l.carried.length === 0 && isLong(l.axis.size));
 }
 
 /** Several vectors of a loop over `symbol`: each inner loop runs once for all of them. */
@@ -229,6 +228,7 @@ function vectorsBeside(writer: StatementWriter, symbol: Sym, body: readonly Stat
   const place: Place = { width: "four", axis: symbol };
   const vectors = Array.from({ length: BESIDE.vectors }, (_, vector) => {
     const own = new Map<ValueId, LaneValue>();
+    const restore = () => own.forEach((value, id) => writer.define(id, value));
     return {
       open: ({ reductions }: Loop) =>
         reductions.map((r) => {
@@ -236,30 +236,34 @@ function vectorsBeside(writer: StatementWriter, symbol: Sym, body: readonly Stat
           own.set(r.id, writer.value(r.id));
           return take;
         }),
+      take(takes: readonly (() => void)[] = []): void {
+        restore();
+        for (const take of takes) take();
+      },
       write(list: readonly Statement[]): void {
-        for (const [id, value] of own) writer.define(id, value);
+        restore();
         writer.statements(substituteIndices(list, (s) => s === symbol ? add(s, 4 * vector) : s), place);
         for (const s of list) if ("id" in s) own.set(s.id, writer.value(s.id));
       },
     };
   });
-  for (const s of body) {
-    if (s.kind !== "loop") {
-      for (const { write } of vectors) write([s]);
-      continue;
-    }
-    const { symbol: row, size } = s.axis, { type } = writer.at.counter(row, size);
-    const sums = vectors.map(({ open }) => open(s));
+  const reduce = (loop: Loop): void => {
+    const { symbol: row, size } = loop.axis, { type } = writer.at.counter(row, size);
+    const sums = vectors.map(({ open }) => open(loop));
     const range = {
       from: () => void writer.body.integer(type, 0),
       to: () => writer.at.pushIndex(size, type),
     };
-    writer.at.iterate(row, range, () =>
-      vectors.forEach(({ write }, n) => {
-        write(s.body);
-        for (const take of sums[n] ?? []) take();
-      }));
-  }
+    writer.at.iterate(row, range, () => {
+      run(loop.body);
+      vectors.forEach(({ take }, n) => take(sums[n]));
+    });
+  };
+  const run = (list: readonly Statement[]): void => {
+    if (!list.some(({ kind }) => kind === "loop")) return vectors.forEach(({ write }) => write(list));
+    for (const s of list) s.kind === "loop" ? reduce(s) : vectors.forEach(({ write }) => write([s]));
+  };
+  run(body);
 }
 
 /**
