@@ -110,7 +110,7 @@ export { getNumThreads, setNumThreads } from "./lib/base/threads.ts";
 export * from "./lib/base/constants.ts";
 export * from "./lib/base/precision.ts";
 export { getPrintoptions, type PrintOptions, setPrintoptions } from "./lib/tensor/print.ts";
-/** Queries of CUDA devices, of which there are none. */
+/** Queries of CUDA devices, which do not exist here. */
 export * as cuda from "./lib/base/cuda.ts";
 export { normal, type NormalDrawOptions } from "./lib/tensor/normal_draws.ts";
 export { gradient, type GradientOptions } from "./lib/tensor/differences.ts";
@@ -121,35 +121,35 @@ export {
   type HistogramddResult,
 } from "./lib/tensor/histograms.ts";
 export { cond } from "./lib/tensor/higher_order.ts";
-/** Control flow and scans inside of graphs, as `torch.higher_order_ops`. */
+/** Control flow and scans inside graphs, like `torch.higher_order_ops`. */
 export * as higherOrderOps from "./lib/tensor/higher_order.ts";
-/** Linear algebra, as `torch.linalg`. */
+/** Linear algebra, like `torch.linalg`. */
 export * as linalg from "./lib/tensor/linalg.ts";
-/** Fourier transforms, as `torch.fft`. */
+/** Fourier transforms, like `torch.fft`. */
 export * as fft from "./lib/tensor/generated_fft.ts";
-/** Special functions, as `torch.special`. */
+/** Special functions, like `torch.special`. */
 export * as special from "./lib/tensor/special.ts";
 
 export { OutOfMemory, type Shortage } from "./lib/loops/device.ts";
 
-/** Gradients, as `torch.autograd`. */
+/** Gradients, like `torch.autograd`. */
 export * as autograd from "./lib/autograd/autograd.ts";
-/** Derivatives as functions of functions, as `torch.func`. */
+/** Transforms that return derivatives as functions, like `torch.func`. */
 export * as func from "./lib/func/mod.ts";
 export type { BatchDims, Randomness } from "./lib/func/mod.ts";
 export { vmap, type VmapOptions } from "./lib/func/vmap.ts";
-/** Modules and functions of neural networks, as `torch.nn`. */
+/** Modules and functions of neural networks, like `torch.nn`. */
 export * as nn from "./lib/distributed/nn_namespace.ts";
-/** Models with weights of eight bits, as `torchao.quantization`. */
+/** 8-bit weights of models, like `torchao.quantization`. */
 export * as quantization from "./lib/nn/quantization.ts";
-/** Recomputation of intermediates, as `torch.utils.checkpoint`. */
+/** Recomputation of intermediates, like `torch.utils.checkpoint`. */
 export * as utils from "./lib/autograd/recomputation.ts";
 export { binomial, poisson } from "./lib/distributions/discrete.ts";
-/** Probability distributions, as `torch.distributions`. */
+/** Probability distributions, like `torch.distributions`. */
 export * as distributions from "./lib/distributions/mod.ts";
-/** Automatic choice of types, as `torch.amp`. */
+/** Mixed precision, like `torch.amp`. */
 export * as amp from "./lib/optim/amp.ts";
-/** Optimizers and schedulers of learning rates, as `torch.optim`. */
+/** Optimizers and learning rate schedulers, like `torch.optim`. */
 export * as optim from "./lib/optim/mod.ts";
 export {
   GradScaler,
@@ -158,9 +158,9 @@ export {
   type Losses,
   type Scaled,
 } from "./lib/optim/grad_scaler.ts";
-/** Data sets and loaders, as `torch.utils.data`. */
+/** Data sets and loaders, like `torch.utils.data`. */
 export * as data from "./lib/data/mod.ts";
-/** Training over several processes, as `torch.distributed`. */
+/** Training over several processes, like `torch.distributed`. */
 export * as distributed from "./lib/distributed/mod.ts";
 export { load, save } from "./lib/data/checkpoint.ts";
 export {
@@ -186,11 +186,11 @@ export { savePackage, type SavePackageOptions } from "./packaging/mod.ts";
 export { saveOnnx } from "./packaging/onnx/mod.ts";
 export { loadPackage, type LoadPackageOptions, Package, PackageTensor } from "./runtime/mod.ts";
 
-/** Control over compilation, as `torch.compiler`. */
+/** Control over compilation, like `torch.compiler`. */
 export * as compiler from "./lib/compiler.ts";
-/** Ops that users define, as `torch.library`. */
+/** User-defined ops, like `torch.library`. */
 export * as library from "./lib/library.ts";
-/** Graphs and what is made of them, as `torch.fx`. */
+/** Graphs and their transformations, like `torch.fx`. */
 export * as fx from "./lib/graph/mod.ts";
 export { DebugMode, type LoggedOp } from "./lib/debug/op_log.ts";
 export {
@@ -212,13 +212,13 @@ export * as webgpu from "./backends/webgpu/mod.ts";
 
 export type * from "./lib/types.ts";
 
-/** Prepares a device. "cpu" always is; "webgpu" acquires its adapter once and fails with advice where there is none. */
+/** Initialises a device. "cpu" always is; "webgpu" acquires its adapter once and fails with advice if there is none. */
 export async function init(options: { device?: string } = {}): Promise<void> {
   await initDevice(options.device ?? "cpu");
 }
 
 loadInWorkers({ module: import.meta.url });
 
-// The default device works before the first statement of whoever imports this module.
+// The default device must work before the first statement of any module that imports this one
 const device = Deno.env.get("DYN_DEVICE");
 if (device) await useDevice(device);

@@ -31,9 +31,9 @@ export type Backend = string | GraphBackend;
 
 /** Options of `compile`. */
 export interface CompileOptions {
-  /** "inductor" unless given (or DYN_BACKEND). */
+  /** Default: "inductor" (or DYN_BACKEND). */
   readonly backend?: Backend | undefined;
-  /** A graph break is an error. */
+  /** Whether a graph break is an error. */
   readonly fullgraph?: boolean | undefined;
   /** Undefined: sizes are constants until they change. True: symbols from the start. False: always constants. */
   readonly dynamic?: boolean | undefined;
@@ -49,7 +49,7 @@ export interface CompileOptions {
    * `compiler.GuardFilter`. `compiler.listOptions()` names them all.
    */
   readonly options?: Readonly<Record<string, unknown>> | undefined;
-  /** Gives the function back as it is. */
+  /** Returns the function unchanged. */
   readonly disable?: boolean | undefined;
   /** The name in messages, logs and records; default: its own name. */
   readonly name?: string | undefined;
@@ -82,12 +82,12 @@ export function statisticsOf(callable: object): CompileStatistics | undefined {
 /** A method decorator's second argument. */
 export type MethodContext = ClassMethodDecoratorContext;
 
-/** A module that is compiled: it is called itself, with the arguments and overloads of `forward`. */
+/** A compiled module: it is called directly, with the arguments and overloads of `forward`. */
 export type Compiled<M extends Module> = M & CallOf<M["forward"]>;
 
 /** Compiles a function or method; also a decorator of methods, with or without options. */
 export function compile<F extends AnyFunction>(fn: F, options?: CompileOptions | MethodContext): F;
-/** A module whose calls are compiled: `compiled(x)`; parameters and state-dict keys are the original's. */
+/** Compiles the calls of a module: `compiled(x)`; parameters and state-dict keys are those of the original. */
 export function compile<M extends Module>(module: M, options?: CompileOptions): Compiled<M>;
 /** A decorator with options. */
 export function compile(
@@ -125,7 +125,7 @@ const OPTION_TYPES: Readonly<Record<keyof CompileOptions, readonly ValueType[]>>
   name: ["string"],
 };
 
-/** The options themselves. Throws DynError for one that does not exist or is of another type. */
+/** Returns checked options. Throws DynError for an unknown one or one of another type. */
 function checkedOptions(options: CompileOptions): CompileOptions {
   checkOptions("compile", OPTION_TYPES, options);
   if (options.dynamic !== undefined && options.shapesSpec !== undefined) {
@@ -145,8 +145,8 @@ function isDisabled(name: string): boolean {
 }
 
 /**
- * `named` is what messages and settings call the function unless the options do; `signature` has the parameters, where
- * the function hands its arguments on to another one.
+ * `named` is the function's name in messages and settings, unless the options set one; `signature` has the parameters,
+ * if the function passes its arguments on to another one.
  */
 function compileFunction<F extends AnyFunction>(
   fn: F,
@@ -167,7 +167,7 @@ function compileFunction<F extends AnyFunction>(
   };
   const counted = (backend: GraphBackend): GraphBackend => (gm, inputs) => {
     const run = counting(() => backend(gm, inputs));
-    // Parts of such a graph are compiled when calls come to them
+    // Parts of such a graph are compiled when calls reach them
     return run && (needsStages(gm.calling) || compilesLater(run))
       ? (...given) => counting(() => run(...given))
       : run;
@@ -207,7 +207,7 @@ function guardFilter(given: unknown): GuardFilter {
   throw new DynError(`Expected guardFilterFn to be a function but found ${String(given)}`);
 }
 
-/** A backend under the settings that `mode` and `options` stand for. */
+/** Returns the backend under the settings of `mode` and `options`. */
 export function resolveBackend(
   wanted: Backend,
   options: CompileOptions,
@@ -227,7 +227,7 @@ export function resolveBackend(
   return { backend: (gm, inputs) => config.patch(patch, () => backend(gm, inputs)), name };
 }
 
-/** The backend, except that graphs it fails on run op by op, unless the settings want to see the failure. */
+/** Wraps a backend: graphs that it fails on run op by op, unless the settings make failures errors. */
 function declining(backend: GraphBackend): GraphBackend {
   return (gm, inputs) => {
     try {
@@ -246,7 +246,7 @@ function declining(backend: GraphBackend): GraphBackend {
   };
 }
 
-/** The module itself in everything but its calls. */
+/** Wraps a module: only its calls differ. */
 function compileModule<M extends Module>(module: M, options: CompileOptions): Compiled<M> {
   const { name } = module.constructor, isPlain = options.disable || isDisabled(name);
   const method = (key: "call" | "forward"): AnyFunction => Reflect.get(module, key);
@@ -268,7 +268,7 @@ function compileModule<M extends Module>(module: M, options: CompileOptions): Co
 
 type ModuleCalls = Readonly<Record<"call" | "forward", (...args: unknown[]) => unknown>>;
 
-/** A function that is the module in everything else. */
+/** Creates a function that otherwise behaves like the module. */
 function callableModule<M extends Module>(module: M, calls: ModuleCalls): Compiled<M> {
   const called = (...args: unknown[]) => calls.call(...args);
   showAsText(called, () => String(module));
@@ -287,7 +287,7 @@ function callableModule<M extends Module>(module: M, calls: ModuleCalls): Compil
 
 const compiledCalls = new WeakMap<object, object>();
 
-/** The compiled callable behind a compiled function or module. */
+/** Returns the compiled callable of a compiled function or module. */
 export function callableOf(compiled: object): object {
   return compiledCalls.get(compiled) ?? compiled;
 }

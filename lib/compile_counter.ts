@@ -1,11 +1,9 @@
-/**
- * Backends that count: graphs are interpreted. Invariant: they count what reached a backend.
- */
+/** Backends that count what reaches them; graphs are interpreted. Invariant: nothing is compiled. */
 import { type BreakReason, breakText } from "./base/errors.ts";
 import type { GraphBackend } from "./graph/backend.ts";
 import type { GraphModule } from "./graph/graph_module.ts";
 
-/** A backend that is told, too, what becomes of the functions it compiles. A call is `compile`. */
+/** A callable backend that is also notified of breaks, recompilations and uncompiled calls of its functions. */
 export abstract class WatchingBackend {
   constructor() {
     const call: GraphBackend = (gm, inputs) => self.compile(gm, inputs);
@@ -13,7 +11,7 @@ export abstract class WatchingBackend {
     return self;
   }
 
-  /** Most entries of each function; undefined: as config says. */
+  /** Maximum number of entries of each function; undefined: as in config. */
   get cacheSizeLimit(): number | undefined {
     return undefined;
   }
@@ -23,7 +21,7 @@ export abstract class WatchingBackend {
   /** A graph ends at a break. */
   onBreak(_reason: BreakReason): void {}
 
-  /** A call is served by no entry: the guard of each that fails. */
+  /** No entry serves a call: the failed guard of each. */
   onRecompile(_title: string, _reasons: readonly string[]): void {}
 
   /** Calls run uncompiled from here on. */
@@ -36,7 +34,7 @@ export interface CompileCounter {
   (gm: GraphModule, exampleInputs: readonly unknown[]): ReturnType<GraphBackend>;
 }
 
-/** A backend that counts graphs and their operations, as `torch._dynamo.testing.CompileCounter`. */
+/** A backend that counts graphs and their operations, like `torch._dynamo.testing.CompileCounter`. */
 export class CompileCounter extends WatchingBackend {
   frameCount = 0;
   opCount = 0;
@@ -60,7 +58,7 @@ export interface CompilationProfiler {
 
 /** Why a function would have been compiled again, and how often. */
 export interface RecompilationCause {
-  /** The function, or the rest of one behind a graph break. */
+  /** The function, or the rest of one after a graph break. */
   readonly name: string;
   /** The guard that failed, what was found instead, and the line that needs it. */
   readonly guard: string;
@@ -106,7 +104,7 @@ export class CompilationProfiler extends WatchingBackend {
     }
   }
 
-  /** Places where graphs ended, each once. */
+  /** Places of graph breaks, without duplicates. */
   get breakReasons(): readonly BreakReason[] {
     return [...this.#breaks];
   }
@@ -116,7 +114,7 @@ export class CompilationProfiler extends WatchingBackend {
     return [...this.#causes.values()].map((each) => ({ ...each })).toSorted((a, b) => b.count - a.count);
   }
 
-  /** Captured graphs, graph breaks, and what would be compiled again, as text. */
+  /** Reports captured graphs, graph breaks, and causes of recompilations, as text. */
   report(): string {
     const lines = this.#graphs.map((operations, i) =>
       `graph ${i}: ${[...operations].map(([name, count]) => `${name} ×${count}`).join(", ")}`

@@ -31,7 +31,7 @@ function checked(mode: string): Mode {
   return isMode(mode) ? mode : refuseChoice("mode of compile", Object.keys(MODES), mode);
 }
 
-/** The settings of a mode. Throws DynError for one that does not exist. */
+/** Returns the settings of a mode. Throws DynError for an unknown one. */
 export function settingsOf(mode: string): ModeOptions {
   return MODES[checked(mode)];
 }
@@ -44,7 +44,7 @@ export function listModeOptions(mode?: Mode): Readonly<Record<string, ModeOption
   return mode === undefined ? structuredClone(MODES) : { ...MODES[checked(mode)] };
 }
 
-/** The names that `compile` takes in `options`, groups dotted; as `torch._inductor.list_options`. */
+/** Returns the names of `compile`'s `options`, groups dotted; like `torch._inductor.list_options`. */
 export function listOptions(): string[] {
   const inductor = Object.entries(config.inductor).flatMap(([name, value]) =>
     name === "trace" ? Object.keys(value).map((each) => `trace.${each}`) : [name]

@@ -11,7 +11,7 @@ import { getDefaultBackend } from "./graph/backends.ts";
 
 const resolved = new Map<Backend, GraphBackend>();
 
-/** One function for one backend, by which what it compiled is found again. */
+/** Returns one function per backend, so that its compiled passes are found again. */
 function backendOf(wanted: Backend): GraphBackend {
   const known = resolved.get(wanted);
   if (known) return known;
@@ -28,22 +28,22 @@ export interface CompiledAutogradStatus {
   readonly passes: number;
   /** Graphs that were compiled for them. */
   readonly graphs: number;
-  /** Runs of these graphs: as many as `passes` where nothing has cut one in pieces. */
+  /** Runs of these graphs: as many as `passes` if none was split. */
   readonly runs: number;
-  /** Pieces of passes that ran op by op: the backend declined, or `config.cacheSizeLimit` was reached. */
+  /** Parts of passes that ran op by op: the backend declined, or `config.cacheSizeLimit` was reached. */
   readonly uncompiledRuns: number;
-  /** Passes, and calls inside of captured ones, that ran plainly, by the reason. */
+  /** Passes, and calls inside captured ones, that ran uncompiled, by reason. */
   readonly plain: Readonly<Record<string, number>>;
 }
 
-/** Switches for compiled autograd and what came of it. */
+/** Switches for compiled autograd, and its counts. */
 export const compiledAutograd: {
   /**
-   * Runs `body` with its backward passes captured as they run and compiled by a backend, whatever `config.compiledAutograd`
-   * says. As `torch._dynamo.compiled_autograd._enable`.
+   * Runs `body` with its backward passes captured as they run and compiled by a backend, whatever
+   * `config.compiledAutograd` says. Like `torch._dynamo.compiled_autograd._enable`.
    */
   readonly enable: <R>(backend: Backend, body: () => R) => R;
-  /** Runs `body` with plain backward passes. As `torch._dynamo.compiled_autograd._disable`. */
+  /** Runs `body` with uncompiled backward passes. Like `torch._dynamo.compiled_autograd._disable`. */
   readonly disable: <R>(body: () => R) => R;
   /** Returns the counts of captured, compiled and run passes. */
   readonly status: () => CompiledAutogradStatus;

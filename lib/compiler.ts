@@ -1,4 +1,4 @@
-/** The namespace `compiler`: inspecting and steering compilation, as `torch.compiler` and `torch._dynamo`. */
+/** The namespace `compiler`: inspecting and controlling compilation, like `torch.compiler` and `torch._dynamo`. */
 import type { AnyFunction } from "./base/arguments.ts";
 import {
   cacheEntries as entriesOf,
@@ -105,7 +105,7 @@ export {
 } from "./graph/backends.ts";
 export { makeFx } from "./autograd/make_fx.ts";
 
-/** Forgets every compiled entry, all counts and times; kernels on disk stay. */
+/** Clears all compiled entries, counts and times; kernels on disk are kept. */
 export function reset(): void {
   resetCapture();
   forgetCompiledPasses();
@@ -114,11 +114,11 @@ export function reset(): void {
 }
 
 /**
- * A function that captures one call with these arguments and reports graphs, breaks and guards; of an async function,
- * when the call is done.
+ * Returns a function that captures one call with these arguments and reports graphs, breaks and guards; for an async
+ * function, once the call is done.
  */
 export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) => ExplanationOf<F>;
-/** The same of a module. */
+/** The same for a module. */
 export function explain<M extends Module>(
   module: M,
 ): (...args: Parameters<M["forward"]>) => ExplanationOf<M["forward"]>;
@@ -133,18 +133,18 @@ export function explain(
   return explainCall(target);
 }
 
-/** The function or module itself. Throws DynError for anything else. */
+/** Returns the function or module itself. Throws DynError for anything else. */
 function checkedTarget(fn: object): object {
   if (!((fn as unknown) instanceof Module)) checkFunction(fn, "or an nn.Module");
   return fn;
 }
 
-/** The compiled entries of a function: guards, modified source, graph and hits, most recent hit first. */
+/** Returns the compiled entries of a function: guards, modified source, graph and hits, most recent hit first. */
 export function cacheEntries(fn: object): CacheEntry[] {
   return entriesOf(callableOf(checkedTarget(fn)));
 }
 
-/** The same for the parts that resume after graph breaks, by the name of the part. */
+/** Returns the same for the parts that resume after graph breaks, by the name of the part. */
 export function resumeEntries(fn: object): Map<string, CacheEntry[]> {
   return resumedEntries(callableOf(checkedTarget(fn)));
 }
@@ -169,13 +169,13 @@ export function nestedCompileRegion(target: AnyFunction | Module): AnyFunction |
   return regionOf(target);
 }
 
-/** The compiled function without further compilation: what no entry serves runs uncompiled. */
+/** Returns the compiled function without further compilation: calls that no entry serves run uncompiled. */
 export function run<F extends AnyFunction>(fn: F): F {
   checkFunction(fn, "to run without compiling");
   return frozen(fn);
 }
 
-/** The sizes that a dimension may have, ends included; 2 and no end unless given. */
+/** The inclusive range of a dimension's sizes; by default 2 or more. */
 export interface DynamicRange {
   /** The smallest size. */
   readonly min?: number | undefined;
@@ -212,8 +212,8 @@ function mark(
 }
 
 /**
- * Takes a dimension of an input to be of any size, as one that only elements of a tensor say: nothing is guarded, a
- * decision that depends on it ends the graph, and what operations take for granted is checked in each call.
+ * Treats a dimension of an input as data-dependent: nothing is guarded, a decision that depends on it ends the graph,
+ * and assumptions of operations are checked in each call.
  */
 export function markUnbacked(tensor: Tensor, dim: number | readonly number[]): void {
   markEach(tensor, dim, { kind: "unbacked" });
@@ -224,7 +224,7 @@ export function markStatic(tensor: Tensor, dim?: number | readonly number[]): vo
   markEach(tensor, dim, { kind: "static" });
 }
 
-/** Versions that are compiled already serve a tensor no longer in which more dimensions are to be symbols. */
+/** Existing versions no longer serve a tensor with additional symbolic dimensions */
 function markEach(
   tensor: Tensor,
   dim: number | readonly number[] | undefined,
@@ -234,7 +234,7 @@ function markEach(
   metadataChanges(tensor);
 }
 
-/** The dimensions that are named; all of them where none is. */
+/** Returns the given dimensions; all of them if none is given. */
 function dimensions(tensor: Tensor, dim?: number | readonly number[]): number[] {
   if (!isTensor(tensor)) throw new DynError(`Expected a tensor to mark but found ${String(tensor)}`);
   const given = dim ?? tensor.shape.map((_, i) => i);
@@ -252,7 +252,7 @@ function dimensions(tensor: Tensor, dim?: number | readonly number[]): number[] 
 export interface Status {
   /** Whether it was compiled by `compile` at all. */
   readonly compiled: boolean;
-  /** Graphs that were captured, of all versions and parts. */
+  /** Captured graphs, of all versions and parts. */
   readonly graphs: number;
   /** Places where graphs end. */
   readonly graphBreaks: number;
@@ -264,9 +264,9 @@ export interface Status {
   readonly fallbacks: number;
   /** Versions of the function itself. */
   readonly entries: number;
-  /** Calls that these served. */
+  /** Calls that these entries served. */
   readonly hits: number;
-  /** Why it runs uncompiled from now on; null where it does not. */
+  /** Why it runs uncompiled from now on, or null. */
   readonly givenUp: string | null;
   /** Calls that ran uncompiled, of the function and of its parts after graph breaks, by reason. */
   readonly uncompiled: readonly UncompiledCalls[];

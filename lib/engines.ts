@@ -1,7 +1,7 @@
 /**
- * Backends that are made of others: parts of graphs by engines, pointwise chains alone, the inductor under other
- * settings. Imported for its effect. Invariant: what an engine does not take over is compiled as the inductor compiles it,
- * unless a backend's description says that it runs op by op.
+ * Backends composed of others: parts of graphs by engines, only pointwise chains, the inductor under other settings.
+ * Imported for its effect. Invariant: parts that an engine does not take over are compiled by the inductor, unless a
+ * backend's description says that they run op by op.
  */
 import { aotAutograd } from "./aot/backend.ts";
 import { partition } from "./aot/engines/partition.ts";
@@ -16,7 +16,7 @@ import { chosenNodes } from "./measured_engines.ts";
 import { findTarget } from "./ops/table.ts";
 import { compileFunctional, inductor } from "./pipeline.ts";
 
-/** The backend of an engine: the rest of each graph is compiled by the inductor. */
+/** Creates the backend of an engine: the rest of each graph is compiled by the inductor. */
 function backendOf(engine: Engine): GraphBackend {
   const { name, compile } = engine;
   const fwCompiler: GraphCompiler = (gm) =>
@@ -37,18 +37,18 @@ function isPointwise(node: Node): boolean {
   return findTarget(node.target)?.definition.elementwise === true;
 }
 
-/** Pointwise chains of functional graphs as kernels; all else op by op. */
+/** Compiles pointwise chains of functional graphs to kernels; the rest runs op by op. */
 const aotFuser = aotAutograd({
   fwCompiler: (gm) => partition(gm, { fuser: isPointwise }).compile({ fuser: compileFunctional }),
 });
 
-/** The same of graphs as captured: each chain is differentiated by itself, and what is around it by the tape. */
+/** The same for captured graphs: each chain is differentiated by itself, and the rest by the tape. */
 const fuser: GraphBackend = (gm) =>
   needsStages(gm.graph)
     ? inStages(gm, fuser)
     : partition(gm, { fuser: isPointwise }).compile({ fuser: inductor });
 
-/** The inductor with what depends on parameters alone computed once. */
+/** The inductor, with values that depend only on parameters computed once. */
 const ofi: GraphBackend = (gm, examples) =>
   config.patch({ inductor: { freezing: true } }, () => inductor(gm, examples));
 

@@ -37,17 +37,20 @@ function opOf(op: OpOrName): CustomOp {
   refuseValue("an op made by library.customOp, or its name,", op);
 }
 
-/** Says what an op gives for tensors without elements, as `torch.library.register_fake`. Gives the function back. */
+/**
+ * Registers how to compute an op's results for tensors without elements, like `torch.library.register_fake`. Returns
+ * the function.
+ */
 export function registerFake<F extends OpFunction>(op: OpOrName, fake: F): F {
   return opOf(op).registerFake(fake);
 }
 
-/** Says how an op is differentiated, as `torch.library.register_autograd`. */
+/** Registers an op's gradient, like `torch.library.register_autograd`. */
 export function registerAutograd(op: OpOrName, backward: OpBackward, options: AutogradOptions = {}): void {
   opOf(op).registerAutograd(backward, options);
 }
 
-/** Says how an op runs on devices, as `torch.library.register_kernel`. Gives the function back. */
+/** Registers an op's implementation for devices, like `torch.library.register_kernel`. Returns the function. */
 export function registerKernel<F extends OpFunction>(
   op: OpOrName,
   devices: DeviceName | readonly DeviceName[],
@@ -59,7 +62,7 @@ export function registerKernel<F extends OpFunction>(
 /** The checks of `opCheck`: declared writes, the gradient, the fake implementation, and a compiled call. */
 const CHECKS = ["testSchema", "testAutogradRegistration", "testFaketensor", "testAotDispatch"] as const;
 
-/** One thing that `opCheck` looks at. */
+/** A check of `opCheck`. */
 export type OpCheckName = (typeof CHECKS)[number];
 
 /** The results of an op's checks: "SUCCESS", or a description of the failure. */
@@ -76,8 +79,9 @@ export interface OpCheckOptions {
 const OP_CHECK = ["testUtils", "raiseException"] as const;
 
 /**
- * Checks an op on arguments, as `torch.library.opcheck`: what it writes to, what its fake says, and that compiled calls
- * and gradients agree with plain ones. Throws DynError for the first fault, unless `raiseException` is false.
+ * Checks an op on arguments, like `torch.library.opcheck`: its declared writes, its fake implementation, and that
+ * compiled calls and gradients agree with eager ones. Throws DynError for the first fault, unless `raiseException` is
+ * false.
  */
 export function opCheck(
   op: OpOrName,
@@ -98,7 +102,7 @@ export function opCheck(
 
 const apply = (op: CustomOp, args: readonly unknown[]): unknown => Reflect.apply(op, undefined, args);
 
-/** Separate arguments, which may be written to. */
+/** Copies arguments, so that they may be written to. */
 function copied(args: readonly unknown[], requiresGrad = false): readonly unknown[] {
   const made = mapTree(args, (leaf) => {
     if (!isTensor(leaf)) return leaf;

@@ -22,8 +22,8 @@ import { noGrad } from "./tensor/modes.ts";
 import { isTensor, type Tensor } from "./tensor/tensor.ts";
 
 /**
- * Microseconds that an engine's threads cost at most on a machine that does nothing else. Where they cost more, they wait
- * for other programs, and what is measured is not kept.
+ * Maximum overhead in microseconds of an engine's threads on an idle machine. If it is higher, they wait for other
+ * programs, and measurements are discarded.
  */
 const MOST_WAITING = 50;
 
@@ -34,7 +34,7 @@ interface Times {
   readonly inductor: number;
 }
 
-/** Returns whether the engine is to take a node of a graph. */
+/** Selects the nodes of a graph that the engine is to take. */
 export function chosenNodes(engine: Engine, gm: GraphModule): (node: Node) => boolean {
   const { comparison, supports } = engine;
   if (!config.inductor.maxAutotune || !comparison) return supports;
@@ -80,7 +80,7 @@ function isFaster(engine: Engine, gm: GraphModule, piece: readonly Node[]): bool
   return found;
 }
 
-/** Both ways on the same tensors; null where the engine declines. */
+/** Times both ways on the same tensors; null if the engine declines. */
 function measuredTimes(engine: Engine, module: GraphModule): Times | null {
   const compiled = engine.compile(module);
   if (!compiled) return null;
@@ -104,7 +104,7 @@ function measuredTimes(engine: Engine, module: GraphModule): Times | null {
   });
 }
 
-/** A tensor that lies as an input does, of numbers that are harmless everywhere. */
+/** Creates a tensor with the layout of an input, of numbers that are valid for every op. */
 function filled({ meta: { value } }: Node): Tensor {
   if (value.kind !== "tensor") throw new InternalError(`Expected a tensor but found ${value.kind}`);
   const { dtype, device } = value.tensor, shape = value.tensor.shape.map(Number);
@@ -113,7 +113,7 @@ function filled({ meta: { value } }: Node): Tensor {
   return full([extent], 0.5, { dtype, device }).asStrided(shape, strides);
 }
 
-/** A graph whatever its nodes are called. */
+/** Returns the text of a graph, independent of node names. */
 function textOf({ nodes }: Graph): string {
   const numbers = new Map(nodes.map((node, at) => [node, at]));
   const lines = nodes.map((node) => {

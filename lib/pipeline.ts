@@ -34,16 +34,16 @@ import { recordIn, textIn } from "./sym/stored/forms.ts";
 import type { Symbols } from "./sym/stored/symbols.ts";
 import { deviceNamed } from "./tensor/storage.ts";
 
-/** Capture only: runs the captured graph op by op. For telling faults of capture from faults of compilation. */
+/** Capture only: runs the captured graph op by op. Separates faults of capture from faults of compilation. */
 export const eager: GraphBackend = (gm) => (...inputs) => gm.forward(...inputs);
 
 /**
- * Capture and ahead-of-time autograd without code generation: the functional, partitioned graphs run op by op. For
- * telling faults of differentiation from faults of code generation.
+ * Capture and ahead-of-time autograd without code generation: the functional, partitioned graphs run op by op.
+ * Separates faults of differentiation from faults of code generation.
  */
 export const aotEager: GraphBackend = aotAutograd({ fwCompiler: interpretGraph, regions: true });
 
-/** Compiles a functional graph for the device that its tensors are on. */
+/** Compiles a functional graph for the device of its tensors. */
 export const compileFunctional: GraphCompiler = (original) => {
   const device = deviceNamed(deviceOf(original.graph));
   const checked = indexChecked(original, device);
@@ -71,13 +71,13 @@ export const compileFunctional: GraphCompiler = (original) => {
   });
 };
 
-/** A compiled graph and how it is called. */
+/** A compiled graph and its calling convention. */
 interface Compiled extends Pick<RunnerParts, "device" | "program" | "convention"> {
   /** The program that the device compiled; null if its code came from the cache. */
   readonly loops: Program | null;
 }
 
-/** A compiled graph as a function, which can be kept. */
+/** Returns a compiled graph as a function that can be cached. */
 function running(
   original: GraphModule,
   { device, program, loops, convention: how }: Compiled,
@@ -97,7 +97,7 @@ function running(
     ? (...args) => {
       const results = runner.run(args);
       if (results) return results;
-      // Op by op the error names the index.
+      // Op by op the error names the index
       original.forward(...args);
       throw noteUndone(
         new DynError("Expected every index to lie in its dimension but found one that does not"),
@@ -106,7 +106,7 @@ function running(
     }
     : (...args) => runner.run(args) ?? [];
   const write = (symbols: Symbols): Plain => {
-    // Either is read without the other, so that numbers of local symbols begin anew
+    // Either is read without the other, so local symbols are numbered separately
     const withConvention = (part: () => { readonly [key: string]: Plain }) => {
       symbols.locals.clear();
       return { device, convention: convention.write(how, symbols), ...part() };
@@ -122,7 +122,7 @@ function running(
   return keepable(run, { write, whenMore: program?.whenKeptChanges?.bind(program) });
 }
 
-/** Compiled graphs of former processes: code of the device, or loops if it keeps no code. */
+/** Compiled graphs of earlier processes: code of the device, or loops if it caches no code. */
 const keptPrograms: KeptCompilations = {
   identityOf(captured) {
     const own = ownIdentity();
@@ -190,13 +190,13 @@ function deviceOf(graph: Graph): DeviceName {
 
 interface CheckedModule {
   readonly module: GraphModule;
-  /** Ranges of inputs' elements under which no index check fails; null: not to be told from inputs. */
+  /** Ranges of inputs' elements for which no index check fails; null: unknown. */
   readonly inputs: readonly InputRange[] | null;
 }
 
 /**
- * The graph with checks of its indices, told by one more output; null where it has none, where the host cannot wait for
- * the answer, and for backward graphs, whose indices the forward graph has checked.
+ * Adds checks of indices to a graph, with the outcome as one more output; null if it has none, if the host cannot wait
+ * for the outcome, and for backward graphs, whose indices the forward graph has checked.
  */
 function indexChecked(module: GraphModule, device: Device): CheckedModule | null {
   const { signature } = module;
@@ -204,14 +204,14 @@ function indexChecked(module: GraphModule, device: Device): CheckedModule | null
   const checked = withIndexChecks(module.graph, (target) => findTarget(target)?.definition);
   if (!checked) return null;
   const { graph } = checked;
-  // Where the host reads the flag at no cost, checking the inputs beforehand gains nothing.
+  // If the host reads the flag for free, checking the inputs beforehand gains nothing
   const inputs = device.hostReadable ? null : checked.inputs;
   const failure = outputsOf(graph).length - 1;
   const known = signature ?? { role: "inference", mutatedInputs: [], ownResults: 0 };
   return { module: new GraphModule(graph, module.attributes, module.runner, { ...known, failure }), inputs };
 }
 
-/** The fastest form of a program; the usual one on devices that cannot tell. */
+/** Returns the fastest form of a program; the default one on devices that cannot measure. */
 function fastest(forms: ProgramForms, device: Device): Program {
   const chosen = device.choose?.(forms);
   if (chosen) return chosen;
@@ -220,7 +220,7 @@ function fastest(forms: ProgramForms, device: Device): Program {
   return program;
 }
 
-/** Counts a graph, its kernels and library calls, whoever compiled it. */
+/** Counts a graph, its kernels and library calls, for any compiler. */
 function countGraph({ kernels, externCalls }: Pick<Convention, "kernels" | "externCalls">): void {
   counters.add("inductor", "graphs");
   counters.add("inductor", "kernels", kernels.length);
@@ -239,7 +239,7 @@ function choicesFor({ name, records = false }: Device): CompileChoices {
   return { record: replay && records };
 }
 
-/** Memory for results that live until the next call, where the settings ask for it and gradients allow it. */
+/** Returns memory for results that live until the next call, if the settings request it and gradients allow it. */
 function resultMemory({ signature }: GraphModule, device: DeviceName): ResultMemory | undefined {
   const { staticResults, replay } = config.inductor;
   if (!staticResults && !(replay && deviceNamed(device).records)) return undefined;

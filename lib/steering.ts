@@ -1,6 +1,6 @@
 /**
- * Functions that steer compilation, for the tracer. Imported for its effect: a graph ends where a program calls one of
- * them, instead of going on into dyn's own code. Invariant: what has a meaning inside of graphs is not among them.
+ * Functions that control compilation, for the tracer. Imported for its effect: a graph ends if a program calls one of
+ * them, instead of tracing dyn's own code. Invariant: functions with a meaning inside graphs are not among them.
  */
 import { config } from "./base/config.ts";
 import { compile } from "./compile.ts";
@@ -47,7 +47,7 @@ const STEERING: readonly object[] = [
   ...Object.values(distributed).filter((each) => typeof each === "function"),
 ];
 
-/** Replacements in graphs of functions that act outside of them. */
+/** Replacements in graphs of functions that have effects outside of them. */
 const IN_GRAPHS = [
   [dataParallel.beginPass, dataParallel.beginPassInGraph],
   [dataParallel.endPass, dataParallel.endPassInGraph],

@@ -1,6 +1,6 @@
 /**
- * The types that public functions name and that programs seldom write: named arguments, elements, hooks, settings,
- * graph backends; re-exported by the public module.
+ * The types that public functions use and that programs seldom write: named arguments, elements, hooks, settings, graph
+ * backends; exported again by the public module.
  */
 export type {
   Config,

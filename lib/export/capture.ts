@@ -1,6 +1,6 @@
 /**
  * Captures a call of a function or module for export: its functional graph and call specification. Invariant: every
- * tensor that the graph takes is an argument or held under a name.
+ * tensor input of the graph is an argument or held under a name.
  */
 import { checkKind } from "../base/checked_input.ts";
 import type { AnyFunction } from "../base/arguments.ts";
@@ -42,7 +42,7 @@ export interface Held {
   readonly tensor: Tensor;
 }
 
-/** All that an exported program is. */
+/** The parts of an exported program. */
 export interface ExportedParts extends FunctionalGraph {
   readonly call: CallSpec;
   readonly inputs: readonly InputSpec[];
@@ -60,7 +60,7 @@ export interface ExportOptions {
   readonly dynamic?: boolean | ShapesSpec | undefined;
 }
 
-/** Exports a call. Throws Unsupported where it is not one graph, DynError for what cannot be exported. */
+/** Exports a call. Throws Unsupported if it is not one graph, DynError for values that cannot be exported. */
 export function exportCall(
   target: AnyFunction | Module,
   given: readonly unknown[],
@@ -112,7 +112,7 @@ export function exportCall(
   });
   return {
     functional,
-    // The program now holds the tensors that the graph held
+    // The program now holds the tensors of the graph
     plan: { ...plan, lifted: [] },
     inputs: [...inputs, ...lifted],
     held: names.held,
@@ -132,7 +132,7 @@ export function exportCall(
   };
 }
 
-/** A tensor like one of the user's, whose sizes are symbols where the program lets them; other values as they are. */
+/** Copies a tensor of the user's with symbolic sizes if the program allows them; returns other values unchanged. */
 function markedCopy(leaf: unknown): unknown {
   if (!isTensor(leaf)) return leaf;
   const copy = noGrad(() => leaf.detach().clone());
@@ -157,7 +157,7 @@ function refuseLeaf(leaf: unknown, at: number, name: string): void {
   );
 }
 
-/** Tensors by name, as far as the program takes them. */
+/** Names of the tensors that the program reads. */
 class HeldNames {
   readonly held = new Map<string, Held>();
   readonly #names = new Map<Tensor, string>();
@@ -172,7 +172,7 @@ class HeldNames {
     this.#known = known;
   }
 
-  /** Returns the source of a value; a tensor that is not an argument is held from here on. */
+  /** Returns the source of a value; a tensor that is not an argument is held from now on. */
   sourceOf(value: unknown, wish = "tensor"): ValueSource {
     const leaf = this.leaves.indexOf(value);
     if (leaf >= 0 && this.leaves.lastIndexOf(value) !== leaf) {
@@ -197,7 +197,7 @@ class HeldNames {
   }
 }
 
-/** Leaves the graph with what the call returns as its outputs, each once. */
+/** Makes the results of the call the outputs of the graph, without duplicates. */
 function takeResults({ gm, leaves }: WholeProgram, names: HeldNames): ResultSpec[] {
   const [given = null] = gm.graph.output.args, listed: readonly Argument[] = isList(given) ? given : [];
   const wanted: number[] = [];

@@ -36,9 +36,9 @@ function remembered(parts: CompiledProgramParts): CompiledCall {
 }
 
 /**
- * Compiles a function or module for calls like this one, now; `dynamic` as in `export`. It has no guards: calls are held
- * against what it was compiled for, and refused where they differ (DynError). No gradients are recorded. Throws
- * Unsupported, with the explanation of the break, where it is not one graph.
+ * Compiles a function or module now, for calls like this one; `dynamic` as in `export`. It has no guards: calls are
+ * checked against the example, and rejected if they differ (DynError). No gradients are recorded. Throws Unsupported,
+ * with the explanation of the break, if it is not one graph.
  */
 export function aotCompile(
   target: AnyFunction | Module,
@@ -51,14 +51,17 @@ export function aotCompile(
   return ahead(() => remembered(compileParts(exportCall(target, args, dynamic), backend)));
 }
 
-/** Runs a compilation that waits for native code: it is not part of a call, and what is saved is what it ends with. */
+/** Runs a compilation that waits for native code: it is not part of a call, and its final result is saved. */
 function ahead<T>(compilation: () => T): T {
   return config.inductor.tier === "background"
     ? config.patch({ inductor: { tier: "wait" } }, compilation)
     : compilation();
 }
 
-/** Writes what `aotCompile` gave to a file. Throws DynError for other functions, and for what a file cannot hold. */
+/**
+ * Writes the result of `aotCompile` to a file. Throws DynError for other functions, and for values that a file cannot
+ * hold.
+ */
 export function saveCompiledFunction(fn: CompiledCall, path: string | URL): void {
   const found = compiled.get(fn);
   if (!found) throw new DynError("Expected a function that aotCompile gave but found another");
@@ -69,8 +72,9 @@ export function saveCompiledFunction(fn: CompiledCall, path: string | URL): void
 }
 
 /**
- * A compiled function out of a file, or its bytes. Code that this machine or this dyn cannot take over is compiled anew
- * (`DYN_LOGS=cache` says so). Code runs as it is: load only files that you trust. Throws DynError where the file is none that `saveCompiledFunction` wrote.
+ * Loads a compiled function from a file, or its bytes. Code that does not match this machine or dyn is compiled again
+ * (`DYN_LOGS=cache` says so). Code runs unchecked: load only files that you trust. Throws DynError unless
+ * `saveCompiledFunction` wrote the file.
  */
 export function loadCompiledFunction(source: string | URL | Uint8Array): CompiledCall {
   const { parts, code } = readProgram(bytesOf(source));
@@ -88,7 +92,7 @@ function identityOf({ functional }: ExportedParts, backend: string): string | nu
   return keptCompilationsOf(lookupBackend(backend))?.identityOf(functional) ?? null;
 }
 
-/** The code of a file; null where it has to be compiled anew. */
+/** Recreates the code of a file; null if it has to be compiled again. */
 function restore(
   parts: ExportedParts,
   { backend, identity, run, symbols }: ReadCode,

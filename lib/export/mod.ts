@@ -1,4 +1,4 @@
-/** Programs that leave the process that traced them: the room's surface for the layers above. */
+/** Programs that leave the process that traced them: the public interface for the layers above. */
 import type { AnyFunction } from "../base/arguments.ts";
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { Module } from "../nn/module.ts";
@@ -23,9 +23,9 @@ export type { ExportOptions } from "./capture.ts";
 export type { HeldKind } from "../packages/call_spec.ts";
 
 /**
- * A function or module as one graph, as `torch.export.export`: parameters lifted to inputs, writes as outputs, sizes as
- * symbols where `dynamic` says so. The call is traced, not run: nothing that it writes to is changed. Throws Unsupported,
- * with the place and the explanation of the break, where it is not one graph; DynError for effects on objects, and for
+ * Exports a function or module as one graph, like `torch.export.export`: parameters become inputs, writes outputs, and
+ * sizes symbols as `dynamic` says. The call is traced, not run: nothing that it writes to changes. Throws Unsupported,
+ * with the place and the explanation of the break, if it is not one graph; DynError for effects on objects, and for
  * results that are not tensors.
  */
 export function exportProgram<F extends AnyFunction>(
@@ -33,7 +33,7 @@ export function exportProgram<F extends AnyFunction>(
   args: Readonly<Parameters<F>>,
   options?: ExportOptions,
 ): ExportedProgram;
-/** The same of a module. */
+/** The same for a module. */
 export function exportProgram<M extends Module>(
   target: M,
   args: Readonly<Parameters<M["forward"]>>,

@@ -26,7 +26,7 @@ export interface ExportedInput {
    * numbers.
    */
   readonly kind: "argument" | HeldKind | "size" | "randomKeys";
-  /** Of an argument its number among the leaves, of a held tensor its name; null for the others. */
+  /** The leaf number of an argument, the name of a held tensor; null for the others. */
   readonly target: number | string | null;
 }
 
@@ -36,7 +36,7 @@ export interface ExportedOutput {
   readonly name: string | null;
   /** The kind of an output: a result of the call, or the new value of an input that the program writes to. */
   readonly kind: "result" | "mutation";
-  /** Of a mutation the input's placeholder; null for results. */
+  /** The placeholder of a mutation's input; null for results. */
   readonly target: string | null;
 }
 
@@ -73,7 +73,7 @@ export class ExportedProgram {
     return this.#parts.functional;
   }
 
-  /** The tensors that the program holds, by name. Writing to them changes what calls give. */
+  /** The tensors that the program holds, by name. Writing to them changes the results of calls. */
   get stateDict(): Readonly<Record<string, Tensor>> {
     return Object.fromEntries([...this.#parts.held].map(([name, { tensor }]) => [name, tensor]));
   }
@@ -116,22 +116,22 @@ export class ExportedProgram {
   }
 
   /**
-   * Runs the graph op by op. Throws DynError for arguments of another structure, type or device than were exported, and for
-   * sizes that break a constraint. No gradients are recorded.
+   * Runs the graph op by op. Throws DynError for arguments whose structure, type or device differs from the exported
+   * ones, and for sizes that violate a constraint. No gradients are recorded.
    */
   call(...args: unknown[]): unknown {
     return callParts(this.#parts, this.#run ??= runFunctional(this.#parts), args);
   }
 
   /**
-   * The same as a compiled function, compiled now. `backend`: the name of one that compiles functional graphs; "inductor"
-   * unless given.
+   * Compiles the program now and returns a function. `backend`: the name of one that compiles functional graphs;
+   * default "inductor".
    */
   compile({ backend = "inductor" }: { readonly backend?: string } = {}): (...args: unknown[]) => unknown {
     return compileParts(this.#parts, backend).run;
   }
 
-  /** Writes the program and its tensors to a file. Throws DynError where a file cannot hold it. */
+  /** Writes the program and its tensors to a file. Throws DynError if a file cannot hold them. */
   save(path: string | URL): void {
     writeFile(path, writeProgram(this.#parts));
   }
@@ -157,19 +157,19 @@ export class ExportedProgram {
 
 showAsText(ExportedProgram.prototype);
 
-/** Reads a program that `save` wrote, from a file or its bytes. Throws DynError where it is none. */
+/** Reads a program that `save` wrote, from a file or its bytes. Throws DynError for other files. */
 export function loadExportedProgram(source: string | URL | Uint8Array): ExportedProgram {
   return new ExportedProgram(readProgram(bytesOf(source)).parts);
 }
 
-/** The bytes of a file, or those that are given. */
+/** Returns the bytes of a file, or the given ones. */
 export function bytesOf(source: string | URL | Uint8Array): Uint8Array<ArrayBuffer> {
   return source instanceof Uint8Array ? new Uint8Array(source) : Deno.readFileSync(source);
 }
 
 /** A program as a compiled function. */
 export interface CompiledProgramParts {
-  /** With what compilation took for granted of sizes. */
+  /** Includes the assumptions of the compilation about sizes. */
   readonly parts: ExportedParts;
   readonly backend: string;
   readonly forward: CompiledFunction;
@@ -183,7 +183,7 @@ export function compileParts(given: ExportedParts, backend: string): CompiledPro
   return runningParts({ ...given, call: { ...given.call, constraints } }, { backend, forward });
 }
 
-/** The same with what a backend has made of the functional graph. */
+/** The same with the result of a backend for the functional graph. */
 export function runningParts(
   parts: ExportedParts,
   { backend, forward }: Pick<CompiledProgramParts, "backend" | "forward">,
@@ -232,7 +232,7 @@ function callParts(parts: ExportedParts, run: CompiledFunction, args: readonly u
   );
 }
 
-/** Refuses written inputs that share memory with another one: the graph assumes that they are separate. */
+/** Rejects written inputs that share memory with another one: the graph assumes that they are separate. */
 function refuseShared({ plan, call: { name } }: ExportedParts, inputs: readonly unknown[]): void {
   for (const { input } of plan.mutations) {
     const written = inputs[input];

@@ -1,5 +1,5 @@
 /**
- * Serialises exported programs. Invariant: references to values of one process are refused; malformed bytes throw
+ * Serialises exported programs. Invariant: references to values of one process are rejected; malformed bytes throw
  * DynError.
  */
 import { inferenceModule } from "../aot/functional_graph.ts";
@@ -27,12 +27,12 @@ const heldKind = oneOf<HeldKind>("parameter", "buffer", "constant");
 /** The code that a backend has generated for a program's graph. */
 export interface WrittenCode {
   readonly backend: string;
-  /** Everything that the code depends on besides the graph. */
+  /** The dependencies of the code besides the graph. */
   readonly identity: string;
   readonly write: RunWriter;
 }
 
-/** The bytes of a program's file, with its code where there is any. Throws DynError for what cannot leave the process. */
+/** Serialises a program, with its code if there is any. Throws DynError for values that cannot leave the process. */
 export function writeProgram(parts: ExportedParts, code: WrittenCode | null = null): Uint8Array<ArrayBuffer> {
   const symbols = new Symbols();
   try {
@@ -76,13 +76,13 @@ function formOf(
   };
 }
 
-/** A program that was read, and the code that its file holds besides. */
+/** A program that was read, with the code of its file. */
 export interface ReadProgram {
   readonly parts: ExportedParts;
   readonly code: ReadCode | null;
 }
 
-/** Code of a former process, over the symbols of the program. */
+/** Code of an earlier process, over the symbols of the program. */
 export interface ReadCode {
   readonly backend: string;
   readonly identity: string;
@@ -90,7 +90,7 @@ export interface ReadCode {
   readonly symbols: Symbols;
 }
 
-/** Reads a program's file. Throws DynError where it is none. */
+/** Reads a program's file. Throws DynError for other files. */
 export function readProgram(bytes: Uint8Array<ArrayBuffer>): ReadProgram {
   const files = readArchive(bytes), program = files.get(PROGRAM), weights = files.get(WEIGHTS);
   if (!program || !weights) throw new DynError("Expected an exported program but found another archive");

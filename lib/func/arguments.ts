@@ -1,6 +1,6 @@
 /**
- * Prepares the arguments that a function is differentiated by: replaces the selected ones by tensors that are
- * tracked. Invariant: gradients of an outer transform flow through; the caller's arguments are not changed.
+ * Prepares the arguments with respect to which a function is differentiated: replaces the selected ones by tensors that
+ * are tracked. Invariant: gradients of an outer transform flow through; the caller's arguments are not changed.
  */
 import { refuseValue } from "../base/checked_input.ts";
 import { isDifferentiable } from "../base/dtype.ts";
@@ -16,22 +16,25 @@ import { isTensor, type Tensor } from "../tensor/tensor.ts";
 /** One argument, or several, by position. */
 export type Positions = number | readonly number[];
 
-/** The arguments at positions in their form: one, or a list of them. */
+/** The arguments at the positions, in their form: one, or a list of them. */
 export type Chosen<A extends readonly unknown[], P extends Positions> = P extends number
   ? `${P}` extends keyof A ? A[P] : unknown
   : { -readonly [K in keyof P]: P[K] extends number ? Chosen<A, P[K]> : never };
 
-/** The arguments of a call, those to differentiate by in tensors of their own. */
+/** The arguments of a call, with those to differentiate replaced. */
 export interface Primals {
   readonly args: readonly unknown[];
   readonly tensors: readonly Tensor[];
-  /** Whether gradients flow on to what was given. */
+  /** Whether gradients flow on to the given arguments. */
   readonly isInner: boolean;
-  /** Values for the tensors in the shape of the arguments that were meant. */
+  /** Arranges values for the tensors in the structure of the selected arguments. */
   readonly arranged: (values: readonly unknown[]) => unknown;
 }
 
-/** Takes arguments apart. Throws DynError for positions that there are not, and for what holds no tensors of floats. */
+/**
+ * Selects and replaces arguments. Throws DynError for positions out of range, and for arguments without tensors of
+ * floats.
+ */
 export function primalsOf(owner: string, given: readonly unknown[], positions: Positions): Primals {
   const args = [...given], tensors: Tensor[] = [], specs: TreeSpec[] = [];
   for (const position of [positions].flat()) {
@@ -46,7 +49,7 @@ export function primalsOf(owner: string, given: readonly unknown[], positions: P
         throw new DynError(`Expected tensors of floats to differentiate by in ${owner} but found ${found}`);
       }
       if (!requiresGradBeneath(leaf)) return withTangents(leaf, leaf.detach()).requiresGrad_();
-      // Gradients flow on through the view: to the leaf, or to the whole batch that it stands for
+      // Gradients flow on through the view: to the leaf, or to the whole batch that it represents
       return ownHistory(enableGrad(() => viewAs(leaf, leaf)));
     });
     args[at] = unflatten(spec, own);
@@ -68,7 +71,7 @@ export function primalsOf(owner: string, given: readonly unknown[], positions: P
   return { args, tensors, isInner, arranged };
 }
 
-/** `to`, which has the elements of `from`, with its tangents: cutting a history leaves derivatives that are taken forward. */
+/** Gives `to`, which has the elements of `from`, its tangents: detaching preserves forward derivatives. */
 export function withTangents(from: Tensor, to: Tensor): Tensor {
   return isTraced() ? to : carryTangents(from, to);
 }
@@ -83,7 +86,7 @@ export interface WithAuxiliary {
   readonly auxiliary: unknown;
 }
 
-/** Takes a pair apart where `hasAux` says that it is one. Throws DynError for what is none. */
+/** Splits a pair if `hasAux`. Throws DynError for other values. */
 export function auxiliaryOf(owner: string, result: unknown, hasAux: boolean): WithAuxiliary {
   if (!hasAux) return { value: result, auxiliary: undefined };
   if (Array.isArray(result) && result.length === 2) return { value: result[0], auxiliary: result[1] };

@@ -1,9 +1,12 @@
-/** Batch norms that keep no statistics, so that they can be mapped over. */
+/** Replaces batch norms by ones without running statistics, which `vmap` supports. */
 import { checkModule, type Module } from "../nn/module.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { BatchNorm1d, BatchNorm2d, BatchNorm3d } from "../nn/normalization.ts";
 
-/** Makes all batch norms of a module compute with the statistics of each batch alone, as `torch.func.replace_all_batch_norm_modules_`. */
+/**
+ * Makes all batch norms of a module use only the statistics of each batch, like
+ * `torch.func.replace_all_batch_norm_modules_`.
+ */
 export function replaceAllBatchNormModules_<M extends Module>(root: M): M {
   checkModule(root, "replaceAllBatchNormModules_");
   noGrad(() => {

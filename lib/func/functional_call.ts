@@ -8,7 +8,7 @@ import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
-/** Tensors by dotted names, as `stateDict` has them. */
+/** Tensors by dotted names, as in `stateDict`. */
 export type NamedTensors = Readonly<Record<string, Tensor>>;
 
 interface Place {
@@ -18,8 +18,8 @@ interface Place {
 }
 
 /**
- * Calls a module with tensors in the places of parameters and buffers: those that are not named stay. `args` is one
- * argument, or an array of them. Throws DynError for names that the module does not have.
+ * Calls a module with tensors in place of parameters and buffers; those without a replacement are unchanged. `args` is
+ * one argument, or an array of them. Throws DynError for names that the module does not have.
  */
 export function functionalCall<M extends Module>(
   module: M,

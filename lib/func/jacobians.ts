@@ -13,12 +13,12 @@ import { auxiliaryOf, type Chosen, type Positions } from "./arguments.ts";
 import { type AnyFunction, jvp, linearize, vjpOf } from "./transforms.ts";
 import { vmap } from "./vmap.ts";
 
-/** Options of Jacobians: the arguments to differentiate by, and how. */
+/** Options of Jacobians: the arguments to differentiate with respect to, and how. */
 export interface JacobianOptions {
   readonly argnums?: Positions;
-  /** Whether functions give [value, auxiliary]. */
+  /** Whether functions return [value, auxiliary]. */
   readonly hasAux?: boolean;
-  /** Number of rows that are pulled back together; null: all of them. */
+  /** Number of rows that are computed together; null: all of them. */
   readonly chunkSize?: number | null;
 }
 
@@ -28,14 +28,17 @@ type ForwardGiven = Trailing<ForwardOptions, ["argnums", "hasAux"]>;
 
 const NAMES = ["argnums", "hasAux"] as const;
 
-/** All derivatives of a result by an argument, in the form of the result, and for each tensor of that in the argument's. */
+/**
+ * All derivatives of a result with respect to an argument, in the structure of the result, and for each tensor of that
+ * in the argument's.
+ */
 export type Jacobian<R, I> = R extends Tensor
   ? I extends Tensor ? Tensor : I extends object ? { -readonly [K in keyof I]: Jacobian<R, I[K]> } : unknown
   : R extends object ? { -readonly [K in keyof R]: Jacobian<R[K], I> }
   : unknown;
 
 /**
- * All derivatives by reverse passes, one an element of the result, run over a batch of them: as `torch.func.jacrev`. With
+ * Returns all derivatives by reverse passes, one per element of the result, batched: like `torch.func.jacrev`. With
  * `hasAux` [derivatives, auxiliary].
  */
 export function jacrev<A extends readonly unknown[], R, const P extends Positions = 0>(
@@ -74,7 +77,8 @@ export function jacrev<A extends readonly unknown[]>(
 }
 
 /**
- * All derivatives by pushing one tangent an element of the argument, over a batch of them, as `torch.func.jacfwd`. With
+ * Returns all derivatives by forward mode, one tangent per element of the argument, batched, like `torch.func.jacfwd`.
+ * With
  * `hasAux` [derivatives, auxiliary].
  */
 export function jacfwd<A extends readonly unknown[], R, const P extends Positions = 0>(
@@ -123,7 +127,9 @@ export function jacfwd<A extends readonly unknown[]>(
   };
 }
 
-/** All derivatives by one call of a function, whose tangents are a batch: a row an element of the arguments. */
+/**
+ * Computes all derivatives by one call of a function, whose tangents are a batch: one row per element of the arguments.
+ */
 function pushedAtOnce(
   of: (...by: readonly unknown[]) => unknown,
   by: readonly unknown[],
@@ -158,7 +164,7 @@ function pushedAtOnce(
 
 type HessianOptions = Pick<JacobianOptions, "argnums">;
 
-/** All second derivatives, as `torch.func.hessian`. */
+/** Returns all second derivatives, like `torch.func.hessian`. */
 export function hessian<A extends readonly unknown[], R, const P extends Positions = 0>(
   f: AnyFunction<A, R>,
   argnums?: P | { readonly argnums?: P },
@@ -171,7 +177,7 @@ export function hessian<A extends readonly unknown[]>(
   return jacfwd(jacrev(f, { argnums }), { argnums });
 }
 
-/** A function of some arguments, the others as they are. */
+/** A function of some arguments, with the others fixed. */
 function partOf<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   args: A,
@@ -186,7 +192,7 @@ function partOf<A extends readonly unknown[]>(
   return { of, by: positions.map((at) => args[at]) };
 }
 
-/** Fewer rows than this run one after the other: the rules of a batch cost more than they save. */
+/** Fewer rows than this run one after the other: batching costs more than it saves. */
 const FEWEST_ROWS = 3;
 
 /**
@@ -214,7 +220,7 @@ function overRows(
   return Array.from({ length: count }, (_, at) => stack(found.flatMap((each) => each[at] ?? []), 0));
 }
 
-/** The form of one argument where one was asked for, of an array of them otherwise. */
+/** Returns the only value if one argument was selected, otherwise the array. */
 function only(all: unknown, argnums: Positions): unknown {
   return typeof argnums === "number" && Array.isArray(all) ? all[0] : all;
 }

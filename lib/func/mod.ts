@@ -1,4 +1,4 @@
-/** Transforms of functions: the namespace `func`, as `torch.func`. */
+/** Transforms of functions: the namespace `func`, like `torch.func`. */
 export {
   type AnyFunction,
   grad,

@@ -11,8 +11,8 @@ import type { Tensor } from "../tensor/tensor.ts";
 import type { NamedTensors } from "./functional_call.ts";
 
 /**
- * Parameters, which are leaves of their own, and buffers of models. Throws DynError for none, for models of several classes
- * and for some that train and some that do not.
+ * Returns parameters, which are new leaves, and buffers of models. Throws DynError for an empty list, models of several
+ * classes, and a mix of training and evaluation.
  */
 export function stackModuleState(models: readonly Module[]): [params: NamedTensors, buffers: NamedTensors] {
   checkInstances(models, Module, "stackModuleState");

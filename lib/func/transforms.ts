@@ -17,7 +17,10 @@ import { enableGrad, isGradEnabled } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { auxiliaryOf, type Chosen, type Positions, primalsOf, withTangents } from "./arguments.ts";
 
-/** Options of gradients: the arguments to differentiate by, and whether functions return [value, auxiliary]. */
+/**
+ * Options of gradients: the arguments to differentiate with respect to, and whether functions return [value,
+ * auxiliary].
+ */
 export interface GradientOptions {
   readonly argnums?: Positions;
   readonly hasAux?: boolean;
@@ -31,8 +34,8 @@ const NAMES = ["argnums", "hasAux"] as const;
 export type AnyFunction<A extends readonly unknown[], R = unknown> = (...args: A) => R;
 
 /**
- * The gradient of a function that gives one element, as `torch.func.grad`: in the form of the argument, or the arguments,
- * that `argnums` names; with `hasAux` [gradient, auxiliary].
+ * Returns the gradient of a function with one result element, like `torch.func.grad`: in the structure of the argument,
+ * or arguments, that `argnums` selects; with `hasAux` [gradient, auxiliary].
  */
 export function grad<A extends readonly unknown[], const P extends Positions = 0>(
   f: AnyFunction<A>,
@@ -57,7 +60,7 @@ export function grad<A extends readonly unknown[]>(
   };
 }
 
-/** [gradient, value], as `torch.func.grad_and_value`; with `hasAux` [gradient, [value, auxiliary]]. */
+/** Returns [gradient, value], like `torch.func.grad_and_value`; with `hasAux` [gradient, [value, auxiliary]]. */
 export function gradAndValue<A extends readonly unknown[], R, const P extends Positions = 0>(
   f: AnyFunction<A, R>,
   argnums?: P | { readonly argnums?: P; readonly hasAux?: boolean },
@@ -96,14 +99,14 @@ function valueAndGradient<A extends readonly unknown[]>(
   });
 }
 
-/** Options of pulling gradients back. */
+/** Options of a vector-Jacobian product. */
 interface Pulling {
   readonly tangents: readonly (Tensor | null)[];
-  /** Whether they are to be differentiated themselves. */
+  /** Whether gradients are differentiable themselves. */
   readonly isInner: boolean;
 }
 
-/** Gradients by tensors, zeros for those that do not matter. */
+/** Returns gradients with respect to tensors, zeros for those that do not contribute. */
 function pulledBack(
   outputs: readonly Tensor[],
   inputs: readonly Tensor[],
@@ -121,7 +124,7 @@ function pulledBack(
   return inputs.map((input, k) => found[k] ?? zerosLike(input.detach()));
 }
 
-/** A result without the history of its transform, where no outer one needs it. */
+/** Returns a result without the history of its transform, unless an outer one needs it. */
 function settled(value: Tensor, isInner: boolean): Tensor {
   return isInner ? value : withTangents(value, value.detach());
 }
@@ -132,7 +135,7 @@ function settledTree(auxiliary: unknown, isInner: boolean): unknown {
   return mapTree(auxiliary, (leaf) => isTensor(leaf) ? settled(leaf, isInner) : leaf, isTensor);
 }
 
-/** The tensors of a result. Throws DynError where there are none, or anything else. */
+/** Returns the tensors of a result. Throws DynError if there are none, or other values. */
 function outputsOf(
   owner: string,
   result: unknown,
@@ -144,17 +147,18 @@ function outputsOf(
   return { tensors, arranged: (values) => unflatten(spec, values) };
 }
 
-/** Whether functions give [value, auxiliary]. */
+/** Whether functions return [value, auxiliary]. */
 interface AuxiliaryOptions {
   readonly hasAux?: boolean;
 }
 
-/** Gives products of cotangents with a Jacobian: an array that has one for each primal. */
+/** Returns products of cotangents with a Jacobian: an array with one for each primal. */
 export type Pull<R = unknown, A extends readonly unknown[] = readonly unknown[]> = (cotangents: R) => A;
 
 /**
- * [value, pull], where `pull(cotangents)` gives the products of cotangents with the Jacobian, as `torch.func.vjp`: an array
- * that has one for each primal. With `{ hasAux: true }` behind the primals [value, pull, auxiliary].
+ * Returns [value, pull], where `pull(cotangents)` returns the products of cotangents with the Jacobian, like
+ * `torch.func.vjp`: an array with one for each primal. With `{ hasAux: true }` after the primals [value, pull,
+ * auxiliary].
  */
 export function vjp<A extends readonly unknown[], R>(
   f: AnyFunction<A, R>,
@@ -174,12 +178,12 @@ export function vjp<A extends readonly unknown[]>(
   return hasAux ? [value, pull, auxiliary] : [value, pull];
 }
 
-/** Returns whether a value is an options object: arguments to differentiate by never look like one. */
+/** Returns whether a value is an options object: arguments to differentiate never look like one. */
 function isAuxiliaryOptions(value: unknown): value is AuxiliaryOptions {
   return isPlainObject(value) && Object.keys(value).join() === "hasAux" && typeof value.hasAux === "boolean";
 }
 
-/** The same of primals in a list. */
+/** The same for primals in a list. */
 export function vjpOf<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   primals: readonly unknown[],
@@ -207,9 +211,9 @@ export function vjpOf<A extends readonly unknown[]>(
 }
 
 /**
- * [value, product of the Jacobian with the tangents], as `torch.func.jvp`: primals and tangents are arrays, one element
- * an argument; with `hasAux` [value, product, auxiliary]. Tangents pass through the ops as they run; in compiled code two
- * reverse passes find them, of which the graph keeps what matters.
+ * Returns [value, product of the Jacobian with the tangents], like `torch.func.jvp`: primals and tangents are arrays
+ * with one element per argument; with `hasAux` [value, product, auxiliary]. Eager ops propagate tangents as they run;
+ * compiled code uses two reverse passes, of which the graph keeps only the needed parts.
  */
 export function jvp<A extends readonly unknown[], R>(
   f: AnyFunction<A, R>,
@@ -269,7 +273,7 @@ function pushedForward<A extends readonly unknown[]>(
     const result = Reflect.apply(f, undefined, Array.isArray(args) ? args : []);
     const { value, auxiliary } = auxiliaryOf("jvp", result, hasAux),
       { tensors, arranged } = outputsOf("jvp", value);
-    // Whoever stands around the level sees neither duals nor ops that carry tangents
+    // Code outside the level sees neither duals nor ops that propagate tangents
     return level.below(() => {
       const alone = (each: Tensor) => level.tangentOf(each) ? level.primal(each) : each;
       const product = arranged(tensors.map((each) => level.tangentOf(each) ?? zerosLike(each.detach())));
@@ -280,7 +284,10 @@ function pushedForward<A extends readonly unknown[]>(
   });
 }
 
-/** [value, push], where `push(...tangents)` gives the product of the Jacobian with tangents, as `torch.func.linearize`. */
+/**
+ * Returns [value, push], where `push(...tangents)` returns the product of the Jacobian with tangents, like
+ * `torch.func.linearize`.
+ */
 export function linearize<A extends readonly unknown[], R>(
   f: AnyFunction<A, R>,
   ...primals: A
@@ -306,7 +313,7 @@ function linearized<A extends readonly unknown[]>(f: AnyFunction<A>, primals: A)
   const given = primalsOf("linearize", primals, primals.map((_, k) => k));
   const { tensors, arranged, seeds, pulled } = enableGrad(() => {
     const { tensors, arranged } = outputsOf("linearize", Reflect.apply(f, undefined, given.args));
-    // Any will do where the pass is linear in them; ones, since a rule may divide by them
+    // Any will do if the pass is linear in them; ones, since a rule may divide by them
     const seeds = tensors.map((each) => onesLike(each.detach()).requiresGrad_());
     const pulled = pulledBack(tensors, given.tensors, { tangents: seeds, isInner: true });
     return { tensors, arranged, seeds, pulled };

@@ -21,7 +21,7 @@ export interface VmapOptions {
   readonly inDims?: BatchDims;
   /** Batch dimensions of the results; default 0. */
   readonly outDims?: BatchDims;
-  /** Whether random ops are refused, draw for each element of the batch, or once for all. */
+  /** Whether random ops are errors, differ for each element of the batch, or are the same for all. */
   readonly randomness?: Randomness;
   /** Number of elements that run together; null: all of them. */
   readonly chunkSize?: number | null;
@@ -29,13 +29,16 @@ export interface VmapOptions {
 
 const NAMES = { positional: ["inDims", "outDims", "randomness"], named: ["chunkSize"] } as const;
 
-/** A tensor among arguments, and where it has the batch. */
+/** A tensor among arguments, and its batch dimension. */
 interface Placed {
   readonly value: unknown;
   readonly dim: number | null;
 }
 
-/** A function that runs `f` over a batch: over the dimension `inDims` of its arguments. Throws DynError for arguments without a batch. */
+/**
+ * Returns a function that runs `f` over a batch: over the dimension `inDims` of its arguments. Throws DynError for
+ * arguments without a batch.
+ */
 export function vmap<A extends readonly unknown[], R>(
   f: (...args: A) => R,
   ...given: Trailing<VmapOptions, ["inDims", "outDims", "randomness"]>
@@ -99,7 +102,10 @@ interface Form {
   readonly dims: readonly (number | null)[];
 }
 
-/** The dimensions of the leaves of a value: one for all below it, or in its form. Throws DynError for another form. */
+/**
+ * Returns the dimensions of the leaves of a value: one for all of them, or in its structure. Throws DynError for
+ * another structure.
+ */
 function dimsOf(value: unknown, dims: BatchDims): (number | null)[] {
   if (typeof dims === "number" || dims === null) return flatten(value, isTensor).leaves.map(() => dims);
   if (Array.isArray(dims) && Array.isArray(value) && dims.length === value.length) {
@@ -119,11 +125,11 @@ function dimsOf(value: unknown, dims: BatchDims): (number | null)[] {
   );
 }
 
-/** Checks where a leaf has the batch. */
+/** Checks the batch dimension of a leaf. */
 function place(value: unknown, dim: number | null): Placed {
   if (dim === null) return { value, dim };
   if (!isTensor(value)) {
-    // One dimension for all arguments is meant for their tensors
+    // One dimension for all arguments applies to their tensors
     return { value, dim: null };
   }
   const at = dim < 0 ? dim + value.ndim : dim;
@@ -133,7 +139,7 @@ function place(value: unknown, dim: number | null): Placed {
   return { value, dim: at };
 }
 
-/** The size of the batch. Throws DynError where there is none, or several. */
+/** Returns the size of the batch. Throws DynError if there is none, or several. */
 function sizeOf(placed: readonly Placed[]): number {
   const sizes = placed.flatMap(({ value, dim }) =>
     isTensor(value) && dim !== null ? value.shape[dim] ?? [] : []
@@ -150,7 +156,7 @@ function sizeOf(placed: readonly Placed[]): number {
   return size;
 }
 
-/** A result of a function with the batch at a dimension: what does not depend on it is the same for all. */
+/** Returns a result of a function with the batch at a dimension: results that do not depend on it are expanded. */
 function resultOf(
   tensor: Tensor,
   { size, isBatched, dim }: {

@@ -28,7 +28,7 @@ function crc32(bytes: Uint8Array): number {
   return (crc ^ 0xffffffff) >>> 0;
 }
 
-/** The fields that the headers of a file in both places share. */
+/** The fields that both headers of a file share. */
 function shared(view: DataView, at: number, file: { name: Uint8Array; crc: number; size: number }): void {
   view.setUint16(at, 20, true);
   // Names are UTF-8
@@ -83,7 +83,7 @@ export function writeArchive(files: Files): Uint8Array<ArrayBuffer> {
   return all;
 }
 
-/** Reads an archive; contents are views of its bytes. Throws DynError where it is none, or damaged. */
+/** Reads an archive; contents are views of its bytes. Throws DynError if it is not one, or damaged. */
 export function readArchive(all: Uint8Array<ArrayBuffer>): Files {
   try {
     return filesIn(all);

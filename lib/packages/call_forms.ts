@@ -33,7 +33,7 @@ import type {
   ValueSource,
 } from "./call_spec.ts";
 
-/** Constants besides undefined, which fields leave out. */
+/** Constants except undefined, which fields omit. */
 const constant: Codec<Exclude<ConstantLeaf, undefined>> = {
   write: primitive.write,
   read(form, symbols) {
@@ -95,7 +95,7 @@ export const constraint: Codec<Constraint> = union<Constraint>({
   relation: record({ relation: oneOf("eq", "ne", "le", "lt"), left: dim, right: dim, holds: flag, text }),
 });
 
-/** Writes a specification down; its sizes are the first symbols. */
+/** Serialises a specification; its sizes are the first symbols. */
 export function writeCall(call: CallSpec, symbols: Symbols): Record<string, Plain> {
   const sizes = call.sizes.map(({ symbol, hint, origin: from }) => {
     symbols.numberOf(symbol);
@@ -115,10 +115,10 @@ export function writeCall(call: CallSpec, symbols: Symbols): Record<string, Plai
   };
 }
 
-/** Makes a symbol of a size that had this value, within bounds. */
+/** Creates a symbol for a size that had this value, within bounds. */
 export type SymbolMaker = (name: string, hint: number, bounds: readonly [number, number]) => Sym;
 
-/** Reads a specification; no symbol is added behind its own. Throws DamagedForm. */
+/** Reads a specification; it adds only its own symbols. Throws DamagedForm. */
 export function readCall(
   form: { readonly [key: string]: Plain },
   symbols: Symbols,

@@ -9,7 +9,7 @@ import { isContiguous } from "../graph/meta.ts";
 import { type Dim, evaluate, print, type Sym } from "../sym/expr.ts";
 import type { SourcePart } from "../sym/size_guards.ts";
 
-/** A value without tensors that an argument had when the program was exported, and has in every call. */
+/** A value other than a tensor that an argument had when the program was exported, and must have in every call. */
 export type ConstantLeaf = number | bigint | boolean | string | null | undefined;
 
 /** One leaf of the arguments. */
@@ -38,7 +38,7 @@ export interface SizeOriginSpec {
   readonly part: SourcePart;
 }
 
-/** One symbol and where a call says what it is. */
+/** A symbol, and its source in a call. */
 export interface SizeSpec {
   readonly symbol: Sym;
   readonly hint: number;
@@ -54,7 +54,7 @@ export interface InputSpec {
 /** The kind of a tensor held by the program. */
 export type HeldKind = "parameter" | "buffer" | "constant";
 
-/** One leaf of what a call returns. */
+/** One leaf of the result of a call. */
 export type ResultSpec =
   | { readonly kind: "output"; readonly output: number }
   | { readonly kind: "given"; readonly value: ValueSource }
@@ -68,7 +68,7 @@ export type Constraint =
     readonly relation: "eq" | "ne" | "le" | "lt";
     readonly left: Dim;
     readonly right: Dim;
-    /** Whether the relation has to hold, or must not. */
+    /** Whether the relation must hold, or must not. */
     readonly holds: boolean;
     readonly text: string;
   };
@@ -95,19 +95,22 @@ export interface KnownMeta {
 export interface Holding<T> {
   is(value: unknown): value is T;
   metaOf(tensor: T): KnownMeta;
-  /** A tensor with the same elements, row by row. */
+  /** Returns a tensor with the same elements in row-major order. */
   contiguous(tensor: T): T;
   readonly held: ReadonlyMap<string, T>;
 }
 
-/** A call that was checked: its leaves, as the graph takes them, and its sizes. */
+/** A checked call: its leaves, as the graph takes them, and its sizes. */
 export interface CheckedCall {
   readonly leaves: readonly unknown[];
   readonly sizeOf: (symbol: Sym) => number;
   readonly read: (origin: SizeOriginSpec) => number;
 }
 
-/** Takes the arguments of a call apart. Throws DynError, with what was found, for what the program was not exported for. */
+/**
+ * Checks the arguments of a call and returns their leaves. Throws DynError, with the value found, for arguments that
+ * differ from the exported ones.
+ */
 export function checkCall<T>(spec: CallSpec, args: readonly unknown[], holding: Holding<T>): CheckedCall {
   const { name } = spec;
   const { leaves: given, spec: tree } = flatten(
@@ -163,7 +166,7 @@ function checkLayout(
   );
 }
 
-/** A value in a message. */
+/** Formats a value for messages. */
 function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value === "function" || (typeof value === "object" && value !== null)) {

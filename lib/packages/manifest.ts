@@ -19,7 +19,7 @@ import type { CallSpec, InputSpec, ResultSpec } from "./call_spec.ts";
 /** Files of a package. */
 export const MANIFEST = "manifest.json", WEIGHTS = "weights.safetensors";
 
-/** Raised where packages hold what readers of another version cannot run. */
+/** Incremented when readers of another version cannot run the contents. */
 const FORMAT = "dyn.package", VERSION = 2;
 
 /** A memory that a program fills. */
@@ -28,14 +28,14 @@ export interface PackagedBuffer {
   readonly dtype: DType;
 }
 
-/** A tensor that a program gives, row by row from the start of a memory. */
+/** A tensor that a program returns, in row-major order from the start of a memory. */
 export interface PackagedResult {
   readonly buffer: number;
   readonly shape: readonly Dim[];
   readonly dtype: DType;
 }
 
-/** A program and how it is called. */
+/** A program and its calling convention. */
 export interface PackagedProgram {
   /** Its sizes, in the order in which it takes them. */
   readonly sizes: readonly Sym[];
@@ -43,7 +43,7 @@ export interface PackagedProgram {
   readonly inputs: readonly number[];
   readonly buffers: readonly PackagedBuffer[];
   readonly results: readonly PackagedResult[];
-  /** The memory of one bool that tells whether an index lies outside; null: none does. */
+  /** The memory of a bool that tells whether an index is out of range; null: there is none. */
   readonly flag: number | null;
 }
 
@@ -56,11 +56,11 @@ export interface PackagedMutation {
 /** Code for WebAssembly. */
 export interface WasmTarget {
   readonly file: string;
-  /** The code for engines whose multiplications with addition round twice. */
+  /** The code for engines whose fused multiply-add rounds twice. */
   readonly unfused: string;
-  /** Every size has to be below this. */
+  /** The exclusive upper bound of sizes. */
   readonly limit: number;
-  /** Products and convolutions, where there are any. */
+  /** Products and convolutions, if there are any. */
   readonly library: readonly WasmLibrary[];
 }
 
@@ -72,7 +72,7 @@ export interface WasmLibrary {
   readonly words: string;
 }
 
-/** Shaders for WebGPU, which need no more than every device has. */
+/** Shaders for WebGPU that need only the limits of every device. */
 export interface WebGpuTarget {
   readonly file: string;
   /** Inputs and outputs of the shaders. */
@@ -101,7 +101,7 @@ export interface Manifest {
   readonly mutations: readonly PackagedMutation[];
   readonly program: PackagedProgram;
   readonly wasm: WasmTarget;
-  /** Null where WGSL has no words for the program. */
+  /** Null if WGSL cannot express the program. */
   readonly webgpu: WebGpuTarget | null;
   readonly native: NativeTarget | null;
   /** SHA-256 of every other file, in hexadecimal. */
@@ -140,7 +140,7 @@ const native = record<NativeTarget>({
 const mutations = list(record<PackagedMutation>({ input: number, result: number }));
 const files = list(record<PackagedFile>({ name: text, sha256: text }));
 
-/** Numbers the symbols of a manifest, for what is written beside it. */
+/** Numbers the symbols of a manifest, for files next to it. */
 export function numberSymbols(call: CallSpec): Symbols {
   const symbols = new Symbols();
   writeCall(call, symbols);
@@ -168,18 +168,18 @@ export function writeManifest(manifest: Manifest): string {
   });
 }
 
-/** A manifest and the symbols that files beside it mention by number. */
+/** A manifest, and the symbols that the other files mention by number. */
 export interface ReadManifest {
   readonly manifest: Manifest;
   readonly symbols: Symbols;
 }
 
-/** Sizes of a package are known in each call: nothing asks about them before. */
+/** Sizes of a package are known in each call, so no decision is made earlier. */
 function undecided(): never {
   throw new DynError("Expected known sizes in a package but found a condition on one");
 }
 
-/** Reads a manifest. Throws DynError where the text is none. */
+/** Reads a manifest. Throws DynError for another text. */
 export function readManifest(source: string): ReadManifest {
   try {
     const form: Plain = JSON.parse(source), fields = recordIn(form), symbols = new Symbols();

@@ -26,14 +26,14 @@ import { indexText } from "./index.ts";
 import { ShaderFunctions } from "./prelude.ts";
 import { castText, constantText, registerType, scalarText } from "./scalar.ts";
 
-/** The surroundings of a writer. */
+/** The options of a writer. */
 export interface ShaderSetting {
   readonly program: Program;
   readonly bindings: Bindings;
   /** Invocations of a workgroup. */
   readonly threads: number;
   readonly cooperative: boolean;
-  /** Grid points that a workgroup runs side by side. Absent: one. */
+  /** Grid points that a workgroup runs concurrently. Absent: one. */
   readonly points?: Points;
   /** How exponentials are computed; exact by default. */
   readonly exponentials?: "short";
@@ -53,7 +53,7 @@ export class ShaderWriter {
   #together: boolean;
   /** Buffers that any invocation may have read since the last barrier. */
   readonly #readSince = new Set<BufferId>();
-  /** While an invocation processes four elements: the current one, and the values that they do not share. */
+  /** While an invocation processes four elements: the current one, and the values that differ between them. */
   #lane: { readonly at: number; readonly varying: ReadonlySet<ValueId> } | undefined;
 
   constructor(readonly setting: ShaderSetting) {
@@ -61,7 +61,7 @@ export class ShaderWriter {
     this.helpers = new ShaderFunctions(setting.exponentials);
   }
 
-  /** Invocations that share a point. */
+  /** Invocations that divide a point. */
   get #sharing(): number {
     const { threads, points } = this.setting;
     return threads / (points?.count ?? 1);
@@ -118,8 +118,8 @@ export class ShaderWriter {
   }
 
   /**
-   * A loop over four neighbours: everything once for what they share, else four times. `given` are values from outside
-   * that each of them has its own of. Returns what gives the variables of a value for the four of them.
+   * Writes a loop over four neighbours: statements they share once, others four times. `given` are values from outside
+   * the loop that differ between them. Returns a function from a value to its variables for the four.
    */
   four(loop: Loop, given: readonly ValueId[] = []): (id: ValueId) => readonly string[] {
     const { varying, access, at } = neighboursOf(loop, given), { bindings, program } = this.setting;
@@ -149,7 +149,7 @@ export class ShaderWriter {
     return (id) => this.#variables(id, varying);
   }
 
-  /** The variables of a value for each of four neighbours. */
+  /** Returns the variables of a value for each of four neighbours. */
   #variables(id: ValueId, varying: ReadonlySet<ValueId>): readonly string[] {
     const name = this.plain(id);
     return [0, 1, 2, 3].map((lane) => varying.has(id) ? `${name}_${lane}` : name);
@@ -172,31 +172,31 @@ export class ShaderWriter {
     this.line(bindings.storeFour(s.buffer, index, this.#variables(s.value, varying)));
   }
 
-  /** Values by the order in which they come, so that equal kernels have one text. */
+  /** Numbers values by first use, so that equal kernels have equal texts. */
   #numberOf(id: ValueId | undefined): number {
     const known = this.#numbers.get(id ?? -1) ?? this.#numbers.size;
     this.#numbers.set(id ?? -1, known);
     return known;
   }
 
-  /** Names a value that is handed in. */
+  /** Names a value that is passed in. */
   given(id: ValueId, dtype: ValueType): string {
     this.#types.set(id, dtype);
     return this.plain(id);
   }
 
-  /** The variable of a value that is the same for all four neighbours. */
+  /** Returns the variable of a value that is the same for all four neighbours. */
   plain(id: ValueId): string {
     return `v${this.#numberOf(id)}`;
   }
 
-  /** The variable of a value. */
+  /** Returns the variable of a value. */
   #value(id: ValueId): string {
     const name = `v${this.#numberOf(id)}`;
     return this.#lane?.varying.has(id) ? `${name}_${this.#lane.at}` : name;
   }
 
-  /** Compilers add numbers that they know last: (x − y) + 10⁻⁶ becomes (x + 10⁻⁶) − y, which is another number. */
+  /** Compilers combine constants: (x − y) + 10⁻⁶ becomes (x + 10⁻⁶) − y, which is a different number */
   #constant(value: number | bigint | boolean, dtype: ValueType): string {
     const text = constantText(value, dtype, this.helpers);
     const isKnown = dtype === "float32" && value !== 0 && Number.isFinite(value);
@@ -277,7 +277,7 @@ export class ShaderWriter {
     this.#readSince.clear();
   }
 
-  /** Invocations that are behind still read what others go on to write. */
+  /** Slower invocations still read what faster ones would overwrite */
   #meetBefore(body: readonly Statement[]): void {
     const { bindings } = this.setting;
     if (buffersOf(body, "store").some((id) => this.#readSince.has(bindings.ownerOf(id)))) {
@@ -325,7 +325,7 @@ export class ShaderWriter {
     loop.reductions.forEach((r) => this.#closeReduction(r));
   }
 
-  /** argmax and argmin compare values of another type than their result. */
+  /** argmax and argmin compare values of another type than their result */
   #valueType(loop: Loop, r: Reduction): ValueType {
     if (r.op !== "argmax" && r.op !== "argmin") return r.dtype;
     return valueTypes(loop.body).get(r.value) ?? this.#typeOf(r.value);
@@ -361,10 +361,10 @@ export class ShaderWriter {
     return `if (${wins}) { ${acc} = ${value}; ${at} = ${index}; }`;
   }
 
-  /** Combines the accumulators of all invocations, by halves, and gives everyone the result. */
+  /** Combines the accumulators of all invocations, by halves, and broadcasts the result. */
   #shareReduction(r: Reduction, dtype: ValueType): void {
     const type = registerType(dtype);
-    // bool cannot lie in workgroup memory of every implementation
+    // Not every implementation supports bool in workgroup memory
     const stored = type === "bool" ? "u32" : type;
     const values = `shared_${stored}`;
     this.#shared.set(values, stored);

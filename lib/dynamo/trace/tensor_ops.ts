@@ -73,8 +73,8 @@ export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[
 const FILLS: ReadonlyMap<string, number> = new Map([["full", 1], ["fullLike", 1], ["newFull", 2]]);
 
 /**
- * A new tensor of floats, filled with an element that the graph computes; null for other calls. Without a type the value
- * itself decides on one, since 2.0 is 2 in JavaScript: it is taken for no integer then.
+ * Calls ops that create a tensor of floats filled with an element of the graph; null for other calls. Without a type
+ * the value itself determines one: since 2.0 is 2 in JavaScript, it is not treated as an integer.
  */
 function filledWithElement(m: Interpreter, target: CallTarget, args: readonly Value[]): Value | null {
   const at = FILLS.get(target.definition.name) ?? -1, value = args[at], [first] = args;
@@ -97,7 +97,7 @@ function isAbsent(value: Value | null): boolean {
   return value === null || (value.kind === "constant" && (value.value === undefined || value.value === null));
 }
 
-/** A new tensor at which a history begins, as `requiresGrad: true` asks for; null for other calls. */
+/** Creates a tensor at which a history begins, for `requiresGrad: true`; null for other calls. */
 function madeAsLeaf(m: Interpreter, target: CallTarget, args: readonly Value[]): Value | null {
   const options = args.at(-1);
   if (options?.kind !== "object" || options.exotic.kind !== "plain") return null;
@@ -108,12 +108,12 @@ function madeAsLeaf(m: Interpreter, target: CallTarget, args: readonly Value[]):
     Object.fromEntries(others.map((key) => [key, m.plainProperty(options, key) ?? UNDEFINED])),
   );
   const made = callOp(m, target, args.with(-1, left), false);
-  // Integers alone are meant to be floats then
+  // Integers alone mean floats here
   const isLeaf = made.kind === "tensor" && isDifferentiable(made.meta.dtype);
   return isLeaf ? beginHistory(m, made) : breakGraph("gradientState", "a leaf that requires grad is made");
 }
 
-/** The same with arguments that are nodes already. */
+/** The same with arguments that are already nodes. */
 export function callResolved(
   m: Interpreter,
   { definition: called, inplace }: CallTarget,
@@ -129,8 +129,8 @@ export function callResolved(
   const [first] = tensorArguments(args);
   if (inplace && first && runsOnHost({ definition, args })) {
     checkInplace(first.value, inferResults(m, definition, args));
-    // A host op writes nothing, so the result is copied by a node, which keeps the order of writes. The tape would
-    // save a copy of the overwritten elements
+    // A host op writes nothing, so a node copies its result, which preserves the order of writes. The tape would save a
+    // copy of the overwritten elements
     const recorded = m.gradEnabled && tensorArguments(args).some(({ value }) => requiresGrad(m, value));
     const given = recorded ? withCopyOf(m, first.value, args) : args;
     const result = callResolved(m, { definition, inplace: false }, given);
@@ -150,7 +150,7 @@ export function callResolved(
   return underAutocast(m, definition, args, { region: m.autocast, method });
 }
 
-/** The arguments with a copy in the place of one of them. */
+/** Replaces one of the arguments by a copy. */
 function withCopyOf(m: Interpreter, one: GraphValue, args: Resolved): Resolved {
   const copy = callOp(m, m.opNamed("clone"), [tracedTensor(m, one)], true);
   if (copy.kind !== "tensor") return breakGraph("tensorMethod", "clone");
@@ -158,7 +158,7 @@ function withCopyOf(m: Interpreter, one: GraphValue, args: Resolved): Resolved {
   return mapArguments(args, (value) => value.node === one.node ? shown : value);
 }
 
-/** A call that changes the layout of its first tensor in place. */
+/** Makes a call that changes the layout of its first tensor in place. */
 function changeLayout(m: Interpreter, definition: OpDefinition, args: Resolved): Value {
   const begun = beginChange(m, definition, args), { tensor } = begun, node = m.output.nodeOf(tensor);
   if (m.gradEnabled && tensor.requiresGrad) checkLeaf(m, new GraphValue(node, tensor.meta));
@@ -170,7 +170,7 @@ function changeLayout(m: Interpreter, definition: OpDefinition, args: Resolved):
   return tensor;
 }
 
-/** A call whose result sizes depend on elements. */
+/** Makes a call whose result sizes depend on elements. */
 function dataDependent(
   m: Interpreter,
   definition: OpDefinition,
@@ -195,7 +195,7 @@ function dataDependent(
   return callOp(m, m.opNamed("copy_"), [tracedTensor(m, first.value), result], true);
 }
 
-/** Several results as an array that has them by name, too. */
+/** Returns several results as an array that also has them by name. */
 export function namedArray(
   m: Interpreter,
   definition: OpDefinition,
@@ -210,7 +210,7 @@ export function namedArray(
   return array;
 }
 
-/** A call in a region of autocast, which converts its arguments or looks at what it is composed of. */
+/** Makes a call under autocast, which converts its arguments, or those of the calls that it is composed of. */
 function underAutocast(
   m: Interpreter,
   definition: OpDefinition,
@@ -237,7 +237,7 @@ function underAutocast(
   }
 }
 
-/** The calls that an op is composed of, each as the region has it. */
+/** Makes the calls that an op is composed of, under autocast. */
 function composed(m: Interpreter, definition: OpDefinition, args: Resolved, region: AutocastType): Value {
   const { implementation } = definition;
   if (implementation.kind !== "composite") return breakGraph("tensorMethod", definition.name);
@@ -279,7 +279,7 @@ function scalarOperand(m: Interpreter, value: NumberValue, beside: readonly Valu
   return new GraphValue(node, known.tensor);
 }
 
-/** An element as an operand: a size, or a tensor without history that stands for a number. */
+/** Returns an element as an operand: a size, or a tensor without history that represents a number. */
 function itemOperand(
   m: Interpreter,
   item: ItemValue,
@@ -298,7 +298,7 @@ function itemOperand(
   return operand;
 }
 
-/** A tensor without history. */
+/** Returns a tensor without history. */
 function detached(m: Interpreter, tensor: TensorValue): GraphValue {
   const known = callOp(m, m.opNamed("detach"), [tensor], true);
   return known.kind === "tensor"
@@ -315,7 +315,7 @@ function append(m: Interpreter, target: CallTarget, args: Resolved, method: bool
   );
   if (!made || !isUntracked(m, target, made)) return value;
   const cut = (each: Value): Value => {
-    // A view in a graph knows the operation that made it, even where it knows no base tensor
+    // A view in a graph knows the operation that created it, even if it knows no base tensor
     if (each.kind === "tensor" && each.requiresGrad) {
       breakGraph("gradientState", "a view with a history in a region of inference");
     }
@@ -392,13 +392,13 @@ function appendCall(m: Interpreter, target: CallTarget, given: Resolved, method:
   return namedArray(m, definition, values);
 }
 
-/** Elements that are read from here on may be others. */
+/** Invalidates elements that were read: later reads may differ. */
 function forgetElements(m: Interpreter): void {
   m.output.items.clear();
   m.output.hostCalls.clear();
 }
 
-/** Copies what was read as a number and is about to be written: its element is taken when the graph has run. */
+/** Copies a tensor that was read as a number and is about to be written: its element is read when the graph has run. */
 function keepReadElements(m: Interpreter, target: Node): void {
   for (const item of m.output.readLater) {
     const { tensor } = item;
@@ -418,7 +418,7 @@ function remember(m: Interpreter, tensor: TensorValue): TensorValue {
   return tensor;
 }
 
-/** The arguments with numbers that stand beside 0-d floats converted to their type, as eager numbers are. */
+/** Converts numbers next to 0-d floats to their type, as in eager execution. */
 function withFittingScalars(m: Interpreter, definition: OpDefinition, args: Resolved): Resolved {
   const isScalar = (value: GraphValue) => m.output.scalars.has(value.node);
   const tensors = tensorArguments(args).map(({ value }) => value);
@@ -437,7 +437,7 @@ function withFittingScalars(m: Interpreter, definition: OpDefinition, args: Reso
   return mapArguments(args, (value) => isScalar(value) ? converted(m, value, type) : value);
 }
 
-/** A tensor in another floating type. */
+/** Converts a tensor to another floating type. */
 function converted(m: Interpreter, value: GraphValue, dtype: DType): GraphValue {
   const { shape, device } = value.meta, tensor: TensorMeta = contiguousMeta(shape, dtype, device);
   const grad = m.gradEnabled && requiresGrad(m, value);
@@ -454,7 +454,10 @@ function converted(m: Interpreter, value: GraphValue, dtype: DType): GraphValue 
   return new GraphValue(node, tensor);
 }
 
-/** A float64 scalar takes the place of a number only beside floating tensors that have dimensions; masks do not count. */
+/**
+ * Returns whether float64 scalars can replace numbers: only next to floating tensors with dimensions; masks do not
+ * count.
+ */
 function scalarsFit(m: Interpreter, args: Resolved): boolean {
   const others = tensorArguments(args).filter(({ value }) => !m.output.scalars.has(value.node))
     .map(({ value }) => value.meta);
@@ -470,7 +473,7 @@ function plainMeta({ requiresGrad: _, ...meta }: ComposedMeta): TensorMeta {
   return meta;
 }
 
-/** A traced tensor for a node that was appended by other means. */
+/** Returns a traced tensor for a node that was appended by other means. */
 export function tensorOfNode(m: Interpreter, node: Node): TensorValue {
   const { value } = node.meta;
   if (value.kind !== "tensor") return breakGraph("tensorMethod", `a result of kind ${value.kind}`);

@@ -1,7 +1,7 @@
 /**
- * Checks inputs that a trace writes to, and those that show their memory. Invariant: an input has the same history at
- * the end of its graph as at the beginning, so that a compiled call may be one node of the tape, which takes the
- * histories of its inputs once.
+ * Checks inputs that a trace writes to, and those that alias them. Invariant: an input has the same history at the end
+ * of its graph as at the beginning, so that a compiled call may be one node of the tape, which takes the histories of
+ * its inputs once.
  */
 import { type Node, writtenBy } from "../../graph/node.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
@@ -13,7 +13,7 @@ import type { OutputGraph } from "./output_graph.ts";
 import { Restart } from "./restart.ts";
 import { shownInput } from "./shown_nodes.ts";
 
-/** Guards what a graph with these results writes to. Throws Restart where the tape has to follow a write. */
+/** Guards the inputs that a graph with these results writes to. Throws Restart if the tape has to follow a write. */
 export function guardWrites(machine: Interpreter, output: OutputGraph, results: readonly Node[]): void {
   const tensors = output.inputs.flatMap((input) => input.kind === "tensor" ? [input.value] : []);
   guardRecordedWrites(machine, output, tensors);
@@ -26,8 +26,8 @@ export function guardWrites(machine: Interpreter, output: OutputGraph, results: 
 }
 
 /**
- * Ends the trace at a call that needs a gradient of a tensor without one; throws Restart where it may have one by a write to
- * memory that it shows.
+ * Ends the trace at a call that needs a gradient of a tensor without one; throws Restart if a write to memory that it
+ * aliases may give it one.
  */
 export function refuseWithoutHistory(m: Interpreter, call: string): never {
   guardWrites(m, m.output, []);
@@ -35,7 +35,7 @@ export function refuseWithoutHistory(m: Interpreter, call: string): never {
 }
 
 /**
- * Guards recorded writes: other inputs that show the memory would require grad as well, and a view would pass its
+ * Guards recorded writes: other inputs that alias the memory would require grad as well, and a view would pass its
  * history on to its base.
  */
 function guardRecordedWrites(
@@ -60,7 +60,7 @@ function guardRecordedWrites(
   }
 }
 
-/** A write without a gradient gives every view of that memory a new history, without the hooks of its former one. */
+/** Guards writes without a gradient, which give every view of that memory a new history, without its earlier hooks. */
 function guardViews(output: OutputGraph, tensors: readonly TensorValue[]): void {
   const writes = writesToInputs(output);
   if (writes.length === 0) return;
@@ -78,7 +78,7 @@ function guardViews(output: OutputGraph, tensors: readonly TensorValue[]): void 
 }
 
 interface Write {
-  /** The input that is written to, or that shows what is. */
+  /** The written input, or one that aliases it. */
   readonly tensor: Tensor;
   readonly source: Source;
   /** Number of the instruction. */
@@ -96,7 +96,7 @@ function writesToInputs(output: OutputGraph): Write[] {
   });
 }
 
-/** Returns whether a tensor was made in the trace, with a history. */
+/** Returns whether a tensor was created in the trace, with a history. */
 function isRecorded(tensor: TensorValue | undefined): boolean {
   return tensor !== undefined && tensor.requiresGrad && tensor.real === null;
 }
