@@ -9,7 +9,7 @@ import type { Connection, GroupCall, Pending } from "./transport.ts";
 
 const OVER: Pending = { poll: () => true, wait: () => -1, finished: () => Promise.resolve(-1) };
 
-/** The connection of a process that has nobody to talk to. */
+/** The connection of a process without peers. */
 export const ALONE: Connection = {
   rank: 0,
   size: 1,

@@ -21,16 +21,16 @@ export interface AttentionStyle {
    * one layer with the features of queries, keys and values in sequence.
    */
   readonly heads: Readonly<Record<string, number | readonly number[]>>;
-  /** The linear layer that takes the values of all heads. */
+  /** The linear layer that receives the values of all heads. */
   readonly output: string;
   /** Fields of the module that count heads, or features of all heads: each becomes the rank's share. */
   readonly fields?: readonly string[];
   /**
-   * Other parameters, or layers with some, that are used on heads and read nothing else, as norms of queries and keys are:
-   * their gradients are added up.
+   * Other parameters, or layers with some, that are used only on heads, like norms of queries and keys: their gradients
+   * are summed.
    */
   readonly onHeads?: readonly string[];
-  /** Other parameters, or layers with some, that are used before the projections or behind the output. */
+  /** Other parameters, or layers with some, that are used before the projections or after the output. */
   readonly whole?: readonly string[];
 }
 
@@ -38,7 +38,7 @@ function checkHeads(heads: number, { path, division: { group } }: Place): void {
   checkDivides(`a number of heads of ${path}`, heads, group);
 }
 
-/** A mask for each sequence and head, of which a rank has some heads; other masks are for all. */
+/** Returns the rank's part of a mask per sequence and head; other masks are for all. */
 function ownMask(mask: Tensor | null | undefined, heads: number, group: ProcessGroup): Tensor | null {
   if (!mask || mask.ndim !== 3) return mask ?? null;
   const [rows = 0, length = 0, keys = 0] = mask.shape, own = heads / group.size;
@@ -76,7 +76,7 @@ export function divideMultihead(layer: MultiheadAttention, place: Place): void {
   };
 }
 
-/** The layer at a path below a module. */
+/** Returns the layer at a path below a module. */
 function layerAt(module: Module, name: string, { path }: Place): Linear {
   const found = module.namedModules().find(([each]) => each === name)?.[1];
   if (found instanceof Linear) return found;
@@ -88,7 +88,7 @@ function layerAt(module: Module, name: string, { path }: Place): Linear {
 const isAt = (path: string, names: readonly string[]): boolean =>
   names.some((name) => path === name || path.startsWith(`${name}.`));
 
-/** Places of parameters that ranks use on their heads. Throws DynError for parameters that no list has. */
+/** Returns the parameters that ranks use on their heads. Throws DynError for parameters in no list. */
 function usedOnHeads(module: Module, style: AttentionStyle, { path }: Place): Held[] {
   const { heads, output, onHeads = [], whole = [] } = style, found: Held[] = [];
   for (const [below, owner] of module.namedModules()) {
@@ -123,7 +123,7 @@ function divideFields(module: Module, fields: readonly string[], { path, divisio
   }
 }
 
-/** Divides a module that makes queries, keys and values by linear layers. */
+/** Divides a module that computes queries, keys and values by linear layers. */
 export function divideAttention(module: Module, style: AttentionStyle, place: Place): void {
   const { division, path } = place, { group } = division, held = usedOnHeads(module, style, place);
   for (const [name, given] of Object.entries(style.heads)) {

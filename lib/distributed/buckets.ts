@@ -20,7 +20,7 @@ export type NamedParameter = readonly [name: string, parameter: Parameter];
 
 interface Bucket {
   readonly members: readonly NamedParameter[];
-  /** All gradients behind each other, and each of them in there. */
+  /** All gradients, concatenated, and each of them as a part. */
   readonly flat: Tensor;
   readonly views: readonly Tensor[];
 }
@@ -28,13 +28,13 @@ interface Bucket {
 /** Options of averaging. */
 export interface BucketOptions {
   readonly group: ProcessGroup;
-  /** The most bytes of a bucket, unless one parameter has more. */
+  /** Maximum number of bytes of a bucket, unless a single parameter is larger. */
   readonly bytes: number;
-  /** Whether ranks tell each other which parameters nobody has used. */
+  /** Whether ranks exchange which parameters are unused. */
   readonly findUnused: boolean;
 }
 
-/** Parameters of one type, last ones first, as many as a bucket takes. */
+/** Divides parameters into lists of one type, last ones first, as many as fit into a bucket. */
 function divided(parameters: readonly NamedParameter[], bytes: number): NamedParameter[][] {
   const found: NamedParameter[][] = [];
   let left = 0, before: Parameter | undefined;
@@ -74,7 +74,7 @@ export class GradientBuckets {
   readonly #used = new Set<Parameter>();
   #works: Work[] = [];
 
-  /** Takes the parameters in the order of the model. */
+  /** Receives the parameters in the order of the model. */
   constructor(parameters: readonly NamedParameter[], options: BucketOptions) {
     this.#options = options;
     this.#parameters = parameters;
@@ -82,12 +82,12 @@ export class GradientBuckets {
     handOnTogether(this.#buckets.map(({ members }) => members.map(([, each]) => each)));
   }
 
-  /** The place of a parameter's bucket in the order in which they are averaged. */
+  /** Returns the position of a parameter's bucket in the order in which buckets are averaged. */
   indexOf(parameter: Parameter): number {
     return this.#buckets.findIndex(({ members }) => members.some(([, each]) => each === parameter));
   }
 
-  /** Begins a pass. Throws DynError where the former one has come to some parameters only. */
+  /** Begins a pass. Throws DynError if the previous one reached only some of the parameters. */
   begin(): void {
     if (this.#ready.size > 0) {
       const missing = this.#parameters.filter(([, each]) => !this.#ready.has(each)).map(([name]) => name);
@@ -99,17 +99,17 @@ export class GradientBuckets {
     }
   }
 
-  /** Hears of a gradient, also in passes that do not average. */
+  /** Marks a parameter as used, also in passes that do not average. */
   use(parameter: Parameter): void {
     this.#used.add(parameter);
   }
 
-  /** Takes parameters that this pass does not come to as done. */
+  /** Marks parameters that this pass does not reach as done. */
   skip(parameters: readonly Parameter[]): void {
     for (const each of parameters) this.add(each);
   }
 
-  /** Takes a gradient as done; starts and ends what can be. */
+  /** Marks a gradient as done; starts and finishes the averages that are ready. */
   add(parameter: Parameter): void {
     this.#ready.add(parameter);
     for (const bucket of this.#buckets.slice(this.#works.length)) {
@@ -125,7 +125,7 @@ export class GradientBuckets {
     this.#end();
   }
 
-  /** Takes part in a pass of other ranks, with zeros and without taking the means. */
+  /** Takes part in a pass of other ranks, with zeros and without using the means. */
   follow(): void {
     for (const { flat } of this.#buckets) {
       noGrad(() => flat.zero_());
@@ -138,7 +138,7 @@ export class GradientBuckets {
     this.#works.push(allReduce(flat, { op: "avg", group: this.#options.group, asyncOp: true }));
   }
 
-  /** Waits for all buckets; tells which parameters some rank has used. */
+  /** Waits for all buckets; returns which parameters some rank has used. */
   #wait(): (parameter: Parameter) => boolean {
     const works = this.#works, isUsed = this.#usedSomewhere();
     this.#works = [];
@@ -148,7 +148,7 @@ export class GradientBuckets {
     return isUsed;
   }
 
-  /** Waits for all buckets and hands the means out. */
+  /** Waits for all buckets and writes the means to the gradients. */
   #end(): void {
     const isUsed = this.#wait();
     noGrad(() => {

@@ -1,7 +1,7 @@
 /**
- * Collectives as ops, which graphs hold and differentiate: those behind `distributed.functional`, and those by which
- * layers and parameters are divided. Invariants: all ranks make the same calls in the same order, including those of
- * backward passes; a compiled graph waits for one only where its result is read.
+ * Collectives as ops, which graphs contain and differentiate: those used by `distributed.functional`, and those that
+ * divide layers and parameters. Invariants: all ranks make the same calls in the same order, including those of
+ * backward passes; a compiled graph waits for one only when its result is read.
  */
 import { refuseChoice } from "../base/checked_input.ts";
 import { customOp } from "../autograd/custom_op.ts";
@@ -23,13 +23,13 @@ const called = (group: number) =>
 /** Returns the tensor to send in a call that may be asynchronous: the program may write to its tensor meanwhile. */
 const kept = (x: Tensor): Tensor => isGathering() ? ops.clone(x).contiguous() : x.contiguous();
 
-/** A result, and the work that fills it in. */
+/** A result, and the work that computes it. */
 function begun(result: Tensor, work: Work): Tensor {
   noteBegun(() => work.wait());
   return result;
 }
 
-/** Results with other sizes along the first dimension. */
+/** Creates results with other sizes along the first dimension. */
 function rowsOf(x: Tensor, rows: number): Tensor {
   return x.newEmpty([rows, ...x.shape.slice(1)]);
 }
@@ -55,7 +55,7 @@ function reduced(x: Tensor, op: ReduceOpName, group: number): Tensor {
   return begun(x, collectives.allReduce(x, { ...called(group), op }));
 }
 
-/** Takes the elements of one rank, in place. */
+/** Broadcasts the elements of one rank, in place. */
 function spread(x: Tensor, src: number, group: number): Tensor {
   return begun(x, collectives.broadcast(x, src, called(group)));
 }
@@ -85,7 +85,7 @@ export const allReduceOp = customOp(
 );
 allReduceOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
 
-/** A mean over ranks. The bucket is for graphs: they join the calls of one. */
+/** A mean over ranks. The bucket tells graphs which calls to join. */
 const averageOp = customOp(
   "distributed::average",
   (x: Tensor, _bucket: number, group: number): Tensor => reduced(copied(x), "avg", group),
@@ -93,7 +93,7 @@ const averageOp = customOp(
 );
 averageOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
 
-/** The second argument says how gradients of ranks become one. */
+/** The second argument says how the gradients of ranks are combined. */
 export const allGatherOp = customOp(
   "distributed::all_gather",
   (x: Tensor, _op: ReduceOpName, group: number): Tensor => {
@@ -126,7 +126,7 @@ export const broadcastOp = customOp(
 );
 broadcastOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
 
-/** The sum on one rank, zeros on the others: what broadcasting is transposed. */
+/** The sum on one rank, zeros on the others: the transpose of broadcasting. */
 const reduceOp = customOp("distributed::reduce", (x: Tensor, dst: number, group: number): Tensor => {
   const options = called(group), sent = ops.clone(x).contiguous();
   const isRoot = getGroupRank(options.group, dst) === options.group.rank;
@@ -142,7 +142,9 @@ export const allToAllOp = customOp("distributed::all_to_all", (x: Tensor, group:
 }, OPTIONS);
 allToAllOp.registerFake((x: Tensor, group: number) => rowsOf(x, checkedRows(x, groupNamed(group).size)));
 
-/** A tensor that all ranks have, for each to compute another part with: gradients of the parts are added up. */
+/**
+ * A tensor that is equal on all ranks, each of which computes another part from it: gradients of the parts are summed.
+ */
 const enterOp = customOp(
   "distributed::enter_parts",
   (x: Tensor, _group: number): Tensor => ops.clone(x),
@@ -150,7 +152,7 @@ const enterOp = customOp(
 );
 enterOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
 
-/** The sum of what ranks have computed, of which all have the same gradient. */
+/** The sum of the ranks' results, whose gradient is equal on all ranks. */
 const leaveOp = customOp(
   "distributed::leave_parts",
   (x: Tensor, group: number): Tensor => reduced(copied(x), "sum", group),
@@ -201,25 +203,25 @@ const leaves: SharedOp = transposing(leaveOp, {
   transposed: (rest) => ({ op: enters, rest }),
 });
 
-/** Marks a tensor that all ranks have alike, as the input of divided computations. */
+/** Marks a tensor that is equal on all ranks as the input of divided computations. */
 export function enterParts(x: Tensor, group: ProcessGroup): Tensor {
   return enterOp(x, group.name);
 }
 
-/** The sum of parts, which ranks have alike. */
+/** Returns the sum of parts, which is equal on all ranks. */
 export function leaveParts(x: Tensor, group: ProcessGroup): Tensor {
   return leaveOp(x, group.name);
 }
 
 /**
- * The vectors of all ranks behind each other, whose gradients are means: each rank has a loss of its own, on data of its
- * own.
+ * Returns the concatenated vectors of all ranks, whose gradients are averaged: each rank has its own loss on its own
+ * data.
  */
 export function gatherShards(x: Tensor, group: ProcessGroup): Tensor {
   return allGatherOp(x, "avg", group.name);
 }
 
-/** The mean of a tensor over ranks. Graphs join the calls of a bucket, whatever their size. */
+/** Returns the mean of a tensor over ranks. Graphs join the calls of a bucket, whatever their size. */
 export function averageOfBucket(x: Tensor, group: ProcessGroup, bucket: number): Tensor {
   return averageOp(x, bucket, group.name);
 }

@@ -31,11 +31,11 @@ export const ReduceOp = {
 export interface CollectiveOptions {
   /** The processes that take part; default: all. */
   readonly group?: ProcessGroup | null;
-  /** Whether the program goes on while the call does; default false. Tensors are not to be touched meanwhile. */
+  /** Whether the call returns before it is complete; default false. The tensors must not be accessed until then. */
   readonly asyncOp?: boolean;
   /**
-   * When the program waits: at once, so that nobody else has to see to the call; behind other parts of a graph; or who
-   * knows when.
+   * When the program waits: at once, so that nothing else has to wait for the call; after other parts of a graph; or at
+   * an unknown time.
    *
    * @internal
    */
@@ -50,13 +50,13 @@ export interface ReduceOptions extends CollectiveOptions {
 
 /** Options of `scatter`. */
 export interface ScatterOptions extends CollectiveOptions {
-  /** Whose list it is, as a rank among all processes; default 0. */
+  /** The rank, among all processes, that has the list; default 0. */
   readonly src?: number;
 }
 
 /** Options of `gather`. */
 export interface GatherOptions extends CollectiveOptions {
-  /** Who gets the list, as a rank among all processes; default 0. */
+  /** The rank, among all processes, that receives the list; default 0. */
   readonly dst?: number;
 }
 
@@ -66,7 +66,7 @@ export interface Joined {
   readonly connection: Connection;
 }
 
-/** The group of a call. Throws DynError where this process is not in it. */
+/** Returns the group of a call. Throws DynError if this process is not in it. */
 export function joinedGroup(given: ProcessGroup | null | undefined): Joined {
   const group = given ?? worldGroup(), { connection } = group;
   if (connection) return { group, connection };
@@ -75,7 +75,7 @@ export function joinedGroup(given: ProcessGroup | null | undefined): Joined {
   );
 }
 
-/** The type and shape of a tensor, as errors have them. */
+/** Formats the type and shape of a tensor for errors. */
 export function described({ dtype, shape }: Tensor): string {
   return `${dtype} [${shape.join(", ")}]`;
 }
@@ -91,7 +91,7 @@ function checkOp(op: ReduceOpName, dtype: DType): void {
   if (!fits) throw new DynError(`Expected a type that ${op} is defined for but found ${dtype}`);
 }
 
-/** A thread takes the processor from the program for longer than as many bytes take once they are waited for. */
+/** Below this many bytes, starting a thread takes longer than waiting for the call. */
 const SMALL = 4096;
 
 /** One collective. */
@@ -101,7 +101,7 @@ interface Collective {
   readonly options: CollectiveOptions;
   readonly joined: Joined;
   readonly op?: ReduceOpName;
-  /** The rank in the group that has another part than all others. */
+  /** The rank in the group whose part differs from all others. */
   readonly root?: number;
   /** The contribution or result of each rank, of the same size on all of them. */
   readonly part: Tensor;
@@ -112,7 +112,7 @@ interface Collective {
 
 function run(call: Collective): Work {
   const { kind, name, options, joined: { connection }, op = "sum", root, part, receive } = call;
-  // MPI reads and writes memories of their own
+  // MPI reads and writes memory of its own
   const overlaps = call.send && receive && call.send.storage === receive.tensor.storage;
   const send = overlaps ? call.send.detach().clone() : call.send;
   const { asyncOp = false, waits = asyncOp ? "late" : "at once" } = options;
@@ -142,11 +142,11 @@ function run(call: Collective): Work {
   return work;
 }
 
-/** The group of a call. Throws DynError unless its options are an object. */
+/** Returns the group of a call. Throws DynError unless its options are an object. */
 const groupOf = (name: string, options: CollectiveOptions): Joined =>
   joinedGroup(optionsOf(name, options).group);
 
-/** Reduces a tensor over all ranks, in place: all get the same bits, as torch.distributed.all_reduce. */
+/** Reduces a tensor over all ranks, in place: all receive the same bits, like torch.distributed.all_reduce. */
 export function allReduce(tensor: Tensor, options: ReduceOptions = {}): Work {
   const joined = groupOf("allReduce", options), { op = "sum" } = options;
   checkTensor(tensor, "allReduce");
@@ -155,7 +155,7 @@ export function allReduce(tensor: Tensor, options: ReduceOptions = {}): Work {
   return run({ kind: "allReduce", name: "allReduce", options, joined, op, part: tensor, receive });
 }
 
-/** Copies the tensor of rank `src` of all processes to the others, in place, as torch.distributed.broadcast. */
+/** Copies the tensor of rank `src` of all processes to the others, in place, like torch.distributed.broadcast. */
 export function broadcast(tensor: Tensor, src: number, options: CollectiveOptions = {}): Work {
   const joined = groupOf("broadcast", options), root = getGroupRank(joined.group, src);
   const isRoot = root === joined.connection.rank;
@@ -163,7 +163,7 @@ export function broadcast(tensor: Tensor, src: number, options: CollectiveOption
   return run({ kind: "broadcast", name: "broadcast", options, joined, root, part: tensor, receive });
 }
 
-/** Reduces over all ranks into the tensor of rank `dst`; those of others stay, as torch.distributed.reduce. */
+/** Reduces over all ranks into the tensor of rank `dst`; other tensors are unchanged, like torch.distributed.reduce. */
 export function reduce(tensor: Tensor, dst: number, options: ReduceOptions = {}): Work {
   const joined = groupOf("reduce", options), { op = "sum" } = options, root = getGroupRank(joined.group, dst);
   checkOp(op, tensor.dtype);
@@ -172,7 +172,9 @@ export function reduce(tensor: Tensor, dst: number, options: ReduceOptions = {})
   return run({ kind: "reduce", name: "reduce", options, joined, op, root, part: tensor, receive });
 }
 
-/** Copies the tensors of all ranks into lists on all of them, in the order of ranks, as torch.distributed.all_gather. */
+/**
+ * Copies the tensors of all ranks into lists on all of them, in the order of ranks, like torch.distributed.all_gather.
+ */
 export function allGather(
   tensorList: readonly Tensor[],
   tensor: Tensor,
@@ -204,7 +206,7 @@ function checkWhole(whole: Tensor, part: Tensor, size: number): void {
 }
 
 /**
- * Copies the inputs of all ranks behind each other into the output, which has as many times the elements, as
+ * Concatenates the inputs of all ranks in the output, which has as many times the elements, like
  * torch.distributed.all_gather_into_tensor.
  */
 export function allGatherIntoTensor(output: Tensor, input: Tensor, options: CollectiveOptions = {}): Work {
@@ -222,7 +224,7 @@ export function allGatherIntoTensor(output: Tensor, input: Tensor, options: Coll
   });
 }
 
-/** Reduces lists over all ranks; rank r gets entry r, as torch.distributed.reduce_scatter. */
+/** Reduces lists over all ranks; rank r receives entry r, like torch.distributed.reduce_scatter. */
 export function reduceScatter(
   output: Tensor,
   inputList: readonly Tensor[],
@@ -234,7 +236,7 @@ export function reduceScatter(
   });
 }
 
-/** Reduces inputs over all ranks; rank r gets part r of as many, as torch.distributed.reduce_scatter_tensor. */
+/** Reduces inputs over all ranks; rank r receives part r of as many, like torch.distributed.reduce_scatter_tensor. */
 export function reduceScatterTensor(output: Tensor, input: Tensor, options: ReduceOptions = {}): Work {
   return reduceParts("reduceScatterTensor", { output, options }, (size) => {
     checkWhole(input, output, size);
@@ -242,7 +244,7 @@ export function reduceScatterTensor(output: Tensor, input: Tensor, options: Redu
   });
 }
 
-/** Reduces what `parts` gives, one part for each of so many ranks, and keeps the own one. */
+/** Reduces the results of `parts`, one part for each rank, and keeps this rank's part. */
 function reduceParts(
   name: string,
   { output, options }: { readonly output: Tensor; readonly options: ReduceOptions },
@@ -256,7 +258,7 @@ function reduceParts(
 }
 
 /**
- * Sends entry r of the input to rank r, whose output gets it at the place of the sender, as torch.distributed.all_to_all.
+ * Sends entry r of the input to rank r, which stores it at the index of the sender, like torch.distributed.all_to_all.
  * All tensors have one shape.
  */
 export function allToAll(
@@ -273,7 +275,7 @@ export function allToAll(
   return run({ kind: "allToAll", name: "allToAll", options, joined, part, send, receive });
 }
 
-/** The same with the parts for all ranks behind each other in one tensor, as torch.distributed.all_to_all_single. */
+/** The same with the parts for all ranks concatenated in one tensor, like torch.distributed.all_to_all_single. */
 export function allToAllSingle(output: Tensor, input: Tensor, options: CollectiveOptions = {}): Work {
   const joined = groupOf("allToAllSingle", options), { size } = joined.group;
   if (described(output) !== described(input) || (input.shape[0] ?? 1) % size !== 0) {
@@ -306,7 +308,7 @@ function checkRootList(list: readonly Tensor[] | null, isRoot: boolean): void {
   );
 }
 
-/** Sends entry r of the list of rank `src` to rank r; the others give null, as torch.distributed.scatter. */
+/** Sends entry r of the list of rank `src` to rank r; the others pass null, like torch.distributed.scatter. */
 export function scatter(
   tensor: Tensor,
   scatterList: readonly Tensor[] | null = null,
@@ -319,7 +321,7 @@ export function scatter(
   return run({ kind: "scatter", name: "scatter", options, joined, root, part: tensor, send, receive });
 }
 
-/** Copies the tensors of all ranks into the list of rank `dst`; the others give null, as torch.distributed.gather. */
+/** Copies the tensors of all ranks into the list of rank `dst`; the others pass null, like torch.distributed.gather. */
 export function gather(
   tensor: Tensor,
   gatherList: readonly Tensor[] | null = null,
@@ -341,7 +343,7 @@ export function gather(
   });
 }
 
-/** Waits until all ranks are there, as torch.distributed.barrier. */
+/** Waits until all ranks have called it, like torch.distributed.barrier. */
 export function barrier(options: CollectiveOptions = {}): Work {
   const joined = groupOf("barrier", options), inBackground = options.asyncOp === true;
   const call = emptyCall("barrier", { signature: "barrier()", inBackground });

@@ -19,15 +19,15 @@ import { averageOfBucket } from "./collective_ops.ts";
 import * as functional from "./functional.ts";
 import { getGlobalRank, type ProcessGroup } from "./group.ts";
 
-/** Settings, as PyTorch has them. */
+/** Settings, as in PyTorch. */
 export interface DataParallelOptions {
   /** The processes; default: all. */
   readonly processGroup?: ProcessGroup | null;
   /** Whether training steps begin with the buffers of the first rank; default true. */
   readonly broadcastBuffers?: boolean;
-  /** The most that one call averages, in MiB; default 25. */
+  /** Maximum size of one averaging call, in MiB; default 25. */
   readonly bucketCapMb?: number;
-  /** Whether passes may leave parameters out, of which ranks may have different ones; default false. */
+  /** Whether passes may leave parameters unused, different ones on each rank; default false. */
   readonly findUnusedParameters?: boolean;
 }
 
@@ -47,7 +47,7 @@ interface Synchronisation {
   averages: boolean;
   /** Whether `join` runs, in which ranks may have fewer steps than others. */
   joins: boolean;
-  /** The last rank that had the last step within it. */
+  /** The last rank that had the last step within `join`. */
   last: number;
   /**
    * Number of gradients of the last pass that have arrived; 0 once all have. Not known for models that search for
@@ -64,19 +64,19 @@ function stateOf(model: DistributedDataParallel): Synchronisation {
   throw new DynError("Expected a model that was made by its constructor but found a copy of one");
 }
 
-/** Gives tensors of all ranks the elements of one, the first unless given. */
+/** Copies tensors from one rank, by default the first, to all ranks. */
 function spread(tensors: readonly Tensor[], group: ProcessGroup, from = 0): void {
   for (const each of tensors) broadcast(each, getGlobalRank(group, from), { group });
 }
 
-/** The last rank of a group that has a step to make; −1 where none has. */
+/** Returns the last rank of a group that has another step; −1 if none has. */
 function lastActive(group: ProcessGroup, isActive: boolean): number {
   const last = tensor([isActive ? group.rank : -1], { dtype: "int32", device: "cpu" });
   allReduce(last, { op: "max", group });
   return Number(last.item());
 }
 
-/** Throws where the last pass has come to some parameters only. */
+/** Throws if the last pass reached only some of the parameters. */
 function checkLastPass({ arrived, count, findsUnused }: Synchronisation): void {
   if (arrived === 0 || findsUnused) return;
   throw new DynError(
@@ -85,7 +85,7 @@ function checkLastPass({ arrived, count, findsUnused }: Synchronisation): void {
   );
 }
 
-/** Notes that a gradient of a pass has arrived. */
+/** Records that a gradient of a pass has arrived. */
 function noteArrival(state: Synchronisation): void {
   state.arrived = (state.arrived + 1) % state.count;
 }
@@ -95,7 +95,7 @@ export function beginPass(model: DistributedDataParallel): void {
   const state = stateOf(model), isStep = model.training && isGradEnabled();
   state.averages = isStep && !state.paused;
   if (!state.averages) return;
-  // Says which are missing, where no graph has averaged the others
+  // Names the missing ones, unless a graph has averaged the others
   state.buckets.begin();
   checkLastPass(state);
   if (state.joins) state.last = lastActive(state.group, true);
@@ -103,10 +103,10 @@ export function beginPass(model: DistributedDataParallel): void {
   if (state.broadcastsBuffers) noGrad(() => spread(model.module.buffers(), state.group, from));
 }
 
-/** Returns whether a pass asks other ranks for values that only the host can provide: graphs end there. */
+/** Returns whether a pass needs values of other ranks that only the host can provide: graphs end there. */
 const asksHost = ({ findsUnused, joins }: Synchronisation): boolean => findsUnused || joins;
 
-/** The same in graphs, which broadcast as functions do. */
+/** The same in graphs, which broadcast by functions. */
 export function beginPassInGraph(model: DistributedDataParallel): void {
   const state = stateOf(model), { group } = state;
   if (asksHost(state)) return beginPassOnHost(model);
@@ -119,12 +119,12 @@ export function beginPassInGraph(model: DistributedDataParallel): void {
   });
 }
 
-/** The same where graphs end. */
+/** The same outside graphs, which end there. */
 export function beginPassOnHost(model: DistributedDataParallel): void {
   beginPass(model);
 }
 
-/** Takes part in the steps of ranks that have more of them; then all have what the last one has. */
+/** Takes part in the steps of ranks that have more of them; afterwards all have the state of the last one. */
 function followOthers(model: DistributedDataParallel): void {
   const state = stateOf(model), { group, buckets, broadcastsBuffers } = state, { module } = model;
   for (let from = lastActive(group, false); from >= 0; from = lastActive(group, false)) {
@@ -135,7 +135,7 @@ function followOthers(model: DistributedDataParallel): void {
   noGrad(() => spread([...module.parameters(), ...module.buffers()], group, state.last));
 }
 
-/** Hears of a gradient that was added to what a parameter has; `bucket`: with which others it is averaged. */
+/** Handles a gradient that was added to a parameter's; `bucket`: the others that it is averaged with. */
 export function takeGradient(
   model: DistributedDataParallel,
   parameter: Parameter,
@@ -161,7 +161,7 @@ export function takeGradientInGraph(
   noteArrival(state);
 }
 
-/** The same where graphs end. */
+/** The same outside graphs, which end there. */
 export function takeGradientOnHost(model: DistributedDataParallel, parameter: Parameter): void {
   takeGradient(model, parameter, -1);
 }
@@ -174,7 +174,7 @@ export function endPass(model: DistributedDataParallel, output: unknown): void {
   buckets.skip(model.module.parameters().filter((each) => each.requiresGrad && !reached.has(each)));
 }
 
-/** Has a model hear of gradients. */
+/** Makes a model listen for gradients. */
 function listen(
   model: DistributedDataParallel,
   parameters: readonly Parameter[],
@@ -191,18 +191,18 @@ export function endPassInGraph(model: DistributedDataParallel, output: unknown):
   if (asksHost(stateOf(model))) endPassOnHost(model, output);
 }
 
-/** The same where graphs end. */
+/** The same outside graphs, which end there. */
 export function endPassOnHost(model: DistributedDataParallel, output: unknown): void {
   endPass(model, output);
 }
 
 /**
- * A model that is trained by several processes, each on data of its own, as
- * torch.nn.parallel.DistributedDataParallel: gradients are averaged while the backward pass goes on. Its state has the
- * keys of the model behind `module.`.
+ * A model that is trained by several processes, each on its own data, like torch.nn.parallel.DistributedDataParallel:
+ * gradients are averaged while the backward pass continues. Its state has the keys of the model with the prefix
+ * `module.`.
  */
 export class DistributedDataParallel<M extends Module = Module> extends Module {
-  /** Takes the model, whose parameters and buffers become those of the first rank on all ranks. */
+  /** Wraps the model; on all ranks its parameters and buffers become those of the first rank. */
   constructor(
     /** The model itself. */
     readonly module: M,
@@ -249,7 +249,8 @@ export class DistributedDataParallel<M extends Module = Module> extends Module {
   }
 
   /**
-   * Runs steps whose gradients are added up on each rank alone; the next backward pass outside of it averages the sums.
+   * Runs steps whose gradients are accumulated on each rank separately; the next backward pass outside of it averages
+   * the sums.
    */
   noSync<R>(body: () => R): R {
     const state = stateOf(this), before = state.paused;
@@ -262,9 +263,9 @@ export class DistributedDataParallel<M extends Module = Module> extends Module {
   }
 
   /**
-   * Runs the steps of this rank, of which others may have fewer or more, as torch's `join`: a rank that is done takes part
-   * in the steps of the others with gradients of zeros, of which means over all ranks are taken still. In the end all have
-   * the parameters and buffers of the rank that was done last. All ranks call it.
+   * Runs the steps of this rank, of which others may have fewer or more, like torch's `join`: a rank that has finished
+   * takes part in the steps of the others with zero gradients, which still count in the means over all ranks. In the
+   * end all have the parameters and buffers of the rank that finished last. All ranks must call it.
    */
   join<R>(body: () => R): R {
     const state = stateOf(this);

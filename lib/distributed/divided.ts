@@ -1,6 +1,6 @@
 /**
- * Whole values and norms of parameters that are divided over processes. Invariant: a part may have been cut from a
- * part, of another group: the last cut is undone first.
+ * Whole values and norms of parameters that are divided over processes. Invariant: a part may have been divided again,
+ * over another group: the last division is undone first.
  */
 import { checkPositive } from "../base/checked_numbers.ts";
 import { type Division, noteDivision } from "../nn/divided.ts";
@@ -28,7 +28,7 @@ const divisions = new Map<
   { readonly groups: readonly ProcessGroup[]; readonly division: Division }
 >();
 
-/** The norm over groups, one after the other. */
+/** Returns the norm over groups, one after the other. */
 function divisionOver(groups: readonly ProcessGroup[]): Division {
   const names = groups.map(({ name }) => name).join(" "), known = divisions.get(names);
   if (known && known.groups.every((group, k) => group === groups[k])) return known.division;
@@ -43,7 +43,7 @@ function divisionOver(groups: readonly ProcessGroup[]): Division {
   return division;
 }
 
-/** Says of which parameter one is a part, over a group. */
+/** Records that a parameter is a part of another, over a group. */
 export function noteCut(part: Tensor, whole: Tensor, group: ProcessGroup): void {
   const groups = [group, ...groupsOf.get(whole) ?? []];
   groupsOf.set(part, groups);
@@ -52,7 +52,7 @@ export function noteCut(part: Tensor, whole: Tensor, group: ProcessGroup): void 
   if (outer) parts.set(part, outer);
 }
 
-/** Says how a parameter was cut by layers. */
+/** Records how a parameter was divided by layers. */
 export function notePart(parameter: Tensor, part: Part): void {
   parts.set(parameter, part);
 }
@@ -62,7 +62,7 @@ export function partOf(parameter: Tensor): Part | undefined {
   return parts.get(parameter);
 }
 
-/** The whole of a part, on all ranks of its group, which all ask for it. */
+/** Returns the whole of a part, on all ranks of its group, which all must call it. */
 export function wholeOf(own: Tensor, { group, dim, sizes }: Part): Tensor {
   const pieces = gatherShards(own.contiguous().reshape([1, -1]), group).split(1, 0);
   const byRank = pieces.map((piece) =>

@@ -1,7 +1,7 @@
 /** Errors between processes. */
 import { DynError } from "../base/errors.ts";
 
-/** Ranks did not do the same, did not come in time, or cannot reach each other. */
+/** Ranks made different calls, timed out, or cannot reach each other. */
 export class DistributedError extends DynError {
   /** The name of the class. */
   override readonly name: string = "DistributedError";

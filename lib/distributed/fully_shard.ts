@@ -20,11 +20,11 @@ import { getGlobalRank, type ProcessGroup } from "./group.ts";
 
 /** Settings of `fullyShard`. */
 export interface FullyShardOptions {
-  /** The processes that share the parameters; default: all. */
+  /** The processes that divide the parameters; default: all. */
   readonly group?: ProcessGroup | null;
   /**
-   * Whether whole parameters are dropped behind a call and gathered again by the backward pass; default true. A
-   * compiled graph keeps what its backward pass reads.
+   * Whether whole parameters are dropped after a call and gathered again by the backward pass; default true. A compiled
+   * graph keeps those that its backward pass reads.
    */
   readonly reshardAfterForward?: boolean;
 }
@@ -35,7 +35,7 @@ interface Place {
   readonly field: string;
 }
 
-/** A parameter that is divided. */
+/** A divided parameter. */
 export interface Shard {
   /** The rank's part. */
   readonly parameter: Parameter;
@@ -55,20 +55,20 @@ export function shardOf(parameter: Tensor): Shard | undefined {
   return shards.get(parameter);
 }
 
-/** The whole elements of which a rank has the part `rank`: begin and end. */
+/** Returns the range of elements that rank `rank` holds: begin and end. */
 export function rangeOf({ shape, length }: Pick<Shard, "shape" | "length">, rank: number): [number, number] {
   const count = elements(shape);
   return [Math.min(count, rank * length), Math.min(count, (rank + 1) * length)];
 }
 
-/** Joining parts of as many bytes, and their gradients, takes longer than a call for each. */
+/** Joining parts of this many bytes, and their gradients, takes longer than separate calls. */
 const LARGE = 2 ** 18;
 
 const isLarge = ({ parameter, length }: Shard): boolean => length * itemSize(parameter.dtype) >= LARGE;
 
 /** Parameters that are gathered together: small ones in one call. */
 class ShardUnit {
-  /** Whole parameters that the backward pass reads, until gradients arrive. */
+  /** Whole parameters for the backward pass, until gradients arrive. */
   #again: readonly Tensor[] | null = null;
 
   constructor(readonly group: ProcessGroup, readonly held: readonly Shard[]) {
@@ -77,7 +77,7 @@ class ShardUnit {
     }
   }
 
-  /** The whole parameters, in memory of their own. */
+  /** Gathers the whole parameters, in memory of their own. */
   gather(): readonly Tensor[] {
     const { held, group } = this, small = held.filter((each) => !isLarge(each));
     const together = small.length > 1 ? small : [], found = new Map<Shard, Tensor>();
@@ -96,12 +96,12 @@ class ShardUnit {
     });
   }
 
-  /** The same for the backward pass, once for all that it reads of them: no temporaries of the node that asks. */
+  /** The same for the backward pass, once for all its reads: not temporaries of the requesting node. */
   again(): readonly Tensor[] {
     return this.#again ??= unwatched(() => noGrad(() => this.gather()));
   }
 
-  /** Puts tensors where the parameters stand. */
+  /** Puts tensors in place of the parameters. */
   put(tensors: readonly Tensor[]): void {
     this.held.forEach(({ places }, k) => {
       for (const { module, field } of places) Reflect.set(module, field, tensors[k]);
@@ -112,7 +112,7 @@ class ShardUnit {
 /** The units of whole parameters, by their memory. */
 const origins = new WeakMap<Storage, { readonly unit: ShardUnit; readonly index: number }>();
 
-/** A tensor that shows a whole parameter, without its elements. */
+/** A tensor that represents a whole parameter, without its elements. */
 class Dropped {
   constructor(
     readonly unit: ShardUnit,
@@ -154,7 +154,7 @@ function runWhole<R>(unit: ShardUnit, { drops }: { readonly drops: boolean }, bo
   }
 }
 
-/** The parameters of a module and all below that are not divided yet, each with all places where it stands. */
+/** Returns the parameters of a module and all below that are not divided yet, each with all its places. */
 function wholeParameters(root: Module): Map<Parameter, Place[]> {
   const found = new Map<Parameter, Place[]>();
   for (const module of root.modules()) {
@@ -220,7 +220,7 @@ export function fullyShard<M extends Module>(
   return module;
 }
 
-/** The state of a model with whole tensors, on all ranks, which all of them ask for. */
+/** Returns the state of a model with whole tensors, on all ranks, which all must call it. */
 export function fullStateDict(model: Module): StateDict {
   checkModule(model, "fullStateDict");
   const divided = new Map(model.parameters().map((parameter) => [parameter.storage, parameter]));
@@ -231,7 +231,7 @@ export function fullStateDict(model: Module): StateDict {
   return Object.fromEntries(entries);
 }
 
-/** The whole elements of what a parameter holds. */
+/** Returns the whole elements of a parameter's value. */
 function wholeValue(value: Tensor, parameter: Parameter): Tensor {
   const shard = shards.get(parameter), part = partOf(parameter);
   const unsharded = shard

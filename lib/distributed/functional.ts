@@ -12,7 +12,7 @@ import type { ReduceOpName } from "./transport.ts";
 
 /** The processes that take part. */
 export interface FunctionalOptions {
-  /** All of them unless given. */
+  /** Default: all of them. */
   readonly group?: ProcessGroup | null;
 }
 
@@ -24,21 +24,24 @@ export interface FunctionalReduceOptions extends FunctionalOptions {
 
 /** Options of functions that join or divide. */
 export interface DimensionOptions {
-  /** Along which dimension parts of ranks stand; default 0. */
+  /** The dimension along which the parts of ranks are concatenated; default 0. */
   readonly dim?: number;
 }
 
 /** Returns the name of a call's group in ops. */
 const nameOf = (group: ProcessGroup | null | undefined): number => group?.name ?? 0;
 
-/** The reduction of a tensor over all ranks, on all of them, as torch.distributed.nn.functional.all_reduce. */
+/**
+ * Reduces a tensor over all ranks and returns the result on all of them, like
+ * torch.distributed.nn.functional.all_reduce.
+ */
 export function allReduce(x: Tensor, options: FunctionalReduceOptions = {}): Tensor {
   const { op = "sum", group } = optionsOf("allReduce", options);
   return allReduceOp(x, op, nameOf(group));
 }
 
 /**
- * The tensors of all ranks, of one shape, joined along `dim`, on all of them; as
+ * Concatenates the tensors of all ranks, of one shape, along `dim`, on all of them; like
  * torch.distributed._functional_collectives.all_gather_tensor.
  */
 export function allGather(x: Tensor, options: FunctionalOptions & DimensionOptions = {}): Tensor {
@@ -48,8 +51,8 @@ export function allGather(x: Tensor, options: FunctionalOptions & DimensionOptio
 }
 
 /**
- * A tensor reduced over all ranks and divided along `dim`: rank r gets part r. As
- * torch.distributed._functional_collectives.reduce_scatter_tensor. Throws DynError for a size that does not divide.
+ * Reduces a tensor over all ranks and divides it along `dim`: rank r receives part r. Like
+ * torch.distributed._functional_collectives.reduce_scatter_tensor. Throws DynError for a size that is not divisible.
  */
 export function reduceScatter(
   x: Tensor,
@@ -62,14 +65,14 @@ export function reduceScatter(
     : reduceScatterOp(x.transpose(0, dim).contiguous(), op, nameOf(group)).transpose(0, dim);
 }
 
-/** The tensor of rank `src` of all processes, on all ranks, as torch.distributed.nn.functional.broadcast. */
+/** Returns the tensor of rank `src` of all processes, on all ranks, like torch.distributed.nn.functional.broadcast. */
 export function broadcast(x: Tensor, src: number, options: FunctionalOptions = {}): Tensor {
   return broadcastOp(x, src, nameOf(optionsOf("broadcast", options).group));
 }
 
 /**
- * Part r of the first dimension goes to rank r, and stands there at the place of its sender; as
- * torch.distributed._functional_collectives.all_to_all_single. Throws DynError for a size that does not divide.
+ * Sends part r of the first dimension to rank r, which stores it at the position of its sender; like
+ * torch.distributed._functional_collectives.all_to_all_single. Throws DynError for a size that is not divisible.
  */
 export function allToAll(x: Tensor, options: FunctionalOptions = {}): Tensor {
   return allToAllOp(x, nameOf(optionsOf("allToAll", options).group));

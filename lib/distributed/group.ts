@@ -10,7 +10,7 @@ import { DistributedError } from "./errors.ts";
 import { runningProgram } from "./program.ts";
 import { type Connection, emptyCall, transport } from "./transport.ts";
 
-/** Processes that talk to each other, as torch.distributed.ProcessGroup. */
+/** Processes that communicate, like torch.distributed.ProcessGroup. */
 export class ProcessGroup {
   /** @internal */
   constructor(
@@ -39,7 +39,7 @@ export class ProcessGroup {
     return this.ranks.length;
   }
 
-  /** The rank of this process in it; −1 where it is none of them. */
+  /** The rank of this process in it; −1 if it is not a member. */
   get rank(): number {
     return this.connection?.rank ?? -1;
   }
@@ -56,23 +56,23 @@ export interface InitOptions {
   readonly program?: string | null;
 }
 
-/** Unless another limit is given: 10 minutes. */
+/** Default timeout: 10 minutes. */
 const TIMEOUT = 600_000;
 
 let world: ProcessGroup | null = null;
 
-/** All groups but the one of all processes, by name: the first has 1. */
+/** All groups except the one of all processes, by name: the first is 1. */
 const groups: ProcessGroup[] = [];
 
 /** The connection to close at exit: a library can be left only once. */
 let connected: Connection | null = null;
 
-/** Waits until all ranks have called the same. */
+/** Waits until all ranks have made the same call. */
 function agree(connection: Connection, signature: string): void {
   connection.start(emptyCall("agree", { signature, inBackground: false })).wait();
 }
 
-/** Waits until all ranks of a group have come to the same. Throws DistributedError where they have not. */
+/** Waits until all ranks of a group have reached the same point. Throws DistributedError if they have not. */
 export function meet(group: ProcessGroup, signature: string): void {
   if (group.connection) agree(group.connection, signature);
 }
@@ -119,13 +119,13 @@ export function isInitialized(): boolean {
   return world !== null;
 }
 
-/** The group of all processes. Throws DynError before `initProcessGroup`. */
+/** Returns the group of all processes. Throws DynError before `initProcessGroup`. */
 export function worldGroup(): ProcessGroup {
   if (world) return world;
   throw new DynError("Expected a process group but found none; call distributed.initProcessGroup() first");
 }
 
-/** The group that ops call by a name. Throws DynError where there is none. */
+/** Returns the group that ops refer to by a name. Throws DynError if there is none. */
 export function groupNamed(name: number): ProcessGroup {
   if (name === 0) return worldGroup();
   const found = groups[name - 1];
@@ -133,7 +133,7 @@ export function groupNamed(name: number): ProcessGroup {
   throw new DynError(`Expected a group below ${groups.length + 1} but found group ${name}`);
 }
 
-/** The rank of this process in a group, that of all unless given; −1 where it is none of them. */
+/** Returns the rank of this process in a group, by default that of all; −1 if it is not a member. */
 export function getRank(group: ProcessGroup | null = null): number {
   return (group ?? worldGroup()).rank;
 }
@@ -144,7 +144,7 @@ export function getWorldSize(group: ProcessGroup | null = null): number {
   return found.connection ? found.size : -1;
 }
 
-/** The rank among all processes of a rank of a group. Throws DynError where there is none. */
+/** Returns the rank among all processes of a rank of a group. Throws DynError if there is none. */
 export function getGlobalRank(group: ProcessGroup, groupRank: number): number {
   checkInstance(group, ProcessGroup, "getGlobalRank");
   const rank = group.ranks[groupRank];
@@ -152,7 +152,7 @@ export function getGlobalRank(group: ProcessGroup, groupRank: number): number {
   throw new DynError(`Expected a rank in [0, ${group.size - 1}] but found ${groupRank}`);
 }
 
-/** The rank in a group of a rank among all processes. Throws DynError where it is none of them. */
+/** Returns the rank in a group of a rank among all processes. Throws DynError if it is not a member. */
 export function getGroupRank(group: ProcessGroup, globalRank: number): number {
   checkInstance(group, ProcessGroup, "getGroupRank");
   const at = group.ranks.indexOf(globalRank);
@@ -161,8 +161,8 @@ export function getGroupRank(group: ProcessGroup, globalRank: number): number {
 }
 
 /**
- * A group of some ranks, all unless given. All processes call it, those that are not in it too. Throws DynError for
- * ranks that are not there or twice, DistributedError where processes ask for different groups.
+ * Creates a group of some ranks, by default all. All processes must call it, including non-members. Throws DynError for
+ * ranks that do not exist or occur twice, DistributedError if processes request different groups.
  */
 export function newGroup(ranks: readonly number[] | null = null): ProcessGroup {
   if (ranks) checkKind(ranks, "a list", "ranks of newGroup");
@@ -178,7 +178,7 @@ export function newGroup(ranks: readonly number[] | null = null): ProcessGroup {
   return group;
 }
 
-/** Ends the group of all processes once all have called it. A process that ends does it by itself. */
+/** Destroys the group of all processes once all have called it. A process that exits does so automatically. */
 export function destroyProcessGroup(): void {
   const { connection } = worldGroup();
   world = null;

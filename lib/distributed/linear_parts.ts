@@ -14,13 +14,13 @@ import { enterParts, gatherShards, leaveParts } from "./collective_ops.ts";
 import type { ProcessGroup } from "./group.ts";
 import type { Division } from "./parts.ts";
 
-/** A layer's place in what is divided. */
+/** A layer's place in a divided model. */
 export interface Place {
   readonly division: Division;
   readonly path: string;
 }
 
-/** Parts of all ranks behind each other along a dimension, on all ranks, which have the same gradient for them. */
+/** Concatenates the parts of all ranks along a dimension, on all ranks, whose gradients for them are equal. */
 export function joinParts(part: Tensor, dim: number, group: ProcessGroup): Tensor {
   const all = gatherShards(part, group);
   return dim === 0 ? all : cat(all.split(part.size(0), 0), dim);
@@ -38,7 +38,7 @@ export function divideColumns(layer: Linear, { division, path }: Place, sizes?: 
   replaceForward(layer, (x) => linear(enterParts(x, group), layer.weight, layer.bias));
 }
 
-/** Leaves a rank a part of the features that come out, which ranks join again. */
+/** Reduces a layer to a rank's part of the output features, which ranks join again. */
 export function divideGathered(layer: Linear, place: Place): void {
   divideColumns(layer, place);
   const { division: { group } } = place;
@@ -48,7 +48,7 @@ export function divideGathered(layer: Linear, place: Place): void {
   );
 }
 
-/** Leaves a rank a part of the features that go in. */
+/** Reduces a layer to a rank's part of the input features. */
 export function divideRows(layer: Linear, { division, path }: Place): void {
   const { group } = division;
   layer.weight = division.part(layer.weight, { dim: 1 }, `${path}.weight`);
@@ -63,14 +63,14 @@ function checkPlain({ paddingIdx, maxNorm, scaleGradByFreq }: Embedding, path: s
   throw new DynError(`Expected an embedding without paddingIdx, maxNorm and scaleGradByFreq at ${path}`);
 }
 
-/** Leaves a rank a part of the features of all rows. */
+/** Reduces an embedding to a rank's part of the features of all rows. */
 export function divideEmbeddingColumns(layer: Embedding, { division, path }: Place): void {
   checkPlain(layer, path);
   layer.weight = division.part(layer.weight, { dim: 1 }, `${path}.weight`);
   replaceForward(layer, (x) => embedding(x, layer.weight));
 }
 
-/** Leaves a rank a part of the rows; what others have counts as zeros, and results are added up. */
+/** Reduces an embedding to a rank's part of the rows; those of others count as zeros, and results are summed. */
 export function divideEmbeddingRows(layer: Embedding, { division, path }: Place): void {
   checkPlain(layer, path);
   const { group } = division;
@@ -89,7 +89,7 @@ export interface Held {
   readonly field: string;
 }
 
-/** Adds up the gradients of whole parameters that a module uses on parts. */
+/** Sums the gradients of whole parameters that a module uses on parts. */
 export function enterOnCall(module: Module, held: readonly Held[], group: ProcessGroup): void {
   const { forward } = module;
   Object.defineProperty(module, "forward", {
@@ -97,7 +97,7 @@ export function enterOnCall(module: Module, held: readonly Held[], group: Proces
       const parameters = held.map(({ module, field }): unknown => Reflect.get(module, field));
       held.forEach(({ module, field }, k) => {
         const parameter = parameters[k];
-        // Of a sharded module they are gathered tensors
+        // In a sharded module they are gathered tensors
         if (parameter instanceof Tensor) Reflect.set(module, field, enterParts(parameter, group));
       });
       try {
@@ -111,7 +111,7 @@ export function enterOnCall(module: Module, held: readonly Held[], group: Proces
   });
 }
 
-/** Keeps the parameters of a layer whole that stands between columns and rows. */
+/** Keeps the parameters of a layer between columns and rows whole. */
 export function keepOnParts(layer: Module, { division: { group } }: Place): void {
   const held = layer.modules().flatMap((module) =>
     Object.entries(module).flatMap(([field, value]) => value instanceof Parameter ? [{ module, field }] : [])

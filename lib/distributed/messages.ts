@@ -14,20 +14,20 @@ import type { Work } from "./work.ts";
 
 /** Options of messages. */
 export interface MessageOptions {
-  /** The processes among which it passes; default: all. */
+  /** The processes that exchange it; default: all. */
   readonly group?: ProcessGroup | null;
-  /** Tells messages apart: both sides give the same, in [0, 8191]; default 0. */
+  /** Distinguishes messages: both sides pass the same tag, in [0, 8191]; default 0. */
   readonly tag?: number;
 }
 
-/** The greatest tag: MPI promises 32767, of which each message uses two. */
+/** The greatest tag: MPI guarantees 32767, of which each message uses two. */
 const MOST_TAG = 8191;
 
 /** One side of a message. */
 interface Side {
   readonly kind: "send" | "recv";
   readonly tensor: Tensor;
-  /** The other side, as a rank among all processes; null: whoever sends. */
+  /** The other side, as a rank among all processes; null: any sender. */
   readonly other: number | null;
   readonly inBackground: boolean;
 }
@@ -63,13 +63,13 @@ function start(
   return { ...started(connection, { name: kind, bytes, call }, receive.after), group };
 }
 
-/** Sends a tensor to a rank among all processes and waits until it is there, as torch.distributed.send. */
+/** Sends a tensor to a rank among all processes and waits until it has arrived, like torch.distributed.send. */
 export function send(tensor: Tensor, dst: number, options: MessageOptions = {}): void {
   start({ kind: "send", tensor, other: dst, inBackground: false }, options).work.wait();
 }
 
 /**
- * Receives a tensor in place, from a rank among all processes or, for null, from whoever sends; gives the sender, as
+ * Receives a tensor in place, from a rank among all processes or, for null, from any sender; returns the sender, like
  * torch.distributed.recv.
  */
 export function recv(tensor: Tensor, src: number | null = null, options: MessageOptions = {}): number {
@@ -78,12 +78,12 @@ export function recv(tensor: Tensor, src: number | null = null, options: Message
   return src ?? getGlobalRank(group, pending.wait());
 }
 
-/** Sends while the program goes on, as torch.distributed.isend. */
+/** Sends asynchronously, like torch.distributed.isend. */
 export function isend(tensor: Tensor, dst: number, options: MessageOptions = {}): Work {
   return start({ kind: "send", tensor, other: dst, inBackground: true }, options).work;
 }
 
-/** Receives while the program goes on, as torch.distributed.irecv. */
+/** Receives asynchronously, like torch.distributed.irecv. */
 export function irecv(tensor: Tensor, src: number | null = null, options: MessageOptions = {}): Work {
   return start({ kind: "recv", tensor, other: src, inBackground: true }, options).work;
 }

@@ -1,4 +1,4 @@
-/** Training over several processes: the namespace `distributed`, as torch.distributed. */
+/** Training over several processes: the namespace `distributed`, like torch.distributed. */
 export {
   destroyProcessGroup,
   getGlobalRank,
@@ -31,7 +31,7 @@ export {
   scatter,
   type ScatterOptions,
 } from "./collectives.ts";
-/** Collectives as differentiable functions, which compiled graphs take in. */
+/** Collectives as differentiable functions, which compiled graphs can contain. */
 export * as functional from "./functional.ts";
 export { type DataParallelOptions, DistributedDataParallel } from "./data_parallel.ts";
 export { fullStateDict, fullyShard, type FullyShardOptions } from "./fully_shard.ts";
@@ -43,7 +43,7 @@ export {
   type ParallelPlan,
   type ParallelStyle,
 } from "./tensor_parallel.ts";
-/** Models in stages, each on a process of its own. */
+/** Models in stages, each in its own process. */
 export * as pipelining from "./pipelining/mod.ts";
 export { DistributedError } from "./errors.ts";
 export type { ReduceOpName } from "./transport.ts";

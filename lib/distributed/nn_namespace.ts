@@ -1,4 +1,4 @@
-/** The namespace `nn`: layers, and those that train on several processes. */
+/** The namespace `nn`: layers, including those that train on several processes. */
 export * from "../nn/mod.ts";
-/** Modules over several processes, as `torch.nn.parallel`. */
+/** Modules over several processes, like `torch.nn.parallel`. */
 export * as parallel from "./parallel.ts";

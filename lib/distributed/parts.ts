@@ -34,7 +34,7 @@ export class Division {
 
   constructor(readonly group: ProcessGroup) {}
 
-  /** Gives what is whole in a model the elements of the group's first rank. */
+  /** Copies whole parameters of a model from the group's first rank. */
   begin(model: Module): void {
     const { group } = this, src = getGlobalRank(group, 0);
     for (const each of [...model.parameters(), ...model.buffers()]) {
@@ -42,7 +42,7 @@ export class Division {
     }
   }
 
-  /** The rank's part of a parameter. Throws DynError for sizes that ranks do not divide. */
+  /** Returns the rank's part of a parameter. Throws DynError for sizes that are not divisible by the ranks. */
   part(parameter: Parameter, { dim, sizes = [parameter.size(dim)] }: Cut, path: string): Parameter {
     const { group } = this, cut = `${dim}: ${sizes}`, known = this.#done.get(parameter);
     if (known?.cut === cut) return known.part;
@@ -66,7 +66,7 @@ export class Division {
     return part;
   }
 
-  /** Throws DynError where a layer of the model still holds what has been divided elsewhere. */
+  /** Throws DynError if a layer of the model still holds a parameter that was divided elsewhere. */
   end(model: Module): void {
     for (const [path, module] of model.namedModules()) {
       for (const [field, value] of Object.entries(module)) {

@@ -4,7 +4,7 @@
  */
 import { fingerprintText } from "../base/fingerprint.ts";
 
-/** The text of a script; null where it cannot be read. */
+/** Returns the text of a script; null if it cannot be read. */
 function textOf(script: string): string | null {
   try {
     return Deno.readTextFileSync(script.startsWith("file:") ? new URL(script) : script);
@@ -13,7 +13,7 @@ function textOf(script: string): string | null {
   }
 }
 
-/** The scripts on the command line by the last parts of their paths, and prints of their texts. */
+/** Returns the scripts on the command line by the last parts of their paths, and fingerprints of their texts. */
 export function runningProgram(): string {
   const scripts = [Deno.mainModule, ...Deno.args].filter((each) => /\.[cm]?[jt]sx?$/.test(each));
   const parts = scripts.map((script) => {

@@ -38,12 +38,12 @@ export interface Received {
   readonly after: (() => void) | null;
 }
 
-/** Writes results to the tensor that they are for. */
+/** Copies results to their tensor. */
 function bring(result: Tensor, to: Tensor): void {
   noGrad(() => void to.detach().copy_(result.to({ device: to.device })));
 }
 
-/** The place of results. `isRead`: the call reads what is there, too. */
+/** Returns where results are stored. `isRead`: the call also reads the previous contents. */
 export function received(tensor: Tensor, isRead: boolean): Received {
   if (isDirect(tensor)) {
     tensor.storage.version++;
@@ -56,7 +56,7 @@ export function received(tensor: Tensor, isRead: boolean): Received {
   return { tensor: copy, after: () => bring(copy, tensor) };
 }
 
-/** Throws DynError unless there are so many tensors, all of the shape and type of one. */
+/** Throws DynError unless the list has this many tensors, all of the shape and type of one. */
 export function checkList(list: readonly Tensor[], size: number, like: Tensor): void {
   checkInstances(list, Tensor, "tensors of ranks");
   checkTensor(like, "a message between processes");
@@ -70,12 +70,12 @@ export function checkList(list: readonly Tensor[], size: number, like: Tensor): 
   }
 }
 
-/** Tensors of one shape, one behind the other. */
+/** Concatenates tensors of one shape. */
 export function joined(list: readonly Tensor[]): Tensor {
   return noGrad(() => sent(stack(list.map((each) => each.detach()))));
 }
 
-/** Room for tensors of one shape, and how they come to the list. */
+/** Returns memory for tensors of one shape, and a function that copies it to the list. */
 export function parts(list: readonly Tensor[], { shape, dtype }: Tensor): Received {
   const tensor = empty([list.length, ...shape], { dtype, ...HOST });
   const after = () => list.forEach((each, k) => bring(tensor.select(0, k), each));

@@ -6,14 +6,14 @@ import { observed } from "../base/observation.ts";
 import type { Connection, GroupCall, Pending } from "./transport.ts";
 import { Work } from "./work.ts";
 
-/** A call, its name, and how many bytes of tensors this rank gives or gets, whichever is more. */
+/** A call, its name, and the bytes of the tensors that this rank sends or receives, whichever is more. */
 export interface NamedCall {
   readonly name: string;
   readonly bytes: number;
   readonly call: Omit<GroupCall, "ended">;
 }
 
-/** A call in progress, and its handle; `after`: what is left to do when it is over. */
+/** Wraps a call in progress in its handle; `after`: work to do when it is complete. */
 export function started(
   connection: Connection,
   { name, bytes, call }: NamedCall,

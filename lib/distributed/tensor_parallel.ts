@@ -32,12 +32,12 @@ import { Division } from "./parts.ts";
  */
 export type ParallelStyle = "colwise" | "rowwise" | "gathered" | "onParts" | "attention" | AttentionStyle;
 
-/** Styles by the paths of layers, in which `*` stands for one name. */
+/** Styles by the paths of layers, in which `*` matches one name. */
 export type ParallelPlan = Readonly<Record<string, ParallelStyle>>;
 
 /** Settings of `parallelizeModule`. */
 export interface ParallelOptions {
-  /** The processes that share the layers; default: all. */
+  /** The processes that divide the layers; default: all. */
   readonly group?: ProcessGroup | null;
 }
 

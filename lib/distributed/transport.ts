@@ -28,7 +28,7 @@ export type CallKind =
   | "send"
   | "recv";
 
-/** The place of contiguous elements. */
+/** The location of contiguous elements. */
 export interface Place {
   readonly memory: Memory;
   readonly byteOffset: number;
@@ -42,21 +42,21 @@ export interface GroupCall {
   /** The root, or the other side of a message, as a rank of the group; −1: any sender. */
   readonly peer: number;
   readonly tag: number;
-  /** Elements, where parts are exchanged those of one part. */
+  /** Elements; if parts are exchanged, those of one part. */
   readonly count: number;
   readonly send: Place | null;
   readonly receive: Place | null;
   /** A description of the call; equal on all ranks that make the same call. */
   readonly signature: string;
-  /** Whether the caller goes on meanwhile. */
+  /** Whether the caller continues meanwhile. */
   readonly inBackground: boolean;
-  /** Whether a thread goes on with it until somebody waits; else it waits for that, too. */
+  /** Whether a thread makes progress on it until somebody waits; otherwise progress is made only then. */
   readonly isAttended: boolean;
-  /** Told when it is known to have succeeded; null: nobody listens. */
+  /** Called when it is known to have succeeded; null: nothing listens. */
   readonly ended: Ended | null;
 }
 
-/** A call that moves nothing. */
+/** Creates a call without data. */
 export function emptyCall(
   kind: "agree" | "barrier",
   { signature, inBackground }: Pick<GroupCall, "signature" | "inBackground">,
@@ -65,24 +65,24 @@ export function emptyCall(
   return { kind, dtype: "uint8", op: "sum", ...nowhere, signature, inBackground, isAttended: inBackground };
 }
 
-/** A call in progress. Memories stay where they are until it is over. */
+/** A call in progress. Memory must not move until it is complete. */
 export interface Pending {
   /** Returns whether it is complete. Throws if it failed. */
   poll(): boolean;
-  /** Waits until it is over; the rank of the other side of a message, else −1. Throws where it failed. */
+  /** Waits for completion; returns the rank of the other side of a message, else −1. Throws if it failed. */
   wait(): number;
   /** The same while other code goes on. */
   finished(): Promise<number>;
 }
 
-/** The processes of a group, as one of them sees them. */
+/** The processes of a group, as seen by one of them. */
 export interface Connection {
   readonly rank: number;
   readonly size: number;
   start(call: GroupCall): Pending;
-  /** A group of some ranks, which all ranks of this one call alike; null for those that are not in it. */
+  /** Creates a group of some ranks, with the same call on all ranks of this one; null for non-members. */
   split(ranks: readonly number[]): Connection | null;
-  /** Leaves the library, in order or in a hurry. Only of the first group, after its other calls. */
+  /** Leaves the library, orderly or immediately. Only for the first group, after its other calls. */
   leave(orderly: boolean): void;
 }
 
@@ -91,7 +91,7 @@ export interface Transport {
   readonly name: string;
   /** Returns whether the library's launcher has started this process. */
   isLaunched(): boolean;
-  /** Why it cannot be used here, with what to do; null where it can. */
+  /** Why it is unavailable here, with what to do; null if it is available. */
   absence(): string | null;
   /** Connects this process with the others. `timeout` in milliseconds. */
   connect(timeout: number): Connection;
@@ -99,7 +99,7 @@ export interface Transport {
 
 let registered: Transport | null = null;
 
-/** Makes a library known; the last one registered wins. */
+/** Registers a library; the last one registered wins. */
 export function registerTransport(transport: Transport): void {
   registered = transport;
 }

@@ -5,7 +5,7 @@
 import { observed } from "../base/observation.ts";
 import type { Pending } from "./transport.ts";
 
-/** A call of a group, as torch.distributed.Work: over already unless `asyncOp` was given. */
+/** A call of a group, like torch.distributed.Work: complete already unless `asyncOp` was set. */
 export class Work {
   readonly #name: string;
   readonly #pending: Pending;
@@ -18,7 +18,7 @@ export class Work {
     this.#after = after;
   }
 
-  /** Waits until the results are there. Throws DistributedError where ranks did not do the same or came too late. */
+  /** Waits for the results. Throws DistributedError if ranks made different calls or timed out. */
   wait(): void {
     if (observed.by === null) this.#pending.wait();
     else observed.by.span("wait", `wait for ${this.#name}`, () => this.#pending.wait());
@@ -30,7 +30,7 @@ export class Work {
     return this.#pending.poll();
   }
 
-  /** Settles when the results are there; other code runs meanwhile. Rejects as `wait` throws. */
+  /** Settles when the results are available; other code runs meanwhile. Rejects as `wait` throws. */
   async getFuture(): Promise<void> {
     await this.#pending.finished();
     this.#finish();

@@ -56,7 +56,7 @@ function announcedBy(header: Tensor): Announced[] {
   });
 }
 
-/** The way from one stage to its neighbour. */
+/** The connection from one stage to its neighbour. */
 export class Link {
   /** Tensors being sent, kept until they have arrived. */
   readonly #sending: { readonly work: Work; readonly held: Tensor }[] = [];
@@ -76,7 +76,7 @@ export class Link {
     return into;
   }
 
-  /** Sends what a stage has made. */
+  /** Sends the results of a stage. */
   sendActivations(tensors: readonly Tensor[]): void {
     this.#send(headerOf(tensors), ACTIVATIONS);
     for (const each of tensors) this.#send(each, ACTIVATIONS);
@@ -95,13 +95,13 @@ export class Link {
     for (const each of tensors) this.#send(each, GRADIENTS);
   }
 
-  /** Gradients of tensors that were sent. */
+  /** Receives the gradients of tensors that were sent. */
   receiveGradients(of: readonly Tensor[]): Tensor[] {
     const { device } = this;
     return of.map(({ shape, dtype }) => this.#receive(empty(shape, { dtype, device }), GRADIENTS));
   }
 
-  /** Waits until everything has arrived. */
+  /** Waits until everything has been received. */
   finish(): void {
     for (const { work } of this.#sending.splice(0)) work.wait();
   }

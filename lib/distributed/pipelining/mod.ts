@@ -1,4 +1,6 @@
-/** Models in stages, each on a process of its own: the namespace `distributed.pipelining`, as torch.distributed.pipelining. */
+/**
+ * Models in stages, each in its own process: the namespace `distributed.pipelining`, like torch.distributed.pipelining.
+ */
 export { PipelineStage, type PipelineStageOptions, type StageOutput } from "./stage.ts";
 export {
   type PipelineLoss,

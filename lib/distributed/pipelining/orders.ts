@@ -16,13 +16,15 @@ export interface StagePlace {
   readonly numStages: number;
 }
 
-/** The order of a stage's passes over so many micro-batches. */
+/** The order of a stage's passes over a number of micro-batches. */
 export type Order = (place: StagePlace, microbatches: number) => readonly Pass[];
 
 const passes = (kind: Pass["kind"], from: number, to: number): Pass[] =>
   Array.from({ length: Math.max(0, to - from) }, (_, k) => ({ kind, index: from + k }));
 
-/** All forward passes, then all backward passes (Huang et al. 2019, GPipe). Keeps what all micro-batches save. */
+/**
+ * All forward passes, then all backward passes (Huang et al. 2019, GPipe). Saves the activations of all micro-batches.
+ */
 export const gpipe: Order = (_, n) => [...passes("forward", 0, n), ...passes("backward", 0, n)];
 
 /**
@@ -38,7 +40,7 @@ export const oneForwardOneBackward: Order = ({ stageIndex, numStages }, n) => {
   return [...passes("forward", 0, ahead), ...turns, ...passes("backward", n - ahead, n)];
 };
 
-/** Of how many micro-batches a stage keeps what their backward passes read, at most. */
+/** Returns the maximum number of micro-batches whose saved tensors a stage holds. */
 export function mostKept(order: readonly Pass[]): number {
   let kept = 0, most = 0;
   for (const { kind } of order) {

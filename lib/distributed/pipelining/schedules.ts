@@ -1,7 +1,7 @@
 /**
- * Steps of a pipeline: batches are split into micro-batches, so that stages work concurrently. The first stage is
- * given the batch, the last one the targets; outputs and losses are returned there. Invariant: gradients are those of
- * the mean of the micro-batches' losses, which is the loss of the whole batch if that is a mean over it.
+ * Steps of a pipeline: batches are split into micro-batches, so that stages work concurrently. The first stage receives
+ * the batch, the last one the targets; outputs and losses are returned there. Invariant: gradients are those of the
+ * mean of the micro-batches' losses, which is the loss of the whole batch if that is a mean over it.
  */
 import { checkInteger } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
@@ -21,7 +21,7 @@ export type PipelineLoss = (output: Tensor, target: Tensor) => Tensor;
 export interface ScheduleOptions {
   /** Loss of the last stage's output; without it steps make only forward passes. Must be given on all ranks. */
   readonly lossFn?: PipelineLoss | null;
-  /** Whether gradients are those of the mean of the losses and not of their sum; default true. */
+  /** Whether gradients are those of the mean of the losses rather than of their sum; default true. */
   readonly scaleGrads?: boolean;
 }
 
@@ -29,11 +29,11 @@ export interface ScheduleOptions {
 export interface StepOptions {
   /** Target of the last stage's output. */
   readonly target?: Tensor;
-  /** Gets the losses of the micro-batches in the place of what it had, on the last stage. */
+  /** A list that receives the losses of the micro-batches, replacing its contents, on the last stage. */
   readonly losses?: Tensor[];
 }
 
-/** The batch of the first stage, and options behind it. */
+/** The batch of the first stage, followed by options. */
 export type StepArguments = readonly (Tensor | StepOptions)[];
 
 interface Step {
@@ -52,12 +52,12 @@ function stepOf(given: StepArguments): Step {
   return { batch, options };
 }
 
-/** A pipeline's schedule; `ScheduleGPipe` and `Schedule1F1B` are made. */
+/** A pipeline's schedule; create a `ScheduleGPipe` or a `Schedule1F1B`. */
 abstract class Schedule {
   readonly #lossFn: PipelineLoss | null;
   readonly #scaleGrads: boolean;
 
-  /** Throws DynError for numbers of micro-batches that are none. */
+  /** Throws DynError for invalid numbers of micro-batches. */
   constructor(
     private readonly stage: PipelineStage,
     private readonly nMicrobatches: number,
@@ -82,7 +82,7 @@ abstract class Schedule {
     return this.#run(given, this.#lossFn !== null);
   }
 
-  /** The same without backward passes; losses are computed where there are targets. */
+  /** The same without backward passes; losses are computed if there are targets. */
   eval(...given: StepArguments): StageOutput | null {
     return noGrad(() => this.#run(given, false));
   }
@@ -116,7 +116,7 @@ abstract class Schedule {
     return stage.isLast ? joined(outputs) : null;
   }
 
-  /** Micro-batches of what the program gives. */
+  /** Splits the arguments into micro-batches. */
   #chunks(batch: readonly Tensor[], { target, losses }: StepOptions, goesBack: boolean) {
     const { stage, nMicrobatches: n } = this, where = `stage ${stage.stageIndex} of ${stage.numStages}`;
     if (stage.isFirst !== batch.length > 0) {
@@ -153,7 +153,7 @@ abstract class Schedule {
     throw new DynError(`Expected a loss without dimensions but found [${loss.shape.join(", ")}]`);
   }
 
-  /** Says in errors of messages what the stage was about. */
+  /** Adds what the stage was doing to errors of messages. */
   #at(what: string, body: () => void): void {
     try {
       body();
@@ -167,7 +167,7 @@ abstract class Schedule {
   }
 }
 
-/** Outputs of micro-batches behind each other. */
+/** Concatenates outputs of micro-batches. */
 function joined(outputs: readonly StageOutput[]): StageOutput {
   const lists = outputs.map((output) => tensorsOf(output, "the last stage")), [first = []] = lists;
   const all = noGrad(() => first.map((_, k) => cat(lists.flatMap((list) => list[k]?.detach() ?? []), 0)));
@@ -176,7 +176,7 @@ function joined(outputs: readonly StageOutput[]): StageOutput {
 }
 
 /**
- * All forward passes and then all backward passes, as torch.distributed.pipelining.ScheduleGPipe (Huang et al. 2019).
+ * All forward passes and then all backward passes, like torch.distributed.pipelining.ScheduleGPipe (Huang et al. 2019).
  * Arguments: the stage, the number of micro-batches, then the loss and other settings.
  */
 export class ScheduleGPipe extends Schedule {

@@ -1,6 +1,6 @@
 /**
- * One stage of a pipeline: a part of a model on one rank. Invariant: a stage makes the passes of each micro-batch
- * once, and keeps what the backward pass reads in between.
+ * One stage of a pipeline: a part of a model on one rank. Invariant: a stage makes the passes of each micro-batch once,
+ * and saves the tensors for the backward pass in between.
  */
 import { backward } from "../../autograd/engine.ts";
 import { DynError } from "../../base/errors.ts";
@@ -29,7 +29,7 @@ interface InFlight {
   readonly roots: readonly Tensor[];
 }
 
-/** The tensors of an output. Throws DynError for anything else. */
+/** Returns the tensors of an output. Throws DynError for anything else. */
 export function tensorsOf(output: unknown, what: string): readonly Tensor[] {
   const list: readonly unknown[] = Array.isArray(output) ? output : [output];
   return list.map((each) => {
@@ -51,8 +51,8 @@ export class StageRun {
   }
 
   /**
-   * Runs the stage on a micro-batch. `own`: that of the first stage. `rootOf` makes the loss of what the last stage gives;
-   * null where there is no backward pass.
+   * Runs the stage on a micro-batch. `own`: that of the first stage. `rootOf` computes the loss from the last stage's
+   * output; null if there is no backward pass.
    */
   forward(
     index: number,
@@ -71,7 +71,7 @@ export class StageRun {
     return found;
   }
 
-  /** Goes back through a micro-batch; `scale` is the gradient of the loss, in the last stage. */
+  /** Runs the backward pass of a micro-batch; `scale` is the gradient of the loss, in the last stage. */
   backward(index: number, scale: number): void {
     const entry = this.#inFlight.get(index);
     if (!entry) throw new DynError(`Expected a forward pass of micro-batch ${index} but found none`);
@@ -84,7 +84,7 @@ export class StageRun {
     this.#before?.sendGradients(asked.map((input) => input.grad ?? zerosLike(input)));
   }
 
-  /** Waits until the neighbours have everything. */
+  /** Waits until the neighbours have received everything. */
   finish(): void {
     this.#before?.finish();
     this.#after?.finish();
@@ -92,8 +92,8 @@ export class StageRun {
 }
 
 /**
- * A part of a model that one rank runs as stage `stageIndex` of `numStages`, as torch.distributed.pipelining.PipelineStage.
- * Its module takes what the stage before gives: one tensor or several.
+ * A part of a model that one rank runs as stage `stageIndex` of `numStages`, like
+ * torch.distributed.pipelining.PipelineStage. Its module takes the output of the previous stage: one tensor or several.
  */
 export class PipelineStage {
   /** One process for each stage. */
@@ -101,7 +101,7 @@ export class PipelineStage {
   /** Device on which activations and gradients arrive. */
   readonly device: string;
 
-  /** Throws DynError unless this process has that place in the group. */
+  /** Throws DynError unless this process has that position in the group. */
   constructor(
     readonly submodule: Module,
     readonly stageIndex: number,
