@@ -18,20 +18,20 @@ const TREE = "dyn.tree";
 /** Marks a complex tensor, which is stored as pairs. */
 const PAIRS = "pairs";
 
-/** A value as JSON: what JSON has no form for is an array whose first element names it. */
+/** A value as JSON: values without a JSON form are arrays whose first element names the type. */
 type Form = null | boolean | number | string | readonly [kind: Kind, ...parts: Form[]];
 
 type Kind = "array" | "object" | "map" | "set" | "tensor" | "parameter" | "number" | "bigint" | "undefined";
 
-/** Writes a tree to a file, as a whole or not at all. Throws DynError for what cannot be saved. */
+/** Writes a tree to a file atomically. Throws DynError for values that cannot be saved. */
 export function save(value: unknown, path: string | URL): void {
   const writer = new TreeWriter(), form = writer.write(value, "the value");
   writeFile(path, serialize(writer.tensors(), { [TREE]: JSON.stringify(form) }));
 }
 
 /**
- * Reads a tree that `save` has written; of other safetensors files the tensors by name. Its type is the caller's to say:
- * `load<Checkpoint>(path)`. Throws DynError for a file that is damaged.
+ * Reads a tree that `save` has written; from other safetensors files, the tensors by name. The caller states its type:
+ * `load<Checkpoint>(path)`. Throws DynError for a damaged file.
  */
 export function load<T = unknown>(path: string | URL): T;
 export function load(path: string | URL): unknown {
@@ -50,7 +50,7 @@ interface Shared {
   readonly name: string;
   /** One of the tensors. */
   readonly tensor: Tensor;
-  /** Number of elements that tensors reach: the memory may be larger. */
+  /** Number of elements that the tensors access: the memory may be larger. */
   count: number;
 }
 
@@ -127,7 +127,7 @@ class TreeWriter {
     );
   }
 
-  /** Elements are kept by what holds them, so that views and tied tensors still share them; complex ones as pairs. */
+  /** Elements are stored by memory, so that views and tied tensors still share them; complex ones as pairs. */
   #tensor(tensor: Tensor): Form {
     const isPairs = tensor.isComplex(), kept = isPairs ? ops.viewAsReal(tensor) : tensor;
     const { storage, shape, strides } = kept, offset = kept.storageOffset();
@@ -183,7 +183,7 @@ class TreeReader {
     }
   }
 
-  /** One tensor however often it was saved. */
+  /** Returns one tensor, however often it was saved. */
   #tensor(kind: "tensor" | "parameter", parts: readonly unknown[]): Tensor {
     const key = JSON.stringify([kind, ...parts]), known = this.#made.get(key);
     if (known) return known;

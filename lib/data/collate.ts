@@ -1,11 +1,14 @@
-/** Collates samples of one kind into batches: tensors in the same arrangement. */
+/** Collates samples of one kind into batches of tensors with the same structure. */
 import { checkKind } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { tensor as makeTensor } from "../tensor/creation.ts";
 import { stack } from "../tensor/generated_functions.ts";
 import { Tensor } from "../tensor/tensor.ts";
 
-/** Joins samples: into tensors of tensors, numbers and booleans, member by member in arrays and objects, else into lists. */
+/**
+ * Joined samples: stacked tensors for tensors, numbers and booleans; arrays and objects member by member; otherwise
+ * lists.
+ */
 export type Collated<S> = unknown extends S ? unknown
   : S extends Promise<infer T> ? Collated<T>
   : S extends Tensor | number | boolean ? Tensor
@@ -13,7 +16,7 @@ export type Collated<S> = unknown extends S ? unknown
   : S extends object ? { [K in keyof S]: Collated<S[K]> }
   : readonly S[];
 
-/** All samples as the kind of the first one. Throws DynError where they are of several kinds. */
+/** Checks that all samples are of the first one's kind. Throws DynError if they are not. */
 function ofOneKind<T>(samples: readonly unknown[], is: (value: unknown) => value is T): T[] {
   return samples.map((sample) => {
     if (is(sample)) return sample;
@@ -31,8 +34,8 @@ const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !isArray(value) && !isTensorValue(value);
 
 /**
- * Stacks tensors, makes tensors of numbers (int64, or float64 where one has a fraction) and booleans, and goes into
- * arrays and plain objects, as torch.utils.data.default_collate.
+ * Stacks tensors, converts numbers (to int64, or float64 if one has a fraction) and booleans to tensors, and recurses
+ * into arrays and plain objects, like torch.utils.data.default_collate.
  */
 export function defaultCollate(samples: readonly unknown[]): unknown {
   checkKind(samples, "a list", "defaultCollate");
@@ -60,8 +63,8 @@ export function defaultCollate(samples: readonly unknown[]): unknown {
 }
 
 /**
- * The same for one sample: numbers, booleans and typed arrays become tensors, as torch.utils.data.default_convert; tensors,
- * texts and what else there is stay as they are.
+ * The same for one sample: converts numbers, booleans and typed arrays to tensors, like
+ * torch.utils.data.default_convert; tensors, texts and other values are unchanged.
  */
 export function defaultConvert(sample: unknown): unknown {
   if (isNumber(sample) || isBoolean(sample)) return makeTensor(sample);

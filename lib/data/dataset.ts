@@ -8,13 +8,13 @@ import { indexSelect } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { permutation, type RandomOptions } from "./samplers.ts";
 
-/** Samples by index: what has these members, or extends this. `batch` is a faster way to many at once, where there is one. */
+/** Samples by index: extend this, or implement its members. `batch` is an optional faster way to read many. */
 export abstract class Dataset<S> {
   /** Number of samples. */
   abstract readonly length: number;
   /** The sample at an index. */
   abstract get(index: number): S;
-  /** The samples at several indices as one. */
+  /** Returns the samples at several indices as one batch. */
   batch?(indices: readonly number[]): S;
 }
 
@@ -45,7 +45,7 @@ export class ListDataset<S> implements Dataset<S> {
 
 showAsText(ListDataset.prototype);
 
-/** A dataset as it is, and a list as one. Throws DynError for anything else. */
+/** Returns a dataset unchanged, and a list as a dataset. Throws DynError for anything else. */
 export function datasetOf<S>(given: Indexed<S>): Dataset<S> {
   if (isList(given)) return new ListDataset(given);
   if (typeof given === "object" && given !== null && "get" in given && "length" in given) return given;
@@ -56,7 +56,7 @@ function isList<S>(given: Indexed<S>): given is readonly S[] {
   return Array.isArray(given);
 }
 
-/** Rows of tensors that share their first size: sample i is [t[i] for each t]. */
+/** Rows of tensors with the same first size: sample i is [t[i] for each t]. */
 export class TensorDataset<T extends readonly Tensor[]> implements Dataset<T> {
   readonly tensors: T;
   readonly length: number;
@@ -136,7 +136,7 @@ export class Subset<S> implements Dataset<S> {
 
 showAsText(Subset.prototype);
 
-/** Datasets one after the other, as torch.utils.data.ConcatDataset. */
+/** Concatenated datasets, like torch.utils.data.ConcatDataset. */
 export class ConcatDataset<S> implements Dataset<S> {
   /** Total number of samples. */
   readonly length: number;
@@ -144,7 +144,7 @@ export class ConcatDataset<S> implements Dataset<S> {
   readonly cumulativeSizes: readonly number[];
   readonly datasets: readonly Dataset<S>[];
 
-  /** Takes the datasets. Throws DynError for none. */
+  /** Receives the datasets. Throws DynError if there are none. */
   constructor(given: readonly Indexed<S>[]) {
     checkKind(given, "a list", "datasets of ConcatDataset");
     const datasets = this.datasets = given.map(datasetOf);
@@ -154,7 +154,7 @@ export class ConcatDataset<S> implements Dataset<S> {
     this.length = total;
   }
 
-  /** Sample `index`; negative counts from the end. */
+  /** Returns sample `index`; negative indices count from the end. */
   get(index: number): S {
     const at = index < 0 ? index + this.length : index;
     const which = this.cumulativeSizes.findIndex((end) => at < end), dataset = this.datasets[which];
@@ -175,13 +175,13 @@ showAsText(ConcatDataset.prototype);
 /** The samples of several datasets together: lists for a list of datasets, objects for an object. */
 export type Stacked<D> = { -readonly [K in keyof D]: D[K] extends Indexed<infer S> ? S : never };
 
-/** The samples of several datasets side by side, as torch.utils.data.StackDataset. */
+/** The samples of several datasets in parallel, like torch.utils.data.StackDataset. */
 export class StackDataset<D extends readonly Indexed<unknown>[] | Readonly<Record<string, Indexed<unknown>>>>
   implements Dataset<Stacked<D>> {
   /** Number of samples of each dataset. */
   readonly length: number;
 
-  /** Takes the datasets, in a list or by name. Throws DynError unless they are equally long. */
+  /** Receives the datasets, in a list or by name. Throws DynError unless their lengths are equal. */
   constructor(readonly datasets: D) {
     checkKind(datasets, "an object", "StackDataset");
     const lengths = Object.values<Indexed<unknown>>(datasets).map((each) => datasetOf(each).length),
@@ -217,9 +217,9 @@ export abstract class IterableDataset<S> implements Iterable<S> {
   abstract [Symbol.iterator](): Iterator<S>;
 }
 
-/** Streams of samples one after the other, as torch.utils.data.ChainDataset. */
+/** Concatenated streams of samples, like torch.utils.data.ChainDataset. */
 export class ChainDataset<S> extends IterableDataset<S> {
-  /** Takes the streams. */
+  /** Receives the streams. */
   constructor(readonly datasets: Iterable<Iterable<S>>) {
     super();
   }
@@ -231,8 +231,9 @@ export class ChainDataset<S> extends IterableDataset<S> {
 }
 
 /**
- * Disjoint random subsets of the given lengths, which sum to the dataset's, or of shares that sum to 1: each is rounded down
- * and the rest goes to the first ones, as torch.utils.data.random_split. Throws DynError for other sums.
+ * Splits a dataset into disjoint random subsets of the given lengths, whose sum is the dataset's, or of shares whose
+ * sum is 1: each is rounded down and the rest goes to the first ones, like torch.utils.data.random_split. Throws
+ * DynError for other sums.
  */
 export function randomSplit<S, const L extends readonly number[]>(
   dataset: Indexed<S>,

@@ -14,15 +14,17 @@ export interface DistributedSamplerOptions {
   readonly numReplicas?: number | null;
   /** Rank of this process; default: its rank in the process group. */
   readonly rank?: number | null;
-  /** Whether the order is random, another one in each epoch; default true. */
+  /** Whether the order is random, and differs in each epoch; default true. */
   readonly shuffle?: boolean;
   /** Seed of random orders, the same on all ranks; default 0. */
   readonly seed?: number;
-  /** Whether samples that are not enough for all ranks are left out; else some come twice. False unless given. */
+  /**
+   * Whether remaining samples that do not suffice for all ranks are dropped; otherwise some occur twice. Default false.
+   */
   readonly dropLast?: boolean;
 }
 
-/** The part of the samples that is this process's, as torch.utils.data.DistributedSampler. */
+/** The samples of this process, like torch.utils.data.DistributedSampler. */
 export class DistributedSampler implements Sampler {
   /** Number of indices of an iteration. */
   readonly length: number;
@@ -31,7 +33,7 @@ export class DistributedSampler implements Sampler {
   readonly #options: DistributedSamplerOptions;
   #epoch = 0;
 
-  /** Takes the dataset. Throws DynError for an invalid rank, or without a process group to query. */
+  /** Receives the dataset. Throws DynError for an invalid rank, or without a process group to query. */
   constructor(readonly dataSource: Sized, options: DistributedSamplerOptions = {}) {
     checkSized(dataSource, "DistributedSampler");
     this.#replicas =
@@ -46,7 +48,7 @@ export class DistributedSampler implements Sampler {
     this.length = options.dropLast ? Math.floor(share) : Math.ceil(share);
   }
 
-  /** Says which epoch comes, so that its order is another one; the same on all ranks. */
+  /** Sets the next epoch, so that its order differs; must be the same on all ranks. */
   setEpoch(epoch: number): void {
     this.#epoch = epoch;
   }

@@ -1,22 +1,22 @@
 /**
- * Fetches batches of samples by index, or from an iterable dataset. Invariant: an error that a dataset throws says
- * which sample it concerns, in whichever thread batches are made.
+ * Fetches batches of samples by index, or from an iterable dataset. Invariant: an error that a dataset throws names the
+ * sample, in any thread.
  */
 import { DynError, invariant, isOwnFrame, messageOf } from "../base/errors.ts";
 import { defaultCollate, defaultConvert } from "./collate.ts";
 import type { Dataset } from "./dataset.ts";
 
-/** The dataset, and how its samples become batches. */
+/** The dataset, and how its samples are batched. */
 export interface Batching<S, B> {
   /** Samples by index; null for iterable datasets. */
   readonly dataset: Dataset<S> | null;
-  /** Makes a batch of samples; null for the usual one. */
+  /** Creates a batch of samples; null for the default. */
   readonly collate: ((samples: readonly S[]) => B) | null;
-  /** Whether a batch is one sample as it is. */
+  /** Whether a batch is one unchanged sample. */
   readonly single: boolean;
 }
 
-/** Makes batches. */
+/** Creates batches. */
 export class Fetcher<S, B> {
   readonly #batching: Batching<S, B>;
 
@@ -24,12 +24,12 @@ export class Fetcher<S, B> {
     this.#batching = batching;
   }
 
-  /** The batch of some samples. */
+  /** Returns the batch of some samples. */
   batch(indices: readonly number[]): B {
     return this.#together(indices) ?? this.#batchOf(indices, indices.map((index) => this.#sample(index)));
   }
 
-  /** The same of samples that may be promises. */
+  /** The same for samples that may be promises. */
   async batchLater(indices: readonly number[]): Promise<B> {
     const together = this.#together(indices);
     if (together !== undefined) return await together;
@@ -43,7 +43,7 @@ export class Fetcher<S, B> {
     return this.#batchOf(indices, samples);
   }
 
-  /** Batches of samples that come in their own order. */
+  /** Yields batches of samples that come in their own order. */
   *streamed(stream: Iterable<S>, size: number, dropLast: boolean): Iterable<B> {
     let samples: S[] = [];
     for (const sample of stream) {
@@ -55,14 +55,14 @@ export class Fetcher<S, B> {
     if (samples.length > 0 && !dropLast) yield this.collated(samples);
   }
 
-  /** A batch of samples. */
+  /** Collates samples. */
   collated(samples: readonly S[]): B {
     const { collate, single } = this.#batching;
     if (collate) return collate(samples);
     return (single ? defaultConvert(samples[0]) : defaultCollate(samples)) as B;
   }
 
-  /** A batch of samples by index: the error of the usual one, whose samples do not fit together, says which they are. */
+  /** Collates samples by index: if samples do not fit together, the error of the default function names them. */
   #batchOf(indices: readonly number[], samples: readonly S[]): B {
     try {
       return this.collated(samples);
@@ -74,7 +74,7 @@ export class Fetcher<S, B> {
     }
   }
 
-  /** The batch as the dataset itself makes it, where it does. */
+  /** Returns the batch that the dataset itself creates, if it does. */
   #together(indices: readonly number[]): B | undefined {
     const { dataset, collate, single } = this.#batching;
     return collate || single ? undefined : dataset?.batch?.(indices) as B | undefined;
@@ -91,12 +91,12 @@ export class Fetcher<S, B> {
   }
 }
 
-/** An error that says which sample it was. */
+/** Wraps an error with the index of the sample. */
 function placed(thrown: unknown, index: number): unknown {
   return thrown instanceof SampleError ? thrown : new SampleError(index, "its dataset threw", thrown);
 }
 
-/** The line of the dataset where an error was made, in the words of its stack; empty where it has none. */
+/** Returns the line of the dataset that threw an error, from its stack; empty if there is none. */
 function placeOf(thrown: unknown): string {
   const lines = thrown instanceof Error ? thrown.stack?.split("\n") ?? [] : [];
   const line = lines.find((each) => /^\s+at .*:\d+:\d+\)?$/.test(each) && !isOwnFrame(each));
@@ -107,7 +107,7 @@ function placeOf(thrown: unknown): string {
 export class SampleError extends DynError {
   override readonly name: string = "SampleError";
 
-  /** `who` says who threw `cause`, and where. */
+  /** `who` names the source of `cause` and the place. */
   constructor(readonly index: number, who: string, cause: unknown) {
     super(`Expected sample ${index} but ${who}: ${messageOf(cause)}${placeOf(cause)}`, { cause });
   }

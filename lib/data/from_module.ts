@@ -39,7 +39,7 @@ export type Origin =
 
 const ORIGINS = new WeakMap<object, ModuleOrigin>();
 
-/** A function that makes something, perhaps later. */
+/** A function that creates something, possibly asynchronously. */
 type Maker = (...args: never[]) => object;
 type Class = new (...args: never[]) => object;
 
@@ -62,13 +62,13 @@ export function fromModule<C extends Class>(
   name: string,
   args: ConstructorParameters<C>,
 ): Promise<InstanceType<C>>;
-/** The same of what a function makes. */
+/** The same for the result of a function. */
 export function fromModule<F extends Maker>(
   module: string | URL,
   name: string,
   args: Parameters<F>,
 ): Promise<Awaited<ReturnType<F>>>;
-/** The same of what is exported itself. */
+/** The same for an export itself. */
 export function fromModule<T extends object>(module: string | URL, name: string): Promise<T>;
 export async function fromModule(
   module: string | URL,
@@ -165,7 +165,7 @@ export function originOf(value: object, what: string): Origin {
   );
 }
 
-/** The dataset or function of an origin. */
+/** Creates the dataset or function of an origin. */
 export async function madeFrom(origin: Origin): Promise<object> {
   switch (origin.kind) {
     case "module":

@@ -1,6 +1,6 @@
 /**
- * Batches of a dataset, in order or shuffled. Invariant: each iteration is one epoch; what a dataset throws says which
- * sample it was.
+ * Batches of a dataset, in order or shuffled. Invariant: each iteration is one epoch; an error of a dataset names the
+ * sample.
  */
 import { checkAtLeast, checkInteger } from "../base/checked_numbers.ts";
 import { types } from "node:util";
@@ -23,15 +23,15 @@ import { BatchSampler, RandomSampler, type Sampler, SequentialSampler } from "./
 export interface LoaderOptions<S, B> {
   /** Number of samples of a batch; default 1; null: samples are not batched. */
   readonly batchSize?: number | null;
-  /** A new random order each epoch. */
+  /** Whether each epoch has a new random order. */
   readonly shuffle?: boolean;
   /** The indices of an epoch, in order, instead of all. */
   readonly sampler?: Iterable<number> | null;
   /** The indices of each batch of an epoch, instead of batchSize, shuffle, sampler and dropLast. */
   readonly batchSampler?: Iterable<readonly number[]> | null;
-  /** Leaves out the last batch where it is short. */
+  /** Drops the last batch if it is incomplete. */
   readonly dropLast?: boolean;
-  /** Makes a batch of samples; by default tensors and numbers are stacked, arrays and objects member-wise. */
+  /** Creates a batch of samples; by default tensors and numbers are stacked, arrays and objects member by member. */
   readonly collateFn?: (samples: readonly S[]) => B;
   /** Another name for collateFn. */
   readonly collate?: (samples: readonly S[]) => B;
@@ -39,15 +39,15 @@ export interface LoaderOptions<S, B> {
   readonly generator?: Generator | null;
   /** Number of batches that `for await`, or each worker, prefetches; default 2. */
   readonly prefetchFactor?: number;
-  /** Number of threads that make batches; default 0: the calling thread makes them. */
+  /** Number of threads that create batches; default 0: the calling thread creates them. */
   readonly numWorkers?: number;
-  /** Accepted without effect: memory of the CPU is not pinned. */
+  /** Accepted without effect: CPU memory is not pinned. */
   readonly pinMemory?: boolean;
-  /** Whether workers stay for the next epoch. */
+  /** Whether workers are kept for the next epoch. */
   readonly persistentWorkers?: boolean;
-  /** Called in each worker with its number before it begins; from `data.fromModule`. */
+  /** Called in each worker with its number at the start; from `data.fromModule`. */
   readonly workerInitFn?: ((id: number) => void) | null;
-  /** Seconds to wait for a batch of a worker; 0, without end, unless given. */
+  /** Seconds to wait for a batch of a worker; default 0: unlimited. */
   readonly timeout?: number;
 }
 
@@ -82,7 +82,7 @@ export type Samples<S> = Dataset<S> | readonly S[] | Iterable<S>;
  * unless they ask `data.getWorkerInfo()` for their part.
  */
 export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterable<B> {
-  /** Samples a batch; null: they come one by one. */
+  /** Samples per batch; null: single samples. */
   readonly batchSize: number | null;
   /** The dataset; null for iterable datasets. */
   readonly #dataset: Dataset<S> | null;
@@ -95,7 +95,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
   /** Workers that wait for the next epoch. */
   #workers: LoaderWorkers | null = null;
 
-  /** Takes samples, then PyTorch's arguments; trailing ones also by name. Throws DynError for those that do not agree. */
+  /** Receives samples, then PyTorch's arguments; trailing ones also by name. Throws DynError for inconsistent ones. */
   constructor(dataset: Samples<S>, ...given: Trailing<LoaderOptions<S, B>, typeof POSITIONAL>) {
     const options = trailing<LoaderOptions<S, B>>("DataLoader", NAMES, given);
     const { sampler, batchSampler, shuffle = false, generator = null } = options;
@@ -161,7 +161,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     return dropLast ? Math.floor(count / this.batchSize) : Math.ceil(count / this.batchSize);
   }
 
-  /** The batches of an epoch. */
+  /** Iterates over the batches of an epoch. */
   *[Symbol.iterator](): Iterator<B> {
     if (this.#task) {
       const workers = this.#begin(this.#task);
@@ -174,7 +174,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     else for (const indices of this.#indices()) yield this.#fetcher.batch(indices);
   }
 
-  /** The batches of an epoch, of samples that may be promises. */
+  /** Iterates over the batches of an epoch, whose samples may be promises. */
   async *[Symbol.asyncIterator](): AsyncIterator<B> {
     const { prefetchFactor = 2 } = this.#options, begun: Promise<B>[] = [];
     if (this.#task) {
@@ -218,7 +218,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     return this.#stream ? null : this.#indices();
   }
 
-  /** Workers for an epoch. */
+  /** Starts or reuses workers for an epoch. */
   #begin(task: WorkerTask): LoaderWorkers {
     const waiting = this.#workers;
     this.#workers = null;
@@ -232,7 +232,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     });
   }
 
-  /** Has workers wait for the next epoch, or end. */
+  /** Keeps workers for the next epoch, or ends them. */
   #leave(workers: LoaderWorkers): void {
     if (this.#options.persistentWorkers && this.#workers === null) this.#workers = workers;
     else workers.end();
@@ -241,10 +241,10 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
 
 showAsText(DataLoader.prototype);
 
-/** Below this lies what workers' random numbers begin with. */
+/** The exclusive upper bound of workers' seeds. */
 const SEEDS = 2 ** 31 - 1;
 
-/** Throws DynError for options of workers that are none, or where there can be no workers. */
+/** Throws DynError for invalid options of workers, or if workers are not possible. */
 function checkWorkers({ numWorkers = 0, prefetchFactor, persistentWorkers, timeout = 0 }: {
   readonly numWorkers?: number;
   readonly prefetchFactor?: number;
@@ -272,7 +272,7 @@ function countOf(items: Iterable<unknown>): number {
   return typeof length === "number" ? length : [...items].length;
 }
 
-/** Throws DynError for what is neither indexed nor iterable. */
+/** Throws DynError for samples that are neither indexed nor iterable. */
 function checkSamples(given: unknown): void {
   const isObject = typeof given === "object" && given !== null;
   if (

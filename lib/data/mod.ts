@@ -23,5 +23,5 @@ export { type CsvOptions, readCsv, readJsonLines, Table } from "./readers/table.
 export { cifar10, cifar100, mnist, type PartOptions, readIdx } from "./readers/digits.ts";
 export { type BatchOptions, type EncodeOptions, readTokenizer, Tokenizer } from "./readers/tokenizer.ts";
 export type { Source } from "./readers/source.ts";
-/** Transforms of pictures, as `torchvision.transforms.v2`. */
+/** Transforms of images, like `torchvision.transforms.v2`. */
 export * as transforms from "./transforms.ts";

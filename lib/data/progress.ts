@@ -1,20 +1,20 @@
 /**
- * Progress bars for long loops, like `tqdm`: items done, rate, remaining time. Invariant: the loop sees the same
- * items; nothing is written where standard error is not a terminal.
+ * Progress bars for long loops, like `tqdm`: items done, rate, remaining time. Invariant: the loop sees the same items;
+ * nothing is written if standard error is not a terminal.
  */
 import { checkKind, checkOptions } from "../base/checked_input.ts";
 
 /** Options of `progress`. */
 export interface ProgressOptions {
-  /** The text in front of the bar. */
+  /** The text before the bar. */
   readonly desc?: string | undefined;
   /** Number of items; default: the iterable's `length` or `size`, if it has one. */
   readonly total?: number | undefined;
   /** The name of items in rates; default "it". */
   readonly unit?: string | undefined;
-  /** Whether the line goes away at the end. */
+  /** Whether the line stays at the end; default true. */
   readonly leave?: boolean | undefined;
-  /** Writes nothing. */
+  /** Whether to write nothing. */
   readonly disable?: boolean | undefined;
   /** Destination of the bar; default standard error. */
   readonly output?: ProgressOutput | undefined;
@@ -22,7 +22,7 @@ export interface ProgressOptions {
 
 /** The stream that bars are written to. */
 export interface ProgressOutput {
-  /** Returns whether a line can be rewritten; nothing is written elsewhere. */
+  /** Returns whether a line can be rewritten; otherwise nothing is written. */
   isTerminal(): boolean;
   /** Writes all of it. */
   write(text: string): void;
@@ -30,7 +30,7 @@ export interface ProgressOutput {
   readonly columns: number;
 }
 
-/** Milliseconds between two states of a line. */
+/** Minimum milliseconds between updates of a line. */
 const INTERVAL = 100;
 
 const STANDARD_ERROR: ProgressOutput = {
@@ -83,7 +83,7 @@ export class Progress<T> implements Iterable<T>, AsyncIterable<T> {
     }, this.#postfix);
   }
 
-  /** The items. Throws TypeError where they come later, as those of `for await` do. */
+  /** Iterates over the items. Throws TypeError for asynchronous iterables, which need `for await`. */
   *[Symbol.iterator](): Iterator<T> {
     const items = this.#items;
     if (!(Symbol.iterator in items)) {
@@ -100,7 +100,7 @@ export class Progress<T> implements Iterable<T>, AsyncIterable<T> {
     }
   }
 
-  /** The items, also those that come later. */
+  /** Iterates over the items, synchronous or not. */
   async *[Symbol.asyncIterator](): AsyncIterator<T> {
     const line = this.#begin();
     try {

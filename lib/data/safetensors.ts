@@ -35,19 +35,18 @@ export interface Contents {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** How a file is read. */
+/** Options of reading a file. */
 export interface ReadOptions {
   /**
-   * Whether types that no tensor has are read as the next one that holds each value: floats of 8 bits as float32, uint16 as
-   * int32, uint32 and uint64 as int64. Otherwise they are refused.
+   * Whether unsupported types are read as the next one that holds each value: 8-bit floats as float32, uint16 as int32,
+   * uint32 and uint64 as int64. Otherwise they are errors.
    */
   readonly widen?: boolean;
 }
 
 /**
- * Reads a file (by path), its bytes, or all parts of a file that was divided: of those the path of `….index.json` is given,
- * which says in which part each tensor is. Throws DynError where the format is broken, a type is unknown or a part lacks a
- * tensor.
+ * Reads a file (by path), its bytes, or all parts of a divided file: pass the path of its `….index.json`, which tells
+ * the part of each tensor. Throws DynError for an invalid format, an unknown type or a missing tensor.
  */
 export function load(source: string | URL | Uint8Array, options: ReadOptions = {}): Record<string, Tensor> {
   optionsOf("safetensors.load", options, ["widen"]);
@@ -56,7 +55,7 @@ export function load(source: string | URL | Uint8Array, options: ReadOptions = {
   return loadParts(source, options);
 }
 
-/** The tensors of all parts that an index names, in the order of the index. */
+/** Reads the tensors of all parts that an index names, in the order of the index. */
 function loadParts(index: string | URL, options: ReadOptions): Record<string, Tensor> {
   const header = readAs(index, (bytes) => parseHeader(new TextDecoder().decode(bytes))),
     map: unknown = Reflect.get(header, "weight_map");
@@ -78,7 +77,7 @@ function loadParts(index: string | URL, options: ReadOptions): Record<string, Te
   return found;
 }
 
-/** Reads a file that the program has named. Throws DynError, which names the file, where it is broken. */
+/** Reads a file that the program has named. Throws DynError, which names the file, if it is invalid. */
 export function parseFile(path: string | URL, options: ReadOptions = {}): Contents {
   return readAs(path, (bytes) => parse(bytes, options));
 }
@@ -92,7 +91,7 @@ function readAs<T>(path: string | URL, read: (bytes: Uint8Array) => T): T {
   }
 }
 
-/** Reads the bytes of a file. Throws DynError where the format is broken or a type is unknown. */
+/** Reads the bytes of a file. Throws DynError for an invalid format or an unknown type. */
 export function parse(bytes: Uint8Array, options: ReadOptions = {}): Contents {
   checkInstance(bytes, Uint8Array, "safetensors.parse");
   if (bytes.byteLength < 8) {
@@ -174,7 +173,7 @@ function nameOf(dtype: DType, name: string): string {
   );
 }
 
-/** The bytes of a file that holds these tensors. */
+/** Serialises tensors to the bytes of a file. */
 export function serialize(
   tensors: Readonly<Record<string, Tensor>>,
   metadata: Readonly<Record<string, string>> = {},
@@ -220,7 +219,7 @@ export function serialize(
   return file;
 }
 
-/** Writes a file as a whole or not at all. Throws DynError where it cannot be written. */
+/** Writes a file atomically. Throws DynError if it cannot be written. */
 export function writeFile(path: string | URL, bytes: Uint8Array): void {
   if (typeof path !== "string" && !(path instanceof URL)) {
     refuseValue("a path to write to, behind what is saved,", path);
@@ -233,7 +232,7 @@ export function writeFile(path: string | URL, bytes: Uint8Array): void {
   }
 }
 
-/** Writes tensors to a file. Throws DynError where that cannot be written; a former file is then as it was. */
+/** Writes tensors to a file. Throws DynError if that fails; an existing file is then unchanged. */
 export function save(
   tensors: Readonly<Record<string, Tensor>>,
   path: string | URL,

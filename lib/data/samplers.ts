@@ -1,5 +1,5 @@
 /**
- * Orders in which samples are read: indices, drawn again for each iteration. Invariant: random orders come from a
+ * Orders in which samples are read: indices, newly drawn for each iteration. Invariant: random orders come from a
  * generator, by default the global one.
  */
 import { checkInteger } from "../base/checked_numbers.ts";
@@ -11,7 +11,7 @@ import { multinomial, randint, randperm } from "../tensor/generated_functions.ts
 import { drawnFrom, type Generator } from "../tensor/random.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
-/** Anything of which the number of samples is known. */
+/** Anything with a known number of samples. */
 export interface Sized {
   /** Number of indices of an iteration. */
   readonly length: number;
@@ -23,7 +23,7 @@ export function checkSized(value: unknown, owner: string): asserts value is Size
   checkKind(Reflect.get(Object(value), "length"), "a number", `the length of what ${owner} takes`);
 }
 
-/** Indices in an order, drawn again for each iteration, like torch.utils.data.Sampler. */
+/** Indices in an order that may differ in each iteration, like torch.utils.data.Sampler. */
 export abstract class Sampler<I = number> implements Iterable<I>, Sized {
   /** Number of indices of an iteration. */
   abstract readonly length: number;
@@ -68,7 +68,7 @@ showAsText(SequentialSampler.prototype);
 
 /** Options of RandomSampler. */
 export interface RandomSamplerOptions extends RandomOptions {
-  /** Whether an index may come more than once before all have come; default false. */
+  /** Whether an index may occur again before all have occurred; default false. */
   readonly replacement?: boolean;
   /** Number of indices of an iteration; default: the number of samples. */
   readonly numSamples?: number | null;
@@ -153,18 +153,18 @@ showAsText(SubsetRandomSampler.prototype);
 export interface WeightedOptions extends RandomOptions {
   /** Number of samples to draw, if given by name. */
   readonly numSamples?: number;
-  /** Whether an index may come more than once; default true. */
+  /** Whether an index may occur more than once; default true. */
   readonly replacement?: boolean;
 }
 
-/** Indices drawn with the probabilities that weights are shares of. */
+/** Indices drawn with probabilities proportional to weights. */
 export class WeightedRandomSampler implements Sampler {
   /** Number of indices of an iteration. */
   readonly length: number;
   readonly #weights: Tensor;
   readonly #options: WeightedOptions;
 
-  /** Takes a weight for each sample, none negative, and how many are drawn. */
+  /** Receives a weight for each sample, none negative, and the number of draws. */
   constructor(
     weights: Tensor | readonly number[],
     numSamples: number | WeightedOptions & { readonly numSamples: number },
@@ -210,9 +210,9 @@ export class WeightedRandomSampler implements Sampler {
 
 showAsText(WeightedRandomSampler.prototype);
 
-/** The indices of another sampler in lists of batchSize, the last one shorter unless dropLast. */
+/** Lists of `batchSize` indices of another sampler, the last one shorter unless dropLast. */
 export class BatchSampler implements Sampler<number[]> {
-  /** Takes the sampler, the size of batches and whether a short last one is left out. */
+  /** Receives the sampler, the batch size, and whether an incomplete last batch is dropped. */
   constructor(readonly sampler: Sampler, readonly batchSize: number, readonly dropLast: boolean = false) {
     checkInteger("batchSize of BatchSampler", batchSize, 1);
   }

@@ -1,7 +1,7 @@
 /**
  * Messages between threads: trees of tensors, arrays, plain objects and values that `structuredClone` keeps intact.
- * Invariant: the receiver does not copy elements of tensors; a value that would arrive as something else is an error
- * that names its place.
+ * Invariant: the receiver does not copy elements of tensors; a value that would not arrive unchanged is an error that
+ * names its place.
  */
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -15,13 +15,13 @@ export type SentValue =
   | { readonly kind: "object"; readonly entries: readonly (readonly [key: string, value: SentValue])[] }
   | { readonly kind: "plain"; readonly value: unknown };
 
-/** A value, and the buffers that go over to the other thread with it. */
+/** A value, and the buffers that are transferred to the other thread with it. */
 export interface SentMessage {
   readonly value: SentValue;
   readonly transferred: readonly ArrayBuffer[];
 }
 
-/** A value for one other thread. Throws DynError for what cannot be sent; `place` names the value. */
+/** Prepares a value for one other thread. Throws DynError for values that cannot be sent; `place` names the value. */
 export function sendOver(value: unknown, place: string): SentMessage {
   const transferred: ArrayBuffer[] = [];
   const make = (bytes: number) => {
@@ -32,7 +32,7 @@ export function sendOver(value: unknown, place: string): SentMessage {
   return { value: sent(value, place, make), transferred };
 }
 
-/** A value that any number of threads have together. Throws DynError for what cannot be sent. */
+/** Prepares a value that any number of threads share. Throws DynError for values that cannot be sent. */
 export function sendToAll(value: unknown, place: string): SentValue {
   return sent(value, place, (bytes) => new SharedArrayBuffer(bytes));
 }

@@ -18,7 +18,7 @@ import { noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Contents, parse, serialize, writeFile } from "./safetensors.ts";
 
-/** The part of an optimizer that is kept. */
+/** The part of an optimizer that is saved. */
 export interface ShardedOptimizer {
   /** Its parameters and settings. */
   readonly paramGroups: readonly { readonly params: readonly Tensor[] }[];
@@ -30,7 +30,7 @@ export interface ShardedOptimizer {
 export interface ShardedState {
   /** A model, sharded or whole. */
   readonly model: Module;
-  /** The optimizer; unless given, the model alone is kept. */
+  /** The optimizer; by default only the model is saved. */
   readonly optimizer?: ShardedOptimizer;
 }
 
@@ -91,7 +91,7 @@ function shardFor(parameter: Tensor, shape: readonly number[]): Shard | undefine
 
 const shapeOf = ({ tensor, shard }: Item): readonly number[] => shard?.shape ?? tensor.shape;
 
-/** Waits until all ranks have done their part. Throws what went wrong here, and on the others that something did. */
+/** Waits until all ranks have run `part`. Throws the error of this rank, or one that says that others failed. */
 function together(part: () => void): void {
   let failure: unknown = null;
   try {
@@ -114,8 +114,8 @@ function together(part: () => void): void {
 }
 
 /**
- * Writes a model and its optimizer to a folder, which all ranks reach and call alike: each writes its shards, the first one
- * also what is not divided. Throws on all ranks where one fails; a folder that was there is then as it was.
+ * Writes a model and its optimizer to a folder that all ranks can access; all of them must call it: each writes its
+ * shards, the first one also undivided tensors. Throws on all ranks if one fails; an existing folder is then unchanged.
  */
 export function saveSharded(state: ShardedState, folder: string): void {
   const part = `${folder}.part`, old = `${folder}.old`, rank = getRank();
@@ -162,12 +162,12 @@ function fileOf(state: ShardedState): Uint8Array {
 }
 
 /**
- * Reads what `saveSharded` has written, on any number of ranks, into a model and its optimizer, which all ranks call alike.
- * Throws DynError where there is no whole checkpoint, and for tensors of other names or shapes.
+ * Reads the files of `saveSharded`, on any number of ranks, into a model and its optimizer; all ranks must call it.
+ * Throws DynError if there is no complete checkpoint, and for tensors of other names or shapes.
  */
 export function loadSharded(state: ShardedState, folder: string): void {
   together(() => {
-    // A process that ended between the two steps of its replacement has left the former one
+    // A process that ended between the two steps of the replacement has left the previous one
     const from = exists(folder) || !exists(`${folder}.old`) ? folder : `${folder}.old`;
     const first = read(`${from}/0.safetensors`), { ranks, entries } = entriesOf(first, from);
     if (state.optimizer) prepare(state.optimizer, entries, first);
@@ -183,7 +183,7 @@ export function loadSharded(state: ShardedState, folder: string): void {
   barrier();
 }
 
-/** Copies what a file has of a tensor and this rank, too. */
+/** Copies the elements of a tensor that both a file and this rank have. */
 function copyOverlap(
   { name, tensor, shard }: Item,
   { entry, tensors, rank }: {
@@ -205,7 +205,7 @@ function copyOverlap(
   else tensor.copy_(held.view(shape));
 }
 
-/** Makes room for what an optimizer keeps, and gives its groups their settings. */
+/** Allocates the optimizer's state, and restores the settings of its groups. */
 function prepare(
   optimizer: ShardedOptimizer,
   entries: Readonly<Record<string, Entry>>,

@@ -11,13 +11,13 @@ import { tensor } from "../tensor/creation.ts";
 import { flip, pad, rand } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
-/** From tensor to tensor: what all classes here make, and any function may stand beside them. */
+/** From tensor to tensor: the results of all functions here, which can be mixed with any other function. */
 export type ImageTransform = (image: Tensor) => Tensor;
 
 /** Height and width: one number for both. */
 export type ImageSize = number | readonly [number, number];
 
-/** A transform that shows its settings. */
+/** Creates a transform that shows its settings. */
 function made(name: string, settings: object, transform: ImageTransform): ImageTransform {
   return Object.defineProperty(transform, "toString", { value: () => withSettings(name, settings) });
 }
@@ -31,7 +31,7 @@ function sizeOf(image: Tensor): readonly [number, number] {
   throw new DynError(`Expected a picture [..., height, width] but found shape [${image.shape}]`);
 }
 
-/** One after the other. */
+/** Composes transforms. */
 export function compose(transforms: readonly ImageTransform[]): ImageTransform {
   checkKind(transforms, "a list", "compose");
   for (const each of transforms) checkFunction(each, "of pictures to compose");
@@ -42,12 +42,12 @@ export function compose(transforms: readonly ImageTransform[]): ImageTransform {
   );
 }
 
-/** float32 from 0 to 1: integers are divided by 255. */
+/** Converts to float32 from 0 to 1: integers are divided by 255. */
 export function toFloat(): ImageTransform {
   return made("toFloat", {}, (image) => isFloat(image.dtype) ? image : image.to("float32").div(255));
 }
 
-/** (x − mean) / std by channels. Throws DynError for integers, and for deviations that are 0. */
+/** (x − mean) / std by channel. Throws DynError for integers, and for zero deviations. */
 export function normalize(mean: readonly number[], std: readonly number[]): ImageTransform {
   for (const list of [mean, std]) checkKind(list, "a list", "normalize");
   if (std.some((each) => each === 0) || mean.length !== std.length) {
@@ -63,8 +63,8 @@ export function normalize(mean: readonly number[], std: readonly number[]): Imag
 }
 
 /**
- * Another size, by bilinear interpolation over all that falls together, as `antialias=True` does: a single number is that of
- * the shorter side.
+ * Resizes by bilinear interpolation with antialiasing, as `antialias=True` does: a single number is the size of the
+ * shorter side.
  */
 export function resize(size: ImageSize): ImageTransform {
   return made("resize", { size }, (image) => {
@@ -95,7 +95,7 @@ function shares(given: number, wanted: number): Tensor {
   return tensor(rows, { dtype: "float64" });
 }
 
-/** A part at a place. Throws DynError where it is larger than the picture. */
+/** Crops a part at a position. Throws DynError if it is larger than the image. */
 function cropped(image: Tensor, [top, left]: readonly [number, number], size: readonly [number, number]) {
   const [height, width] = sizeOf(image);
   if (size[0] > height || size[1] > width) {
@@ -104,7 +104,7 @@ function cropped(image: Tensor, [top, left]: readonly [number, number], size: re
   return image.narrow(-2, top, size[0]).narrow(-1, left, size[1]);
 }
 
-/** The middle. */
+/** Crops the centre. */
 export function centerCrop(size: ImageSize): ImageTransform {
   const wanted = both(size);
   return made("centerCrop", { size }, (image) => {
@@ -116,7 +116,7 @@ export function centerCrop(size: ImageSize): ImageTransform {
   });
 }
 
-/** A part at a random place, of the picture with so much around it. */
+/** Crops a part at a random position of the padded image. */
 export function randomCrop(size: ImageSize, options: { readonly padding?: number } = {}): ImageTransform {
   const wanted = both(size), { padding = 0 } = optionsOf("randomCrop", options, ["padding"]);
   return made("randomCrop", { size, padding }, (image) => {
@@ -127,22 +127,22 @@ export function randomCrop(size: ImageSize, options: { readonly padding?: number
   });
 }
 
-/** Left and right exchanged, with a probability. */
+/** Flips left and right, with a probability. */
 export function randomHorizontalFlip(p = 0.5): ImageTransform {
   return made("randomHorizontalFlip", { p }, (image) => random() < p ? flip(image, [-1]) : image);
 }
 
-/** Top and bottom exchanged, with a probability. */
+/** Flips top and bottom, with a probability. */
 export function randomVerticalFlip(p = 0.5): ImageTransform {
   return made("randomVerticalFlip", { p }, (image) => random() < p ? flip(image, [-2]) : image);
 }
 
-/** Another transform, with a probability. */
+/** Applies another transform, with a probability. */
 export function randomApply(transform: ImageTransform, p = 0.5): ImageTransform {
   return made("randomApply", { p }, (image) => random() < p ? transform(image) : image);
 }
 
-/** A rectangle of zeros, of a share of the area up to `scale`, with a probability (Zhong et al., 2020). */
+/** Erases a rectangle, of a share of the area in the range `scale`, with a probability (Zhong et al., 2020). */
 export function randomErasing(p = 0.5, scale: readonly [number, number] = [0.02, 0.33]): ImageTransform {
   return made("randomErasing", { p, scale }, (image) => {
     if (random() >= p) return image;

@@ -1,6 +1,6 @@
 /**
- * Types of safetensors files that no tensor has: floats of 8 bits and unsigned integers. Each is read as the narrowest
- * type that holds all its values. Invariant: values stay exact, or reading is refused.
+ * Types of safetensors files that tensors do not support: 8-bit floats and unsigned integers. Each is read as the
+ * narrowest type that holds all its values. Invariant: values stay exact, or reading fails.
  */
 import type { HostArray, RealType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -11,11 +11,11 @@ export interface WiderType {
   readonly dtype: RealType;
   /** Bytes of an element in the file. */
   readonly size: number;
-  /** The elements in memory of their own. Throws DynError for one that the type does not hold. */
+  /** Reads the elements into memory of their own. Throws DynError for one that the type does not hold. */
   readonly read: (memory: ArrayBuffer) => HostArray;
 }
 
-/** The value of a sign, an exponent and the rest of 8 bits, of which `mantissa` are the rest. */
+/** Decodes an 8-bit float with `mantissa` bits of fraction. */
 function smallFloat(bits: number, mantissa: number, bias: number): number {
   const exponent = (bits & 0x7f) >> mantissa,
     rest = bits & ((1 << mantissa) - 1),

@@ -1,25 +1,25 @@
 /** Identifies the loader worker that runs in this thread, for datasets. */
 
-/** The facts about a worker that its dataset may ask for, as `torch.utils.data.get_worker_info` gives them. */
+/** Information about a worker for its dataset, like `torch.utils.data.get_worker_info`. */
 export interface WorkerInfo {
   /** From 0. */
   readonly id: number;
   /** Number of workers of the loader. */
   readonly numWorkers: number;
-  /** With which this worker's random numbers began: another one in each worker. */
+  /** The seed of this worker's random numbers: different in each worker. */
   readonly seed: number;
-  /** The worker's own copy; null while that is made. */
+  /** The worker's own copy; null while that is created. */
   readonly dataset: object | null;
 }
 
 const current: { info: WorkerInfo | null } = { info: null };
 
-/** The worker that this is; null outside of workers. */
+/** Returns the worker of this thread; null outside of workers. */
 export function getWorkerInfo(): WorkerInfo | null {
   return current.info;
 }
 
-/** Says which worker this thread is. */
+/** Sets the worker of this thread. */
 export function becomeWorker(info: WorkerInfo): void {
   current.info = info;
 }

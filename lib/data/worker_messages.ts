@@ -10,7 +10,7 @@ export interface WorkerTask {
   readonly dataset: Origin;
   readonly collate: Origin | null;
   readonly init: Origin | null;
-  /** Whether a batch is one sample as it is. */
+  /** Whether a batch is one unchanged sample. */
   readonly single: boolean;
   /** How samples of an iterable dataset become batches; null for datasets with indices. */
   readonly stream: { readonly size: number; readonly dropLast: boolean } | null;
@@ -21,7 +21,7 @@ export interface WorkerTask {
 export const SHARED = {
   /** Answers so far. */
   answers: 0,
-  /** The epoch that the loader is in: what was asked in others is not needed. */
+  /** The current epoch of the loader: requests of others are obsolete. */
   epoch: 1,
   /** Nonzero when the worker has ended. */
   ended: 2,
@@ -40,7 +40,7 @@ export interface WorkerStart {
   readonly thread: string;
 }
 
-/** Asks for a batch: of some samples, or, null, the next one of a stream. */
+/** Requests a batch: of some samples, or, null, the next one of a stream. */
 export interface Request {
   readonly epoch: number;
   readonly indices: readonly number[] | null;
@@ -51,7 +51,7 @@ export interface Failure {
   readonly name: string;
   readonly message: string;
   readonly stack: string;
-  /** The sample whose dataset threw it; null where none did. */
+  /** The sample whose dataset threw it; null if none did. */
   readonly sample: number | null;
 }
 

@@ -13,7 +13,7 @@ export interface WorkerModule {
 
 const modules: WorkerModule[] = [];
 
-/** Has threads that are started from here on load a module. */
+/** Makes threads that are started from now on load a module. */
 export function loadInWorkers(module: WorkerModule): void {
   modules.push(module);
 }

@@ -1,6 +1,6 @@
 /**
- * A worker of a loader, in its thread: answers requests in order. Invariant: errors of a dataset never end the
- * thread, and requests of former epochs cost nothing.
+ * A worker of a loader, in its thread: answers requests in order. Invariant: errors of a dataset never end the thread,
+ * and requests of earlier epochs cost nothing.
  */
 import { config } from "../base/config.ts";
 import { setDefaultDtype } from "../base/dtype.ts";
@@ -46,7 +46,7 @@ export function serve(start: WorkerStart): void {
   port.on("message", (request: Request) => void (last = last.then(() => answer(request))));
 }
 
-/** Makes the batches of one worker. */
+/** Creates the batches of one worker. */
 class Source {
   readonly #fetcher: Fetcher<unknown, unknown>;
   /** How samples of an iterable dataset become batches; null for datasets with indices. */
@@ -68,10 +68,10 @@ class Source {
     });
   }
 
-  /** Makes the dataset as the loader's thread has it. */
+  /** Creates the dataset like that of the loader's thread. */
   static async make({ task, id, numWorkers, seed }: WorkerStart): Promise<Source> {
     setDefaultDtype(task.defaultDtype);
-    // Tensors made here are sent as host memory
+    // Tensors created here are sent as host memory
     chooseDefaultDevice("cpu");
     manualSeed(seed);
     // Each worker is a thread already
@@ -85,7 +85,7 @@ class Source {
     return new Source(dataset, collate ?? null, task);
   }
 
-  /** The batch of some samples, or, for null, the next one of the stream; null where that has ended. */
+  /** Returns the batch of some samples, or, for null, the next one of the stream; null at its end. */
   async next(epoch: number, indices: readonly number[] | null): Promise<{ readonly batch: unknown } | null> {
     if (indices !== null) return { batch: await this.#fetcher.batchLater(indices) };
     invariant(this.#stream, "Expected an iterable dataset in the worker");

@@ -32,7 +32,7 @@ export interface WorkerOptions {
   readonly prefetch: number;
   /** Milliseconds to wait for a batch. */
   readonly timeout: number;
-  /** With which the random numbers of the first worker begin. */
+  /** The seed of the first worker's random numbers. */
   readonly seed: number;
 }
 
@@ -51,7 +51,7 @@ process.on("exit", () => {
   (await import(workerData.thread)).serve(workerData);
 })();`;
 
-/** Ends the threads of loaders that the program has dropped. */
+/** Ends the threads of loaders that were garbage-collected. */
 const dropped = new FinalizationRegistry<readonly LoaderWorker[]>((workers) =>
   workers.forEach((each) => each.end())
 );
@@ -73,7 +73,7 @@ export class LoaderWorkers {
     for (const each of this.#workers) each.end();
   }
 
-  /** The batches of an epoch, of indices or, for null, of streams; waits for each. */
+  /** Yields the batches of an epoch, of indices or, for null, of streams; waits for each. */
   *batches(indices: Iterator<readonly number[]> | null): Generator<unknown> {
     const epoch = this.#begin(indices);
     try {
@@ -86,7 +86,7 @@ export class LoaderWorkers {
     }
   }
 
-  /** The same, with other work of this thread while it waits. */
+  /** The same, letting other work of this thread run while it waits. */
   async *batchesLater(indices: Iterator<readonly number[]> | null): AsyncGenerator<unknown> {
     const epoch = this.#begin(indices);
     try {
@@ -111,13 +111,13 @@ export class LoaderWorkers {
   }
 }
 
-/** Who makes which batch of an epoch: worker after worker. */
+/** Assigns the batches of an epoch to workers, in rotation. */
 class Epoch {
   readonly #workers: readonly LoaderWorker[];
   readonly #indices: Iterator<readonly number[]> | null;
-  /** The most answers to await. */
+  /** Maximum number of answers to await. */
   readonly #most: number;
-  /** Whose answers come next, in order. */
+  /** The workers whose answers come next, in order. */
   readonly #awaited: LoaderWorker[] = [];
   /** Workers whose stream has ended. */
   readonly #ended = new Set<LoaderWorker>();
@@ -134,13 +134,13 @@ class Epoch {
     this.#most = workers.length * prefetch;
   }
 
-  /** Asks for what may be begun; gives the worker with the next batch, null at the end. */
+  /** Sends the requests that are possible; returns the worker with the next batch, null at the end. */
   next(): LoaderWorker | null {
     while (!this.#isDone && this.#awaited.length < this.#most) this.#ask();
     return this.#awaited.shift() ?? null;
   }
 
-  /** The batch of an answer; null for the end of a worker's stream. Throws what the worker has met. */
+  /** Returns the batch of an answer; null at the end of a worker's stream. Throws the worker's error. */
   take(worker: LoaderWorker, answer: Answer): { readonly batch: unknown } | null {
     switch (answer.kind) {
       case "batch":
@@ -174,7 +174,7 @@ class Epoch {
   }
 }
 
-/** One thread, as the loader has it. */
+/** One thread, as seen by the loader. */
 class LoaderWorker {
   readonly #thread: Worker;
   readonly #port: MessagePort;
@@ -202,19 +202,19 @@ class LoaderWorker {
     this.#thread.unref();
   }
 
-  /** Requests of former epochs are dropped. */
+  /** Begins an epoch; requests of earlier epochs are dropped. */
   begin(epoch: number): void {
     this.#epoch = epoch;
     Atomics.store(this.#shared, SHARED.epoch, epoch);
   }
 
-  /** Asks for a batch. */
+  /** Requests a batch. */
   ask(indices: readonly number[] | null): void {
     const request: Request = { epoch: this.#epoch, indices };
     this.#port.postMessage(request);
   }
 
-  /** The next answer. Throws WorkerError where it does not come. */
+  /** Waits for the next answer. Throws WorkerError if there is none. */
   wait(): Answer {
     for (const deadline = performance.now() + this.#timeout;;) {
       const seen = Atomics.load(this.#shared, SHARED.answers), answer = this.#received();
@@ -225,7 +225,7 @@ class LoaderWorker {
     }
   }
 
-  /** The same, later. */
+  /** The same, asynchronously. */
   async waitLater(): Promise<Answer> {
     // Keeps the process alive: a wait for shared memory does not
     const held = setInterval(() => {}, LOOK);
@@ -247,7 +247,7 @@ class LoaderWorker {
     void this.#thread.terminate();
   }
 
-  /** The first answer of this epoch that is there. */
+  /** Returns the first available answer of this epoch. */
   #received(): Answer | null {
     for (;;) {
       const found: { readonly message: Answer } | undefined = receiveMessageOnPort(this.#port);
@@ -268,7 +268,7 @@ class LoaderWorker {
   }
 }
 
-/** Milliseconds between two looks whether a worker still is. */
+/** Milliseconds between two checks whether a worker is still alive. */
 const LOOK = 1000;
 
 /** Returns a worker's error as an error of this thread; its cause has the worker's stack. */

@@ -1,4 +1,4 @@
-/** Adafactor: mean squares of gradients as products of those of rows and columns; as torch.optim's. */
+/** Adafactor: mean squares of gradients as products of those of rows and columns; like torch.optim.Adafactor. */
 import { checkAtLeast } from "../base/checked_numbers.ts";
 import { EPSILON } from "../base/dtype.ts";
 import { refuseValue } from "../base/checked_input.ts";
@@ -19,12 +19,12 @@ export interface AdafactorOptions {
   lr: number;
   /** The share of a new square is the step to this power. */
   beta2Decay: number;
-  /** The least root mean square of a gradient, and of a parameter; null: the type's smallest relative difference. */
+  /** The minimum root mean square of a gradient, and of a parameter; null: the type's smallest relative difference. */
   eps: readonly [number | null, number];
-  /** The largest root mean square of an update. */
+  /** The maximum root mean square of an update. */
   d: number;
   weightDecay: number;
-  /** Whether to climb instead of to descend. */
+  /** Whether to maximise. */
   maximize: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Adam and AdamW, as torch.optim's. Bias corrections are tensors, so that a captured step serves every step. */
+/** Adam and AdamW, like torch.optim's. Bias corrections are tensors, so that a captured step serves every step. */
 import { zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import {
@@ -17,7 +17,7 @@ export interface AdamOptions {
   eps: number;
   weightDecay: number;
   amsgrad: boolean;
-  /** Whether to climb instead of to descend. */
+  /** Whether to maximise. */
   maximize: boolean;
   /** Whether decay shrinks the parameter itself instead of joining the gradient. */
   decoupledWeightDecay: boolean;
@@ -85,7 +85,7 @@ export class Adam extends AdamFamily {
   }
 }
 
-/** Loshchilov and Hutter 2019; decay is apart from the gradient, default 0.01. */
+/** Loshchilov and Hutter 2019; decay is decoupled from the gradient, default 0.01. */
 export class AdamW extends AdamFamily {
   constructor(params: ParamsOrGroups<AdamOptions>, ...given: Hyperparameters<AdamOptions>) {
     super(

@@ -1,4 +1,4 @@
-/** Descendants of Adam with other norms, momenta and warm-ups: Adamax, NAdam and RAdam, as torch.optim's. */
+/** Variants of Adam with other norms, momenta and warm-ups: Adamax, NAdam and RAdam, like torch.optim's. */
 import { onesLike, where, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { biasCorrection, followMoments } from "./adam.ts";
@@ -17,13 +17,13 @@ export interface AdamaxOptions {
   betas: readonly [number, number];
   eps: number;
   weightDecay: number;
-  /** Whether to climb instead of to descend. */
+  /** Whether to maximise. */
   maximize: boolean;
 }
 
 const ADAMAX: AdamaxOptions = { lr: 2e-3, betas: [0.9, 0.999], eps: 1e-8, weightDecay: 0, maximize: false };
 
-/** Kingma and Ba 2015, section 7.1: the running largest gradient in the place of the mean square. */
+/** Kingma and Ba 2015, section 7.1: the running maximum of gradients instead of the mean square. */
 export class Adamax extends PerParameter<AdamaxOptions> {
   constructor(params: ParamsOrGroups<AdamaxOptions>, ...given: Hyperparameters<AdamaxOptions>) {
     super(params, hyperparameters("Adamax", ADAMAX, given));
@@ -54,7 +54,7 @@ export interface NAdamOptions {
   momentumDecay: number;
   /** Whether decay shrinks the parameter itself instead of joining the gradient. */
   decoupledWeightDecay: boolean;
-  /** Whether to climb instead of to descend. */
+  /** Whether to maximise. */
   maximize: boolean;
 }
 
@@ -68,7 +68,7 @@ const NADAM: NAdamOptions = {
   maximize: false,
 };
 
-/** Dozat 2016: Adam with Nesterov's momentum, whose share grows with the steps. */
+/** Dozat 2016: Adam with Nesterov momentum, whose share grows with the steps. */
 export class NAdam extends PerParameter<NAdamOptions> {
   constructor(params: ParamsOrGroups<NAdamOptions>, ...given: Hyperparameters<NAdamOptions>) {
     super(params, hyperparameters("NAdam", NADAM, given));
@@ -113,7 +113,7 @@ export interface RAdamOptions {
   weightDecay: number;
   /** Whether decay shrinks the parameter itself instead of joining the gradient. */
   decoupledWeightDecay: boolean;
-  /** Whether to climb instead of to descend. */
+  /** Whether to maximise. */
   maximize: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Optimizers that scale by running squares of gradients: RMSprop, Adagrad and Adadelta, as torch.optim's. */
+/** Optimizers that scale by running squares of gradients: RMSprop, Adagrad and Adadelta, like torch.optim's. */
 import { checkShare } from "../base/checked_numbers.ts";
 import { fullLike, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -19,7 +19,7 @@ export interface RMSpropOptions {
   weightDecay: number;
   momentum: number;
   centered: boolean;
-  /** Whether to climb instead of to descend. */
+  /** Whether to maximise. */
   maximize: boolean;
 }
 
@@ -78,7 +78,7 @@ export interface AdagradOptions {
   weightDecay: number;
   initialAccumulatorValue: number;
   eps: number;
-  /** Whether to climb instead of to descend. */
+  /** Whether to maximise. */
   maximize: boolean;
 }
 
@@ -121,13 +121,13 @@ export interface AdadeltaOptions {
   rho: number;
   eps: number;
   weightDecay: number;
-  /** Whether to climb instead of to descend. */
+  /** Whether to maximise. */
   maximize: boolean;
 }
 
 const ADADELTA: AdadeltaOptions = { lr: 1, rho: 0.9, eps: 1e-6, weightDecay: 0, maximize: false };
 
-/** Zeiler 2012: steps as large as the root mean square of the last ones, by that of the gradients. */
+/** Zeiler 2012: steps scaled by the root mean square of recent steps, divided by that of the gradients. */
 export class Adadelta extends PerParameter<AdadeltaOptions> {
   constructor(params: ParamsOrGroups<AdadeltaOptions>, ...given: Hyperparameters<AdadeltaOptions>) {
     const options = hyperparameters("Adadelta", ADADELTA, given);

@@ -13,9 +13,9 @@ export { GradScaler, type GradScalerOptions, type GradScalerState } from "./grad
 
 /** Options of `customFwd`. */
 export interface CustomForwardOptions {
-  /** The device that it is for, as PyTorch asks; every device has the same lists. */
+  /** Its device, as in PyTorch; every device has the same lists. */
   readonly deviceType?: string;
-  /** The type that floating arguments are converted to within a region, which does not reach into forward then. */
+  /** The type that floating arguments are converted to inside a region; autocast is then off in forward. */
   readonly castInputs?: DType | null;
 }
 
@@ -32,7 +32,10 @@ function regionNow(): Region {
     : { enabled: false };
 }
 
-/** A static `forward` whose backward, made by `customBwd`, chooses types as it did, as `torch.amp.custom_fwd`. */
+/**
+ * Decorates a static `forward`, so that its backward, decorated by `customBwd`, chooses the same types, like
+ * `torch.amp.custom_fwd`.
+ */
 export function customFwd<A extends readonly unknown[], R>(
   forward: (context: FunctionContext, ...args: A) => R,
   options: CustomForwardOptions = {},
@@ -48,12 +51,15 @@ export function customFwd<A extends readonly unknown[], R>(
   };
 }
 
-/** Arguments of which the floating tensors have a type. */
+/** Converts the floating tensors among arguments to a type. */
 function castTo(dtype: DType, args: readonly unknown[]): unknown[] {
   return args.map((each) => isTensor(each) && isFloat(each.dtype) ? each.to(dtype) : each);
 }
 
-/** A static `backward` that chooses types as the forward made by `customFwd` did, as `torch.amp.custom_bwd`. */
+/**
+ * Decorates a static `backward`, so that it chooses the types of its forward, decorated by `customFwd`, like
+ * `torch.amp.custom_bwd`.
+ */
 export function customBwd<A extends readonly unknown[], R>(
   backward: (context: FunctionContext, ...grads: A) => R,
   options: Pick<CustomForwardOptions, "deviceType"> = {},

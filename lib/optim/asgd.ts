@@ -1,4 +1,4 @@
-/** Averaged stochastic gradient descent, as torch.optim.ASGD. */
+/** Averaged stochastic gradient descent, like torch.optim.ASGD. */
 import { fullLike, onesLike, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import {
@@ -20,7 +20,7 @@ export interface ASGDOptions {
   /** The step at which averaging begins. */
   t0: number;
   weightDecay: number;
-  /** Whether to climb instead of to descend. */
+  /** Whether to maximise. */
   maximize: boolean;
 }
 

@@ -16,15 +16,15 @@ import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import type { Optimizer } from "./optimizer.ts";
 import { ScalingSchedule } from "./schedule.ts";
 
-/** The new average of an average, what comes to it, and how many have been averaged. */
+/** Computes a new average from the old one, the next value, and the number of averaged values. */
 export type AverageFunction = (average: Tensor, next: Tensor, count: Tensor) => Tensor;
 
-/** Even averages: average + (next − average) / (count + 1). */
+/** Equal averages: average + (next − average) / (count + 1). */
 export function getSwaAvgFn(): AverageFunction {
   return (average, next, count) => average.add(next.sub(average).div(count.add(1)));
 }
 
-/** Decaying averages: decay · average + (1 − decay) · next. Throws DynError for a decay outside of [0, 1]. */
+/** Exponential averages: decay · average + (1 − decay) · next. Throws DynError for a decay outside [0, 1]. */
 export function getEmaAvgFn(decay = 0.999): AverageFunction {
   checkShare("decay", decay);
   return (average, next) => average.mul(decay).add(next.mul(1 - decay));
@@ -40,27 +40,27 @@ export type MultiAverageFunction = (
 const ofEach = (average: AverageFunction): MultiAverageFunction => (averages, next, count) =>
   averages.forEach((own, k) => own.copy_(average(own, next[k] ?? own, count)));
 
-/** Even averages of several tensors. */
+/** Equal averages of several tensors. */
 export const getSwaMultiAvgFn = (): MultiAverageFunction => ofEach(getSwaAvgFn());
 
-/** Decaying averages of several tensors. Throws DynError for a decay outside of [0, 1]. */
+/** Exponential averages of several tensors. Throws DynError for a decay outside [0, 1]. */
 export const getEmaMultiAvgFn = (decay = 0.999): MultiAverageFunction => ofEach(getEmaAvgFn(decay));
 
 /** Options of AveragedModel. */
 export interface AveragedOptions {
-  /** Even averages unless given. */
+  /** Default: equal averages. */
   readonly avgFn?: AverageFunction | null;
-  /** The same for all tensors at once; one of the two is given. */
+  /** The same for all tensors at once; specify only one of the two. */
   readonly multiAvgFn?: MultiAverageFunction | null;
-  /** Whether buffers are averaged too; else they are the model's. */
+  /** Whether buffers are averaged too; otherwise they are the model's. */
   readonly useBuffers?: boolean;
 }
 
 const isFloating = (x: Tensor): boolean => x.isFloatingPoint();
 
-/** A model whose parameters are averages of another's, as torch.optim.swa_utils.AveragedModel. */
+/** A model whose parameters are averages of another's, like torch.optim.swa_utils.AveragedModel. */
 export class AveragedModel<M extends Module = Module> extends Module {
-  /** The model of averages, first a copy. */
+  /** The averaged model, initially a copy. */
   readonly module: M;
   /** Number of averaged models. */
   nAveraged: Tensor = tensor(0, { dtype: "int64" });
@@ -69,7 +69,7 @@ export class AveragedModel<M extends Module = Module> extends Module {
   /** Computes the new averages. */
   private readonly average: MultiAverageFunction;
 
-  /** Takes the model to follow, which it copies. */
+  /** Receives the model to follow, and copies it. */
   constructor(model: M, options: AveragedOptions = {}) {
     super();
     checkModule(model, "AveragedModel");
@@ -83,12 +83,12 @@ export class AveragedModel<M extends Module = Module> extends Module {
     this.average = options.multiAvgFn ?? ofEach(options.avgFn ?? getSwaAvgFn());
   }
 
-  /** The output of the model of averages. */
+  /** Returns the output of the averaged model. */
   override forward(...args: Parameters<M["forward"]>): ReturnType<M["forward"]> {
     return this.module.call(...args);
   }
 
-  /** Takes the parameters as they are now into the averages. Throws DynError for a model of other parameters. */
+  /** Adds the current parameters to the averages. Throws DynError for a model with other parameters. */
   updateParameters(model: M): void {
     const averages = this.module.parameters(), values = model.parameters();
     const buffers = this.module.buffers(), others = model.buffers();
@@ -115,8 +115,8 @@ export class AveragedModel<M extends Module = Module> extends Module {
 }
 
 /**
- * Makes the running statistics of a model's batch normalisation those of all batches, as torch.optim.swa_utils.update_bn: of
- * a batch that is an array, the first element is the input.
+ * Recomputes the running statistics of a model's batch normalisation over all batches, like
+ * torch.optim.swa_utils.update_bn: if a batch is an array, its first element is the input.
  */
 export function updateBn(loader: Iterable<unknown>, model: Module): void {
   checkModule(model, "updateBn");
@@ -149,7 +149,7 @@ export function updateBn(loader: Iterable<unknown>, model: Module): void {
 }
 
 interface SwaRate {
-  /** One for all groups, or one a group. */
+  /** One for all groups, or one per group. */
   readonly swaLr: number | readonly number[];
 }
 
@@ -160,13 +160,16 @@ interface SwaOptions {
 
 const SWALR_ARGUMENTS = { required: ["swaLr"], positional: ["annealEpochs", "annealStrategy"] } as const;
 
-/** From the rate that there is to swaLr over annealEpochs steps, which stays, as torch.optim.swa_utils.SWALR. */
+/**
+ * Changes the rate from the current one to swaLr over annealEpochs steps, and then keeps it, like
+ * torch.optim.swa_utils.SWALR.
+ */
 export class SWALR extends ScalingSchedule {
-  /** The last rates, one a group. */
+  /** The final rates, one per group. */
   readonly swaLr: readonly number[];
   /** Steps until they are reached. */
   readonly annealEpochs: number;
-  /** The way there. */
+  /** The interpolation. */
   readonly annealStrategy: "cos" | "linear";
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */

@@ -9,11 +9,11 @@ interface Begun {
   readonly states: Map<Tensor, ParamState>;
   readonly param: Tensor;
   readonly state: ParamState;
-  /** Its contents when it was begun. */
+  /** Its initial contents. */
   readonly held: readonly { readonly tensor: Tensor; readonly version: number }[];
 }
 
-/** The states that were begun for one call. */
+/** The states that were created for one call. */
 export class BegunStates {
   readonly #begun: Begun[] = [];
 
@@ -22,7 +22,7 @@ export class BegunStates {
     return this.#begun.length === 0;
   }
 
-  /** Notes a state that has just been begun. */
+  /** Adds a newly created state. */
   add(states: Map<Tensor, ParamState>, param: Tensor): void {
     const state = states.get(param);
     if (!state) return;
@@ -30,7 +30,7 @@ export class BegunStates {
     this.#begun.push({ states, param, state, held });
   }
 
-  /** Takes back the states that are as they were begun. */
+  /** Removes the states that are unchanged. */
   takeBack(): void {
     for (const { states, param, state, held } of this.#begun.splice(0)) {
       const now = Object.values(state);

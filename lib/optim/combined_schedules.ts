@@ -1,4 +1,4 @@
-/** Schedules made of schedules: one after the other, or all at once. */
+/** Schedules composed of schedules: one after the other, or all at once. */
 import { checkInstances, checkKind } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
@@ -12,7 +12,7 @@ interface Schedules {
 
 const SEQUENTIAL = { required: ["schedulers", "milestones"], positional: [] } as const;
 
-/** The optimizer that schedules share. Throws DynError for none, or for several. */
+/** Returns the optimizer that schedules share. Throws DynError if there is none, or several. */
 function sharedOptimizer(schedulers: readonly LRScheduler[], given: Optimizer | null): Optimizer {
   checkInstances(schedulers, LRScheduler, "a combined schedule");
   const optimizer = given ?? schedulers[0]?.optimizer;
@@ -79,7 +79,7 @@ abstract class CombinedSchedule extends LRScheduler {
   }
 }
 
-/** One schedule after the other: the next one from each milestone on. */
+/** Sequential schedules: the next one starts at each milestone. */
 export class SequentialLR extends CombinedSchedule {
   /** The steps at which it changes. */
   readonly milestones: readonly number[];
@@ -118,7 +118,7 @@ export class SequentialLR extends CombinedSchedule {
 
 /** Schedules that act one after the other at each step, as torch.optim.lr_scheduler.ChainedScheduler. */
 export class ChainedScheduler extends CombinedSchedule {
-  /** Takes schedules, and their optimizer where there may be doubt. */
+  /** Receives schedules, and their optimizer if it is ambiguous. */
   constructor(schedulers: readonly LRScheduler[], optimizer: Optimizer | null = null) {
     super(sharedOptimizer(schedulers, optimizer), schedulers);
   }

@@ -10,10 +10,10 @@ import { DynError, invariant } from "../base/errors.ts";
 import type { Optimizer } from "./optimizer.ts";
 import { initialRates, LRScheduler } from "./schedule.ts";
 
-/** One for all groups, or one a group. */
+/** One for all groups, or one per group. */
 type PerGroup = number | readonly number[];
 
-/** A number for each group. Throws DynError for another count. */
+/** Expands a number to one per group. Throws DynError for another count. */
 function eachGroup(given: PerGroup, optimizer: Optimizer, what: string): readonly number[] {
   const groups = optimizer.paramGroups.length;
   const list = typeof given === "number" ? new Array<number>(groups).fill(given) : given;
@@ -23,9 +23,9 @@ function eachGroup(given: PerGroup, optimizer: Optimizer, what: string): readonl
   return list;
 }
 
-/** A schedule that sets momenta too. */
+/** A schedule that sets momenta as well. */
 abstract class Cycle extends LRScheduler {
-  /** The momentum of a group after `epoch` steps; null: it is left alone. */
+  /** Returns the momentum of a group after `epoch` steps; null: unchanged. */
   abstract momentumAt(epoch: number, group: number): number | null;
 
   /** Sets the rates, and the momenta. */
@@ -39,7 +39,7 @@ abstract class Cycle extends LRScheduler {
     });
   }
 
-  /** Throws DynError where groups have no momentum to cycle. */
+  /** Throws DynError if groups have no momentum to cycle. */
   protected checkMomenta(): void {
     for (const group of this.optimizer.paramGroups) {
       if (!Reflect.has(group, "momentum") && !Reflect.has(group, "betas")) {
@@ -51,9 +51,9 @@ abstract class Cycle extends LRScheduler {
   }
 }
 
-/** Between which rates CyclicLR goes. */
+/** The range of CyclicLR's rates. */
 export interface CyclicRates {
-  /** The lower one; one for all groups, or one a group. */
+  /** The lower one; one for all groups, or one per group. */
   readonly baseLr: PerGroup;
   /** The upper one of the first cycle. */
   readonly maxLr: PerGroup;
@@ -63,17 +63,17 @@ export interface CyclicRates {
 export interface CyclicOptions {
   /** Steps up; default 2000. */
   readonly stepSizeUp?: number;
-  /** Steps down; as many as up unless given. */
+  /** Steps down; default: as many as up. */
   readonly stepSizeDown?: number | null;
-  /** Whether the height of cycles stays, is halved each time, or is gammaᵗ of the first; default "triangular". */
+  /** Whether the amplitude of cycles is constant, is halved each time, or decays as gammaᵗ; default "triangular". */
   readonly mode?: "triangular" | "triangular2" | "exp_range";
-  /** Of mode "exp_range". */
+  /** Base of mode "exp_range". */
   readonly gamma?: number;
-  /** The share of the height, instead of a mode. */
+  /** Scales the amplitude, instead of a mode. */
   readonly scaleFn?: ((x: number) => number) | null;
   /** The argument of scaleFn: the number of the cycle from 1, or of steps. */
   readonly scaleMode?: "cycle" | "iterations";
-  /** Whether momenta go the other way; default true. */
+  /** Whether momenta cycle in the opposite direction; default true. */
   readonly cycleMomentum?: boolean;
   /** The lower momentum; default 0.8. */
   readonly baseMomentum?: PerGroup;
@@ -96,13 +96,13 @@ const CYCLIC = {
   ],
 } as const;
 
-/** Evenly up from baseLr to maxLr and down again, over and over, as torch.optim.lr_scheduler.CyclicLR. */
+/** Linearly up from baseLr to maxLr and down again, repeatedly, like torch.optim.lr_scheduler.CyclicLR. */
 export class CyclicLR extends Cycle {
-  /** The upper rates, one a group. */
+  /** The upper rates, one per group. */
   readonly maxLrs: readonly number[];
   /** The arguments by name. */
   readonly options: CyclicOptions;
-  /** Between which momenta it goes; null: they are left alone. */
+  /** The range of momenta; null: unchanged. */
   private readonly momenta: readonly (readonly [low: number, high: number])[] | null;
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
@@ -135,12 +135,12 @@ export class CyclicLR extends Cycle {
     return share * (mode === "triangular" ? 1 : mode === "triangular2" ? 2 ** (1 - cycle) : gamma ** epoch);
   }
 
-  /** The rate of a group after `epoch` steps. */
+  /** Returns the rate of a group after `epoch` steps. */
   override rateAt(epoch: number, low: number, group: number): number {
     return low + ((this.maxLrs[group] ?? low) - low) * this.heightAt(epoch);
   }
 
-  /** The momentum of a group after `epoch` steps. */
+  /** Returns the momentum of a group after `epoch` steps. */
   override momentumAt(epoch: number, group: number): number | null {
     const ends = this.momenta?.[group];
     return ends ? ends[1] - (ends[1] - ends[0]) * this.heightAt(epoch) : null;
@@ -148,7 +148,7 @@ export class CyclicLR extends Cycle {
 }
 
 interface LargestRate {
-  /** One for all groups, or one a group. */
+  /** One for all groups, or one per group. */
   readonly maxLr: PerGroup;
 }
 
@@ -183,7 +183,7 @@ const ONE_CYCLE = {
   ],
 } as const;
 
-/** A part of a cycle: up to which step, and from what to what. */
+/** A part of a cycle: its last step, and its initial and final values. */
 interface Phase {
   readonly end: number;
   readonly rate: readonly [from: number, to: number];
@@ -191,17 +191,17 @@ interface Phase {
 }
 
 /**
- * From maxLr / divFactor up to maxLr and down to a finalDivFactor-th of the start, in three phases by way of the start, as
- * torch.optim.lr_scheduler.OneCycleLR; momenta go the other way.
+ * From maxLr / divFactor up to maxLr, down to the start in the three-phase form, and down to the start /
+ * finalDivFactor, like torch.optim.lr_scheduler.OneCycleLR; momenta change in the opposite direction.
  */
 export class OneCycleLR extends Cycle {
   /** The arguments by name. */
   readonly options: OneCycleOptions;
   /** Steps of the whole cycle. */
   readonly totalSteps: number;
-  /** One a group. */
+  /** One per group. */
   readonly maxLr: readonly number[];
-  /** Between which momenta it goes; null: they are left alone. */
+  /** The range of momenta; null: unchanged. */
   private readonly momenta: readonly (readonly [low: number, high: number])[] | null;
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
@@ -245,7 +245,7 @@ export class OneCycleLR extends Cycle {
     ];
   }
 
-  /** A number of the phase that a step falls into. Throws DynError past the last step. */
+  /** Interpolates a value of the phase of a step. Throws DynError after the last step. */
   private numberAt(epoch: number, group: number, of: (phase: Phase) => readonly [number, number]): number {
     if (epoch > this.totalSteps) {
       throw new DynError(`Expected at most ${this.totalSteps} steps but found ${epoch}`);
@@ -259,12 +259,12 @@ export class OneCycleLR extends Cycle {
       : to + (from - to) / 2 * (Math.cos(Math.PI * share) + 1);
   }
 
-  /** The rate of a group after `epoch` steps. */
+  /** Returns the rate of a group after `epoch` steps. */
   override rateAt(epoch: number, _base: number, group: number): number {
     return this.numberAt(epoch, group, ({ rate }) => rate);
   }
 
-  /** The momentum of a group after `epoch` steps. */
+  /** Returns the momentum of a group after `epoch` steps. */
   override momentumAt(epoch: number, group: number): number | null {
     return this.momenta ? this.numberAt(epoch, group, ({ momentum }) => momentum) : null;
   }

@@ -9,7 +9,7 @@ import { showAsText, withSettings } from "../base/shown.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
-/** The part of an optimizer that is read and changed. */
+/** The part of an optimizer that a scaler reads and changes. */
 export interface Scaled {
   /** The parameters. */
   readonly paramGroups: readonly { readonly params: readonly Tensor[] }[];
@@ -17,13 +17,13 @@ export interface Scaled {
   step(closure?: () => unknown): unknown;
 }
 
-/** Settings, as PyTorch has them. */
+/** Settings, as in PyTorch. */
 export interface GradScalerOptions {
-  /** The first scale; default 65536. */
+  /** The initial scale; default 65536. */
   readonly initScale?: number;
   /** The factor of the scale after `growthInterval` steps without infinite gradients. */
   readonly growthFactor?: number;
-  /** Its factor after a step with some. */
+  /** The factor after a step with infinite gradients. */
   readonly backoffFactor?: number;
   /** Steps without infinities before the scale grows; default 2000. */
   readonly growthInterval?: number;
@@ -64,7 +64,7 @@ export class GradScaler {
   readonly #enabled: boolean;
   readonly #progress = new Map<Scaled, Progress>();
 
-  /** `device` is PyTorch's first argument; gradients are found wherever they are. */
+  /** `device` is PyTorch's first argument; gradients may be on any device. */
   constructor(device: string | GradScalerOptions = {}, options: GradScalerOptions = {}) {
     const given = typeof device === "string" ? options : device;
     const { initScale = 2 ** 16, growthFactor = 2, backoffFactor = 0.5, growthInterval = 2000 } = optionsOf(
@@ -83,9 +83,9 @@ export class GradScaler {
     this.#enabled = given.enabled ?? true;
   }
 
-  /** A loss, or several, times the scale. */
+  /** Multiplies a loss by the scale. */
   scale(outputs: Tensor): Tensor;
-  /** Losses times the scale. */
+  /** Multiplies losses by the scale. */
   scale(outputs: readonly Losses[]): readonly Losses[];
   scale(outputs: Losses): Losses {
     return this.#enabled ? this.#scaled(outputs) : outputs;
@@ -98,8 +98,8 @@ export class GradScaler {
   }
 
   /**
-   * Divides an optimizer's gradients by the scale, for clipping before `step`. Throws DynError where that was done since
-   * the last update, and for gradients of float16, which would lose what scaling saved.
+   * Divides an optimizer's gradients by the scale, for clipping before `step`. Throws DynError if that was done since
+   * the last update, and for gradients of float16, which would underflow.
    */
   unscale_(optimizer: Scaled): void {
     if (!this.#enabled) return;
@@ -111,7 +111,7 @@ export class GradScaler {
     this.#progress.set(optimizer, { stage: "unscaled", foundInf: this.#unscale(optimizer) });
   }
 
-  /** Unscales; gives whether some gradient is not finite. */
+  /** Unscales; returns whether some gradient is not finite. */
   #unscale(optimizer: Scaled): boolean {
     checkKind(optimizer?.paramGroups, "a list", "paramGroups of an optimizer");
     const { paramGroups } = optimizer;
@@ -135,8 +135,8 @@ export class GradScaler {
   }
 
   /**
-   * The optimizer's step, unless its gradients (unscaled now, where they were not) are infinite; then undefined. Throws
-   * DynError where it has stepped since the last update.
+   * Runs the optimizer's step, unless its gradients (unscaled now, if they were not) are infinite; then returns
+   * undefined. Throws DynError if it has stepped since the last update.
    */
   step(optimizer: Scaled, ...args: readonly (() => unknown)[]): unknown {
     if (!this.#enabled) return optimizer.step(...args);
@@ -150,7 +150,7 @@ export class GradScaler {
     return foundInf ? undefined : optimizer.step();
   }
 
-  /** Changes the scale by what was found since the last time, or to `newScale`. */
+  /** Updates the scale according to the gradients since the last update, or sets it to `newScale`. */
   update(newScale: number | Tensor | null = null): void {
     if (!this.#enabled) return;
     if (newScale !== null) {
@@ -171,7 +171,7 @@ export class GradScaler {
     this.#progress.clear();
   }
 
-  /** The scale; 1 where the scaler is disabled. */
+  /** Returns the scale; 1 if the scaler is disabled. */
   getScale(): number {
     return this.#enabled ? this.#scale : 1;
   }
@@ -181,7 +181,7 @@ export class GradScaler {
     return this.#growthFactor;
   }
 
-  /** Sets by what the scale grows. */
+  /** Sets the factor by which the scale grows. */
   setGrowthFactor(factor: number): void {
     this.#growthFactor = factor;
   }
@@ -191,7 +191,7 @@ export class GradScaler {
     return this.#backoffFactor;
   }
 
-  /** Sets by what the scale shrinks at infinities. */
+  /** Sets the factor by which the scale shrinks after infinite gradients. */
   setBackoffFactor(factor: number): void {
     this.#backoffFactor = factor;
   }
@@ -201,7 +201,7 @@ export class GradScaler {
     return this.#growthInterval;
   }
 
-  /** Sets how many steps without infinities let the scale grow. */
+  /** Sets the number of steps without infinities before the scale grows. */
   setGrowthInterval(interval: number): void {
     this.#growthInterval = interval;
   }
@@ -211,7 +211,7 @@ export class GradScaler {
     return this.#enabled;
   }
 
-  /** The scale and its settings. */
+  /** Returns the scale and its settings. */
   stateDict(): GradScalerState {
     if (!this.#enabled) return {};
     return {
@@ -223,7 +223,7 @@ export class GradScaler {
     };
   }
 
-  /** Takes over what `stateDict` gave. Throws DynError for the state of a disabled scaler. */
+  /** Restores a state of `stateDict`. Throws DynError for the state of a disabled scaler. */
   loadStateDict(state: GradScalerState): void {
     if (!this.#enabled) return;
     checkKind(state, "an object", "loadStateDict of GradScaler");
@@ -241,7 +241,7 @@ export class GradScaler {
     this.#growthTracker = _growth_tracker;
   }
 
-  /** Its settings, and the scale now. */
+  /** Returns its settings, and the current scale. */
   toString(): string {
     return withSettings("GradScaler", {
       scale: this.#scale,

@@ -6,7 +6,7 @@
 import { checkFunction, optionsOf } from "../base/checked_input.ts";
 import type { HookHandle } from "../tensor/autograd_state.ts";
 
-/** Called before a step with its arguments; a list that it gives replaces them. */
+/** Called before a step with its arguments; a list that it returns replaces them. */
 export type StepPreHook<O> = {
   hook(optimizer: O, args: readonly unknown[]): readonly unknown[] | void;
 }["hook"];
@@ -14,16 +14,16 @@ export type StepPreHook<O> = {
 export type StepPostHook<O> = { hook(optimizer: O, args: readonly unknown[]): void }["hook"];
 /** Called before a state is written, or after one was read. */
 export type OptimizerHook<O> = { hook(optimizer: O): void }["hook"];
-/** Called with a state that was written, or is to be read; a state that it gives replaces it. */
+/** Called with a state that was written, or is to be read; a state that it returns replaces it. */
 export type OptimizerStateHook<O, S> = { hook(optimizer: O, state: S): S | void }["hook"];
 
 /** The position of a hook among others. */
 export interface PlaceOfHook {
-  /** Before those that are there; default false. */
+  /** Whether it runs before the existing ones; default false. */
   readonly prepend?: boolean;
 }
 
-/** The hooks of an optimizer by when they are called. */
+/** The hooks of an optimizer by time of call. */
 export class OptimizerHooks<O, S> {
   readonly beforeStep: StepPreHook<O>[] = [];
   readonly afterStep: StepPostHook<O>[] = [];
@@ -32,7 +32,7 @@ export class OptimizerHooks<O, S> {
   readonly beforeReading: OptimizerStateHook<O, S>[] = [];
   readonly afterReading: OptimizerHook<O>[] = [];
 
-  /** A step between its hooks. */
+  /** Runs a step between its hooks. */
   step<R>(optimizer: O, given: readonly unknown[], run: (args: readonly unknown[]) => R): R {
     let args = given;
     for (const hook of this.beforeStep) args = hook(optimizer, args) ?? args;

@@ -21,19 +21,19 @@ import { stateWith } from "./per_parameter.ts";
 
 export interface LBFGSOptions {
   lr: number;
-  /** The most directions a step. */
+  /** Maximum number of directions per step. */
   maxIter: number;
-  /** The most evaluations of the loss a step; null: 1.25 for each direction. */
+  /** Maximum number of evaluations of the loss per step; null: 1.25 per direction. */
   maxEval: number | null;
-  /** A step ends where no derivative is larger. */
+  /** A step ends if no derivative is larger. */
   toleranceGrad: number;
-  /** A step ends where no parameter, or the loss, changes by more. */
+  /** A step ends if no parameter, or the loss, changes by more. */
   toleranceChange: number;
   /** Number of remembered updates. */
   historySize: number;
   /** Line search along a direction: "strong_wolfe", or null for a step of `lr`. */
   lineSearchFn: "strong_wolfe" | null;
-  /** Whether to climb instead of to descend. */
+  /** Whether to maximise. */
   maximize: boolean;
 }
 
@@ -54,7 +54,7 @@ interface Change {
   readonly grad: Tensor;
 }
 
-/** The state that one direction leaves for the next. */
+/** The state that one direction passes on to the next. */
 interface Memory {
   readonly changes: readonly Change[];
   readonly direction: Tensor;
@@ -62,7 +62,7 @@ interface Memory {
   readonly length: number;
   /** The gradient before. */
   readonly grad: Tensor;
-  /** The size of the first estimate of the inverse Hessian. */
+  /** The scale of the initial estimate of the inverse Hessian. */
   readonly scale: number;
 }
 
@@ -85,7 +85,7 @@ export class LBFGS extends Optimizer<LBFGSOptions> {
     }
   }
 
-  /** Goes along up to `maxIter` directions; gives the loss before. Throws DynError without a closure. */
+  /** Follows up to `maxIter` directions; returns the initial loss. Throws DynError without a closure. */
   override step<L>(closure: () => L): L;
   override step<L>(closure?: () => L): L | undefined;
   override step<L>(closure?: () => L): L | undefined {
@@ -169,7 +169,7 @@ export class LBFGS extends Optimizer<LBFGSOptions> {
     return group;
   }
 
-  /** The loss that a closure gave, with the gradients that it left. */
+  /** Reads the loss that a closure returned, with the gradients. */
   private evaluation(loss: unknown): Evaluation {
     const { params, maximize } = this.group;
     const grads = params.map(({ grad, shape, dtype, device }) =>
@@ -230,8 +230,8 @@ function dot(a: Tensor, b: Tensor): number {
 }
 
 /**
- * The next direction, by what the last one has shown. Compiled steps leave it out of their graphs: it reads numbers, and
- * goes over a list that is longer each time.
+ * Computes the next direction from the last one's results. Compiled steps leave it out of their graphs: it reads
+ * numbers, and iterates over a growing list.
  */
 export function nextMemory(
   known: Memory | null,
@@ -246,7 +246,7 @@ export function nextMemory(
   return { changes, direction: twoLoops(grad, changes, scale), grad, scale };
 }
 
-/** −H·g for the estimate H of the inverse Hessian, without making H. */
+/** Returns −H·g for the estimate H of the inverse Hessian, without building H. */
 function twoLoops(grad: Tensor, changes: readonly Change[], scale: number): Tensor {
   const direction = grad.neg(), weights: number[] = [];
   const inverses = changes.map((each) => 1 / dot(each.grad, each.step));

@@ -1,5 +1,5 @@
 /**
- * Line search for the strong Wolfe conditions: brackets a step that falls enough and flattens enough, then narrows
+ * Line search for the strong Wolfe conditions: brackets a step at which loss and slope decrease enough, then narrows
  * the bracket by cubic interpolation (Nocedal and Wright, Numerical Optimization, algorithms 3.5 and 3.6).
  */
 import type { Tensor } from "../tensor/tensor.ts";
@@ -16,19 +16,22 @@ export interface LinePoint {
 /** Arguments of a search. */
 export interface LineSearch {
   readonly evaluate: (at: number) => LinePoint;
-  /** The loss where it begins; its slope is negative. */
+  /** The loss at the start; its slope is negative. */
   readonly start: LinePoint;
   readonly first: number;
-  /** The most rounds. */
+  /** Maximum number of rounds. */
   readonly rounds: number;
-  /** Brackets whose ends are nearer to each other than this, in steps of length 1, are narrow enough. */
+  /** Brackets narrower than this, in steps of length 1, are narrow enough. */
   readonly tolerance: number;
 }
 
 /** Required decrease of the loss and of its slope, as shares of the initial slope. */
 const FALL = 1e-4, FLATTEN = 0.9;
 
-/** The point that was found, the best one where none fulfils the conditions, and how often the loss was evaluated. */
+/**
+ * Returns the point that was found, the best one if none satisfies the conditions, and the number of evaluations of the
+ * loss.
+ */
 export function strongWolfe(search: LineSearch): { readonly point: LinePoint; readonly evaluations: number } {
   const { evaluate, start, first, rounds } = search;
   let former = start, now = evaluate(first), round = 0;
@@ -51,7 +54,7 @@ function isFlat({ start }: LineSearch, { slope }: LinePoint): boolean {
   return Math.abs(slope) <= -FLATTEN * start.slope;
 }
 
-/** Narrows a bracket until a point in it fulfils the conditions. */
+/** Narrows a bracket until a point in it satisfies the conditions. */
 function narrow(
   search: LineSearch,
   ends: [LinePoint, LinePoint],

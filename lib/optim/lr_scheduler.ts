@@ -24,7 +24,7 @@ interface StepSize {
 
 const STEP = { required: ["stepSize"], positional: ["gamma"] } as const;
 
-/** lr·gammaᵏ, k = whole stepSizes gone by. */
+/** lr·gammaᵏ, where k is the number of complete stepSizes. */
 export class StepLR extends ScalingSchedule {
   /** Steps between changes. */
   readonly stepSize: number;
@@ -52,7 +52,7 @@ interface Milestones {
 
 const MULTI_STEP = { required: ["milestones"], positional: ["gamma"] } as const;
 
-/** lr·gammaᵏ, k = milestones passed. */
+/** lr·gammaᵏ, where k is the number of milestones passed. */
 export class MultiStepLR extends ScalingSchedule {
   /** The steps at which it changes. */
   readonly milestones: readonly number[];
@@ -114,7 +114,7 @@ const COSINE = { required: ["tMax"], positional: ["etaMin"] } as const;
 
 /** Half a cosine from lr to etaMin over tMax steps. */
 export class CosineAnnealingLR extends ScalingSchedule {
-  /** Steps from the greatest rate to the least. */
+  /** Steps from the maximum rate to the minimum. */
   readonly tMax: number;
   /** The least rate. */
   readonly etaMin: number;
@@ -161,7 +161,7 @@ interface RestartOptions {
 
 const RESTARTS = { required: ["t0"], positional: ["tMult", "etaMin"] } as const;
 
-/** Cosines from lr to etaMin that start again, each tMult times as long as the one before; the first takes t0. */
+/** Cosines from lr to etaMin that restart, each tMult times as long as the previous one; the first takes t0. */
 export class CosineAnnealingWarmRestarts extends LRScheduler {
   /** Steps until the first restart. */
   readonly t0: number;
@@ -200,18 +200,18 @@ export class CosineAnnealingWarmRestarts extends LRScheduler {
   }
 }
 
-/** A factor of a rate by the number of steps. */
+/** The factor of a rate, given the number of steps. */
 export type RateFactor = (epoch: number) => number;
 
 interface Factors {
-  /** One for all groups, or one a group. */
+  /** One for all groups, or one per group. */
   readonly lrLambda: RateFactor | readonly RateFactor[];
 }
 
 const LAMBDA = { required: ["lrLambda"], positional: [] } as const;
 type FactorArguments = Arguments<Factors, object, typeof LAMBDA>;
 
-/** A schedule made of the user's functions, one a group. */
+/** A schedule with user-defined functions, one per group. */
 abstract class FactorSchedule extends LRScheduler {
   readonly factors: readonly RateFactor[];
 
@@ -279,7 +279,7 @@ interface ConstantOptions {
 
 /** lr·factor for totalIters steps, then lr. */
 export class ConstantLR extends ScalingSchedule {
-  /** The factor of the rate meanwhile. */
+  /** The factor of the rate during these steps. */
   readonly factor: number;
   /** Steps until it ends. */
   readonly totalIters: number;
@@ -306,7 +306,7 @@ interface LinearOptions {
   readonly totalIters?: number;
 }
 
-/** lr times a factor that goes evenly from startFactor to endFactor over totalIters steps. */
+/** lr times a factor that changes linearly from startFactor to endFactor over totalIters steps. */
 export class LinearLR extends ScalingSchedule {
   /** The first factor. */
   readonly startFactor: number;

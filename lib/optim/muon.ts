@@ -1,4 +1,4 @@
-/** Muon: momentum whose matrices are made orthogonal before a step; as torch.optim.Muon. */
+/** Muon: momentum whose matrices are orthogonalised before a step; like torch.optim.Muon. */
 import { checkOneOf } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
@@ -25,9 +25,9 @@ export interface MuonOptions {
   weightDecay: number;
   momentum: number;
   nesterov: boolean;
-  /** Coefficients of the odd polynomial of degree five that draws singular values to 1. */
+  /** Coefficients of the odd polynomial of degree five that moves singular values towards 1. */
   nsCoefficients: readonly [number, number, number];
-  /** The least norm that is divided by. */
+  /** The minimum norm to divide by. */
   eps: number;
   /** Number of applications of the polynomial. */
   nsSteps: number;
@@ -46,7 +46,10 @@ const MUON: MuonOptions = {
   adjustLrFn: "original",
 };
 
-/** Jordan et al. 2024, for matrices; decay is apart from the gradient. Throws DynError for parameters of other ranks. */
+/**
+ * Jordan et al. 2024, for matrices; decay is decoupled from the gradient. Throws DynError for parameters of other
+ * ranks.
+ */
 export class Muon extends PerParameter<MuonOptions> {
   constructor(params: ParamsOrGroups<MuonOptions>, ...given: Hyperparameters<MuonOptions>) {
     const options = hyperparameters("Muon", MUON, given);
@@ -81,7 +84,10 @@ export class Muon extends PerParameter<MuonOptions> {
   }
 }
 
-/** A matrix of nearly the same singular vectors and singular values near 1, by a Newton–Schulz iteration in bfloat16. */
+/**
+ * Returns a matrix with nearly the same singular vectors and singular values near 1, by a Newton–Schulz iteration in
+ * bfloat16.
+ */
 function orthogonal(matrix: Tensor, { nsCoefficients: [a, b, c], nsSteps, eps }: MuonOptions): Tensor {
   const [rows = 1, columns = 1] = matrix.shape, tall = rows > columns, half = matrix.bfloat16();
   let x = tall ? half.t() : half;

@@ -53,8 +53,8 @@ const NOT_NEGATIVE = [
 ];
 
 /**
- * Defaults, in the order of PyTorch's arguments, overridden by what was written. Throws DynError for names that do
- * not exist and for values out of range.
+ * Merges defaults, in the order of PyTorch's arguments, with the given values. Throws DynError for unknown names and
+ * for values out of range.
  */
 export function hyperparameters<H extends object>(
   optimizer: string,
@@ -148,7 +148,7 @@ export abstract class Optimizer<H extends object = WithRate> {
         throw new DynError("Expected each parameter in one group but found one in two groups");
       }
     }
-    // Groups may carry what schedules and programs keep in them, so that other names are no errors
+    // Groups may hold values of schedules and programs, so that unknown names are not errors
     const known = Object.keys(this.defaults),
       misspelt = Object.keys(group).find((name) => spelling(known, name));
     if (misspelt !== undefined) refuseOption(`a group of ${this.constructor.name}`, known, misspelt);
@@ -156,12 +156,12 @@ export abstract class Optimizer<H extends object = WithRate> {
   }
 
   /**
-   * Updates every parameter that has a gradient; `closure`, if given, computes the gradients first and gives the loss,
-   * which is returned. Does not record gradients itself.
+   * Updates every parameter that has a gradient; `closure`, if given, computes the gradients first and returns the
+   * loss, which is returned. Gradients are not recorded.
    */
   abstract step<L>(closure?: () => L): L | undefined;
 
-  /** Drops the gradients, or makes them zeros in place where `setToNone` is false. */
+  /** Removes the gradients, or sets them to zero in place if `setToNone` is false. */
   zeroGrad(setToNone: Flag<"setToNone"> = true): void {
     for (const { params } of this.paramGroups) dropGradients(params, setToNone);
   }
@@ -180,7 +180,7 @@ export abstract class Optimizer<H extends object = WithRate> {
     return `${this.constructor.name} (\n${groups.join("\n\n")}\n)`;
   }
 
-  /** The hooks, around a step that is a property of its own from now on. */
+  /** Returns the hooks, which from now on wrap an own property `step`. */
   private hooked(): OptimizerHooks<this, OptimizerState<H>> {
     if (this.hooks) return this.hooks;
     const hooks = this.hooks = new OptimizerHooks<this, OptimizerState<H>>();
@@ -287,15 +287,15 @@ export abstract class Optimizer<H extends object = WithRate> {
 
 showAsText(Optimizer.prototype);
 
-/** A tensor of real numbers. Throws DynError for a complex one, which the optimizer cannot take as pairs. */
+/** Returns a tensor of real numbers. Throws DynError for a complex one, which the optimizer cannot treat as pairs. */
 export function realOnly(optimizer: string, tensor: Tensor): Tensor {
   if (!tensor.isComplex()) return tensor;
   throw new DynError(`Expected real parameters for ${optimizer} but found ${tensor.dtype}`);
 }
 
 /**
- * A step counter as PyTorch keeps it: a 0-d float tensor, so that counting does not change a traced constant; float64 where
- * that is the default type, else float32.
+ * Creates a step counter like PyTorch's: a 0-d float tensor, so that counting does not change a traced constant;
+ * float64 if that is the default type, else float32.
  */
 export function zeroStep(like: Tensor): Tensor {
   const dtype = getDefaultDtype() === "float64" ? "float64" : "float32";
@@ -303,8 +303,8 @@ export function zeroStep(like: Tensor): Tensor {
 }
 
 /**
- * A number of steps, or what follows from it, to compute with for a parameter: in float64 where the parameter is, as PyTorch
- * computes with numbers of its host language.
+ * Converts a number of steps, or a value derived from it, for computing with a parameter: in float64 if the parameter
+ * is, as PyTorch computes with numbers of its host language.
  */
 export const numberFor = (param: Tensor, kept: Tensor): Tensor =>
   param.dtype === "float64" ? kept.to("float64") : kept;

@@ -16,13 +16,13 @@ export interface UpdateContext<H> {
 
 /** An optimizer with one formula for every parameter. */
 export abstract class PerParameter<H extends object> extends Optimizer<H> {
-  /** The state of a parameter before its first step; null: nothing yet. */
+  /** Returns the state of a parameter before its first step; null: nothing yet. */
   protected abstract begin(param: Tensor, group: H): ParamState | null;
 
-  /** One step of one parameter, in place. */
+  /** Runs one step of one parameter, in place. */
   protected abstract update(param: Tensor, grad: Tensor, context: UpdateContext<H>): void;
 
-  /** Updates every parameter that has a gradient; `closure`, if given, computes gradients first. Gives its loss. */
+  /** Updates every parameter that has a gradient; `closure`, if given, computes gradients first. Returns its loss. */
   override step<L>(closure: () => L): L;
   override step<L>(closure?: () => L): L | undefined;
   override step<L>(closure?: () => L): L | undefined {
@@ -41,7 +41,7 @@ export abstract class PerParameter<H extends object> extends Optimizer<H> {
     return loss;
   }
 
-  /** A parameter or gradient as updates see it: a complex one is optimized as its pairs of real numbers. */
+  /** A parameter or gradient for updates: a complex one is treated as pairs of real numbers. */
   protected asReal(tensor: Tensor): Tensor {
     return tensor.isComplex() ? viewAsReal(tensor) : tensor;
   }
@@ -58,7 +58,7 @@ export abstract class PerParameter<H extends object> extends Optimizer<H> {
   }
 
   /**
-   * The same, as it is traced where it cannot be done ahead.
+   * The same, traced if it cannot be done ahead.
    *
    * @internal
    */
@@ -75,7 +75,7 @@ interface Direction {
   readonly weightDecay: number;
 }
 
-/** The gradient to descend by: turned round to climb, with decay added. */
+/** Returns the gradient to descend by: negated to maximise, with decay added. */
 export function descent(param: Tensor, grad: Tensor, { maximize, weightDecay }: Direction): Tensor {
   const downhill = maximize ? grad.neg() : grad;
   return weightDecay !== 0 ? downhill.add(param, { alpha: weightDecay }) : downhill;
@@ -88,7 +88,7 @@ interface Decay {
   readonly maximize: boolean;
 }
 
-/** The gradient to descend by; where decay is apart from it, the parameter shrinks first. */
+/** Returns the gradient to descend by; if decay is decoupled, the parameter shrinks first. */
 export function decayed(
   param: Tensor,
   grad: Tensor,
@@ -105,7 +105,10 @@ function holds<N extends string>(
   return names.every((name) => state[name] !== undefined);
 }
 
-/** State with these tensors. Throws DynError where one is missing, as in a state that another optimizer has saved. */
+/**
+ * Checks that a state has these tensors. Throws DynError if one is missing, as in a state that another optimizer has
+ * saved.
+ */
 export function stateWith<const N extends string>(
   state: ParamState,
   names: readonly N[],

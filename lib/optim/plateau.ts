@@ -17,7 +17,7 @@ export interface PlateauOptions {
   readonly threshold?: number;
   readonly thresholdMode?: "rel" | "abs";
   readonly cooldown?: number;
-  /** The least rate, one for all groups or one a group; default 0. */
+  /** The minimum rate, one for all groups or one per group; default 0. */
   readonly minLr?: number | readonly number[];
   readonly eps?: number;
 }
@@ -26,17 +26,17 @@ export interface PlateauOptions {
 export interface PlateauState {
   /** The best number so far. */
   readonly best: number;
-  /** Steps since it got better. */
+  /** Steps since the last improvement. */
   readonly badEpochs: number;
-  /** Steps until further ones count again. */
+  /** Steps until bad ones count again. */
   readonly cooldownLeft: number;
   /** Number of steps. */
   readonly lastEpoch: number;
-  /** Its settings; those that the schedule was made with where there are none. */
+  /** Its settings; default: those of the schedule. */
   readonly options?: PlateauOptions;
 }
 
-/** Multiplies the rate by `factor` once a number has not got better for more than `patience` steps. */
+/** Multiplies the rate by `factor` if a number has not improved for more than `patience` steps. */
 export class ReduceLROnPlateau {
   options: Required<PlateauOptions>;
   best: number;
@@ -59,7 +59,7 @@ export class ReduceLROnPlateau {
     this.best = this.options.mode === "min" ? Infinity : -Infinity;
   }
 
-  /** Options with defaults for what is not given. Throws DynError for values that they cannot have. */
+  /** Adds defaults to options. Throws DynError for invalid values. */
   private checked(given: PlateauOptions): Required<PlateauOptions> {
     const options = {
       mode: "min",
@@ -84,7 +84,7 @@ export class ReduceLROnPlateau {
     return options;
   }
 
-  /** To be called once an epoch with the number to watch; a 0-d tensor may stand for it. */
+  /** To be called once per epoch with the number to watch, which may be a 0-d tensor. */
   step(metric: number | { item(): number | bigint | boolean }): void {
     const isNumber = typeof metric === "number";
     if (!isNumber && typeof metric?.item !== "function") {
@@ -122,18 +122,18 @@ export class ReduceLROnPlateau {
     return value > (thresholdMode === "rel" ? this.best * (1 + threshold) : this.best + threshold);
   }
 
-  /** Returns whether numbers that are not better do not count yet, since the rate has just changed. */
+  /** Returns whether bad numbers do not count yet, since the rate has just changed. */
   get inCooldown(): boolean {
     return this.cooldownLeft > 0;
   }
 
-  /** The state from which a schedule resumes; the rates are in the optimizer's. */
+  /** Returns the state from which a schedule resumes; the rates are in the optimizer's. */
   stateDict(): PlateauState {
     const { best, badEpochs, cooldownLeft, lastEpoch, options } = this;
     return { best, badEpochs, cooldownLeft, lastEpoch, options: { ...options } };
   }
 
-  /** Takes a state in, also where the schedule was made with other settings. Throws DynError for one that lacks a number. */
+  /** Restores a state, even if the schedule has other settings. Throws DynError for one that lacks a number. */
   loadStateDict(state: PlateauState): void {
     checkKind(state, "an object", "loadStateDict");
     const options = state.options ? this.checked(state.options) : this.options;
@@ -148,7 +148,7 @@ export class ReduceLROnPlateau {
     return this.optimizer.paramGroups.map(({ lr }) => Number(lr));
   }
 
-  /** Its settings, what it has seen, and the rates now. */
+  /** Returns its settings, its state, and the current rates. */
   toString(): string {
     const { lastEpoch, best, badEpochs, options } = this;
     return withSettings("ReduceLROnPlateau", {

@@ -13,11 +13,11 @@ import { PerParameter, stateWith, type UpdateContext } from "./per_parameter.ts"
 
 export interface RpropOptions {
   lr: number;
-  /** The factors of a step where the gradient has turned round, and where it has not. */
+  /** The factors of a step after a change of the gradient's sign, and without one. */
   etas: readonly [number, number];
-  /** The smallest and the largest step. */
+  /** The minimum and the maximum step. */
   stepSizes: readonly [number, number];
-  /** Whether to climb instead of to descend. */
+  /** Whether to maximise. */
   maximize: boolean;
 }
 
@@ -49,7 +49,7 @@ export class Rprop extends PerParameter<RpropOptions> {
     step.add_(1);
     const factor = where(agreement.gt(0), fullLike(size, grow), 1).maskedFill(turned, shrink);
     size.mul_(factor).clamp_(smallest, largest);
-    // A step that went too far is not taken back, but not followed by another one either
+    // A step that went too far is not undone, but not followed by another one either
     const followed = grad.maskedFill(turned, 0);
     param.sub_(followed.sign().mul_(size));
     prev.copy_(followed);

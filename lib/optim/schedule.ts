@@ -28,21 +28,21 @@ export function setRate(group: WithRate, rate: number): void {
   else group.lr = rate;
 }
 
-/** The state of a schedule: how far it is, and its settings, but for functions of the program. */
+/** The state of a schedule: its progress, and its settings except functions of the program. */
 export interface ScheduleState {
   /** Steps so far. */
   readonly lastEpoch: number;
-  /** The rates that groups began with; those of the optimizer where there are none. */
+  /** The initial rates of groups; default: those of the optimizer. */
   readonly baseLrs?: readonly number[];
   /** The rates of groups when the state was taken; those that there are where there are none. */
   readonly lastLr?: readonly number[];
   /** The states of the schedules that one is made of. */
   readonly schedulers?: readonly ScheduleState[];
-  /** Its settings by name; those that the schedule was made with where there are none. */
+  /** Its settings by name; default: those of the schedule. */
   readonly [setting: string]: unknown;
 }
 
-/** A setting without the program's functions, which belong to no state: undefined where nothing is left. */
+/** Returns a setting without functions of the program, which are not part of states: undefined if nothing is left. */
 function asData(setting: unknown): unknown {
   if (typeof setting === "function") return undefined;
   if (Array.isArray(setting)) return setting.some(isFunction) ? undefined : setting.map(asData);
@@ -61,8 +61,8 @@ const kindOf = (value: unknown): string | null =>
   value === null || value === undefined ? null : Array.isArray(value) ? "a list" : typeof value;
 
 /**
- * Gives a schedule the settings of a state; functions of the program stay what they are. Throws DynError, before it changes
- * any, for one that the schedule does not have, and for one of another kind.
+ * Restores the settings of a state; functions of the program are unchanged. Throws DynError, before it changes any, for
+ * one that the schedule does not have, and for one of another kind.
  */
 function restoreSettings(schedule: object, settings: object): void {
   const owner = schedule.constructor.name;
@@ -134,7 +134,7 @@ export abstract class LRScheduler {
   }
 
   /**
-   * To be called once an epoch, after `optimizer.step()`: advances by one, or to an epoch, which may be fractional
+   * To be called once per epoch, after `optimizer.step()`: advances by one, or to an epoch, which may be fractional
    * (`step(epoch + i / batches)`). Throws DynError for a negative one.
    */
   step(epoch?: number | null): void {
@@ -162,7 +162,7 @@ export abstract class LRScheduler {
     return this.optimizer.paramGroups.map(({ lr }) => Number(lr));
   }
 
-  /** Its settings, how many steps it has made, and the rates now. */
+  /** Returns its settings, its number of steps, and the current rates. */
   toString(): string {
     const { optimizer: _optimizer, baseLrs: _baseLrs, lastLr: _lastLr, ...settings } = this;
     return withSettings(this.constructor.name, { ...settings, rates: this.rates() });
@@ -178,7 +178,7 @@ export abstract class LRScheduler {
     return [...this.lastLr];
   }
 
-  /** The state from which a schedule resumes. */
+  /** Returns the state from which a schedule resumes. */
   stateDict(): ScheduleState {
     const { optimizer: _optimizer, lastEpoch, ...settings } = this;
     return { lastEpoch, ...withoutFunctions(settings), lastLr: this.rates() };

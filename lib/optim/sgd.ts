@@ -1,4 +1,4 @@
-/** Stochastic gradient descent with momentum, as torch.optim.SGD. */
+/** Stochastic gradient descent with momentum, like torch.optim.SGD. */
 import { DynError } from "../base/errors.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { zerosLike } from "../tensor/generated_functions.ts";
@@ -11,7 +11,7 @@ export interface SGDOptions {
   dampening: number;
   weightDecay: number;
   nesterov: boolean;
-  /** Whether to climb instead of to descend. */
+  /** Whether to maximise. */
   maximize: boolean;
 }
 
@@ -38,8 +38,8 @@ export class SGD extends PerParameter<SGDOptions> {
   }
 
   /**
-   * Momentum is the first direction after the first step. Zeros become that by the formula of every step, which dampens
-   * it where there is dampening: then the first update begins the momentum instead.
+   * Momentum is the first direction after the first step. The formula of every step turns zeros into that, unless there
+   * is dampening: then the first update begins the momentum instead.
    */
   protected override begin(param: Tensor, { momentum, dampening }: SGDOptions): ParamState | null {
     return momentum !== 0 && dampening === 0 ? { momentum_buffer: zerosLike(param) } : null;

@@ -11,13 +11,13 @@ import type { Tensor } from "../../tensor/tensor.ts";
 import { TensorDataset } from "../dataset.ts";
 import { bytesOf, nameOf, type Source } from "./source.ts";
 
-/** Options of sets that have a part for training and one for tests. */
+/** Options of datasets with a training part and a test part. */
 export interface PartOptions {
-  /** Whether it is the part for training; default true. */
+  /** Whether to read the training part; default true. */
   readonly train?: boolean;
 }
 
-/** An array of bytes in the format of MNIST's files. Throws DynError for others. */
+/** Reads an array of bytes in the format of MNIST's files. Throws DynError for other formats. */
 export function readIdx(source: Source): Tensor {
   const bytes = bytesOf(source), view = new DataView(bytes.buffer), name = nameOf(source);
   if (bytes.length < 4 || view.getUint16(0) !== 0 || bytes[2] !== 8) {
@@ -31,7 +31,7 @@ export function readIdx(source: Source): Tensor {
   return fromTypedArray(bytes.slice(start), shape);
 }
 
-/** Of names, the first that is a file of a folder. Throws DynError for none. */
+/** Returns the first name that is a file of a folder. Throws DynError if there is none. */
 function fileIn(folder: string, names: readonly string[]): string {
   checkKind(folder, "a string", "the folder of a data set");
   for (const name of names) {
@@ -45,7 +45,7 @@ function fileIn(folder: string, names: readonly string[]): string {
   throw new DynError(`Expected ${names.join(" or ")} in ${folder} but found neither`);
 }
 
-/** MNIST, or a set in its format, from a folder with its four files: uint8 [N, 28, 28] and int64 [N]. */
+/** Reads MNIST, or a dataset in its format, from a folder with its four files: uint8 [N, 28, 28] and int64 [N]. */
 export function mnist(folder: string, options: PartOptions = {}): TensorDataset<readonly [Tensor, Tensor]> {
   const part = optionsOf("mnist", options, ["train"]).train ?? true ? "train" : "t10k";
   const read = (kind: string, ndim: number) => {
@@ -57,14 +57,14 @@ export function mnist(folder: string, options: PartOptions = {}): TensorDataset<
 
 const CIFAR_PIXELS = 3 * 32 * 32;
 
-/** Pictures and labels of one file of CIFAR's, in which so many bytes of labels stand before a picture. */
+/** Reads images and labels of one CIFAR file, in which a number of label bytes precedes each image. */
 function readCifar(path: string, labels: number): readonly [Tensor, Tensor] {
   const bytes = bytesOf(path), row = labels + CIFAR_PIXELS;
   if (bytes.length === 0 || bytes.length % row !== 0) {
     throw new DynError(`Expected rows of ${row} bytes in ${path} but found ${bytes.length} bytes`);
   }
   const rows = fromTypedArray(bytes, [bytes.length / row, row]);
-  // The last of the labels is the finest
+  // The last label is the finest
   return [
     rows.narrow(1, labels, CIFAR_PIXELS).reshape(-1, 3, 32, 32),
     rows.select(1, labels - 1).to("int64"),
@@ -76,7 +76,7 @@ function cifar(paths: readonly string[], labels: number): TensorDataset<readonly
   return new TensorDataset(cat(parts.map(([x]) => x)), cat(parts.map(([, y]) => y)));
 }
 
-/** CIFAR-10 from the folder of its binary version: uint8 [N, 3, 32, 32] and int64 [N]. */
+/** Reads CIFAR-10 from the folder of its binary version: uint8 [N, 3, 32, 32] and int64 [N]. */
 export function cifar10(folder: string, options: PartOptions = {}): TensorDataset<readonly [Tensor, Tensor]> {
   const names = optionsOf("cifar10", options, ["train"]).train ?? true
     ? [1, 2, 3, 4, 5].map((k) => `data_batch_${k}.bin`)
@@ -84,7 +84,7 @@ export function cifar10(folder: string, options: PartOptions = {}): TensorDatase
   return cifar(names.map((name) => fileIn(folder, [name])), 1);
 }
 
-/** CIFAR-100, with its fine labels, from the folder of its binary version. */
+/** Reads CIFAR-100, with its fine labels, from the folder of its binary version. */
 export function cifar100(
   folder: string,
   options: PartOptions = {},

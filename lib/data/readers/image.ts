@@ -10,10 +10,10 @@ import { bytesOf, functionOf, libraryOf, nameOf, type Source } from "./source.ts
 
 const PNG = "npm:fast-png@^8.0.0", JPEG = "npm:jpeg-js@^0.4.4";
 
-/** Channels of an image: unchanged, one of brightness, or three of colour. */
+/** Channels of an image: unchanged, one for brightness, or three for colour. */
 export type ImageMode = "unchanged" | "gray" | "rgb";
 
-/** Samples by rows, `channels` of them for a pixel. */
+/** Samples by rows, `channels` of them per pixel. */
 interface Samples {
   readonly width: number;
   readonly height: number;
@@ -21,7 +21,7 @@ interface Samples {
   readonly data: Uint8Array;
 }
 
-/** A picture. Throws DynError for what is neither PNG nor JPEG. */
+/** Reads an image. Throws DynError for formats other than PNG and JPEG. */
 export async function readImage(source: Source, mode: ImageMode = "unchanged"): Promise<Tensor> {
   const bytes = bytesOf(source), samples = inMode(await decode(bytes, nameOf(source)), mode);
   const { width, height, channels, data } = samples;
@@ -35,7 +35,7 @@ async function decode(bytes: Uint8Array, name: string): Promise<Samples> {
   if (bytes[0] === 0xff && bytes[1] === 0xd8) {
     const found = functionOf(await libraryOf(JPEG), "decode")(bytes, { useTArray: true });
     const { width, height, data } = samplesOf({ ...Object(found), channels: 4 }, name);
-    // jpeg-js gives an opacity of 255 to every pixel
+    // jpeg-js adds an opacity of 255 to every pixel
     return { width, height, channels: 3, data: data.filter((_, k) => k % 4 !== 3) };
   }
   throw new DynError(`Expected a PNG or JPEG file but found ${name}`);
@@ -57,7 +57,7 @@ function samplesOf(found: unknown, name: string): Samples {
   return { width, height, channels, data: eight };
 }
 
-/** Numbers of colours as the colours. */
+/** Replaces palette indices by colours. */
 function coloured({ width, height, data }: Samples, palette: readonly unknown[]): Samples {
   const colours = palette.map((each) => Array.from(Object(each), Number)), channels = colours[0]?.length ?? 3;
   const found = new Uint8Array(width * height * channels);
@@ -65,7 +65,7 @@ function coloured({ width, height, data }: Samples, palette: readonly unknown[])
   return { width, height, channels, data: found };
 }
 
-/** The same picture with the channels of a mode: brightness with the weights of ITU-R 601-2. */
+/** Converts an image to the channels of a mode: brightness with the weights of ITU-R 601-2. */
 function inMode(samples: Samples, mode: ImageMode): Samples {
   const { width, height, channels, data } = samples, isGray = channels < 3;
   if (mode === "unchanged" || (mode === "gray" ? channels === 1 : channels === 3)) return samples;

@@ -13,7 +13,7 @@ import { bytesOf, nameOf, type Source } from "./source.ts";
 
 const MAGIC = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
 
-/** Types by NumPy's letters, the order of bytes left out. */
+/** Types by NumPy's letters, without the byte order. */
 const TYPES: Readonly<Record<string, DType>> = {
   f2: "float16",
   f4: "float32",
@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<string, DType>> = {
   b1: "bool",
 };
 
-/** Reads one array. Throws DynError for another format, a type that there is none of, or bytes in the other order. */
+/** Reads one array. Throws DynError for another format, an unsupported type, or the other byte order. */
 export function readNpy(source: Source): Tensor {
   const bytes = bytesOf(source), name = nameOf(source);
   if (!MAGIC.every((each, k) => bytes[k] === each)) {
@@ -55,7 +55,7 @@ export function readNpy(source: Source): Tensor {
   ).contiguous();
 }
 
-/** Writes one array. Throws DynError for a type that NumPy has none of. */
+/** Writes one array. Throws DynError for a type that NumPy lacks. */
 export function writeNpy(path: string, tensor: Tensor): void {
   checkTensor(tensor, "writeNpy");
   const found = Object.entries(TYPES).find(([, dtype]) => dtype === tensor.dtype);

@@ -6,14 +6,14 @@ import { readNamed } from "../../base/whole_file.ts";
 /** A file by its path or `file:` URL, or its bytes. */
 export type Source = string | URL | Uint8Array;
 
-/** The bytes of a source, unpacked where they are gzip's. Throws what the machine says where it cannot be read. */
+/** Returns the bytes of a source, decompressed if they are gzip's. Throws the system's error if it cannot be read. */
 export function bytesOf(source: Source): Uint8Array<ArrayBuffer> {
   const bytes = source instanceof Uint8Array ? new Uint8Array(source) : readNamed(source);
   const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
   return isPacked ? new Uint8Array(process.getBuiltinModule("node:zlib").gunzipSync(bytes)) : bytes;
 }
 
-/** The text of a source. */
+/** Returns the text of a source. */
 export const textOf = (source: Source): string => new TextDecoder().decode(bytesOf(source));
 
 /** A name for messages. */
@@ -21,8 +21,8 @@ export const nameOf = (source: Source): string =>
   source instanceof Uint8Array ? `${source.length} bytes` : `${source}`;
 
 /**
- * A library from npm, loaded when it is first needed. `specifier` is not written at the import, so that programs which
- * never need it never fetch it. Throws DynError where it cannot be fetched.
+ * Loads a library from npm at its first use. `specifier` is not written at the import, so that programs that never need
+ * it never fetch it. Throws DynError if it cannot be fetched.
  */
 export async function libraryOf(specifier: string): Promise<object> {
   try {
@@ -34,7 +34,7 @@ export async function libraryOf(specifier: string): Promise<object> {
   throw new DynError(`Expected a module at ${specifier} but found none`);
 }
 
-/** A function that a library or its default export has. Throws DynError if there is none. */
+/** Returns a function of a library or of its default export. Throws DynError if there is none. */
 export function functionOf(library: object, name: string): (...args: readonly unknown[]) => unknown {
   const own: unknown = Reflect.get(library, name), main: unknown = Reflect.get(library, "default");
   const found: unknown = own ??

@@ -16,7 +16,7 @@ const PAPAPARSE = "npm:papaparse@^5.5.0";
 export interface CsvOptions {
   /** Whether the first line names the columns; default true. Columns without names are "0", "1", … */
   readonly header?: boolean;
-  /** The text between cells; guessed unless given. */
+  /** The text between cells; detected by default. */
   readonly delimiter?: string;
 }
 
@@ -25,10 +25,10 @@ export class Table {
   /** Number of rows. */
   readonly length: number;
   readonly #rows: readonly (readonly string[])[];
-  /** The line of the file that row 0 stands on. */
+  /** The line of the file at which row 0 starts. */
   readonly #firstLine: number;
 
-  /** `columns`: their names; `rows`: the cells of each, as many as there are columns. */
+  /** `columns`: their names; `rows`: the cells of each, one per column. */
   constructor(
     readonly columns: readonly string[],
     rows: readonly (readonly string[])[],
@@ -40,13 +40,16 @@ export class Table {
     this.#firstLine = optionsOf("Table", options, ["firstLine"]).firstLine ?? 1;
   }
 
-  /** The texts of a column. Throws DynError for a name that there is none of. */
+  /** Returns the texts of a column. Throws DynError for an unknown name. */
   texts(column: string): string[] {
     const at = this.#at(column);
     return this.#rows.map((row) => row[at] ?? "");
   }
 
-  /** A column as [rows], or several as [rows, columns]; default float32. Throws DynError for what is not a number. */
+  /**
+   * Returns a column as [rows], or several as [rows, columns]; default float32. Throws DynError for cells that are not
+   * numbers.
+   */
   tensor(
     columns: string | readonly string[] = this.columns,
     options: { readonly dtype?: DType } = {},
@@ -81,7 +84,7 @@ export class Table {
   }
 }
 
-/** Reads CSV. Throws DynError for lines with other numbers of cells than the first. */
+/** Reads CSV. Throws DynError for lines with another number of cells than the first. */
 export async function readCsv(source: Source, options: CsvOptions = {}): Promise<Table> {
   const { header = true, delimiter = "" } = optionsOf("readCsv", options, ["header", "delimiter"]),
     parse = functionOf(await libraryOf(PAPAPARSE), "parse");
@@ -98,7 +101,7 @@ export async function readCsv(source: Source, options: CsvOptions = {}): Promise
   return new Table(first, cells.slice(1), { firstLine: 2 });
 }
 
-/** Reads an object a line, as `datasets` and chat models write them. Throws DynError for a line that is none. */
+/** Reads one object per line, as `datasets` and chat models write them. Throws DynError for a line that is not one. */
 export function readJsonLines(source: Source): Record<string, unknown>[] {
   const lines = textOf(source).split("\n").map((text, k) => ({ text: text.trim(), line: k + 1 }));
   return lines.filter(({ text }) => text !== "").map(({ text, line }) => {

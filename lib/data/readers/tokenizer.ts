@@ -11,23 +11,23 @@ const TOKENIZERS = "npm:@huggingface/tokenizers@^0.2.0";
 
 /** Options of `encode`. */
 export interface EncodeOptions {
-  /** Whether tokens for the beginning and end are added, where the model has such; default true. */
+  /** Whether tokens for the beginning and end are added, if the model has them; default true. */
   readonly addSpecialTokens?: boolean;
 }
 
 /** Options of `batch`. */
 export interface BatchOptions extends EncodeOptions {
-  /** The number that shorter texts are filled up with; default 0. */
+  /** The token that pads shorter texts; default 0. */
   readonly padding?: number;
   /** Maximum number of tokens of a text; unlimited by default. */
   readonly maxLength?: number;
 }
 
-/** Texts as numbers of tokens. */
+/** Converts texts to tokens and back. */
 export class Tokenizer {
   readonly #model: object;
 
-  /** `model`: what the library makes of the file. */
+  /** `model`: the library's object for the file. */
   constructor(model: object) {
     this.#model = model;
   }
@@ -38,7 +38,7 @@ export class Tokenizer {
     return found instanceof Map ? found.size : Object.keys(Object(found)).length;
   }
 
-  /** The numbers of a text's tokens. */
+  /** Returns the tokens of a text. */
   encode(text: string, { addSpecialTokens = true }: EncodeOptions = {}): number[] {
     const { ids }: { ids?: unknown } = Object(
       this.#call("encode", [text, { add_special_tokens: addSpecialTokens }]),
@@ -46,7 +46,7 @@ export class Tokenizer {
     return Array.isArray(ids) ? ids.map(Number) : [];
   }
 
-  /** Several texts as int64 [texts, longest], with what is text as 1 and what fills up as 0. */
+  /** Returns several texts as int64 [texts, longest], with a mask that is 1 for text and 0 for padding. */
   batch(texts: readonly string[], options: BatchOptions = {}): { inputIds: Tensor; attentionMask: Tensor } {
     const { padding = 0, maxLength = Infinity } = options;
     const ids = texts.map((text) => this.encode(text, options).slice(0, maxLength));
@@ -60,7 +60,7 @@ export class Tokenizer {
     return { inputIds: filled(false), attentionMask: filled(true) };
   }
 
-  /** The text of tokens. */
+  /** Returns the text of tokens. */
   decode(ids: readonly number[] | Tensor, { skipSpecialTokens = false } = {}): string {
     const numbers = Array.from(isTensor(ids) ? ids.toTypedArray() : ids, Number);
     return String(this.#call("decode", [numbers, { skip_special_tokens: skipSpecialTokens }]));
@@ -73,7 +73,7 @@ export class Tokenizer {
   }
 }
 
-/** Reads a `tokenizer.json`. Throws DynError for what is none. */
+/** Reads a `tokenizer.json`. Throws DynError for other files. */
 export async function readTokenizer(source: Source): Promise<Tokenizer> {
   const library = await libraryOf(TOKENIZERS), made: unknown = Reflect.get(library, "Tokenizer");
   if (typeof made !== "function") throw new DynError("Expected a library with Tokenizer but found none");
