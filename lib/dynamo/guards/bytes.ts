@@ -5,30 +5,32 @@
 import { types } from "node:util";
 import { apply } from "../../base/own_builtins.ts";
 
+const view = DataView.prototype;
+
+/** A class of typed arrays, and the methods of views that read and write its elements. */
+function numbers<C extends { readonly BYTES_PER_ELEMENT: number }>(
+  of: C,
+  read: (at: number, little?: boolean) => number,
+  write: (at: number, value: number, little?: boolean) => void,
+) {
+  return { of, step: of.BYTES_PER_ELEMENT, read, write };
+}
+
 /** The classes of typed arrays whose elements are numbers that the trace computes with. */
-export const NUMBER_ARRAYS = {
-  Int8Array,
-  Uint8Array,
-  Uint8ClampedArray,
-  Int16Array,
-  Uint16Array,
-  Int32Array,
-  Uint32Array,
-  Float32Array,
-  Float64Array,
-} as const;
+export const NUMBER_CLASSES = {
+  Int8Array: numbers(Int8Array, view.getInt8, view.setInt8),
+  Uint8Array: numbers(Uint8Array, view.getUint8, view.setUint8),
+  Uint8ClampedArray: numbers(Uint8ClampedArray, view.getUint8, view.setUint8),
+  Int16Array: numbers(Int16Array, view.getInt16, view.setInt16),
+  Uint16Array: numbers(Uint16Array, view.getUint16, view.setUint16),
+  Int32Array: numbers(Int32Array, view.getInt32, view.setInt32),
+  Uint32Array: numbers(Uint32Array, view.getUint32, view.setUint32),
+  Float32Array: numbers(Float32Array, view.getFloat32, view.setFloat32),
+  Float64Array: numbers(Float64Array, view.getFloat64, view.setFloat64),
+};
 
 /** An element type, by the class of its arrays. */
-export type NumberType = keyof typeof NUMBER_ARRAYS;
-
-/** A class of objects that access memory. */
-export type BytesClass =
-  | NumberType
-  | "Float16Array"
-  | "BigInt64Array"
-  | "BigUint64Array"
-  | "DataView"
-  | "ArrayBuffer";
+export type NumberType = keyof typeof NUMBER_CLASSES;
 
 interface BytesClassFacts {
   readonly of: { readonly prototype: object } & (new (...args: never[]) => object);
@@ -36,17 +38,7 @@ interface BytesClassFacts {
   readonly step: number;
 }
 
-/** The classes. */
-export const BYTES_CLASSES: Readonly<Record<BytesClass, BytesClassFacts>> = {
-  Int8Array: { of: Int8Array, step: 1 },
-  Uint8Array: { of: Uint8Array, step: 1 },
-  Uint8ClampedArray: { of: Uint8ClampedArray, step: 1 },
-  Int16Array: { of: Int16Array, step: 2 },
-  Uint16Array: { of: Uint16Array, step: 2 },
-  Int32Array: { of: Int32Array, step: 4 },
-  Uint32Array: { of: Uint32Array, step: 4 },
-  Float32Array: { of: Float32Array, step: 4 },
-  Float64Array: { of: Float64Array, step: 8 },
+const OTHER_CLASSES = {
   Float16Array: { of: Float16Array, step: 2 },
   BigInt64Array: { of: BigInt64Array, step: 8 },
   BigUint64Array: { of: BigUint64Array, step: 8 },
@@ -54,19 +46,26 @@ export const BYTES_CLASSES: Readonly<Record<BytesClass, BytesClassFacts>> = {
   ArrayBuffer: { of: ArrayBuffer, step: 1 },
 };
 
+/** A class of objects that access memory. */
+export type BytesClass = NumberType | keyof typeof OTHER_CLASSES;
+
+/** The classes. */
+export const BYTES_CLASSES: Readonly<Record<BytesClass, BytesClassFacts>> = {
+  ...NUMBER_CLASSES,
+  ...OTHER_CLASSES,
+};
+
 const { construct, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const { isArrayBuffer, isDataView, isTypedArray } = types;
 const OwnDataView = DataView, OwnBuffer = ArrayBuffer;
 /** An array of numbers. */
-export type NumberArray = InstanceType<typeof NUMBER_ARRAYS[NumberType]>;
+export type NumberArray = InstanceType<typeof NUMBER_CLASSES[NumberType]["of"]>;
 
 function getterOf(prototype: object, name: string | symbol): (this: unknown) => unknown {
   return getOwnPropertyDescriptor(prototype, name)?.get ?? (() => undefined);
 }
 
-const typed = getPrototypeOf(Int8Array.prototype) ?? {},
-  view = DataView.prototype,
-  memory = ArrayBuffer.prototype;
+const typed = getPrototypeOf(Int8Array.prototype) ?? {}, memory = ArrayBuffer.prototype;
 const setElements: (source: never) => void = Int8Array.prototype.set;
 const classOf = getterOf(typed, Symbol.toStringTag);
 const isDetached = getterOf(memory, "detached"), isResizable = getterOf(memory, "resizable");
@@ -174,30 +173,6 @@ function allBytes(value: unknown): DataView {
   return found;
 }
 
-const { prototype } = DataView;
-const READ: Readonly<Record<NumberType, (at: number, little?: boolean) => number>> = {
-  Int8Array: prototype.getInt8,
-  Uint8Array: prototype.getUint8,
-  Uint8ClampedArray: prototype.getUint8,
-  Int16Array: prototype.getInt16,
-  Uint16Array: prototype.getUint16,
-  Int32Array: prototype.getInt32,
-  Uint32Array: prototype.getUint32,
-  Float32Array: prototype.getFloat32,
-  Float64Array: prototype.getFloat64,
-};
-const WRITE: Readonly<Record<NumberType, (at: number, value: number, little?: boolean) => void>> = {
-  Int8Array: prototype.setInt8,
-  Uint8Array: prototype.setUint8,
-  Uint8ClampedArray: prototype.setUint8,
-  Int16Array: prototype.setInt16,
-  Uint16Array: prototype.setUint16,
-  Int32Array: prototype.setInt32,
-  Uint32Array: prototype.setUint32,
-  Float32Array: prototype.setFloat32,
-  Float64Array: prototype.setFloat64,
-};
-
 /** The representation of a number in memory. */
 export interface NumberForm {
   readonly type: NumberType;
@@ -206,7 +181,7 @@ export interface NumberForm {
 
 /** Reads a number at a byte offset of an object. */
 export function numberAt(value: unknown, { type, little }: NumberForm, at: number): number {
-  return apply(READ[type], allBytes(value), [startOf(value) + at, little]);
+  return apply(NUMBER_CLASSES[type].read, allBytes(value), [startOf(value) + at, little]);
 }
 
 /** Writes a number at a byte offset of an object, converted as an assignment to an element does. */
@@ -215,12 +190,12 @@ export function putNumber(
   { form: { type, little }, at }: { readonly form: NumberForm; readonly at: number },
   value: number,
 ): void {
-  apply(WRITE[type], allBytes(target), [startOf(target) + at, asElement(type, value), little]);
+  apply(NUMBER_CLASSES[type].write, allBytes(target), [startOf(target) + at, asElement(type, value), little]);
 }
 
 /** An array of each type, for conversions. */
 const scratch = Object.fromEntries(
-  Object.entries(NUMBER_ARRAYS).map(([type, of]) => [type, new of(1)]),
+  Object.entries(NUMBER_CLASSES).map(([type, { of }]) => [type, new of(1)]),
 ) as Readonly<Record<NumberType, NumberArray>>;
 
 /** A number after a round trip through an element of this type. */

@@ -9,7 +9,7 @@ import {
   asElement,
   BYTES_CLASSES,
   bytesPart,
-  NUMBER_ARRAYS,
+  NUMBER_CLASSES,
   numberAt,
   type NumberForm,
   type NumberType,
@@ -53,7 +53,7 @@ export function numbersObject(value: Value | null | undefined): NumbersObject | 
 }
 
 function isNumbers(object: ObjectValue): object is NumbersObject {
-  return object.exotic.kind === "bytes" && object.exotic.type in NUMBER_ARRAYS;
+  return object.exotic.kind === "bytes" && object.exotic.type in NUMBER_CLASSES;
 }
 
 /** The representation of a typed array's elements. */

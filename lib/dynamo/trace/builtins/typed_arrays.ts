@@ -3,7 +3,7 @@
  * elements that differ from call to call are never inspected; if a method has to, the graph ends.
  */
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
-import { BYTES_CLASSES, NUMBER_ARRAYS, type NumberType } from "../../guards/bytes.ts";
+import { BYTES_CLASSES, NUMBER_CLASSES, type NumberType } from "../../guards/bytes.ts";
 import { callbackOf } from "../calls.ts";
 import { constant, type ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
 import { allElements } from "../contents.ts";
@@ -151,8 +151,8 @@ function lookInto(m: Interpreter, name: string, request: CallRequest): CallResul
 /** Adds the models of typed arrays. */
 export function addTypedArrays(table: ModelTable): void {
   const types = new Map<object, NumberType>();
-  for (const type of Object.keys(NUMBER_ARRAYS) as NumberType[]) {
-    const constructor = NUMBER_ARRAYS[type];
+  for (const type of Object.keys(NUMBER_CLASSES) as NumberType[]) {
+    const constructor = NUMBER_CLASSES[type].of;
     types.set(constructor, type);
     table.constructs(constructor, (m, { args }, prototype) => {
       if (prototype?.real !== constructor.prototype) return breakGraph("constructor", "a subclass");
