@@ -6,11 +6,9 @@
 import { invariant } from "../../base/errors.ts";
 import type { Node } from "../../graph/node.ts";
 import type { Constants, SourceReader } from "../guards/reader.ts";
-import { BYTES_CLASSES } from "../guards/bytes.ts";
 import { generatorMethods, GENERATORS } from "../trace/contents.ts";
 import { Restart } from "../trace/restart.ts";
 import type { HostText, TextPart } from "../variables/constants.ts";
-import type { BytesExotic } from "../variables/value.ts";
 import { numberText } from "../variables/host_number.ts";
 import {
   type CellValue,
@@ -29,6 +27,7 @@ import {
 import type { ClosurePrinter } from "./closure_types.ts";
 import { KeyTexts } from "./key_texts.ts";
 import { MakingOrder } from "./making_order.ts";
+import { memoryText } from "./memory_texts.ts";
 import type { Names } from "./names.ts";
 import {
   argumentSlots,
@@ -49,8 +48,6 @@ const COLLECTION_CALLS = {
   map: { put: "mapSet", delete: "mapDelete" },
   set: { put: "setAdd", delete: "setDelete" },
 } as const;
-
-type BytesMaker = "viewFrom" | "copiedElements" | "newElements" | "newBuffer";
 
 /** Generates code that creates values. */
 export class Rebuilder {
@@ -379,7 +376,11 @@ export class Rebuilder {
       case "thrown":
         throw new Restart(exotic.step, { kind: "break", cause: exotic.cause });
       case "bytes":
-        return this.#bytes(exotic);
+        return memoryText(exotic, {
+          value: (value) => this.value(value),
+          form: (form) => this.constants.name(form),
+          helper: (name) => this.helper(name),
+        });
       case "opaque":
         invariant(exotic.proxy, "Expected an object that can be made");
         return `new ${this.constants.name(Proxy)}(${this.value(exotic.proxy.target)}, ${
@@ -393,27 +394,6 @@ export class Rebuilder {
       default:
         return exotic satisfies never;
     }
-  }
-
-  /** A view of existing memory, or else an array or buffer of its own. */
-  #bytes({ type, memory: { cells, from }, start, size, root }: BytesExotic): string {
-    const make = (name: BytesMaker, ...args: readonly string[]) => `${this.helper(name)}(${args.join(", ")})`;
-    const length = size ? this.value(size) : "undefined", name = JSON.stringify(type);
-    if (root) {
-      const parts = `{ at: ${start - root.exotic.start}, length: ${length} }`;
-      return make("viewFrom", this.#object(root), name, parts);
-    }
-    const { step } = BYTES_CLASSES[type];
-    if (type === "ArrayBuffer") {
-      const written = [...cells].map(([at, { form, given }]) =>
-        `{ form: ${this.constants.name(form)}, at: ${at} }, ${this.value(given)}`
-      );
-      return make("newBuffer", length, `[${written.join(", ")}]`);
-    }
-    const written = [...cells].map(([at, { given }]) => `${at / step}, ${this.value(given)}`).join(", ");
-    if (!from) return make("newElements", name, length, `[${written}]`);
-    const parts = `{ at: ${-from.first}, length: ${length}, written: [${written}] }`;
-    return make("copiedElements", this.#object(from.root), name, parts);
   }
 
   #instance(object: ObjectValue): InstanceParts {
