@@ -438,15 +438,34 @@ Deno.test("modules grow and shrink, and a program ends a graph where it wants", 
   assert(norms.call(batch).allclose(nn.functional.batchNorm(batch, null, null, { training: true })));
 });
 
+Deno.test("an exponent of a wider type makes the result one of it", () => {
+  const found = tensor([1.5, -3]).ldexp(tensor([1, 200], { dtype: "float64" }));
+  assertEquals([found.dtype, found.tolist()], ["float64", [3, -3 * 2 ** 200]]);
+});
+
 Deno.test("tensors are printed as the options say", () => {
   try {
     dyn.setPrintoptions({ precision: 2, sciMode: false });
     assertEquals(`${tensor([1.2345, 1e-6])}`, "tensor([1.23, 0.00])");
     dyn.setPrintoptions({ threshold: 4, edgeitems: 1 });
     assertEquals(`${dyn.arange(6)}`, "tensor([0,  ..., 5])");
+    dyn.setPrintoptions({ precision: 4 });
+    assertEquals(`${tensor([1e25], { dtype: "float32" }).mul(0.5)}`, "tensor([4999999781011763123716096.])");
+    dyn.setPrintoptions({ sciMode: true });
+    // Half-way between two texts: the even one, as C prints it
+    assertEquals(`${tensor([2.03125, -0])}`, "tensor([2.0312e+00, -0.0000e+00])");
+    assertEquals(`${tensor([-0, NaN])}`, "tensor([-0., nan])");
+    dyn.setPrintoptions({ profile: "default" });
+    dyn.setDefaultDtype("float64");
+    assertEquals(`${tensor([1.5])}, ${tensor([{ re: 0, im: 1 }])}`, "tensor([1.5000]), tensor([0.+1.j])");
+    assertEquals(`${tensor([1.5]).float()}`, "tensor([1.5000], dtype=float32)");
   } finally {
     dyn.setPrintoptions({ profile: "default" });
+    dyn.setDefaultDtype("float32");
   }
+  assertEquals(`${tensor([], { dtype: "complex64" })}`, "tensor([], dtype=complex64)");
+  const rows = `${dyn.full([1, 30], Infinity)}`.split("\n").map((line) => line.split("inf").length - 1);
+  assertEquals(rows, [24, 6]);
   assertEquals(`${tensor([1.2345])}`, "tensor([1.2345])");
   const misspelt = { precision: 2, digits: 3 };
   assertThrows(() => dyn.setPrintoptions(misspelt), DynError, "found digits");

@@ -57,12 +57,12 @@ export function setAt<T extends TensorLike, V>(
   const taken: TakeNumber<T> = (view, dim, index) => ops.select(view, dim, of.numberIn(index));
   const { view, gather } = apply(of, x, { index, taken });
   let source = of.valueLike(x, value);
+  // Extra leading dimensions of size 1 are allowed
+  while (source.shape[0] === 1) source = ops.squeeze(source, 0);
   if (gather.some((g) => g !== null)) {
     of.put(view, gather, source.dtype === x.dtype ? source : ops.to(source, x.dtype));
     return x;
   }
-  // Extra leading dimensions of size 1 are allowed
-  while (source.shape.length > view.shape.length && source.shape[0] === 1) source = ops.squeeze(source, 0);
   of.copy(view, source);
   return x;
 }

@@ -4,7 +4,7 @@
  */
 import type { Complex } from "../base/complex.ts";
 import { checkOneOf, optionsOf } from "../base/checked_input.ts";
-import { type DType, isComplex, isFloat, partType } from "../base/dtype.ts";
+import { type DType, getDefaultDtype, isComplex, isFloat, partType } from "../base/dtype.ts";
 
 /** Settings for printing tensors, like `torch.set_printoptions`. */
 export interface PrintOptions {
@@ -67,6 +67,10 @@ type Printed = number | bigint | Complex;
 /** An element by its indices. */
 type ElementOf = (index: readonly number[]) => Printed;
 
+/** Returns whether elements show their type: truths, whole numbers, and pairs of numbers of the default type. */
+const isEvident = (dtype: DType): boolean =>
+  dtype === "bool" || dtype === "int64" || (isComplex(dtype) && partType(dtype) === getDefaultDtype());
+
 /** The text of a tensor, for which those elements are read that it shows; null: it has shapes only. */
 export function tensorText(tensor: Printable, elementOf: (() => ElementOf) | null): string {
   const suffix: string[] = [];
@@ -75,8 +79,8 @@ export function tensorText(tensor: Printable, elementOf: (() => ElementOf) | nul
   if (elementOf === null || (numel === 0 && tensor.shape.length !== 1)) {
     suffix.push(`size=(${tensor.shape.join(", ")}${tensor.shape.length === 1 ? "," : ""})`);
   }
-  const usual = tensor.dtype === "float32" || tensor.dtype === "complex64" ||
-    ((tensor.dtype === "bool" || tensor.dtype === "int64") && numel > 0 && elementOf !== null);
+  const usual = tensor.dtype === getDefaultDtype() ||
+    (numel > 0 && elementOf !== null && isEvident(tensor.dtype));
   if (!usual) suffix.push(`dtype=${tensor.dtype}`);
   if (tensor.gradFn) suffix.push(`gradFn=<${tensor.gradFn.name}>`);
   else if (tensor.requiresGrad) suffix.push("requiresGrad=true");
@@ -172,12 +176,12 @@ function realFormat(values: readonly (number | bigint)[], dtype: DType): Format 
   const least = magnitudes.reduce((a, b) => Math.min(a, b), Infinity);
   const whole = numbers.every((v) => !Number.isFinite(v) || Math.ceil(v) === v);
   const { precision, sciMode } = printing.options;
-  const wide = sciMode ?? (most / least > 1000 || most > 1e8);
+  const wide = finite.length > 0 && (sciMode ?? (most / least > 1000 || most > 1e8));
   const text = whole
     ? (wide ? exponentText : (x: number) => `${signedZero(x, 0)}.`)
     : (sciMode ?? (wide || least < 1e-4) ? exponentText : (x: number) => signedZero(x, precision));
   // columns are as wide as the finite numbers that are not 0
-  const { width } = padded(finite, (v) => text(Number(v)));
+  const width = Math.max(1, padded(finite, (v) => text(Number(v))).width);
   return { width, text: (v) => finiteText(Number(v), text).padStart(width) };
 }
 
@@ -189,15 +193,24 @@ const EXACT_DIGITS = 30;
 
 /** With that many digits, to the even one where the number lies half-way, as C prints it. */
 function fixed(x: number, digits: number): string {
-  const text = x.toFixed(digits);
+  // From 1e21 on toFixed writes exponents, and numbers are whole
+  const text = Math.abs(x) < 1e21
+    ? x.toFixed(digits)
+    : `${BigInt(x)}${digits > 0 ? "." : ""}${"0".repeat(digits)}`;
   if (Math.abs(x) * 10 ** digits % 1 !== 0.5) return text;
-  const exact = x.toFixed(digits + EXACT_DIGITS), rest = exact.slice(-EXACT_DIGITS);
-  const lower = exact.slice(0, digits === 0 ? -EXACT_DIGITS - 1 : -EXACT_DIGITS);
-  return /^50*$/.test(rest) && Number(lower.at(-1)) % 2 === 0 ? lower : text;
+  return halfToEven(text, x.toFixed(digits + EXACT_DIGITS));
+}
+
+/** The even one of two texts where a number, of which the exact text is given, lies half-way. */
+function halfToEven(rounded: string, exact: string): string {
+  const rest = exact.slice(-EXACT_DIGITS), lower = exact.slice(0, -EXACT_DIGITS).replace(/\.$/, "");
+  return /^50*$/.test(rest) && Number(lower.at(-1)) % 2 === 0 ? lower : rounded;
 }
 
 function exponentText(x: number): string {
-  const [mantissa = "", exponent = "0"] = x.toExponential(printing.options.precision).split("e");
+  const { precision } = printing.options;
+  const [rounded = "", exponent = "0"] = x.toExponential(precision).split("e");
+  const mantissa = halfToEven(rounded, x.toExponential(precision + EXACT_DIGITS).split("e")[0] ?? "");
   const digits = exponent.replace(/^[+-]/, "").padStart(2, "0");
   return `${Object.is(x, -0) ? "-" : ""}${mantissa}e${exponent.startsWith("-") ? "-" : "+"}${digits}`;
 }

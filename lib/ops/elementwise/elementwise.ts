@@ -285,8 +285,7 @@ const ldexp = composeWideOp({
   params: { self: required("tensor"), other: required("tensor") },
   inplace: true,
   infer: ({ self, other }) => pointwiseMeta([self, other], typesOf("float", [self, other]).result),
-  compose: (o, { self, other }) =>
-    o.mul(self, o.pow(2, o.to(other, isFloat(self.dtype) ? self.dtype : "float32"))),
+  compose: (o, { self, other }) => o.mul(self, o.pow(2, o.to(other, typesOf("float", [self, other]).result))),
   samples: [{ args: [t(3), { tensor: [3], dtype: "int64" }] }],
 });
 

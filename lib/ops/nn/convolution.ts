@@ -154,7 +154,9 @@ const convolutionBackwardInput = lowerOp({
   gradient: {
     saves: ["grad", "weight"],
     single: (o, grad, { args: { grad: g, weight, stride, padding, dilation, groups }, needs }) => ({
-      grad: needs("grad") ? o.convolution(grad, weight, null, stride, padding, dilation, groups) : null,
+      grad: needs("grad")
+        ? placesOf(o, o.convolution(grad, weight, null, stride, padding, dilation, groups), g)
+        : null,
       weight: needs("weight")
         ? o.convolutionBackwardWeight(g, grad, weight.shape, stride, padding, dilation, groups)
         : null,
@@ -162,6 +164,14 @@ const convolutionBackwardInput = lowerOp({
   },
   samples: [{ args: [t(2, 3, 5, 5), t(3, 2, 3, 3), [2, 2, 5, 5], ...GEOMETRY] }],
 });
+
+/** Without places at the ends: the padding of a transposed convolution's output may be as much as whole strides. */
+function placesOf<T extends TensorLike>(o: OpApi<T>, convolved: T, { shape }: TensorLike): T {
+  return shape.reduce(
+    (made, size, d) => d < 2 || isEqual(made.shape[d] ?? 1, size) ? made : o.narrow(made, d, 0, size),
+    convolved,
+  );
+}
 
 const convolutionBackwardWeight = lowerOp({
   name: "convolutionBackwardWeight",
@@ -179,7 +189,9 @@ const convolutionBackwardWeight = lowerOp({
   gradient: {
     saves: ["grad", "input"],
     single: (o, grad, { args: { grad: g, input, stride, padding, dilation, groups }, needs }) => ({
-      grad: needs("grad") ? o.convolution(input, grad, null, stride, padding, dilation, groups) : null,
+      grad: needs("grad")
+        ? placesOf(o, o.convolution(input, grad, null, stride, padding, dilation, groups), g)
+        : null,
       input: needs("input")
         ? o.convolutionBackwardInput(g, grad, input.shape, stride, padding, dilation, groups)
         : null,

@@ -155,6 +155,10 @@ export const transposedConvolutions = {
   convTranspose2d: convTransposeOf(2, [{
     args: [t(2, 3, 4, 4), t(3, 2, 3, 3)],
     options: { stride: 2, padding: 1, outputPadding: 1 },
+  }, {
+    // More padding than a stride
+    args: [t(1, 2, 3, 3), t(2, 1, 1, 2)],
+    options: { padding: 1, outputPadding: 1, dilation: 2 },
   }]),
   convTranspose3d: convTransposeOf(3, [{
     args: [t(1, 2, 2, 3, 3), t(2, 1, 2, 2, 2), t(2)],
