@@ -7,6 +7,7 @@ import { assertEquals } from "@std/assert";
 import { difference, faults, observe, type Program } from "../cli/fuzz/language/observation.ts";
 import { compile, compiler, config, manualSeed } from "../mod.ts";
 import "./support/turns/programs.ts";
+import { BREAKS_EVERYWHERE } from "./support/programs.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
 type Counts = readonly [graphs: number, breaks: number];
@@ -175,7 +176,7 @@ Deno.test("as people write them: with a break on request", async () => {
     OFFSETS.map((forceBreak) => ({ name, program, forceBreak }))
   );
   const before = faults();
-  for (const { name, program, forceBreak } of sampleBySeed(cases, 100)) {
+  for (const { name, program, forceBreak } of BREAKS_EVERYWHERE ? cases : sampleBySeed(cases, 100)) {
     const plain = await run(program, false);
     const found = await config.patch({ forceBreak }, () => run(program, true));
     assertEquals(difference(plain.tokens, found.tokens), null, `${name}, a break at ${forceBreak}`);

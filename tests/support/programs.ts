@@ -4,6 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { difference, faults, observe, type Program } from "../../cli/fuzz/language/observation.ts";
+import { codeOf } from "../../lib/dynamo/functions/functions.ts";
 import { compile, compiler, config, manualSeed } from "../../mod.ts";
 
 /** Programs by name. */
@@ -11,6 +12,9 @@ export type Corpus = Readonly<Record<string, Program>>;
 
 /** Offsets at which the graph is broken on request, in every function that is compiled. */
 export const FORCED: readonly number[] = [11];
+
+/** Whether it is broken at every instruction instead, as by the task `test:breaks`. */
+export const BREAKS_EVERYWHERE: boolean = Deno.env.get("DYN_TEST_BREAKS") === "1";
 
 async function agree(
   program: Program,
@@ -21,7 +25,13 @@ async function agree(
     manualSeed(7);
     return await run();
   };
-  const plain = await seeded(() => observe(program, (fn) => fn));
+  let length = 0;
+  const plain = await seeded(() =>
+    observe(program, (fn) => {
+      length = Math.max(length, codeOf(fn)?.instructions.length ?? 0);
+      return fn;
+    })
+  );
   assert(plain.length > 3, `Expected a program that shows values, but found ${plain.join(" ") || "nothing"}`);
   const check = async (label: string, run: () => ReturnType<typeof observe>) => {
     const before = faults();
@@ -32,7 +42,7 @@ async function agree(
   for (const backend of backends) {
     await check(backend, () => observe(program, (fn) => compile(fn, { backend })));
   }
-  for (const forceBreak of forced) {
+  for (const forceBreak of BREAKS_EVERYWHERE ? Array(length).keys() : forced) {
     const run = () => observe(program, (fn) => compile(fn, { backend: "eager" }));
     await check(`a break at ${forceBreak}`, () => config.patch({ forceBreak }, run));
   }
