@@ -309,4 +309,22 @@ export const begunLoops: Corpus = {
     }
     see(call(), ...seen.splice(0));
   },
+  "a set that changes in its loop, known in one call and not in another": ({ compile, see }) => {
+    const f = compile((y: Tensor, set: Set<number>) => {
+      const passed: number[] = [];
+      for (const n of set) {
+        passed.push(n);
+        if (n < 4) set.add(n + 3);
+        set.delete(n - 1);
+        look("round");
+        if (n === 5) {
+          set.delete(1);
+          set.add(1);
+        }
+      }
+      return [y.add(passed.length), passed];
+    });
+    for (const members of [[1, 2], [1, 2], [3, 4, 5], [1, 2]]) see(f(one(1), new Set(members)));
+    see(...seen.splice(0));
+  },
 };

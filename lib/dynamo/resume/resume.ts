@@ -113,6 +113,8 @@ function valuesOf(way: Way | null): Value[] {
   return way ? way.values.filter((v) => v !== null) : [];
 }
 
+const isOpaque = (value: Value): boolean => value.kind === "object" && value.exotic.kind === "opaque";
+
 /** Instructions that are only valid inside of their function. */
 const SUSPENDS: ReadonlySet<Opcode> = new Set<Opcode>(["await", "yield", "yieldDelegate", "return"]);
 
@@ -141,6 +143,8 @@ export function breakTail(end: End, changes: boolean): Tail | null {
     invariant(value, `Expected a value in register ${register}`);
     return value;
   });
+  // The position of an iterator may be known in another call that the guards admit
+  const advances = instruction.op === "iteratorNext" || instruction.op === "iteratorRest";
   const { info } = frame, running = runningOf(frame);
   // The function that runs in a later call determines its variables
   const runs = running.kind === "each" ? frame.callee : null;
@@ -149,7 +153,7 @@ export function breakTail(end: End, changes: boolean): Tail | null {
     let callee = constants.name(makeFunction({ kind: "step", code, pc, running }), "$step");
     if (info.kind === "made") callee += `([${info.free.map((bound) => rebuild.value(bound)).join(", ")}])`;
     else if (runs) callee += `(${rebuild.value(runs)})`;
-    const forgotten = reads.filter(isOfLoop).map((v) =>
+    const forgotten = reads.filter((v) => isOfLoop(v) || (advances && isOpaque(v))).map((v) =>
       `${rebuild.helper("forgetBegun")}(${rebuild.value(v)});`
     );
     const plain = `${callee}(${reads.map((v) => rebuild.value(v)).join(", ")})`;
