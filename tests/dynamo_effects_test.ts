@@ -136,6 +136,15 @@ Deno.test("an export is read beside a variable that had no value when the graph 
   assertEquals(c.ops(), [["add", "mul"]]);
 });
 
+Deno.test("lists of more elements than a call takes arguments come out", () => {
+  const c = capture((x: Tensor) => {
+    const many = new Array<number>(140_000).fill(0);
+    return [x.add(1), many, many] as const;
+  });
+  const [, many, again] = c.run(vector(1));
+  assertEquals([many.length, many === again, c.entries()], [140_000, true, 1]);
+});
+
 Deno.test("new objects come out with their identity, cycles and prototypes", () => {
   class Point {
     constructor(readonly t: Tensor, public next: Point | null = null) {}

@@ -132,8 +132,7 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
     }
   }
   if (exotic.kind === "array" && exotic.growing && exotic.growing.added.length > 0) {
-    const added = exotic.growing.added.map((each) => rebuild.value(each));
-    lines.push(`${rebuild.helper("append")}(${[name(), ...added].join(", ")});`);
+    lines.push(rebuild.append(name(), exotic.growing.added));
   }
   if (exotic.kind === "bytes") memoryEffects(object, exotic, { name, rebuild, lines });
   if ((exotic.kind === "map" || exotic.kind === "set") && exotic.changed) {

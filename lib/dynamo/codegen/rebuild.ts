@@ -49,6 +49,9 @@ const COLLECTION_CALLS = {
   set: { put: "setAdd", delete: "setDelete" },
 } as const;
 
+/** Arguments of one call in generated code. */
+const MOST_ARGUMENTS = 1_000;
+
 /** Generates code that creates values. */
 export class Rebuilder {
   /** Nodes whose values the code needs, in order. */
@@ -430,12 +433,7 @@ export class Rebuilder {
       const elements = exotic.elements;
       const simple = elements.every((e) => e !== HOLE) && this.#plainArray(object.prototype);
       if (simple) {
-        if (elements.length > 0) {
-          const append = this.helper("append");
-          this.order.fill(() =>
-            `${append}(${[name, ...elements.map((e) => this.value(asValue(e)))].join(", ")});`
-          );
-        }
+        if (elements.length > 0) this.order.fill(() => this.append(name, elements));
       } else {
         elements.forEach((e, i) => {
           if (e !== HOLE) this.order.fill(() => `${name}[${i}] = ${this.value(asValue(e))};`);
@@ -475,6 +473,16 @@ export class Rebuilder {
     if (object.frozen !== "no") {
       this.order.fills.push(this.integrity(name, object.frozen));
     }
+  }
+
+  /** The statements that append elements to a list. Arguments take stack, a list of thousands more than there is. */
+  append(name: string, elements: readonly Element[]): string {
+    const append = this.helper("append"), statements: string[] = [];
+    for (let i = 0; i < elements.length; i += MOST_ARGUMENTS) {
+      const some = elements.slice(i, i + MOST_ARGUMENTS).map((each) => this.value(asValue(each)));
+      statements.push(`${append}(${[name, ...some].join(", ")});`);
+    }
+    return statements.join("\n");
   }
 
   /** The statement that freezes an object, or applies another integrity level. */
