@@ -181,6 +181,20 @@ export const everyday: Corpus = {
     }
     see(kept.map((meter) => meter.state()));
   },
+  "a URL that is changed, shown and walked through"({ compile, see }) {
+    const f = compile((x: Tensor, k: number) => {
+      const url = new URL(`https://a.b/c?a=1&k=${k}`);
+      url.searchParams.set("a", "é");
+      console.log(url.href);
+      url.port = "81";
+      for (const [name, value] of new URLSearchParams("b=1&c=2")) {
+        console.log(name, value);
+        x = x.add(1);
+      }
+      return [x, url.href, Reflect.ownKeys(new URL("https://a.b")).length];
+    });
+    for (const k of [1, 2]) see(f(v(k), k));
+  },
   "making objects with private members has effects"({ compile, see }) {
     made.length = 0;
     const f = compile((x: Tensor, k: number) => {
@@ -811,6 +825,38 @@ export const unbroken: Corpus = {
       return [sums.get(n + 1)?.mul(tables.get(n) ?? 0), [...seen], bytes, x.add(bytes.length)];
     });
     for (const n of [1, 2, 3, 2, 1]) see(f(v(n, 2), n, "äb"));
+  },
+  "URLs and parameters that are made, read and changed"({ compile, see, attempt }) {
+    const f = compile((x: Tensor, text: string) => {
+      const url = new URL(text, "https://a.b/c/"),
+        given = new URLSearchParams(url.search),
+        { searchParams } = url;
+      const names = [...searchParams].map(([name, value]) => `${name}=${value}`);
+      searchParams.append("k", "é");
+      url.pathname = `/p${given.size}`;
+      const made = new URLSearchParams({ a: "1", b: text });
+      for (const name of given.keys()) made.append(name, "2");
+      made.sort();
+      return {
+        y: x.mul(Number(given.get("n") ?? 1)),
+        url,
+        searchParams,
+        names,
+        texts: [`${made}`, url.href, url.username],
+      };
+    });
+    for (const text of ["d?n=2&a=1&a=2#h", "/e?n=3", "d?n=2&a=1&a=2#h"]) {
+      const { url, searchParams, ...rest } = f(v(1, 2), text);
+      see(rest, url.href, searchParams === url.searchParams, url instanceof URL);
+      searchParams.delete("k");
+      see(url.href);
+    }
+    const refused = compile((x: Tensor, text: string) => {
+      const url = new URL(text);
+      url.href = "nowhere";
+      return [x.add(1), url];
+    });
+    for (const text of ["https://a.b", "http://["]) attempt(() => refused(v(1), text));
   },
   "lists as long as numbers of the call"({ compile, see }) {
     const f = compile((x: Tensor, n: number) => {

@@ -34,7 +34,7 @@ export function nameOf(object: ObjectValue): string {
       return typeof name === "string" && name !== "" ? name : "fn";
     }
     case "constructed":
-    case "formatter":
+    case "native":
       return "made";
     default:
       return "object";
@@ -171,8 +171,11 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
       }
       break;
     case "constructed":
-    case "formatter":
       yield* exotic.args;
+      break;
+    case "native":
+      yield* exotic.args;
+      if (exotic.from) yield* [exotic.from.getter, exotic.from.self];
       break;
     case "called":
       yield exotic.callee;

@@ -333,12 +333,15 @@ export class Rebuilder {
       case "set":
         return this.#collection("new Set()", prototype, Set.prototype);
       case "constructed":
-      case "formatter": {
+      case "native": {
+        if (exotic.kind === "native" && exotic.from) {
+          return this.call(exotic.from.getter, exotic.from.self, []);
+        }
         const constructor = exotic.constructor.real;
         invariant(typeof constructor === "function", "Expected a constructor");
-        const made = `new ${this.constants.name(constructor)}(${
-          exotic.args.map((a) => this.value(a)).join(", ")
-        })`;
+        const text = exotic.kind === "native" ? exotic.text : null;
+        const args = text ? JSON.stringify(text()) : exotic.args.map((a) => this.value(a)).join(", ");
+        const made = `new ${this.constants.name(constructor)}(${args})`;
         return this.#collection(made, prototype, Reflect.get(constructor, "prototype"));
       }
       case "function": {

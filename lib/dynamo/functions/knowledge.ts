@@ -44,6 +44,7 @@ import { addDates } from "../trace/builtins/dates.ts";
 import { addClones } from "../trace/builtins/clones.ts";
 import { addPromises } from "../trace/builtins/promises.ts";
 import { runtimeModelOf } from "../trace/builtins/runtime_functions.ts";
+import { addUrls } from "../trace/builtins/urls.ts";
 import { addJobs } from "../trace/builtins/timers.ts";
 import { addWeak } from "../trace/builtins/weak.ts";
 import { addObjects } from "../trace/builtins/objects.ts";
@@ -104,6 +105,7 @@ function models(): ModelTable {
   addBuffers(made);
   addPromises(made);
   addJobs(made);
+  addUrls(made);
   addWeak(made);
   addClones(made);
   addDates(made);

@@ -18,6 +18,8 @@ import { namesElement, typedElement } from "./typed_elements.ts";
  */
 export function ownKeys(m: Interpreter, object: ObjectValue, which: "enumerable" | "all" = "all"): Key[] {
   refuseOpaque(object);
+  // Classes of the runtime mark their instances by keys of their own
+  if (object.exotic.kind === "native" && object.exotic.text) breakGraph("builtin", "the keys of a URL");
   refuseBytes(object);
   if (which === "all") refuseStack(object, "stack");
   const keys: Key[] = [];

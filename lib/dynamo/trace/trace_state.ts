@@ -133,10 +133,11 @@ function contentOfObject(object: ObjectValue): readonly unknown[] {
     case "plain":
     case "constructed":
     case "called":
-    case "formatter":
     case "thrown":
     case "privateName":
       return own;
+    case "native":
+      return [...own, exotic.text?.()];
     case "opaque":
       return [...own, exotic.begun?.taken, exotic.begun?.isOver];
     case "bytes":

@@ -255,13 +255,7 @@ export type Exotic =
   | { readonly kind: "weakRef"; readonly target: Value }
   /** State of a builtin constructor that cannot be set afterwards (errors): created again by the same call. */
   | { readonly kind: "constructed"; readonly constructor: ObjectValue; readonly args: readonly Value[] }
-  /** An object of `Intl` created in the trace, which never changes: created again by the same call. */
-  | {
-    readonly kind: "formatter";
-    readonly made: object;
-    readonly constructor: ObjectValue;
-    readonly args: readonly Value[];
-  }
+  | NativeExotic
   /**
    * The result of a call that generated code makes after the graph, in order: a promise, a function that settles one,
    * or an opaque object.
@@ -393,6 +387,18 @@ export interface ListIteratorExotic {
   isOfLoop: boolean;
   /** The instruction that created it. */
   readonly madeAt: number;
+}
+
+/** An object of the runtime created in the trace, which looks into it: created again by the same call. */
+export interface NativeExotic {
+  readonly kind: "native";
+  readonly made: object;
+  readonly constructor: ObjectValue;
+  readonly args: readonly Value[];
+  /** Of one that changes: the text that it is created from in place of `args`. */
+  readonly text: (() => string) | null;
+  /** Of a part of another one: how that gives it. */
+  readonly from: { readonly getter: ObjectValue; readonly self: ObjectValue } | null;
 }
 
 let nextObject = 0;

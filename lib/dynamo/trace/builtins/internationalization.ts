@@ -47,7 +47,7 @@ function dataOf(m: Interpreter, value: Value, what: string): unknown {
   if (value.kind === "item") return breakGraph("tensorItem", what);
   if (value.kind !== "object") return breakGraph("builtin", `${what} of what is not plain data`);
   const { exotic, prototype } = value;
-  if (exotic.kind === "formatter") return exotic.made;
+  if (exotic.kind === "native") return exotic.made;
   const date = dateLike(m, value);
   if (date) return date;
   if (exotic.kind === "array") return allElements(m, value).map((each) => dataOf(m, each, what));
@@ -84,7 +84,7 @@ function run(fn: object, self: unknown, given: readonly unknown[]): unknown {
 function formatterOf(m: Interpreter, self: Value, what: string): object {
   if (self.kind !== "object") return breakGraph("throws", what);
   const { exotic, real, source } = self;
-  if (exotic.kind === "formatter") return exotic.made;
+  if (exotic.kind === "native") return exotic.made;
   if (!real || !source) return breakGraph("throws", what);
   refuseToKeep("a formatter");
   if (source.kind !== "known") {
@@ -124,7 +124,7 @@ function addClass(table: ModelTable, name: (typeof CLASSES)[number]): void {
     // The program may change the object that it has passed, afterwards
     const copies = args.map((each, i) => each.kind === "object" ? copyOf(m, each, given[i]) : each);
     return new ObjectValue(
-      { kind: "formatter", made, constructor: known, args: copies },
+      { kind: "native", made, constructor: known, args: copies, text: null, from: null },
       prototype,
       null,
       null,
@@ -145,7 +145,7 @@ function addClass(table: ModelTable, name: (typeof CLASSES)[number]): void {
 }
 
 function copyOf(m: Interpreter, value: ObjectValue, data: unknown): Value {
-  return value.exotic.kind === "formatter" ? value : fromData(m, data, "an argument of a formatter");
+  return value.exotic.kind === "native" ? value : fromData(m, data, "an argument of a formatter");
 }
 
 function addMember(table: ModelTable, standard: object, key: string): void {
@@ -161,7 +161,7 @@ function addMember(table: ModelTable, standard: object, key: string): void {
       });
       const fn = m.wrapper.known(found, key);
       // A formatter that is created anew in each call has another function in each
-      if (self.kind === "object" && self.exotic.kind === "formatter" && isCallable(fn)) {
+      if (self.kind === "object" && self.exotic.kind === "native" && isCallable(fn)) {
         fn.onlyTraced ??= { step: m.steps - 1, cause: { kind: "builtin", detail: key } };
       }
       return fn;

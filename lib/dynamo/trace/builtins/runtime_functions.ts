@@ -15,6 +15,7 @@ import { memberSource } from "../private_members.ts";
 import { typedOf } from "../typed_elements.ts";
 import { textArgument } from "./pure.ts";
 import { TIMERS } from "./timers.ts";
+import { attributeOfUrl, urlModelOf } from "./urls.ts";
 
 const { apply, getOwnPropertyDescriptor } = Reflect;
 
@@ -28,7 +29,19 @@ const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   File: ["name"],
   Request: ["method", "url"],
   Response: ["ok", "status", "statusText"],
-  URL: ["hash", "host", "hostname", "href", "origin", "pathname", "port", "protocol", "search"],
+  URL: [
+    "hash",
+    "host",
+    "hostname",
+    "href",
+    "origin",
+    "password",
+    "pathname",
+    "port",
+    "protocol",
+    "search",
+    "username",
+  ],
 };
 
 /** In place of an attribute that an object of another class lacks: reading it throws. */
@@ -56,6 +69,8 @@ function accessTo(getter: object): PrivateAccess {
 
 /** An attribute of an object from outside. */
 function attribute(m: Interpreter, object: Value, name: string, ...[getter]: [getter: object]): Value {
+  const known = attributeOfUrl(m, object, getter);
+  if (known) return known;
   if (object.kind !== "object" || !object.real || !object.source) {
     return breakGraph("builtin", `${name} of another object`);
   }
@@ -135,6 +150,8 @@ const METHODS: Readonly<Record<string, readonly [className: string, model: Built
 export function runtimeModelOf(fn: object): BuiltinModel | undefined {
   const name: unknown = getOwnPropertyDescriptor(fn, "name")?.value;
   if (typeof name !== "string") return undefined;
+  const ofUrl = urlModelOf(fn, name);
+  if (ofUrl) return ofUrl;
   if (name.startsWith("get ")) return attributeModelOf(fn, name.slice(4));
   if (Object.hasOwn(METHODS, name)) {
     const [className = "", model] = METHODS[name] ?? [], prototype = prototypeOf(className);

@@ -1,0 +1,147 @@
+/**
+ * Models of URLs and their parameters that the trace makes: it reads and changes them itself, and generated code makes
+ * them again as they stand then. Invariant: nothing here runs code of the program.
+ */
+import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
+import { isCallable, type NativeExotic, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
+import { functionLabel } from "../../variables/wrap.ts";
+import type { ConstructorModel } from "../calls.ts";
+import type { BuiltinModel, Interpreter } from "../interpreter.ts";
+import { listIterator } from "../iteration.ts";
+import { builtinPrototype, newArray } from "../contents.ts";
+import { ownKeys } from "../object_keys.ts";
+import { fromPure, primitiveOf, textArgument } from "./pure.ts";
+import type { ModelTable } from "./table.ts";
+
+const { apply, getOwnPropertyDescriptor } = Reflect;
+
+/** Methods that change nothing, and those that change what they are called on or what belongs to it. */
+const METHODS: ReadonlySet<string> = new Set([
+  "get",
+  "getAll",
+  "has",
+  "toString",
+  "toJSON",
+  "append",
+  "delete",
+  "set",
+  "sort",
+]);
+const ITERATORS: ReadonlySet<string> = new Set(["entries", "keys", "values"]);
+
+/** The parameters of URLs that have been asked for them. */
+const parametersOf = new WeakMap<ObjectValue, ObjectValue>();
+
+/** A URL, or parameters, that the trace has made. */
+function nativeOf(value: Value): NativeExotic | null {
+  const exotic = value.kind === "object" ? value.exotic : null;
+  return exotic?.kind === "native" && exotic.text ? exotic : null;
+}
+
+function madeNative(m: Interpreter, made: URL | URLSearchParams, from: NativeExotic["from"]): ObjectValue {
+  const { constructor } = made, known = m.wrapper.known(constructor, functionLabel(constructor));
+  if (!isCallable(known)) return breakGraph("constructor", "what is no class");
+  const prototype = builtinPrototype(m, constructor.prototype, "a URL"), text = () => String(made);
+  return new ObjectValue(
+    { kind: "native", made, constructor: known, args: [], text, from },
+    prototype,
+    null,
+    null,
+  );
+}
+
+/** new URL(text, base) */
+const constructUrl: ConstructorModel = (m, { args: [text = UNDEFINED, base] }, prototype) => {
+  if (prototype?.real !== URL.prototype) return breakGraph("constructor", "a subclass of URL");
+  const given = (value: Value) => nativeOf(value)?.text?.() ?? textArgument(m, value, "URL");
+  const texts = [given(text), base && !isUndefined(base) ? given(base) : undefined] as const;
+  const made = URL.parse(...texts);
+  return made ? madeNative(m, made, null) : breakGraph("throws", "an invalid URL");
+};
+
+const isUndefined = (value: Value): boolean => value.kind === "constant" && value.value === undefined;
+
+/** new URLSearchParams(text), of pairs in a list, or of an object of texts */
+const constructParameters: ConstructorModel = (m, { args: [source] }, prototype) => {
+  if (prototype?.real !== URLSearchParams.prototype) {
+    return breakGraph("constructor", "a subclass of URLSearchParams");
+  }
+  const of = (init?: string | string[][] | Record<string, string>) =>
+    madeNative(m, new URLSearchParams(init), null);
+  if (!source || isUndefined(source)) return of();
+  if (source.kind !== "object") return of(textArgument(m, source, "URLSearchParams"));
+  const native = nativeOf(source), text = (value: Value) => textArgument(m, value, "URLSearchParams");
+  if (native?.made instanceof URLSearchParams) return of(native.text?.());
+  if (source.exotic.kind !== "plain" || source.prototype?.real !== Object.prototype) {
+    return breakGraph("constructor", "URLSearchParams of what is no plain object");
+  }
+  m.wrapper.relyOnPrototype(source);
+  const keys = ownKeys(m, source, "enumerable");
+  return of(Object.fromEntries(keys.map((key) => [
+    typeof key === "string" ? key : breakGraph("constructor", "a symbol as a parameter"),
+    text(m.plainProperty(source, key) ?? breakGraph("constructor", "a parameter with a getter")),
+  ])));
+};
+
+/** Adds the constructors. */
+export function addUrls(table: ModelTable): void {
+  table.constructs(URL, constructUrl);
+  table.constructs(URLSearchParams, constructParameters);
+}
+
+/** Reads an attribute of a URL that the trace has made; null for other values. */
+export function attributeOfUrl(m: Interpreter, value: Value, getter: object): Value | null {
+  const native = nativeOf(value);
+  if (!native || typeof getter !== "function") return null;
+  return fromPure(m, apply(getter, native.made, [])) ?? breakGraph("builtin", "an attribute");
+}
+
+/** URL.prototype.searchParams, the same for each time that it is asked for */
+function parameters(m: Interpreter, url: ObjectValue, getter: ObjectValue): Value {
+  const made = nativeOf(url)?.made;
+  if (!(made instanceof URL)) return breakGraph("builtin", "searchParams of another object");
+  let found = parametersOf.get(url);
+  if (!found) parametersOf.set(url, found = madeNative(m, made.searchParams, { getter, self: url }));
+  return found;
+}
+
+function called<T>(name: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    return throwsAsPlain(error, name);
+  }
+}
+
+function method(name: string, fn: (...args: never[]) => unknown): BuiltinModel {
+  return (m, { self, args }) => {
+    const native = nativeOf(self);
+    if (!native) return breakGraph("builtin", `${name} of another object`);
+    m.memory.refuse();
+    const given = args.map((each) => primitiveOf(m, each, name));
+    if (given.some((each) => typeof each === "symbol")) return breakGraph("throws", `${name} of a symbol`);
+    const result = called(name, () => apply(fn, native.made, given));
+    if (!ITERATORS.has(name)) return fromPure(m, result) ?? breakGraph("builtin", name);
+    const items = [...result as Iterable<unknown>].map((each) => fromPure(m, each) ?? UNDEFINED);
+    const iterator = listIterator(m, newArray(m, items), "values");
+    iterator.onlyTraced = { step: m.steps - 1, cause: { kind: "builtin", detail: name } };
+    return iterator;
+  };
+}
+
+/** The model of a method, getter or setter of URLs. */
+export function urlModelOf(fn: object, name: string): BuiltinModel | undefined {
+  if (typeof fn !== "function") return undefined;
+  const [, kind, key = name] = /^([gs]et) (\w+)$/.exec(name) ?? [];
+  for (const { prototype } of [URL, URLSearchParams]) {
+    const { value, get, set } = getOwnPropertyDescriptor(prototype, key) ?? {};
+    if (value === fn && !kind && (METHODS.has(key) || ITERATORS.has(key))) return method(key, value);
+    if (set === fn && kind === "set") return method(key, set);
+    if (get !== fn || kind !== "get") continue;
+    if (key === "searchParams") {
+      return (m, { self, callee }) =>
+        self.kind === "object" ? parameters(m, self, callee) : breakGraph("throws", key);
+    }
+    if (key === "size") return method(key, get);
+  }
+}
