@@ -136,6 +136,7 @@ const TARGETS: readonly Target[] = [
       invocations: 256,
       shared: 2,
       rows: { few: 1024, long: 2 },
+      kept: 32,
       vectors: true,
       tiles: () => ({ rows: 64, columns: 64, busy: 256, depth: 2, step: 1 }),
       attention: () => undefined,

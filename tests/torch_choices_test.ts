@@ -323,3 +323,21 @@ Deno.test("polynomials of every degree that a number can be", () => {
   assert(allclose(special.shiftedChebyshevPolynomialV(x, double(1000)), v, { rtol: 1e-12, equalNan: true }));
   assertEquals(special.hermitePolynomialH(double(1), double(513)).item(), nan);
 });
+
+Deno.test("powers made of products and roots are those of the general function, also of what is no usual number", () => {
+  const x = tensor([-inf, -2, -0, 0, 1e-200, 0.7, 3, 1e200, inf, nan], { dtype: "float64" });
+  const powers = [
+    [1.5, [inf, nan, 0, 0, 1e-300, 0.5856620185738529, 5.196152422706632, 1e300, inf, nan]],
+    [2.5, [inf, nan, 0, 0, 0, 0.4099634130016971, 15.588457268119896, inf, inf, nan]],
+    [4, [inf, 16, 0, 0, 0, 0.24009999999999998, 81, inf, inf, nan]],
+  ] as const;
+  for (const [exponent, found] of powers) {
+    const expected = tensor(found, { dtype: "float64" }),
+      general = x.pow(tensor(exponent, { dtype: "float64" }));
+    for (const power of [x.pow(exponent), compile((x: Tensor) => x.pow(exponent))(x)]) {
+      assert(allclose(power, expected, { rtol: 4e-16, atol: 0, equalNan: true }), `${power.tolist()}`);
+      assert(allclose(power, general, { rtol: 4e-16, atol: 0, equalNan: true }), `${general.tolist()}`);
+      assertEquals(power.signbit().tolist(), general.signbit().tolist());
+    }
+  }
+});

@@ -479,7 +479,7 @@ test("invocations share rows and columns out, of which several are run side by s
       const [kernel] = generate(program, target).kernels;
       assert(kernel?.kind === "loops");
       const { workgroup, points, body } = kernel;
-      if (op === "sum") assertEquals([workgroup, points, foursIn(body).length > 0], [...found]);
+      assertEquals([workgroup, points, foursIn(body).length > 0], [...found]);
       check(program, [Float32Array.from({ length: shape[0] * shape[1] }, (_, i) => i * 31 % 97)], 0);
     }
   }

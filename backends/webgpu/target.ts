@@ -269,6 +269,7 @@ export function webGpuTarget(
       invocations: INVOCATIONS,
       shared: 32,
       rows: { few: 256, long: 4096 },
+      kept: 32,
       vectors,
       // Each row has a maximum and a factor
       attention: (features) =>

@@ -10,8 +10,9 @@ import type { BufferId, Kernel, LoopKernel, Program, Reduction, Statement, Value
 import { deepUses, storedBuffers, usesOf } from "../loops/uses.ts";
 import { storeOf } from "../loops/nest.ts";
 import { valueTypes } from "../loops/value_types.ts";
-import { inLoops, nestOf, sharesRows } from "./grid.ts";
+import { sharesRows } from "./grid.ts";
 import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
+import { inLoops, nestOf } from "./nests.ts";
 import { isPure } from "./separate.ts";
 import type { Grid, Target } from "./target.ts";
 

@@ -8,8 +8,9 @@ import { substituteIndices } from "../loops/nest.ts";
 import type { Program, Reduction, Statement } from "../loops/ir.ts";
 import { isPosition } from "../loops/ir.ts";
 import { axisOf, isFixed } from "./cut_loop.ts";
-import { inLoops, nestOf, sharesColumns, sharesRows } from "./grid.ts";
+import { sharesColumns, sharesRows } from "./grid.ts";
 import { replaceKernels } from "./kernels.ts";
+import { inLoops, nestOf } from "./nests.ts";
 import { isPure } from "./separate.ts";
 import type { Target } from "./target.ts";
 

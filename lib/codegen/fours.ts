@@ -10,12 +10,16 @@ import {
   type BufferId,
   isPosition,
   type Loop,
+  type Reduction,
   type Statement,
   type ValueId,
 } from "../loops/ir.ts";
-import { substituteIndices } from "../loops/nest.ts";
+import { loopOver, substituteIndices } from "../loops/nest.ts";
+import { type Scans, scansOf } from "../loops/scans.ts";
 import { accessesOf, allOf, indirect, valuesOf } from "../loops/uses.ts";
-import { nextId } from "../loops/value_types.ts";
+import { nextId, valueTypes } from "../loops/value_types.ts";
+import { copied } from "./copied.ts";
+import { axisOf } from "./cut_loop.ts";
 
 /** How four neighbours access a buffer. */
 export type Access = "uniform" | "four" | "apart";
@@ -57,7 +61,7 @@ function quartersOf(loop: Loop, buffers: readonly BufferDecl[]): Quarters | unde
   return quarters && byVectors(quarters.four) ? quarters : undefined;
 }
 
-function cutInFours({ share: _, ...loop }: Loop): Quarters | undefined {
+export function cutInFours({ share: _, ...loop }: Loop): Quarters | undefined {
   const { axis: { symbol: whole, size }, body } = loop;
   if (typeof size !== "number" || size % 4 !== 0 || size === 0) return undefined;
   const quarter = symbol("q", { kind: "axis" }, [0, size / 4 - 1]);
@@ -67,10 +71,64 @@ function cutInFours({ share: _, ...loop }: Loop): Quarters | undefined {
   return { axis: { symbol: quarter, size: size / 4 }, four: { ...loop, vector: true, axis, body: inner } };
 }
 
+/** A scan by quarters: each adds its total, and scans its four elements from the total of the preceding quarters. */
+function scanByQuarters(
+  loop: Loop,
+  { axis, four }: Quarters,
+  { scans, first, fresh }: Scans & { readonly fresh: () => ValueId },
+): Loop {
+  const names = new Map<ValueId, ValueId>(), use = (id: ValueId): ValueId => names.get(id) ?? id;
+  const define = (id: ValueId): ValueId => {
+    const now = fresh();
+    names.set(id, now);
+    return now;
+  };
+  const lane = axisOf("l", 4), own = four.body.filter((_, i) => first.includes(loop.body[i] ?? four));
+  const again = own.map((s) =>
+    copied(s, { use, define, replace: (s) => s === four.axis.symbol ? lane.symbol : s })
+  );
+  const quarters = scans.map(({ carried, op, reduction, value }) => {
+    const { dtype } = carried, [total, start, end] = [fresh(), fresh(), fresh()];
+    return {
+      carried: { ...carried, id: start, next: end },
+      total: { id: total, op: reduction, value: use(value), dtype },
+      sum: { kind: "scalar", id: end, op, args: [start, total], dtype } satisfies Statement,
+      inner: { ...carried, initial: start },
+    };
+  });
+  const totals = loopOver(lane, again, {
+    order: "reduction",
+    vector: true,
+    reductions: quarters.map(({ total }) => total),
+  });
+  return {
+    ...loop,
+    vector: false,
+    axis,
+    body: [totals, ...quarters.map(({ sum }) => sum), {
+      ...four,
+      carried: quarters.map(({ inner }) => inner),
+    }],
+    carried: quarters.map(({ carried }) => carried),
+  };
+}
+
 /** A loop by quarters: each iteration first reduces its four elements. */
 function byQuarters(loop: Loop, { axis, four }: Quarters, fresh: () => ValueId): Loop {
-  const inner = loop.reductions.map((r) => ({ ...r, id: fresh() }));
-  const reductions = loop.reductions.map((r, i) => ({ ...r, value: inner[i]?.id ?? r.value }));
+  const scans = scansOf(loop);
+  if (scans) return scanByQuarters(loop, { axis, four }, { ...scans, fresh });
+  const types = valueTypes(loop.body), inner: Reduction[] = [];
+  const ofFour = (r: Reduction): ValueId => {
+    const id = fresh();
+    inner.push({ ...r, id });
+    return id;
+  };
+  const reductions = loop.reductions.map((r): Reduction => {
+    if (!isPosition(r.op)) return { ...r, value: ofFour(r) };
+    // A position goes with the extreme that is found beside it
+    const dtype = types.get(r.value) ?? "float32", op = r.op === "argmax" ? "max" : "min";
+    return { ...r, value: ofFour({ id: r.id, op, value: r.value, dtype }), index: ofFour(r) };
+  });
   return { ...loop, vector: false, axis, body: [{ ...four, reductions: inner }], reductions };
 }
 
@@ -92,7 +150,9 @@ export function sharedInFours(
   const visit = (s: Statement): Statement => {
     if (s.kind !== "loop" && s.kind !== "masked") return s;
     if (s.kind === "masked" || s.share !== "team") return { ...s, body: s.body.map(visit) };
-    const quarters = isPlain(s) ? quartersOf(s, buffers) : undefined;
+    const quarters = isPlain(s) && (s.order !== "sequential" || isScanOfFour(s))
+      ? quartersOf(s, buffers)
+      : undefined;
     return quarters ? byQuarters(s, quarters, fresh) : s;
   };
   const made = body.map(visit);
@@ -121,15 +181,25 @@ export function reducedInFours(body: readonly Statement[]): readonly Statement[]
 
 /** Returns whether a loop is over four neighbours, each statement of which finishes before the next starts. */
 export const isFour = (loop: Loop): boolean =>
-  loop.vector && !loop.share && loop.axis.size === 4 && loop.order !== "sequential" && isPlain(loop);
+  loop.vector && !loop.share && loop.axis.size === 4 && isPlain(loop) &&
+  (loop.order !== "sequential" || isScanOfFour(loop));
+
+/** Returns whether a loop is a scan whose running values define nothing but the next ones. */
+function isScanOfFour(loop: Loop): boolean {
+  const { scans } = scansOf(loop) ?? { scans: [] };
+  return scans.length > 0 &&
+    scans.every(({ carried: { id, next } }) =>
+      loop.body.every((s) => !valuesOf(s).includes(id) || ("id" in s && s.id === next))
+    );
+}
 
 /** The loops over four neighbours. */
 export const foursIn = (body: readonly Statement[]): readonly Loop[] =>
   [...allOf(body)].flatMap((s) => s.kind === "loop" && isFour(s) ? [s] : []);
 
-/** Returns whether a loop has only plain statements, and reduces no positions. */
-const isPlain = ({ body, reductions }: Loop): boolean =>
-  body.every((s) => s.kind !== "loop" && s.kind !== "masked") && !reductions.some(({ op }) => isPosition(op));
+/** Returns whether a loop has nothing but plain statements. */
+export const isPlain = ({ body }: Loop): boolean =>
+  body.every((s) => s.kind !== "loop" && s.kind !== "masked");
 
 /** Returns whether a loop over four neighbours reads and writes whole vectors. */
 export function byVectors(four: Loop): boolean {
@@ -147,7 +217,7 @@ export function storedApart(body: readonly Statement[]): ReadonlySet<BufferId> {
 }
 
 /** Returns whether narrow elements are written to temporaries, so that invocations would share vectors. */
-function packsElements(body: readonly Statement[], buffers: readonly BufferDecl[]): boolean {
+export function packsElements(body: readonly Statement[], buffers: readonly BufferDecl[]): boolean {
   return body.some((s) => {
     const buffer = s.kind === "store" ? buffers[s.buffer] : undefined;
     return buffer?.role.kind === "temporary" && isNarrow(buffer.dtype);
@@ -156,10 +226,10 @@ function packsElements(body: readonly Statement[], buffers: readonly BufferDecl[
 
 /** Analyses a loop over four neighbours; `given` are outer values that differ between the neighbours. */
 export function neighboursOf(
-  { axis: { symbol: lane }, body }: Loop,
+  { axis: { symbol: lane }, body, carried }: Loop,
   given: readonly ValueId[] = [],
 ): Neighbours {
-  const varying = new Set<ValueId>(given);
+  const varying = new Set<ValueId>([...given, ...carried.map(({ id }) => id)]);
   const varies = (index: Dim): boolean => indirect(index).some((id) => varying.has(id));
   const at = (index: Dim, n: number): Dim => substitute(index, (s: Sym) => s === lane ? n : s);
   const access = (index: Dim): Access => {
@@ -179,11 +249,12 @@ export function neighboursOf(
 }
 
 /** Returns whether a statement can be vectorised by four. */
-function fits(s: Statement, { varying, access }: Neighbours): boolean {
+export function fits(s: Statement, { varying, access, at }: Neighbours): boolean {
   switch (s.kind) {
     case "load":
-      // Distant elements are read better by neighbouring invocations, unless they are scattered anyway
-      return access(s.index) !== "apart" || indirect(s.index).some((id) => varying.has(id));
+      // Distant elements are read better by neighbouring invocations, unless they are scattered anyway, or at fixed places
+      return access(s.index) !== "apart" || typeof at(s.index, 0) === "number" ||
+        indirect(s.index).some((id) => varying.has(id));
     case "store":
       return s.mode === "set" && access(s.index) === "four";
     case "masked":

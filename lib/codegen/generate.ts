@@ -18,8 +18,10 @@ import { cutMasks, cutOutermost } from "./cut_masks.ts";
 import { fewRows } from "./few_rows.ts";
 import { flatLoops } from "./flat_loops.ts";
 import { gridReductions } from "./grid_reductions.ts";
+import { gridScans } from "./grid_scans.ts";
 import { type Rewrite, rewriteNests } from "./kernels.ts";
 import { joinScalars } from "./joined_scalars.ts";
+import { keptRows } from "./kept_rows.ts";
 import { libraryCalls } from "./library_calls.ts";
 import { runsOfLanes } from "./lanes.ts";
 import { narrowIntegers } from "./narrow.ts";
@@ -65,6 +67,7 @@ export const PASSES: readonly Pass[] = [
   { name: "flat_loops", applies: ({ grid }) => grid !== null, run: flatLoops },
   { name: "few_rows", applies: ({ grid }) => grid !== null, run: fewRows },
   { name: "grid_reductions", applies: ({ grid }) => grid !== null, run: gridReductions },
+  { name: "grid_scans", applies: ({ grid }) => grid !== null, run: gridScans },
   { name: "blocked_sums", applies: ({ lanes }) => lanes, run: perNest(blockedSums) },
   { name: "vectorise", applies: ({ lanes }) => lanes, run: perNest(vectorise, vectoriseEpilogue) },
   {
@@ -82,6 +85,7 @@ export const PASSES: readonly Pass[] = [
   { name: "threads", applies: ({ threads }) => threads !== "none", run: mapToThreads },
   { name: "lanes", applies: ({ runs }) => runs, run: runsOfLanes },
   { name: "grid", applies: ({ grid }) => grid !== null, run: mapToGrid },
+  { name: "kept_rows", applies: ({ grid }) => grid !== null, run: keptRows },
   { name: "windows", applies: () => true, run: windowsOfBuffers },
   { name: "tables", applies: ({ tables }) => tables, run: tablesOfKernels },
   { name: "streamed_results", applies: ({ streams }) => streams, run: streamedResults },

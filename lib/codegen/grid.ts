@@ -5,37 +5,48 @@
  * fast one, whose neighbours are neighbouring invocations.
  */
 import { hintOf } from "../sym/decide.ts";
-import type { Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
+import type { BufferDecl, Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
+import { isShareable } from "../loops/scans.ts";
 import { accessesOf, allOf, storedBuffers } from "../loops/uses.ts";
 import { inFours, reducedInFours, sharedInFours } from "./fours.ts";
-import { replaceKernels } from "./kernels.ts";
-import { isPure } from "./separate.ts";
+import { localsIn, type MakeLocal, replaceKernels } from "./kernels.ts";
+import { type Nest, nestOf } from "./nests.ts";
 import type { Grid, Target } from "./target.ts";
+import { inSquares } from "./turned_fours.ts";
 import { sharedLengths, type Workgroup, workgroupOfColumns, workgroupOfRows } from "./workgroups.ts";
 
 /** Maps the kernels of a program to grids. */
 export function mapToGrid(program: Program, { grid }: Target): Program {
   if (!grid) return program;
-  return replaceKernels(
+  const buffers = [...program.buffers], local = localsIn(buffers);
+  const replaced = replaceKernels(
     program,
-    (kernel) => [kernel.kind === "loops" ? mapped(kernel, program, grid) : kernel],
+    (kernel) => [kernel.kind === "loops" ? mapped(kernel, { buffers, grid, local }) : kernel],
   );
+  return replaced === program ? program : { ...replaced, buffers };
 }
 
-function mapped(kernel: LoopKernel, { buffers }: Program, grid: Grid): LoopKernel {
+interface Setting {
+  readonly buffers: readonly BufferDecl[];
+  readonly grid: Grid;
+  readonly local: MakeLocal;
+}
+
+function mapped(kernel: LoopKernel, { buffers, grid, local }: Setting): LoopKernel {
   const nest = nestOf(kernel.body.map(relaxed)), { body } = nest;
   const loops = sharesRows(nest, grid) ? nest.loops : alongMost(nest);
-  const fours = grid.vectors ? inFours(loops, body, buffers) : undefined;
+  const fours = grid.vectors
+    ? inFours(loops, body, buffers) ?? inSquares({ loops, body }, buffers, local)
+    : undefined;
   if (fours) return { ...kernel, body: gridOf(fours.loops, fours.body) };
-  const point = body.map(shared);
   if (!sharesRows({ loops, body }, grid)) {
     const columns = sharesColumns({ loops, body }, grid);
     if (!columns) return { ...kernel, body: gridOf(loops, body) };
     const plain = fastLast(loops).map((loop) => ({ ...loop, vector: false }));
-    return { ...kernel, ...columns, body: gridOf(plain, reducedInFours(point)) };
+    return { ...kernel, ...columns, body: gridOf(plain, reducedInFours(body.map(shared))) };
   }
-  const row = grid.vectors ? sharedInFours(point, buffers) : point;
+  const point = body.map(shared), row = grid.vectors ? sharedInFours(point, buffers) : point;
   return { ...kernel, ...workgroupOfRows(loops, row, grid), body: gridOf(loops, row) };
 }
 
@@ -67,31 +78,6 @@ function relaxed(s: Statement): Statement {
   return { ...s, order: "parallel", body: s.body.map(relaxed) };
 }
 
-/** The parallel loops around everything, and the body of each of their points. */
-export interface Nest {
-  readonly loops: readonly Loop[];
-  readonly body: readonly Statement[];
-}
-
-/** The nest of a kernel. Each point recomputes the statements between its loops. */
-export function nestOf(body: readonly Statement[]): Nest {
-  const loops: Loop[] = [], values: Statement[] = [];
-  let level = body;
-  for (;;) {
-    const last = level.at(-1), before = level.slice(0, -1);
-    const next = last?.kind === "loop" && last.order === "parallel" ? last : undefined;
-    if (!next || !before.every(isPure)) break;
-    loops.push(next);
-    values.push(...before);
-    level = next.body;
-  }
-  return { loops, body: [...values, ...level] };
-}
-
-/** Wraps statements in loops, the first outermost. */
-export const inLoops = (loops: readonly Loop[], body: readonly Statement[]): readonly Statement[] =>
-  loops.reduceRight<readonly Statement[]>((inner, loop) => [{ ...loop, body: inner }], body);
-
 /** Minimum number of adjacent elements that fill a memory transaction. */
 const SIDE_BY_SIDE = 32;
 
@@ -122,9 +108,9 @@ const gridOf = (loops: readonly Loop[], body: readonly Statement[]): readonly St
     body,
   );
 
-/** The statements of a workgroup, which divides the outermost loops whose iterations may run in any order. */
+/** The statements of a workgroup, which divides the outermost scans and loops whose iterations may run in any order. */
 function shared(s: Statement): Statement {
-  if (s.kind === "loop" && s.order !== "sequential") return { ...s, share: "team" };
+  if (s.kind === "loop" && isShareable(s)) return { ...s, share: "team" };
   return s.kind === "loop" || s.kind === "masked" ? { ...s, body: s.body.map(shared) } : s;
 }
 

@@ -11,8 +11,9 @@ import { loopOver, storeOf } from "../loops/nest.ts";
 import { usesOf } from "../loops/uses.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
 import { axisOf, cutLoop } from "./cut_loop.ts";
-import { inLoops, type Nest, sharesColumns } from "./grid.ts";
+import { sharesColumns } from "./grid.ts";
 import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
+import { inLoops, type Nest } from "./nests.ts";
 import type { Grid, Target } from "./target.ts";
 
 /** Elements of a result per invocation that are worth a part. */
@@ -105,7 +106,7 @@ function partsOfColumns(
 }
 
 /** The wanted number of parts, or somewhat more if these then are equal and consist of whole vectors. */
-function evenParts(length: Dim, wanted: number): number {
+export function evenParts(length: Dim, wanted: number): number {
   if (typeof length !== "number" || wanted < 2) return wanted;
   for (let parts = wanted; parts < 2 * wanted; parts++) if (length % (4 * parts) === 0) return parts;
   return wanted;

@@ -61,6 +61,15 @@ export const rowMajor = (buffer: BufferId, shape: readonly Dim[]): BufferView =>
   strides: shape.map((_, d) => product(shape.slice(d + 1))),
 });
 
+/** Makes a buffer for some elements like those of another, which each invocation has for itself. */
+export type MakeLocal = (like: BufferId, length: number) => BufferId;
+
+/** Adds such buffers to a list. */
+export const localsIn = (buffers: BufferDecl[]): MakeLocal => (like, length) => {
+  const dtype = buffers[like]?.dtype ?? "float32";
+  return buffers.push({ name: `kept${buffers.length}`, dtype, length, role: { kind: "local" } }) - 1;
+};
+
 /** Makes a temporary of this many elements, or a buffer local to each thread. */
 export type MakeTemporary = (dtype: DType, length: Dim, kind?: "local") => BufferId;
 

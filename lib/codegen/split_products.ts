@@ -10,7 +10,7 @@ import { axesOf, mergeAxes, reduceLoop, wrapLoops } from "../loops/nest.ts";
 import { flatIndex, loadBufferOperand, Recorder, type Value, ValueIds } from "../loops/record.ts";
 import { usesOf } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
-import { nestOf } from "./grid.ts";
+import { nestOf } from "./nests.ts";
 import { productSizes } from "./product_sizes.ts";
 import { axisOf } from "./cut_loop.ts";
 import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";

@@ -54,6 +54,8 @@ export interface Grid {
   readonly shared: number;
   /** Fewer than `few` rows of at least `long` elements become a kernel for each of their loops. */
   readonly rows: { readonly few: number; readonly long: number };
+  /** Elements of a row that an invocation may keep while it goes through the row again. */
+  readonly kept: number;
   /** Whether buffers are aligned so that four elements may be read and written as a vector. */
   readonly vectors: boolean;
   /**

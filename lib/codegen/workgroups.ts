@@ -5,6 +5,7 @@
  */
 import { type Dim, product } from "../sym/expr.ts";
 import type { Loop, LoopKernel, Statement } from "../loops/ir.ts";
+import { isShareable, scansOf } from "../loops/scans.ts";
 import type { Grid } from "./target.ts";
 
 /** The invocations of a workgroup, and the points that they run. */
@@ -15,7 +16,7 @@ export type Workgroup = Pick<LoopKernel, "workgroup" | "points">;
  * stay adjacent.
  */
 const SHARES = { least: 8, most: 32 } as const;
-/** Iterations of a row for each of its invocations. */
+/** Iterations of a row for each of its invocations; of scans, which meet several times for each of them, one. */
 const EACH = 4;
 
 /** Returns the workgroup for rows that compute `body`. */
@@ -23,7 +24,8 @@ export function workgroupOfRows(loops: readonly Loop[], body: readonly Statement
   const lengths = sharedLengths(body), rows = product(loops.map(({ axis }) => axis.size));
   const { invocations } = grid;
   if (!lengths.every((size) => typeof size === "number")) return { workgroup: invocations };
-  const longest = Math.max(1, ...lengths), wanted = 2 ** Math.ceil(Math.log2(longest / EACH));
+  const each = body.some((s) => s.kind === "loop" && scansOf(s)) ? 1 : EACH;
+  const longest = Math.max(1, ...lengths), wanted = 2 ** Math.ceil(Math.log2(longest / each));
   const share = Math.min(SHARES.most, Math.max(SHARES.least, wanted));
   if (typeof rows === "number" && wanted <= 2 * share && body.every(isInStep)) {
     const count = mostPoints(invocations / share, rows, busy(grid));
@@ -66,14 +68,14 @@ function mostPoints(most: number, all: number, workgroups: number): number {
 
 /** Returns whether all points meet at the same barriers: no loop's length depends on them, and none is masked. */
 function isInStep(s: Statement): boolean {
-  if (s.kind === "loop") return s.order !== "sequential" && s.carried.length === 0;
+  if (s.kind === "loop") return s.share === "team" || (s.order !== "sequential" && s.carried.length === 0);
   return s.kind !== "masked" || s.body.every((each) => each.kind !== "loop");
 }
 
 /** Lengths of the loops that a workgroup shares. */
 export function sharedLengths(body: readonly Statement[]): readonly Dim[] {
   return body.flatMap((s) => {
-    if (s.kind === "loop" && s.order !== "sequential") return [s.axis.size];
+    if (s.kind === "loop" && isShareable(s)) return [s.axis.size];
     return s.kind === "loop" || s.kind === "masked" ? sharedLengths(s.body) : [];
   });
 }

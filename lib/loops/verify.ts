@@ -21,6 +21,7 @@ import {
 import { likenessOf } from "./likeness.ts";
 import { loadType } from "./record.ts";
 import { countersOf, runTogether } from "./together.ts";
+import { isShareable } from "./scans.ts";
 import { usesOf } from "./uses.ts";
 import { admits, resultType, SCALAR_OPS } from "./scalar.ts";
 
@@ -357,14 +358,15 @@ class KernelChecker {
     }
   }
 
-  /** A grid encloses everything else; a team divides unordered loops, one or several as one. */
-  #shared({ share, order }: Loop, { grid, team }: ScopeFacts): void {
+  /** A grid encloses everything else; a team divides unordered loops and scans, one or several as one. */
+  #shared(loop: Loop, { grid, team }: ScopeFacts): void {
+    const { share, order } = loop;
     if (share === "grid" && !(grid && order === "parallel")) {
       this.#fail("Expected parallel loops around everything as the grid but found others");
     }
     if (share !== "team") return;
     if (team) this.#fail("Expected a loop that is not part of one that a team shares out but found one");
-    if (order === "sequential" || (order === "reduction" && this.kernel.workgroup === undefined)) {
+    if (!isShareable(loop) || (order !== "parallel" && this.kernel.workgroup === undefined)) {
       this.#fail(`Expected a loop that a team can share out but found a ${order} one`);
     }
   }

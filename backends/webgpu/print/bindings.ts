@@ -331,6 +331,8 @@ export class Bindings {
       return known;
     };
     for (const s of statements) {
+      // What invocations keep is no memory
+      if ("buffer" in s && this.#declaration(s.buffer).role.kind === "local") continue;
       if (s.kind === "load") use(s.buffer).read = true;
       else if (s.kind === "store") {
         const known = use(s.buffer);

@@ -3,13 +3,13 @@
  * workgroup together ("cooperative"): then plain values are computed by all, stores are made by the first, parallel
  * and reduction loops are divided. Invariant: each value becomes one `let` or `var`.
  */
-import { isFloat, isNarrow, type ValueType } from "../../../lib/base/dtype.ts";
+import { isNarrow, type ValueType } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
-import type { Dim, Sym } from "../../../lib/sym/expr.ts";
+import { type Dim, freeSymbols, type Sym } from "../../../lib/sym/expr.ts";
 import {
   type BufferId,
-  isPosition,
+  type Carried,
   type Loop,
   type Points,
   type Program,
@@ -17,13 +17,15 @@ import {
   type Statement,
   type ValueId,
 } from "../../../lib/loops/ir.ts";
-import { combinationOf, neutralOf } from "../../../lib/loops/reductions.ts";
-import { type Access, accessesOf } from "../../../lib/loops/uses.ts";
+import { type Scans, scansOf } from "../../../lib/loops/scans.ts";
+import { type Access, accessesOf, allOf } from "../../../lib/loops/uses.ts";
 import { valueTypes } from "../../../lib/loops/value_types.ts";
 import type { Bindings } from "./bindings.ts";
 import { isFour, neighboursOf } from "../../../lib/codegen/fours.ts";
 import { indexText } from "./index.ts";
 import { ShaderFunctions } from "./prelude.ts";
+import { Accumulators } from "./accumulators.ts";
+import { KeptVariables } from "./kept.ts";
 import { castText, constantText, registerType, scalarText } from "./scalar.ts";
 
 /** The options of a writer. */
@@ -39,6 +41,16 @@ export interface ShaderSetting {
   readonly exponentials?: "short";
 }
 
+/** One of four neighbours, the values that they do not share, and what each of them hands to the next. */
+interface Lane {
+  readonly at: number;
+  readonly varying: ReadonlySet<ValueId>;
+  readonly carried: readonly Carried[];
+}
+
+/** Maximum number of statements of a divided loop after unrolling. */
+const SHORT = 48;
+
 /** Writes the body of one shader. */
 export class ShaderWriter {
   readonly #text = new TextWriter();
@@ -47,24 +59,22 @@ export class ShaderWriter {
   readonly #types = new Map<ValueId, ValueType>();
   readonly #numbers = new Map<ValueId, number>();
   readonly #counters = new Map<Sym, string>();
-  /** Types of the workgroup arrays in use, by name. */
-  readonly #shared = new Map<string, string>();
+  readonly #accumulators: Accumulators;
   /** Whether the workgroup still runs together at this point. */
   #together: boolean;
   /** Buffers that any invocation may have read since the last barrier. */
   readonly #readSince = new Set<BufferId>();
-  /** While an invocation processes four elements: the current one, and the values that differ between them. */
-  #lane: { readonly at: number; readonly varying: ReadonlySet<ValueId> } | undefined;
+  readonly #kept: KeptVariables;
+  /** The condition that the current iteration is part of a scan. Absent: it always is. */
+  #active: string | undefined;
+  /** While an invocation processes four elements: the current one, and the values that they do not share. */
+  #lane: Lane | undefined;
 
   constructor(readonly setting: ShaderSetting) {
     this.#together = setting.cooperative;
+    this.#kept = new KeptVariables(setting.program);
+    this.#accumulators = new Accumulators(this, (id) => this.#numberOf(id));
     this.helpers = new ShaderFunctions(setting.exponentials);
-  }
-
-  /** Invocations that divide a point. */
-  get #sharing(): number {
-    const { threads, points } = this.setting;
-    return threads / (points?.count ?? 1);
   }
 
   line(text: string): void {
@@ -106,10 +116,12 @@ export class ShaderWriter {
 
   /** Declarations, helpers and the written function. */
   finish(): string {
-    const shared = [...this.#shared].map(([name, type]) =>
-      `var<workgroup> ${name}: array<${type}, ${this.setting.threads}>;`
-    );
-    return [this.setting.bindings.declarations(), ...shared, this.helpers.text, this.#text.toString()]
+    return [
+      this.setting.bindings.declarations(),
+      ...this.#accumulators.declarations(),
+      this.helpers.text,
+      this.#text.toString(),
+    ]
       .join("\n");
   }
 
@@ -123,29 +135,31 @@ export class ShaderWriter {
    */
   four(loop: Loop, given: readonly ValueId[] = []): (id: ValueId) => readonly string[] {
     const { varying, access, at } = neighboursOf(loop, given), { bindings, program } = this.setting;
+    const { carried } = loop;
+    for (const { id, dtype } of carried) this.#types.set(id, dtype);
     const isWhole = (buffer: BufferId) =>
-      bindings.inFours(buffer) ||
+      bindings.inFours(buffer) || this.#kept.has(buffer) ||
       (bindings.options.lanes === 4 && isNarrow(program.buffers[buffer]?.dtype ?? "float32"));
-    loop.reductions.forEach((r) => this.#openReduction(r, r.dtype));
+    const taken = loop.reductions.map((r) => this.#valueType(loop, r));
+    loop.reductions.forEach((r, i) => this.#accumulators.open(r, taken[i] ?? r.dtype));
     for (const s of loop.body) {
       if ((s.kind === "load" || s.kind === "store") && access(s.index) === "four" && isWhole(s.buffer)) {
-        this.#lane = { at: 0, varying };
-        this.#four(s, this.index(at(s.index, 0)), varying);
+        this.#lane = { at: 0, varying, carried };
+        this.#four(s, at(s.index, 0), varying);
         continue;
       }
       for (const lane of "id" in s && !varying.has(s.id) ? [0] : [0, 1, 2, 3]) {
-        this.#lane = { at: lane, varying };
+        this.#lane = { at: lane, varying, carried };
         this.#statement("index" in s ? { ...s, index: at(s.index, lane) } : s);
       }
     }
     for (const at of [0, 1, 2, 3]) {
-      this.#lane = { at, varying };
-      for (const r of loop.reductions) {
-        this.line(this.#combine(r, r.dtype, { value: this.#value(r.value), index: "" }));
-      }
+      this.#lane = { at, varying, carried };
+      loop.reductions.forEach((r, i) => this.#take(r, taken[i] ?? r.dtype));
     }
     this.#lane = undefined;
-    loop.reductions.forEach((r) => this.#closeReduction(r));
+    loop.reductions.forEach((r) => this.#let(r.id, r.dtype, this.#accumulators.result(r)));
+    for (const c of carried) this.#let(c.id, c.dtype, `v${this.#numberOf(c.next)}_3`);
     return (id) => this.#variables(id, varying);
   }
 
@@ -157,19 +171,22 @@ export class ShaderWriter {
 
   #four(
     s: Statement & { readonly kind: "load" | "store" },
-    index: string,
+    index: Dim,
     varying: ReadonlySet<ValueId>,
   ): void {
     const { bindings } = this.setting;
     if (s.kind === "load") {
       this.#types.set(s.id, s.dtype);
-      this.line(`let w${this.#numberOf(s.id)} = ${bindings.loadFour(s.buffer, index)};`);
+      const text = this.#kept.nameOf(s.buffer, index) ?? bindings.loadFour(s.buffer, this.index(index));
+      this.line(`let w${this.#numberOf(s.id)} = ${text};`);
       for (const [lane, part] of ["x", "y", "z", "w"].entries()) {
         this.line(`let v${this.#numberOf(s.id)}_${lane} = w${this.#numberOf(s.id)}.${part};`);
       }
       return;
     }
-    this.line(bindings.storeFour(s.buffer, index, this.#variables(s.value, varying)));
+    const elements = this.#variables(s.value, varying),
+      kept = this.#kept.storeFour(s.buffer, index, elements);
+    this.line(kept ?? this.#guarded(bindings.storeFour(s.buffer, this.index(index), elements)));
   }
 
   /** Numbers values by first use, so that equal kernels have equal texts. */
@@ -192,6 +209,11 @@ export class ShaderWriter {
 
   /** Returns the variable of a value. */
   #value(id: ValueId): string {
+    const carried = this.#lane?.carried.find((c) => c.id === id);
+    if (carried && this.#lane) {
+      const { at } = this.#lane;
+      return at === 0 ? `v${this.#numberOf(carried.initial)}` : `v${this.#numberOf(carried.next)}_${at - 1}`;
+    }
     const name = `v${this.#numberOf(id)}`;
     return this.#lane?.varying.has(id) ? `${name}_${this.#lane.at}` : name;
   }
@@ -230,17 +252,26 @@ export class ShaderWriter {
           s.dtype,
           `select(${this.#value(s.otherwise)}, ${this.#value(s.then)}, ${this.#value(s.condition)})`,
         );
-      case "load":
+      case "load": {
+        const kept = this.#kept.load(s.buffer, s.index);
+        if (kept) return this.#let(s.id, s.dtype, kept);
         this.#readSince.add(this.setting.bindings.ownerOf(s.buffer));
-        return this.#let(s.id, s.dtype, this.setting.bindings.load(s.buffer, this.index(s.index)));
+        return this.#let(
+          s.id,
+          s.dtype,
+          this.setting.bindings.load(s.buffer, this.index(s.index)),
+        );
+      }
       case "store": {
+        const kept = this.#kept.nameOf(s.buffer, s.index);
+        if (kept) return this.line(`${kept} = ${this.#value(s.value)};`);
         if (this.#together) this.#meetBefore([s]);
         const text = this.setting.bindings.store(s.buffer, this.index(s.index), {
           text: this.#value(s.value),
           mode: s.mode,
           helpers: this.helpers,
         });
-        this.line(this.#together ? `if (lid == 0) { ${text} }` : text);
+        this.line(this.#together ? `if (lid == 0) { ${text} }` : this.#guarded(text));
         if (this.#together && this.setting.bindings.reads(s.buffer)) this.#barrier();
         return;
       }
@@ -266,6 +297,11 @@ export class ShaderWriter {
     this.line(`let ${this.#value(id)}: ${registerType(dtype)} = ${text};`);
   }
 
+  /** A store that does not happen behind the end of a scan. */
+  #guarded(store: string): string {
+    return this.#active ? `if (${this.#active}) { ${store} }` : store;
+  }
+
   #typeOf(id: ValueId | undefined): ValueType {
     const dtype = id === undefined ? undefined : this.#types.get(id);
     if (!dtype) throw new InternalError(`Expected value ${id} to be defined before its use`);
@@ -280,7 +316,8 @@ export class ShaderWriter {
   /** Slower invocations still read what faster ones would overwrite */
   #meetBefore(body: readonly Statement[]): void {
     const { bindings } = this.setting;
-    if (buffersOf(body, "store").some((id) => this.#readSince.has(bindings.ownerOf(id)))) {
+    const written = buffersOf(body, "store").filter((id) => !this.#kept.has(id));
+    if (written.some((id) => this.#readSince.has(bindings.ownerOf(id)))) {
       this.#barrier();
     }
   }
@@ -290,39 +327,90 @@ export class ShaderWriter {
       this.four(loop);
       return;
     }
-    const shared = loop.share === "team";
-    const counter = this.counter(loop.axis.symbol), size = this.index(loop.axis.size);
+    const shared = loop.share === "team", scans = shared ? scansOf(loop) : undefined;
+    if (scans) return this.#scan(loop, scans);
     for (const c of loop.carried) {
       this.#types.set(c.id, c.dtype);
       this.line(`var v${this.#numberOf(c.id)}: ${registerType(c.dtype)} = v${this.#numberOf(c.initial)};`);
     }
     const taken = loop.reductions.map((r) => this.#valueType(loop, r));
-    loop.reductions.forEach((r, i) => this.#openReduction(r, taken[i] ?? r.dtype));
+    loop.reductions.forEach((r, i) => this.#accumulators.open(r, taken[i] ?? r.dtype));
     if (shared && this.#together) this.#meetBefore(loop.body);
     // An iteration writes what the previous iteration has read
     for (const id of buffersOf(loop.body, "load")) this.#readSince.add(this.setting.bindings.ownerOf(id));
-    const [start, step] = shared ? ["lid", this.#sharing] : ["0", 1];
-    this.line(`for (var ${counter} = ${start}; ${counter} < ${size}; ${counter} = ${counter} + ${step}) {`);
-    const before = this.#together;
-    if (shared) this.#together = false;
-    this.statements(loop.body);
-    loop.reductions.forEach((r, i) => {
-      const value = taken[i] ?? r.dtype;
-      this.line(
-        this.#combine(r, value, {
-          value: `v${this.#numberOf(r.value)}`,
-          index: `v${this.#numberOf(r.index)}`,
-        }),
-      );
+    this.#iterations(loop, () => {
+      const before = this.#together;
+      if (shared) this.#together = false;
+      this.statements(loop.body);
+      loop.reductions.forEach((r, i) => this.#take(r, taken[i] ?? r.dtype));
+      for (const c of loop.carried) this.line(`v${this.#numberOf(c.id)} = v${this.#numberOf(c.next)};`);
+      this.#together = before;
     });
-    for (const c of loop.carried) this.line(`v${this.#numberOf(c.id)} = v${this.#numberOf(c.next)};`);
-    this.#together = before;
-    this.line("}");
     if (shared) {
-      loop.reductions.forEach((r, i) => this.#shareReduction(r, taken[i] ?? r.dtype));
+      loop.reductions.forEach((r, i) => this.#accumulators.share(r, taken[i] ?? r.dtype));
       if (buffersOf(loop.body, "store").some((id) => this.setting.bindings.reads(id))) this.#barrier();
     }
-    loop.reductions.forEach((r) => this.#closeReduction(r));
+    loop.reductions.forEach((r) => this.#let(r.id, r.dtype, this.#accumulators.result(r)));
+  }
+
+  /** A scan by all invocations, in rounds of one iteration each; those past its end contribute and store nothing. */
+  #scan(loop: Loop, { scans, first }: Scans): void {
+    const { axis, body } = loop, { bindings } = this.setting, sharing = this.#accumulators.sharing;
+    const counter = this.counter(axis.symbol), size = this.index(axis.size), from = `${counter}_from`;
+    const sofar = scans.map(({ carried: { id, initial, dtype } }) => {
+      this.#types.set(id, dtype);
+      this.line(`var r${this.#numberOf(id)}: ${registerType(dtype)} = v${this.#numberOf(initial)};`);
+      return `r${this.#numberOf(id)}`;
+    });
+    this.#meetBefore(body);
+    for (const id of buffersOf(body, "load")) this.#readSince.add(bindings.ownerOf(id));
+    this.line(`for (var ${from} = 0; ${from} < ${size}; ${from} = ${from} + ${sharing}) {`);
+    const isWhole = typeof axis.size === "number" && axis.size % sharing === 0;
+    this.line(`let ${counter} = ${isWhole ? `${from} + lid` : `min(${from} + lid, ${size} - 1)`};`);
+    this.#active = isWhole ? undefined : `${from} + lid < ${size}`;
+    this.#together = false;
+    this.statements(first);
+    scans.forEach((scan, i) => {
+      const given = { value: this.#value(scan.value), active: this.#active, sofar: sofar[i] ?? "" };
+      this.#accumulators.scan(scan, given);
+    });
+    this.statements(body.filter((s) => !first.includes(s)));
+    this.#together = true;
+    this.#active = undefined;
+    this.line("}");
+    scans.forEach(({ carried: { id } }, i) => this.line(`let v${this.#numberOf(id)} = ${sofar[i]};`));
+    if (buffersOf(body, "store").some((id) => bindings.reads(id))) this.#barrier();
+  }
+
+  /**
+   * Writes the iterations of a loop: unrolled if a workgroup divides it into few, so that their loads overlap, and if
+   * invocations keep values, whose variables are named by iteration.
+   */
+  #iterations({ axis, body, share }: Loop, write: () => void): void {
+    const counter = this.counter(axis.symbol), size = this.index(axis.size);
+    const [start, step] = share === "team" ? ["lid", this.#accumulators.sharing] : ["0", 1];
+    const kept = [...accessesOf(body)].filter(({ buffer, index }) =>
+      this.#kept.has(buffer) && freeSymbols(index).has(axis.symbol)
+    );
+    const length = share === "team" && typeof axis.size === "number" ? axis.size : Infinity;
+    const count = Math.ceil(length / step), isShort = count * [...allOf(body)].length <= SHORT;
+    if (kept.length === 0 && !isShort) {
+      this.line(`for (var ${counter} = ${start}; ${counter} < ${size}; ${counter} = ${counter} + ${step}) {`);
+      write();
+      return this.line("}");
+    }
+    const inFours = body.some((s) => s.kind === "loop");
+    for (const { buffer } of kept) {
+      this.#kept.declare(buffer, count, inFours).forEach((each) => this.line(each));
+    }
+    for (let i = 0; i < count; i++) {
+      this.#kept.iteration = i;
+      this.line(`{ let ${counter} = ${start} + ${i * step};`);
+      const isWhole = (i + 1) * step <= length;
+      if (!isWhole) this.line(`if (${counter} < ${size}) {`);
+      write();
+      this.line(isWhole ? "}" : "} }");
+    }
   }
 
   /** argmax and argmin compare values of another type than their result */
@@ -331,79 +419,10 @@ export class ShaderWriter {
     return valueTypes(loop.body).get(r.value) ?? this.#typeOf(r.value);
   }
 
-  #openReduction(r: Reduction, value: ValueType): void {
-    this.line(
-      `var a${this.#numberOf(r.id)}: ${registerType(value)} = ${
-        constantText(neutralOf(r.op, value), value, this.helpers)
-      };`,
-    );
-    if (isPosition(r.op)) this.line(`var p${this.#numberOf(r.id)}: i32 = 2147483647;`);
-  }
-
-  /** a = a combined with a value. */
-  #combine(r: Reduction, dtype: ValueType, from: { value: string; index: string }): string {
-    if (isPosition(r.op)) return this.#combineArg(r, dtype, from);
-    const acc = `a${this.#numberOf(r.id)}`, args = [acc, from.value];
-    return `${acc} = ${scalarText(combinationOf(r.op, dtype), args, { dtype, helpers: this.helpers })};`;
-  }
-
-  /** The first index of the extreme; NaN beats every number. */
-  #combineArg(r: Reduction, dtype: ValueType, { value, index }: { value: string; index: string }): string {
-    const acc = `a${this.#numberOf(r.id)}`, at = `p${this.#numberOf(r.id)}`;
-    const isBool = dtype === "bool";
-    const [x, y] = isBool ? [`i32(${value})`, `i32(${acc})`] : [value, acc];
-    const better = `${x} ${r.op === "argmax" ? ">" : "<"} ${y}`;
-    let wins = `${better} || (${x} == ${y} && ${index} < ${at})`;
-    if (isFloat(dtype)) {
-      this.helpers.use("is_nan");
-      wins = `(is_nan(${x}) && (!is_nan(${y}) || ${index} < ${at})) || (!is_nan(${y}) && (${wins}))`;
-    }
-    return `if (${wins}) { ${acc} = ${value}; ${at} = ${index}; }`;
-  }
-
-  /** Combines the accumulators of all invocations, by halves, and broadcasts the result. */
-  #shareReduction(r: Reduction, dtype: ValueType): void {
-    const type = registerType(dtype);
-    // Not every implementation supports bool in workgroup memory
-    const stored = type === "bool" ? "u32" : type;
-    const values = `shared_${stored}`;
-    this.#shared.set(values, stored);
-    if (isPosition(r.op)) this.#shared.set("shared_at", "i32");
-    const put = type === "bool" ? `select(0u, 1u, a${this.#numberOf(r.id)})` : `a${this.#numberOf(r.id)}`;
-    const get = (at: string) => type === "bool" ? `(${values}[${at}] != 0u)` : `${values}[${at}]`;
-    const { points } = this.setting, slot = points ? "slot" : "lid";
-    const apart = points?.interleaved ? ` * ${points.count}` : "",
-      first = points ? `slot - lid${apart}` : "0";
-    const publish = `${values}[${slot}] = ${put};${
-      isPosition(r.op) ? ` shared_at[${slot}] = p${this.#numberOf(r.id)};` : ""
-    }`;
-    this.line(publish);
-    this.line("workgroupBarrier();");
-    this.line(`for (var half = ${this.#sharing / 2}; half > 0; half = half / 2) {`);
-    this.line("if (lid < half) {");
-    const next = `${slot} + half${apart}`;
-    this.line(`let other = ${get(next)};${isPosition(r.op) ? ` let other_at = shared_at[${next}];` : ""}`);
-    this.line(this.#combine(r, dtype, { value: "other", index: "other_at" }));
-    this.line(publish);
-    this.line("}");
-    this.line("workgroupBarrier();");
-    this.line("}");
-    this.line(
-      `a${this.#numberOf(r.id)} = ${get(first)};${
-        isPosition(r.op) ? ` p${this.#numberOf(r.id)} = shared_at[${first}];` : ""
-      }`,
-    );
-    this.line("workgroupBarrier();");
-  }
-
-  #closeReduction(r: Reduction): void {
-    this.#let(
-      r.id,
-      r.dtype,
-      isPosition(r.op)
-        ? `select(p${this.#numberOf(r.id)}, 0, p${this.#numberOf(r.id)} == 2147483647)`
-        : `a${this.#numberOf(r.id)}`,
-    );
+  /** Combines what an iteration contributes. */
+  #take(r: Reduction, dtype: ValueType): void {
+    const index = r.index === undefined ? "" : this.#value(r.index);
+    this.#accumulators.take(r, dtype, { value: this.#value(r.value), index });
   }
 }
 

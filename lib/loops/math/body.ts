@@ -72,14 +72,27 @@ export function exactSum<V>(o: MathBody<V>, a: V, b: V): Pair<V> {
   return { high, low: o.add(o.sub(a, ofA), o.sub(b, ofB)) };
 }
 
-/** a·b without error, where nothing underflows; by halves of the digits (Dekker) where fma may round twice. */
+/** a·b without error, where nothing underflows; by halves of the digits (Dekker) where fma rounds twice. */
 export function exactProduct<V>(o: MathBody<V>, a: V, b: V): Pair<V> {
-  const high = kept(o, o.mul(a, b));
-  if (o.arithmetic !== "single") return { high, low: o.fma(a, b, o.neg(high)) };
+  const high = kept(o, o.mul(a, b)), low = o.fma(a, b, o.neg(high));
+  if (o.arithmetic !== "single") return { high, low };
+  return { high, low: o.masked(roundsTwice(o, a), () => lowByHalves(o, { a, b, high }), low) };
+}
+
+/** Returns whether fma rounds twice, which only the device knows: (1 + 2⁻¹²)² is 1 + 2⁻¹¹ + 2⁻²⁴. */
+function roundsTwice<V>(o: MathBody<V>, like: V): V {
+  const c = (value: number): V => o.constant(value, o.dtypeOf(like)), root = o.rounded(c(1 + 2 ** -12));
+  return o.eq(o.fma(root, root, c(-1 - 2 ** -11)), c(0));
+}
+
+function lowByHalves<V>(
+  o: MathBody<V>,
+  { a, b, high }: { readonly a: V; readonly b: V; readonly high: V },
+): V {
   const upper = (x: V): V => o.bitsToFloat(o.and(o.floatToBits(x), o.constant(-(2 ** 12), "int32")));
   const [a1, b1] = [upper(a), upper(b)], [a0, b0] = [o.sub(a, a1), o.sub(b, b1)];
   const rest = kept(o, o.sub(o.mul(a1, b1), high));
-  return { high, low: o.fma(a0, b0, o.fma(a0, b1, kept(o, o.fma(a1, b0, rest)))) };
+  return o.fma(a0, b0, o.fma(a0, b1, kept(o, o.fma(a1, b0, rest))));
 }
 
 /** a·b + c, which nearly cancel. */

@@ -14,6 +14,7 @@ import { isLess } from "../../sym/decide.ts";
 import { Sym } from "../../sym/expr.ts";
 import { isTensor } from "../promotion.ts";
 import { knownNumber } from "../shapes.ts";
+import { knownPower } from "./known_power.ts";
 import {
   binary,
   binarySamples,
@@ -260,17 +261,6 @@ const fmod = binary({
   },
   range: [0.5, 3],
 });
-
-/** x to a known power by products and roots where that is exact; else undefined. */
-function knownPower<V>(o: Body<V>, x: V, exponent: unknown): V | undefined {
-  const float = isFloat(o.dtypeOf(x));
-  if (exponent === 1) return x;
-  if (exponent === 2) return o.mul(x, x);
-  if (exponent === 3) return o.mul(o.mul(x, x), x);
-  if (float && exponent === 0.5) return o.sqrt(x);
-  if (float && exponent === -1) return o.div(o.constant(1, o.dtypeOf(x)), x);
-  return undefined;
-}
 
 const pow = lowerWideOp({
   name: "pow",

@@ -1,0 +1,50 @@
+/** Powers whose exponents are known: by products and roots where those are as exact as the general function. */
+import { isFloat } from "../../base/dtype.ts";
+import type { Body } from "../../loops/body.ts";
+
+/** An unevaluated sum: its rounded value and what rounding took from it; absent: nothing. */
+interface Pair<V> {
+  readonly high: V;
+  readonly low?: V;
+}
+
+/** Exponents whose powers are within two units in the last place also where fma rounds twice, and half of one elsewhere. */
+const BY_PRODUCTS: readonly unknown[] = [1.5, 2.5, 4];
+
+/** x to a known power; undefined where the general function does better. */
+export function knownPower<V>(o: Body<V>, x: V, exponent: unknown): V | undefined {
+  const float = isFloat(o.dtypeOf(x));
+  if (exponent === 1) return x;
+  if (exponent === 2) return o.mul(x, x);
+  if (exponent === 3) return o.mul(o.mul(x, x), x);
+  if (!float) return undefined;
+  if (exponent === 0.5) return o.sqrt(x);
+  if (exponent === -1) return o.div(o.constant(1, o.dtypeOf(x)), x);
+  return typeof exponent === "number" && BY_PRODUCTS.includes(exponent)
+    ? powerByProducts(o, x, exponent)
+    : undefined;
+}
+
+/** x to a power of two, or to its sum with a half, with what the products and the root are rounded by. */
+function powerByProducts<V>(o: Body<V>, x: V, exponent: number): V {
+  const c = (value: number): V => o.constant(value, o.dtypeOf(x)), whole = Math.floor(exponent);
+  let power: Pair<V> = { high: x };
+  for (let n = 1; n < whole; n *= 2) power = product(o, power, power);
+  const hasRoot = whole < exponent, { high, low = c(0) } = hasRoot ? product(o, power, rootOf(o, x)) : power;
+  // Of what is infinite or 0 the rest is no number
+  const isUsual = o.and(o.lt(o.abs(high), c(Infinity)), o.gt(o.abs(low), c(0)));
+  const value = o.select(isUsual, o.add(high, low), high);
+  return hasRoot ? o.select(o.eq(x, c(-Infinity)), c(Infinity), o.abs(value)) : value;
+}
+
+function product<V>(o: Body<V>, a: Pair<V>, b: Pair<V>): Pair<V> {
+  const high = o.mul(a.high, b.high), rest = o.fma(a.high, b.high, o.neg(high));
+  const ofB = b.low === undefined ? rest : o.fma(a.high, b.low, rest);
+  return { high, low: a.low === undefined ? ofB : o.fma(a.low, b.high, ofB) };
+}
+
+/** √x = s + (x − s²) / 2√x, s the rounded root. */
+function rootOf<V>(o: Body<V>, x: V): Pair<V> {
+  const high = o.sqrt(x), rest = o.fma(o.neg(high), high, x), half = o.constant(0.5, o.dtypeOf(x));
+  return { high, low: o.mul(o.mul(rest, half), o.rsqrt(x)) };
+}
