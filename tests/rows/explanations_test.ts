@@ -209,8 +209,12 @@ Deno.test("explain says that it has to be asked once more where a call has only 
 });
 
 Deno.test("explain counts no break of an attempt that was given up", () => {
+  const made: string[] = [];
   class Counter {
     #by = 3;
+    constructor() {
+      made.push("one");
+    }
     times(x: Tensor): Tensor {
       return x.mul(this.#by);
     }

@@ -132,7 +132,10 @@ function method(name: string, fn: (...args: never[]) => unknown): BuiltinModel {
 /** The model of a method, getter or setter of URLs. */
 export function urlModelOf(fn: object, name: string): BuiltinModel | undefined {
   if (typeof fn !== "function") return undefined;
-  const [, kind, key = name] = /^([gs]et) (\w+)$/.exec(name) ?? [];
+  // Not by a pattern: programs may replace what those call
+  const prefix = name.slice(0, 4),
+    kind = prefix === "get " || prefix === "set " ? name.slice(0, 3) : undefined;
+  const key = kind === undefined ? name : name.slice(4);
   for (const { prototype } of [URL, URLSearchParams]) {
     const { value, get, set } = getOwnPropertyDescriptor(prototype, key) ?? {};
     if (value === fn && !kind && (METHODS.has(key) || ITERATORS.has(key))) return method(key, value);
