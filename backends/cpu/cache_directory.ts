@@ -83,6 +83,15 @@ function makeTemporary(): string {
   return Deno.makeTempDirSync(options);
 }
 
+/** Removes a file or a folder, unless it is gone already or cannot be removed. */
+export function removeIfThere(path: string): void {
+  try {
+    Deno.removeSync(path, { recursive: true });
+  } catch {
+    // Another process was faster, or it was never written
+  }
+}
+
 /** A text file, or undefined if it cannot be read. */
 export function readText(path: string): string | undefined {
   try {

@@ -7,7 +7,7 @@ import { constants } from "node:os";
 import { dirname } from "node:path";
 import process from "node:process";
 import { uniqueSuffix } from "../../lib/base/whole_file.ts";
-import { readText } from "./cache_directory.ts";
+import { readText, removeIfThere } from "./cache_directory.ts";
 
 /** One compiler to run. */
 export interface Command {
@@ -117,14 +117,6 @@ export function runSideBySide(commands: readonly Command[], seconds: number): En
     return commands.map(() => unstarted(thrown));
   } finally {
     removeIfThere(script);
-  }
-}
-
-function removeIfThere(path: string): void {
-  try {
-    Deno.removeSync(path, { recursive: true });
-  } catch {
-    // It was never written, or a shell was faster.
   }
 }
 

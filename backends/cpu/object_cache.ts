@@ -7,7 +7,7 @@
 import { config } from "../../lib/base/config.ts";
 import { recording } from "../../lib/base/recording.ts";
 import { dirname } from "node:path";
-import { cacheDirectory, processDirectory, readText } from "./cache_directory.ts";
+import { cacheDirectory, processDirectory, readText, removeIfThere } from "./cache_directory.ts";
 import {
   brokenLibrary,
   failureOf,
@@ -190,13 +190,7 @@ function compileOwn(toolchain: Toolchain, wanted: readonly Wanted[], seconds: nu
     keepAll(toolchain, drafts, endings);
   } finally {
     for (const { stem } of drafts) {
-      for (const extension of ["cpp", "so", "log", "done"]) {
-        try {
-          Deno.removeSync(`${stem}.${extension}`);
-        } catch {
-          continue;
-        }
-      }
+      for (const extension of ["cpp", "so", "log", "done"]) removeIfThere(`${stem}.${extension}`);
     }
   }
 }
@@ -351,11 +345,7 @@ function isWhole(image: Uint8Array<ArrayBuffer>): boolean {
 
 /** Removes a library that cannot be loaded, so that it is built again, and returns the error. */
 export function discardBroken(path: string, because: string): ToolchainError {
-  try {
-    Deno.removeSync(path);
-  } catch {
-    // Another process was faster.
-  }
+  removeIfThere(path);
   noteFailure("broken");
   return brokenLibrary(path, because);
 }

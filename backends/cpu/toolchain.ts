@@ -7,7 +7,7 @@
 import { config } from "../../lib/base/config.ts";
 import { InternalError, messageOf } from "../../lib/base/errors.ts";
 import { getNumThreads } from "../../lib/base/threads.ts";
-import { cacheDirectory, readText } from "./cache_directory.ts";
+import { cacheDirectory, readText, removeIfThere } from "./cache_directory.ts";
 import { failureOf, type FaultKind, folderFailure, ToolchainError } from "./compiler_faults.ts";
 import {
   type BackgroundRun,
@@ -265,15 +265,7 @@ function ask(compiler: string): Answers {
   try {
     return answersOf(trial, runSideBySide(trial.commands, trial.seconds));
   } finally {
-    discard(trial);
-  }
-}
-
-function discard({ folder }: Trial): void {
-  try {
-    Deno.removeSync(folder, { recursive: true });
-  } catch {
-    // Nothing to remove
+    removeIfThere(trial.folder);
   }
 }
 

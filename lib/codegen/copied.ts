@@ -14,6 +14,21 @@ export interface Renaming {
   readonly replace: (symbol: Sym) => Dim;
 }
 
+/** Gives the values that a copy defines new ids, which are put into `names`; other values keep theirs. */
+export const renaming = (
+  names: Map<ValueId, ValueId>,
+  fresh: (dtype: ValueType) => ValueId,
+  replace: Renaming["replace"],
+): Renaming => ({
+  use: (id) => names.get(id) ?? id,
+  define: (id, dtype) => {
+    const now = fresh(dtype);
+    names.set(id, now);
+    return now;
+  },
+  replace,
+});
+
 /** A copy of a statement that is not a loop. */
 export function copied<S extends Statement>(s: S, names: Renaming): S;
 export function copied(s: Statement, names: Renaming): Statement {

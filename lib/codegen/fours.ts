@@ -18,7 +18,7 @@ import { loopOver, substituteIndices } from "../loops/nest.ts";
 import { type Scans, scansOf } from "../loops/scans.ts";
 import { accessesOf, allOf, indirect, valuesOf } from "../loops/uses.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
-import { copied } from "./copied.ts";
+import { copied, renaming } from "./copied.ts";
 import { axisOf } from "./cut_loop.ts";
 
 /** How four neighbours access a buffer. */
@@ -77,21 +77,14 @@ function scanByQuarters(
   { axis, four }: Quarters,
   { scans, first, fresh }: Scans & { readonly fresh: () => ValueId },
 ): Loop {
-  const names = new Map<ValueId, ValueId>(), use = (id: ValueId): ValueId => names.get(id) ?? id;
-  const define = (id: ValueId): ValueId => {
-    const now = fresh();
-    names.set(id, now);
-    return now;
-  };
   const lane = axisOf("l", 4), own = four.body.filter((_, i) => first.includes(loop.body[i] ?? four));
-  const again = own.map((s) =>
-    copied(s, { use, define, replace: (s) => s === four.axis.symbol ? lane.symbol : s })
-  );
+  const names = renaming(new Map(), fresh, (s) => s === four.axis.symbol ? lane.symbol : s);
+  const again = own.map((s) => copied(s, names));
   const quarters = scans.map(({ carried, op, reduction, value }) => {
     const { dtype } = carried, [total, start, end] = [fresh(), fresh(), fresh()];
     return {
       carried: { ...carried, id: start, next: end },
-      total: { id: total, op: reduction, value: use(value), dtype },
+      total: { id: total, op: reduction, value: names.use(value), dtype },
       sum: { kind: "scalar", id: end, op, args: [start, total], dtype } satisfies Statement,
       inner: { ...carried, initial: start },
     };

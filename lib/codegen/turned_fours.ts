@@ -8,7 +8,7 @@ import type { BufferDecl, Loop, Statement, ValueId } from "../loops/ir.ts";
 import { loopOver, storeOf } from "../loops/nest.ts";
 import { indirect } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
-import { copied } from "./copied.ts";
+import { copied, renaming } from "./copied.ts";
 import { axisOf } from "./cut_loop.ts";
 import { cutInFours, fits, isPlain, neighboursOf, packsElements } from "./fours.ts";
 import type { MakeLocal } from "./kernels.ts";
@@ -68,19 +68,14 @@ function squareOf(
     return loopOver(lane, read, { vector: true });
   });
   const writes = FOUR.map((at) => {
-    const lane = axisOf("l", 4), names = new Map<ValueId, ValueId>();
-    const define = (id: ValueId): ValueId => {
-      const now = next++;
-      names.set(id, now);
-      return now;
-    };
+    const lane = axisOf("l", 4);
+    const names = renaming(
+      new Map(),
+      () => next++,
+      (s) => s === line ? lane.symbol : s === place ? at : s,
+    );
     const write = statements.map((s) => {
-      const to = kept.get(s),
-        given = copied(s, {
-          use: (id) => names.get(id) ?? id,
-          define,
-          replace: (s) => s === line ? lane.symbol : s === place ? at : s,
-        });
+      const to = kept.get(s), given = copied(s, names);
       return to === undefined || given.kind !== "load"
         ? given
         : { ...given, buffer: to, index: add(mul(lane.symbol, 4), at) };

@@ -7,7 +7,7 @@ import { InternalError } from "../base/errors.ts";
 import { isPosition, type Loop, type Reduction, type Statement, type ValueId } from "../loops/ir.ts";
 import { neutralOf } from "../loops/reductions.ts";
 import { valueTypes } from "../loops/value_types.ts";
-import { copied, type Renaming } from "./copied.ts";
+import { copied, renaming } from "./copied.ts";
 import { masksLoops } from "./vectorise.ts";
 import { type Sofar, StatementList } from "./written.ts";
 
@@ -62,17 +62,9 @@ class Unroller {
     let carried = loop.carried.map((c) => c.initial);
     for (let k = 0; k < Number(loop.axis.size); k++) {
       const names: Names = new Map(loop.carried.map((c, i) => [c.id, carried[i] ?? c.initial]));
-      const at = (id: ValueId): ValueId => names.get(id) ?? id;
-      const renaming: Renaming = {
-        use: at,
-        define: (id, dtype) => {
-          const now = this.#fresh(dtype);
-          names.set(id, now);
-          return now;
-        },
-        replace: (symbol) => symbol === loop.axis.symbol ? k : symbol,
-      };
-      for (const s of body) out.push(copied(s, renaming));
+      const renamed = renaming(names, this.#fresh, (symbol) => symbol === loop.axis.symbol ? k : symbol);
+      const at = renamed.use;
+      for (const s of body) out.push(copied(s, renamed));
       for (const r of loop.reductions) {
         const value = at(r.value), before = reduced.get(r);
         const given: Sofar = r.index === undefined ? { value } : { value, index: at(r.index) };

@@ -25,11 +25,13 @@ function smallFloat(bits: number, mantissa: number, bias: number): number {
 }
 
 function floats(valueOf: (bits: number) => number): WiderType {
-  const values = Float32Array.from({ length: 256 }, (_, bits) => valueOf(bits));
   return {
     dtype: "float32",
     size: 1,
-    read: (memory) => Float32Array.from(new Uint8Array(memory), (bits) => values[bits] ?? 0),
+    read(memory) {
+      const values = Array.from({ length: 256 }, (_, bits) => valueOf(bits));
+      return Float32Array.from(new Uint8Array(memory), (bits) => values[bits] ?? 0);
+    },
   };
 }
 

@@ -9,7 +9,7 @@ import type { Argument } from "../../graph/node.ts";
 import { isEqual } from "../../sym/decide.ts";
 import { type Dim, mul } from "../../sym/expr.ts";
 import { breakGraph } from "../break_reasons.ts";
-import { type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
+import { isUndefined, type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { graphNumber } from "./graph_numbers.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "./interpreter.ts";
 import { allElements, newArray } from "./contents.ts";
@@ -227,8 +227,4 @@ function listOf(m: Interpreter, value: Value): readonly Value[] {
 
 function tensorsOf(values: readonly Value[]): readonly TensorValue[] {
   return values.map((value) => value.kind === "tensor" ? value : breakGraph("region", "a carried value"));
-}
-
-function isUndefined(value: Value): boolean {
-  return value.kind === "constant" && value.value === undefined;
 }

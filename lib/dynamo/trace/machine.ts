@@ -15,7 +15,6 @@ import { type RegionModes, regionModes } from "../../tensor/modes.ts";
 import { type BreakCause, breakGraph, breakReason, BreakSignal } from "../break_reasons.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { Opcode } from "../bytecode/instruction.ts";
-import { instructionText } from "../bytecode/disassemble.ts";
 import { doneByThrowing, readsFrame } from "../bytecode/effects.ts";
 import { isErrorAt } from "../functions/error_on_break.ts";
 import { missingInstructions } from "../functions/functions.ts";
@@ -46,9 +45,10 @@ import { newError } from "./builtins/errors.ts";
 import { writeAs } from "./proxies.ts";
 import { handlerOf, isResumable } from "./resumable.ts";
 import type { OutputGraph } from "./output_graph.ts";
-import { positionOf, positionsOf, userFrames } from "./positions.ts";
+import { positionsOf, userFrames } from "./positions.ts";
 import { StandIns } from "./stand_ins.ts";
 import { StepStart } from "./step_start.ts";
+import { stepText } from "./step_text.ts";
 import { type Interruption, Restart } from "./restart.ts";
 import type { ExecutionContext } from "./step.ts";
 import { rowsOf } from "./tensor_methods.ts";
@@ -100,18 +100,6 @@ const CONTROL: ReadonlySet<Opcode> = new Set<Opcode>([
 
 const MOST_STEPS = 1_000_000;
 const DEEPEST = 3000;
-
-/** An instruction about to run: its line if it has changed, and its text. */
-function stepText(frames: readonly Frame[], step: number): string {
-  const frame = frames.at(-1);
-  const instruction = frame?.code.instructions[frame.pc];
-  invariant(frame && instruction, "Expected a frame at an instruction");
-  const { code, pc } = frame, { file, line, code: text } = positionOf(code, pc);
-  const indent = "  ".repeat(frames.length - 1);
-  const isNewLine = step === 0 || pc === 0 || positionOf(code, pc - 1).line !== line;
-  const place = isNewLine ? `trace ${indent}${code.name || "<anonymous>"} (${file}:${line}) ${text}\n` : "";
-  return `${place}trace ${indent}  ${pc} ${instructionText(code, instruction)}`;
-}
 
 export class Machine implements Interpreter {
   readonly frames: Frame[] = [];

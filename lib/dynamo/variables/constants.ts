@@ -101,6 +101,12 @@ export function isPassed(value: unknown): value is PassedValue {
 }
 
 export const UNDEFINED: ConstantValue = new ConstantValue(undefined);
+
+/** Returns whether a value is known to be undefined. */
+export function isUndefined(value: object): boolean {
+  return value instanceof ConstantValue && value.value === undefined;
+}
+
 export const NULL: ConstantValue = new ConstantValue(null);
 export const TRUE: ConstantValue = new ConstantValue(true);
 export const FALSE: ConstantValue = new ConstantValue(false);

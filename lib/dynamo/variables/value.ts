@@ -24,6 +24,7 @@ export {
   FALSE,
   isPassed,
   isPrimitive,
+  isUndefined,
   NULL,
   type Passed,
   PassedValue,

@@ -3,7 +3,14 @@
  * them again as they stand then. Invariant: nothing here runs code of the program.
  */
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
-import { isCallable, type NativeExotic, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
+import {
+  isCallable,
+  isUndefined,
+  type NativeExotic,
+  ObjectValue,
+  UNDEFINED,
+  type Value,
+} from "../../variables/value.ts";
 import { functionLabel } from "../../variables/wrap.ts";
 import type { ConstructorModel } from "../calls.ts";
 import type { BuiltinModel, Interpreter } from "../interpreter.ts";
@@ -58,8 +65,6 @@ const constructUrl: ConstructorModel = (m, { args: [text = UNDEFINED, base] }, p
   const made = URL.parse(...texts);
   return made ? madeNative(m, made, null) : breakGraph("throws", "an invalid URL");
 };
-
-const isUndefined = (value: Value): boolean => value.kind === "constant" && value.value === undefined;
 
 /** new URLSearchParams(text), of pairs in a list, or of an object of texts */
 const constructParameters: ConstructorModel = (m, { args: [source] }, prototype) => {
@@ -132,15 +137,13 @@ function method(name: string, fn: (...args: never[]) => unknown): BuiltinModel {
 /** The model of a method, getter or setter of URLs. */
 export function urlModelOf(fn: object, name: string): BuiltinModel | undefined {
   if (typeof fn !== "function") return undefined;
-  // Not by a pattern: programs may replace what those call
-  const prefix = name.slice(0, 4),
-    kind = prefix === "get " || prefix === "set " ? name.slice(0, 3) : undefined;
-  const key = kind === undefined ? name : name.slice(4);
+  const isAccessor = name.startsWith("get ") || name.startsWith("set "),
+    key = isAccessor ? name.slice(4) : name;
   for (const { prototype } of [URL, URLSearchParams]) {
     const { value, get, set } = getOwnPropertyDescriptor(prototype, key) ?? {};
-    if (value === fn && !kind && (METHODS.has(key) || ITERATORS.has(key))) return method(key, value);
-    if (set === fn && kind === "set") return method(key, set);
-    if (get !== fn || kind !== "get") continue;
+    if (value === fn && (METHODS.has(key) || ITERATORS.has(key))) return method(key, value);
+    if (set === fn) return method(key, set);
+    if (get !== fn) continue;
     if (key === "searchParams") {
       return (m, { self, callee }) =>
         self.kind === "object" ? parameters(m, self, callee) : breakGraph("throws", key);
