@@ -28,7 +28,8 @@ Deno.test({
     assert(adapter);
     const device = await adapter.requestDevice();
     try {
-      const shaders = Array.from({ length: 1500 }, (_, k) => shader(k)), few = shaders.slice(0, 20);
+      // More than this thread can compile before the others have started, also where earlier tests have warmed it up
+      const shaders = Array.from({ length: 6000 }, (_, k) => shader(k)), few = shaders.slice(0, 20);
       const pipelines = new Pipelines({ device, limits: {}, cores: 4 });
       assertEquals(pipelines.prepare(shaders.slice(0, 11)), 0);
       const theirs = pipelines.prepare(shaders);
@@ -39,7 +40,7 @@ Deno.test({
       const { start } = CompileThreads.prototype;
       CompileThreads.prototype.start = ({ words, sources }) =>
         new Int32Array(words).fill(1).fill(sources.length, WORD.next, WORD.each);
-      const more = Array.from({ length: 12 }, (_, k) => shader(2000 + k));
+      const more = Array.from({ length: 12 }, (_, k) => shader(10_000 + k));
       assertEquals(new Pipelines({ device, limits: {}, cores: 4 }).prepare(more), more.length);
       CompileThreads.prototype.start = start;
       // No adapter has such a limit: the threads stop, and this one does all the work
