@@ -66,6 +66,14 @@ Deno.test("arithmetic on sizes is JavaScript's, whatever the size", () => {
   for (const n of [4, 5, 8, 9]) assertEquals(shown(c.run(ops.ones([n, 3]))), shown(fn(ops.ones([n, 3]))));
 });
 
+Deno.test("rounding a quotient down asks for no remainder, whatever the first number", () => {
+  const fn = (x: Tensor, y: number) =>
+    x.mul(Math.floor(y / 4)).add(Math.trunc(y / 2)).slice(0, 0, 1 + Math.floor(y / 8));
+  const c = capture(fn, { dynamic: true });
+  for (const y of [8, 9, 13, 16]) assertEquals(list(c.run(vector(3), y)), list(fn(vector(3), y)));
+  assertEquals(c.graphs.length, 1);
+});
+
 Deno.test("a comparison of symbols becomes a guard", () => {
   const c = capture((x: Tensor, y: number) => y === 2 ? x.sub(1) : x.add(y), { dynamic: true });
   for (const y of [2, 2, 3, 4, 5]) c.run(vector(1), y);

@@ -227,7 +227,7 @@ export abstract class ScalingSchedule extends LRScheduler {
 
   protected override nextRate(rate: number, base: number, group: number): number {
     const before = this.factorAt(this.lastEpoch - 1), now = this.factorAt(this.lastEpoch);
-    if (before === now) return rate;
+    // Not told apart where it is the same: each way of a branch is captured by itself, and a factor of 1 changes nothing
     const floor = this.floorOf(group);
     // From the floor itself the way up starts anew, at the share of the first distance
     return before === 0 ? rate + (base - floor) * now : floor + (rate - floor) * (now / before);

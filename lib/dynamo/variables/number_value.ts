@@ -9,16 +9,25 @@ import type { HostExpression } from "./host_number.ts";
 /** A number that the caller passes, or that is computed from such numbers. */
 export class NumberValue {
   readonly kind = "number";
+  #dim: Dim | null | (() => Dim | null);
+
   constructor(
     /** Computes it in generated code. */
     readonly expression: HostExpression,
     /** Its value in the traced call. */
     readonly hint: number,
-    /** The same as a size, if it is an integer from which sizes may be computed. */
-    readonly dim: Dim | null,
+    /** The same as a size, or what finds it once it is asked for, where it relies on a condition. */
+    dim: Dim | null | (() => Dim | null),
     /** Set for the quotient of two sizes, for Math.floor and Math.trunc. */
     readonly quotient: readonly [Dim, Dim] | null = null,
-  ) {}
+  ) {
+    this.#dim = dim;
+  }
+
+  /** The same as a size, if it is an integer from which sizes may be computed. */
+  get dim(): Dim | null {
+    return this.#dim = typeof this.#dim === "function" ? this.#dim() : this.#dim;
+  }
 }
 
 /** A comparison of two sizes in the program. */

@@ -127,13 +127,18 @@ function make(
   dim: Dim | null,
   quotient: readonly [Dim, Dim] | null = null,
 ): Value {
-  const kept = dim === null ? null : exact(dim);
-  if (typeof kept === "number" && Object.is(kept, hint)) return constant(hint);
-  const sound = kept !== null && hintOf(kept) === hint && !Object.is(hint, -0) ? kept : null;
+  const sound = soundDim(dim, hint);
+  if (typeof sound === "number") return constant(hint);
   const value = new NumberValue(expression, hint, sound, quotient);
   if (expressionSize(expression, LARGEST) < LARGEST) return value;
   const once = sound === null ? shared(expression) : null;
   return once ? new NumberValue(once, hint, null, quotient) : specializeNumber(output, value);
+}
+
+/** A size that stands for a number with this hint, or null. */
+function soundDim(dim: Dim | null, hint: number): Dim | null {
+  const kept = dim === null ? null : exact(dim);
+  return kept !== null && hintOf(kept) === hint && !Object.is(hint, -0) ? kept : null;
 }
 
 /** A binary operator on two numbers, at least one of which is not a constant. */
@@ -167,12 +172,14 @@ export function binaryNumbers(
       const quotient = da !== null && db !== null && nonNegative(da) && positive(db)
         ? [da, db] as const
         : null;
-      if (quotient && Number.isInteger(hint)) {
-        // Exact if the remainder is 0, which has to be guarded.
-        const whole = floorDiv(quotient[0], quotient[1]);
-        if (isEqual(mod(quotient[0], quotient[1]), 0)) return make(output, expression, hint, whole, quotient);
-      }
-      return make(output, expression, hint, null, quotient);
+      if (!quotient || !Number.isInteger(hint)) return make(output, expression, hint, null, quotient);
+      const whole = floorDiv(quotient[0], quotient[1]), rest = mod(quotient[0], quotient[1]);
+      if (rest === 0) return make(output, expression, hint, whole, quotient);
+      // Exact if the remainder is 0, which is guarded once a size is wanted: Math.floor wants none.
+      const value = make(output, expression, hint, null, quotient);
+      if (value.kind !== "number") return value;
+      const found = () => isEqual(rest, 0) ? soundDim(whole, hint) : null;
+      return new NumberValue(value.expression, hint, found, quotient);
     }
     case "%":
       return make(
@@ -257,13 +264,13 @@ export function mathNumbers(output: OutputGraph, name: string, args: readonly Nu
   invariant(typeof hint === "number", `Expected a number from Math.${name}`);
   const expression: HostExpression = { kind: "math", name, args: args.map(expressionOf) };
   const [first] = args;
+  if ((name === "floor" || name === "trunc") && first?.kind === "number" && first.quotient) {
+    return make(output, expression, hint, floorDiv(first.quotient[0], first.quotient[1]));
+  }
   const dims = args.map(dimOf);
   switch (name) {
     case "floor":
     case "trunc":
-      if (first?.kind === "number" && first.quotient) {
-        return make(output, expression, hint, floorDiv(first.quotient[0], first.quotient[1]));
-      }
       return make(output, expression, hint, dims[0] ?? null);
     case "ceil":
     case "round":
