@@ -124,7 +124,7 @@ function optionsInterfaces(): string[] {
   const firsts = new Map<string, OpDefinition>();
   return ALL_OPS.filter(hasOptions).map((definition) => {
     const fields = optionsFields(definition), text = fields.join("\n");
-    const first = fields.length > 2 ? firsts.get(text) : undefined;
+    const first = firsts.get(text);
     if (!first) firsts.set(text, definition);
     const about = first ? `, those of ${first.name}` : "";
     const base = first ? ` extends ${optionsName(first, "T")} {}` : ` {\n${text}\n}`;
@@ -265,12 +265,20 @@ function flaggedSignatures(
 
 const OPERANDS: ReadonlySet<ParamKind> = new Set(["tensor", "tensors", "tensorsOrNulls", "operand"]);
 
-/** The parameter list with all by name from the first on that is needed and no tensor: `x.softmax({ dim: 1 })`. */
+/** Returns whether programs have an op as a function: at the top of the module, or in a namespace. */
+const isFunction = ({ exposure }: OpDefinition): boolean =>
+  exposure?.free !== false || exposure.namespaces !== undefined;
+
+/**
+ * The parameter list with all by name from the first on that is needed and no tensor: `x.softmax({ dim: 1 })`. Ops that
+ * only other ops call are not called so.
+ */
 function namedList(
   definition: OpDefinition,
   entries: readonly [string, Param][],
   { tensor }: SignatureOptions,
 ): string[] {
+  if (!isFunction(definition) && !isMethod(definition)) return [];
   const from = entries.findIndex(([, p]) => !OPERANDS.has(p.kind));
   const lead = entries.slice(0, from), named = entries.slice(from).filter(([, p]) => !isOptional(p));
   const isSpread = entries.some(([, p]) => p.variadic), first = entries[from]?.[1];
@@ -386,7 +394,6 @@ function methodsFile(): string {
     ` * The methods of Tensor that are ops. ${NOTICE}`,
     " */",
     ...typeImports(text),
-    optionImports(text),
     "",
     "/** Ops as methods; T is the tensor class itself. */",
     "export interface TensorMethods<T> {",
@@ -396,23 +403,26 @@ function methodsFile(): string {
   ].join("\n");
 }
 
-/** The import of the types of arguments that a text names. */
-function optionImports(text: string): string {
-  const options = ALL_OPS.filter(hasOptions).map((d) => `${capital(d.name)}Options`);
-  const words = new Set(text.match(/\w+/g));
-  const used = ["Operand", ...options].filter((name) => words.has(name)).sort(byName);
-  return `import type {\n${used.map((name) => `  ${name},`).join("\n")}\n} from "../ops/generated.ts";`;
-}
+/** The types that signatures name besides options, by their modules. */
+const TYPE_MODULES = {
+  Complex: "../base/complex.ts",
+  DType: "../base/dtype.ts",
+  DeviceName: "../loops/device.ts",
+  Dim: "../sym/expr.ts",
+  RandomSource: "../ops/random_source.ts",
+  Scalar: "../ops/params.ts",
+};
 
+/** Imports of the types that a text names outside its comments. */
 function typeImports(text: string): string[] {
-  const has = (word: string) => new RegExp(`\\b${word}\\b`).test(text);
+  const words = new Set(text.replaceAll(/\/\*\*.*?\*\//gs, "").match(/\w+/g));
+  const options = ALL_OPS.filter(hasOptions).map((d) => `${capital(d.name)}Options`);
+  const used = ["Operand", ...options].filter((name) => words.has(name)).sort(byName);
   return [
-    ...(has("Complex") ? ['import type { Complex } from "../base/complex.ts";'] : []),
-    ...(has("DType") ? ['import type { DType } from "../base/dtype.ts";'] : []),
-    ...(has("DeviceName") ? ['import type { DeviceName } from "../loops/device.ts";'] : []),
-    ...(has("Dim") ? ['import type { Dim } from "../sym/expr.ts";'] : []),
-    ...(has("RandomSource") ? ['import type { RandomSource } from "../ops/random_source.ts";'] : []),
-    ...(has("Scalar") ? ['import type { Scalar } from "../ops/params.ts";'] : []),
+    ...Object.entries(TYPE_MODULES).filter(([name]) => words.has(name)).map(([name, module]) =>
+      `import type { ${name} } from "${module}";`
+    ),
+    `import type {\n${used.map((name) => `  ${name},`).join("\n")}\n} from "../ops/generated.ts";`,
   ];
 }
 
@@ -443,7 +453,7 @@ const isFree = (definition: OpDefinition): boolean => definition.exposure?.free 
 function functionsFile(about: string, free: boolean): string {
   const lines: string[] = [];
   for (const d of ALL_OPS) {
-    if (isFree(d) !== free) continue;
+    if (isFree(d) !== free || !isFunction(d)) continue;
     const [first, ...aliases] = exportNames(d).filter((name) => !isTaken(name, d));
     if (first === undefined) continue;
     lines.push(comment(d.doc, ""), `export const ${first}: ${functionType(d)} = ops.${d.name};`);
@@ -457,7 +467,6 @@ function functionsFile(about: string, free: boolean): string {
     ` * ${about} ${NOTICE}`,
     " */",
     ...typeImports(text),
-    optionImports(text),
     'import { ops } from "./eager.ts";',
     'import type { Tensor } from "./tensor.ts";',
     ...(free ? [] : ['export * from "./generated_free.ts";']),
@@ -503,7 +512,10 @@ export function generateAll(): GeneratedFile[] {
     { path: "lib/tensor/generated_free.ts", text: functionsFile("The ops at the top of the module.", true) },
     {
       path: "lib/tensor/generated_functions.ts",
-      text: functionsFile("The ops as functions over tensors, those of all namespaces.", false),
+      text: functionsFile(
+        "The functions over tensors that only namespaces have, and those at the top of the module.",
+        false,
+      ),
     },
     { path: "lib/tensor/generated_functional.ts", text: selectionFile("nn.functional") },
     { path: "lib/tensor/generated_linalg.ts", text: selectionFile("linalg") },

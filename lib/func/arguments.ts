@@ -9,7 +9,6 @@ import { flatten, leafCount, type TreeSpec, unflatten } from "../base/tree.ts";
 import { isTraced, ownHistory } from "../autograd/batches/over_batch.ts";
 import { requiresGradBeneath } from "../tensor/levels.ts";
 import { carryTangents } from "../tensor/tangents.ts";
-import { viewAs } from "../tensor/generated_functions.ts";
 import { enableGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
@@ -50,7 +49,7 @@ export function primalsOf(owner: string, given: readonly unknown[], positions: P
       }
       if (!requiresGradBeneath(leaf)) return withTangents(leaf, leaf.detach()).requiresGrad_();
       // Gradients flow on through the view: to the leaf, or to the whole batch that it represents
-      return ownHistory(enableGrad(() => viewAs(leaf, leaf)));
+      return ownHistory(enableGrad(() => leaf.viewAs(leaf)));
     });
     args[at] = unflatten(spec, own);
     tensors.push(...own);

@@ -6,7 +6,7 @@
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { InternalError } from "../base/errors.ts";
 import { flatten, type TreeSpec, unflatten } from "../base/tree.ts";
-import { eye, newZeros, stack } from "../tensor/generated_functions.ts";
+import { eye, stack } from "../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { isTraced } from "../autograd/batches/over_batch.ts";
 import { auxiliaryOf, type Chosen, type Positions } from "./arguments.ts";
@@ -67,7 +67,7 @@ export function jacrev<A extends readonly unknown[]>(
       const rows = overRows(pulled, { of: output, count: tensors.length, chunkSize });
       const parts = tensors.map((input, at) => {
         const shape = [...output.shape, ...input.shape];
-        return rows[at]?.reshape(shape) ?? newZeros(input, shape);
+        return rows[at]?.reshape(shape) ?? input.newZeros(shape);
       });
       return only(unflatten(form, parts), argnums);
     });
@@ -118,7 +118,7 @@ export function jacfwd<A extends readonly unknown[]>(
     const jacobians = outputs.map((output, o) => {
       const parts = tensors.map((input, k) => {
         const shape = [...output.shape, ...input.shape];
-        return columns[k]?.[o]?.movedim(0, -1).reshape(shape) ?? newZeros(input, shape);
+        return columns[k]?.[o]?.movedim(0, -1).reshape(shape) ?? input.newZeros(shape);
       });
       return only(unflatten(form, parts), argnums);
     });

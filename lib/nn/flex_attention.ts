@@ -7,16 +7,11 @@
 import { checkInteger } from "../base/checked_numbers.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
-import {
-  arange,
-  logsumexp,
-  matmul,
-  mul,
-  repeatInterleave,
-  safeSoftmax,
-  where,
-} from "../tensor/generated_functions.ts";
+import { ops } from "../tensor/eager.ts";
+import { arange, logsumexp, matmul, mul, repeatInterleave, where } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+
+const { safeSoftmax } = ops;
 
 /** Positions of scores: int64 tensors [B, 1, 1, 1], [1, H, 1, 1], [1, 1, L, 1] and [S]. */
 export type Positions = readonly [batch: Tensor, head: Tensor, query: Tensor, key: Tensor];

@@ -6,18 +6,15 @@ import { DynError } from "../base/errors.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { tensor } from "../tensor/creation.ts";
-import {
-  batchNormInference,
-  batchNormTraining,
-  ctcLoss as ctcOp,
-  minimum,
-  tripletMarginLoss,
-} from "../tensor/generated_functions.ts";
+import { ops } from "../tensor/eager.ts";
+import { ctcLoss as ctcOp, minimum, tripletMarginLoss } from "../tensor/generated_functions.ts";
 import { Tensor } from "../tensor/tensor.ts";
 
 export * from "../tensor/generated_functional.ts";
 export { multiHeadAttentionForward } from "./attention_forward.ts";
 export { celu_, elu_, hardtanh_, leakyRelu_, relu_, selu_, threshold_ } from "./inplace.ts";
+
+const { batchNormInference, batchNormTraining } = ops;
 
 /** Arguments of batchNorm by name. */
 export interface BatchNormOptions {

@@ -21,17 +21,11 @@ export interface AddOptions {
   readonly alpha?: Scalar | Dim | undefined;
 }
 
-/** Arguments of sub by name. */
-export interface SubOptions {
-  /** As PyTorch's `alpha`; default 1. */
-  readonly alpha?: Scalar | Dim | undefined;
-}
+/** Arguments of sub by name, those of add. */
+export interface SubOptions extends AddOptions {}
 
-/** Arguments of rsub by name. */
-export interface RsubOptions {
-  /** As PyTorch's `alpha`; default 1. */
-  readonly alpha?: Scalar | Dim | undefined;
-}
+/** Arguments of rsub by name, those of add. */
+export interface RsubOptions extends AddOptions {}
 
 /** Arguments of div by name. */
 export interface DivOptions {
@@ -67,11 +61,8 @@ export interface LogitOptions {
   readonly eps?: number | null | undefined;
 }
 
-/** Arguments of tanh by name. */
-export interface TanhOptions {
-  /** As PyTorch's `inplace`; default false. */
-  readonly inplace?: boolean | undefined;
-}
+/** Arguments of tanh by name, those of sigmoid. */
+export interface TanhOptions extends SigmoidOptions {}
 
 /** Arguments of clamp by name. */
 export interface ClampOptions<T> {
@@ -91,17 +82,11 @@ export interface NanToNumOptions {
   readonly neginf?: number | null | undefined;
 }
 
-/** Arguments of relu by name. */
-export interface ReluOptions {
-  /** As PyTorch's `inplace`; default false. */
-  readonly inplace?: boolean | undefined;
-}
+/** Arguments of relu by name, those of sigmoid. */
+export interface ReluOptions extends SigmoidOptions {}
 
-/** Arguments of relu6 by name. */
-export interface Relu6Options {
-  /** As PyTorch's `inplace`; default false. */
-  readonly inplace?: boolean | undefined;
-}
+/** Arguments of relu6 by name, those of sigmoid. */
+export interface Relu6Options extends SigmoidOptions {}
 
 /** Arguments of hardtanh by name. */
 export interface HardtanhOptions {
@@ -121,23 +106,14 @@ export interface LeakyReluOptions {
   readonly inplace?: boolean | undefined;
 }
 
-/** Arguments of threshold by name. */
-export interface ThresholdOptions {
-  /** As PyTorch's `inplace`; default false. */
-  readonly inplace?: boolean | undefined;
-}
+/** Arguments of threshold by name, those of sigmoid. */
+export interface ThresholdOptions extends SigmoidOptions {}
 
-/** Arguments of hardsigmoid by name. */
-export interface HardsigmoidOptions {
-  /** As PyTorch's `inplace`; default false. */
-  readonly inplace?: boolean | undefined;
-}
+/** Arguments of hardsigmoid by name, those of sigmoid. */
+export interface HardsigmoidOptions extends SigmoidOptions {}
 
-/** Arguments of hardswish by name. */
-export interface HardswishOptions {
-  /** As PyTorch's `inplace`; default false. */
-  readonly inplace?: boolean | undefined;
-}
+/** Arguments of hardswish by name, those of sigmoid. */
+export interface HardswishOptions extends SigmoidOptions {}
 
 /** Arguments of softshrink by name. */
 export interface SoftshrinkOptions {
@@ -145,11 +121,8 @@ export interface SoftshrinkOptions {
   readonly lambd?: number | undefined;
 }
 
-/** Arguments of hardshrink by name. */
-export interface HardshrinkOptions {
-  /** As PyTorch's `lambd`; default 0.5. */
-  readonly lambd?: number | undefined;
-}
+/** Arguments of hardshrink by name, those of softshrink. */
+export interface HardshrinkOptions extends SoftshrinkOptions {}
 
 /** Arguments of sum by name. */
 export interface SumOptions {
@@ -318,11 +291,8 @@ export interface CopyOptions {
   readonly nonBlocking?: boolean | undefined;
 }
 
-/** Arguments of squeeze by name. */
-export interface SqueezeOptions {
-  /** As PyTorch's `dim`; optional. */
-  readonly dim?: number | readonly number[] | null | undefined;
-}
+/** Arguments of squeeze by name, those of countNonzero. */
+export interface SqueezeOptions extends CountNonzeroOptions {}
 
 /** Arguments of expand by name. */
 export interface ExpandOptions {
@@ -358,26 +328,17 @@ export interface AsStridedOptions {
   readonly storageOffset?: Dim | null | undefined;
 }
 
-/** Arguments of asStridedCopy by name. */
-export interface AsStridedCopyOptions {
-  /** As PyTorch's `storage_offset`; optional. */
-  readonly storageOffset?: Dim | null | undefined;
-}
+/** Arguments of asStridedCopy by name, those of asStrided. */
+export interface AsStridedCopyOptions extends AsStridedOptions {}
 
 /** Arguments of diagonalCopy by name, those of diagonal. */
 export interface DiagonalCopyOptions extends DiagonalOptions {}
 
-/** Arguments of expandCopy by name. */
-export interface ExpandCopyOptions {
-  /** As PyTorch's `implicit`; default false. */
-  readonly implicit?: boolean | undefined;
-}
+/** Arguments of expandCopy by name, those of expand. */
+export interface ExpandCopyOptions extends ExpandOptions {}
 
-/** Arguments of squeezeCopy by name. */
-export interface SqueezeCopyOptions {
-  /** As PyTorch's `dim`; optional. */
-  readonly dim?: number | readonly number[] | null | undefined;
-}
+/** Arguments of squeezeCopy by name, those of countNonzero. */
+export interface SqueezeCopyOptions extends CountNonzeroOptions {}
 
 /** Arguments of splitWithSizesCopy by name. */
 export interface SplitWithSizesCopyOptions {
@@ -385,23 +346,14 @@ export interface SplitWithSizesCopyOptions {
   readonly dim?: number | undefined;
 }
 
-/** Arguments of unbindCopy by name. */
-export interface UnbindCopyOptions {
-  /** As PyTorch's `dim`; default 0. */
-  readonly dim?: number | undefined;
-}
+/** Arguments of unbindCopy by name, those of splitWithSizesCopy. */
+export interface UnbindCopyOptions extends SplitWithSizesCopyOptions {}
 
-/** Arguments of unsafeSplit by name. */
-export interface UnsafeSplitOptions {
-  /** As PyTorch's `dim`; default 0. */
-  readonly dim?: number | undefined;
-}
+/** Arguments of unsafeSplit by name, those of splitWithSizesCopy. */
+export interface UnsafeSplitOptions extends SplitWithSizesCopyOptions {}
 
-/** Arguments of unsafeChunk by name. */
-export interface UnsafeChunkOptions {
-  /** As PyTorch's `dim`; default 0. */
-  readonly dim?: number | undefined;
-}
+/** Arguments of unsafeChunk by name, those of splitWithSizesCopy. */
+export interface UnsafeChunkOptions extends SplitWithSizesCopyOptions {}
 
 /** Arguments of sliceScatter by name, those of slice. */
 export interface SliceScatterOptions extends SliceOptions {}
@@ -419,29 +371,17 @@ export interface DiagEmbedOptions {
   readonly dim2?: number | undefined;
 }
 
-/** Arguments of asStridedBackward by name. */
-export interface AsStridedBackwardOptions {
-  /** As PyTorch's `storage_offset`; optional. */
-  readonly storageOffset?: Dim | null | undefined;
-}
+/** Arguments of asStridedBackward by name, those of asStrided. */
+export interface AsStridedBackwardOptions extends AsStridedOptions {}
 
-/** Arguments of readStrided by name. */
-export interface ReadStridedOptions {
-  /** As PyTorch's `storage_offset`; optional. */
-  readonly storageOffset?: Dim | null | undefined;
-}
+/** Arguments of readStrided by name, those of asStrided. */
+export interface ReadStridedOptions extends AsStridedOptions {}
 
-/** Arguments of writeStrided by name. */
-export interface WriteStridedOptions {
-  /** As PyTorch's `storage_offset`; optional. */
-  readonly storageOffset?: Dim | null | undefined;
-}
+/** Arguments of writeStrided by name, those of asStrided. */
+export interface WriteStridedOptions extends AsStridedOptions {}
 
-/** Arguments of asStridedScatter by name. */
-export interface AsStridedScatterOptions {
-  /** As PyTorch's `storage_offset`; optional. */
-  readonly storageOffset?: Dim | null | undefined;
-}
+/** Arguments of asStridedScatter by name, those of asStrided. */
+export interface AsStridedScatterOptions extends AsStridedOptions {}
 
 /** Arguments of flatten by name. */
 export interface FlattenOptions {
@@ -451,35 +391,20 @@ export interface FlattenOptions {
   readonly endDim?: number | undefined;
 }
 
-/** Arguments of split by name. */
-export interface SplitOptions {
-  /** As PyTorch's `dim`; default 0. */
-  readonly dim?: number | undefined;
-}
+/** Arguments of split by name, those of splitWithSizesCopy. */
+export interface SplitOptions extends SplitWithSizesCopyOptions {}
 
-/** Arguments of splitWithSizes by name. */
-export interface SplitWithSizesOptions {
-  /** As PyTorch's `dim`; default 0. */
-  readonly dim?: number | undefined;
-}
+/** Arguments of splitWithSizes by name, those of splitWithSizesCopy. */
+export interface SplitWithSizesOptions extends SplitWithSizesCopyOptions {}
 
-/** Arguments of chunk by name. */
-export interface ChunkOptions {
-  /** As PyTorch's `dim`; default 0. */
-  readonly dim?: number | undefined;
-}
+/** Arguments of chunk by name, those of splitWithSizesCopy. */
+export interface ChunkOptions extends SplitWithSizesCopyOptions {}
 
-/** Arguments of tensorSplit by name. */
-export interface TensorSplitOptions {
-  /** As PyTorch's `dim`; default 0. */
-  readonly dim?: number | undefined;
-}
+/** Arguments of tensorSplit by name, those of splitWithSizesCopy. */
+export interface TensorSplitOptions extends SplitWithSizesCopyOptions {}
 
-/** Arguments of unbind by name. */
-export interface UnbindOptions {
-  /** As PyTorch's `dim`; default 0. */
-  readonly dim?: number | undefined;
-}
+/** Arguments of unbind by name, those of splitWithSizesCopy. */
+export interface UnbindOptions extends SplitWithSizesCopyOptions {}
 
 /** Arguments of gather by name. */
 export interface GatherOptions {
@@ -509,23 +434,14 @@ export interface TakeAlongDimOptions {
   readonly dim?: number | null | undefined;
 }
 
-/** Arguments of indexAdd by name. */
-export interface IndexAddOptions {
-  /** As PyTorch's `alpha`; default 1. */
-  readonly alpha?: Scalar | Dim | undefined;
-}
+/** Arguments of indexAdd by name, those of add. */
+export interface IndexAddOptions extends AddOptions {}
 
-/** Arguments of indexPut by name. */
-export interface IndexPutOptions {
-  /** As PyTorch's `accumulate`; default false. */
-  readonly accumulate?: boolean | undefined;
-}
+/** Arguments of indexPut by name, those of put. */
+export interface IndexPutOptions extends PutOptions {}
 
-/** Arguments of putIndices by name. */
-export interface PutIndicesOptions {
-  /** As PyTorch's `accumulate`; default false. */
-  readonly accumulate?: boolean | undefined;
-}
+/** Arguments of putIndices by name, those of put. */
+export interface PutIndicesOptions extends PutOptions {}
 
 /** Arguments of roll by name. */
 export interface RollOptions {
@@ -555,29 +471,17 @@ export interface TrilOptions {
   readonly diagonal?: number | undefined;
 }
 
-/** Arguments of triu by name. */
-export interface TriuOptions {
-  /** As PyTorch's `diagonal`; default 0. */
-  readonly diagonal?: number | undefined;
-}
+/** Arguments of triu by name, those of tril. */
+export interface TriuOptions extends TrilOptions {}
 
-/** Arguments of diag by name. */
-export interface DiagOptions {
-  /** As PyTorch's `diagonal`; default 0. */
-  readonly diagonal?: number | undefined;
-}
+/** Arguments of diag by name, those of tril. */
+export interface DiagOptions extends TrilOptions {}
 
-/** Arguments of cat by name. */
-export interface CatOptions {
-  /** As PyTorch's `dim`; default 0. */
-  readonly dim?: number | undefined;
-}
+/** Arguments of cat by name, those of splitWithSizesCopy. */
+export interface CatOptions extends SplitWithSizesCopyOptions {}
 
-/** Arguments of stack by name. */
-export interface StackOptions {
-  /** As PyTorch's `dim`; default 0. */
-  readonly dim?: number | undefined;
-}
+/** Arguments of stack by name, those of splitWithSizesCopy. */
+export interface StackOptions extends SplitWithSizesCopyOptions {}
 
 /** Arguments of cumsum by name. */
 export interface CumsumOptions {
@@ -585,11 +489,8 @@ export interface CumsumOptions {
   readonly dtype?: DType | null | undefined;
 }
 
-/** Arguments of cumprod by name. */
-export interface CumprodOptions {
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
-}
+/** Arguments of cumprod by name, those of cumsum. */
+export interface CumprodOptions extends CumsumOptions {}
 
 /** Arguments of addcmul by name. */
 export interface AddcmulOptions {
@@ -597,11 +498,8 @@ export interface AddcmulOptions {
   readonly value?: Scalar | Dim | undefined;
 }
 
-/** Arguments of addcdiv by name. */
-export interface AddcdivOptions {
-  /** As PyTorch's `value`; default 1. */
-  readonly value?: Scalar | Dim | undefined;
-}
+/** Arguments of addcdiv by name, those of addcmul. */
+export interface AddcdivOptions extends AddcmulOptions {}
 
 /** Arguments of nonzero by name. */
 export interface NonzeroOptions {
@@ -669,11 +567,8 @@ export interface ScatterReduceOptions {
   readonly includeSelf?: boolean | undefined;
 }
 
-/** Arguments of indexReduce by name. */
-export interface IndexReduceOptions {
-  /** As PyTorch's `include_self`; default true. */
-  readonly includeSelf?: boolean | undefined;
-}
+/** Arguments of indexReduce by name, those of scatterReduce. */
+export interface IndexReduceOptions extends ScatterReduceOptions {}
 
 /** Arguments of sort by name. */
 export interface SortOptions {
@@ -766,17 +661,11 @@ export interface GeluOptions {
   readonly approximate?: "none" | "tanh" | undefined;
 }
 
-/** Arguments of silu by name. */
-export interface SiluOptions {
-  /** As PyTorch's `inplace`; default false. */
-  readonly inplace?: boolean | undefined;
-}
+/** Arguments of silu by name, those of sigmoid. */
+export interface SiluOptions extends SigmoidOptions {}
 
-/** Arguments of mish by name. */
-export interface MishOptions {
-  /** As PyTorch's `inplace`; default false. */
-  readonly inplace?: boolean | undefined;
-}
+/** Arguments of mish by name, those of sigmoid. */
+export interface MishOptions extends SigmoidOptions {}
 
 /** Arguments of softplus by name. */
 export interface SoftplusOptions {
@@ -797,11 +686,8 @@ export interface EluOptions {
 /** Arguments of celu by name, those of elu. */
 export interface CeluOptions extends EluOptions {}
 
-/** Arguments of selu by name. */
-export interface SeluOptions {
-  /** As PyTorch's `inplace`; default false. */
-  readonly inplace?: boolean | undefined;
-}
+/** Arguments of selu by name, those of sigmoid. */
+export interface SeluOptions extends SigmoidOptions {}
 
 /** Arguments of glu by name. */
 export interface GluOptions {
@@ -1492,11 +1378,8 @@ export interface CdistOptions {
   readonly computeMode?: string | null | undefined;
 }
 
-/** Arguments of pdist by name. */
-export interface PdistOptions {
-  /** As PyTorch's `p`; default 2. */
-  readonly p?: number | undefined;
-}
+/** Arguments of pdist by name, those of dist. */
+export interface PdistOptions extends DistOptions {}
 
 /** Arguments of multilabelMarginLoss by name. */
 export interface MultilabelMarginLossOptions {
@@ -1559,23 +1442,14 @@ export interface LinalgNormOptions {
 /** Arguments of linalgDiagonal by name, those of diagEmbed. */
 export interface LinalgDiagonalOptions extends DiagEmbedOptions {}
 
-/** Arguments of cross by name. */
-export interface CrossOptions {
-  /** As PyTorch's `dim`; optional. */
-  readonly dim?: number | null | undefined;
-}
+/** Arguments of cross by name, those of takeAlongDim. */
+export interface CrossOptions extends TakeAlongDimOptions {}
 
-/** Arguments of linalgCross by name. */
-export interface LinalgCrossOptions {
-  /** As PyTorch's `dim`; optional. */
-  readonly dim?: number | null | undefined;
-}
+/** Arguments of linalgCross by name, those of takeAlongDim. */
+export interface LinalgCrossOptions extends TakeAlongDimOptions {}
 
-/** Arguments of vecdot by name. */
-export interface VecdotOptions {
-  /** As PyTorch's `dim`; default -1. */
-  readonly dim?: number | undefined;
-}
+/** Arguments of vecdot by name, those of glu. */
+export interface VecdotOptions extends GluOptions {}
 
 /** Arguments of vander by name. */
 export interface VanderOptions {
@@ -1705,17 +1579,11 @@ export interface CholeskyOptions {
   readonly upper?: boolean | undefined;
 }
 
-/** Arguments of choleskyInverse by name. */
-export interface CholeskyInverseOptions {
-  /** As PyTorch's `upper`; default false. */
-  readonly upper?: boolean | undefined;
-}
+/** Arguments of choleskyInverse by name, those of cholesky. */
+export interface CholeskyInverseOptions extends CholeskyOptions {}
 
-/** Arguments of choleskySolve by name. */
-export interface CholeskySolveOptions {
-  /** As PyTorch's `upper`; default false. */
-  readonly upper?: boolean | undefined;
-}
+/** Arguments of choleskySolve by name, those of cholesky. */
+export interface CholeskySolveOptions extends CholeskyOptions {}
 
 /** Arguments of qr by name. */
 export interface QrOptions {
@@ -1729,11 +1597,8 @@ export interface EighOptions {
   readonly UPLO?: "L" | "U" | undefined;
 }
 
-/** Arguments of eigvalsh by name. */
-export interface EigvalshOptions {
-  /** As PyTorch's `_u_p_l_o`; default "L". */
-  readonly UPLO?: "L" | "U" | undefined;
-}
+/** Arguments of eigvalsh by name, those of eigh. */
+export interface EigvalshOptions extends EighOptions {}
 
 /** Arguments of eigenPairs by name. */
 export interface EigenPairsOptions {
@@ -1817,11 +1682,8 @@ export interface LuUnpackOptions {
   readonly unpackPivots?: boolean | undefined;
 }
 
-/** Arguments of linalgLu by name. */
-export interface LinalgLuOptions {
-  /** As PyTorch's `pivot`; default true. */
-  readonly pivot?: boolean | undefined;
-}
+/** Arguments of linalgLu by name, those of luFactor. */
+export interface LinalgLuOptions extends LuFactorOptions {}
 
 /** Arguments of lu by name. */
 export interface LuOptions {
@@ -1925,11 +1787,8 @@ export interface LdlFactorOptions {
   readonly hermitian?: boolean | undefined;
 }
 
-/** Arguments of ldlSolve by name. */
-export interface LdlSolveOptions {
-  /** As PyTorch's `hermitian`; default false. */
-  readonly hermitian?: boolean | undefined;
-}
+/** Arguments of ldlSolve by name, those of ldlFactor. */
+export interface LdlSolveOptions extends LdlFactorOptions {}
 
 /** Arguments of nativeLayerNorm by name. */
 export interface NativeLayerNormOptions<T> {
@@ -1974,17 +1833,11 @@ export interface AddbmmOptions extends AddmmOptions {}
 /** Arguments of addr by name, those of addmm. */
 export interface AddrOptions extends AddmmOptions {}
 
-/** Arguments of linear by name. */
-export interface LinearOptions<T> {
-  /** As PyTorch's `bias`; optional. */
-  readonly bias?: T | null | undefined;
-}
+/** Arguments of linear by name, those of bilinear. */
+export interface LinearOptions<T> extends BilinearOptions<T> {}
 
-/** Arguments of convolution by name. */
-export interface ConvolutionOptions<T> {
-  /** As PyTorch's `bias`; optional. */
-  readonly bias?: T | null | undefined;
-}
+/** Arguments of convolution by name, those of bilinear. */
+export interface ConvolutionOptions<T> extends BilinearOptions<T> {}
 
 /** Arguments of conv1d by name. */
 export interface Conv1dOptions<T> {
@@ -2034,17 +1887,11 @@ export interface AdaptiveMaxPool1dOptions {
   readonly returnIndices?: boolean | undefined;
 }
 
-/** Arguments of adaptiveMaxPool2d by name. */
-export interface AdaptiveMaxPool2dOptions {
-  /** As PyTorch's `return_indices`; default false. */
-  readonly returnIndices?: boolean | undefined;
-}
+/** Arguments of adaptiveMaxPool2d by name, those of adaptiveMaxPool1d. */
+export interface AdaptiveMaxPool2dOptions extends AdaptiveMaxPool1dOptions {}
 
-/** Arguments of adaptiveMaxPool3d by name. */
-export interface AdaptiveMaxPool3dOptions {
-  /** As PyTorch's `return_indices`; default false. */
-  readonly returnIndices?: boolean | undefined;
-}
+/** Arguments of adaptiveMaxPool3d by name, those of adaptiveMaxPool1d. */
+export interface AdaptiveMaxPool3dOptions extends AdaptiveMaxPool1dOptions {}
 
 /** Arguments of maxUnpool1d by name. */
 export interface MaxUnpool1dOptions {
@@ -2062,29 +1909,17 @@ export interface MaxUnpool2dOptions extends MaxUnpool1dOptions {}
 /** Arguments of maxUnpool3d by name, those of maxUnpool1d. */
 export interface MaxUnpool3dOptions extends MaxUnpool1dOptions {}
 
-/** Arguments of softmax by name. */
-export interface SoftmaxOptions {
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
-}
+/** Arguments of softmax by name, those of cumsum. */
+export interface SoftmaxOptions extends CumsumOptions {}
 
-/** Arguments of safeSoftmax by name. */
-export interface SafeSoftmaxOptions {
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
-}
+/** Arguments of safeSoftmax by name, those of cumsum. */
+export interface SafeSoftmaxOptions extends CumsumOptions {}
 
-/** Arguments of logSoftmax by name. */
-export interface LogSoftmaxOptions {
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
-}
+/** Arguments of logSoftmax by name, those of cumsum. */
+export interface LogSoftmaxOptions extends CumsumOptions {}
 
-/** Arguments of softmin by name. */
-export interface SoftminOptions {
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
-}
+/** Arguments of softmin by name, those of cumsum. */
+export interface SoftminOptions extends CumsumOptions {}
 
 /** Arguments of layerNorm by name. */
 export interface LayerNormOptions<T> {
@@ -2310,17 +2145,11 @@ export interface FftFftfreqOptions {
 /** Arguments of fftRfftfreq by name, those of fftFftfreq. */
 export interface FftRfftfreqOptions extends FftFftfreqOptions {}
 
-/** Arguments of fftFftshift by name. */
-export interface FftFftshiftOptions {
-  /** As PyTorch's `dim`; optional. */
-  readonly dim?: number | readonly number[] | null | undefined;
-}
+/** Arguments of fftFftshift by name, those of countNonzero. */
+export interface FftFftshiftOptions extends CountNonzeroOptions {}
 
-/** Arguments of fftIfftshift by name. */
-export interface FftIfftshiftOptions {
-  /** As PyTorch's `dim`; optional. */
-  readonly dim?: number | readonly number[] | null | undefined;
-}
+/** Arguments of fftIfftshift by name, those of countNonzero. */
+export interface FftIfftshiftOptions extends CountNonzeroOptions {}
 
 /** Arguments of stft by name. */
 export interface StftOptions<T> {
@@ -2607,8 +2436,6 @@ export interface OpApi<T extends TensorLike> {
   relu(self: T, inplace?: boolean | ReluOptions, options?: ReluOptions): T;
   /** The gradient where `self` is above the threshold (or NaN), else 0. */
   thresholdBackward(grad: T, self: T, threshold: number): T;
-  /** The same call in another form. */
-  thresholdBackward(grad: T, self: T, named: { readonly threshold: number }): T;
   /** min(max(self, 0), 6), as `nn.functional.relu6`. */
   relu6(self: T, inplace?: boolean | Relu6Options, options?: Relu6Options): T;
   /** self limited to [minVal, maxVal], as `nn.functional.hardtanh`. */
@@ -2825,12 +2652,8 @@ export interface OpApi<T extends TensorLike> {
   scalarTensor(s: Scalar | Dim, options?: ScalarTensorOptions): T;
   /** The elements in another type: floats truncate towards integers, and what is not 0 is true. */
   convert(self: T, dtype: DType): T;
-  /** The same call in another form. */
-  convert(self: T, named: { readonly dtype: DType }): T;
   /** Itself where the type is the same, else a copy in that type. The method `to` also takes devices. */
   to(self: T, dtype: DType): T;
-  /** The same call in another form. */
-  to(self: T, named: { readonly dtype: DType }): T;
   /** The elements as float32, as `Tensor.float`. */
   float(self: T): T;
   /** The elements as float64, as `Tensor.double`. */
@@ -3046,16 +2869,6 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** Adds the windows of an unfolding back into a tensor of the shape it had. */
   unfoldBackward(grad: T, inputSizes: readonly Dim[], dim: number, size: number, step: number): T;
-  /** The same call in another form. */
-  unfoldBackward(
-    grad: T,
-    named: {
-      readonly inputSizes: readonly Dim[];
-      readonly dim: number;
-      readonly size: number;
-      readonly step: number;
-    },
-  ): T;
   /** Adds the elements of a strided view back into a row-major tensor of the shape it had. */
   asStridedBackward(
     grad: T,
@@ -3065,15 +2878,6 @@ export interface OpApi<T extends TensorLike> {
     storageOffset?: Dim | null | AsStridedBackwardOptions,
     options?: AsStridedBackwardOptions,
   ): T;
-  /** The same call in another form. */
-  asStridedBackward(
-    grad: T,
-    named: {
-      readonly inputSizes: readonly Dim[];
-      readonly size: readonly Dim[];
-      readonly stride: readonly Dim[];
-    } & AsStridedBackwardOptions,
-  ): T;
   /** The elements that asStrided shows of self, taken as row-major wherever its elements lie. */
   readStrided(
     self: T,
@@ -3081,11 +2885,6 @@ export interface OpApi<T extends TensorLike> {
     stride: readonly Dim[],
     storageOffset?: Dim | null | ReadStridedOptions,
     options?: ReadStridedOptions,
-  ): T;
-  /** The same call in another form. */
-  readStrided(
-    self: T,
-    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & ReadStridedOptions,
   ): T;
   /** self, taken as row-major, with `src` put where asStrided reads. */
   writeStrided(
@@ -3095,12 +2894,6 @@ export interface OpApi<T extends TensorLike> {
     stride: readonly Dim[],
     storageOffset?: Dim | null | WriteStridedOptions,
     options?: WriteStridedOptions,
-  ): T;
-  /** The same call in another form. */
-  writeStrided(
-    self: T,
-    src: T,
-    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & WriteStridedOptions,
   ): T;
   /**
    * self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. Its
@@ -3228,8 +3021,6 @@ export interface OpApi<T extends TensorLike> {
   scatter(self: T, named: { readonly dim: number; readonly index: T } & ScatterOptions<T>): T;
   /** As scatter without `reduce`. */
   scatterSet(self: T, dim: number, index: T, src: Operand<T>): T;
-  /** The same call in another form. */
-  scatterSet(self: T, named: { readonly dim: number; readonly index: T; readonly src: Operand<T> }): T;
   /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
   scatterAdd(self: T, dim: number, index: T, src: T): T;
   /** The same call in another form. */
@@ -3310,8 +3101,6 @@ export interface OpApi<T extends TensorLike> {
   roll(self: T, named: { readonly shifts: number | readonly number[] } & RollOptions): T;
   /** Shifted around along dimensions. */
   rollDims(self: T, shifts: readonly number[], dims: readonly number[]): T;
-  /** The same call in another form. */
-  rollDims(self: T, named: { readonly shifts: readonly number[]; readonly dims: readonly number[] }): T;
   /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
   repeat(self: T, repeats: readonly Dim[]): T;
   /** The same call in another form. */
@@ -3361,12 +3150,8 @@ export interface OpApi<T extends TensorLike> {
   logcumsumexp(self: T, named: { readonly dim: number }): T;
   /** The maximum so far along a dimension. */
   runningMax(self: T, dim: number): T;
-  /** The same call in another form. */
-  runningMax(self: T, named: { readonly dim: number }): T;
   /** The minimum so far along a dimension. */
   runningMin(self: T, dim: number): T;
-  /** The same call in another form. */
-  runningMin(self: T, named: { readonly dim: number }): T;
   /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
   cummax(self: T, dim: number): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The same call in another form. */
@@ -3417,8 +3202,6 @@ export interface OpApi<T extends TensorLike> {
   argwhere(self: T): T;
   /** Index i repeats[i] times, for all i below `size`; one number of repeats stands for all. */
   repeatedIndices(repeats: T, size: Dim): T;
-  /** The same call in another form. */
-  repeatedIndices(repeats: T, named: { readonly size: Dim }): T;
   /** Distinct elements (or slices along `dim`), where each went, and how many there were of each. */
   uniqueGroups(
     self: T,
@@ -3594,26 +3377,12 @@ export interface OpApi<T extends TensorLike> {
   constantPadNd(self: T, named: { readonly pad: readonly Dim[] } & ConstantPadNdOptions): T;
   /** Padded with elements of the tensor: reflect, replicate or circular. */
   padBy(self: T, pad: readonly Dim[], mode: "reflect" | "replicate" | "circular"): T;
-  /** The same call in another form. */
-  padBy(
-    self: T,
-    named: { readonly pad: readonly Dim[]; readonly mode: "reflect" | "replicate" | "circular" },
-  ): T;
   /** Adds the elements of a padded gradient to where padBy read them. */
   padByBackward(
     grad: T,
     inputSizes: readonly Dim[],
     pad: readonly Dim[],
     mode: "reflect" | "replicate" | "circular",
-  ): T;
-  /** The same call in another form. */
-  padByBackward(
-    grad: T,
-    named: {
-      readonly inputSizes: readonly Dim[];
-      readonly pad: readonly Dim[];
-      readonly mode: "reflect" | "replicate" | "circular";
-    },
   ): T;
   /**
    * Padded by `pad` = [before, after] of the last dimension, then of the one before it, …; mode constant,
@@ -3633,16 +3402,6 @@ export interface OpApi<T extends TensorLike> {
    * value where there is none.
    */
   scatterCombined(self: T, dim: number, index: T, src: T, reduce: "prod" | "amax" | "amin"): T;
-  /** The same call in another form. */
-  scatterCombined(
-    self: T,
-    named: {
-      readonly dim: number;
-      readonly index: T;
-      readonly src: T;
-      readonly reduce: "prod" | "amax" | "amin";
-    },
-  ): T;
   /**
    * self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin.
    * As `torch.scatter_reduce`.
@@ -3674,17 +3433,6 @@ export interface OpApi<T extends TensorLike> {
     reduce: "prod" | "amax" | "amin",
     includeSelf: boolean,
   ): T;
-  /** The same call in another form. */
-  scatterExtreme(
-    self: T,
-    named: {
-      readonly dim: number;
-      readonly index: T;
-      readonly src: T;
-      readonly reduce: "prod" | "amax" | "amin";
-      readonly includeSelf: boolean;
-    },
-  ): T;
   /**
    * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
    * `torch.index_reduce`.
@@ -3712,21 +3460,11 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     descending: boolean,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /** The same call in another form. */
-  sortLast(
-    self: T,
-    named: { readonly descending: boolean },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The first `count` elements of the last dimension as `sortLast` orders it, with indices. */
   firstOfSorted(
     self: T,
     count: Dim,
     descending: boolean,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /** The same call in another form. */
-  firstOfSorted(
-    self: T,
-    named: { readonly count: Dim; readonly descending: boolean },
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */
   sort(
@@ -3775,8 +3513,6 @@ export interface OpApi<T extends TensorLike> {
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The lower middle element of all; its gradient is shared by the elements that equal it. */
   medianOfAll(self: T, numbersOnly: boolean): T;
-  /** The same call in another form. */
-  medianOfAll(self: T, named: { readonly numbersOnly: boolean }): T;
   /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
   median(
     self: T,
@@ -3828,8 +3564,6 @@ export interface OpApi<T extends TensorLike> {
   searchsorted(sortedSequence: T, self: Operand<T>, options?: SearchsortedOptions<T>): T;
   /** The number of elements of a sorted sequence before each value. */
   countBefore(sequence: T, values: T, right: boolean, int32: boolean): T;
-  /** The same call in another form. */
-  countBefore(sequence: T, values: T, named: { readonly right: boolean; readonly int32: boolean }): T;
   /** The index of the bucket between sorted boundaries for each value, as `torch.bucketize`. */
   bucketize(self: Operand<T>, boundaries: T, options?: BucketizeOptions): T;
   /** True for each element that is among the test elements, as `torch.isin`. */
@@ -3900,8 +3634,6 @@ export interface OpApi<T extends TensorLike> {
   polygamma(named: { readonly n: number; readonly self: T }): T;
   /** (−1)ⁿ⁺¹ · n! · ζ(n + 1, self), n ≥ 1. */
   polygammaOf(self: T, n: number): T;
-  /** The same call in another form. */
-  polygammaOf(self: T, named: { readonly n: number }): T;
   /**
    * The regularized lower incomplete gamma function of a = self and x = other, as `torch.igamma`. Computed
    * on the host.
@@ -3933,8 +3665,6 @@ export interface OpApi<T extends TensorLike> {
   tanhshrink(self: T): T;
   /** scale · self above 0, scale · alpha · (e^(rate · self) − 1) below. */
   eluLinear(self: T, alpha: number, scale: number, rate: number): T;
-  /** The same call in another form. */
-  eluLinear(self: T, named: { readonly alpha: number; readonly scale: number; readonly rate: number }): T;
   /** self above 0, alpha · (e^self − 1) below, as `nn.functional.elu`. */
   elu(self: T, alpha?: number | EluOptions, inplace?: boolean | EluOptions, options?: EluOptions): T;
   /** max(self, 0) + min(0, alpha · (e^(self / alpha) − 1)), as `nn.functional.celu`. */
@@ -3975,17 +3705,6 @@ export interface OpApi<T extends TensorLike> {
     dilation: readonly number[],
     ceilMode: boolean,
   ): [values: T, offsets: T] & { readonly values: T; readonly offsets: T };
-  /** The same call in another form. */
-  maxPoolOffsets(
-    self: T,
-    named: {
-      readonly kernel: readonly number[];
-      readonly stride: readonly number[];
-      readonly padding: readonly number[];
-      readonly dilation: readonly number[];
-      readonly ceilMode: boolean;
-    },
-  ): [values: T, offsets: T] & { readonly values: T; readonly offsets: T };
   /** Gradients of windows sent to where their maximum was. */
   maxPoolBackward(
     grad: T,
@@ -3996,19 +3715,6 @@ export interface OpApi<T extends TensorLike> {
     padding: readonly number[],
     dilation: readonly number[],
     ceilMode: boolean,
-  ): T;
-  /** The same call in another form. */
-  maxPoolBackward(
-    grad: T,
-    offsets: T,
-    named: {
-      readonly inputSizes: readonly Dim[];
-      readonly kernel: readonly number[];
-      readonly stride: readonly number[];
-      readonly padding: readonly number[];
-      readonly dilation: readonly number[];
-      readonly ceilMode: boolean;
-    },
   ): T;
   /**
    * The maximum of each window over 1 dimension(s); with returnIndices also where it was. As
@@ -4144,16 +3850,6 @@ export interface OpApi<T extends TensorLike> {
     padding: readonly number[],
     ceilMode: boolean,
   ): T;
-  /** The same call in another form. */
-  windowSum(
-    self: T,
-    named: {
-      readonly kernel: readonly number[];
-      readonly stride: readonly number[];
-      readonly padding: readonly number[];
-      readonly ceilMode: boolean;
-    },
-  ): T;
   /** Gradients of windows given to each of their elements. */
   windowSumBackward(
     grad: T,
@@ -4163,17 +3859,6 @@ export interface OpApi<T extends TensorLike> {
     padding: readonly number[],
     ceilMode: boolean,
   ): T;
-  /** The same call in another form. */
-  windowSumBackward(
-    grad: T,
-    named: {
-      readonly inputSizes: readonly Dim[];
-      readonly kernel: readonly number[];
-      readonly stride: readonly number[];
-      readonly padding: readonly number[];
-      readonly ceilMode: boolean;
-    },
-  ): T;
   /** The number of elements of the (padded) input in each window over the last dimensions. */
   windowSizes(
     self: T,
@@ -4182,17 +3867,6 @@ export interface OpApi<T extends TensorLike> {
     padding: readonly number[],
     ceilMode: boolean,
     countIncludePad: boolean,
-  ): T;
-  /** The same call in another form. */
-  windowSizes(
-    self: T,
-    named: {
-      readonly kernel: readonly number[];
-      readonly stride: readonly number[];
-      readonly padding: readonly number[];
-      readonly ceilMode: boolean;
-      readonly countIncludePad: boolean;
-    },
   ): T;
   /** The mean of each window over 1 dimension(s), as `nn.functional.avg_pool1d`. */
   avgPool1d(
@@ -4379,8 +4053,6 @@ export interface OpApi<T extends TensorLike> {
    * `Tensor.geometric_`.
    */
   geometric(self: T, p: number, options?: GeometricOptions): T;
-  /** The same call in another form. */
-  geometric(self: T, named: { readonly p: number } & GeometricOptions): T;
   /**
    * random_(), random_(to), random_(from, to): fills a tensor with integers of [from, to), as
    * `Tensor.random_`. Unless given they are those that the type holds without gaps, from 0 on.
@@ -4401,8 +4073,6 @@ export interface OpApi<T extends TensorLike> {
     wrap?: boolean | FillDiagonalOptions,
     options?: FillDiagonalOptions,
   ): T;
-  /** The same call in another form. */
-  fillDiagonal(self: T, named: { readonly fillValue: Scalar | Dim } & FillDiagonalOptions): T;
   /** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
   rand(size: readonly Dim[], options?: RandOptions): T;
   /** The same call in another form. */
@@ -4456,8 +4126,6 @@ export interface OpApi<T extends TensorLike> {
   multinomial(self: T, named: { readonly numSamples: number } & MultinomialOptions): T;
   /** 1 / (1 − p) with probability 1 − p, else 0, in the shape and type of `self`. */
   dropoutMask(self: T, p: number): T;
-  /** The same call in another form. */
-  dropoutMask(self: T, named: { readonly p: number }): T;
   /**
    * Elements dropped with probability p and the rest scaled to keep the mean, while training. As
    * `nn.functional.dropout`.
@@ -4585,19 +4253,10 @@ export interface OpApi<T extends TensorLike> {
   logsumexp(self: T, named: { readonly dim: number | readonly number[] } & LogsumexpOptions): T;
   /** The number of elements over dimensions that are not 0. Its gradient is 0, as in PyTorch. */
   norm0(self: T, dim: readonly number[], keepdim: boolean): T;
-  /** The same call in another form. */
-  norm0(self: T, named: { readonly dim: readonly number[]; readonly keepdim: boolean }): T;
   /** √Σ self² over dimensions. */
   norm2(self: T, dim: readonly number[], keepdim: boolean): T;
-  /** The same call in another form. */
-  norm2(self: T, named: { readonly dim: readonly number[]; readonly keepdim: boolean }): T;
   /** (Σ |self|^p)^(1/p) over dimensions. */
   normP(self: T, p: number, dim: readonly number[], keepdim: boolean): T;
-  /** The same call in another form. */
-  normP(
-    self: T,
-    named: { readonly p: number; readonly dim: readonly number[]; readonly keepdim: boolean },
-  ): T;
   /** The norm of order `ord` of the vectors along dimensions, as `torch.linalg.vector_norm`. */
   vectorNorm(
     x: T,
@@ -4651,11 +4310,6 @@ export interface OpApi<T extends TensorLike> {
   renorm(self: T, named: { readonly p: number; readonly dim: number; readonly maxnorm: number }): T;
   /** For each of `size` elements the number of its segment. */
   segmentNumbers(bounds: T, size: number, areOffsets: boolean, unsafe: boolean): T;
-  /** The same call in another form. */
-  segmentNumbers(
-    bounds: T,
-    named: { readonly size: number; readonly areOffsets: boolean; readonly unsafe: boolean },
-  ): T;
   /**
    * Sums, means, maxima, minima or products ("sum", "mean", "max", "min", "prod") of the segments of a
    * dimension, by their lengths or by offsets, where each begins and the last one ends; `initial` is
@@ -4701,8 +4355,6 @@ export interface OpApi<T extends TensorLike> {
     paddingIdx?: number | null | EmbeddingBackwardOptions,
     options?: EmbeddingBackwardOptions,
   ): T;
-  /** The same call in another form. */
-  embeddingBackward(grad: T, indices: T, named: { readonly rows: Dim } & EmbeddingBackwardOptions): T;
   /**
    * 1 at the class that each integer names, else 0, in a new last dimension, as `nn.functional.one_hot`.
    * Without numClasses the size depends on elements.
@@ -4710,8 +4362,6 @@ export interface OpApi<T extends TensorLike> {
   oneHot(self: T, numClasses?: number | OneHotOptions, options?: OneHotOptions): T;
   /** oneHot of a known number of classes. */
   oneHotClasses(self: T, numClasses: number): T;
-  /** The same call in another form. */
-  oneHotClasses(self: T, named: { readonly numClasses: number }): T;
   /** oneHot with as many classes as the greatest integer needs. */
   oneHotOfAll(self: T): T;
   /**
@@ -4754,12 +4404,6 @@ export interface OpApi<T extends TensorLike> {
   einsum(equation: string, ...operands: T[]): T;
   /** Sums of products over dimensions of one tensor paired with dimensions of another. */
   tensordotDims(self: T, other: T, dimsSelf: readonly number[], dimsOther: readonly number[]): T;
-  /** The same call in another form. */
-  tensordotDims(
-    self: T,
-    other: T,
-    named: { readonly dimsSelf: readonly number[]; readonly dimsOther: readonly number[] },
-  ): T;
   /** Sums of products over the last dimensions, as `torch.inner`. */
   inner(self: T, other: T): T;
   /** The sum of the diagonal of a matrix, as `torch.trace`. */
@@ -5159,14 +4803,6 @@ export interface OpApi<T extends TensorLike> {
     targetLengths: T,
     blank: number,
   ): [losses: T, slopes: T] & { readonly losses: T; readonly slopes: T };
-  /** The same call in another form. */
-  ctcLosses(
-    logProbs: T,
-    targets: T,
-    inputLengths: T,
-    targetLengths: T,
-    named: { readonly blank: number },
-  ): [losses: T, slopes: T] & { readonly losses: T; readonly slopes: T };
   /** Chebyshev's polynomial of the first kind: of degree n at x, as `torch.special.chebyshevPolynomialT`. */
   chebyshevPolynomialT(x: Operand<T>, n: Operand<T>): T;
   /** Chebyshev's polynomial of the second kind: of degree n at x, as `torch.special.chebyshevPolynomialU`. */
@@ -5309,8 +4945,6 @@ export interface OpApi<T extends TensorLike> {
     range?: number | readonly number[] | null | BinEdgesOptions,
     options?: BinEdgesOptions,
   ): T;
-  /** The same call in another form. */
-  binEdges(self: T, named: { readonly bins: number } & BinEdgesOptions): T;
   /** The number of points [count, dimensions] in each cell between edges, or the sum of their weights. */
   binnedSums(
     points: T,
@@ -5330,8 +4964,6 @@ export interface OpApi<T extends TensorLike> {
   ): [hist: T, binEdges: T] & { readonly hist: T; readonly binEdges: T };
   /** X with A · X = B for triangular A of the same leading dimensions as B. */
   backSubstitution(A: T, B: T, upper: boolean, unitriangular: boolean): T;
-  /** The same call in another form. */
-  backSubstitution(A: T, B: T, named: { readonly upper: boolean; readonly unitriangular: boolean }): T;
   /**
    * X with A · X = B, or X · A = B where `left` is false, for triangular A, as
    * `torch.linalg.solve_triangular`. Computed on the host.
@@ -5350,11 +4982,6 @@ export interface OpApi<T extends TensorLike> {
   ): [solution: T, cloned_coefficient: T] & { readonly solution: T; readonly cloned_coefficient: T };
   /** Lower Cholesky factors, and the orders of the first leading minors that are not positive. */
   choleskyFactor(A: T, checkErrors: boolean): [L: T, info: T] & { readonly L: T; readonly info: T };
-  /** The same call in another form. */
-  choleskyFactor(
-    A: T,
-    named: { readonly checkErrors: boolean },
-  ): [L: T, info: T] & { readonly L: T; readonly info: T };
   /**
    * Cholesky factors and what kept them from being found, as `torch.linalg.cholesky_ex`. Computed on the
    * host.
@@ -5481,8 +5108,6 @@ export interface OpApi<T extends TensorLike> {
   ): [LU: T, pivots: T, info: T] & { readonly LU: T; readonly pivots: T; readonly info: T };
   /** The matrices P with A = P · L · U, of pivots. */
   permutationOf(pivots: T, rows: number, options?: PermutationOfOptions): T;
-  /** The same call in another form. */
-  permutationOf(pivots: T, named: { readonly rows: number } & PermutationOfOptions): T;
   /** L and U in one matrix and pivots, as `torch.linalg.lu_factor`. Computed on the host. */
   luFactor(A: T, options?: LuFactorOptions): [LU: T, pivots: T] & { readonly LU: T; readonly pivots: T };
   /**
@@ -5540,8 +5165,6 @@ export interface OpApi<T extends TensorLike> {
   ): [U: T, S: T, V: T] & { readonly U: T; readonly S: T; readonly V: T };
   /** Pseudoinverses of matrices of which singular values below a bound count as 0. */
   pseudoinverse(A: T, bound: T, hermitian: boolean): T;
-  /** The same call in another form. */
-  pseudoinverse(A: T, bound: T, named: { readonly hermitian: boolean }): T;
   /**
    * Pseudoinverses, as `torch.linalg.pinv`; rtol is by default the larger size times the type's epsilon.
    * Computed on the host.
@@ -5722,18 +5345,6 @@ export interface OpApi<T extends TensorLike> {
     dilation: readonly number[],
     groups: number,
   ): T;
-  /** The same call in another form. */
-  convolutionBackwardInput(
-    grad: T,
-    weight: T,
-    named: {
-      readonly inputSizes: readonly Dim[];
-      readonly stride: readonly number[];
-      readonly padding: readonly number[];
-      readonly dilation: readonly number[];
-      readonly groups: number;
-    },
-  ): T;
   /** The gradient of a convolution in its weight, of `weightSizes`. */
   convolutionBackwardWeight(
     grad: T,
@@ -5743,18 +5354,6 @@ export interface OpApi<T extends TensorLike> {
     padding: readonly number[],
     dilation: readonly number[],
     groups: number,
-  ): T;
-  /** The same call in another form. */
-  convolutionBackwardWeight(
-    grad: T,
-    input: T,
-    named: {
-      readonly weightSizes: readonly Dim[];
-      readonly stride: readonly number[];
-      readonly padding: readonly number[];
-      readonly dilation: readonly number[];
-      readonly groups: number;
-    },
   ): T;
   /**
    * Cross-correlation over 1 dimension(s), with or without a batch; padding may be "same" or "valid". As
@@ -5836,16 +5435,10 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** Sums of the `count` windows that cover a dimension. */
   adaptiveSum(self: T, dim: number, count: number): T;
-  /** The same call in another form. */
-  adaptiveSum(self: T, named: { readonly dim: number; readonly count: number }): T;
   /** Gradients of windows given to each of their elements along a dimension of `size`. */
   adaptiveSumBackward(grad: T, dim: number, size: number): T;
-  /** The same call in another form. */
-  adaptiveSumBackward(grad: T, named: { readonly dim: number; readonly size: number }): T;
   /** The number of elements of each of `count` windows that cover `size`. */
   windowLengths(like: T, size: number, count: number): T;
-  /** The same call in another form. */
-  windowLengths(like: T, named: { readonly size: number; readonly count: number }): T;
   /**
    * Means of windows that cover 1 dimension(s), so many as the output size says, as
    * `nn.functional.adaptive_avg_pool1d`.
@@ -5869,23 +5462,12 @@ export interface OpApi<T extends TensorLike> {
   adaptiveAvgPool3d(self: T, named: { readonly outputSize: number | readonly (number | null)[] }): T;
   /** Maxima of the `count` windows that cover a dimension. */
   adaptiveMax(self: T, dim: number, count: number): T;
-  /** The same call in another form. */
-  adaptiveMax(self: T, named: { readonly dim: number; readonly count: number }): T;
   /** Maxima of windows that cover the last dimensions, so many as `sizes` say. */
   adaptiveMaxima(self: T, sizes: readonly number[]): T;
-  /** The same call in another form. */
-  adaptiveMaxima(self: T, named: { readonly sizes: readonly number[] }): T;
   /** For each window over the last dimensions the flat place of its maximum in a window of `kernel`. */
   adaptiveMaxOffsets(self: T, sizes: readonly number[], kernel: readonly number[]): T;
-  /** The same call in another form. */
-  adaptiveMaxOffsets(
-    self: T,
-    named: { readonly sizes: readonly number[]; readonly kernel: readonly number[] },
-  ): T;
   /** For each window over the last dimensions the flat index of its maximum among them. */
   adaptiveMaxIndices(self: T, sizes: readonly number[]): T;
-  /** The same call in another form. */
-  adaptiveMaxIndices(self: T, named: { readonly sizes: readonly number[] }): T;
   /**
    * Maxima of windows that cover 1 dimension(s), so many as the output size says, as
    * `nn.functional.adaptive_max_pool1d`.
@@ -6026,8 +5608,6 @@ export interface OpApi<T extends TensorLike> {
     dtype?: DType | null | SafeSoftmaxOptions,
     options?: SafeSoftmaxOptions,
   ): T;
-  /** The same call in another form. */
-  safeSoftmax(self: T, named: { readonly dim: number } & SafeSoftmaxOptions): T;
   /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
   logSoftmax(self: T, dim: number, dtype?: DType | null | LogSoftmaxOptions, options?: LogSoftmaxOptions): T;
   /** The same call in another form. */
@@ -6206,8 +5786,6 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** The elements on another device, as `Tensor.to(device)`. */
   toDevice(self: T, device: DeviceName): T;
-  /** The same call in another form. */
-  toDevice(self: T, named: { readonly device: DeviceName }): T;
   /**
    * A complex tensor of shape [...] as a real one of shape [..., 2] over the same memory: real and
    * imaginary parts. As `torch.view_as_real`.
@@ -6246,37 +5824,6 @@ export interface OpApi<T extends TensorLike> {
       | "acosh"
       | "atanh"
       | "sigmoid",
-  ): T;
-  /** The same call in another form. */
-  complexFunction(
-    self: T,
-    named: {
-      readonly name:
-        | "exp"
-        | "exp2"
-        | "expm1"
-        | "log"
-        | "log2"
-        | "log10"
-        | "log1p"
-        | "sqrt"
-        | "rsqrt"
-        | "reciprocal"
-        | "square"
-        | "sinh"
-        | "cosh"
-        | "tanh"
-        | "sin"
-        | "cos"
-        | "tan"
-        | "asin"
-        | "acos"
-        | "atan"
-        | "asinh"
-        | "acosh"
-        | "atanh"
-        | "sigmoid";
-    },
   ): T;
   /** The complex tensor of real and imaginary parts, which are broadcast, as `torch.complex`. */
   complex(real: T, imag: T): T;

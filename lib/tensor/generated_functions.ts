@@ -1,48 +1,31 @@
 /**
- * The ops as functions over tensors, those of all namespaces. Written by tools/generate.ts from the definitions in lib/ops; run `deno task generate`.
+ * The functions over tensors that only namespaces have, and those at the top of the module. Written by tools/generate.ts from the definitions in lib/ops; run `deno task generate`.
  */
-import type { Complex } from "../base/complex.ts";
 import type { DType } from "../base/dtype.ts";
-import type { DeviceName } from "../loops/device.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { Scalar } from "../ops/params.ts";
 import type {
   AdaptiveMaxPool1dOptions,
   AdaptiveMaxPool2dOptions,
   AdaptiveMaxPool3dOptions,
-  AsStridedBackwardOptions,
   AvgPool2dOptions,
   AvgPool3dOptions,
-  BatchNormInferenceOptions,
-  BatchNormTrainingOptions,
   BilinearOptions,
   BinaryCrossEntropyOptions,
   BinaryCrossEntropyWithLogitsOptions,
-  BinEdgesOptions,
-  BinnedSumsOptions,
-  CauchyOptions,
-  ChoiceIndicesOptions,
   CholeskyExOptions,
   Col2imOptions,
   CondOptions,
-  ConvolutionOptions,
-  CopyOptions,
   CosineEmbeddingLossOptions,
   CrossEntropyOptions,
   Dropout1dOptions,
   Dropout2dOptions,
   Dropout3dOptions,
-  EigenPairsOptions,
   EighOptions,
   EigvalshOptions,
   EluOptions,
-  EmbeddingBackwardOptions,
   EmbeddingBagOptions,
   EmbeddingOptions,
-  EmbeddingRowsOptions,
-  ExpandOptions,
-  ExponentialOptions,
-  ExtremePairsOptions,
   FftFft2Options,
   FftFftfreqOptions,
   FftFftnOptions,
@@ -65,13 +48,10 @@ import type {
   FftRfftfreqOptions,
   FftRfftnOptions,
   FftRfftOptions,
-  FillDiagonalOptions,
-  FourierPairsOptions,
   FractionalMaxPool2dOptions,
   FractionalMaxPool3dOptions,
   GaussianNllLossOptions,
   GeluOptions,
-  GeometricOptions,
   GluOptions,
   GridSampleOptions,
   GumbelSoftmaxOptions,
@@ -99,7 +79,6 @@ import type {
   LinearCrossEntropyOptions,
   LinearOptions,
   LocalResponseNormOptions,
-  LogNormalOptions,
   LpPool1dOptions,
   LpPool2dOptions,
   LpPool3dOptions,
@@ -117,25 +96,15 @@ import type {
   MultilabelMarginLossOptions,
   MultilabelSoftMarginLossOptions,
   MultiMarginLossOptions,
-  NewEmptyOptions,
-  NewFullOptions,
-  NewOnesOptions,
-  NewZerosOptions,
   NllLossOptions,
   NormalizeOptions,
-  NormalOptions,
   OneHotOptions,
   Operand,
   PadOptions,
-  PermutationOfOptions,
   PinvOptions,
   PoissonNllLossOptions,
-  PutIndicesOptions,
   QrOptions,
-  RandomOptions,
-  ReadStridedOptions,
   Relu6Options,
-  SafeSoftmaxOptions,
   ScaledDotProductAttentionOptions,
   SiluOptions,
   SmoothL1LossOptions,
@@ -149,24 +118,16 @@ import type {
   TensorinvOptions,
   TensorsolveOptions,
   TripletMarginLossOptions,
-  UniformOptions,
-  UniqueGroupsOptions,
   UpsampleBilinearOptions,
   UpsampleNearestOptions,
   VanderOptions,
   VecdotOptions,
   VectorNormOptions,
-  WriteStridedOptions,
 } from "../ops/generated.ts";
 import { ops } from "./eager.ts";
 import type { Tensor } from "./tensor.ts";
 export * from "./generated_free.ts";
 
-/** The gradient where `self` is above the threshold (or NaN), else 0. */
-export const thresholdBackward: {
-  (grad: Tensor, self: Tensor, threshold: number): Tensor;
-  (grad: Tensor, self: Tensor, named: { readonly threshold: number }): Tensor;
-} = ops.thresholdBackward;
 /** min(max(self, 0), 6), as `nn.functional.relu6`. */
 export const relu6: (self: Tensor, inplace?: boolean | Relu6Options, options?: Relu6Options) => Tensor =
   ops.relu6;
@@ -203,246 +164,8 @@ export const softshrink: (
   lambd?: number | SoftshrinkOptions,
   options?: SoftshrinkOptions,
 ) => Tensor = ops.softshrink;
-/** As zeros, of the type and device of `self`. */
-export const newZeros: {
-  (self: Tensor, size: readonly Dim[], options?: NewZerosOptions): Tensor;
-  (self: Tensor, ...size: (Dim | NewZerosOptions)[]): Tensor;
-} = ops.newZeros;
-/** As ones, of the type and device of `self`. */
-export const newOnes: {
-  (self: Tensor, size: readonly Dim[], options?: NewOnesOptions): Tensor;
-  (self: Tensor, ...size: (Dim | NewOnesOptions)[]): Tensor;
-} = ops.newOnes;
-/** As empty, of the type and device of `self`. */
-export const newEmpty: {
-  (self: Tensor, size: readonly Dim[], options?: NewEmptyOptions): Tensor;
-  (self: Tensor, ...size: (Dim | NewEmptyOptions)[]): Tensor;
-} = ops.newEmpty;
-/** As full, of the type and device of `self`. */
-export const newFull: (
-  self: Tensor,
-  size: readonly Dim[],
-  fillValue: Scalar | Dim | Complex,
-  options?: NewFullOptions,
-) => Tensor = ops.newFull;
-/** Zeros of the shape and type of `self`; `zero_` clears a tensor. */
-export const zero: (self: Tensor) => Tensor = ops.zero;
-/** The elements in another type: floats truncate towards integers, and what is not 0 is true. */
-export const convert: {
-  (self: Tensor, dtype: DType): Tensor;
-  (self: Tensor, named: { readonly dtype: DType }): Tensor;
-} = ops.convert;
-/** Itself where the type is the same, else a copy in that type. The method `to` also takes devices. */
-export const to: {
-  (self: Tensor, dtype: DType): Tensor;
-  (self: Tensor, named: { readonly dtype: DType }): Tensor;
-} = ops.to;
-/** The elements as float32, as `Tensor.float`. */
-export const float: (self: Tensor) => Tensor = ops.float;
-/** The elements as float64, as `Tensor.double`. */
-export const double: (self: Tensor) => Tensor = ops.double;
-/** The elements as int64, as `Tensor.long`. */
-export const long: (self: Tensor) => Tensor = ops.long;
-/** The elements as int32, as `Tensor.int`. */
-export const int: (self: Tensor) => Tensor = ops.int;
-/** The elements as float16, as `Tensor.half`. */
-export const half: (self: Tensor) => Tensor = ops.half;
-/** The elements as bfloat16, as `Tensor.bfloat16`. */
-export const bfloat16: (self: Tensor) => Tensor = ops.bfloat16;
-/** The elements as int16, as `Tensor.short`. */
-export const short: (self: Tensor) => Tensor = ops.short;
-/** The elements as int8, as `Tensor.char`. */
-export const char: (self: Tensor) => Tensor = ops.char;
-/** The elements as uint8, as `Tensor.byte`. */
-export const byte: (self: Tensor) => Tensor = ops.byte;
-/** The elements as bool, as `Tensor.bool`. */
-export const bool: (self: Tensor) => Tensor = ops.bool;
-/**
- * The elements of `src`, broadcast and converted to the shape and type of `self`; `copy_` writes them
- * there.
- */
-export const copy: (
-  self: Tensor,
-  src: Operand<Tensor>,
-  nonBlocking?: boolean | CopyOptions,
-  options?: CopyOptions,
-) => Tensor = ops.copy;
-/** The same elements in another shape, sharing memory; one size may be −1. As `Tensor.view`. */
-export const view: {
-  (self: Tensor, size: readonly Dim[]): Tensor;
-  (self: Tensor, ...size: Dim[]): Tensor;
-} = ops.view;
-/** Itself where its elements lie in row-major order, else a copy that does. As `Tensor.contiguous`. */
-export const contiguous: (self: Tensor) => Tensor = ops.contiguous;
-/** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
-export const expand: {
-  (self: Tensor, size: readonly Dim[], options?: ExpandOptions): Tensor;
-  (self: Tensor, ...size: (Dim | ExpandOptions)[]): Tensor;
-} = ops.expand;
-/** The same tensor as another object. */
-export const alias: (self: Tensor) => Tensor = ops.alias;
-/**
- * All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension. As
- * `Tensor.unfold`.
- */
-export const unfold: {
-  (self: Tensor, dimension: number, size: number, step: number): Tensor;
-  (self: Tensor, named: { readonly dimension: number; readonly size: number; readonly step: number }): Tensor;
-} = ops.unfold;
-/** Adds the windows of an unfolding back into a tensor of the shape it had. */
-export const unfoldBackward: {
-  (grad: Tensor, inputSizes: readonly Dim[], dim: number, size: number, step: number): Tensor;
-  (
-    grad: Tensor,
-    named: {
-      readonly inputSizes: readonly Dim[];
-      readonly dim: number;
-      readonly size: number;
-      readonly step: number;
-    },
-  ): Tensor;
-} = ops.unfoldBackward;
-/** Adds the elements of a strided view back into a row-major tensor of the shape it had. */
-export const asStridedBackward: {
-  (
-    grad: Tensor,
-    inputSizes: readonly Dim[],
-    size: readonly Dim[],
-    stride: readonly Dim[],
-    storageOffset?: Dim | null | AsStridedBackwardOptions,
-    options?: AsStridedBackwardOptions,
-  ): Tensor;
-  (
-    grad: Tensor,
-    named: {
-      readonly inputSizes: readonly Dim[];
-      readonly size: readonly Dim[];
-      readonly stride: readonly Dim[];
-    } & AsStridedBackwardOptions,
-  ): Tensor;
-} = ops.asStridedBackward;
-/** The elements that asStrided shows of self, taken as row-major wherever its elements lie. */
-export const readStrided: {
-  (
-    self: Tensor,
-    size: readonly Dim[],
-    stride: readonly Dim[],
-    storageOffset?: Dim | null | ReadStridedOptions,
-    options?: ReadStridedOptions,
-  ): Tensor;
-  (
-    self: Tensor,
-    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & ReadStridedOptions,
-  ): Tensor;
-} = ops.readStrided;
-/** self, taken as row-major, with `src` put where asStrided reads. */
-export const writeStrided: {
-  (
-    self: Tensor,
-    src: Tensor,
-    size: readonly Dim[],
-    stride: readonly Dim[],
-    storageOffset?: Dim | null | WriteStridedOptions,
-    options?: WriteStridedOptions,
-  ): Tensor;
-  (
-    self: Tensor,
-    src: Tensor,
-    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & WriteStridedOptions,
-  ): Tensor;
-} = ops.writeStrided;
-/** As view, in the shape of `other`. */
-export const viewAs: (self: Tensor, other: Tensor) => Tensor = ops.viewAs;
-/** As reshape, in the shape of `other`. */
-export const reshapeAs: (self: Tensor, other: Tensor) => Tensor = ops.reshapeAs;
-/** As expand, in the shape of `other`. */
-export const expandAs: (self: Tensor, other: Tensor) => Tensor = ops.expandAs;
-/** As scatter without `reduce`. */
-export const scatterSet: {
-  (self: Tensor, dim: number, index: Tensor, src: Operand<Tensor>): Tensor;
-  (
-    self: Tensor,
-    named: { readonly dim: number; readonly index: Tensor; readonly src: Operand<Tensor> },
-  ): Tensor;
-} = ops.scatterSet;
-/**
- * The elements at index tensors, one for each leading dimension (null: all of it). Masks make the size
- * depend on elements. As `x[i, j]` with tensors.
- */
-export const index: (self: Tensor, indices: readonly (Tensor | null)[]) => Tensor = ops.index;
-/** As index, of integer tensors. */
-export const gatherIndices: (self: Tensor, indices: readonly (Tensor | null)[]) => Tensor = ops.gatherIndices;
-/** As indexPut, at integer tensors. */
-export const putIndices: (
-  self: Tensor,
-  indices: readonly (Tensor | null)[],
-  values: Tensor,
-  accumulate?: boolean | PutIndicesOptions,
-  options?: PutIndicesOptions,
-) => Tensor = ops.putIndices;
-/** Shifted around along dimensions. */
-export const rollDims: {
-  (self: Tensor, shifts: readonly number[], dims: readonly number[]): Tensor;
-  (self: Tensor, named: { readonly shifts: readonly number[]; readonly dims: readonly number[] }): Tensor;
-} = ops.rollDims;
-/** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
-export const repeat: {
-  (self: Tensor, repeats: readonly Dim[]): Tensor;
-  (self: Tensor, ...repeats: Dim[]): Tensor;
-} = ops.repeat;
-/** The maximum so far along a dimension. */
-export const runningMax: {
-  (self: Tensor, dim: number): Tensor;
-  (self: Tensor, named: { readonly dim: number }): Tensor;
-} = ops.runningMax;
-/** The minimum so far along a dimension. */
-export const runningMin: {
-  (self: Tensor, dim: number): Tensor;
-  (self: Tensor, named: { readonly dim: number }): Tensor;
-} = ops.runningMin;
 /** self · log1p(other), 0 where self is 0, as `torch.special.xlog1py`. One of them may be a number. */
 export const xlog1py: (self: Operand<Tensor>, other: Operand<Tensor>) => Tensor = ops.xlog1py;
-/** Index i repeats[i] times, for all i below `size`; one number of repeats stands for all. */
-export const repeatedIndices: {
-  (repeats: Tensor, size: Dim): Tensor;
-  (repeats: Tensor, named: { readonly size: Dim }): Tensor;
-} = ops.repeatedIndices;
-/** Distinct elements (or slices along `dim`), where each went, and how many there were of each. */
-export const uniqueGroups: (
-  self: Tensor,
-  dim?: number | null | UniqueGroupsOptions,
-  consecutive?: boolean | UniqueGroupsOptions,
-  options?: UniqueGroupsOptions,
-) => [output: Tensor, inverseIndices: Tensor, counts: Tensor] & {
-  readonly output: Tensor;
-  readonly inverseIndices: Tensor;
-  readonly counts: Tensor;
-} = ops.uniqueGroups;
-/** Padded with elements of the tensor: reflect, replicate or circular. */
-export const padBy: {
-  (self: Tensor, pad: readonly Dim[], mode: "reflect" | "replicate" | "circular"): Tensor;
-  (
-    self: Tensor,
-    named: { readonly pad: readonly Dim[]; readonly mode: "reflect" | "replicate" | "circular" },
-  ): Tensor;
-} = ops.padBy;
-/** Adds the elements of a padded gradient to where padBy read them. */
-export const padByBackward: {
-  (
-    grad: Tensor,
-    inputSizes: readonly Dim[],
-    pad: readonly Dim[],
-    mode: "reflect" | "replicate" | "circular",
-  ): Tensor;
-  (
-    grad: Tensor,
-    named: {
-      readonly inputSizes: readonly Dim[];
-      readonly pad: readonly Dim[];
-      readonly mode: "reflect" | "replicate" | "circular";
-    },
-  ): Tensor;
-} = ops.padByBackward;
 /**
  * Padded by `pad` = [before, after] of the last dimension, then of the one before it, …; mode constant,
  * reflect, replicate or circular. As `nn.functional.pad`.
@@ -457,78 +180,6 @@ export const pad: {
   ): Tensor;
   (self: Tensor, named: { readonly pad: readonly Dim[] } & PadOptions): Tensor;
 } = ops.pad;
-/**
- * For each element the product, maximum or minimum of the values that `index` sends to it; a neutral value
- * where there is none.
- */
-export const scatterCombined: {
-  (self: Tensor, dim: number, index: Tensor, src: Tensor, reduce: "prod" | "amax" | "amin"): Tensor;
-  (
-    self: Tensor,
-    named: {
-      readonly dim: number;
-      readonly index: Tensor;
-      readonly src: Tensor;
-      readonly reduce: "prod" | "amax" | "amin";
-    },
-  ): Tensor;
-} = ops.scatterCombined;
-/** As scatterReduce with prod, amax or amin. */
-export const scatterExtreme: {
-  (
-    self: Tensor,
-    dim: number,
-    index: Tensor,
-    src: Tensor,
-    reduce: "prod" | "amax" | "amin",
-    includeSelf: boolean,
-  ): Tensor;
-  (
-    self: Tensor,
-    named: {
-      readonly dim: number;
-      readonly index: Tensor;
-      readonly src: Tensor;
-      readonly reduce: "prod" | "amax" | "amin";
-      readonly includeSelf: boolean;
-    },
-  ): Tensor;
-} = ops.scatterExtreme;
-/** Sorted along the last dimension, stable, with indices. */
-export const sortLast: {
-  (
-    self: Tensor,
-    descending: boolean,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
-  (
-    self: Tensor,
-    named: { readonly descending: boolean },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
-} = ops.sortLast;
-/** The first `count` elements of the last dimension as `sortLast` orders it, with indices. */
-export const firstOfSorted: {
-  (
-    self: Tensor,
-    count: Dim,
-    descending: boolean,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
-  (
-    self: Tensor,
-    named: { readonly count: Dim; readonly descending: boolean },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
-} = ops.firstOfSorted;
-/** The lower middle element of all; its gradient is shared by the elements that equal it. */
-export const medianOfAll: {
-  (self: Tensor, numbersOnly: boolean): Tensor;
-  (self: Tensor, named: { readonly numbersOnly: boolean }): Tensor;
-} = ops.medianOfAll;
-/** The number of elements of a sorted sequence before each value. */
-export const countBefore: {
-  (sequence: Tensor, values: Tensor, right: boolean, int32: boolean): Tensor;
-  (sequence: Tensor, values: Tensor, named: { readonly right: boolean; readonly int32: boolean }): Tensor;
-} = ops.countBefore;
-/** The second derivative of lgamma. */
-export const trigamma: (self: Tensor) => Tensor = ops.trigamma;
 /** The area under the standard normal density up to x, as `torch.special.ndtr`. */
 export const ndtr: (self: Tensor) => Tensor = ops.ndtr;
 /** −x log x, 0 at 0 and −∞ below, as `torch.special.entr`. */
@@ -571,11 +222,6 @@ export const sphericalBesselJ0: (self: Tensor) => Tensor = ops.sphericalBesselJ0
 export const airyAi: (self: Tensor) => Tensor = ops.airyAi;
 /** The zeta function of Hurwitz, Σ 1/(other + i)^self, as `torch.special.zeta`. One of them may be a number. */
 export const zeta: (self: Operand<Tensor>, other: Operand<Tensor>) => Tensor = ops.zeta;
-/** (−1)ⁿ⁺¹ · n! · ζ(n + 1, self), n ≥ 1. */
-export const polygammaOf: {
-  (self: Tensor, n: number): Tensor;
-  (self: Tensor, named: { readonly n: number }): Tensor;
-} = ops.polygammaOf;
 /** self · Φ(self), by erf, or by tanh where `approximate` says so. As `nn.functional.gelu`. */
 export const gelu: (
   self: Tensor,
@@ -601,11 +247,6 @@ export const logsigmoid: (self: Tensor) => Tensor = ops.logsigmoid;
 export const softsign: (self: Tensor) => Tensor = ops.softsign;
 /** self − tanh(self), as `nn.functional.tanhshrink`. */
 export const tanhshrink: (self: Tensor) => Tensor = ops.tanhshrink;
-/** scale · self above 0, scale · alpha · (e^(rate · self) − 1) below. */
-export const eluLinear: {
-  (self: Tensor, alpha: number, scale: number, rate: number): Tensor;
-  (self: Tensor, named: { readonly alpha: number; readonly scale: number; readonly rate: number }): Tensor;
-} = ops.eluLinear;
 /** self above 0, alpha · (e^self − 1) below, as `nn.functional.elu`. */
 export const elu: (
   self: Tensor,
@@ -615,113 +256,6 @@ export const elu: (
 ) => Tensor = ops.elu;
 /** The first half along a dimension times the sigmoid of the second, as `nn.functional.glu`. */
 export const glu: (self: Tensor, dim?: number | GluOptions, options?: GluOptions) => Tensor = ops.glu;
-/** The maximum of each window over the last dimensions, and its flat place in the window. */
-export const maxPoolOffsets: {
-  (
-    self: Tensor,
-    kernel: readonly number[],
-    stride: readonly number[],
-    padding: readonly number[],
-    dilation: readonly number[],
-    ceilMode: boolean,
-  ): [values: Tensor, offsets: Tensor] & { readonly values: Tensor; readonly offsets: Tensor };
-  (
-    self: Tensor,
-    named: {
-      readonly kernel: readonly number[];
-      readonly stride: readonly number[];
-      readonly padding: readonly number[];
-      readonly dilation: readonly number[];
-      readonly ceilMode: boolean;
-    },
-  ): [values: Tensor, offsets: Tensor] & { readonly values: Tensor; readonly offsets: Tensor };
-} = ops.maxPoolOffsets;
-/** Gradients of windows sent to where their maximum was. */
-export const maxPoolBackward: {
-  (
-    grad: Tensor,
-    offsets: Tensor,
-    inputSizes: readonly Dim[],
-    kernel: readonly number[],
-    stride: readonly number[],
-    padding: readonly number[],
-    dilation: readonly number[],
-    ceilMode: boolean,
-  ): Tensor;
-  (
-    grad: Tensor,
-    offsets: Tensor,
-    named: {
-      readonly inputSizes: readonly Dim[];
-      readonly kernel: readonly number[];
-      readonly stride: readonly number[];
-      readonly padding: readonly number[];
-      readonly dilation: readonly number[];
-      readonly ceilMode: boolean;
-    },
-  ): Tensor;
-} = ops.maxPoolBackward;
-/** The sum of each window over the last dimensions. */
-export const windowSum: {
-  (
-    self: Tensor,
-    kernel: readonly number[],
-    stride: readonly number[],
-    padding: readonly number[],
-    ceilMode: boolean,
-  ): Tensor;
-  (
-    self: Tensor,
-    named: {
-      readonly kernel: readonly number[];
-      readonly stride: readonly number[];
-      readonly padding: readonly number[];
-      readonly ceilMode: boolean;
-    },
-  ): Tensor;
-} = ops.windowSum;
-/** Gradients of windows given to each of their elements. */
-export const windowSumBackward: {
-  (
-    grad: Tensor,
-    inputSizes: readonly Dim[],
-    kernel: readonly number[],
-    stride: readonly number[],
-    padding: readonly number[],
-    ceilMode: boolean,
-  ): Tensor;
-  (
-    grad: Tensor,
-    named: {
-      readonly inputSizes: readonly Dim[];
-      readonly kernel: readonly number[];
-      readonly stride: readonly number[];
-      readonly padding: readonly number[];
-      readonly ceilMode: boolean;
-    },
-  ): Tensor;
-} = ops.windowSumBackward;
-/** The number of elements of the (padded) input in each window over the last dimensions. */
-export const windowSizes: {
-  (
-    self: Tensor,
-    kernel: readonly number[],
-    stride: readonly number[],
-    padding: readonly number[],
-    ceilMode: boolean,
-    countIncludePad: boolean,
-  ): Tensor;
-  (
-    self: Tensor,
-    named: {
-      readonly kernel: readonly number[];
-      readonly stride: readonly number[];
-      readonly padding: readonly number[];
-      readonly ceilMode: boolean;
-      readonly countIncludePad: boolean;
-    },
-  ): Tensor;
-} = ops.windowSizes;
 /** The mean of each window over 2 dimension(s), as `nn.functional.avg_pool2d`. */
 export const avgPool2d: {
   (
@@ -873,79 +407,6 @@ export const fractionalMaxPool3d: {
     named: { readonly kernelSize: number | readonly number[] } & FractionalMaxPool3dOptions<Tensor>,
   ): Tensor;
 } = ops.fractionalMaxPool3d;
-/** Numbers of a Cauchy distribution; `cauchy_` fills a tensor with them, as `Tensor.cauchy_`. */
-export const cauchy: (
-  self: Tensor,
-  median?: number | CauchyOptions,
-  sigma?: number | CauchyOptions,
-  options?: CauchyOptions,
-) => Tensor = ops.cauchy;
-/**
- * Numbers whose logarithms are of a normal distribution; `logNormal_` fills a tensor with them, as
- * `Tensor.log_normal_`.
- */
-export const logNormal: (
-  self: Tensor,
-  mean?: number | LogNormalOptions,
-  std?: number | LogNormalOptions,
-  options?: LogNormalOptions,
-) => Tensor = ops.logNormal;
-/**
- * The number of trials of probability p until one succeeds; `geometric_` fills a tensor, as
- * `Tensor.geometric_`.
- */
-export const geometric: {
-  (self: Tensor, p: number, options?: GeometricOptions): Tensor;
-  (self: Tensor, named: { readonly p: number } & GeometricOptions): Tensor;
-} = ops.geometric;
-/**
- * random_(), random_(to), random_(from, to): fills a tensor with integers of [from, to), as
- * `Tensor.random_`. Unless given they are those that the type holds without gaps, from 0 on.
- */
-export const random: (
-  self: Tensor,
-  from?: number | RandomOptions,
-  to?: number | null | RandomOptions,
-  options?: RandomOptions,
-) => Tensor = ops.random;
-/**
- * A tensor with one number where all of its indices are equal; `fillDiagonal_` writes it, as
- * `Tensor.fill_diagonal_`. More than two dimensions have to be of one size.
- */
-export const fillDiagonal: {
-  (
-    self: Tensor,
-    fillValue: Scalar | Dim,
-    wrap?: boolean | FillDiagonalOptions,
-    options?: FillDiagonalOptions,
-  ): Tensor;
-  (self: Tensor, named: { readonly fillValue: Scalar | Dim } & FillDiagonalOptions): Tensor;
-} = ops.fillDiagonal;
-/** Numbers of [from, to); `uniform_` fills a tensor with them, as `Tensor.uniform_`. */
-export const uniform: (
-  self: Tensor,
-  from?: number | UniformOptions,
-  to?: number | UniformOptions,
-  options?: UniformOptions,
-) => Tensor = ops.uniform;
-/** Numbers of a normal distribution; `normal_` fills a tensor with them, as `Tensor.normal_`. */
-export const normal: (
-  self: Tensor,
-  mean?: number | NormalOptions,
-  std?: number | NormalOptions,
-  options?: NormalOptions,
-) => Tensor = ops.normal;
-/** Numbers of an exponential distribution; `exponential_` fills a tensor, as `Tensor.exponential_`. */
-export const exponential: (
-  self: Tensor,
-  lambd?: number | ExponentialOptions,
-  options?: ExponentialOptions,
-) => Tensor = ops.exponential;
-/** 1 / (1 − p) with probability 1 − p, else 0, in the shape and type of `self`. */
-export const dropoutMask: {
-  (self: Tensor, p: number): Tensor;
-  (self: Tensor, named: { readonly p: number }): Tensor;
-} = ops.dropoutMask;
 /** As dropout, of whole channels of 1 dimension(s), as `nn.functional.dropout1d`. */
 export const dropout1d: (
   self: Tensor,
@@ -982,24 +443,6 @@ export const gumbelSoftmax: (
   dim?: number | GumbelSoftmaxOptions,
   options?: GumbelSoftmaxOptions,
 ) => Tensor = ops.gumbelSoftmax;
-/** The number of elements over dimensions that are not 0. Its gradient is 0, as in PyTorch. */
-export const norm0: {
-  (self: Tensor, dim: readonly number[], keepdim: boolean): Tensor;
-  (self: Tensor, named: { readonly dim: readonly number[]; readonly keepdim: boolean }): Tensor;
-} = ops.norm0;
-/** √Σ self² over dimensions. */
-export const norm2: {
-  (self: Tensor, dim: readonly number[], keepdim: boolean): Tensor;
-  (self: Tensor, named: { readonly dim: readonly number[]; readonly keepdim: boolean }): Tensor;
-} = ops.norm2;
-/** (Σ |self|^p)^(1/p) over dimensions. */
-export const normP: {
-  (self: Tensor, p: number, dim: readonly number[], keepdim: boolean): Tensor;
-  (
-    self: Tensor,
-    named: { readonly p: number; readonly dim: readonly number[]; readonly keepdim: boolean },
-  ): Tensor;
-} = ops.normP;
 /** The norm of order `ord` of the vectors along dimensions, as `torch.linalg.vector_norm`. */
 export const vectorNorm: (
   x: Tensor,
@@ -1016,14 +459,6 @@ export const normalize: (
   eps?: number | NormalizeOptions,
   options?: NormalizeOptions,
 ) => Tensor = ops.normalize;
-/** For each of `size` elements the number of its segment. */
-export const segmentNumbers: {
-  (bounds: Tensor, size: number, areOffsets: boolean, unsafe: boolean): Tensor;
-  (
-    bounds: Tensor,
-    named: { readonly size: number; readonly areOffsets: boolean; readonly unsafe: boolean },
-  ): Tensor;
-} = ops.segmentNumbers;
 /**
  * The rows of `weight` at the integers in `input`, as `nn.functional.embedding`; also with the two
  * exchanged, as `torch.embedding`.
@@ -1038,38 +473,12 @@ export const embedding: (
   sparse?: boolean | EmbeddingOptions,
   options?: EmbeddingOptions,
 ) => Tensor = ops.embedding;
-/** The rows of a table at indices. */
-export const embeddingRows: (
-  weight: Tensor,
-  indices: Tensor,
-  paddingIdx?: number | null | EmbeddingRowsOptions,
-  scaleGradByFreq?: boolean | EmbeddingRowsOptions,
-  options?: EmbeddingRowsOptions,
-) => Tensor = ops.embeddingRows;
-/** The gradient of a table of `rows` rows: gradients of rows added up, without those of the padding index. */
-export const embeddingBackward: {
-  (
-    grad: Tensor,
-    indices: Tensor,
-    rows: Dim,
-    paddingIdx?: number | null | EmbeddingBackwardOptions,
-    options?: EmbeddingBackwardOptions,
-  ): Tensor;
-  (grad: Tensor, indices: Tensor, named: { readonly rows: Dim } & EmbeddingBackwardOptions): Tensor;
-} = ops.embeddingBackward;
 /**
  * 1 at the class that each integer names, else 0, in a new last dimension, as `nn.functional.one_hot`.
  * Without numClasses the size depends on elements.
  */
 export const oneHot: (self: Tensor, numClasses?: number | OneHotOptions, options?: OneHotOptions) => Tensor =
   ops.oneHot;
-/** oneHot of a known number of classes. */
-export const oneHotClasses: {
-  (self: Tensor, numClasses: number): Tensor;
-  (self: Tensor, named: { readonly numClasses: number }): Tensor;
-} = ops.oneHotClasses;
-/** oneHot with as many classes as the greatest integer needs. */
-export const oneHotOfAll: (self: Tensor) => Tensor = ops.oneHotOfAll;
 /**
  * Sums, means or maxima of the rows of `weight` at bags of integers, as `nn.functional.embedding_bag`: rows
  * of a matrix are bags, and vectors have bags that start at `offsets`.
@@ -1101,15 +510,6 @@ export const scaledDotProductAttention: (
   isCausal?: boolean | ScaledDotProductAttentionOptions<Tensor>,
   options?: ScaledDotProductAttentionOptions<Tensor>,
 ) => Tensor = ops.scaledDotProductAttention;
-/** Sums of products over dimensions of one tensor paired with dimensions of another. */
-export const tensordotDims: {
-  (self: Tensor, other: Tensor, dimsSelf: readonly number[], dimsOther: readonly number[]): Tensor;
-  (
-    self: Tensor,
-    other: Tensor,
-    named: { readonly dimsSelf: readonly number[]; readonly dimsOther: readonly number[] },
-  ): Tensor;
-} = ops.tensordotDims;
 /** x1ᵀ · weight[k] · x2 + bias[k] for each k, as `nn.functional.bilinear`. */
 export const bilinear: (
   input1: Tensor,
@@ -1118,11 +518,6 @@ export const bilinear: (
   bias?: Tensor | null | BilinearOptions<Tensor>,
   options?: BilinearOptions<Tensor>,
 ) => Tensor = ops.bilinear;
-/** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
-export const sumToSize: {
-  (self: Tensor, size: readonly Dim[]): Tensor;
-  (self: Tensor, ...size: Dim[]): Tensor;
-} = ops.sumToSize;
 /**
  * Resampled to sizes or by scales: nearest, nearest-exact, linear, bilinear, bicubic, trilinear or area. As
  * `nn.functional.interpolate`.
@@ -1339,23 +734,6 @@ export const linearCrossEntropy: (
   target: Tensor,
   options?: LinearCrossEntropyOptions<Tensor>,
 ) => Tensor = ops.linearCrossEntropy;
-/** The loss of each sequence, and its gradient. */
-export const ctcLosses: {
-  (
-    logProbs: Tensor,
-    targets: Tensor,
-    inputLengths: Tensor,
-    targetLengths: Tensor,
-    blank: number,
-  ): [losses: Tensor, slopes: Tensor] & { readonly losses: Tensor; readonly slopes: Tensor };
-  (
-    logProbs: Tensor,
-    targets: Tensor,
-    inputLengths: Tensor,
-    targetLengths: Tensor,
-    named: { readonly blank: number },
-  ): [losses: Tensor, slopes: Tensor] & { readonly losses: Tensor; readonly slopes: Tensor };
-} = ops.ctcLosses;
 /** Chebyshev's polynomial of the first kind: of degree n at x, as `torch.special.chebyshevPolynomialT`. */
 export const chebyshevPolynomialT: (x: Operand<Tensor>, n: Operand<Tensor>) => Tensor =
   ops.chebyshevPolynomialT;
@@ -1452,45 +830,8 @@ export const invEx: (
 /** The inverse of the map from the last dimensions to the first `ind`, as `torch.linalg.tensorinv`. */
 export const tensorinv: (A: Tensor, ind?: number | TensorinvOptions, options?: TensorinvOptions) => Tensor =
   ops.tensorinv;
-/** Integers, of which none may be negative. */
-export const frequencies: (self: Tensor) => Tensor = ops.frequencies;
-/** U, S and Vh with A = U · diag(S) · Vh, as many columns and rows as there are values. */
-export const singularFactors: (
-  A: Tensor,
-) => [U: Tensor, S: Tensor, Vh: Tensor] & { readonly U: Tensor; readonly S: Tensor; readonly Vh: Tensor } =
-  ops.singularFactors;
 /** Singular values in descending order, as `torch.linalg.svdvals`. Computed on the host. */
 export const svdvals: (A: Tensor) => Tensor = ops.svdvals;
-/** All choices of r of n positions, one a row. */
-export const choiceIndices: (
-  n: number,
-  r: number,
-  repeat: boolean,
-  options?: ChoiceIndicesOptions,
-) => Tensor = ops.choiceIndices;
-/** The edges of bins of equal width over a range, by default that of the elements. */
-export const binEdges: {
-  (
-    self: Tensor,
-    bins: number,
-    range?: number | readonly number[] | null | BinEdgesOptions,
-    options?: BinEdgesOptions,
-  ): Tensor;
-  (self: Tensor, named: { readonly bins: number } & BinEdgesOptions): Tensor;
-} = ops.binEdges;
-/** The number of points [count, dimensions] in each cell between edges, or the sum of their weights. */
-export const binnedSums: (
-  points: Tensor,
-  edges: readonly Tensor[],
-  weight: Tensor | null | undefined,
-  density: boolean,
-  options?: BinnedSumsOptions<Tensor>,
-) => Tensor = ops.binnedSums;
-/** X with A · X = B for triangular A of the same leading dimensions as B. */
-export const backSubstitution: {
-  (A: Tensor, B: Tensor, upper: boolean, unitriangular: boolean): Tensor;
-  (A: Tensor, B: Tensor, named: { readonly upper: boolean; readonly unitriangular: boolean }): Tensor;
-} = ops.backSubstitution;
 /**
  * X with A · X = B, or X · A = B where `left` is false, for triangular A, as
  * `torch.linalg.solve_triangular`. Computed on the host.
@@ -1499,17 +840,6 @@ export const solveTriangular: {
   (A: Tensor, B: Tensor, upper: boolean, options?: SolveTriangularOptions): Tensor;
   (A: Tensor, B: Tensor, named: { readonly upper: boolean } & SolveTriangularOptions): Tensor;
 } = ops.solveTriangular;
-/** Lower Cholesky factors, and the orders of the first leading minors that are not positive. */
-export const choleskyFactor: {
-  (
-    A: Tensor,
-    checkErrors: boolean,
-  ): [L: Tensor, info: Tensor] & { readonly L: Tensor; readonly info: Tensor };
-  (
-    A: Tensor,
-    named: { readonly checkErrors: boolean },
-  ): [L: Tensor, info: Tensor] & { readonly L: Tensor; readonly info: Tensor };
-} = ops.choleskyFactor;
 /**
  * Cholesky factors and what kept them from being found, as `torch.linalg.cholesky_ex`. Computed on the
  * host.
@@ -1518,12 +848,6 @@ export const choleskyEx: (
   A: Tensor,
   options?: CholeskyExOptions,
 ) => [L: Tensor, info: Tensor] & { readonly L: Tensor; readonly info: Tensor } = ops.choleskyEx;
-/** Q and R of matrices with at least as many rows as columns, reduced. */
-export const tallQr: (A: Tensor) => [Q: Tensor, R: Tensor] & { readonly Q: Tensor; readonly R: Tensor } =
-  ops.tallQr;
-/** Q with as many columns as rows, and R, of matrices with more rows than columns. */
-export const completeQr: (A: Tensor) => [Q: Tensor, R: Tensor] & { readonly Q: Tensor; readonly R: Tensor } =
-  ops.completeQr;
 /**
  * Q with orthonormal columns and upper triangular R with A = Q · R, as `torch.linalg.qr`; mode "complete"
  * gives all columns of Q, "r" none. Computed on the host.
@@ -1533,13 +857,6 @@ export const qr: (
   mode?: "reduced" | "complete" | "r" | QrOptions,
   options?: QrOptions,
 ) => [Q: Tensor, R: Tensor] & { readonly Q: Tensor; readonly R: Tensor } = ops.qr;
-/** Eigenvalues and eigenvectors of symmetric matrices, by their lower triangles. */
-export const symmetricEigen: (
-  A: Tensor,
-) => [eigenvalues: Tensor, eigenvectors: Tensor] & {
-  readonly eigenvalues: Tensor;
-  readonly eigenvectors: Tensor;
-} = ops.symmetricEigen;
 /**
  * Ascending eigenvalues and eigenvectors of symmetric matrices, as `torch.linalg.eigh`; gradients need
  * distinct values. Computed on the host.
@@ -1555,15 +872,6 @@ export const eigh: (
 /** Ascending eigenvalues of symmetric matrices, as `torch.linalg.eigvalsh`. Computed on the host. */
 export const eigvalsh: (A: Tensor, UPLO?: "L" | "U" | EigvalshOptions, options?: EigvalshOptions) => Tensor =
   ops.eigvalsh;
-/** Eigenvalues and eigenvectors as pairs of parts, of real matrices or, where `paired`, of such pairs. */
-export const eigenPairs: (
-  A: Tensor,
-  paired?: boolean | EigenPairsOptions,
-  options?: EigenPairsOptions,
-) => [eigenvalues: Tensor, eigenvectors: Tensor] & {
-  readonly eigenvalues: Tensor;
-  readonly eigenvectors: Tensor;
-} = ops.eigenPairs;
 /**
  * Complex eigenvalues and eigenvectors of square matrices, as `torch.linalg.eig`. Vectors have length 1,
  * and their largest element is real and positive. Gradients need distinct values, and a loss that does not
@@ -1580,17 +888,6 @@ export const eig: (
  * Computed on the host.
  */
 export const eigvals: (A: Tensor) => Tensor = ops.eigvals;
-/** Extreme eigenvalues and eigenvectors of symmetric matrices, searched from vectors X on. */
-export const extremePairs: (
-  A: Tensor,
-  X: Tensor,
-  B: Tensor | null | undefined,
-  iK: Tensor | null | undefined,
-  niter: number,
-  tol: number,
-  largest: boolean,
-  options?: ExtremePairsOptions<Tensor>,
-) => [E: Tensor, X: Tensor] & { readonly E: Tensor; readonly X: Tensor } = ops.extremePairs;
 /**
  * L and U in one matrix, pivots and the first zero on the diagonal, as `torch.linalg.lu_factor_ex`.
  * Computed on the host.
@@ -1603,11 +900,6 @@ export const luFactorEx: (
   readonly pivots: Tensor;
   readonly info: Tensor;
 } = ops.luFactorEx;
-/** The matrices P with A = P · L · U, of pivots. */
-export const permutationOf: {
-  (pivots: Tensor, rows: number, options?: PermutationOfOptions): Tensor;
-  (pivots: Tensor, named: { readonly rows: number } & PermutationOfOptions): Tensor;
-} = ops.permutationOf;
 /** L and U in one matrix and pivots, as `torch.linalg.lu_factor`. Computed on the host. */
 export const luFactor: (
   A: Tensor,
@@ -1640,11 +932,6 @@ export const linalgSvd: (
   options?: LinalgSvdOptions,
 ) => [U: Tensor, S: Tensor, Vh: Tensor] & { readonly U: Tensor; readonly S: Tensor; readonly Vh: Tensor } =
   ops.linalgSvd;
-/** Pseudoinverses of matrices of which singular values below a bound count as 0. */
-export const pseudoinverse: {
-  (A: Tensor, bound: Tensor, hermitian: boolean): Tensor;
-  (A: Tensor, bound: Tensor, named: { readonly hermitian: boolean }): Tensor;
-} = ops.pseudoinverse;
 /**
  * Pseudoinverses, as `torch.linalg.pinv`; rtol is by default the larger size times the type's epsilon.
  * Computed on the host.
@@ -1716,8 +1003,6 @@ export const ldlFactor: (
 /** X with A · X = B for A decomposed by ldlFactor, as `torch.linalg.ldl_solve`. Computed on the host. */
 export const ldlSolve: (LD: Tensor, pivots: Tensor, B: Tensor, options?: LdlSolveOptions) => Tensor =
   ops.ldlSolve;
-/** ldlSolve of tensors with the same leading dimensions. */
-export const ldlSolutions: (LD: Tensor, pivots: Tensor, B: Tensor) => Tensor = ops.ldlSolutions;
 /**
  * The positive square roots of symmetric positive-definite matrices, as `torch.linalg.matrix_sqrth`.
  * Computed on the host.
@@ -1736,78 +1021,6 @@ export const linear: (
   bias?: Tensor | null | LinearOptions<Tensor>,
   options?: LinearOptions<Tensor>,
 ) => Tensor = ops.linear;
-/** Cross-correlation of [batch, channels, h, w] with [features, channels / groups, kh, kw]. */
-export const convolution: (
-  input: Tensor,
-  weight: Tensor,
-  bias: Tensor | null | undefined,
-  stride: readonly number[],
-  padding: readonly number[],
-  dilation: readonly number[],
-  groups: number,
-  options?: ConvolutionOptions<Tensor>,
-) => Tensor = ops.convolution;
-/** The gradient of a convolution in its input, of `inputSizes`. */
-export const convolutionBackwardInput: {
-  (
-    grad: Tensor,
-    weight: Tensor,
-    inputSizes: readonly Dim[],
-    stride: readonly number[],
-    padding: readonly number[],
-    dilation: readonly number[],
-    groups: number,
-  ): Tensor;
-  (
-    grad: Tensor,
-    weight: Tensor,
-    named: {
-      readonly inputSizes: readonly Dim[];
-      readonly stride: readonly number[];
-      readonly padding: readonly number[];
-      readonly dilation: readonly number[];
-      readonly groups: number;
-    },
-  ): Tensor;
-} = ops.convolutionBackwardInput;
-/** The gradient of a convolution in its weight, of `weightSizes`. */
-export const convolutionBackwardWeight: {
-  (
-    grad: Tensor,
-    input: Tensor,
-    weightSizes: readonly Dim[],
-    stride: readonly number[],
-    padding: readonly number[],
-    dilation: readonly number[],
-    groups: number,
-  ): Tensor;
-  (
-    grad: Tensor,
-    input: Tensor,
-    named: {
-      readonly weightSizes: readonly Dim[];
-      readonly stride: readonly number[];
-      readonly padding: readonly number[];
-      readonly dilation: readonly number[];
-      readonly groups: number;
-    },
-  ): Tensor;
-} = ops.convolutionBackwardWeight;
-/** Sums of the `count` windows that cover a dimension. */
-export const adaptiveSum: {
-  (self: Tensor, dim: number, count: number): Tensor;
-  (self: Tensor, named: { readonly dim: number; readonly count: number }): Tensor;
-} = ops.adaptiveSum;
-/** Gradients of windows given to each of their elements along a dimension of `size`. */
-export const adaptiveSumBackward: {
-  (grad: Tensor, dim: number, size: number): Tensor;
-  (grad: Tensor, named: { readonly dim: number; readonly size: number }): Tensor;
-} = ops.adaptiveSumBackward;
-/** The number of elements of each of `count` windows that cover `size`. */
-export const windowLengths: {
-  (like: Tensor, size: number, count: number): Tensor;
-  (like: Tensor, named: { readonly size: number; readonly count: number }): Tensor;
-} = ops.windowLengths;
 /**
  * Means of windows that cover 1 dimension(s), so many as the output size says, as
  * `nn.functional.adaptive_avg_pool1d`.
@@ -1832,26 +1045,6 @@ export const adaptiveAvgPool3d: {
   (self: Tensor, outputSize: number | readonly (number | null)[]): Tensor;
   (self: Tensor, named: { readonly outputSize: number | readonly (number | null)[] }): Tensor;
 } = ops.adaptiveAvgPool3d;
-/** Maxima of the `count` windows that cover a dimension. */
-export const adaptiveMax: {
-  (self: Tensor, dim: number, count: number): Tensor;
-  (self: Tensor, named: { readonly dim: number; readonly count: number }): Tensor;
-} = ops.adaptiveMax;
-/** Maxima of windows that cover the last dimensions, so many as `sizes` say. */
-export const adaptiveMaxima: {
-  (self: Tensor, sizes: readonly number[]): Tensor;
-  (self: Tensor, named: { readonly sizes: readonly number[] }): Tensor;
-} = ops.adaptiveMaxima;
-/** For each window over the last dimensions the flat place of its maximum in a window of `kernel`. */
-export const adaptiveMaxOffsets: {
-  (self: Tensor, sizes: readonly number[], kernel: readonly number[]): Tensor;
-  (self: Tensor, named: { readonly sizes: readonly number[]; readonly kernel: readonly number[] }): Tensor;
-} = ops.adaptiveMaxOffsets;
-/** For each window over the last dimensions the flat index of its maximum among them. */
-export const adaptiveMaxIndices: {
-  (self: Tensor, sizes: readonly number[]): Tensor;
-  (self: Tensor, named: { readonly sizes: readonly number[] }): Tensor;
-} = ops.adaptiveMaxIndices;
 /**
  * Maxima of windows that cover 1 dimension(s), so many as the output size says, as
  * `nn.functional.adaptive_max_pool1d`.
@@ -1981,16 +1174,6 @@ export const maxUnpool3d: {
     named: { readonly kernelSize: number | readonly number[] } & MaxUnpool3dOptions,
   ): Tensor;
 } = ops.maxUnpool3d;
-/** softmax, but 0 in rows that are −∞ everywhere, and so are their gradients, as `torch._safe_softmax`. */
-export const safeSoftmax: {
-  (
-    self: Tensor,
-    dim: number,
-    dtype?: DType | null | SafeSoftmaxOptions,
-    options?: SafeSoftmaxOptions,
-  ): Tensor;
-  (self: Tensor, named: { readonly dim: number } & SafeSoftmaxOptions): Tensor;
-} = ops.safeSoftmax;
 /** softmax(−self) along `dim`, as `nn.functional.softmin`. */
 export const softmin: {
   (self: Tensor, dim: number, dtype?: DType | null | SoftminOptions, options?: SoftminOptions): Tensor;
@@ -2011,31 +1194,6 @@ export const instanceNorm: (
   eps?: number | InstanceNormOptions<Tensor>,
   options?: InstanceNormOptions<Tensor>,
 ) => Tensor = ops.instanceNorm;
-/**
- * [N, C, ...] normalised by the batch's own statistics, which are results too: `mean` and the unbiased
- * `variance`, both [C]. nn.functional.batchNorm updates its running statistics with them.
- */
-export const batchNormTraining: (
-  self: Tensor,
-  weight?: Tensor | null | BatchNormTrainingOptions<Tensor>,
-  bias?: Tensor | null | BatchNormTrainingOptions<Tensor>,
-  eps?: number | BatchNormTrainingOptions<Tensor>,
-  options?: BatchNormTrainingOptions<Tensor>,
-) => [output: Tensor, mean: Tensor, variance: Tensor] & {
-  readonly output: Tensor;
-  readonly mean: Tensor;
-  readonly variance: Tensor;
-} = ops.batchNormTraining;
-/** [N, C, ...] normalised by running statistics [C]. */
-export const batchNormInference: (
-  self: Tensor,
-  runningMean: Tensor,
-  runningVar: Tensor,
-  weight?: Tensor | null | BatchNormInferenceOptions<Tensor>,
-  bias?: Tensor | null | BatchNormInferenceOptions<Tensor>,
-  eps?: number | BatchNormInferenceOptions<Tensor>,
-  options?: BatchNormInferenceOptions<Tensor>,
-) => Tensor = ops.batchNormInference;
 /** (self − target)², as `nn.functional.mse_loss`. */
 export const mseLoss: (
   self: Tensor,
@@ -2133,78 +1291,6 @@ export const klDiv: (
   logTarget?: boolean | KlDivOptions,
   options?: KlDivOptions,
 ) => Tensor = ops.klDiv;
-/** The elements on another device, as `Tensor.to(device)`. */
-export const toDevice: {
-  (self: Tensor, device: DeviceName): Tensor;
-  (self: Tensor, named: { readonly device: DeviceName }): Tensor;
-} = ops.toDevice;
-/** A function of complex numbers whose input and result are pairs in the last dimension. */
-export const complexFunction: {
-  (
-    self: Tensor,
-    name:
-      | "exp"
-      | "exp2"
-      | "expm1"
-      | "log"
-      | "log2"
-      | "log10"
-      | "log1p"
-      | "sqrt"
-      | "rsqrt"
-      | "reciprocal"
-      | "square"
-      | "sinh"
-      | "cosh"
-      | "tanh"
-      | "sin"
-      | "cos"
-      | "tan"
-      | "asin"
-      | "acos"
-      | "atan"
-      | "asinh"
-      | "acosh"
-      | "atanh"
-      | "sigmoid",
-  ): Tensor;
-  (
-    self: Tensor,
-    named: {
-      readonly name:
-        | "exp"
-        | "exp2"
-        | "expm1"
-        | "log"
-        | "log2"
-        | "log10"
-        | "log1p"
-        | "sqrt"
-        | "rsqrt"
-        | "reciprocal"
-        | "square"
-        | "sinh"
-        | "cosh"
-        | "tanh"
-        | "sin"
-        | "cos"
-        | "tan"
-        | "asin"
-        | "acos"
-        | "atan"
-        | "asinh"
-        | "acosh"
-        | "atanh"
-        | "sigmoid";
-    },
-  ): Tensor;
-} = ops.complexFunction;
-/** Sums Σ x[j]·exp(∓2πi·jk/n) along the dimension before the last one, which holds pairs. */
-export const fourierPairs: (
-  self: Tensor,
-  inverse?: boolean | FourierPairsOptions,
-  options?: FourierPairsOptions,
-) => Tensor = ops.fourierPairs;
 /** The discrete Fourier transform along a dimension. As `torch.fft.fft`. Computed on the host. */
 export const fftFft: (
   self: Tensor,
