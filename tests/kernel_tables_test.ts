@@ -9,7 +9,7 @@ import { printProgram } from "../backends/cpu/print/program.ts";
 import { nativeTarget } from "../backends/cpu/native_target.ts";
 import { wasmTarget } from "../backends/wasm/target.ts";
 import { generate } from "../lib/codegen/generate.ts";
-import { tablesOfKernels } from "../lib/codegen/tables.ts";
+import { foreachTables } from "../lib/codegen/foreach_tables.ts";
 import { contiguousMeta } from "../lib/graph/meta.ts";
 import { gathered } from "../lib/inductor/gathered.ts";
 import type { Kernel, LoopKernel, Program } from "../lib/loops/ir.ts";
@@ -91,7 +91,7 @@ function groupsOf(kernels: readonly Kernel[], offsets: readonly (number | null)[
     kernels,
     ...(after === undefined ? {} : { guard: { flag: 0, after } }),
   };
-  return runTogether(tablesOfKernels(program, nativeTarget).kernels).map(({ length }) => length);
+  return runTogether(foreachTables(program, nativeTarget).kernels).map(({ length }) => length);
 }
 
 Deno.test("kernels that depend on each other are no table", () => {

@@ -50,7 +50,7 @@ interface Case {
   /** Whether hidden columns are left out. */
   readonly hides?: boolean;
   /** Operands that blocks read by columns, which are copied once; undefined: however many. */
-  readonly turned?: number;
+  readonly transposed?: number;
 }
 
 const CASES: Readonly<Record<string, Case>> = {
@@ -69,7 +69,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "a causal mask": {
     build: (o, q, k, v) => [o.scaledDotProductAttention(q, k, v, null, 0, true)],
-    turned: 1,
+    transposed: 1,
     blocks: 3,
     locals: 1,
     hides: true,
@@ -121,7 +121,7 @@ const CASES: Readonly<Record<string, Case>> = {
       const x = scores(o, q, k);
       return [attend(o, x, v), x];
     },
-    turned: 0,
+    transposed: 0,
     blocks: 0,
     locals: 0,
   },
@@ -135,7 +135,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "gradients": {
     build: (o, q, k, v, g) => gradients(o, [q, k, v, g]),
-    turned: 2,
+    transposed: 2,
     blocks: 6,
     locals: 2,
   },
@@ -149,7 +149,7 @@ const CASES: Readonly<Record<string, Case>> = {
     build: (o, q, k, v, g) => gradients(o, [q, k, v, g]),
     shape: [1, 70, 12],
     keys: [1, 300, 12],
-    turned: 0,
+    transposed: 0,
     blocks: 6,
     locals: 2,
   },
@@ -223,11 +223,11 @@ for (const [name, each] of Object.entries(CASES)) {
   Deno.test(`row blocks: ${name}`, () => {
     const { before, after, results } = made(each);
     const blocks = after.kernels.filter((kernel) => kernel.blocks);
-    const turned = after.kernels.filter((kernel) => kernel.name === "turned_columns").length;
-    assertEquals([blocks.length, locals(after), turned], [
+    const transposed = after.kernels.filter((kernel) => kernel.name === "transposed_columns").length;
+    assertEquals([blocks.length, locals(after), transposed], [
       each.blocks,
       each.locals,
-      each.turned ?? turned,
+      each.transposed ?? transposed,
     ]);
     const [first] = blocks, columns = first?.kind === "extern" ? first.outputs[0]?.shape.at(-1) : undefined;
     assertEquals(typeof columns === "object", each.hides ?? false);
@@ -273,8 +273,8 @@ Deno.test("row blocks: as many heads as a call brings", () => {
   const { program } = compiled(
     traced([shape, shape, shape], (o, [q, k, v]) => q && k && v ? [attend(o, scores(o, q, k), v)] : []),
   );
-  const { kernels } = generate(program, nativeTarget), [turned, first] = kernels;
-  assertEquals([kernels.length, turned?.name], [4, "turned_columns"]);
+  const { kernels } = generate(program, nativeTarget), [transposed, first] = kernels;
+  assertEquals([kernels.length, transposed?.name], [4, "transposed_columns"]);
   assertEquals(first?.blocks?.axes.map(({ size }) => size), [heads, 4]);
 });
 
@@ -331,7 +331,7 @@ Deno.test("row blocks: a kernel in between that overwrites what a product reads 
       { ...program, buffers, kernels: program.kernels.toSpliced(at, 0, between) },
       nativeTarget,
     );
-    const own = kernels.filter(({ name }) => name !== "turned_columns");
+    const own = kernels.filter(({ name }) => name !== "transposed_columns");
     return [own.filter(({ blocks }) => blocks).length, own.findIndex(({ name }) => name === "between")];
   };
   const values: Build = (o, q, k, v) => [attend(o, scores(o, q, k), v)];

@@ -6,7 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import { initWebGpu } from "../backends/webgpu/device.ts";
 import { webGpuTarget } from "../backends/webgpu/target.ts";
 import { generate } from "../lib/codegen/generate.ts";
-import { foursIn } from "../lib/codegen/fours.ts";
+import { vec4LoopsIn } from "../lib/codegen/vec4.ts";
 import type { Axis, BufferRole, Program, Reduction, Statement } from "../lib/loops/ir.ts";
 import { axesOf, loopOver, storeOf } from "../lib/loops/nest.ts";
 import { accessesOf } from "../lib/loops/uses.ts";
@@ -126,7 +126,7 @@ test("transposed reads are made by squares of four by four", () => {
       "innermost",
     );
     const [kernel] = generate(program, target).kernels;
-    assertEquals(kernel?.kind === "loops" && foursIn(kernel.body).length, found, `${shape}`);
+    assertEquals(kernel?.kind === "loops" && vec4LoopsIn(kernel.body).length, found, `${shape}`);
     check(program, [wholes(rows * columns), wholes(rows * columns), wholes(columns)]);
   }
 });

@@ -7,7 +7,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { type DType, type HostArray, REAL_DTYPES } from "../lib/base/dtype.ts";
 import type { Body } from "../lib/loops/body.ts";
-import { foursIn } from "../lib/codegen/fours.ts";
+import { vec4LoopsIn } from "../lib/codegen/vec4.ts";
 import { generate } from "../lib/codegen/generate.ts";
 import type { BufferDecl, Kernel, Program, Statement } from "../lib/loops/ir.ts";
 import { resultType, SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
@@ -479,7 +479,7 @@ test("invocations share rows and columns out, of which several are run side by s
       const [kernel] = generate(program, target).kernels;
       assert(kernel?.kind === "loops");
       const { workgroup, points, body } = kernel;
-      assertEquals([workgroup, points, foursIn(body).length > 0], [...found]);
+      assertEquals([workgroup, points, vec4LoopsIn(body).length > 0], [...found]);
       check(program, [Float32Array.from({ length: shape[0] * shape[1] }, (_, i) => i * 31 % 97)], 0);
     }
   }

@@ -13,7 +13,7 @@ export const nativeTarget: Target = {
   grid: null,
   blockBytes: 1 << 19,
   rowsInPlace: 128,
-  unfolds: false,
+  im2col: false,
   kernelBuffers: Infinity,
   tables: true,
   integers: 64,

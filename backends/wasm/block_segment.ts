@@ -5,7 +5,7 @@
  */
 import { itemSize } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
-import { axisOf } from "../../lib/codegen/cut_loop.ts";
+import { axisOf } from "../../lib/codegen/strip_mining.ts";
 import { boundsWithin } from "../../lib/codegen/index_bounds.ts";
 import type { Blocks, BufferView, ExternKernel, Kernel } from "../../lib/loops/ir.ts";
 import { wrapLoops } from "../../lib/loops/nest.ts";

@@ -17,7 +17,7 @@ export function wasmTarget(sizeLimit: number): Target {
     grid: null,
     blockBytes: 1 << 19,
     rowsInPlace: 0,
-    unfolds: true,
+    im2col: true,
     kernelBuffers: Infinity,
     // Equal kernels are one function whatever their lengths, and calling it costs little
     tables: false,

@@ -12,11 +12,11 @@ import type {
   Program,
   Statement,
 } from "../../lib/loops/ir.ts";
-import { inFours } from "../../lib/codegen/fours.ts";
+import { vec4Grid } from "../../lib/codegen/vec4.ts";
 import { loopOver } from "../../lib/loops/nest.ts";
 import { accessesOf } from "../../lib/loops/uses.ts";
 import { ceilDiv, product } from "../../lib/sym/expr.ts";
-import type { FourNest } from "./fours.ts";
+import type { FourNest } from "./vec4.ts";
 import { printElement } from "./nests.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
 import { finished, openMain, POINT, type Shader } from "./print/entry.ts";
@@ -72,7 +72,7 @@ export function printAttention(
 /** Returns the loop that finishes four rows at once, if everything kept of them is adjacent. */
 function fourRowsOf({ row, finish }: AttentionWeights, { shape }: BufferView): FourNest | undefined {
   const size = shape.at(-2) ?? 1, loop = loopOver({ symbol: row, size }, finish.body);
-  return isWhole(size, 4) ? inFours([{ ...loop, vector: true }], finish.body, []) : undefined;
+  return isWhole(size, 4) ? vec4Grid([{ ...loop, vector: true }], finish.body, []) : undefined;
 }
 
 /** A read of a buffer, for the kernel's list of bindings. */

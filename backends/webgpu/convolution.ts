@@ -12,7 +12,7 @@ import { finished, type Shader } from "./print/entry.ts";
 import { registerType } from "./print/scalar.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { printElement } from "./nests.ts";
-import { foursOf, printFours } from "./fours.ts";
+import { foursOf, printFours } from "./vec4.ts";
 import { type ConvolutionOp, liesByTaps, vectorsOf, vectorsOfPatch } from "./image_vectors.ts";
 import {
   FEW_ROWS,

@@ -6,7 +6,7 @@ import { InternalError } from "../../lib/base/errors.ts";
 import type { BufferView, ExternKernel } from "../../lib/loops/ir.ts";
 import { phasesOf } from "../../lib/codegen/product_sizes.ts";
 import { type Dim, mul, product } from "../../lib/sym/expr.ts";
-import type { Fours } from "./fours.ts";
+import type { Fours } from "./vec4.ts";
 import type { ConvolutionOp } from "./image_vectors.ts";
 import type { PatchJob } from "./patches.ts";
 import { type Axis, Phases, size } from "./phases.ts";

@@ -5,7 +5,7 @@
 import { phasesOf } from "../../lib/codegen/product_sizes.ts";
 import type { BufferView, ConvGeometry, ExternKernel, ExternOp, Program } from "../../lib/loops/ir.ts";
 import { mul, product } from "../../lib/sym/expr.ts";
-import { isOfFours } from "./fours.ts";
+import { isOfFours } from "./vec4.ts";
 import { size } from "./phases.ts";
 
 /** The calls that are convolutions. */

@@ -11,7 +11,7 @@ import type { Placement } from "./print/bindings.ts";
 import { elementOf, printElement } from "./nests.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { registerType } from "./print/scalar.ts";
-import { foursOf, printFours, vectorDimension } from "./fours.ts";
+import { foursOf, printFours, vectorDimension } from "./vec4.ts";
 import { tilesOf, tileThreads } from "./target.ts";
 import type { TileOperand } from "./tile_product.ts";
 import { printTiles } from "./tiles.ts";

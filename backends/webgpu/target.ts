@@ -316,7 +316,7 @@ export function webGpuTarget(
     },
     blockBytes: 0,
     rowsInPlace: 0,
-    unfolds: false,
+    im2col: false,
     kernelBuffers,
     tables: false,
     integers: 32,

@@ -9,8 +9,8 @@ import { hintOf } from "../sym/decide.ts";
 import type { AttentionWeights, BufferDecl, ExternKernel, Program, ValueId } from "../loops/ir.ts";
 import { Mentions, usesOf } from "../loops/uses.ts";
 import { laidOut } from "./arena.ts";
-import { axisOf } from "./cut_loop.ts";
-import { hidesColumns } from "./hidden_columns.ts";
+import { axisOf } from "./strip_mining.ts";
+import { masksColumns } from "./masked_columns.ts";
 import { chainFrom, type Found, withChain } from "./row_chain.ts";
 import type { RowBlock } from "./row_form.ts";
 import { RowValues } from "./row_values.ts";
@@ -93,7 +93,7 @@ function fusedChain(
       key,
       product,
       block,
-      causal: hidesColumns({ chain, scores, isLocal }, { steps: at + 1, rows: block }),
+      causal: masksColumns({ chain, scores, isLocal }, { steps: at + 1, rows: block }),
     },
   };
 }

@@ -19,8 +19,8 @@ import type {
 } from "../loops/ir.ts";
 import { Mentions, usesOf } from "../loops/uses.ts";
 import { laidOut } from "./arena.ts";
-import { axisOf } from "./cut_loop.ts";
-import { hidesColumns } from "./hidden_columns.ts";
+import { axisOf } from "./strip_mining.ts";
+import { masksColumns } from "./masked_columns.ts";
 import { chainFrom, type Found, withChain } from "./row_chain.ts";
 import { flipped, type RowBlock } from "./row_form.ts";
 import { RowValues } from "./row_values.ts";
@@ -137,7 +137,7 @@ function fusedChain(
     written.add(out.buffer);
   }
   if (values.reductions.length > 0 || values.stores.length > 0 || results.length === 0) return undefined;
-  const causal = hidesColumns(found, { steps: chain.steps.length, rows: CAUSAL });
+  const causal = masksColumns(found, { steps: chain.steps.length, rows: CAUSAL });
   const setting: Setting = { found, grid, keeps, products, values, matrix, causal };
   const kept = keptOf(results, setting);
   const groups = grouped(results.filter((each) => each !== kept));

@@ -10,7 +10,7 @@ import type { Loop, Program, Reduction, Statement, ValueId } from "../loops/ir.t
 import { loopOver } from "../loops/nest.ts";
 import { allOf } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
-import { cutLoop, isFixed } from "./cut_loop.ts";
+import { isFixed, stripMine } from "./strip_mining.ts";
 
 /** Number of elements that are added without further loops: 256 in each of 16 lanes. */
 const LONG = 4096;
@@ -75,7 +75,7 @@ function inBlocks(loop: Loop, fresh: () => ValueId): Loop {
 /** Nests loops over parts of decreasing length, and a loop over the elements of the smallest. */
 function split(loop: Loop, [part, ...smaller]: readonly number[], fresh: () => ValueId): Loop {
   if (part === undefined) return loop;
-  const { reductions } = loop, { axis, part: block } = cutLoop(loop, part);
+  const { reductions } = loop, { axis, part: block } = stripMine(loop, part);
   const partial = reductions.map((r): Reduction => ({ ...r, id: fresh() }));
   return loopOver(axis, [split({ ...block, reductions: partial }, smaller, fresh)], {
     order: "reduction",

@@ -8,7 +8,7 @@ import { boundsOf, type Dim, floorDiv, max, mul } from "../sym/expr.ts";
 import { isPosition } from "../loops/ir.ts";
 import type { Loop, LoopKernel, Program } from "../loops/ir.ts";
 import { collides } from "../loops/uses.ts";
-import { isFixed, lengthOf } from "./cut_loop.ts";
+import { isFixed, lengthOf } from "./strip_mining.ts";
 import { type CutReduction, inTwo } from "./grid_reductions.ts";
 import { replaceWithTemporaries } from "./kernels.ts";
 

@@ -7,11 +7,11 @@ import { type Dim, floorDiv, mod, mul } from "../sym/expr.ts";
 import { substituteIndices } from "../loops/nest.ts";
 import type { Program, Reduction, Statement } from "../loops/ir.ts";
 import { isPosition } from "../loops/ir.ts";
-import { axisOf, isFixed } from "./cut_loop.ts";
+import { axisOf, isFixed } from "./strip_mining.ts";
 import { sharesColumns, sharesRows } from "./grid.ts";
 import { replaceKernels } from "./kernels.ts";
 import { inLoops, nestOf } from "./nests.ts";
-import { isPure } from "./separate.ts";
+import { isPure } from "./loop_fission.ts";
 import type { Target } from "./target.ts";
 
 /** Flattens the loops of a program that workgroups share. */

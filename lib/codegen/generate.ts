@@ -14,14 +14,14 @@ import { fusedGradients } from "./attention_gradients.ts";
 import { blockedSums } from "./blocked_sums.ts";
 import { chunkedReductions } from "./chunked_reductions.ts";
 import { expandConversions } from "./conversions.ts";
-import { cutMasks, cutOutermost } from "./cut_masks.ts";
-import { fewRows } from "./few_rows.ts";
+import { splitIndexSets, splitOutermost } from "./index_set_splitting.ts";
+import { rowFission } from "./row_fission.ts";
 import { flatLoops } from "./flat_loops.ts";
 import { gridReductions } from "./grid_reductions.ts";
 import { gridScans } from "./grid_scans.ts";
 import { type Rewrite, rewriteNests } from "./kernels.ts";
 import { joinScalars } from "./joined_scalars.ts";
-import { keptRows } from "./kept_rows.ts";
+import { persistentRows } from "./persistent_rows.ts";
 import { libraryCalls } from "./library_calls.ts";
 import { runsOfLanes } from "./lanes.ts";
 import { narrowIntegers } from "./narrow.ts";
@@ -31,15 +31,15 @@ import { mapToGrid } from "./grid.ts";
 import { attachPrologues } from "./prologues.ts";
 import { packedFilters } from "./packed_filters.ts";
 import { blocksOfRows } from "./row_blocks.ts";
-import { separateLoops } from "./separate.ts";
+import { loopFission } from "./loop_fission.ts";
 import { expandSmallSums } from "./small_sums.ts";
 import { splitProducts } from "./split_products.ts";
-import { streamedResults } from "./streamed_results.ts";
-import { tablesOfKernels } from "./tables.ts";
+import { streamingStores } from "./streaming_stores.ts";
+import { foreachTables } from "./foreach_tables.ts";
 import { mapToThreads } from "./threads.ts";
-import { turnedOperands } from "./turned_operands.ts";
-import { turnedTiles } from "./turned_tiles.ts";
-import { unfoldedConvolutions } from "./unfolded.ts";
+import { transposedOperands } from "./transposed_operands.ts";
+import { transposedTiles } from "./transposed_tiles.ts";
+import { im2colConvolutions } from "./im2col.ts";
 import { vectorise, vectoriseEpilogue } from "./vectorise.ts";
 import { windowsOfBuffers } from "./windows.ts";
 
@@ -61,11 +61,11 @@ export const PASSES: readonly Pass[] = [
   { name: "prologues", applies: () => true, run: attachPrologues },
   { name: "packed_filters", applies: ({ grid }) => grid !== null, run: packedFilters },
   { name: "split_products", applies: ({ grid }) => grid !== null, run: splitProducts },
-  { name: "turned_operands", applies: ({ rowsInPlace }) => rowsInPlace > 0, run: turnedOperands },
-  { name: "cut_outermost", applies: ({ runs }) => runs, run: perNest(cutOutermost) },
-  { name: "separate", applies: () => true, run: separateLoops },
+  { name: "transposed_operands", applies: ({ rowsInPlace }) => rowsInPlace > 0, run: transposedOperands },
+  { name: "outermost_splitting", applies: ({ runs }) => runs, run: perNest(splitOutermost) },
+  { name: "loop_fission", applies: () => true, run: loopFission },
   { name: "flat_loops", applies: ({ grid }) => grid !== null, run: flatLoops },
-  { name: "few_rows", applies: ({ grid }) => grid !== null, run: fewRows },
+  { name: "row_fission", applies: ({ grid }) => grid !== null, run: rowFission },
   { name: "grid_reductions", applies: ({ grid }) => grid !== null, run: gridReductions },
   { name: "grid_scans", applies: ({ grid }) => grid !== null, run: gridScans },
   { name: "blocked_sums", applies: ({ lanes }) => lanes, run: perNest(blockedSums) },
@@ -79,16 +79,16 @@ export const PASSES: readonly Pass[] = [
   { name: "narrow", applies: () => true, run: narrowIntegers },
   { name: "conversions", applies: () => true, run: perNest(expandConversions, expandConversions) },
   { name: "row_blocks", applies: ({ blockBytes }) => blockBytes > 0, run: blocksOfRows },
-  { name: "unfolded", applies: ({ unfolds }) => unfolds, run: unfoldedConvolutions },
-  { name: "cut_masks", applies: ({ runs }) => runs, run: perNest(cutMasks) },
-  { name: "turned_tiles", applies: ({ runs }) => runs, run: turnedTiles },
+  { name: "im2col", applies: ({ im2col }) => im2col, run: im2colConvolutions },
+  { name: "index_set_splitting", applies: ({ runs }) => runs, run: perNest(splitIndexSets) },
+  { name: "transposed_tiles", applies: ({ runs }) => runs, run: transposedTiles },
   { name: "threads", applies: ({ threads }) => threads !== "none", run: mapToThreads },
   { name: "lanes", applies: ({ runs }) => runs, run: runsOfLanes },
   { name: "grid", applies: ({ grid }) => grid !== null, run: mapToGrid },
-  { name: "kept_rows", applies: ({ grid }) => grid !== null, run: keptRows },
+  { name: "persistent_rows", applies: ({ grid }) => grid !== null, run: persistentRows },
   { name: "windows", applies: () => true, run: windowsOfBuffers },
-  { name: "tables", applies: ({ tables }) => tables, run: tablesOfKernels },
-  { name: "streamed_results", applies: ({ streams }) => streams, run: streamedResults },
+  { name: "foreach_tables", applies: ({ tables }) => tables, run: foreachTables },
+  { name: "streaming_stores", applies: ({ streams }) => streams, run: streamingStores },
 ];
 
 /**

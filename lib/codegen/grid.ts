@@ -9,11 +9,11 @@ import type { BufferDecl, Loop, LoopKernel, Program, Statement } from "../loops/
 import { coefficientOf } from "../loops/nest.ts";
 import { isShareable } from "../loops/scans.ts";
 import { accessesOf, allOf, storedBuffers } from "../loops/uses.ts";
-import { inFours, reducedInFours, sharedInFours } from "./fours.ts";
+import { vec4Grid, vec4Reductions, vec4Shared } from "./vec4.ts";
 import { localsIn, type MakeLocal, replaceKernels } from "./kernels.ts";
 import { type Nest, nestOf } from "./nests.ts";
 import type { Grid, Target } from "./target.ts";
-import { inSquares } from "./turned_fours.ts";
+import { transposedVec4 } from "./transposed_vec4.ts";
 import { sharedLengths, type Workgroup, workgroupOfColumns, workgroupOfRows } from "./workgroups.ts";
 
 /** Maps the kernels of a program to grids. */
@@ -37,16 +37,16 @@ function mapped(kernel: LoopKernel, { buffers, grid, local }: Setting): LoopKern
   const nest = nestOf(kernel.body.map(relaxed)), { body } = nest;
   const loops = sharesRows(nest, grid) ? nest.loops : alongMost(nest);
   const fours = grid.vectors
-    ? inFours(loops, body, buffers) ?? inSquares({ loops, body }, buffers, local)
+    ? vec4Grid(loops, body, buffers) ?? transposedVec4({ loops, body }, buffers, local)
     : undefined;
   if (fours) return { ...kernel, body: gridOf(fours.loops, fours.body) };
   if (!sharesRows({ loops, body }, grid)) {
     const columns = sharesColumns({ loops, body }, grid);
     if (!columns) return { ...kernel, body: gridOf(loops, body) };
     const plain = fastLast(loops).map((loop) => ({ ...loop, vector: false }));
-    return { ...kernel, ...columns, body: gridOf(plain, reducedInFours(body.map(shared))) };
+    return { ...kernel, ...columns, body: gridOf(plain, vec4Reductions(body.map(shared))) };
   }
-  const point = body.map(shared), row = grid.vectors ? sharedInFours(point, buffers) : point;
+  const point = body.map(shared), row = grid.vectors ? vec4Shared(point, buffers) : point;
   return { ...kernel, ...workgroupOfRows(loops, row, grid), body: gridOf(loops, row) };
 }
 

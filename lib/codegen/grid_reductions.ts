@@ -10,7 +10,7 @@ import { isPosition } from "../loops/ir.ts";
 import { loopOver, storeOf } from "../loops/nest.ts";
 import { usesOf } from "../loops/uses.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
-import { axisOf, cutLoop } from "./cut_loop.ts";
+import { axisOf, stripMine } from "./strip_mining.ts";
 import { sharesColumns } from "./grid.ts";
 import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
 import { inLoops, type Nest } from "./nests.ts";
@@ -132,7 +132,7 @@ export function inTwo(
   const types = valueTypes(kernel.body);
   let next = nextId(kernel.body);
   const fresh = () => next++;
-  const { axis: part, part: cut } = cutLoop(loop, length, given), parts = part.size;
+  const { axis: part, part: cut } = stripMine(loop, length, given), parts = part.size;
   const again = axisOf("q", parts);
   const count = product(around.map(({ axis }) => axis.size));
   const place = around.reduce<Dim>((at, { axis }) => add(mul(at, axis.size), axis.symbol), 0);

@@ -10,7 +10,7 @@ import { loopOver, storeOf } from "../loops/nest.ts";
 import { scansOf } from "../loops/scans.ts";
 import { usesOf } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
-import { axisOf, cutLoop } from "./cut_loop.ts";
+import { axisOf, stripMine } from "./strip_mining.ts";
 import { evenParts } from "./grid_reductions.ts";
 import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
 import { inLoops, nestOf } from "./nests.ts";
@@ -43,7 +43,8 @@ function inThree(kernel: LoopKernel, grid: Grid, temporary: MakeTemporary): read
     : Math.min(grid.groups / results, hintOf(length) / LEAST.row);
   const parts = evenParts(length, Math.floor(wanted));
   if (parts < 2) return undefined;
-  const { axis: part, part: cut } = cutLoop(loop, ceilDiv(length, parts), parts), again = axisOf("q", parts);
+  const { axis: part, part: cut } = stripMine(loop, ceilDiv(length, parts), parts),
+    again = axisOf("q", parts);
   const place = around.reduce<Dim>((at, { axis }) => add(mul(at, axis.size), axis.symbol), 0);
   const at = (p: Dim): Dim => isColumn ? add(mul(p, count), place) : add(mul(place, parts), p);
   let next = nextId(kernel.body);

@@ -6,7 +6,7 @@
 import type { Kernel, LoopKernel, Program, ValueId } from "../loops/ir.ts";
 import { indirect, usesOf } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
-import { copied, type Renaming } from "./copied.ts";
+import { cloneStatement, type Renaming } from "./clone_statements.ts";
 import type { Target } from "./target.ts";
 
 /** Drivers take the longer to compile a kernel, the larger it is. */
@@ -52,7 +52,7 @@ function together(one: LoopKernel, other: LoopKernel): LoopKernel {
   const names: Renaming = { use: later, define: later, replace: (symbol) => symbol };
   return {
     ...one,
-    body: [...one.body, ...other.body.map((s) => copied(s, names))],
+    body: [...one.body, ...other.body.map((s) => cloneStatement(s, names))],
     origins: [...new Set([...one.origins, ...other.origins])],
     given: [...one.given ?? [], ...other.given ?? []],
   };

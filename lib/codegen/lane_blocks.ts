@@ -18,11 +18,11 @@ import {
 } from "../loops/ir.ts";
 import { loopOver, storeOf } from "../loops/nest.ts";
 import { LANES, neutralOf } from "../loops/reductions.ts";
-import { copied } from "./copied.ts";
-import { axisOf } from "./cut_loop.ts";
+import { cloneStatement } from "./clone_statements.ts";
+import { axisOf } from "./strip_mining.ts";
 import type { LaneForm } from "./lane_forms.ts";
 import type { Advance, Item } from "./lane_runs.ts";
-import { StatementList } from "./written.ts";
+import { StatementList } from "./statement_list.ts";
 
 /** Lanes of a block. */
 const BLOCK = 16 * LANES;
@@ -242,7 +242,7 @@ class Run {
       return id;
     };
     const replace = (symbol: Sym): Dim => symbol === axis ? lane : symbol;
-    this.body.push(copied(s, { use: (id) => this.use(id), define, replace }));
+    this.body.push(cloneStatement(s, { use: (id) => this.use(id), define, replace }));
     const array = s.kind === "store" || s.kind === "loop" ? undefined : arrays.get(s.id);
     if (array !== undefined && s.kind !== "store" && s.kind !== "loop") this.store(array, s.id);
   }

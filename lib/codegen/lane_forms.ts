@@ -2,7 +2,7 @@
  * Classifies how a vector loop runs in lanes; lanes.ts turns each form into straight runs, folds and blocks.
  * Invariant: every form produces the same bits: reductions keep 16 partial results, element i in number i mod 16.
  */
-import { addsApart } from "./added_apart.ts";
+import { storesDisjointly } from "./disjoint_sums.ts";
 import type { DType } from "../base/dtype.ts";
 import {
   type BufferId,
@@ -47,7 +47,7 @@ export type LaneForm =
 export function laneForm(loop: Loop, dtypeOf: (buffer: BufferId) => DType): LaneForm {
   const { body, reductions } = loop;
   const nested = body.some((s) => s.kind === "loop");
-  const adds = collides(body) && (nested || reductions.length > 0 || !addsApart(loop));
+  const adds = collides(body) && (nested || reductions.length > 0 || !storesDisjointly(loop));
   if (!loop.vector || loop.carried.length > 0 || masksLoops(body) || adds) return { kind: "scalar" };
   const direct = new Map(
     reductions.flatMap((r) => {

@@ -11,7 +11,7 @@ import type { BufferDecl, BufferId, Fold, Loop, Program, Statement } from "../lo
 import { rewriteAlike } from "../loops/likeness.ts";
 import { LANES } from "../loops/reductions.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
-import { axisOf } from "./cut_loop.ts";
+import { axisOf } from "./strip_mining.ts";
 import { rewriteNests } from "./kernels.ts";
 import { inBlocks, type LaneRoom } from "./lane_blocks.ts";
 import { type LaneForm, laneForm } from "./lane_forms.ts";

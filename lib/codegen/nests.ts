@@ -1,6 +1,6 @@
 /** Nests of parallel loops around the whole body of a kernel. */
 import type { Loop, Statement } from "../loops/ir.ts";
-import { isPure } from "./separate.ts";
+import { isPure } from "./loop_fission.ts";
 
 /** The parallel loops around everything, and the body of each of their points. */
 export interface Nest {

@@ -13,8 +13,8 @@ import { add, type Dim, floorDiv, min, mul, sub } from "../sym/expr.ts";
 import type { Blocks, BufferDecl, BufferId, Kernel, Program } from "../loops/ir.ts";
 import { Mentions } from "../loops/uses.ts";
 import { laidOut } from "./arena.ts";
-import { axisOf } from "./cut_loop.ts";
-import { hidesColumns, withoutHidden } from "./hidden_columns.ts";
+import { axisOf } from "./strip_mining.ts";
+import { masksColumns, withoutMaskedColumns } from "./masked_columns.ts";
 import type { MakeTemporary } from "./kernels.ts";
 import {
   type Chain,
@@ -28,7 +28,7 @@ import {
 import { matrixOf, type RowBlock } from "./row_form.ts";
 import { groupsOf, sumsOf } from "./row_sums.ts";
 import type { Target } from "./target.ts";
-import { turnedColumns } from "./turned_columns.ts";
+import { transposedColumns } from "./transposed_columns.ts";
 
 /**
  * Minimum number of rows that are worth fusing; of rows that make blocks for many threads; of rows of a block if sizes
@@ -77,8 +77,8 @@ function blocksFrom(
   if (!found) return undefined;
   const { chain, scores, isLocal } = found;
   const rows = isLocal(scores.buffer) ? rowsOfBlock(found, blockBytes) : 0;
-  const turns = rows <= rowsInPlace && Math.ceil(hintOf(chain.space.rows) / rows) >= MANY_BLOCKS;
-  const made = rows < LEAST_ROWS ? undefined : inBlocks(chain, { rows, turns, scores, isLocal });
+  const transposes = rows <= rowsInPlace && Math.ceil(hintOf(chain.space.rows) / rows) >= MANY_BLOCKS;
+  const made = rows < LEAST_ROWS ? undefined : inBlocks(chain, { rows, transposes, scores, isLocal });
   if (!made) return undefined;
   const buffers = [...program.buffers, ...made.partial];
   for (const [id, width] of chain.widths) {
@@ -102,7 +102,7 @@ function rowsOfBlock(found: Found, blockBytes: number): number {
   let rows = 2 ** Math.floor(Math.log2(blockBytes / bytes));
   const all = hintOf(space.rows), batch = hintOf(space.batch);
   while (rows > FEW_ROWS && batch * Math.ceil(all / rows) < BUSY) rows /= 2;
-  const hides = hidesColumns(found, { steps: chain.steps.length, rows: FEW_ROWS });
+  const hides = masksColumns(found, { steps: chain.steps.length, rows: FEW_ROWS });
   while (hides && rows > FEW_ROWS && all < CAUSAL_BLOCKS * rows) rows /= 2;
   return typeof space.rows === "number" ? Math.min(rows, space.rows) : rows;
 }
@@ -116,10 +116,10 @@ interface InBlocks {
 /** The steps on blocks of this many rows; undefined if there is only one block. */
 function inBlocks(
   chain: Chain,
-  { rows, turns, scores: { columns, work }, isLocal }: {
+  { rows, transposes, scores: { columns, work }, isLocal }: {
     readonly rows: number;
     /** Whether operands that blocks read by columns are copied. */
-    readonly turns: boolean;
+    readonly transposes: boolean;
     readonly scores: Scores;
     readonly isLocal: (buffer: BufferId) => boolean;
   },
@@ -157,12 +157,12 @@ function inBlocks(
     if (kernel.kind !== "extern" || given?.kind !== "extern") return kernel;
     if (sum) return { ...kernel, outputs: [matrixOf(sum.viewOf(groups.axis.symbol), block)] };
     const [, columns] = given.inputs, dtype = program.buffers[columns?.buffer ?? -1]?.dtype;
-    const turned = turns && columns && dtype && turnedColumns(columns, { dtype, temporary });
-    if (!turned) return kernel;
-    copies.push(turned.copy);
-    return { ...kernel, inputs: kernel.inputs.with(1, matrixOf(turned.view, block)) };
+    const transposed = transposes && columns && dtype && transposedColumns(columns, { dtype, temporary });
+    if (!transposed) return kernel;
+    copies.push(transposed.copy);
+    return { ...kernel, inputs: kernel.inputs.with(1, matrixOf(transposed.view, block)) };
   });
-  const end = add(first, rows), seen = withoutHidden(kernels, { end, columns, isLocal });
+  const end = add(first, rows), seen = withoutMaskedColumns(kernels, { end, columns, isLocal });
   const order = adds ? { inOrder: groups.inOrder } : seen === kernels ? {} : { uneven: true };
   const blocks: Blocks = { axes, work, ...order };
   return {

@@ -18,8 +18,8 @@ import {
 import type { Axis, BufferId, BufferView, ExternKernel, Kernel, LoopKernel, Statement } from "../loops/ir.ts";
 import { coefficientOf, loopOver, substituteIndices } from "../loops/nest.ts";
 import { accessesOf } from "../loops/uses.ts";
-import { axisOf } from "./cut_loop.ts";
-import { isPure } from "./separate.ts";
+import { axisOf } from "./strip_mining.ts";
+import { isPure } from "./loop_fission.ts";
 
 /** The rows of a batch of matrices. */
 export interface RowSpace {

@@ -6,7 +6,7 @@ import type { DType } from "../base/dtype.ts";
 import { hintOf } from "../sym/decide.ts";
 import { add, ceilDiv, type Dim, max, min, mul, product, sub } from "../sym/expr.ts";
 import type { Axis, BufferView, Kernel } from "../loops/ir.ts";
-import { axisOf } from "./cut_loop.ts";
+import { axisOf } from "./strip_mining.ts";
 import { type MakeTemporary, rowMajor } from "./kernels.ts";
 import { pointwise } from "./vectorise.ts";
 

@@ -6,7 +6,7 @@
 import { add, type Dim, freeSymbols, mul, substitute, type Sym } from "../sym/expr.ts";
 import type { BufferId, Loop, Piece, ReductionOp, Statement, ValueId } from "../loops/ir.ts";
 import { indirect, valuesOf } from "../loops/uses.ts";
-import { copied } from "./copied.ts";
+import { cloneStatement } from "./clone_statements.ts";
 import { isSame } from "./row_form.ts";
 
 /** A statement that computes a value, alone. */
@@ -187,7 +187,7 @@ export class RowValues {
       return indirect(s.index).length === 0 ? { ...s, index: at(s.index) } : undefined;
     }
     if (valuesOf(s).some((id) => !names.has(id))) return undefined;
-    return copied(s, { use: of, define: (id) => id, replace: (symbol) => symbol });
+    return cloneStatement(s, { use: of, define: (id) => id, replace: (symbol) => symbol });
   }
 
   #textOf(s: Plain): string {

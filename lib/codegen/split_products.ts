@@ -12,7 +12,7 @@ import { usesOf } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
 import { nestOf } from "./nests.ts";
 import { productSizes } from "./product_sizes.ts";
-import { axisOf } from "./cut_loop.ts";
+import { axisOf } from "./strip_mining.ts";
 import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
 import type { Grid, Target } from "./target.ts";
 

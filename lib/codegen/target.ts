@@ -113,7 +113,7 @@ export interface Target {
    */
   readonly rowsInPlace: number;
   /** Whether the library has matrix products, also on blocks, but no convolutions. */
-  readonly unfolds: boolean;
+  readonly im2col: boolean;
   /** Maximum number of buffers of one kernel. */
   readonly kernelBuffers: number;
   /** Whether adjacent kernels that do the same work on other buffers run as one function over a table of these. */

@@ -8,10 +8,10 @@ import type { Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
 import { rewriteAlike, sameOfAlike } from "../loops/likeness.ts";
 import { SCALAR_OPS } from "../loops/scalar.ts";
 import { collides } from "../loops/uses.ts";
-import { addedApart } from "./added_apart.ts";
-import { cutLoop, lengthOf } from "./cut_loop.ts";
+import { disjointSums } from "./disjoint_sums.ts";
+import { lengthOf, stripMine } from "./strip_mining.ts";
 import { replaceKernels } from "./kernels.ts";
-import { isPure } from "./separate.ts";
+import { isPure } from "./loop_fission.ts";
 import type { Target, ThreadSharing } from "./target.ts";
 
 /** Iterations of an outermost loop that keep all threads busy. */
@@ -37,7 +37,7 @@ function mapped(body: readonly Statement[], threads: ThreadSharing): readonly St
   const loop = body.at(-1), values = body.slice(0, -1);
   if (loop?.kind !== "loop" || !values.every(isPure)) return body;
   if (collides([loop])) {
-    const apart = threads === "nest" ? addedApart(loop) : undefined;
+    const apart = threads === "nest" ? disjointSums(loop) : undefined;
     return apart ? [...values, { ...apart, share: "team" }] : body;
   }
   if (loop.order !== "parallel") return body;
@@ -72,7 +72,7 @@ function sharedOut(loop: Loop): Loop {
 
 /** A vector loop as a loop over pieces of it, which threads divide. */
 function inPieces(loop: Loop): Loop {
-  const { axis, part } = cutLoop(loop, PIECE);
+  const { axis, part } = stripMine(loop, PIECE);
   return { ...loop, axis, vector: false, share: "team", body: [part] };
 }
 

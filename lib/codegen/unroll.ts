@@ -7,9 +7,9 @@ import { InternalError } from "../base/errors.ts";
 import { isPosition, type Loop, type Reduction, type Statement, type ValueId } from "../loops/ir.ts";
 import { neutralOf } from "../loops/reductions.ts";
 import { valueTypes } from "../loops/value_types.ts";
-import { copied, renaming } from "./copied.ts";
+import { cloneStatement, renaming } from "./clone_statements.ts";
 import { masksLoops } from "./vectorise.ts";
-import { type Sofar, StatementList } from "./written.ts";
+import { type Sofar, StatementList } from "./statement_list.ts";
 
 /** Unrolls the short loops inside vector loops, if that takes at most `limit` statements. */
 export function unrollShort(body: readonly Statement[], limit: number): readonly Statement[] {
@@ -64,7 +64,7 @@ class Unroller {
       const names: Names = new Map(loop.carried.map((c, i) => [c.id, carried[i] ?? c.initial]));
       const renamed = renaming(names, this.#fresh, (symbol) => symbol === loop.axis.symbol ? k : symbol);
       const at = renamed.use;
-      for (const s of body) out.push(copied(s, renamed));
+      for (const s of body) out.push(cloneStatement(s, renamed));
       for (const r of loop.reductions) {
         const value = at(r.value), before = reduced.get(r);
         const given: Sofar = r.index === undefined ? { value } : { value, index: at(r.index) };

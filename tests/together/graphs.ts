@@ -6,7 +6,7 @@ import "../inductor_test.ts";
 import "../inductor_ops_test.ts";
 import "../inductor_random_test.ts";
 import "../shape_env_test.ts";
-import "../cut_masks_test.ts";
+import "../index_set_splitting_test.ts";
 import "../long_sums_test.ts";
 import "../same_bits_test.ts";
 import "../same_order_test.ts";

@@ -5,7 +5,7 @@
  */
 import { type Dim, product } from "../../../lib/sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../../../lib/loops/ir.ts";
-import { byVectors, foursIn, storedApart } from "../../../lib/codegen/fours.ts";
+import { byVectors, storedApart, vec4LoopsIn } from "../../../lib/codegen/vec4.ts";
 import { INVOCATIONS } from "../target.ts";
 import { Bindings, type Placement } from "./bindings.ts";
 import { finished, openMain, POINT, type Shader } from "./entry.ts";
@@ -16,7 +16,7 @@ export function printKernel(kernel: LoopKernel, program: Program, placement: Pla
   const { name, body, workgroup, points } = kernel,
     threads = workgroup ?? INVOCATIONS,
     { loops, leaf } = gridOf(body);
-  const fours = foursIn(leaf), lanes = fours.length > 0 && fours.every(byVectors) ? 4 : 1;
+  const fours = vec4LoopsIn(leaf), lanes = fours.length > 0 && fours.every(byVectors) ? 4 : 1;
   const bindings = new Bindings(program, body, { placement, lanes, single: storedApart(leaf) });
   const cooperative = workgroup !== undefined;
   const writer = new ShaderWriter({ program, bindings, threads, cooperative, ...points && { points } });

@@ -21,11 +21,11 @@ import { type Scans, scansOf } from "../../../lib/loops/scans.ts";
 import { type Access, accessesOf, allOf } from "../../../lib/loops/uses.ts";
 import { valueTypes } from "../../../lib/loops/value_types.ts";
 import type { Bindings } from "./bindings.ts";
-import { isFour, neighboursOf } from "../../../lib/codegen/fours.ts";
+import { isVec4Loop, neighboursOf } from "../../../lib/codegen/vec4.ts";
 import { indexText } from "./index.ts";
 import { ShaderFunctions } from "./prelude.ts";
 import { Accumulators } from "./accumulators.ts";
-import { KeptVariables } from "./kept.ts";
+import { Registers } from "./registers.ts";
 import { castText, constantText, registerType, scalarText } from "./scalar.ts";
 
 /** The options of a writer. */
@@ -64,7 +64,7 @@ export class ShaderWriter {
   #together: boolean;
   /** Buffers that any invocation may have read since the last barrier. */
   readonly #readSince = new Set<BufferId>();
-  readonly #kept: KeptVariables;
+  readonly #registers: Registers;
   /** The condition that the current iteration is part of a scan. Absent: it always is. */
   #active: string | undefined;
   /** While an invocation processes four elements: the current one, and the values that they do not share. */
@@ -72,7 +72,7 @@ export class ShaderWriter {
 
   constructor(readonly setting: ShaderSetting) {
     this.#together = setting.cooperative;
-    this.#kept = new KeptVariables(setting.program);
+    this.#registers = new Registers(setting.program);
     this.#accumulators = new Accumulators(this, (id) => this.#numberOf(id));
     this.helpers = new ShaderFunctions(setting.exponentials);
   }
@@ -138,7 +138,7 @@ export class ShaderWriter {
     const { carried } = loop;
     for (const { id, dtype } of carried) this.#types.set(id, dtype);
     const isWhole = (buffer: BufferId) =>
-      bindings.inFours(buffer) || this.#kept.has(buffer) ||
+      bindings.inFours(buffer) || this.#registers.has(buffer) ||
       (bindings.options.lanes === 4 && isNarrow(program.buffers[buffer]?.dtype ?? "float32"));
     const taken = loop.reductions.map((r) => this.#valueType(loop, r));
     loop.reductions.forEach((r, i) => this.#accumulators.open(r, taken[i] ?? r.dtype));
@@ -177,7 +177,7 @@ export class ShaderWriter {
     const { bindings } = this.setting;
     if (s.kind === "load") {
       this.#types.set(s.id, s.dtype);
-      const text = this.#kept.nameOf(s.buffer, index) ?? bindings.loadFour(s.buffer, this.index(index));
+      const text = this.#registers.nameOf(s.buffer, index) ?? bindings.loadFour(s.buffer, this.index(index));
       this.line(`let w${this.#numberOf(s.id)} = ${text};`);
       for (const [lane, part] of ["x", "y", "z", "w"].entries()) {
         this.line(`let v${this.#numberOf(s.id)}_${lane} = w${this.#numberOf(s.id)}.${part};`);
@@ -185,7 +185,7 @@ export class ShaderWriter {
       return;
     }
     const elements = this.#variables(s.value, varying),
-      kept = this.#kept.storeFour(s.buffer, index, elements);
+      kept = this.#registers.storeFour(s.buffer, index, elements);
     this.line(kept ?? this.#guarded(bindings.storeFour(s.buffer, this.index(index), elements)));
   }
 
@@ -253,7 +253,7 @@ export class ShaderWriter {
           `select(${this.#value(s.otherwise)}, ${this.#value(s.then)}, ${this.#value(s.condition)})`,
         );
       case "load": {
-        const kept = this.#kept.load(s.buffer, s.index);
+        const kept = this.#registers.load(s.buffer, s.index);
         if (kept) return this.#let(s.id, s.dtype, kept);
         this.#readSince.add(this.setting.bindings.ownerOf(s.buffer));
         return this.#let(
@@ -263,7 +263,7 @@ export class ShaderWriter {
         );
       }
       case "store": {
-        const kept = this.#kept.nameOf(s.buffer, s.index);
+        const kept = this.#registers.nameOf(s.buffer, s.index);
         if (kept) return this.line(`${kept} = ${this.#value(s.value)};`);
         if (this.#together) this.#meetBefore([s]);
         const text = this.setting.bindings.store(s.buffer, this.index(s.index), {
@@ -316,14 +316,14 @@ export class ShaderWriter {
   /** Slower invocations still read what faster ones would overwrite */
   #meetBefore(body: readonly Statement[]): void {
     const { bindings } = this.setting;
-    const written = buffersOf(body, "store").filter((id) => !this.#kept.has(id));
+    const written = buffersOf(body, "store").filter((id) => !this.#registers.has(id));
     if (written.some((id) => this.#readSince.has(bindings.ownerOf(id)))) {
       this.#barrier();
     }
   }
 
   #loop(loop: Loop): void {
-    if (isFour(loop)) {
+    if (isVec4Loop(loop)) {
       this.four(loop);
       return;
     }
@@ -390,7 +390,7 @@ export class ShaderWriter {
     const counter = this.counter(axis.symbol), size = this.index(axis.size);
     const [start, step] = share === "team" ? ["lid", this.#accumulators.sharing] : ["0", 1];
     const kept = [...accessesOf(body)].filter(({ buffer, index }) =>
-      this.#kept.has(buffer) && freeSymbols(index).has(axis.symbol)
+      this.#registers.has(buffer) && freeSymbols(index).has(axis.symbol)
     );
     const length = share === "team" && typeof axis.size === "number" ? axis.size : Infinity;
     const count = Math.ceil(length / step), isShort = count * [...allOf(body)].length <= SHORT;
@@ -401,10 +401,10 @@ export class ShaderWriter {
     }
     const inFours = body.some((s) => s.kind === "loop");
     for (const { buffer } of kept) {
-      this.#kept.declare(buffer, count, inFours).forEach((each) => this.line(each));
+      this.#registers.declare(buffer, count, inFours).forEach((each) => this.line(each));
     }
     for (let i = 0; i < count; i++) {
-      this.#kept.iteration = i;
+      this.#registers.iteration = i;
       this.line(`{ let ${counter} = ${start} + ${i * step};`);
       const isWhole = (i + 1) * step <= length;
       if (!isWhole) this.line(`if (${counter} < ${size}) {`);

@@ -3,7 +3,7 @@
  * that every element is unchanged.
  */
 import { assertEquals } from "@std/assert";
-import { cutMasks, cutOutermost } from "../lib/codegen/cut_masks.ts";
+import { splitIndexSets, splitOutermost } from "../lib/codegen/index_set_splitting.ts";
 import type { Body, Element, Lowered, Operand } from "../lib/loops/body.ts";
 import type { Program, Statement } from "../lib/loops/ir.ts";
 import { add, type Dim, max, min, mod, mul, sub } from "../lib/sym/expr.ts";
@@ -38,7 +38,7 @@ const moved = <V>(o: Body<V>, x: Operand, [r = 0, c = 0]: readonly Dim[], by: nu
 function cut(whole: Program): Program {
   const made: Program = {
     ...whole,
-    kernels: whole.kernels.map((k) => k.kind === "loops" ? { ...k, body: cutMasks(k.body) } : k),
+    kernels: whole.kernels.map((k) => k.kind === "loops" ? { ...k, body: splitIndexSets(k.body) } : k),
   };
   verifyProgram(made);
   return made;
@@ -149,7 +149,7 @@ Deno.test("cut masks: where long vectors are joined each is copied by a loop of 
   };
   const outermost = (whole: Program): Program => ({
     ...whole,
-    kernels: whole.kernels.map((k) => k.kind === "loops" ? { ...k, body: cutOutermost(k.body) } : k),
+    kernels: whole.kernels.map((k) => k.kind === "loops" ? { ...k, body: splitOutermost(k.body) } : k),
   });
   const results = (program: Program, lengths: readonly number[]): number[] => {
     const inputs = lengths.map((n, k) => toHost("float32", Array.from({ length: n }, (_, at) => at + k / 8)));

@@ -1,14 +1,14 @@
 /**
- * Keeps rows in registers: where several loops that a workgroup divides visit the same elements of a row, each invocation
- * loads its elements once and keeps them for the later loops in a local buffer. Elements that are stored, loaded and stored
- * again are stored once. Invariant: the loops have one length, so that an invocation runs the same iterations of each; an
- * element of a local buffer belongs to the invocation that runs its iteration.
+ * Persistent reductions keep rows in registers: where several loops that a workgroup divides visit the same elements of
+ * a row, each invocation loads its elements once and keeps them for the later loops in a local buffer. Elements that
+ * are stored, loaded and stored again are stored once. Invariant: the loops have one length, so that an invocation runs
+ * the same iterations of each; an element of a local buffer belongs to the invocation that runs its iteration.
  */
 import { add, type Dim, freeSymbols, mul, substitute } from "../sym/expr.ts";
 import type { BufferId, Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
 import { storeOf } from "../loops/nest.ts";
 import { type Access, accessesOf, allOf, indirect } from "../loops/uses.ts";
-import { isFour } from "./fours.ts";
+import { isVec4Loop } from "./vec4.ts";
 import { localsIn, type MakeLocal, replaceKernels } from "./kernels.ts";
 import type { Grid, Target } from "./target.ts";
 
@@ -16,23 +16,23 @@ import type { Grid, Target } from "./target.ts";
 const MOST = { iterations: 8, statements: 512 } as const;
 
 /** Keeps rows of a program in registers. */
-export function keptRows(program: Program, { grid }: Target): Program {
+export function persistentRows(program: Program, { grid }: Target): Program {
   if (!grid) return program;
   const buffers = [...program.buffers], local = localsIn(buffers);
   const replaced = replaceKernels(
     program,
-    (kernel) => [kernel.kind === "loops" ? withKeptRows(kernel, grid, local) : kernel],
+    (kernel) => [kernel.kind === "loops" ? withPersistentRows(kernel, grid, local) : kernel],
   );
   return replaced === program ? program : { ...replaced, buffers };
 }
 
-function withKeptRows(kernel: LoopKernel, { kept }: Grid, local: MakeLocal): LoopKernel {
+function withPersistentRows(kernel: LoopKernel, { kept }: Grid, local: MakeLocal): LoopKernel {
   const { workgroup, points, body } = kernel;
   if (workgroup === undefined || points?.interleaved) return kernel;
   const inGrid = (list: readonly Statement[]): readonly Statement[] => {
     const [only] = list;
     if (only?.kind !== "loop" || only.share !== "grid") {
-      return keptIn(list, { sharing: workgroup / (points?.count ?? 1), room: kept, local });
+      return persistentIn(list, { sharing: workgroup / (points?.count ?? 1), room: kept, local });
     }
     const inner = inGrid(only.body);
     return inner === only.body ? list : [{ ...only, body: inner }];
@@ -61,7 +61,7 @@ function rowLoopOf(s: Statement): RowLoop | undefined {
     s.kind !== "loop" || s.share !== "team" || s.order === "sequential" || typeof s.axis.size !== "number"
   ) return undefined;
   const [only] = s.body,
-    four = s.body.length === 1 && only?.kind === "loop" && isFour(only) ? only : undefined;
+    four = s.body.length === 1 && only?.kind === "loop" && isVec4Loop(only) ? only : undefined;
   return { loop: s, four, plain: (four ?? s).body };
 }
 
@@ -101,7 +101,7 @@ function isItsOwn({ buffer, accesses }: Place, row: readonly Statement[]): boole
 
 const isLoad = (s: Access): s is Access & { readonly kind: "load" } => s.kind === "load";
 
-function keptIn(row: readonly Statement[], { sharing, room, local }: Setting): readonly Statement[] {
+function persistentIn(row: readonly Statement[], { sharing, room, local }: Setting): readonly Statement[] {
   const found = row.flatMap((s) => rowLoopOf(s) ?? []), [first] = found;
   if (!first) return row;
   const loops = found.filter(({ loop, four }) =>

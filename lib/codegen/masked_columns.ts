@@ -11,7 +11,7 @@ import { add, boundsOf, type Dim, freeSymbols, min, mul, sub, substitute, type S
 import type { BufferId, BufferView, ExternKernel, Kernel, Loop, Statement, ValueId } from "../loops/ir.ts";
 import { usesOf } from "../loops/uses.ts";
 import type { ScalarOpName } from "../loops/scalar.ts";
-import { axisOf } from "./cut_loop.ts";
+import { axisOf } from "./strip_mining.ts";
 import type { Found } from "./row_chain.ts";
 import { isSame, type RowBlock } from "./row_form.ts";
 
@@ -24,10 +24,10 @@ export interface CausalBlock {
 }
 
 /** The kernels without hidden columns; unchanged if these may matter. */
-export function withoutHidden(kernels: readonly Kernel[], block: CausalBlock): readonly Kernel[] {
+export function withoutMaskedColumns(kernels: readonly Kernel[], block: CausalBlock): readonly Kernel[] {
   const seen = min(block.end, block.columns);
   if (seen === block.columns) return kernels;
-  const hidden = new HiddenColumns(block, seen), made: Kernel[] = [];
+  const hidden = new MaskedColumns(block, seen), made: Kernel[] = [];
   for (const kernel of kernels) {
     const own = hidden.kernel(kernel);
     if (!own) return kernels;
@@ -37,7 +37,7 @@ export function withoutHidden(kernels: readonly Kernel[], block: CausalBlock): r
 }
 
 /** Returns whether the first steps of a chain may ignore the columns after the last row of each block. */
-export function hidesColumns(
+export function masksColumns(
   { chain, scores: { columns, space }, isLocal }: Pick<Found, "chain" | "scores" | "isLocal">,
   { steps, rows }: { readonly steps: number; readonly rows: number },
 ): boolean {
@@ -49,7 +49,7 @@ export function hidesColumns(
     count: min(rows, sub(space.rows, first)),
   };
   const kernels = chain.steps.slice(0, steps).map(({ forBlock }) => forBlock(block, isLocal));
-  return withoutHidden(kernels, { end: add(first, rows), columns, isLocal }) !== kernels;
+  return withoutMaskedColumns(kernels, { end: add(first, rows), columns, isLocal }) !== kernels;
 }
 
 const resized = (view: BufferView, dim: number, size: Dim): BufferView => ({
@@ -72,7 +72,7 @@ const numberOf = (known: Known | undefined): number | undefined =>
   known?.kind === "number" ? known.value : known?.kind === "vanished" ? 0 : undefined;
 
 /** Tracks the values of hidden elements through loops over rows. */
-class HiddenColumns {
+class MaskedColumns {
   readonly #buffers = new Map<BufferId, Known | undefined>();
   readonly #position: Sym;
   #values = new Map<ValueId, Known>();

@@ -1,8 +1,8 @@
 /**
- * Merges adjacent kernels that do the same with other buffers: updates of many parameters by one formula become one
- * function that runs over a table of addresses and lengths, so that its threads are woken once. Runs at the end of code
- * generation. Invariant: no kernel of a table writes what another of them touches, so they may run in any order, or
- * concurrently.
+ * Foreach kernels: merges adjacent kernels that do the same with other buffers: updates of many parameters by one
+ * formula become one function that runs over a table of addresses and lengths, so that its threads are woken once. Runs
+ * at the end of code generation. Invariant: no kernel of a table writes what another of them touches, so they may run
+ * in any order, or concurrently.
  */
 import { itemSize } from "../base/dtype.ts";
 import type { BufferId, Kernel, KernelTable, Program } from "../loops/ir.ts";
@@ -11,7 +11,7 @@ import { usesOf } from "../loops/uses.ts";
 import type { Target } from "./target.ts";
 
 /** Merges kernels into tables. */
-export function tablesOfKernels(program: Program, { tables }: Target): Program {
+export function foreachTables(program: Program, { tables }: Target): Program {
   const { kernels, buffers, guard } = program;
   if (!tables) return program;
   const forms = kernels.map((kernel) => flatForm(kernel, (id) => buffers[id]?.dtype));

@@ -1,8 +1,8 @@
 /**
- * Cuts parallel loops where conditions on their counter change, and where piecewise linear indices change slope, so
- * that padding, window borders, concatenation and rolling need no check at each element: a compiler vectorises
- * unconditional loads of adjacent elements. In each part such a condition is constant, and indices are linear.
- * Invariant: every element is computed by the same operations.
+ * Index-set splitting: cuts parallel loops where conditions on their counter change, and where piecewise linear indices
+ * change slope, so that padding, window borders, concatenation and rolling need no check at each element: a compiler
+ * vectorises unconditional loads of adjacent elements. In each part such a condition is constant, and indices are
+ * linear. Invariant: every element is computed by the same operations.
  */
 import type { ValueType } from "../base/dtype.ts";
 import { add, boundsOf, type Dim, mul, operandsOf, sub, type Sym } from "../sym/expr.ts";
@@ -10,8 +10,8 @@ import type { Loop, Statement, ValueId } from "../loops/ir.ts";
 import { coefficientOf, substituteIndices } from "../loops/nest.ts";
 import { allOf } from "../loops/uses.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
-import { copied, copiedIndex, type Renaming } from "./copied.ts";
-import { axisOf } from "./cut_loop.ts";
+import { cloneIndex, cloneStatement, type Renaming } from "./clone_statements.ts";
+import { axisOf } from "./strip_mining.ts";
 
 /** Up to how many parts, and up to how many statements in all parts together, cutting a loop is worth it. */
 interface Limits {
@@ -38,12 +38,12 @@ const LONG = 2 ** 14;
  * Cuts long loops that are neither inside others nor around others: a concatenation of many tensors along their first
  * dimension then copies each in a loop of its own.
  */
-export function cutOutermost(body: readonly Statement[]): readonly Statement[] {
+export function splitOutermost(body: readonly Statement[]): readonly Statement[] {
   return isCuttable(body) ? new Cutter(body).outermost(body) : body;
 }
 
 /** The statements with loops cut. */
-export function cutMasks(body: readonly Statement[]): readonly Statement[] {
+export function splitIndexSets(body: readonly Statement[]): readonly Statement[] {
   return isCuttable(body) ? new Cutter(body).inside(body, 0) : body;
 }
 
@@ -230,14 +230,14 @@ class Cutter {
           return [{ kind: "constant", id, value: truth, dtype: "bool" }];
         }
       }
-      const made = copied(s, names);
+      const made = cloneStatement(s, names);
       this.#see(made);
       return [made];
     });
   }
 
   #copyLoop(loop: Loop, names: Names): Loop {
-    const axis = axisOf("m", copiedIndex(loop.axis.size, names));
+    const axis = axisOf("m", cloneIndex(loop.axis.size, names));
     names.counters.set(loop.axis.symbol, axis.symbol);
     const carried = loop.carried.map((c) => ({
       ...c,

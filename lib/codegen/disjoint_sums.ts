@@ -7,14 +7,14 @@ import { boundsOf, type Dim, freeSymbols, type Sym } from "../sym/expr.ts";
 import type { Axis, Loop, Statement, ValueId } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
 import { accessesOf, indirect } from "../loops/uses.ts";
-import { cutLoop } from "./cut_loop.ts";
+import { stripMine } from "./strip_mining.ts";
 import { varyingValues } from "./lane_runs.ts";
 
 /** Adjacent elements that one thread adds to, and the fewest that are split. */
 const PIECE = 128, LEAST = 2 * PIECE;
 
 /** Returns whether no iteration of a loop touches an element that another iteration stores to. */
-export function addsApart({ axis, body }: Loop): boolean {
+export function storesDisjointly({ axis, body }: Loop): boolean {
   const all = [...accessesOf(body)], stored = all.filter(({ kind }) => kind === "store");
   const changing = changingIn(body, axis);
   return stored.every((store) =>
@@ -64,8 +64,8 @@ function isApart(index: Dim, { symbol: counter, size }: Axis, changes: (symbol: 
 /**
  * A loop whose accumulating iterations threads may divide: the given one, or one over pieces of its adjacent elements.
  */
-export function addedApart(loop: Loop): Loop | undefined {
-  if (loop.order === "parallel") return addsApart(loop) ? loop : undefined;
+export function disjointSums(loop: Loop): Loop | undefined {
+  if (loop.order === "parallel") return storesDisjointly(loop) ? loop : undefined;
   const around: Loop[] = [];
   let inner: Statement | undefined = loop;
   while (inner?.kind === "loop" && inner.order === "sequential" && inner.body.length === 1) {
@@ -78,8 +78,8 @@ export function addedApart(loop: Loop): Loop | undefined {
     return undefined;
   }
   const { size } = inner.axis;
-  if (typeof size !== "number" || size < LEAST || !addsApart(inner)) return undefined;
-  const { axis, part } = cutLoop(inner, PIECE);
+  if (typeof size !== "number" || size < LEAST || !storesDisjointly(inner)) return undefined;
+  const { axis, part } = stripMine(inner, PIECE);
   const body = around.reduceRight<Statement>((nested, each) => ({ ...each, body: [nested] }), part);
   return { ...inner, axis, vector: false, body: [body] };
 }

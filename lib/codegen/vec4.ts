@@ -18,8 +18,8 @@ import { loopOver, substituteIndices } from "../loops/nest.ts";
 import { type Scans, scansOf } from "../loops/scans.ts";
 import { accessesOf, allOf, indirect, valuesOf } from "../loops/uses.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
-import { copied, renaming } from "./copied.ts";
-import { axisOf } from "./cut_loop.ts";
+import { cloneStatement, renaming } from "./clone_statements.ts";
+import { axisOf } from "./strip_mining.ts";
 
 /** How four neighbours access a buffer. */
 export type Access = "uniform" | "four" | "apart";
@@ -35,7 +35,7 @@ export interface Neighbours {
 }
 
 /** Rewrites a grid for four elements per invocation, if that reads and writes whole vectors. */
-export function inFours(
+export function vec4Grid(
   loops: readonly Loop[],
   body: readonly Statement[],
   buffers: readonly BufferDecl[],
@@ -57,11 +57,11 @@ interface Quarters {
 }
 
 function quartersOf(loop: Loop, buffers: readonly BufferDecl[]): Quarters | undefined {
-  const quarters = packsElements(loop.body, buffers) ? undefined : cutInFours(loop);
+  const quarters = packsElements(loop.body, buffers) ? undefined : stripMineVec4(loop);
   return quarters && byVectors(quarters.four) ? quarters : undefined;
 }
 
-export function cutInFours({ share: _, ...loop }: Loop): Quarters | undefined {
+export function stripMineVec4({ share: _, ...loop }: Loop): Quarters | undefined {
   const { axis: { symbol: whole, size }, body } = loop;
   if (typeof size !== "number" || size % 4 !== 0 || size === 0) return undefined;
   const quarter = symbol("q", { kind: "axis" }, [0, size / 4 - 1]);
@@ -79,7 +79,7 @@ function scanByQuarters(
 ): Loop {
   const lane = axisOf("l", 4), own = four.body.filter((_, i) => first.includes(loop.body[i] ?? four));
   const names = renaming(new Map(), fresh, (s) => s === four.axis.symbol ? lane.symbol : s);
-  const again = own.map((s) => copied(s, names));
+  const again = own.map((s) => cloneStatement(s, names));
   const quarters = scans.map(({ carried, op, reduction, value }) => {
     const { dtype } = carried, [total, start, end] = [fresh(), fresh(), fresh()];
     return {
@@ -135,7 +135,7 @@ function freshIds(body: readonly Statement[]): () => ValueId {
  * reductions first combine four elements. Buffers whose elements are written one at a time elsewhere are not accessed
  * by vectors.
  */
-export function sharedInFours(
+export function vec4Shared(
   body: readonly Statement[],
   buffers: readonly BufferDecl[],
 ): readonly Statement[] {
@@ -155,7 +155,7 @@ export function sharedInFours(
     return role?.kind === "window" ? memoryOf(role.of) : role?.kind === "temporary" ? "temporary" : buffer;
   };
   const apart = new Set([...storedApart(made)].map(memoryOf));
-  const together = foursIn(made).flatMap(({ body }) => [...accessesOf(body)]);
+  const together = vec4LoopsIn(made).flatMap(({ body }) => [...accessesOf(body)]);
   return together.some(({ buffer }) => apart.has(memoryOf(buffer))) ? body : made;
 }
 
@@ -163,17 +163,17 @@ export function sharedInFours(
  * The statements of a workgroup, with the loops that it shares reducing by fours, so that four reads are in flight
  * together.
  */
-export function reducedInFours(body: readonly Statement[]): readonly Statement[] {
+export function vec4Reductions(body: readonly Statement[]): readonly Statement[] {
   const fresh = freshIds(body);
   return body.map((s) => {
     if (s.kind !== "loop" || s.share !== "team" || s.order !== "reduction" || !isPlain(s)) return s;
-    const quarters = cutInFours(s);
+    const quarters = stripMineVec4(s);
     return quarters ? byQuarters(s, quarters, fresh) : s;
   });
 }
 
 /** Returns whether a loop is over four neighbours, each statement of which finishes before the next starts. */
-export const isFour = (loop: Loop): boolean =>
+export const isVec4Loop = (loop: Loop): boolean =>
   loop.vector && !loop.share && loop.axis.size === 4 && isPlain(loop) &&
   (loop.order !== "sequential" || isScanOfFour(loop));
 
@@ -187,8 +187,8 @@ function isScanOfFour(loop: Loop): boolean {
 }
 
 /** The loops over four neighbours. */
-export const foursIn = (body: readonly Statement[]): readonly Loop[] =>
-  [...allOf(body)].flatMap((s) => s.kind === "loop" && isFour(s) ? [s] : []);
+export const vec4LoopsIn = (body: readonly Statement[]): readonly Loop[] =>
+  [...allOf(body)].flatMap((s) => s.kind === "loop" && isVec4Loop(s) ? [s] : []);
 
 /** Returns whether a loop has nothing but plain statements. */
 export const isPlain = ({ body }: Loop): boolean =>
@@ -205,7 +205,7 @@ export function storedApart(body: readonly Statement[]): ReadonlySet<BufferId> {
   return new Set(body.flatMap((s): readonly BufferId[] => {
     if (s.kind === "store") return [s.buffer];
     if (s.kind !== "loop" && s.kind !== "masked") return [];
-    return s.kind === "loop" && isFour(s) && byVectors(s) ? [] : [...storedApart(s.body)];
+    return s.kind === "loop" && isVec4Loop(s) && byVectors(s) ? [] : [...storedApart(s.body)];
   }));
 }
 

@@ -8,7 +8,7 @@ import { recordLowered } from "../loops/nest.ts";
 import { usesOf } from "../loops/uses.ts";
 import { replaceWithTemporaries } from "./kernels.ts";
 import type { Target } from "./target.ts";
-import { apartRows } from "./turned_columns.ts";
+import { apartRows } from "./transposed_columns.ts";
 
 /** Number of products that are worth a copy. */
 const MANY = 8;
@@ -22,7 +22,7 @@ interface Shared {
 }
 
 /** Adds transposed copies of operands to a program. */
-export function turnedOperands(program: Program, target: Target): Program {
+export function transposedOperands(program: Program, target: Target): Program {
   const found = shared(program, target), first = new Map(found.map((each) => [each.places[0] ?? 0, each]));
   if (found.length === 0) return program;
   const copies = new Map<number, BufferView>();

@@ -3,7 +3,7 @@
  * unchanged.
  */
 import { assertEquals } from "@std/assert";
-import { turnedTiles } from "../lib/codegen/turned_tiles.ts";
+import { transposedTiles } from "../lib/codegen/transposed_tiles.ts";
 import type { Element, Lowered, Operand } from "../lib/loops/body.ts";
 import type { Program, Statement } from "../lib/loops/ir.ts";
 import { verifyProgram } from "../lib/loops/verify.ts";
@@ -44,7 +44,7 @@ function program({ lines, row, element }: Read): Program {
 
 /** The lengths of the squares that a program has, after it has been seen to compute the same. */
 function squares(read: Read): readonly unknown[] {
-  const whole = program(read), made = turnedTiles(whole);
+  const whole = program(read), made = transposedTiles(whole);
   verifyProgram(made);
   const run = (each: Program): number[] => {
     const values = toHost("float32", Array.from({ length: LANES * read.row }, (_, k) => k % 1013 - 7));
@@ -56,23 +56,23 @@ function squares(read: Read): readonly unknown[] {
   return made.buffers.flatMap(({ role, length }) => role.kind === "local" ? [length] : []);
 }
 
-const turned = (x: Operand): Element => (o, [line = 0, lane = 0]) => o.load(x, [lane, line]);
+const transposed = (x: Operand): Element => (o, [line = 0, lane = 0]) => o.load(x, [lane, line]);
 
-Deno.test("turned tiles: copies are made by squares, as long as lines make up several", () => {
-  assertEquals(squares({ lines: 48, row: 50, element: turned }), [16 * LANES]);
-  assertEquals(squares({ lines: 28, row: 28, element: turned }), [14 * LANES]);
-  assertEquals(squares({ lines: 31, row: 31, element: turned }), []);
+Deno.test("transposed tiles: copies are made by squares, as long as lines make up several", () => {
+  assertEquals(squares({ lines: 48, row: 50, element: transposed }), [16 * LANES]);
+  assertEquals(squares({ lines: 28, row: 28, element: transposed }), [14 * LANES]);
+  assertEquals(squares({ lines: 31, row: 31, element: transposed }), []);
 });
 
-Deno.test("turned tiles: what computes is, too, where rows share places of a cache", () => {
-  const twice = (x: Operand): Element => (o, at) => o.add(turned(x)(o, at), turned(x)(o, at));
-  const sine = (x: Operand): Element => (o, at) => o.sin(turned(x)(o, at));
+Deno.test("transposed tiles: what computes is, too, where rows share places of a cache", () => {
+  const twice = (x: Operand): Element => (o, at) => o.add(transposed(x)(o, at), transposed(x)(o, at));
+  const sine = (x: Operand): Element => (o, at) => o.sin(transposed(x)(o, at));
   assertEquals(squares({ lines: 32, row: 512, element: twice }), [17 * LANES]);
   assertEquals(squares({ lines: 32, row: 500, element: twice }), []);
   assertEquals(squares({ lines: 32, row: 512, element: sine }), [17 * LANES]);
 });
 
-Deno.test("turned tiles: what lies side by side in lanes stays as it is", () => {
+Deno.test("transposed tiles: what lies side by side in lanes stays as it is", () => {
   const plain = (x: Operand): Element => (o, [line = 0, lane = 0]) => o.load(x, [line, lane]);
   assertEquals(squares({ lines: 16, row: 16, element: plain }), []);
 });

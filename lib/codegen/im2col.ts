@@ -11,7 +11,7 @@ import type { Axis, Blocks, BufferId, BufferView, ExternKernel, Kernel, Program 
 import { axesOf, symbolsOf, wrapLoops } from "../loops/nest.ts";
 import { loadBufferOperand, Recorder } from "../loops/record.ts";
 import { laidOut } from "./arena.ts";
-import { axisOf } from "./cut_loop.ts";
+import { axisOf } from "./strip_mining.ts";
 import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
 import { flipped, isSame } from "./row_form.ts";
 import { groupsOf, sumsOf } from "./row_sums.ts";
@@ -27,12 +27,12 @@ const PARTS = 8, LEAST_CHANNELS = 16;
 const LANES = 4;
 
 /** Turns the convolutions of a program into products. */
-export function unfoldedConvolutions(program: Program): Program {
+export function im2colConvolutions(program: Program): Program {
   const made = replaceWithTemporaries(program, (kernel, temporary) => {
     if (kernel.kind !== "extern" || kernel.call.op === "matmul" || kernel.call.op === "sort") return [kernel];
     const { call, given, origins } = kernel, [first] = kernel.outputs;
     const room = { dtype: program.buffers[first?.buffer ?? -1]?.dtype ?? "float32", temporary };
-    const kernels = onDense(kernel, room, (dense) => unfolded(call, shapeOf(call, dense), room));
+    const kernels = onDense(kernel, room, (dense) => im2col(call, shapeOf(call, dense), room));
     return kernels.map((each) => ({ ...each, given, origins }));
   });
   return made === program ? program : laidOut(made);
@@ -126,7 +126,7 @@ function multiplied(inputs: readonly [BufferView, BufferView], out: BufferView, 
   return { kind: "extern", name: "product", call, inputs, outputs: [out], origins: [] };
 }
 
-function unfolded(call: ConvCall, shape: Shape, room: Room): readonly Kernel[] {
+function im2col(call: ConvCall, shape: Shape, room: Room): readonly Kernel[] {
   if (call.op === "convBackwardWeight") return filterGradient(call, shape, room);
   const { input, filter, output, bias, inside, outside, depth, pixels } = shape, { groups } = call;
   const images = axisOf("n", input.shape[0] ?? 1), group = axisOf("g", groups), g = placeOn(group);

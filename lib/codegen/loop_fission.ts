@@ -1,13 +1,13 @@
 /**
- * Splits independent loops of a kernel into separate kernels, so that each is mapped to threads or to a grid
- * separately. Invariant: statements before the loops are repeated for each, and nothing that they read changes.
+ * Loop fission: splits independent loops of a kernel into separate kernels, so that each is mapped to threads or to a
+ * grid separately. Invariant: statements before the loops are repeated for each, and nothing that they read changes.
  */
 import type { LoopKernel, Program, Statement } from "../loops/ir.ts";
 import { usesOf } from "../loops/uses.ts";
 import { replaceKernels } from "./kernels.ts";
 
 /** Splits the independent loops of kernels. */
-export const separateLoops = (program: Program): Program =>
+export const loopFission = (program: Program): Program =>
   replaceKernels(program, (kernel) => kernel.kind === "loops" ? separated(kernel) : [kernel]);
 
 function separated(kernel: LoopKernel): readonly LoopKernel[] {

@@ -3,7 +3,7 @@
  * Invariant: a vector is written as a whole by one invocation.
  */
 import { isNarrow } from "../../lib/base/dtype.ts";
-import { inFours } from "../../lib/codegen/fours.ts";
+import { vec4Grid } from "../../lib/codegen/vec4.ts";
 import type { BufferId, BufferView, Loop, LoopKernel, Program, Statement } from "../../lib/loops/ir.ts";
 import { accessesOf } from "../../lib/loops/uses.ts";
 import type { Dim } from "../../lib/sym/expr.ts";
@@ -42,7 +42,7 @@ export interface FourSetting {
 }
 
 /** A nest around a call for four elements: its loops, the last of which is a quarter as long, and a loop over four. */
-export type FourNest = NonNullable<ReturnType<typeof inFours>>;
+export type FourNest = NonNullable<ReturnType<typeof vec4Grid>>;
 
 /** How a product accesses memory. */
 export interface Fours {
@@ -60,7 +60,7 @@ export function foursOf(setting: FourSetting): Fours {
     return { bindings: plain(), stores: false, epilogue: undefined };
   }
   const singles = operands.flatMap(({ buffer, byVectors }) => byVectors ? [] : [buffer]);
-  const nest = epilogue && inFours(...nestOf(epilogue), program.buffers);
+  const nest = epilogue && vec4Grid(...nestOf(epilogue), program.buffers);
   const finish = nest ? [...accessesOf(nest.body)] : [];
   const with4 = (single: readonly BufferId[]) =>
     new Bindings(program, statements, { placement, lanes: 4, single: new Set(single) });

@@ -30,9 +30,9 @@ export const renaming = (
 });
 
 /** A copy of a statement that is not a loop. */
-export function copied<S extends Statement>(s: S, names: Renaming): S;
-export function copied(s: Statement, names: Renaming): Statement {
-  const { use, define } = names, index = (d: Dim): Dim => copiedIndex(d, names);
+export function cloneStatement<S extends Statement>(s: S, names: Renaming): S;
+export function cloneStatement(s: Statement, names: Renaming): Statement {
+  const { use, define } = names, index = (d: Dim): Dim => cloneIndex(d, names);
   switch (s.kind) {
     case "constant":
       return { ...s, id: define(s.id, s.dtype) };
@@ -55,7 +55,7 @@ export function copied(s: Statement, names: Renaming): Statement {
       return { ...s, index: index(s.index), value: use(s.value) };
     case "masked": {
       const condition = use(s.condition), otherwise = use(s.otherwise);
-      const body = s.body.map((inner) => copied(inner, names));
+      const body = s.body.map((inner) => cloneStatement(inner, names));
       return { ...s, condition, otherwise, body, value: use(s.value), id: define(s.id, s.dtype) };
     }
     case "loop":
@@ -66,7 +66,7 @@ export function copied(s: Statement, names: Renaming): Statement {
 }
 
 /** An index expression with its symbols renamed. */
-export function copiedIndex(d: Dim, { use, replace }: Renaming): Dim {
+export function cloneIndex(d: Dim, { use, replace }: Renaming): Dim {
   return substitute(d, (sym) => {
     if (sym.node.kind !== "symbol" || sym.node.role.kind !== "value") return replace(sym);
     const { id } = sym.node.role, now = use(id);

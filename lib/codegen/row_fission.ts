@@ -1,8 +1,8 @@
 /**
- * Splits kernels over few long rows whose loops depend on each other (a mean, then deviations from it, then scaling
- * by them) into one kernel for each loop: one workgroup for each row would leave most of a device idle, while
- * separate loops can each be divided further. Rows pass reduced values between the kernels in temporaries. Invariant:
- * recomputed values read nothing that an earlier kernel has written.
+ * Fission of kernels: splits those over few long rows whose loops depend on each other (a mean, then deviations from
+ * it, then scaling by them) into one kernel for each loop: one workgroup for each row would leave most of a device
+ * idle, while separate loops can each be divided further. Rows pass reduced values between the kernels in temporaries.
+ * Invariant: recomputed values read nothing that an earlier kernel has written.
  */
 import { hintOf } from "../sym/decide.ts";
 import { add, type Dim, mul, product } from "../sym/expr.ts";
@@ -13,16 +13,16 @@ import { valueTypes } from "../loops/value_types.ts";
 import { sharesRows } from "./grid.ts";
 import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
 import { inLoops, nestOf } from "./nests.ts";
-import { isPure } from "./separate.ts";
+import { isPure } from "./loop_fission.ts";
 import type { Grid, Target } from "./target.ts";
 
 /** Splits the kernels over few long rows of a program. */
-export function fewRows(program: Program, { grid, kernelBuffers }: Target): Program {
+export function rowFission(program: Program, { grid, kernelBuffers }: Target): Program {
   if (!grid) return program;
   return replaceWithTemporaries(
     program,
     (kernel, temporary) =>
-      (kernel.kind === "loops" ? takenApart(kernel, { grid, kernelBuffers, temporary }) : undefined) ??
+      (kernel.kind === "loops" ? fission(kernel, { grid, kernelBuffers, temporary }) : undefined) ??
         [kernel],
   );
 }
@@ -33,7 +33,7 @@ interface Setting {
   readonly temporary: MakeTemporary;
 }
 
-function takenApart(kernel: LoopKernel, setting: Setting): readonly Kernel[] | undefined {
+function fission(kernel: LoopKernel, setting: Setting): readonly Kernel[] | undefined {
   const { grid } = setting, nest = nestOf(kernel.body), { loops, body } = nest;
   const rows = hintOf(product(loops.map(({ axis }) => axis.size)));
   const long = body.some((s) => s.kind === "loop" && hintOf(s.axis.size) >= grid.rows.long);

@@ -1,4 +1,6 @@
-/** Cuts loops into parts, and tells how long loops are. */
+/**
+ * Strip-mines loops: cuts them into a loop over parts and one over the iterations of a part. Tells how long loops are.
+ */
 import {
   add,
   boundsOf,
@@ -16,7 +18,7 @@ import type { Axis, Loop } from "../loops/ir.ts";
 import { substituteIndices } from "../loops/nest.ts";
 
 /** A loop in parts. */
-export interface CutLoop {
+export interface StripMined {
   /** Counter of the parts. */
   readonly axis: Axis;
   /** The loop over one of the parts, the last of which may be shorter. */
@@ -24,7 +26,7 @@ export interface CutLoop {
 }
 
 /** Cuts a loop into parts of this length. With `count`, there are that many parts, the last of which may be empty. */
-export function cutLoop(loop: Loop, length: Dim, count?: number): CutLoop {
+export function stripMine(loop: Loop, length: Dim, count?: number): StripMined {
   const { axis: { symbol: whole, size } } = loop;
   const axis = axisOf("p", count ?? floorDiv(sub(add(size, length), 1), length)), inner = axisOf("r", length);
   const start = mul(axis.symbol, length), left = sub(size, start);

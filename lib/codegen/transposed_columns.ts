@@ -13,7 +13,7 @@ import { pointwise } from "./vectorise.ts";
 const LINE = 16, LEAST_COLUMNS = 64;
 
 /** The transposed copy of an operand. */
-export interface Turned {
+export interface Transposed {
   readonly view: BufferView;
   readonly copy: Kernel;
 }
@@ -27,14 +27,14 @@ export function apartRows(shape: readonly Dim[], make: (length: Dim) => BufferId
 }
 
 /** The transposed copy of an operand; undefined if it is not read by columns, or its sizes are symbolic. */
-export function turnedColumns(
+export function transposedColumns(
   view: BufferView,
   { dtype, temporary }: { readonly dtype: DType; readonly temporary: MakeTemporary },
-): Turned | undefined {
+): Transposed | undefined {
   const { shape, strides } = view, [rows = 1, columns = 1] = shape.slice(-2);
   if (strides.at(-2) !== 1 || strides.at(-1) === 1 || typeof rows !== "number") return undefined;
   if (typeof columns !== "number" || columns < LEAST_COLUMNS) return undefined;
-  const turned = apartRows(shape, (length) => temporary(dtype, length));
-  const from = { ...view, dtype }, to = { ...turned, dtype };
-  return { view: turned, copy: pointwise("turned_columns", to, (o, index) => o.load(from, index)) };
+  const transposed = apartRows(shape, (length) => temporary(dtype, length));
+  const from = { ...view, dtype }, to = { ...transposed, dtype };
+  return { view: transposed, copy: pointwise("transposed_columns", to, (o, index) => o.load(from, index)) };
 }

@@ -1,23 +1,23 @@
 /**
  * Squares of four by four elements per invocation, where some of what a grid reads lies side by side across the fast axis
  * (a transposed copy): each such line is read as a vector into what the invocation keeps, so that reads and writes of
- * neighbouring invocations fill whole transactions of memory. Invariant: as in fours.ts.
+ * neighbouring invocations fill whole transactions of memory. Invariant: as in vec4.ts.
  */
 import { add, mul, type Sym } from "../sym/expr.ts";
 import type { BufferDecl, Loop, Statement, ValueId } from "../loops/ir.ts";
 import { loopOver, storeOf } from "../loops/nest.ts";
 import { indirect } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
-import { copied, renaming } from "./copied.ts";
-import { axisOf } from "./cut_loop.ts";
-import { cutInFours, fits, isPlain, neighboursOf, packsElements } from "./fours.ts";
+import { cloneStatement, renaming } from "./clone_statements.ts";
+import { axisOf } from "./strip_mining.ts";
+import { fits, isPlain, neighboursOf, packsElements, stripMineVec4 } from "./vec4.ts";
 import type { MakeLocal } from "./kernels.ts";
 import type { Nest } from "./nests.ts";
 
 const FOUR = [0, 1, 2, 3];
 
 /** Rewrites a grid for squares of elements; undefined if no access is contiguous along another axis. */
-export function inSquares(
+export function transposedVec4(
   { loops, body }: Nest,
   buffers: readonly BufferDecl[],
   local: MakeLocal,
@@ -44,26 +44,26 @@ function squareOf(
   { fast, across, body }: { readonly fast: Loop; readonly across: Loop; readonly body: readonly Statement[] },
   local: MakeLocal,
 ): Square | undefined {
-  const along = cutInFours({ ...fast, body }),
-    both = along && cutInFours({ ...across, body: along.four.body });
+  const along = stripMineVec4({ ...fast, body }),
+    both = along && stripMineVec4({ ...across, body: along.four.body });
   if (!along || !both) return undefined;
   const statements = both.four.body, line = along.four.axis.symbol, place = both.four.axis.symbol;
   const neighbours = neighboursOf({ ...along.four, body: statements }), acrossIt = neighboursOf(both.four);
-  const turned = statements.filter((s) =>
+  const transposed = statements.filter((s) =>
     s.kind === "load" && neighbours.access(s.index) === "apart" && acrossIt.access(s.index) === "four" &&
     indirect(s.index).length === 0
   );
-  if (turned.length === 0 || !statements.every((s) => turned.includes(s) || fits(s, neighbours))) {
+  if (transposed.length === 0 || !statements.every((s) => transposed.includes(s) || fits(s, neighbours))) {
     return undefined;
   }
-  const kept = new Map(turned.map((s) => [s, local("buffer" in s ? s.buffer : 0, 16)]));
+  const kept = new Map(transposed.map((s) => [s, local("buffer" in s ? s.buffer : 0, 16)]));
   let next = nextId(statements);
   const reads = FOUR.map((at) => {
     const lane = axisOf("t", 4);
     const replace = (s: Sym) => s === line ? at : s === place ? lane.symbol : s;
     const read = [...kept].flatMap(([load, to]): readonly Statement[] => {
       const id = next++, names = { use: (id: ValueId) => id, define: () => id, replace };
-      return [copied(load, names), storeOf(to, add(lane.symbol, 4 * at), id)];
+      return [cloneStatement(load, names), storeOf(to, add(lane.symbol, 4 * at), id)];
     });
     return loopOver(lane, read, { vector: true });
   });
@@ -75,7 +75,7 @@ function squareOf(
       (s) => s === line ? lane.symbol : s === place ? at : s,
     );
     const write = statements.map((s) => {
-      const to = kept.get(s), given = copied(s, names);
+      const to = kept.get(s), given = cloneStatement(s, names);
       return to === undefined || given.kind !== "load"
         ? given
         : { ...given, buffer: to, index: add(mul(lane.symbol, 4), at) };

@@ -4,7 +4,7 @@
  */
 import { assertEquals } from "@std/assert";
 import { rowMajor } from "../lib/codegen/kernels.ts";
-import { turnedOperands } from "../lib/codegen/turned_operands.ts";
+import { transposedOperands } from "../lib/codegen/transposed_operands.ts";
 import type { BufferDecl, BufferView, ExternKernel, Kernel, Program } from "../lib/loops/ir.ts";
 import { recordLowered } from "../lib/loops/nest.ts";
 import { verifyProgram } from "../lib/loops/verify.ts";
@@ -86,8 +86,8 @@ function run({ inputs, outputs, buffers }: Program, program: Program): number[][
 const operands = ({ kernels }: Program) =>
   kernels.flatMap((k) => k.kind === "extern" ? [[k.inputs[1]?.buffer, ...k.inputs[1]?.strides ?? []]] : []);
 
-Deno.test("turned operands: a weight of many steps is copied once, in front of them", () => {
-  const before = steps({ products: 9 }), after = turnedOperands(before, nativeTarget);
+Deno.test("transposed operands: a weight of many steps is copied once, in front of them", () => {
+  const before = steps({ products: 9 }), after = transposedOperands(before, nativeTarget);
   verifyProgram(after);
   assertEquals(after.kernels.map(({ kind }) => kind), ["loops", ...new Array(9).fill("extern")]);
   // Rows are whole lines, and one apart
@@ -95,14 +95,14 @@ Deno.test("turned operands: a weight of many steps is copied once, in front of t
   assertEquals(run(before, after), run(before, before));
 });
 
-Deno.test("turned operands: a weight that is written behind the last step is copied too", () => {
-  const before = steps({ products: 8, written: 7 }), after = turnedOperands(before, nativeTarget);
+Deno.test("transposed operands: a weight that is written behind the last step is copied too", () => {
+  const before = steps({ products: 8, written: 7 }), after = transposedOperands(before, nativeTarget);
   verifyProgram(after);
   assertEquals(after.kernels.length, before.kernels.length + 1);
   assertEquals(run(before, after), run(before, before));
 });
 
-Deno.test("turned operands: few products, many rows, weights by rows and weights that change stay as they are", () => {
+Deno.test("transposed operands: few products, many rows, weights by rows and weights that change stay as they are", () => {
   const others: Given[] = [
     { products: 7 },
     { products: 8, rows: 3 },
@@ -112,6 +112,6 @@ Deno.test("turned operands: few products, many rows, weights by rows and weights
   ];
   for (const given of others) {
     const before = steps(given);
-    assertEquals(turnedOperands(before, nativeTarget), before, Deno.inspect(given));
+    assertEquals(transposedOperands(before, nativeTarget), before, Deno.inspect(given));
   }
 });

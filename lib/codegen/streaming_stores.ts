@@ -28,7 +28,7 @@ const LEAST_LENGTH = 256;
 const MOST_STATEMENTS = 40;
 
 /** Marks such loops of a program. */
-export function streamedResults(program: Program): Program {
+export function streamingStores(program: Program): Program {
   if (program.kernels.length > MOST_KERNELS) return program;
   return replaceKernels(program, (kernel) => [isAlone(kernel) ? marked(kernel, program.buffers) : kernel]);
 }

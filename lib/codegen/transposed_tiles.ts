@@ -10,7 +10,7 @@ import type { BufferDecl, BufferId, Loop, LoopKernel, Program, Statement, ValueI
 import { coefficientOf, loopOver, storeOf, substituteIndices } from "../loops/nest.ts";
 import { indirect, storedBuffers } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
-import { axisOf } from "./cut_loop.ts";
+import { axisOf } from "./strip_mining.ts";
 import { replaceKernels } from "./kernels.ts";
 
 /** Side of a square in elements: as many float32 as a cache line has. */
@@ -36,14 +36,14 @@ interface Nest {
    */
   readonly pitch: number;
   /** Loads that are contiguous along the rows. */
-  readonly turned: readonly Load[];
+  readonly transposed: readonly Load[];
 }
 
 /** Tiles the transposed reads of a program. */
-export function turnedTiles(program: Program): Program {
+export function transposedTiles(program: Program): Program {
   const buffers: BufferDecl[] = [...program.buffers];
   const local = (dtype: DType, length: number): BufferId =>
-    buffers.push({ name: `turned${buffers.length}`, dtype, length, role: { kind: "local" } }) - 1;
+    buffers.push({ name: `transposed${buffers.length}`, dtype, length, role: { kind: "local" } }) - 1;
   const replaced = replaceKernels(
     program,
     (kernel) => [kernel.kind === "loops" ? withTiles(kernel, local) : kernel],
@@ -84,12 +84,14 @@ function nestOf(lines: Loop, written: ReadonlySet<BufferId>): Nest | undefined {
   }
   const side = largestDivisor(count);
   if (side < LEAST_SIDE) return undefined;
-  const turned = lanes.body.filter((s): s is Load => s.kind === "load" && isTurned(s, lines, lanes, written));
-  if (turned.length === 0 || !isWorthIt(lanes, turned)) return undefined;
-  return { lines, lanes, side, width, pitch: isCopy(lanes) ? side : side + 1, turned };
+  const transposed = lanes.body.filter((s): s is Load =>
+    s.kind === "load" && isTransposed(s, lines, lanes, written)
+  );
+  if (transposed.length === 0 || !isWorthIt(lanes, transposed)) return undefined;
+  return { lines, lanes, side, width, pitch: isCopy(lanes) ? side : side + 1, transposed };
 }
 
-function isTurned(
+function isTransposed(
   { buffer, index }: Load,
   lines: Loop,
   lanes: Loop,
@@ -107,9 +109,9 @@ const isCopy = ({ body }: Loop): boolean => body.every(({ kind }) => kind === "l
  * Returns whether the copies cost less than they save: always where nothing is computed; otherwise if rows compete
  * for cache sets.
  */
-function isWorthIt(lanes: Loop, turned: readonly Load[]): boolean {
+function isWorthIt(lanes: Loop, transposed: readonly Load[]): boolean {
   if (lanes.body.some(({ kind }) => kind === "loop" || kind === "masked")) return false;
-  return isCopy(lanes) || turned.every(({ index, dtype }) => {
+  return isCopy(lanes) || transposed.every(({ index, dtype }) => {
     const across = coefficientOf(index, lanes.axis.symbol);
     return typeof across === "number" && (across * itemSize(dtype)) % SHARED_PLACES === 0;
   });
@@ -122,7 +124,7 @@ function largestDivisor(count: number): number {
 
 /** The nest, tiled by squares. */
 function tiled(
-  { lines, lanes, side, width, pitch, turned }: Nest,
+  { lines, lanes, side, width, pitch, transposed }: Nest,
   local: (dtype: DType, length: number) => BufferId,
   fresh: () => ValueId,
 ): Loop {
@@ -133,8 +135,8 @@ function tiled(
       : symbol === lanes.axis.symbol
       ? lane
       : symbol;
-  const places = new Map(turned.map((load) => [load.id, local(load.dtype, pitch * width)]));
-  const copies = turned.map((load): Loop => {
+  const places = new Map(transposed.map((load) => [load.id, local(load.dtype, pitch * width)]));
+  const copies = transposed.map((load): Loop => {
     const row = axisOf("r", width), column = axisOf("c", side), id = fresh();
     const copy = substituteIndices([{ ...load, id }], at(column.symbol, row.symbol));
     const place = add(mul(row.symbol, pitch), column.symbol);

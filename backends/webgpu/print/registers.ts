@@ -9,7 +9,7 @@ import type { Dim } from "../../../lib/sym/expr.ts";
 import { registerType } from "./scalar.ts";
 
 /** Names the variables that local buffers are. */
-export class KeptVariables {
+export class Registers {
   readonly #names = new Map<BufferId, string>();
   readonly #declared = new Set<BufferId>();
   /** The iteration that is being written. */
