@@ -1244,6 +1244,22 @@ export const scriptPrograms: Corpus = {
       for (let i = 0; i < 2; i++) attempt(() => f(v(1)));
     }
   },
+  "strict code in sloppy functions"({ compile, attempt }) {
+    const bodies = [
+      "(0, eval)('1'); class C extends (function () { return arguments.callee; }) {} return [x.add(1), new C()];",
+      "let f, g, h; (0, eval)('1'); class C extends (f = function (a = 1) { return [this, a]; }, g = function (a) { arguments[0] = 4; return [this, a]; }, h = () => (function () { return this; })(), Object) {} return [x.add(1), f(), g(1), h()];",
+      "const o = Object.freeze({ a: 1 }); (0, eval)('1'); class C extends (o.a = 2, Object) {} return x.add(1);",
+      "const o = Object.freeze({ a: 1 }); class C extends (delete o.a, Object) {} return x.add(1);",
+      "const o = Object.freeze({ a: 1 }); (0, eval)('1'); class C extends ((0, eval)('1'), delete o.a, Object) {} return x.add(1);",
+      "class C extends (undeclaredByAnyone = x.add(2), Object) {} return x;",
+      "const f = function g() { x = x.add(1); class C extends (g = 1, Object) {} return x; }; return f();",
+      "const f = function g() { (0, eval)('1'); const h = [() => { 'use strict'; g = 1; }, () => { g = 1; return g === f; }]; x = x.add(1); return (0, eval)('(h, x) => [x, h[1](), h[0]()]')(h, x); }; return f();",
+    ];
+    for (const body of scripts("x", bodies, false)) {
+      const f = compile(body);
+      for (let i = 0; i < 2; i++) attempt(() => f(v(1)));
+    }
+  },
   "arguments that change while they are iterated over"({ compile, attempt }) {
     const bodies = [
       "function own() { 'use strict'; let y = x, i = 0; for (const n of arguments) { y = y.mul(n); arguments[++i] *= 2; } return y; } return own(1, 2, 3);",

@@ -53,7 +53,7 @@ function reference(
         return dst;
       },
       write: (value) =>
-        b.emit({ op: "setSuper", home: homeRegister, receiver, key, value, strict: ctx.unit.strict }, node),
+        b.emit({ op: "setSuper", home: homeRegister, receiver, key, value, strict: ctx.strict }, node),
     };
   }
   if (node.property.type === "PrivateIdentifier") {
@@ -80,7 +80,7 @@ function reference(
       b.emit({ op: "getProp", dst, object, key }, node);
       return dst;
     },
-    write: (value) => b.emit({ op: "setProp", object, key, value, strict: ctx.unit.strict }, node),
+    write: (value) => b.emit({ op: "setProp", object, key, value, strict: ctx.strict }, node),
   };
 }
 
@@ -99,7 +99,7 @@ function globalReference(ctx: FunctionContext, node: ast.Identifier): Reference 
       b.emit({ op: "loadGlobal", dst, name: node.name, forTypeof: false }, node);
       return dst;
     },
-    write: (src) => b.emit({ op: "storeGlobal", name: node.name, src, strict: ctx.unit.strict }, node),
+    write: (src) => b.emit({ op: "storeGlobal", name: node.name, src, strict: ctx.strict }, node),
   };
 }
 

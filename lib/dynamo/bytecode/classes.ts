@@ -23,7 +23,10 @@ export function classExpression(ctx: FunctionContext, node: ClassNode, dst?: Reg
   if (node.superClass && node.id && names(node.superClass, node.id.name)) {
     ctx.unsupported("a class's own name in what it extends", node.superClass);
   }
+  const { strict } = ctx;
+  ctx.strict = true;
   const heritage = node.superClass ? ctx.expression(node.superClass) : null;
+  ctx.strict = strict;
   const index = ctx.classes.push({
     name: unit.name,
     span: { start: node.start, end: node.end },

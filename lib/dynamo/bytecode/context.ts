@@ -79,6 +79,8 @@ export class FunctionContext {
   chainExit: Label | null = null;
   /** Number of tagged templates so far. */
   sites = 0;
+  /** Whether the code being compiled is strict: what a class extends is so in sloppy functions too. */
+  strict: boolean;
   private readonly places = new Map<Variable, Register>();
   private readonly freeIndex = new Map<Variable, number>();
   private pending: PendingReturn[] = [];
@@ -95,6 +97,7 @@ export class FunctionContext {
     },
     readonly flags: { readonly async: boolean; readonly generator: boolean },
   ) {
+    this.strict = unit.strict;
     freeVariables.forEach((v, i) => this.freeIndex.set(v, i));
   }
 
@@ -236,7 +239,7 @@ export class FunctionContext {
   /** Emits the effect of an assignment to a constant, if it is one. */
   private refusesWrite(variable: Variable, node: SourceSpan): boolean {
     if (variable.assignment === "plain") return false;
-    if (variable.assignment === "throws") {
+    if (this.strict || variable.assignment === "throws") {
       if (variable.unit !== this.unit || this.mayBeEarly(variable, node)) this.read(variable, node);
       this.builder.emit(
         { op: "throwError", type: "TypeError", message: "Assignment to constant variable." },

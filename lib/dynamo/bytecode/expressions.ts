@@ -235,7 +235,7 @@ function deletion(ctx: FunctionContext, node: ast.UnaryExpression, dst?: Registe
   const b = ctx.builder;
   let target: ast.Expression = node.argument;
   while (target.type === "ParenthesizedExpression") target = target.expression;
-  const strict = ctx.unit.strict;
+  const { strict } = ctx;
   const remove = (m: ast.MemberExpression, r: Register): void => {
     if (m.object.type === "Super") ctx.unsupported("delete of a super property", node);
     const object = operand(

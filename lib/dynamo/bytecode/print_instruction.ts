@@ -172,6 +172,9 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
       return { text, bare: true, receiver: i.object, ...words !== null && { words } };
     }
     case "deleteProp":
+      if (i.strict && !code.strict) {
+        return bare(`$rt.deleteStrictly(${item(i.object)}, ${keyValue(i.key)})`);
+      }
       return loose(`delete ${memberText(wrapObject(names.operand(i.object)), i.key, keyValue)}`);
     case "getSuper":
       return bare(`$rt.getSuper(${item(i.home)}, ${item(i.receiver)}, ${keyValue(i.key)})`);
@@ -257,10 +260,16 @@ export function instructionStatements(code: CodeObject, i: Instruction, names: N
       return [`${ready(text, code.free[i.index])}.v = ${item(i.src)};`];
     }
     case "storeGlobal":
+      if (i.strict && !code.strict) {
+        return [`(function () { "use strict"; ${i.name} = arguments[0]; })(${item(i.src)});`];
+      }
       return [`${i.name} = ${item(i.src)};`];
     case "storeCell":
       return [`${wrap(names.operand(i.cell))}.v = ${item(i.src)};`];
     case "setProp":
+      if (i.strict && !code.strict) {
+        return [`$rt.setStrictly(${item(i.object)}, ${keyValue(i.key)}, ${item(i.value)});`];
+      }
       return [
         `${startSafe(memberText(wrapObject(names.operand(i.object)), i.key, keyValue))} = ${item(i.value)};`,
       ];
@@ -470,6 +479,7 @@ function functionText(
     const { unit, module } = codeUnit(code, template.span);
     return closureText(unit, module, {
       captured,
+      strict: code.strict,
       name: ownName(unit.node) ? null : constantText(i.name),
       namePrefix: "",
       home: null,
@@ -482,6 +492,7 @@ function functionText(
   const name = i.name.kind === "register" ? names.operand(i.name.register).text : constantText(i.name.name);
   return closureText(unit, module, {
     captured,
+    strict: code.strict,
     name: i.name.kind === "name" && ownName(unit.node) ? null : name,
     namePrefix: i.namePrefix,
     home: i.home === null ? null : names.operand(i.home).text,

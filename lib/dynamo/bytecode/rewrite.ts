@@ -9,8 +9,8 @@ import { UnsupportedSyntax } from "./code.ts";
 import { freeVariables } from "./free.ts";
 import type { ParsedModule } from "./parse.ts";
 import { markedClosure, takesMarks } from "./print_marks.ts";
-import type { Unit, Variable } from "./scope.ts";
-import { type AstNode, childrenOf, isAnonymous, isClassNode, isNaming } from "./syntax.ts";
+import { hasUseStrict, type Unit, type Variable } from "./scope.ts";
+import { type AstNode, childrenOf, isAnonymous, isClassNode, isFunctionNode, isNaming } from "./syntax.ts";
 
 /** Source text of one captured variable, as seen where the closure is created. */
 export interface CapturedText {
@@ -31,6 +31,8 @@ interface Binding extends CapturedText {
   readonly parameter: string;
   /** The replacement of a reference; null: unchanged. */
   readonly reference: string | null;
+  /** The replacement in strict code, where that differs. */
+  readonly strictReference?: string;
 }
 
 /** A closure or class as an expression. */
@@ -39,6 +41,8 @@ export function closureText(
   module: ParsedModule,
   options: {
     readonly captured: readonly CapturedText[];
+    /** Whether the code around it is strict: functions in what a class extends are so in sloppy code too. */
+    readonly strict: boolean;
     /** Text of the `name` property, as an expression; null where the text itself gives the name. */
     readonly name: string | null;
     readonly namePrefix: "" | "get" | "set";
@@ -56,7 +60,7 @@ export function closureText(
   });
   const node = unit.node;
   const edits: Edit[] = [];
-  new Rewriter(module, bindings, edits).visit(node);
+  new Rewriter(module, bindings, edits, unit.strict).visit(node);
   const parameters = [...bindings.values()].map((b) => b.parameter);
   const args = [...bindings.values()].map((b) => b.text);
   if (isClassNode(node) && node.superClass && options.heritage !== null) {
@@ -82,8 +86,10 @@ export function closureText(
     ? markedClosure(applyEdits(module.text, node, edits), node.start)
     : applyEdits(module.text, node, edits);
   const whole = named(unit, text, { ...options, name: isStaticName ? options.name : "name$" });
-  if (parameters.length === 0) return whole;
-  return `((${parameters.join(", ")}) => ${whole})(${args.join(", ")})`;
+  const madeStrict = unit.strict && !options.strict && !isClassNode(node);
+  if (parameters.length === 0 && !madeStrict) return whole;
+  const body = madeStrict ? `{ "use strict"; return ${whole}; }` : whole;
+  return `((${parameters.join(", ")}) => ${body})(${args.join(", ")})`;
 }
 
 /** The key of a member; V8 gives a class with a static `name` the name of a computed key nevertheless. */
@@ -131,7 +137,9 @@ function bind(variable: Variable, text: CapturedText): Binding {
     const refusing = `$rt.constant(${held}, ${JSON.stringify(variable.name)}, ${
       variable.assignment === "throws"
     })`;
-    return { ...text, text: refusing, parameter: `${base}$c`, reference: `${base}$c.v` };
+    const parameter = `${base}$c`, reference = `${parameter}.v`;
+    const strictReference = variable.assignment === "ignored" ? `${parameter}.strict.v` : reference;
+    return { ...text, text: refusing, parameter, reference, strictReference };
   }
   if (text.form === "private") return { ...text, parameter: `${base}$p`, reference: null };
   if (text.form === "cell") {
@@ -164,6 +172,8 @@ class Rewriter {
     private readonly module: ParsedModule,
     private readonly bindings: ReadonlyMap<Variable, Binding>,
     private readonly edits: Edit[],
+    /** Whether the text at hand is strict. */
+    private strict: boolean,
   ) {}
 
   private refuse(construct: string, node: ast.Node): never {
@@ -175,16 +185,29 @@ class Rewriter {
     return variable ? this.bindings.get(variable) ?? null : null;
   }
 
+  private referenceTo(node: AstNode): string | null {
+    const binding = this.bindingOf(node);
+    return (this.strict ? binding?.strictReference : undefined) ?? binding?.reference ?? null;
+  }
+
   private replace(node: ast.Node, text: string): void {
     this.edits.push({ start: node.start, end: node.end, text });
   }
 
   visit(node: AstNode): void {
+    const { strict } = this;
+    this.strict ||= isClassNode(node) ||
+      isFunctionNode(node) && node.body.type === "BlockStatement" && hasUseStrict(node.body.body);
+    this.rewrite(node);
+    this.strict = strict;
+  }
+
+  private rewrite(node: AstNode): void {
     switch (node.type) {
       case "Identifier":
       case "ThisExpression":
       case "MetaProperty": {
-        const reference = this.bindingOf(node)?.reference;
+        const reference = this.referenceTo(node);
         if (reference) this.replace(node, reference);
         return;
       }
@@ -215,7 +238,7 @@ class Rewriter {
         ) {
           return this.refuse("call of a private method in a nested function", node);
         }
-        const reference = callee.type === "Identifier" ? this.bindingOf(callee)?.reference : null;
+        const reference = callee.type === "Identifier" ? this.referenceTo(callee) : null;
         if (reference) {
           // A parenthesis at the start of a line would continue the line above if that has no semicolon
           const begins = callee.start === this.statement ? "0, " : "";
@@ -291,7 +314,7 @@ class Rewriter {
   /** `{ x }` and `{ x = 1 }` keep their key when the variable is renamed. */
   private shorthand(value: AstNode): void {
     const name = value.type === "AssignmentPattern" ? value.left : value;
-    const reference = this.bindingOf(name)?.reference;
+    const reference = this.referenceTo(name);
     if (reference && name.type === "Identifier") this.replace(name, `${name.name}: ${reference}`);
     if (value.type === "AssignmentPattern") this.visitValue(value);
   }
@@ -299,9 +322,7 @@ class Rewriter {
   /** The value of an assignment: an anonymous function keeps the name of the variable, which is renamed here. */
   private visitValue(node: ast.AssignmentExpression | ast.AssignmentPattern): void {
     const { left, right } = node;
-    const name = isNaming(node) && isAnonymous(right) && this.bindingOf(left)?.reference
-      ? node.left.name
-      : null;
+    const name = isNaming(node) && isAnonymous(right) && this.referenceTo(left) ? node.left.name : null;
     if (name !== null) this.insert(right.start, `({ ${memberKey(`"${name}"`)}: `);
     this.visit(right);
     if (name !== null) this.insert(right.end, ` })["${name}"]`);

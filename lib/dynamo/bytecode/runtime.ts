@@ -216,8 +216,12 @@ export const runtime = {
     if (!view) views.set(cell, view = new LiveView(cell));
     return view;
   },
-  constant(cell: Cell, name: string, throws: boolean): Cell {
+  /** A variable that refuses assignments; `strict` is how strict code sees it. */
+  constant(cell: Cell, name: string, throws: boolean): Cell & { readonly strict: Cell } {
     return {
+      get strict() {
+        return runtime.constant(cell, name, true);
+      },
       get v() {
         return cell.v === UNINITIALIZED ? runtime.uninitialized(name) : cell.v;
       },
@@ -251,6 +255,11 @@ export const runtime = {
     if (strict) writeAsSuper(getPrototypeOf(home), receiver, key, value);
     else writeSuper(home, receiver, key, value);
   },
+  /** Assigns a property as strict code does. */
+  setStrictly(object: Record<PropertyKey, unknown>, key: PropertyKey, value: unknown): void {
+    object[key] = value;
+  },
+  deleteStrictly: (object: Record<PropertyKey, unknown>, key: PropertyKey): boolean => delete object[key],
   superOf(home: object): object {
     let found = supers.get(home);
     if (!found) {
