@@ -17,11 +17,14 @@ import {
   DynError,
   einsum,
   equal,
+  func,
+  gradient,
   isTensor,
   linalg,
   linspace,
   nn,
   ones,
+  pow,
   scatterReduce,
   special,
   type Tensor,
@@ -340,4 +343,43 @@ Deno.test("powers made of products and roots are those of the general function, 
       assertEquals(power.signbit().tolist(), general.signbit().tolist());
     }
   }
+});
+
+Deno.test("reductions over no dimension, sums that are bools, the ends of halves, and complex numbers among real ones", () => {
+  const rows = tensor([[0, 1], [2, 0]]), whole = [[false, true], [true, false]];
+  for (const run of [(x: Tensor) => x.any([]), (x: Tensor) => x.all([], true)]) {
+    assertEquals(run(rows).tolist(), whole);
+    assertEquals(compile(run)(rows).tolist(), whole);
+    assertEquals(func.vmap(run)(rows).tolist(), whole);
+  }
+  const parts = tensor([[0.5, -0.5], [0, 0.25]]);
+  assertEquals(parts.sum(1, { dtype: "bool" }).tolist(), [true, true]);
+  assertEquals(parts.prod(1, { dtype: "bool" }).tolist(), [true, false]);
+  const ends = tensor([200, -200, nan, 1], { dtype: "float16" });
+  const finite = (x: Tensor) => x.mul(200).mul(200).nanToNum();
+  assertEquals(finite(ends).tolist(), [65504, -65504, 0, 40000]);
+  assertEquals(compile(finite)(ends).tolist(), [65504, -65504, 0, 40000]);
+  const undefinedPower = { re: nan, im: nan }, none = { re: 0, im: 0 };
+  const powers = tensor([{ re: 0, im: 2 }, { re: 1, im: -1 }, { re: -1, im: 1 }, none]);
+  assertEquals(pow(0, powers).tolist(), [undefinedPower, none, undefinedPower, { re: 1, im: 0 }]);
+  const samples = tensor([none, { re: 1, im: 1 }, { re: 4, im: 1 }]);
+  assertEquals(gradient(samples)[0]?.tolist(), [{ re: 1, im: 1 }, { re: 2, im: 0.5 }, { re: 3, im: 0 }]);
+  const uneven = gradient(samples, { spacing: [tensor([0, 1, 3], { dtype: "float32" })] })[0];
+  assertEquals(uneven?.select(0, 2).tolist(), { re: 1.5, im: 0 });
+});
+
+Deno.test("a type that is kept refuses numbers that it cannot hold", () => {
+  const bytes = tensor([1, 2], { dtype: "int8" }), mask = tensor([true, false]), i = { re: 0, im: 1 };
+  assertThrows(() => where(mask, bytes, 300), DynError, "Expected a number that int8 holds but found 300");
+  assertThrows(() => bytes.add(bytes, { alpha: 300 }), DynError, "Expected a number that int8 holds");
+  assertThrows(() => bytes.add(bytes, { alpha: true }), DynError, "Expected alpha to be a number");
+  assertThrows(() => mask.add(mask, { alpha: 2 }), DynError, "Expected alpha to be a boolean");
+  assertThrows(
+    () => ones([2]).maskedFill(mask, i),
+    DynError,
+    "Expected real numbers in maskedFill of float32",
+  );
+  const ofBoth = where(mask, ones([2]), tensor(i));
+  assertEquals(ofBoth.tolist(), [{ re: 1, im: 0 }, i]);
+  assertThrows(() => zeros([2, 3, 3], { dtype: "complex64" }).trace(), DynError, "Expected a matrix");
 });

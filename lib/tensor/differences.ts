@@ -5,7 +5,7 @@
 import { checkKind, optionsOf } from "../base/checked_input.ts";
 import { checkTensor } from "./checked.ts";
 import { DynError } from "../base/errors.ts";
-import { isFloat } from "../base/dtype.ts";
+import { isDifferentiable, isFloat, partType } from "../base/dtype.ts";
 import { normalizeDim } from "../ops/shapes.ts";
 import { ops } from "./eager.ts";
 import { isTensor, type Tensor } from "./tensor.ts";
@@ -91,7 +91,7 @@ export function gradient(input: Tensor, options: GradientOptions = {}): Tensor[]
       "edgeOrder",
     ]),
     rank = input.ndim;
-  const x = isFloat(input.dtype) ? input : input.to("float32");
+  const x = isDifferentiable(input.dtype) ? input : input.to("float32");
   if (dim !== null && typeof dim !== "number") checkKind(dim, "a list", "dim of gradient");
   const dims = dim === null
     ? Array.from({ length: rank }, (_, d) => d)
@@ -117,6 +117,6 @@ export function gradient(input: Tensor, options: GradientOptions = {}): Tensor[]
     if (of.ndim !== 1 || of.shape[0] !== size) {
       throw new DynError(`Expected ${size} coordinates in dimension ${d} but found shape [${of.shape}]`);
     }
-    return unevenly(x, d, { places: isFloat(of.dtype) ? of : of.to(x.dtype), edgeOrder });
+    return unevenly(x, d, { places: isFloat(of.dtype) ? of : of.to(partType(x.dtype)), edgeOrder });
   });
 }

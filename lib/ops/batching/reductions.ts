@@ -4,7 +4,7 @@
 import type { TensorLike } from "../definition.ts";
 import { type Dim, product } from "../../sym/expr.ts";
 import { reducedDims } from "../shapes.ts";
-import { reductions } from "../reductions/reductions.ts";
+import { overNone, reductions } from "../reductions/reductions.ts";
 import { type BatchCall, over, type RuleOf } from "./call.ts";
 import type { ArgsOf, Params } from "../params.ts";
 
@@ -46,8 +46,14 @@ export const reductionRules: readonly RuleOf[] = [
   over(reductions.sum, { apply: (call) => reduced(call, call.args, { dtype: call.args.dtype }) }),
   over(reductions.amax, { apply: (call) => reduced(call, call.args) }),
   over(reductions.amin, { apply: (call) => reduced(call, call.args) }),
-  over(reductions.any, { apply: (call) => reduced(call, call.args) }),
-  over(reductions.all, { apply: (call) => reduced(call, call.args) }),
+  ...[reductions.any, reductions.all].map((truth) =>
+    over(truth, {
+      apply: (call) =>
+        overNone(call.args.dim)
+          ? call.shapedRun({ ...call.args, self: call.raised(call.args.self) })
+          : reduced(call, call.args),
+    })
+  ),
   over(reductions.prod, { apply: (call) => reducedOne(call, call.args, { dtype: call.args.dtype }) }),
   over(reductions.argmax, { apply: (call) => reducedOne(call, call.args) }),
   over(reductions.argmin, { apply: (call) => reducedOne(call, call.args) }),

@@ -3,7 +3,7 @@
  * the real ops, which by PyTorch's convention are the complex ones: ∂L/∂re + i·∂L/∂im.
  */
 import { DynError, invariant } from "../../base/errors.ts";
-import { type ComplexType, isComplex } from "../../base/dtype.ts";
+import { type ComplexType, isComplex, partType } from "../../base/dtype.ts";
 import { arithmetic } from "../elementwise/arithmetic.ts";
 import { elementwise } from "../elementwise/elementwise.ts";
 import type { TensorLike } from "../definition.ts";
@@ -79,7 +79,7 @@ function wholePower<T extends TensorLike>(o: OpApi<T>, z: T, n: number): T {
   return n % 2 === 0 ? even : o.mul(even, z);
 }
 
-/** exp(b · log a), with 0 to a power of positive real part as 0 and 0⁰ as 1. */
+/** exp(b · log a); 0 to a power of positive real part is 0, to 0 it is 1, and undefined otherwise. */
 function power<T extends TensorLike>(o: OpApi<T>, a: OperandOf<T>, b: OperandOf<T>): T {
   const dtype = complexResult([a, b]), [like] = complexFirst(a, b);
   const base = asComplex(o, a, { dtype, like });
@@ -90,9 +90,9 @@ function power<T extends TensorLike>(o: OpApi<T>, a: OperandOf<T>, b: OperandOf<
   const exponent = isTensor(b) && isComplex(b.dtype) ? b : isTensor(b) ? asComplex(o, b, { dtype, like }) : b;
   const isZero = o.eq(base, 0), one = o.onesLike(base);
   const found = o.exp(o.mul(o.log(o.where(isZero, one, base)), exponent));
-  const isNeutral = isTensor(exponent) ? o.eq(exponent, 0) : o.fullLike(isZero, exponent === 0);
-  const ofZero = o.to(isNeutral, dtype);
-  return o.where(isZero, ofZero, found);
+  const power = asComplex(o, exponent, { dtype, like }), decays = o.gt(partsOf(o, power).re, 0);
+  const re = o.to(o.detach(o.where(o.eq(power, 0), 1, o.where(decays, 0, NaN))), partType(dtype));
+  return o.where(isZero, joined(o, { re, im: o.mul(re, 0) }), found);
 }
 
 /** Real numbers as float64 take part in float powers. */

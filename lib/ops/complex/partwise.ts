@@ -59,6 +59,9 @@ const VALUES = {
   toDevice: ["self"],
 } as const satisfies { readonly [name in OpName]?: readonly string[] };
 
+/** Those whose result has the type of all values together; others keep the type of the first. */
+const PROMOTING: ReadonlySet<string> = new Set(["add", "sub", "where", "cat"]);
+
 /** The values among the arguments, lists taken apart. */
 function valuesOf<T extends TensorLike>(
   args: ArgsOf<Params, T>,
@@ -119,6 +122,11 @@ function partwise(name: string, names: readonly string[]): ComplexRule {
           continue;
         }
         throw new DynError(`Expected ${param} of ${name} to be of a real type but found ${value.dtype}`);
+      }
+      const [first] = names, kept = first === undefined || PROMOTING.has(name) ? undefined : args[first];
+      const isReal = isOperand<T>(kept) && isTensor(kept) && !isComplex(kept.dtype);
+      if (isReal && typeof args["dtype"] !== "string") {
+        throw new DynError(`Expected real numbers in ${name} of ${kept.dtype} but found complex ones`);
       }
       const asked = args["dtype"];
       const dtype = typeof asked === "string" && (asked === "complex64" || asked === "complex128")

@@ -12,7 +12,7 @@ import type { OpApi } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
 import { isLess } from "../../sym/decide.ts";
 import { Sym } from "../../sym/expr.ts";
-import { isTensor } from "../promotion.ts";
+import { checkHeld, isTensor } from "../promotion.ts";
 import { knownNumber } from "../shapes.ts";
 import { knownPower } from "./known_power.ts";
 import {
@@ -32,13 +32,16 @@ function scaled<T extends TensorLike>(o: OpApi<T>, value: T, alpha: OperandOf<T>
   return alpha === 1 ? value : o.mul(value, alpha);
 }
 
-function checkAlpha(result: { dtype: Parameters<typeof isFloat>[0] }, alpha: OperandOf<TensorLike>): void {
+function checkAlpha(result: { dtype: DType }, alpha: OperandOf<TensorLike>): void {
   if (!isFloat(result.dtype) && typeof alpha === "number" && !Number.isInteger(alpha)) {
     throw new DynError(`Expected alpha to be an integer for ${result.dtype} tensors but found ${alpha}`);
   }
-  if (result.dtype !== "bool" && typeof alpha === "boolean") return;
-  if (result.dtype !== "bool" || typeof alpha === "boolean" || alpha === 1) return;
-  throw new DynError(`Expected alpha to be a boolean for bool tensors but found ${String(alpha)}`);
+  const isTruth = typeof alpha === "boolean";
+  if (alpha !== 1 && isTruth !== (result.dtype === "bool")) {
+    const wanted = isTruth ? "a number" : "a boolean";
+    throw new DynError(`Expected alpha to be ${wanted} for ${result.dtype} tensors but found ${alpha}`);
+  }
+  checkHeld(alpha, result.dtype);
 }
 
 /** Sum or difference with alpha, of bools as logic where PyTorch allows it. */

@@ -165,7 +165,10 @@ const where = lowerOp({
     if (condition.dtype !== "bool" && condition.dtype !== "uint8") {
       throw new DynError(`Expected a bool condition but found ${condition.dtype}`);
     }
-    return pointwiseMeta([condition, input, other], typesOf("promote", [input, other]).result);
+    const { result } = typesOf("promote", [input, other]);
+    checkHeld(input, result);
+    checkHeld(other, result);
+    return pointwiseMeta([condition, input, other], result);
   },
   lower({ condition, input, other }, [result]) {
     return selected(result, { condition: condition, held: input, other: other });

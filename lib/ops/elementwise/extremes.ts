@@ -4,6 +4,7 @@
  */
 import { DynError } from "../../base/errors.ts";
 import { type DType, highest, isFloat, isInteger, lowest } from "../../base/dtype.ts";
+import { finfo } from "../../base/type_info.ts";
 import { composeOp, lowerOp, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, required } from "../params.ts";
@@ -226,12 +227,13 @@ const nanToNum = lowerOp({
   lower: ({ self, nan, posinf, neginf }, [result]) =>
     eachElement(self, result, (o, x) => {
       if (!isFloat(self.dtype)) return x;
-      const largest = self.dtype === "float64" ? Number.MAX_VALUE : MAX_FLOAT32;
+      const largest = finfo(self.dtype).max;
       const k = (value: number) => o.constant(value, self.dtype);
+      // A half that was computed and not stored yet may be larger than the type's numbers
       const finite = o.select(
-        o.eq(x, k(Infinity)),
+        o.gt(x, k(largest)),
         k(posinf ?? largest),
-        o.select(o.eq(x, k(-Infinity)), k(neginf ?? -largest), x),
+        o.select(o.lt(x, k(-largest)), k(neginf ?? -largest), x),
       );
       return o.select(o.isNan(x), k(nan ?? 0), finite);
     }),
@@ -241,8 +243,6 @@ const nanToNum = lowerOp({
   },
   samples: [{ args: [t(3, 4)] }, { args: [t(3), 1] }],
 });
-
-const MAX_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
 
 const heaviside = binary({
   name: "heaviside",

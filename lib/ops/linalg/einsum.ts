@@ -350,11 +350,11 @@ const trace = composeOp({
   name: "trace",
   doc: "The sum of the diagonal of a matrix, as `torch.trace`.",
   params: { self: required("tensor") },
-  infer({ self }) {
+  infer: ({ self }) => contiguousMeta([], isFloat(self.dtype) ? self.dtype : "int64", self.device),
+  compose(o, { self }) {
     if (self.shape.length !== 2) throw new DynError(`Expected a matrix but found ${shapeText(self.shape)}`);
-    return contiguousMeta([], isFloat(self.dtype) ? self.dtype : "int64", self.device);
+    return o.sum(o.diagonal(self));
   },
-  compose: (o, { self }) => o.sum(o.diagonal(self)),
   samples: [{ args: [t(3, 4)] }],
   errors: [{ args: [t(3)], message: "matrix" }],
 });

@@ -111,6 +111,13 @@ function sumType(dtype: DType): DType {
   return isFloat(dtype) ? dtype : "int64";
 }
 
+/** Elements of sums and products take the type of the result first: as bools they are counted. */
+function combinedAs(dtype: DType): Pick<Over, "accumulator" | "value"> {
+  return dtype === "bool"
+    ? { accumulator: "int64", value: (o, x) => castTo(o, x, "bool") }
+    : { accumulator: dtype };
+}
+
 const sum = lowerWideOp({
   name: "sum",
   doc: "The sum over dimensions; integers and bools are summed as int64. As `torch.sum`.",
@@ -121,7 +128,7 @@ const sum = lowerWideOp({
       dim,
       keepdim,
       op: "sum",
-      accumulator: result?.dtype === "bool" ? "int64" : result?.dtype ?? "float32",
+      ...combinedAs(result?.dtype ?? "float32"),
     }),
   gradient: {
     saves: [],
@@ -167,7 +174,7 @@ const prod = lowerWideOp({
       dim,
       keepdim,
       op: "prod",
-      accumulator: result?.dtype === "bool" ? "int64" : result?.dtype ?? "float32",
+      ...combinedAs(result?.dtype ?? "float32"),
     }),
   gradient: {
     saves: ["self"],
@@ -258,19 +265,30 @@ function positionOf(name: "argmax" | "argmin") {
   });
 }
 
+/** Returns whether `any` or `all` reduces no dimension: other reductions take an empty list for all of them. */
+export function overNone(dim: Reduced["dim"]): boolean {
+  return typeof dim === "object" && dim?.length === 0;
+}
+
 function truth(name: "any" | "all") {
   return lowerWideOp({
     name,
     doc: `True where ${name} of the elements over dimensions are not 0, as \`torch.${name}\`.`,
     params: { self: required("tensor"), dim: nullable("dims"), keepdim: optional("bool", false) },
-    infer: ({ self, dim, keepdim }) =>
-      reducedMeta(self, { dim, keepdim }, self.dtype === "uint8" ? "uint8" : "bool"),
+    infer({ self, dim, keepdim }) {
+      const dtype = self.dtype === "uint8" ? "uint8" : "bool";
+      return overNone(dim)
+        ? contiguousMeta(self.shape, dtype, self.device)
+        : reducedMeta(self, { dim, keepdim }, dtype);
+    },
     lower: ({ self, dim, keepdim }, [result]) =>
-      reduction(self, result, { dim, keepdim, op: name, accumulator: "bool" }),
+      overNone(dim)
+        ? elements(result, (o, index) => o.cast(castTo(o, o.load(self, index), "bool"), result?.dtype ?? "bool"))
+        : reduction(self, result, { dim, keepdim, op: name, accumulator: "bool" }),
     gradient: { kind: "none", because: "its result is not of a floating type" },
     samples: [{ args: [{ tensor: [3, 4], dtype: "bool" }] }, {
       args: [{ tensor: [3, 4], dtype: "bool" }, 1],
-    }],
+    }, { args: [{ tensor: [3, 4], dtype: "uint8" }, []] }],
   });
 }
 
