@@ -346,13 +346,21 @@ const inner = composeOp({
   errors: [{ args: [t(2, 3), t(4, 2)], message: "agree" }],
 });
 
+function checkMatrix({ shape }: TensorLike): void {
+  if (shape.length !== 2) throw new DynError(`Expected a matrix but found ${shapeText(shape)}`);
+}
+
 const trace = composeOp({
   name: "trace",
   doc: "The sum of the diagonal of a matrix, as `torch.trace`.",
   params: { self: required("tensor") },
-  infer: ({ self }) => contiguousMeta([], isFloat(self.dtype) ? self.dtype : "int64", self.device),
+  infer({ self }) {
+    checkMatrix(self);
+    return contiguousMeta([], isFloat(self.dtype) ? self.dtype : "int64", self.device);
+  },
   compose(o, { self }) {
-    if (self.shape.length !== 2) throw new DynError(`Expected a matrix but found ${shapeText(self.shape)}`);
+    // Complex matrices have their metadata from here
+    checkMatrix(self);
     return o.sum(o.diagonal(self));
   },
   samples: [{ args: [t(3, 4)] }],
