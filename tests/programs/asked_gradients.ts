@@ -347,4 +347,11 @@ export const helped: Corpus = {
     for (mode of ["throw", "write", "print", "no"]) attempt(() => step(f64([1, -2])));
     see(mode);
   },
+  "gradients beside a tensor over strides of its own"({ compile, see }) {
+    const f = compile((p: Tensor, x: Tensor) => {
+      const part = x.narrow(0, 1, 1), own = part.asStrided(part.shape, part.stride());
+      return [own, ...autograd.grad(p.sin().sum(), [p])];
+    });
+    see(f(f64([1, -2], true), f64([3, 0.5])));
+  },
 };

@@ -86,10 +86,11 @@ export class TraceHistory {
     const { graph, attributes } = this.output;
     for (const node of graph.nodes) {
       if (this.#seen.has(node)) continue;
-      this.#seen.add(node);
       this.#current = node;
       if (node.op === "placeholder") this.#replay.input(node);
       else this.#replay.replay(node, attributes);
+      // After a refusal nothing that follows is replayed either
+      this.#seen.add(node);
       if (this.#replay.inputs.length > this.#inputs.length) this.#inputs.push(node);
     }
   }

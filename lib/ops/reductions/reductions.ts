@@ -283,7 +283,10 @@ function truth(name: "any" | "all") {
     },
     lower: ({ self, dim, keepdim }, [result]) =>
       overNone(dim)
-        ? elements(result, (o, index) => o.cast(castTo(o, o.load(self, index), "bool"), result?.dtype ?? "bool"))
+        ? elements(
+          result,
+          (o, index) => o.cast(castTo(o, o.load(self, index), "bool"), result?.dtype ?? "bool"),
+        )
         : reduction(self, result, { dim, keepdim, op: name, accumulator: "bool" }),
     gradient: { kind: "none", because: "its result is not of a floating type" },
     samples: [{ args: [{ tensor: [3, 4], dtype: "bool" }] }, {
