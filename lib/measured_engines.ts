@@ -7,7 +7,7 @@ import { partition } from "./aot/engines/partition.ts";
 import { exampleOf } from "./aot/examples.ts";
 import { config } from "./base/config.ts";
 import { InternalError } from "./base/errors.ts";
-import { keepEntry, keptEntry } from "./base/kept_entries.ts";
+import { cachedEntry, cacheEntry } from "./base/cached_entries.ts";
 import { CLEARLY, leastTimes } from "./base/least_times.ts";
 import { counters, logs } from "./base/logs.ts";
 import { ownIdentity } from "./base/own_sources.ts";
@@ -64,7 +64,7 @@ function isFaster(engine: Engine, gm: GraphModule, piece: readonly Node[]): bool
   if (times === null) return false;
   const isDisturbed = times.engine - times.alone > MOST_WAITING;
   counters.add("engine_choices", known ? "stored" : "measured");
-  if (key !== null && !known && !isDisturbed) keepEntry("choices", key, JSON.stringify(times));
+  if (key !== null && !known && !isDisturbed) cacheEntry("choices", key, JSON.stringify(times));
   const found = times.engine < CLEARLY * times.inductor;
   logs.emit("perf_hints", () => {
     const shown = Object.entries({ inductor: times.inductor, [name]: times.engine })
@@ -128,7 +128,7 @@ function textOf({ nodes }: Graph): string {
 }
 
 function storedTimes(key: string): Times | null {
-  const text = keptEntry("choices", key);
+  const text = cachedEntry("choices", key);
   if (text === undefined) return null;
   try {
     const value: unknown = JSON.parse(text);

@@ -11,13 +11,13 @@ import { DynError, noteUndone } from "./base/errors.ts";
 import { counters, logs } from "./base/logs.ts";
 import { ownIdentity } from "./base/own_sources.ts";
 import { type Plain, recording } from "./base/recording.ts";
-import type { KeptCompilations } from "./aot/kept_pairs.ts";
+import type { CachedCompilations } from "./aot/cached_pairs.ts";
 import type { CompiledFunction, GraphBackend } from "./graph/backend.ts";
 import { registerBackend } from "./graph/backends.ts";
 import { GraphModule } from "./graph/graph_module.ts";
 import type { GraphCompiler } from "./graph/interpose.ts";
 import type { Graph } from "./graph/node.ts";
-import { keepable } from "./graph/stored/kept_runs.ts";
+import { storable } from "./graph/stored/storable_runs.ts";
 import { compileGraph } from "./inductor/compile_graph.ts";
 import { type Convention, convention, conventionOf } from "./inductor/convention.ts";
 import { freezing } from "./inductor/freezing.ts";
@@ -119,11 +119,11 @@ function running(
         : {},
     };
   };
-  return keepable(run, { write, whenMore: program?.whenKeptChanges?.bind(program) });
+  return storable(run, { write, whenMore: program?.whenKeptChanges?.bind(program) });
 }
 
 /** Compiled graphs of earlier processes: code of the device, or loops if it caches no code. */
-const keptPrograms: KeptCompilations = {
+const keptPrograms: CachedCompilations = {
   identityOf(captured) {
     const own = ownIdentity();
     if (own === null) return null;

@@ -15,7 +15,7 @@ interface Told {
   readonly told: Readonly<Record<string, string>>;
   readonly sources: readonly string[];
   readonly counts: Readonly<
-    Record<"kept_classes" | "kept_programs" | "tiers", Readonly<Record<string, number>>>
+    Record<"cached_classes" | "cached_programs" | "tiers", Readonly<Record<string, number>>>
   >;
 }
 
@@ -49,10 +49,10 @@ const filesIn = (cache: string): string[] =>
 
 test("a second process makes no class and no program, and gives the same bits", async (cache) => {
   const cold = await run(cache, ["source"], WASM), warm = await run(cache, ["source"], WASM);
-  assert((cold.counts.kept_classes.stored ?? 0) > 10);
-  assertEquals(cold.counts.kept_classes.hits, undefined);
-  assertEquals(warm.counts.kept_classes, { hits: cold.counts.kept_classes.stored ?? 0 });
-  assertEquals(warm.counts.kept_programs, { hits: cold.counts.kept_programs.stored ?? 0 });
+  assert((cold.counts.cached_classes.stored ?? 0) > 10);
+  assertEquals(cold.counts.cached_classes.hits, undefined);
+  assertEquals(warm.counts.cached_classes, { hits: cold.counts.cached_classes.stored ?? 0 });
+  assertEquals(warm.counts.cached_programs, { hits: cold.counts.cached_programs.stored ?? 0 });
   assertEquals(warm.told, cold.told);
   // Their texts are made again of what the calls are
   assertEquals(warm.sources, cold.sources);
@@ -63,8 +63,8 @@ test("calls of other sizes run the programs of a former process as their own", a
   const kept = await run(cache, ["others", "source"], WASM),
     alone = await withFolder((empty) => run(empty, ["others"], WASM));
   assertEquals(kept.told, alone.told);
-  assert((kept.counts.kept_classes.hits ?? 0) > 10);
-  assert((kept.counts.kept_classes.stored ?? 0) < (alone.counts.kept_classes.stored ?? 0));
+  assert((kept.counts.cached_classes.hits ?? 0) > 10);
+  assert((kept.counts.cached_classes.stored ?? 0) < (alone.counts.cached_classes.stored ?? 0));
 });
 
 test("what is damaged is made again", async (cache) => {
@@ -72,15 +72,15 @@ test("what is damaged is made again", async (cache) => {
   for (const file of filesIn(cache)) Deno.truncateSync(file, Deno.statSync(file).size - 7);
   const second = await run(cache, [], WASM);
   assertEquals(second.told, cold.told);
-  assertEquals(second.counts.kept_classes.hits, undefined);
-  assertEquals(second.counts.kept_classes.damaged, cold.counts.kept_classes.stored);
-  assertEquals((await run(cache, [], WASM)).counts.kept_classes, {
-    hits: cold.counts.kept_classes.stored ?? 0,
+  assertEquals(second.counts.cached_classes.hits, undefined);
+  assertEquals(second.counts.cached_classes.damaged, cold.counts.cached_classes.stored);
+  assertEquals((await run(cache, [], WASM)).counts.cached_classes, {
+    hits: cold.counts.cached_classes.stored ?? 0,
   });
 });
 
 test("where nothing is to be kept, nothing is", async (cache) => {
-  assertEquals((await run(cache, [], { ...WASM, DYN_GRAPH_CACHE: "0" })).counts.kept_classes, {});
+  assertEquals((await run(cache, [], { ...WASM, DYN_GRAPH_CACHE: "0" })).counts.cached_classes, {});
 });
 
 test("native code of a former process serves from the first call on", async (cache) => {

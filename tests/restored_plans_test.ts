@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { config } from "../lib/base/config.ts";
-import { keepEntriesIn } from "../lib/base/kept_entries.ts";
+import { setEntryStore } from "../lib/base/cached_entries.ts";
 import { counters } from "../lib/base/logs.ts";
 import { shipEntries } from "../lib/base/shipped_entries.ts";
 import { originalBuiltins, restoresAsLoaded } from "../lib/base/own_builtins.ts";
@@ -33,15 +33,15 @@ const CALLS:
 
 /** Makes what dyn comes with, or nothing, all that was made before. */
 function ship(isCurrent: boolean): void {
-  keepEntriesIn({ isOn: () => true, read: () => null, write() {}, remove() {}, keys: () => [] });
+  setEntryStore({ isOn: () => true, read: () => null, write() {}, remove() {}, keys: () => [] });
   shipEntries({ isCurrent: () => isCurrent, lines: shipped });
 }
 
 /** Returns the number of shipped classes that a call reuses. */
 function taken(call: () => Tensor): number {
-  const before = counters.get("kept_classes", "shipped");
+  const before = counters.get("cached_classes", "shipped");
   config.patch({ graphCache: true }, () => noGrad(call));
-  return counters.get("kept_classes", "shipped") - before;
+  return counters.get("cached_classes", "shipped") - before;
 }
 
 /** Replaces functions by others that tell of their calls while something runs; those whose replacement is noticed stay. */

@@ -7,9 +7,9 @@
  */
 import { config } from "../lib/base/config.ts";
 import { InternalError } from "../lib/base/errors.ts";
-import { flush, keepEntriesIn } from "../lib/base/kept_entries.ts";
+import { flush, setEntryStore } from "../lib/base/cached_entries.ts";
 import { shipEntries } from "../lib/base/shipped_entries.ts";
-import { shippedKey, shippedText } from "../lib/tensor/kept_classes.ts";
+import { shippedKey, shippedText } from "../lib/tensor/cached_classes.ts";
 import { noGrad } from "../mod.ts";
 import { type ShippedCall, shippedCalls } from "./shipped_calls.ts";
 
@@ -31,7 +31,7 @@ type Kept = ReadonlyMap<string, string>;
 /** Runs a call as a first process does, without a compiler, and gives what it would keep. */
 function keptBy({ run, loads = false }: ShippedCall): Kept {
   const found = new Map<string, string>();
-  keepEntriesIn({
+  setEntryStore({
     isOn: () => true,
     read: () => null,
     write: (_kind, key, text) => void found.set(shippedKey(key), text),

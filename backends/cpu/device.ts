@@ -2,8 +2,8 @@
  * The device "cpu": pooled host memory; programs as WebAssembly SIMD or as native code. Invariant: work is complete
  * when a call returns.
  */
-import "./kept_entries.ts";
-import "./kept_texts.ts";
+import "./cached_entries.ts";
+import "./cached_texts.ts";
 import { type Device, type Memory, registerDevice } from "../../lib/loops/device.ts";
 import "../eager_classes.ts";
 import { HostBlock, HostMemory, hostOf } from "./host_memory.ts";

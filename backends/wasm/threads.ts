@@ -8,7 +8,7 @@ import { Worker } from "node:worker_threads";
 import { InternalError } from "../../lib/base/errors.ts";
 import { logs } from "../../lib/base/logs.ts";
 import { threadsAsked } from "../../lib/base/threads.ts";
-import "./kept_library.ts";
+import "./cached_library.ts";
 import { WasmMemory } from "./memory.ts";
 import { type Code, functionsOf, type Job, type JobPool } from "./pool.ts";
 import { WORD, workerSource } from "./worker.ts";

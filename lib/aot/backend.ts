@@ -24,7 +24,7 @@ import type { CompiledPair, SavedLayout } from "./compiled_pair.ts";
 import { isContiguous } from "../graph/meta.ts";
 import { exampleOf } from "./examples.ts";
 import { buildJoint, type JointGraph, metaOf, type RuntimePlan } from "./joint.ts";
-import { type KeptCompilations, KeptPair } from "./kept_pairs.ts";
+import { type CachedCompilations, CachedPair } from "./cached_pairs.ts";
 import { NotFunctional } from "../autograd/functional.ts";
 import { bucketEnds } from "./bucket_ends.ts";
 import { minCutPartition, type Partitioner, savingPartition } from "./partition.ts";
@@ -58,7 +58,7 @@ export interface AotOptions {
  * A backend that differentiates ahead of time, as `torch._dynamo.backends.common.aot_autograd`. `kept`: how compiled
  * graphs are cached between processes; by default they are not.
  */
-export function aotAutograd(options: AotOptions, kept?: KeptCompilations): GraphBackend {
+export function aotAutograd(options: AotOptions, kept?: CachedCompilations): GraphBackend {
   checkOptions("aotAutograd", {
     fwCompiler: ["function"],
     bwCompiler: ["function"],
@@ -112,7 +112,7 @@ export function functionalCompilerOf(
 }
 
 /** Returns how a backend caches its compilations; undefined if it does not. */
-export function keptCompilationsOf(backend: GraphBackend): KeptCompilations | undefined {
+export function cachedCompilationsOf(backend: GraphBackend): CachedCompilations | undefined {
   return functionalCompilers.get(backend)?.kept;
 }
 
@@ -124,7 +124,7 @@ interface Compilation {
   readonly fwCompiler: GraphCompiler;
   readonly bwCompiler: GraphCompiler;
   readonly partition: Partitioner;
-  readonly kept: KeptCompilations | undefined;
+  readonly kept: CachedCompilations | undefined;
   readonly regions: boolean;
 }
 
@@ -150,7 +150,7 @@ function stepped(captured: GraphModule, step: SharedStep, compiler: GraphCompile
 /** The halves of a graph, restored from the cache or compiled. */
 function pairOf(captured: GraphModule, compilation: Compilation): CompiledPair {
   const { kept, fwCompiler, bwCompiler, exampleInputs } = compilation;
-  const place = kept && KeptPair.of(captured, kept);
+  const place = kept && CachedPair.of(captured, kept);
   if (!kept || !place) return compilePair(captured, compilation);
   const found = recording.phase(
     "kept_graph",

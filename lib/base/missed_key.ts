@@ -2,7 +2,7 @@
  * Explains a cache miss: a line that lists how the nearest existing key differs, piece by piece. Invariant: it only
  * reads keys, and decides nothing.
  */
-import { type EntryKind, keptKeys } from "./kept_entries.ts";
+import { cachedKeys, type EntryKind } from "./cached_entries.ts";
 
 /** Differences that are listed; the rest is counted. */
 const SHOWN = 3;
@@ -14,7 +14,7 @@ const LONGEST = 60;
 export function nearestDifference(kind: EntryKind, key: string): string | null {
   const wanted = parsed(key);
   let nearest: readonly string[] | null = null;
-  for (const other of keptKeys(kind)) {
+  for (const other of cachedKeys(kind)) {
     const found = differences(wanted, parsed(other));
     if (found.length <= FAR && found.length < (nearest?.length ?? Infinity)) nearest = found;
   }

@@ -4,7 +4,7 @@
  * and the machine are those that produced it; otherwise the program of the file is compiled again.
  */
 import type { AnyFunction } from "../base/arguments.ts";
-import { keptCompilationsOf } from "../aot/backend.ts";
+import { cachedCompilationsOf } from "../aot/backend.ts";
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { config } from "../base/config.ts";
 import { DynError, messageOf } from "../base/errors.ts";
@@ -12,7 +12,7 @@ import { logs } from "../base/logs.ts";
 import { writeFile } from "../data/safetensors.ts";
 import type { CompiledFunction } from "../graph/backend.ts";
 import { lookupBackend } from "../graph/backends.ts";
-import { keepableOf } from "../graph/stored/kept_runs.ts";
+import { storableOf } from "../graph/stored/storable_runs.ts";
 import { Module } from "../nn/module.ts";
 import { DamagedForm } from "../sym/stored/forms.ts";
 import { exportCall, type ExportedParts, type ExportOptions } from "./capture.ts";
@@ -66,7 +66,7 @@ export function saveCompiledFunction(fn: CompiledCall, path: string | URL): void
   const found = compiled.get(fn);
   if (!found) throw new DynError("Expected a function that aotCompile gave but found another");
   const { parts, backend, forward } = found;
-  const write = keepableOf(forward)?.write, identity = ahead(() => identityOf(parts, backend));
+  const write = storableOf(forward)?.write, identity = ahead(() => identityOf(parts, backend));
   const code = write && identity !== null ? { backend, identity, write } : null;
   writeFile(path, writeProgram(parts, code));
 }
@@ -89,7 +89,7 @@ export function loadCompiledFunction(source: string | URL | Uint8Array): Compile
 }
 
 function identityOf({ functional }: ExportedParts, backend: string): string | null {
-  return keptCompilationsOf(lookupBackend(backend))?.identityOf(functional) ?? null;
+  return cachedCompilationsOf(lookupBackend(backend))?.identityOf(functional) ?? null;
 }
 
 /** Recreates the code of a file; null if it has to be compiled again. */
@@ -97,7 +97,7 @@ function restore(
   parts: ExportedParts,
   { backend, identity, run, symbols }: ReadCode,
 ): CompiledFunction | null {
-  const kept = keptCompilationsOf(lookupBackend(backend));
+  const kept = cachedCompilationsOf(lookupBackend(backend));
   if (!kept || identityOf(parts, backend) !== identity) {
     logs.emit(
       "cache",

@@ -8,7 +8,7 @@ import { DynError, invariant, messageOf } from "../base/errors.ts";
 import type { Plain } from "../base/recording.ts";
 import { parse, serialize } from "../data/safetensors.ts";
 import { readGraph, writeGraph } from "../graph/stored/graph.ts";
-import type { RunWriter } from "../graph/stored/kept_runs.ts";
+import type { RunWriter } from "../graph/stored/storable_runs.ts";
 import { readArchive, writeArchive } from "../packages/archive.ts";
 import { inputSpec, readCall, resultSpec, writeCall } from "../packages/call_forms.ts";
 import { ShapeEnv } from "../sym/shape_env.ts";

@@ -19,13 +19,13 @@ import type { Dim } from "../sym/expr.ts";
 import { graphOf } from "./class_graph.ts";
 import { type ClassCall, classOf, ClassSizes, isFresh } from "./class_sizes.ts";
 import {
+  cacheClasses,
+  type CachedClass,
+  cachedClasses,
+  cachedCode,
   type ClassResult,
-  keepClasses,
-  type KeptClass,
-  keptClasses,
-  keptCode,
   shippedText,
-} from "./kept_classes.ts";
+} from "./cached_classes.ts";
 import { contiguousLayout, type Layout, layoutOf } from "./layout.ts";
 import {
   type LoadedNumber,
@@ -85,7 +85,7 @@ const PATIENCE = 2;
 const MOST_VARIANTS = 8;
 
 /** A program that serves many sizes. */
-interface CallClass extends KeptClass {
+interface CallClass extends CachedClass {
   readonly program: CompiledProgram;
   /** Whether its program has been prepared. */
   isReady: boolean;
@@ -230,7 +230,7 @@ function keptClass(family: Family, request: ClassRequest, { device, call }: Plac
   if (family.keptAs === null || family.hasKept) return undefined;
   family.hasKept = true;
   const layouts = withoutMemory(request);
-  const kept = keptClasses(family.keptAs, call);
+  const kept = cachedClasses(family.keptAs, call);
   family.isOpByOp = kept?.length === 0;
   for (const each of kept ?? []) {
     // Made again if more than its code is needed, for the same sizes as before
@@ -248,7 +248,7 @@ function keptClass(family: Family, request: ClassRequest, { device, call }: Plac
   return family.classes.find(({ sizes }) => sizes.admits(call.values));
 }
 
-const hasText = ({ text }: KeptClass, made: string): boolean => text === made || text === shippedText(made);
+const hasText = ({ text }: CachedClass, made: string): boolean => text === made || text === shippedText(made);
 
 /** A call of the same layouts, whose tensors hold no memory. */
 function withoutMemory({ entry, args, numbers }: ClassRequest): ClassRequest {
@@ -263,12 +263,12 @@ function newClass(family: Family, request: ClassRequest, { device, call }: Place
     const made = compileCall(request, { device, sizes });
     if (made === "op by op") {
       family.isOpByOp = true;
-      if (family.keptAs !== null) keepClasses(family.keptAs, []);
+      if (family.keptAs !== null) cacheClasses(family.keptAs, []);
       return undefined;
     }
     if (!made) return undefined;
     const { program, programSizes, reads, results } = made;
-    const parts: KeptClass = {
+    const parts: CachedClass = {
       sizes,
       programSizes,
       reads,
@@ -283,7 +283,7 @@ function newClass(family: Family, request: ClassRequest, { device, call }: Place
     };
     family.classes.push(found);
     counters.add("eager", "classes");
-    if (family.keptAs !== null) keepClasses(family.keptAs, family.classes);
+    if (family.keptAs !== null) cacheClasses(family.keptAs, family.classes);
     return found;
   } catch (thrown) {
     logs.emit("tiers", () => `${name} runs by shape: ${messageOf(thrown)}`, "debug");
@@ -352,7 +352,7 @@ const textOf = ({ answers, program }: CompiledCall): string =>
 
 /** The program for a device, shared by all classes with the same text and answers. */
 function compiledOnce(
-  { text, kernelCount }: Pick<KeptClass, "text" | "kernelCount">,
+  { text, kernelCount }: Pick<CachedClass, "text" | "kernelCount">,
   device: DeviceName,
   { program, request: { entry } }: { readonly program: () => Program; readonly request: ClassRequest },
 ): CompiledProgram {
@@ -365,7 +365,7 @@ function compiledOnce(
     name: entry.definition.name,
     kernelCount,
     program,
-    ...entry.keptAs === null ? { kept: null, keep() {} } : keptCode(key),
+    ...entry.keptAs === null ? { kept: null, keep() {} } : cachedCode(key),
   });
   noteCosts(made, () => costsOf(program()));
   programs.set(key, made);

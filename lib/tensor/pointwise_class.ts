@@ -11,7 +11,7 @@ import type { Program } from "../loops/ir.ts";
 import { withSizeArguments } from "../loops/size_arguments.ts";
 import { type Dim, product } from "../sym/expr.ts";
 import type { GraphedCall } from "./class_graph.ts";
-import type { ClassResult } from "./kept_classes.ts";
+import type { ClassResult } from "./cached_classes.ts";
 import { isFresh } from "./class_sizes.ts";
 import { inferResults, mapTensors, tensorsOf } from "./plan.ts";
 import { recordProgram } from "./recorded_plan.ts";

@@ -68,7 +68,7 @@ const sources = Deno.args.includes("source")
   : [];
 // Some is kept when the process ends
 globalThis.addEventListener("unload", () => {
-  const groups = ["kept_classes", "kept_programs", "tiers"];
+  const groups = ["cached_classes", "cached_programs", "tiers"];
   const counts = Object.fromEntries(
     groups.map((group) => [group, Object.fromEntries(counters.entries(group))]),
   );

@@ -117,7 +117,7 @@ const count = (group: string) => Object.fromEntries(counters.entries(group));
 console.log(
   JSON.stringify({
     results,
-    kept: count("kept_graphs"),
+    kept: count("cached_graphs"),
     aot: count("aot"),
     inductor: count("inductor"),
     tiers: count("tiers"),

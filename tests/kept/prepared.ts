@@ -12,6 +12,6 @@ noGrad(() => {
 });
 console.log(JSON.stringify({
   classes: counters.get("eager", "classes"),
-  stored: counters.get("kept_programs", "stored"),
-  hits: counters.get("kept_classes", "hits") + counters.get("kept_classes", "shipped"),
+  stored: counters.get("cached_programs", "stored"),
+  hits: counters.get("cached_classes", "hits") + counters.get("cached_classes", "shipped"),
 }));

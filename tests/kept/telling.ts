@@ -32,7 +32,7 @@ function shown(value: unknown): unknown {
 const textOf = async (value: unknown): Promise<string> =>
   JSON.stringify(shown(await value), (_key, each) => typeof each === "bigint" ? `${each}n` : each);
 
-const count = (what: string) => counters.get("kept_captures", what);
+const count = (what: string) => counters.get("cached_captures", what);
 
 /** Runs worlds and tells of them. */
 export async function tell(worlds: Readonly<Record<string, World>>, other: boolean): Promise<void> {

@@ -20,7 +20,7 @@ export function tell(f: (x: Tensor) => Tensor, change?: () => void): void {
     change?.();
     return result;
   });
-  const [inspector, texts, modules] = ["inspector", "kept_texts", "modules"].map((group) =>
+  const [inspector, texts, modules] = ["inspector", "cached_texts", "modules"].map((group) =>
     Object.fromEntries(counters.entries(group))
   );
   console.log(JSON.stringify({ results, lines, inspector, texts, modules }));

@@ -27,9 +27,9 @@ import { factText, type Guard, guardText } from "../guards/guard.ts";
 import { checked, readCaptured, tracedCodeOf, wayOut } from "./entry_parts.ts";
 import { isErrorAt } from "../functions/error_on_break.ts";
 import { proxyParts } from "../functions/functions.ts";
-import { captureKey, keepCapture } from "../kept/captures.ts";
-import { type Call, callOf, keptEntry } from "../kept/kept_entry.ts";
-import { NotedReads, notingReads } from "../kept/noted_reads.ts";
+import { cacheCapture, captureKey } from "../disk_cache/captures.ts";
+import { cachedEntry, type Call, callOf } from "../disk_cache/cached_entry.ts";
+import { NotedReads, notingReads } from "../disk_cache/noted_reads.ts";
 import { knowledge } from "../functions/knowledge.ts";
 import { cellOfBox } from "../resume/cells.ts";
 import { closurePrinter } from "../resume/closure_printer.ts";
@@ -63,7 +63,7 @@ export const SELF_REFUSING = "refuse their own call";
 /** Compiles an entry. Throws CannotTrace, Unsupported (fullgraph) or BackendCompilerFailed. */
 export function compileEntry(unit: Unit, self: unknown, args: readonly unknown[]): Entry {
   const key = captureKey(unit, args);
-  const entry = (key === null ? null : keptEntry(unit, key, { self, args })) ??
+  const entry = (key === null ? null : cachedEntry(unit, key, { self, args })) ??
     traceEntry(unit, key, { self, args });
   // Such an entry would serve no call, and every call would recompile. Guards see the program's replacements of
   // builtins
@@ -390,7 +390,7 @@ function assemble(
     }
     const place = body.resumed ? null : body.place();
     const way = { guards, modified, isAsyncCall, broke, place };
-    keepCapture(unit, key, { call, reads, met, asked, output, graph: captured, ...way });
+    cacheCapture(unit, key, { call, reads, met, asked, output, graph: captured, ...way });
   }
   return made.entry = entry;
 }

@@ -4,7 +4,7 @@
  * symbols, so that a stale or foreign one costs speed and never correctness.
  */
 import { config } from "../../base/config.ts";
-import { keepText, keptText } from "../../base/kept_texts.ts";
+import { cachedText, cacheText } from "../../base/cached_texts.ts";
 import { logs } from "../../base/logs.ts";
 
 /** The profile of one function, or of a resumed part. */
@@ -32,7 +32,7 @@ function fileOf(key: string): string {
 /** The decisions under a key, read once. */
 function decisionsOf(key: string): Decisions {
   let found = loaded.get(key);
-  if (!found) loaded.set(key, found = parse(keptText(fileOf(key)) ?? ""));
+  if (!found) loaded.set(key, found = parse(cachedText(fileOf(key)) ?? ""));
   return found;
 }
 
@@ -57,7 +57,7 @@ function keep(key: string, unit: string, place: string): void {
   if (places.has(place)) return;
   known.set(unit, places.add(place));
   const text = JSON.stringify(Object.fromEntries([...known].map(([name, set]) => [name, [...set]])));
-  if (!keepText(fileOf(key), text)) {
+  if (!cacheText(fileOf(key), text)) {
     logs.emit("dynamic", `Decisions about dynamic sizes cannot be kept for ${key}`);
   }
 }

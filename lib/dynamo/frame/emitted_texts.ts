@@ -44,7 +44,7 @@ function folderOfTexts(): string | null {
 export type MapPayload = ConstructorParameters<typeof SourceMap>[0];
 
 /** A module's file in the runtime's cache. */
-export interface KeptFile {
+export interface CachedFile {
   readonly path: string;
   readonly text: string;
   readonly encodedMap: string;
@@ -58,7 +58,7 @@ export interface EmittedText {
 }
 
 /** Returns the runtime's cached file of the module at a URL; null if there is none, or if it may not be read. */
-export function keptFile(url: string): KeptFile | null {
+export function cachedFile(url: string): CachedFile | null {
   const at = TRANSLATED.test(url) && url.startsWith("file:") ? folderOfTexts() : null;
   if (at === null) return null;
   try {
@@ -73,7 +73,7 @@ export function keptFile(url: string): KeptFile | null {
 }
 
 /** The names of modules in a folder, given as URL with a trailing slash, of which the runtime caches something. */
-export function keptNames(folder: string): readonly string[] {
+export function cachedNames(folder: string): readonly string[] {
   const at = folder.startsWith("file:") ? folderOfTexts() : null;
   if (at === null) return [];
   try {
@@ -88,7 +88,7 @@ export function keptNames(folder: string): readonly string[] {
 }
 
 /** The text that V8 has of a module; null if no cached text is known to be it. */
-export function emittedText(url: string, kept: KeptFile | null = keptFile(url)): EmittedText | null {
+export function emittedText(url: string, kept: CachedFile | null = cachedFile(url)): EmittedText | null {
   if (!kept) return null;
   const { path, text, encodedMap } = kept;
   try {

@@ -5,7 +5,7 @@
  */
 import { isOwnModule, OWN_ROOT } from "../../base/errors.ts";
 import { lineStarts } from "../bytecode/parse.ts";
-import { type EmittedText, emittedText, type KeptFile, keptFile, keptNames } from "./emitted_texts.ts";
+import { type CachedFile, cachedFile, cachedNames, type EmittedText, emittedText } from "./emitted_texts.ts";
 import { type FunctionPlace, GONE_THROUGH, standsAt } from "./loaded_texts.ts";
 
 /** Maximum number of modules of a program that are searched. */
@@ -16,11 +16,11 @@ const IMPORTED = /\bfrom\s*"(\.[^"]+)"/g;
 
 interface Candidate {
   readonly url: string;
-  readonly kept: KeptFile;
+  readonly kept: CachedFile;
 }
 
 const candidateAt = (url: string): Candidate[] => {
-  const kept = keptFile(url);
+  const kept = cachedFile(url);
   return kept ? [{ url, kept }] : [];
 };
 
@@ -54,7 +54,7 @@ function modulesIn(folder: string): readonly Candidate[] {
   let found = ownModules.get(folder);
   if (!found) {
     const at = `${OWN_ROOT}lib/${folder}/`;
-    found = keptNames(at).flatMap((name) => candidateAt(`${at}${name}`));
+    found = cachedNames(at).flatMap((name) => candidateAt(`${at}${name}`));
     ownModules.set(folder, found);
   }
   return found;

@@ -18,7 +18,7 @@ import {
   textField,
 } from "./inspector.ts";
 import { type EmittedText, emittedText } from "./emitted_texts.ts";
-import { isKnownClosed, keepTexts, mapOf, noteClosed, noteKeptTexts, noteMap } from "./kept_texts.ts";
+import { cacheTexts, isKnownClosed, mapOf, noteCachedTexts, noteClosed, noteMap } from "./cached_texts.ts";
 import { likelyModule } from "./likely_modules.ts";
 import {
   type FunctionPlace,
@@ -73,7 +73,7 @@ export class Scripts {
   /** The script with that id, which contains a function; null if V8 does not return its text. */
   scriptOf(fn: object, id: string, place: FunctionPlace): Script | null {
     if (!this.#known(id)) {
-      noteKeptTexts();
+      noteCachedTexts();
       const shown = loadedText(fn), noted = textOf(shown, place);
       const found = noted ? this.noted(noted) : this.#likelyOf(shown, place);
       if (found && !isAmbiguous(shown)) {
@@ -153,7 +153,7 @@ export class Scripts {
   /** Caches the texts that were parsed, for the next run of the program. */
   readonly #keep = (): void => {
     const parsed = [...this.loaded].filter(([id, script]) => this.modules.has(id) && script.isParsed);
-    keepTexts([...this.#wanted, ...parsed.map(([, script]) => script)]);
+    cacheTexts([...this.#wanted, ...parsed.map(([, script]) => script)]);
   };
 
   #known(id: string): Script | null {
@@ -162,7 +162,7 @@ export class Scripts {
 
   /** The module loaded from a URL, if any. */
   moduleAt(url: string): ParsedModule | null {
-    noteKeptTexts();
+    noteCachedTexts();
     const text = textAt(url);
     if (text) return this.noted(text).module;
     const id = this.idOf(url);
@@ -203,7 +203,7 @@ export class Scripts {
 
   /** The text of the module loaded from a URL, as far as it is known without the debugger. */
   textAt(url: string): string | null {
-    noteKeptTexts();
+    noteCachedTexts();
     const noted = this.byUrl.get(url) ?? textAt(url);
     if (noted) return noted.text;
     const id = this.idOf(url);

@@ -16,7 +16,7 @@ import { Constants } from "../guards/reader.ts";
 import { valueText } from "../guards/found_values.ts";
 import { hostText } from "../variables/host_number.ts";
 import type { BuiltinModel, Interpreter } from "../trace/interpreter.ts";
-import { refuseToKeep } from "../kept/noted_reads.ts";
+import { refuseToCache } from "../disk_cache/noted_reads.ts";
 import type { ModelTable } from "../trace/builtins/table.ts";
 import { type ObjectValue, UNDEFINED, type Value } from "../variables/value.ts";
 
@@ -152,7 +152,7 @@ function made({ exotic }: ObjectValue, unknown: () => never): unknown {
 export function addComptime(into: ModelTable): void {
   const seeing =
     (look: (context: ComptimeContext, args: readonly Value[]) => void): BuiltinModel => (m, { args }) => {
-      refuseToKeep("comptime");
+      refuseToCache("comptime");
       m.memory.refuse();
       look(contextOf(m), args);
       return UNDEFINED;

@@ -13,7 +13,7 @@ import { captureAgain, captureFunction } from "../frame/capture.ts";
 import { InspectorUnavailable, isUntilTask } from "../frame/inspector.ts";
 import { ReplacedBuiltins, withOwnBuiltins } from "../../base/own_builtins.ts";
 import type { Captured, CapturedClass, FreeBinding } from "../frame/info.ts";
-import { isNoting, noteCell, noteFunction, noteVariable, refuseToKeep } from "../kept/noted_reads.ts";
+import { isNoting, noteCell, noteFunction, noteVariable, refuseToCache } from "../disk_cache/noted_reads.ts";
 
 /** A function that the tracer can inline. */
 export interface FunctionInfo {
@@ -120,7 +120,7 @@ function noting(fn: object, info: CallableInfo): CallableInfo {
       const binding = given.binding(index), name = given.code.free[index]?.name ?? "";
       if (binding.kind === "value") noteVariable(fn, name, binding.value);
       else if (binding.kind === "cell") noteCell(fn, name, binding.cell);
-      else refuseToKeep(`${name}, a variable that cannot be looked up`);
+      else refuseToCache(`${name}, a variable that cannot be looked up`);
       return binding;
     },
   });
@@ -159,13 +159,13 @@ function noteInfo(fn: object, info: CallableInfo): void {
       return;
     case "class":
       if (info.privateMethods.length > 0 || info.fields.some(({ declaration }) => declaration !== null)) {
-        refuseToKeep("a class with private members");
+        refuseToCache("a class with private members");
       }
       return;
     case "bound":
       return;
     case "none":
-      return info.isNative ? undefined : refuseToKeep(info.because);
+      return info.isNative ? undefined : refuseToCache(info.because);
     default:
       info satisfies never;
   }

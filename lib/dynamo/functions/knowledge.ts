@@ -29,7 +29,7 @@ import { breakGraph } from "../break_reasons.ts";
 import { check, traceCheck } from "./check.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { NO_INFO, tracedInfo } from "./functions.ts";
-import { noteFunction, refuseToKeep } from "../kept/noted_reads.ts";
+import { noteFunction, refuseToCache } from "../disk_cache/noted_reads.ts";
 import { graphBreak, isDescribed, markFunction, markOfFunction } from "./marks.ts";
 import { asProgram } from "../../base/own_builtins.ts";
 import * as polyfills from "./polyfills.ts";
@@ -217,7 +217,7 @@ const callCheckpoint: BuiltinModel = (m, request) => {
 /** Returns the model of a marked function or custom op. */
 function marked(fn: object): BuiltinModel | undefined {
   if (isCustomOp(fn)) {
-    refuseToKeep(`${functionLabel(fn)}, an op of the program`);
+    refuseToCache(`${functionLabel(fn)}, an op of the program`);
     return (m, { args }) => {
       m.memory.refuse();
       return callCustomOp(m, fn, args);
@@ -225,7 +225,7 @@ function marked(fn: object): BuiltinModel | undefined {
   }
   const mark = markOfFunction(fn);
   if (mark?.kind === "answers") noteFunction(fn);
-  else if (mark && !isDescribed(mark)) refuseToKeep(`${functionLabel(fn)}, which is marked`);
+  else if (mark && !isDescribed(mark)) refuseToCache(`${functionLabel(fn)}, which is marked`);
   switch (mark?.kind) {
     case undefined:
       return undefined;

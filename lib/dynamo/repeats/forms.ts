@@ -6,7 +6,7 @@ import { orNull } from "../../base/errors.ts";
 import { types } from "node:util";
 import { NotStorable } from "../../sym/stored/forms.ts";
 import type { Plain } from "../../base/recording.ts";
-import { describe, isPlainTensor, type Numbering, propertiesOf } from "../kept/shapes.ts";
+import { describe, isPlainTensor, type Numbering, propertiesOf } from "../disk_cache/shapes.ts";
 
 /** An object and everything reachable from it. */
 export interface ObjectForm {

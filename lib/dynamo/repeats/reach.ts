@@ -5,7 +5,7 @@
  */
 import { types } from "node:util";
 import { NotStorable } from "../../sym/stored/forms.ts";
-import { propertiesOf } from "../kept/shapes.ts";
+import { propertiesOf } from "../disk_cache/shapes.ts";
 import type { Wrapper } from "../variables/wrap.ts";
 import { childrenOf } from "./forms.ts";
 

@@ -13,7 +13,7 @@ import { doneByThrowing } from "../bytecode/effects.ts";
 import { UNINITIALIZED as TDZ } from "../bytecode/runtime.ts";
 import { cellOfBox, isBox } from "./cells.ts";
 import { infoOf } from "../functions/functions.ts";
-import { noteBox, noteFunction } from "../kept/noted_reads.ts";
+import { noteBox, noteFunction } from "../disk_cache/noted_reads.ts";
 import { type Printed, printRest } from "./printed.ts";
 import { inSteps, type Wait } from "./steps.ts";
 import type { Parameter, PlannedCompletion, PlannedFrame, ResumePlan } from "./resume_plan.ts";

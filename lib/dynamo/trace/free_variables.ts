@@ -7,7 +7,7 @@ import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { findHomeObject } from "../frame/capture.ts";
-import { noteFunction } from "../kept/noted_reads.ts";
+import { noteFunction } from "../disk_cache/noted_reads.ts";
 import { capturedSource } from "../source.ts";
 import { type ObjectValue, primitive, type Value } from "../variables/value.ts";
 import { cellValue, readCell, writeCell } from "./bindings.ts";

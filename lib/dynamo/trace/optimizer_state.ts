@@ -4,7 +4,7 @@
 import { invariant } from "../../base/errors.ts";
 import { sameShape } from "../../ops/shapes.ts";
 import { PerParameter } from "../../optim/per_parameter.ts";
-import { noteBeginning } from "../kept/noted_reads.ts";
+import { noteBeginning } from "../disk_cache/noted_reads.ts";
 import { setGradEnabled } from "../../tensor/modes.ts";
 import { isCallable, UNDEFINED, type Value } from "../variables/value.ts";
 import { type BuiltinModel, type Interpreter, PUSHED } from "./interpreter.ts";

@@ -7,7 +7,7 @@ import { breakGraph } from "../break_reasons.ts";
 import { placeOf } from "../bytecode/compile.ts";
 import type { InstructionOf } from "../bytecode/instruction.ts";
 import type { PrivateAccess } from "../frame/info.ts";
-import { refuseToKeep } from "../kept/noted_reads.ts";
+import { refuseToCache } from "../disk_cache/noted_reads.ts";
 import { type PrivateReader, privateSource, type Source } from "../source.ts";
 import {
   constant,
@@ -204,7 +204,7 @@ function realMember(
 ): Value {
   const { real } = object;
   invariant(real, "Expected a real object");
-  refuseToKeep(PRIVATE_STATE);
+  refuseToCache(PRIVATE_STATE);
   if (!given.has(real)) breakGraph("throws", "a private member of another class");
   const access = canonical(object, text, given);
   const written = object.privates.get(access);
@@ -241,7 +241,7 @@ export function setPrivate(
   const access = accessOf(m, frame, index, name);
   if (access.member !== "field") breakGraph("privateState", "a private accessor");
   if (!access.has(object.real)) breakGraph("throws", "a private member of another class");
-  refuseToKeep(PRIVATE_STATE);
+  refuseToCache(PRIVATE_STATE);
   object.privates.set(canonical(object, name.text, access), value);
   m.complete(completion, value);
 }
@@ -258,7 +258,7 @@ export function hasPrivate(m: Interpreter, frame: Frame, instruction: Instructio
   // A class created in the trace has created no object outside of it.
   if (frame.info.kind === "made" && name.access === null) return set(false);
   const access = accessOf(m, frame, instruction.name, name);
-  refuseToKeep(PRIVATE_STATE);
+  refuseToCache(PRIVATE_STATE);
   m.wrapper.relyOnPrototype(object);
   // An object that inherits from a class need not be one of its instances
   m.complete(

@@ -43,7 +43,7 @@ import {
   type Value,
 } from "./value.ts";
 import { NumberValue } from "./number_value.ts";
-import { refuseToKeep } from "../kept/noted_reads.ts";
+import { refuseToCache } from "../disk_cache/noted_reads.ts";
 
 const SETTLES = { get: settledBy };
 
@@ -356,7 +356,7 @@ export class Wrapper {
 
   /** A function that settles a promise: which promise does not matter. */
   #settler(real: object, source: Source, settles: string): ObjectValue {
-    refuseToKeep("a function that settles a promise");
+    refuseToCache("a function that settles a promise");
     this.output.guard({
       kind: "constant",
       source: privateSource(source, "<settles>", SETTLES),

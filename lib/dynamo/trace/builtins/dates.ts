@@ -10,7 +10,7 @@ import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
 import { constant, ObjectValue, primitive, UNDEFINED, type Value } from "../../variables/value.ts";
 import type { PrivateAccess } from "../../frame/info.ts";
 import { invariant } from "../../../base/errors.ts";
-import { refuseToKeep } from "../../kept/noted_reads.ts";
+import { refuseToCache } from "../../disk_cache/noted_reads.ts";
 import { memberSource } from "../private_members.ts";
 import type { CallRequest, CallResult, Interpreter } from "../interpreter.ts";
 import type { ModelTable } from "./table.ts";
@@ -46,7 +46,7 @@ function isReal(value: ObjectValue): value is RealDate {
 
 /** The result of a method of a date from outside that the trace has not set. */
 function answered(m: Interpreter, date: RealDate, name: string): Value {
-  refuseToKeep("a date");
+  refuseToCache("a date");
   m.memory.refuse();
   const access = accessTo(name), answer = access.get(date.real);
   if (typeof answer === "string" && date.source && m.wrapper.isExchanged(date.real, date.source)) {

@@ -12,7 +12,7 @@ import { functionLabel } from "../../variables/wrap.ts";
 import type { BuiltinModel, CallResult, Interpreter } from "../interpreter.ts";
 import { allElements, newArray, newObject } from "../contents.ts";
 import { ownKeys } from "../object_keys.ts";
-import { refuseToKeep } from "../../kept/noted_reads.ts";
+import { refuseToCache } from "../../disk_cache/noted_reads.ts";
 import { fromPure } from "./pure.ts";
 import { dateLike } from "./dates.ts";
 import type { ModelTable } from "./table.ts";
@@ -86,7 +86,7 @@ function formatterOf(m: Interpreter, self: Value, what: string): object {
   const { exotic, real, source } = self;
   if (exotic.kind === "native") return exotic.made;
   if (!real || !source) return breakGraph("throws", what);
-  refuseToKeep("a formatter");
+  refuseToCache("a formatter");
   if (source.kind !== "known") {
     if (m.wrapper.isExchanged(real, source)) {
       return breakGraph("builtin", `${what} of another formatter in each call`);

@@ -7,7 +7,7 @@ import { invariant } from "../../../base/errors.ts";
 import { breakGraph } from "../../break_reasons.ts";
 import { BUILTIN_OBJECTS, loadedBuiltin } from "../../functions/builtin_objects.ts";
 import type { PrivateAccess } from "../../frame/info.ts";
-import { refuseToKeep } from "../../kept/noted_reads.ts";
+import { refuseToCache } from "../../disk_cache/noted_reads.ts";
 import { constant, primitive, UNDEFINED, type Value } from "../../variables/value.ts";
 import { functionLabel } from "../../variables/wrap.ts";
 import type { BuiltinModel, Interpreter } from "../interpreter.ts";
@@ -74,7 +74,7 @@ function attribute(m: Interpreter, object: Value, name: string, ...[getter]: [ge
   if (object.kind !== "object" || !object.real || !object.source) {
     return breakGraph("builtin", `${name} of another object`);
   }
-  refuseToKeep("an object of the runtime");
+  refuseToCache("an object of the runtime");
   m.memory.refuse();
   const access = accessTo(getter), answer = access.get(object.real);
   if (answer === FOREIGN) return breakGraph("throws", `${name} of another object`);

@@ -5,7 +5,7 @@
 import { types } from "node:util";
 import { breakGraph } from "../../break_reasons.ts";
 import type { PrivateAccess } from "../../frame/info.ts";
-import { refuseToKeep } from "../../kept/noted_reads.ts";
+import { refuseToCache } from "../../disk_cache/noted_reads.ts";
 import { constant, isObject, ObjectValue, TRUE, UNDEFINED, type Value } from "../../variables/value.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallResult, type ConstructRequest, type Interpreter, PUSHED } from "../interpreter.ts";
@@ -163,7 +163,7 @@ function addReferences(table: ModelTable): void {
     const { real, source } = self;
     if (!(real instanceof WeakRef) || !source) return breakGraph("opaqueObject", "another weak reference");
     m.memory.refuse();
-    refuseToKeep("a weak reference");
+    refuseToCache("a weak reference");
     return m.wrapper.wrap(REFERENCE.get(real), memberSource(self, "<deref>", REFERENCE));
   });
 }

@@ -23,7 +23,7 @@ export function callOf({ program, body: { resumed } }: Unit, { self, args }: Cal
 }
 
 /** An entry that an earlier process has traced, in the same state of the program; null if the call has to be traced. */
-export function keptEntry(unit: Unit, key: string, { self, args }: Call): Entry | null {
+export function cachedEntry(unit: Unit, key: string, { self, args }: Call): Entry | null {
   const taken = takeCapture(unit, key, callOf(unit, { self, args }));
   if (!taken) return null;
   const { guards, tests, graph, text, isAsyncCall } = taken;

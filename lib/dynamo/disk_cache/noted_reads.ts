@@ -75,6 +75,6 @@ export function noteBeginning(beginning: NotedBeginning): void {
 }
 
 /** Records that the trace depends on something that no later process can look up. */
-export function refuseToKeep(because: string): void {
+export function refuseToCache(because: string): void {
   if (current) current.refused ??= because;
 }

@@ -7,7 +7,7 @@
 import { dirname } from "node:path";
 import { config } from "../../lib/base/config.ts";
 import { fingerprint, fingerprintText } from "../../lib/base/fingerprint.ts";
-import { type EntryKind, keepEntriesIn } from "../../lib/base/kept_entries.ts";
+import { type EntryKind, setEntryStore } from "../../lib/base/cached_entries.ts";
 import { isWrittenLast } from "../../lib/base/own_sources.ts";
 import { shipEntries } from "../../lib/base/shipped_entries.ts";
 import { shipped } from "../../lib/written/shipped.ts";
@@ -105,7 +105,7 @@ function removed(path: string): void {
   }
 }
 
-keepEntriesIn({
+setEntryStore({
   isOn: () => config.graphCache,
   read(kind, key) {
     const path = placeOf(kind, key);

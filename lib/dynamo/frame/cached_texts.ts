@@ -7,7 +7,7 @@
  */
 import { findSourceMap, SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
-import { dropEntry, keepEntry, keepsEntries, keptEntry } from "../../base/kept_entries.ts";
+import { cachedEntry, cacheEntry, cachesEntries, dropEntry } from "../../base/cached_entries.ts";
 import { counters, logs } from "../../base/logs.ts";
 import { ownIdentity } from "../../base/own_sources.ts";
 import { addressOfKept, keptAddress, travelsWithCache } from "../../base/travelling.ts";
@@ -68,7 +68,7 @@ export function noteMap({ url, map }: EmittedText): void {
 
 /** The key under which the texts of this program are cached; null if nothing is. */
 function keyOf(): string | null {
-  if (!keepsEntries()) return null;
+  if (!cachesEntries()) return null;
   try {
     const own = ownIdentity();
     if (own === null) return null;
@@ -98,10 +98,10 @@ export function noteClosed({ text }: FoundText, offset: number): void {
 }
 
 /** Loads the texts that earlier runs of this program cached. Does so once. */
-export function noteKeptTexts(): void {
+export function noteCachedTexts(): void {
   if (isRead) return;
   isRead = true;
-  const key = keyOf(), stored = key === null ? undefined : keptEntry("texts", key);
+  const key = keyOf(), stored = key === null ? undefined : cachedEntry("texts", key);
   if (key === null || stored === undefined) return;
   try {
     for (const each of readTexts(JSON.parse(stored))) {
@@ -111,14 +111,14 @@ export function noteKeptTexts(): void {
       noteText(each.url, each.text);
       for (const offset of each.closed) noteClosed(each, offset);
     }
-    counters.add("kept_texts", "hits");
+    counters.add("cached_texts", "hits");
   } catch (error) {
     dropEntry("texts", key, String(error));
   }
 }
 
 /** Caches the texts of modules in which functions were found. */
-export function keepTexts(found: readonly FoundText[]): void {
+export function cacheTexts(found: readonly FoundText[]): void {
   const key = keyOf();
   if (key === null) return;
   let isNew = false;
@@ -134,7 +134,11 @@ export function keepTexts(found: readonly FoundText[]): void {
   }
   if (!isNew) return;
   logs.emit("cache", () => `texts: ${kept.size} modules kept`);
-  keepEntry("texts", key, JSON.stringify([...kept.values()].map((each) => withAddresses(each, keptAddress))));
+  cacheEntry(
+    "texts",
+    key,
+    JSON.stringify([...kept.values()].map((each) => withAddresses(each, keptAddress))),
+  );
 }
 
 /** A text with the URLs of its module translated. */

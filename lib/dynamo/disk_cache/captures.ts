@@ -11,7 +11,7 @@ import { bisection } from "../../base/bisect.ts";
 import { config } from "../../base/config.ts";
 import { type BreakReason, invariant, messageOf } from "../../base/errors.ts";
 import { nearestDifference } from "../../base/missed_key.ts";
-import { dropEntry, keepEntry, keepsEntries, keptEntry } from "../../base/kept_entries.ts";
+import { cachedEntry, cacheEntry, cachesEntries, dropEntry } from "../../base/cached_entries.ts";
 import { type Artifact, counters, logs } from "../../base/logs.ts";
 import { hasOwnBuiltins } from "../../base/own_builtins.ts";
 import { ownIdentity } from "../../base/own_sources.ts";
@@ -115,7 +115,7 @@ export function captureKey(
   args: readonly unknown[],
 ): string | null {
   const { options, fn } = program;
-  const own = keepsEntries() ? ownIdentity() : null;
+  const own = cachesEntries() ? ownIdentity() : null;
   const isUsual = options.guardFilter === null &&
     options.hooks.onTraced === undefined &&
     Object.keys(options.shapesSpec).length === 0 &&
@@ -164,13 +164,13 @@ function plainSettings(settings: object): Plain {
 export function takeCapture(unit: Unit, key: string, call: TracedCall): TakenCapture | null {
   if (STAGE_TEXTS.some((name) => logs.enabled(name)) || recording.wants(STAGE_TEXTS)) return null;
   countEffort(key, LOOK);
-  const text = keptEntry("captures", key);
+  const text = cachedEntry("captures", key);
   let why: string | null = null;
   try {
     for (const form of formsIn(text)) {
       try {
         const taken = restore(unit, recordIn(JSON.parse(form)), call);
-        counters.add("kept_captures", "hits");
+        counters.add("cached_captures", "hits");
         logs.emit("cache", () => `captures: ${unit.title} taken`);
         return taken;
       } catch (error) {
@@ -186,7 +186,7 @@ export function takeCapture(unit: Unit, key: string, call: TracedCall): TakenCap
     dropEntry("captures", key, messageOf(error));
     return null;
   }
-  counters.add("kept_captures", "misses");
+  counters.add("cached_captures", "misses");
   countEffort(key, MISS);
   const reason = () => why ?? nearestDifference("captures", key) ?? "none is kept for this function";
   logs.emit("cache", () => `captures: ${unit.title} traced: ${reason()}`);
@@ -197,16 +197,16 @@ export function takeCapture(unit: Unit, key: string, call: TracedCall): TakenCap
 const formsIn = (text: string | undefined): readonly string[] => text?.split("\n") ?? [];
 
 /** Caches the trace of a call. */
-export function keepCapture(unit: Unit, key: string, traced: TracedEntry): void {
+export function cacheCapture(unit: Unit, key: string, traced: TracedEntry): void {
   try {
-    const form = JSON.stringify(write(traced)), others = formsIn(keptEntry("captures", key));
+    const form = JSON.stringify(write(traced)), others = formsIn(cachedEntry("captures", key));
     if (others.includes(form)) return;
-    keepEntry("captures", key, [form, ...others.slice(0, MOST_CAPTURES - 1)].join("\n"));
+    cacheEntry("captures", key, [form, ...others.slice(0, MOST_CAPTURES - 1)].join("\n"));
   } catch (error) {
     if (!(error instanceof NotStorable || error instanceof DamagedForm || error instanceof SyntaxError)) {
       throw error;
     }
-    counters.add("kept_captures", "refused");
+    counters.add("cached_captures", "refused");
     logs.emit("cache", () => `captures: ${unit.title} not kept: ${messageOf(error)}`);
   }
 }

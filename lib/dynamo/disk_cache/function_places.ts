@@ -9,7 +9,7 @@ import { addressOfKept, keptAddress } from "../../base/travelling.ts";
 import { listIn, NotStorable, textIn } from "../../sym/stored/forms.ts";
 import { moduleText, siteOf } from "../frame/capture.ts";
 import type { FreeBinding, LiveCell } from "../frame/info.ts";
-import { mapPayloadOf } from "../frame/kept_texts.ts";
+import { mapPayloadOf } from "../frame/cached_texts.ts";
 import type { ScopeValue } from "../frame/scopes.ts";
 import { codesOf, type FunctionInfo, madeInfo } from "../functions/functions.ts";
 import { classLabel, functionLabel } from "../variables/wrap.ts";

@@ -3,7 +3,7 @@
  * a cached module belongs to this version of dyn and the same kind of memory.
  */
 import { messageOf } from "../../lib/base/errors.ts";
-import { dropEntry, keepsEntries, keepSoon, keptEntry } from "../../lib/base/kept_entries.ts";
+import { cachedEntry, cachesEntries, cacheSoon, dropEntry } from "../../lib/base/cached_entries.ts";
 import { counters } from "../../lib/base/logs.ts";
 import { ownIdentity } from "../../lib/base/own_sources.ts";
 import { shippedEntry } from "../../lib/base/shipped_entries.ts";
@@ -15,7 +15,7 @@ const nameOf = ({ memory: { kind: { shared, maximum } } }: JobPool, name: string
 
 /** The cache key of a module; null if nothing is cached. */
 function keyOf(pool: JobPool, name: string): string | null {
-  const own = keepsEntries() ? ownIdentity() : null;
+  const own = cachesEntries() ? ownIdentity() : null;
   return own === null ? null : `${own}\n${nameOf(pool, name)}`;
 }
 
@@ -23,11 +23,11 @@ keepLibraryIn({
   take(pool, name) {
     const key = keyOf(pool, name);
     if (key === null) return undefined;
-    const own = keptEntry("programs", key), text = own ?? shippedEntry(nameOf(pool, name));
+    const own = cachedEntry("programs", key), text = own ?? shippedEntry(nameOf(pool, name));
     if (text === undefined) return undefined;
     try {
       const code = pool.load(Uint8Array.fromBase64(text));
-      counters.add("kept_programs", own === undefined ? "shipped" : "hits");
+      counters.add("cached_programs", own === undefined ? "shipped" : "hits");
       return code;
     } catch (thrown) {
       if (!(thrown instanceof SyntaxError || thrown instanceof WebAssembly.CompileError)) throw thrown;
@@ -37,6 +37,6 @@ keepLibraryIn({
   },
   keep(pool, name, bytes) {
     const key = keyOf(pool, name);
-    if (key !== null) keepSoon("programs", key, () => bytes.toBase64());
+    if (key !== null) cacheSoon("programs", key, () => bytes.toBase64());
   },
 });

@@ -10,21 +10,21 @@ import type { CompiledFunction } from "../backend.ts";
 export type RunWriter = (symbols: Symbols) => Plain;
 
 /** How a compiled graph is saved. */
-export interface KeepableRun {
+export interface StorableRun {
   readonly write: RunWriter;
   /** Registers a listener that is called when there is more to save; absent: there never is. */
   readonly whenMore?: ((tell: () => void) => void) | undefined;
 }
 
-const keepables = new WeakMap<CompiledFunction, KeepableRun>();
+const keepables = new WeakMap<CompiledFunction, StorableRun>();
 
 /** Registers how a compiled graph is serialised, and returns the graph. */
-export function keepable(run: CompiledFunction, how: KeepableRun): CompiledFunction {
+export function storable(run: CompiledFunction, how: StorableRun): CompiledFunction {
   keepables.set(run, how);
   return run;
 }
 
 /** Returns how a compiled graph is saved, or undefined if it cannot be. */
-export function keepableOf(run: CompiledFunction): KeepableRun | undefined {
+export function storableOf(run: CompiledFunction): StorableRun | undefined {
   return keepables.get(run);
 }

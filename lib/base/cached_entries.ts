@@ -26,17 +26,17 @@ export interface EntryStore {
 let store: EntryStore | null = null;
 
 /** Sets the store of entries. */
-export function keepEntriesIn(given: EntryStore): void {
+export function setEntryStore(given: EntryStore): void {
   store = given;
 }
 
 /** Returns whether anything is cached. */
-export function keepsEntries(): boolean {
+export function cachesEntries(): boolean {
   return store?.isOn() ?? false;
 }
 
 /** Returns the text cached under a key, or undefined. */
-export function keptEntry(kind: EntryKind, key: string): string | undefined {
+export function cachedEntry(kind: EntryKind, key: string): string | undefined {
   let found: ReturnType<EntryStore["read"]> = null;
   try {
     found = store?.read(kind, key) ?? null;
@@ -48,7 +48,7 @@ export function keptEntry(kind: EntryKind, key: string): string | undefined {
 }
 
 /** Returns the cached keys, for explanations. */
-export function keptKeys(kind: EntryKind): readonly string[] {
+export function cachedKeys(kind: EntryKind): readonly string[] {
   try {
     return store?.keys(kind) ?? [];
   } catch {
@@ -57,10 +57,10 @@ export function keptKeys(kind: EntryKind): readonly string[] {
 }
 
 /** Caches a text under a key. */
-export function keepEntry(kind: EntryKind, key: string, text: string): void {
+export function cacheEntry(kind: EntryKind, key: string, text: string): void {
   try {
     store?.write(kind, key, text);
-    counters.add(`kept_${kind}`, "stored");
+    counters.add(`cached_${kind}`, "stored");
   } catch (thrown) {
     logs.emit("cache", () => `${kind}: nothing can be kept: ${thrown}`);
   }
@@ -78,8 +78,8 @@ const BATCH = 256;
 let flushesAtExit = false;
 
 /** Caches a text soon, at the latest when the process ends; a later one with the same key replaces it. */
-export function keepSoon(kind: EntryKind, key: string, text: () => string): void {
-  pending.set(`${kind} ${key}`, () => keepEntry(kind, key, text()));
+export function cacheSoon(kind: EntryKind, key: string, text: () => string): void {
+  pending.set(`${kind} ${key}`, () => cacheEntry(kind, key, text()));
   if (!flushesAtExit) globalThis.addEventListener("unload", flush);
   flushesAtExit = true;
   if (pending.size >= BATCH) flush();
@@ -102,6 +102,6 @@ export function dropEntry(kind: EntryKind, key: string, because: string): void {
 }
 
 function noteDamaged(kind: EntryKind, because: string): void {
-  counters.add(`kept_${kind}`, "damaged");
+  counters.add(`cached_${kind}`, "damaged");
   logs.emit("cache", `${kind}: an entry is made again: ${because}`);
 }

@@ -6,7 +6,7 @@
 import { config, InductorConfig, settingChanges } from "../base/config.ts";
 import type { DType } from "../base/dtype.ts";
 import { messageOf } from "../base/errors.ts";
-import { dropEntry, type EntryKind, keepSoon, keptEntry } from "../base/kept_entries.ts";
+import { cachedEntry, cacheSoon, dropEntry, type EntryKind } from "../base/cached_entries.ts";
 import { preferringOwnBuiltins } from "../base/own_builtins.ts";
 import { fingerprintText } from "../base/fingerprint.ts";
 import { ownIdentity } from "../base/own_sources.ts";
@@ -29,7 +29,7 @@ export interface ClassResult {
 }
 
 /** A class without its code. */
-export interface KeptClass {
+export interface CachedClass {
   readonly sizes: ClassSizes;
   readonly programSizes: readonly Dim[];
   readonly reads: readonly number[];
@@ -95,12 +95,12 @@ export const shippedText = (text: string): string => `shipped ${fingerprintText(
 /** The entry under a key, kept or shipped with dyn; null if there is none. */
 function kept<T>(kind: EntryKind, key: string | null, read: (form: Plain) => T): T | null {
   if (key === null) return null;
-  const own = keptEntry(kind, key);
+  const own = cachedEntry(kind, key);
   const found = own ?? (identity()?.isShipped ? shippedEntry(shippedKey(key)) : undefined);
   if (found === undefined) return null;
   try {
     const made = read(JSON.parse(found));
-    counters.add(`kept_${kind}`, own === undefined ? "shipped" : "hits");
+    counters.add(`cached_${kind}`, own === undefined ? "shipped" : "hits");
     return made;
   } catch (error) {
     if (!(error instanceof DamagedForm || error instanceof SyntaxError)) throw error;
@@ -116,7 +116,7 @@ const assumption: Codec<Assumption> = record<Assumption>({
 });
 
 /** A class without its sizes, over their symbols. */
-const rest = record<Omit<KeptClass, "sizes">>({
+const rest = record<Omit<CachedClass, "sizes">>({
   programSizes: list(dim),
   reads: list(number),
   results: list(record<ClassResult>({ shape: list(dim), strides: list(dim), dtype })),
@@ -128,9 +128,9 @@ const rest = record<Omit<KeptClass, "sizes">>({
  * The classes of a family that former processes made, none where its calls run op by op; null where nothing is known.
  * `call`: one of its calls.
  */
-export function keptClasses(family: string, call: ClassCall): readonly KeptClass[] | null {
+export function cachedClasses(family: string, call: ClassCall): readonly CachedClass[] | null {
   return kept("classes", keyOf(family), (form) =>
-    listIn(form).map((each): KeptClass => {
+    listIn(form).map((each): CachedClass => {
       const { hints = null, assumptions = null, rest: others = null } = recordIn(each);
       const none = new ClassSizes(call).numbered;
       const sizes = new ClassSizes(call, list(number).read(hints, none)), symbols = sizes.numbered;
@@ -140,10 +140,10 @@ export function keptClasses(family: string, call: ClassCall): readonly KeptClass
 }
 
 /** Keeps the classes of a family in place of those that it had. */
-export function keepClasses(family: string, classes: readonly KeptClass[]): void {
+export function cacheClasses(family: string, classes: readonly CachedClass[]): void {
   const key = keyOf(family);
   if (key === null) return;
-  keepSoon("classes", key, () =>
+  cacheSoon("classes", key, () =>
     JSON.stringify(classes.map(({ sizes, ...others }): Plain => {
       const symbols = sizes.numbered;
       return {
@@ -155,12 +155,12 @@ export function keepClasses(family: string, classes: readonly KeptClass[]): void
 }
 
 /** Returns the cache access for the code of a program. */
-export function keptCode(program: string): Pick<ClassSource, "kept" | "keep"> {
+export function cachedCode(program: string): Pick<ClassSource, "kept" | "keep"> {
   const key = keyOf(program);
   return {
     kept: kept("programs", key, (form) => form),
     keep(form) {
-      if (key !== null) keepSoon("programs", key, () => JSON.stringify(form()));
+      if (key !== null) cacheSoon("programs", key, () => JSON.stringify(form()));
     },
   };
 }

@@ -13,12 +13,12 @@ export interface TextStore {
 let store: TextStore | null = null;
 
 /** Sets the store of texts. */
-export function keepTextsIn(given: TextStore): void {
+export function setTextStore(given: TextStore): void {
   store = given;
 }
 
 /** Returns a cached text, or undefined. */
-export function keptText(name: string): string | undefined {
+export function cachedText(name: string): string | undefined {
   try {
     return store?.read(name);
   } catch {
@@ -27,7 +27,7 @@ export function keptText(name: string): string | undefined {
 }
 
 /** Caches a text; false if that fails. */
-export function keepText(name: string, text: string): boolean {
+export function cacheText(name: string, text: string): boolean {
   try {
     store?.write(name, text);
     return store !== null;

@@ -9,7 +9,7 @@ import { bisection } from "../base/bisect.ts";
 import { config } from "../base/config.ts";
 import { DynError, messageOf } from "../base/errors.ts";
 import { nearestDifference } from "../base/missed_key.ts";
-import { dropEntry, keepEntry, keepsEntries, keptEntry } from "../base/kept_entries.ts";
+import { cachedEntry, cacheEntry, cachesEntries, dropEntry } from "../base/cached_entries.ts";
 import { type Artifact, counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
 import type { CompiledFunction } from "../graph/backend.ts";
@@ -18,7 +18,7 @@ import type { GraphCompiler } from "../graph/interpose.ts";
 import type { GraphSignature } from "../graph/signature.ts";
 import { readGraph, type Stacks, stacksOf, writeGraph } from "../graph/stored/graph.ts";
 import { tensorMeta } from "../graph/stored/values.ts";
-import { keepableOf, type KeepableRun } from "../graph/stored/kept_runs.ts";
+import { storableOf, type StorableRun } from "../graph/stored/storable_runs.ts";
 import { ask, type Question } from "../sym/decide.ts";
 import { type Codec, list, oneOf, record } from "../sym/stored/codec.ts";
 import { DamagedForm, listIn, NotStorable, recordIn } from "../sym/stored/forms.ts";
@@ -33,7 +33,7 @@ import { tableOf, tableTensor } from "./late_numbers.ts";
 import { backwardFacts, graphSignature, numberTable, runtimePlan } from "./stored_pair.ts";
 
 /** The functions of a compiler that caching needs. */
-export interface KeptCompilations {
+export interface CachedCompilations {
   /**
    * Returns everything that compiling a graph depends on besides the graph and ambient state; null: it is not cached.
    */
@@ -59,11 +59,11 @@ const STAGE_ARTIFACTS = [...STAGE_TEXTS, "fx_graph_transformed", "ir_post_fusion
 /** A functional graph passed to a compiler, and the result. */
 interface Compilation {
   readonly gm: GraphModule;
-  readonly how: KeepableRun | undefined;
+  readonly how: StorableRun | undefined;
 }
 
 /** The cache entry of one captured graph's compiled halves. */
-export class KeptPair {
+export class CachedPair {
   readonly #compilations = new Map<GraphSignature["role"], Compilation>();
 
   private constructor(
@@ -74,8 +74,8 @@ export class KeptPair {
   ) {}
 
   /** The cache entry of a graph; null if it is not cached. */
-  static of(captured: GraphModule, kept: KeptCompilations): KeptPair | null {
-    if (!keepsEntries() || bisection.active || config.reproAfter !== "") return null;
+  static of(captured: GraphModule, kept: CachedCompilations): CachedPair | null {
+    if (!cachesEntries() || bisection.active || config.reproAfter !== "") return null;
     const identity = kept.identityOf(captured);
     if (identity === null) return null;
     const symbols = new Symbols();
@@ -98,7 +98,7 @@ export class KeptPair {
       symbols.isOpen = false;
       // By node: which nodes share a list may differ between processes
       const stacks = stacksOf(captured.calling);
-      return new KeptPair(key, symbols, stacks, captured);
+      return new CachedPair(key, symbols, stacks, captured);
     } catch (error) {
       if (!(error instanceof NotStorable)) throw error;
       refused(error);
@@ -109,9 +109,9 @@ export class KeptPair {
   /** The cached halves, rebuilt by `restored`; null if there are none. */
   find(restored: (gm: GraphModule, form: Plain) => CompiledFunction | null): CompiledPair | null {
     if (STAGE_TEXTS.some((name) => logs.enabled(name)) || recording.wants(STAGE_ARTIFACTS)) return null;
-    const text = keptEntry("graphs", this.key);
+    const text = cachedEntry("graphs", this.key);
     if (text === undefined) {
-      counters.add("kept_graphs", "misses");
+      counters.add("cached_graphs", "misses");
       logs.emit("cache", () => {
         const nearest = nearestDifference("graphs", this.key);
         return nearest === null
@@ -123,7 +123,7 @@ export class KeptPair {
     try {
       const pair = this.#read(recordIn(JSON.parse(text)), restored);
       if (pair) this.#keepsMore(pair);
-      counters.add("kept_graphs", pair ? "hits" : "misses");
+      counters.add("cached_graphs", pair ? "hits" : "misses");
       logs.emit("cache", () => `graphs: ${pair ? "taken" : "its code is gone"}`);
       return pair;
     } catch (error) {
@@ -138,11 +138,11 @@ export class KeptPair {
   /** Also caches code that is generated only after the first calls. */
   #keepsMore({ forward, backward }: CompiledPair): void {
     const half = (given: Plain | undefined, run: CompiledFunction): Plain => {
-      const fields = recordIn(given), { code } = recordIn(keepableOf(run)?.write(this.symbols) ?? {});
+      const fields = recordIn(given), { code } = recordIn(storableOf(run)?.write(this.symbols) ?? {});
       return code === undefined ? fields : { ...fields, run: { ...recordIn(fields.run ?? null), code } };
     };
     const keepMore = (): void => {
-      const text = keptEntry("graphs", this.key);
+      const text = cachedEntry("graphs", this.key);
       if (text === undefined) return;
       try {
         const form = recordIn(JSON.parse(text));
@@ -151,7 +151,7 @@ export class KeptPair {
           forward: half(form.forward, forward),
           ...backward ? { backward: half(form.backward, backward.run) } : {},
         };
-        keepEntry("graphs", this.key, JSON.stringify(more));
+        cacheEntry("graphs", this.key, JSON.stringify(more));
       } catch (error) {
         if (error instanceof NotStorable) refused(error);
         else if (error instanceof DamagedForm || error instanceof SyntaxError) {
@@ -159,7 +159,7 @@ export class KeptPair {
         } else throw error;
       }
     };
-    for (const run of [forward, backward?.run]) if (run) keepableOf(run)?.whenMore?.(keepMore);
+    for (const run of [forward, backward?.run]) if (run) storableOf(run)?.whenMore?.(keepMore);
   }
 
   #read(
@@ -207,7 +207,7 @@ export class KeptPair {
   noting(compiler: GraphCompiler): GraphCompiler {
     return (gm, examples) => {
       const run = compiler(gm, examples), role = gm.signature?.role;
-      if (role) this.#compilations.set(role, { gm, how: keepableOf(run) });
+      if (role) this.#compilations.set(role, { gm, how: storableOf(run) });
       return run;
     };
   }
@@ -246,7 +246,7 @@ export class KeptPair {
         ..."saved" in facts ? { backward: half("backward"), facts: backwardFacts.write(facts, symbols) } : {},
         questions: questions.write(asked, symbols),
       };
-      keepEntry("graphs", this.key, JSON.stringify(form));
+      cacheEntry("graphs", this.key, JSON.stringify(form));
       this.#keepsMore(pair);
     } catch (error) {
       if (!(error instanceof NotStorable)) throw error;
@@ -284,6 +284,6 @@ const questions: Codec<readonly Question[]> = list(
 );
 
 function refused(error: NotStorable): void {
-  counters.add("kept_graphs", "refused");
+  counters.add("cached_graphs", "refused");
   logs.emit("cache", `graphs: not kept: ${error.message}`);
 }
