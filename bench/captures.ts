@@ -1,6 +1,6 @@
 /**
  * Captures of functions: the first of a process, those of further modules, a closure that is made anew for each call,
- * beside one that stays, and closures that are compiled anew.
+ * beside one that stays, and closures that are compiled anew; and loops over collections of many entries.
  *
  *   deno run -A cli.ts bench captures          # modules are rewritten as they are loaded
  *   deno run -A bench/captures.ts              # the functions of this file come from the inspector
@@ -80,3 +80,19 @@ report(
   await measure({ capture: () => captured(counterFrom(1)) }),
   "capture",
 );
+console.log("\nA first call with a loop over");
+for (const count of [1_000, 10_000, 100_000]) {
+  const keys = Array.from({ length: count }, (_, k) => k);
+  for (const collection of [keys, new Set(keys), new Map(keys.map((k) => [k, k]))]) {
+    const loop = compile((x: Tensor) => {
+      let last = 0;
+      for (const k of collection.keys()) last = k;
+      return x.add(last);
+    }, { backend: "eager" });
+    const start = performance.now();
+    loop(x);
+    console.log(
+      `  ${count} entries of a ${collection.constructor.name}: ${(performance.now() - start).toFixed(0)} ms`,
+    );
+  }
+}

@@ -62,6 +62,32 @@ Deno.test("arrays, Maps and Sets of the caller end as the program left them", ()
   assertEquals(list(m.get("a")), [2]);
 });
 
+Deno.test("iteration over a Map or a Set follows the changes made during it", () => {
+  const visit = (m: Map<string, number>, s: Set<number>, key: string, x: Tensor): unknown[] => {
+    const seen: unknown[] = [], others = m.values();
+    let at = 0;
+    for (const [name, value] of m) {
+      seen.push(name, value);
+      // Looking for a text that differs from call to call looks at all keys
+      if (at === 1 && m.has(key)) m.delete(name);
+      if (name === "c") m.set("d", 4).set("c", 9);
+      if (at++ === 3) seen.push(others.next().value, m.get("c"));
+    }
+    for (const member of s) {
+      seen.push(member);
+      if (member === 2) s.clear();
+      if (member < 4) s.add(member + 3);
+    }
+    return [...seen, ...others, m.size, s.size, x.add(1)];
+  };
+  const c = capture(visit);
+  for (const key of ["c", "e", "b", "d"]) {
+    const start = () => [new Map([[key + key, 1], [key, 2], ["c", 3]]), new Set([1, 2, 3]), key] as const;
+    assertEquals(c.run(...start(), vector(1)).slice(0, -1), visit(...start(), vector(1)).slice(0, -1));
+  }
+  assertEquals(c.resumed(), []);
+});
+
 Deno.test("captured variables are read, written and guarded", () => {
   let scale = 2, calls = 0;
   const c = capture((x: Tensor) => {

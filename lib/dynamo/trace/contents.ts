@@ -20,6 +20,7 @@ import {
   isPrimitive,
   type KeyIdentity,
   LAZY,
+  type ListIteratorExotic,
   ObjectValue,
   PassedValue,
   UNDEFINED,
@@ -201,6 +202,7 @@ export function entryOf(m: Interpreter, object: ObjectValue, key: Value): Entry 
       settleKeys(exotic.entries);
       settleKeys(exotic.originals);
       settleKeys(exotic.deleted);
+      for (const iterator of iteratorsOver(m, object)) iterator.rest = null;
     }
   }
   return entries.get(identity);
@@ -212,6 +214,13 @@ function settleKeys<V>(map: Map<KeyIdentity, V>): void {
   for (const [identity, value] of all) {
     map.set(identity instanceof PassedValue ? identity.value : identity, value);
   }
+}
+
+/** The iterators over a collection that have not ended. */
+export function iteratorsOver(m: Interpreter, over: ObjectValue): ListIteratorExotic[] {
+  return m.openIterators.flatMap(({ exotic }) =>
+    exotic.kind === "listIterator" && exotic.over === over && !exotic.done ? [exotic] : []
+  );
 }
 
 /** The entries of a Map or Set value, loaded from the real one on first access. */

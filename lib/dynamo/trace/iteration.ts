@@ -60,7 +60,7 @@ export function listIterator(m: Interpreter, over: Value, what: "keys" | "values
     }
   }
   const iterator = new ObjectValue(
-    { kind: "listIterator", over, what, index: 0, done: false, isOfLoop: false, madeAt: m.steps },
+    { kind: "listIterator", over, what, index: 0, rest: null, done: false, isOfLoop: false, madeAt: m.steps },
     builtinPrototype(m, prototype, "Iterator"),
     null,
     null,
@@ -85,7 +85,8 @@ const isText = (over: Value): over is ConstantValue =>
   over.kind === "constant" && typeof over.value === "string";
 
 /** The current item of a builtin iterator; null after the last one. */
-function itemAt(m: Interpreter, { over, what, index }: ListIteratorExotic): Value | null {
+function itemAt(m: Interpreter, exotic: ListIteratorExotic): Value | null {
+  const { over, what, index } = exotic;
   const pair = (a: Value, b: Value) => newArray(m, [a, b]);
   if (isText(over)) {
     const [character] = String(over.value).slice(index);
@@ -110,26 +111,11 @@ function itemAt(m: Interpreter, { over, what, index }: ListIteratorExotic): Valu
     const value = elementAt(m, over, index);
     return what === "values" ? value : pair(constant(index), value);
   }
-  // Deleting entries while iterating would shift positions; a deleted entry leaves a gap instead.
-  const entry = [...entriesOf(m, over).values()][index];
+  exotic.rest ??= entriesOf(m, over).values().drop(index);
+  const { value: entry } = exotic.rest.next();
   if (!entry) return null;
   if (what === "entries") return pair(entry.key, entry.value);
   return what === "keys" ? entry.key : entry.value;
-}
-
-/** Adjusts iterators to the deletion of an entry: those that are past it step back. */
-export function afterDeletion(m: Interpreter, over: ObjectValue, position: number): void {
-  for (const iterator of m.openIterators) {
-    const { exotic } = iterator;
-    if (exotic.kind === "listIterator" && exotic.over === over && exotic.index > position) exotic.index--;
-  }
-}
-
-/** Adjusts iterators to a collection being cleared: active ones restart. */
-export function afterClearing(m: Interpreter, over: ObjectValue): void {
-  for (const { exotic } of m.openIterators) {
-    if (exotic.kind === "listIterator" && exotic.over === over) exotic.index = 0;
-  }
 }
 
 /** An iterator result object. */

@@ -383,6 +383,8 @@ export interface ListIteratorExotic {
   readonly over: Value;
   readonly what: "keys" | "values" | "entries";
   index: number;
+  /** The entries of a Map or Set from `index` on; null if not yet asked for, or if the entries have been replaced. */
+  rest: Iterator<Entry, undefined> | null;
   done: boolean;
   /** Whether only a loop holds it, and no variable or property of the program. */
   isOfLoop: boolean;

@@ -16,8 +16,6 @@ import {
 } from "../../variables/value.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import {
-  afterClearing,
-  afterDeletion,
   collect,
   iteratorResult,
   LIST_NEXTS,
@@ -25,7 +23,7 @@ import {
   nextOfList,
   resumeGenerator,
 } from "../iteration.ts";
-import { allElements, entriesOf, entryOf, GENERATORS, keyIdentity } from "../contents.ts";
+import { allElements, entriesOf, entryOf, GENERATORS, iteratorsOver, keyIdentity } from "../contents.ts";
 import { settled } from "../texts.ts";
 import { guardDistinct } from "../operators.ts";
 import type { ModelTable } from "./table.ts";
@@ -64,11 +62,13 @@ function remove(m: Interpreter, object: ObjectValue, key: Value): boolean {
   if (!lookUp(m, object, key)) return false;
   const entries = entriesOf(m, object);
   const identity = keyIdentity(key);
-  const at = [...entries.keys()].indexOf(identity);
+  const iterators = iteratorsOver(m, object);
+  const at = iterators.length > 0 ? [...entries.keys()].indexOf(identity) : 0;
+  // Those that are past it step back
+  for (const iterator of iterators) if (iterator.index > at) iterator.index--;
   entries.delete(identity);
   noteDeleted(object, identity, key);
   changed(object);
-  afterDeletion(m, object, at);
   return true;
 }
 
@@ -84,7 +84,7 @@ const COMMON: Readonly<Record<string, Method>> = {
     for (const [identity, { key }] of entries) noteDeleted(object, identity, key);
     entries.clear();
     changed(object);
-    afterClearing(m, object);
+    for (const iterator of iteratorsOver(m, object)) iterator.index = 0;
     return UNDEFINED;
   },
 };
