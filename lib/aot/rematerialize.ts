@@ -5,7 +5,7 @@
  */
 import { config } from "../base/config.ts";
 import { type Graph, mapOperands, type Node } from "../graph/node.ts";
-import { type GraphPass, keepChecks, runPasses } from "../ops/rewrite/passes.ts";
+import { keepChecks, runPasses } from "../ops/rewrite/passes.ts";
 import { outputsOf } from "../ops/rewrite/contract.ts";
 import type { JointGraph } from "./joint.ts";
 import { savedWithinBudget } from "./memory_budget.ts";
@@ -14,25 +14,25 @@ import { Classifier, spreadNodes } from "./recompute.ts";
 
 /** Makes a graph's own backward pass recompute the values that it should not save. */
 export function rematerialize({ graph, results }: Pick<JointGraph, "graph" | "results">): void {
-  runPasses(graph, [REMATERIALIZE], {
+  if (!graph.nodes.some(({ meta }) => meta.ofPass)) return;
+  const cuttable = cuttableStep(graph), saved = savedFor(cuttable);
+  if (!saved) return;
+  runPasses(graph, [{ name: "rematerialize", run: () => repeat(cuttable, saved) }], {
     ownResults: results.length,
     laidOut: results.length,
     part: "joint_passes",
   });
 }
 
-const REMATERIALIZE: GraphPass = {
-  name: "rematerialize",
-  run(graph) {
-    if (!graph.nodes.some(({ meta }) => meta.ofPass)) return false;
-    const isAsked = config.activationMemoryBudget < 1 ||
-      graph.nodes.some(({ meta }) => meta.recomputed !== undefined);
-    const cuttable = cuttableStep(graph), { required } = cuttable.forward;
-    if (isAsked) return repeat(cuttable, savedWithinBudget(cuttable));
-    const spread = spreadNodes(cuttable.forward);
-    return spread.size > 0 && repeat(cuttable, required.difference(spread));
-  },
-};
+/** Returns the values to save; null: all of them. */
+function savedFor(cuttable: Cuttable): ReadonlySet<Node> | null {
+  const { graph, forward } = cuttable;
+  if (config.activationMemoryBudget < 1 || graph.nodes.some(({ meta }) => meta.recomputed !== undefined)) {
+    return savedWithinBudget(cuttable);
+  }
+  const spread = spreadNodes(forward);
+  return spread.size > 0 ? forward.required.difference(spread) : null;
+}
 
 /**
  * A graph with its own backward passes, prepared for cutting: the passes, and everything that depends on them, are the

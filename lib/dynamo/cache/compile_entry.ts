@@ -50,7 +50,7 @@ import { Wrapper } from "../variables/wrap.ts";
 import { Parameter } from "../../nn/parameter.ts";
 import { Box, LiveView } from "../bytecode/runtime.ts";
 import { type LiveCell, type Source } from "../source.ts";
-import type { ObjectValue, Value } from "../variables/value.ts";
+import type { ObjectValue, TensorValue, Value } from "../variables/value.ts";
 import type { Frame } from "../trace/interpreter.ts";
 import { modesOf } from "../trace/region_modes.ts";
 
@@ -410,11 +410,14 @@ function guardAliases(machine: Machine, output: OutputGraph): void {
     });
     output.guardDistinct(source, others);
   }
+  const isKnown = ({ source }: TensorValue) => source?.kind === "known";
   const alike = Map.groupBy(tensors, guardedForm);
+  // Constant objects are distinct
+  const others = Map.groupBy(tensors.filter((tensor) => !isKnown(tensor)), guardedForm);
   for (const tensor of tensors) {
     const { assigned, layoutChanges } = tensor;
     if (assigned.size === 0 && layoutChanges.length === 0) continue;
-    guardDistinctTensors(output, tensor, alike.get(guardedForm(tensor)) ?? []);
+    guardDistinctTensors(output, tensor, (isKnown(tensor) ? others : alike).get(guardedForm(tensor)) ?? []);
   }
 }
 

@@ -36,6 +36,12 @@ const HELPERS: ReadonlyMap<string, Functions> = new Map<string, Functions>([
   }],
 ]);
 
+const HELPER_NAMES: ReadonlyMap<unknown, Plain> = new Map(
+  [...HELPERS].flatMap(([kind, helpers]) =>
+    Object.entries(helpers).map(([name, helper]): [unknown, Plain] => [helper, [kind, name]])
+  ),
+);
+
 /** The graph and the continuations in this process. */
 export interface Ways {
   readonly graph: unknown;
@@ -46,9 +52,8 @@ export interface Ways {
 export function writeConstant(value: unknown, graph: unknown, by: ByNumber): Plain {
   if (isPrimitive(value)) return ["is", writePrimitive(value)];
   if (value === graph) return ["graph"];
-  for (const [kind, helpers] of HELPERS) {
-    for (const [name, helper] of Object.entries(helpers)) if (helper === value) return [kind, name];
-  }
+  const helper = HELPER_NAMES.get(value);
+  if (helper) return helper;
   if (isVariable(value)) return ["variable", cell.write(cellOfBox(value), by)];
   const recipe = recipeOf(value);
   if (recipe?.kind === "resume") return ["resume", planForm.write(recipe.plan, by)];

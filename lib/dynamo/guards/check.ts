@@ -9,7 +9,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { metadata } from "../../tensor/metadata_version.ts";
-import { type CheckContext, ConditionWriter } from "./conditions.ts";
+import { type CheckContext, type ConditionContext, ConditionWriter } from "./conditions.ts";
 import type { Guard } from "./guard.ts";
 import { relyOnTensors } from "./parameters.ts";
 import { isSettledAt, isSettledClass } from "./data_reads.ts";
@@ -35,7 +35,7 @@ interface IndexedGuard {
 /** State shared by the parts of a check. */
 interface Shared {
   readonly constants: Constants;
-  readonly context: CheckContext;
+  readonly context: ConditionContext;
   /** Objects whose identity earlier parts have checked, by their places. */
   readonly found: Map<string, object>;
   /** Lists of entries that earlier parts have read, by the listed object. */
@@ -49,13 +49,13 @@ interface Shared {
 export function compileCheck(guards: readonly Guard[], context: CheckContext): CompiledCheck {
   const shared: Shared = {
     constants: new Constants(),
-    context,
+    context: { ...context, tests: new Map() },
     found: new Map(),
     lists: new Map(),
     inspected: new Set(),
     settled: new Set(),
   };
-  const { constants } = shared;
+  const { constants, context: { tests } } = shared;
   const each: IndexedGuard[] = [], once: IndexedGuard[] = [];
   guards.forEach((guard, index) => (relyOnTensors(guard.fact) ? once : each).push({ guard, index }));
   const parts: string[] = [];
@@ -80,7 +80,8 @@ export function compileCheck(guards: readonly Guard[], context: CheckContext): C
       indented(body, 4)
     }\n    return -1;\n  } catch {\n` +
     `    return ${guards.length};\n  }\n}`;
-  const text = [...parts, ...once.length > 0 ? ["let seen = -1;"] : [], check].join("\n");
+  const tested = Array.from(tests, ([test, name]) => `function ${name}(value) {\n  return ${test};\n}`);
+  const text = [...tested, ...parts, ...once.length > 0 ? ["let seen = -1;"] : [], check].join("\n");
   const made = constants.evaluate(`(() => {\n${text}\nreturn check;\n})()`);
   invariant(isCheck(made), "Expected a function");
   return { check: made, text };

@@ -25,12 +25,18 @@ export interface CheckContext {
   cellOf(fn: unknown, index: number): object;
 }
 
+/** State shared by all conditions of a check. */
+export interface ConditionContext extends CheckContext {
+  /** Names of functions that test a tensor, by the expression in `value` that they return. */
+  readonly tests: Map<string, string>;
+}
+
 /** Writes conditions; values are read by the reader, which may emit statements before the condition. */
 export class ConditionWriter {
   constructor(
     private readonly reader: SourceReader,
     private readonly constants: Constants,
-    private readonly context: CheckContext,
+    private readonly context: ConditionContext,
   ) {}
 
   condition(fact: Fact): string {
@@ -191,7 +197,16 @@ export class ConditionWriter {
     return typeof key === "string" ? JSON.stringify(key) : this.constants.name(key);
   }
 
-  private tensor(value: string, expected: TensorExpectation): string {
+  /** Tensors that are alike are tested by one function. */
+  private tensor(tensor: string, expected: TensorExpectation): string {
+    const { tests } = this.context,
+      text = this.tensorTest("value", expected),
+      name = tests.get(text) ?? `is${tests.size}`;
+    tests.set(text, name);
+    return `${name}(${tensor})`;
+  }
+
+  private tensorTest(value: string, expected: TensorExpectation): string {
     const parts: string[] = [];
     if (expected.layout) {
       // Layouts are shared: one comparison covers type, device, sizes and strides.
@@ -214,9 +229,7 @@ export class ConditionWriter {
         : `(${value}.state === null && ${value}.viewState === null || !${value}.requiresGrad)`,
     );
     parts.push(
-      `(!${this.constants.name(marked)}.any || ${this.helper("knowsMarks")}(${value}, ${
-        this.constants.name(expected.marked)
-      }))`,
+      `(!${this.constants.name(marked)}.any || ${this.helper("knowsMarks")}(${value}, [${expected.marked}]))`,
     );
     for (const [key, method] of expected.methods) {
       parts.push(`${value}[${this.key(key)}] === ${this.constants.name(method)}`);
