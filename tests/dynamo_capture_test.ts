@@ -201,6 +201,17 @@ Deno.test("check functions answer for other calls, and entries count their hits"
   assertEquals(statusOf(c.run), { entries: 1, hits: 3, givenUp: null, uncompiled: [] });
 });
 
+Deno.test("a check has one function for tensors that are alike, however many there are", () => {
+  const c = capture((tensors: readonly Tensor[]) => tensors.map((t) => t.sin()));
+  const rows = Array.from({ length: 9 }, () => vector(1, 2)), column = vector(1, 2).reshape([2, 1]);
+  c.run([...rows, column]);
+  const [{ guards } = {}] = cacheEntries(c.run);
+  assertEquals(guards?.code.match(/\["sin"\] ===/g)?.length, 2);
+  for (const at of rows.keys()) assertEquals(guards?.check([...rows.with(at, column), column]), false);
+  assertEquals(guards?.check([...rows, vector(1, 2)]), false);
+  assertEquals(guards?.check([...rows, column]), true);
+});
+
 Deno.test("receivers, arguments objects and rest parameters reach the graph", () => {
   class Model {
     k = 2;
