@@ -5,12 +5,21 @@ import { everyday, LoudMeter, Meter, PlainHeir, unbroken } from "./programs/ever
 import { arrayClasses, circles } from "./programs/array_classes.ts";
 import { engineErrors } from "./programs/engine_errors.ts";
 import { builtins } from "./programs/builtins.ts";
+import { bytesAndTexts } from "./programs/bytes_and_texts.ts";
 import { brokenJson, json } from "./programs/json.ts";
 import { brokenPromises, promises } from "./programs/promises.ts";
 import { register, registerUnbroken } from "./support/programs.ts";
 
 register(everyday, ["eager"], [4, 10, 23]);
-const whole = { ...engineErrors, ...json, ...arrayClasses, ...circles, ...promises, ...unbroken };
+const whole = {
+  ...engineErrors,
+  ...json,
+  ...arrayClasses,
+  ...circles,
+  ...promises,
+  ...bytesAndTexts,
+  ...unbroken,
+};
 register({ ...whole, ...brokenJson, ...brokenPromises, ...builtins }, ["eager"], [4, 11]);
 registerUnbroken(whole);
 

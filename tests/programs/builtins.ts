@@ -20,6 +20,31 @@ const loose = (value: unknown): never => value as never;
 
 /** Programs that may break the graph, but do what they do uncompiled. */
 export const builtins: Corpus = {
+  "stacks that are captured for other objects, own methods of sets, and iterators without a method"(
+    { compile, see },
+  ) {
+    class Everything extends Set<number> {
+      override has(): boolean {
+        return true;
+      }
+    }
+    const f = compile((x: Tensor, counter: { i: number; next(): IteratorResult<number> }) => {
+      const holder: { stack?: string } = {}, error = new Error("a"), all = new Everything([2]);
+      Error.captureStackTrace(holder);
+      Error.captureStackTrace(error, Error);
+      let sum = 0;
+      Iterator.from(counter).forEach((n) => sum += n);
+      const sets = [new Set([5]).isSubsetOf(all), new Set([1]).intersection(all).size];
+      return [x.mul(sum), typeof holder.stack, error.message, sets];
+    });
+    const counter = () => ({
+      i: 0,
+      next(): IteratorResult<number> {
+        return { value: this.i, done: this.i++ > 2 };
+      },
+    });
+    see(f(v(1), counter()), f(v(2), counter()));
+  },
   "symbols where texts are wanted"({ compile, see }) {
     const f = compile((x: Tensor) => [
       x.add(1),

@@ -43,7 +43,7 @@ import { addErrors } from "../trace/builtins/errors.ts";
 import { addDates } from "../trace/builtins/dates.ts";
 import { addClones } from "../trace/builtins/clones.ts";
 import { addPromises } from "../trace/builtins/promises.ts";
-import { runtimeModelOf } from "../trace/builtins/runtime_functions.ts";
+import { addTextCodecs, runtimeModelOf } from "../trace/builtins/runtime_functions.ts";
 import { addUrls } from "../trace/builtins/urls.ts";
 import { addJobs } from "../trace/builtins/timers.ts";
 import { addWeak } from "../trace/builtins/weak.ts";
@@ -106,6 +106,7 @@ function models(): ModelTable {
   addPromises(made);
   addJobs(made);
   addUrls(made);
+  addTextCodecs(made);
   addWeak(made);
   addClones(made);
   addDates(made);

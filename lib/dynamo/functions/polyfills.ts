@@ -9,7 +9,7 @@ import { defineOwn } from "../../base/own_builtins.ts";
 export * from "./iterator_polyfills.ts";
 export { revive, stringify } from "./json_polyfills.ts";
 export { newPromise, settlerOf, tryPromise } from "./promise_polyfills.ts";
-export { sortBy, toSortedBy } from "./sorting_polyfills.ts";
+export { sortBy, sortNumbersBy, toSortedBy } from "./sorting_polyfills.ts";
 
 // Taken when dyn is loaded: callbacks may have a property of that name, and programs may replace it.
 const { apply } = Reflect;
@@ -215,6 +215,17 @@ export function mapIterable(
 /** Map.prototype.forEach */
 export function mapForEach(this: Map<unknown, unknown>, callback: Callback, self?: unknown): void {
   for (const entry of this) apply(callback, self, [entry[1], entry[0], this]);
+}
+
+/** Map.prototype.getOrInsertComputed for a key that is not there */
+export function insertComputed(
+  this: Map<unknown, unknown>,
+  key: unknown,
+  callback: (key: unknown) => unknown,
+): unknown {
+  const value = callback(key === 0 ? 0 : key);
+  apply(putInto, this, [key, value]);
+  return value;
 }
 
 /** Set.prototype.forEach */

@@ -54,6 +54,32 @@ export function toSortedBy(this: unknown[], comparator: Comparator): unknown[] {
   return items;
 }
 
+/** sort of a typed array with a comparator */
+export function sortNumbersBy(this: unknown[], comparator: Comparator): unknown[] {
+  const { length } = this, source: unknown[] = [], target: unknown[] = [];
+  for (let i = 0; i < length; i++) source[i] = target[i] = this[i];
+  if (length > 1) mergeHalves([source, target], comparator, 0, length);
+  for (let i = 0; i < length; i++) this[i] = target[i];
+  return this;
+}
+
+/** Sorts the items of `source` into `target`, which contains the same ones. */
+function mergeHalves(
+  lists: readonly [source: unknown[], target: unknown[]],
+  comparator: Comparator,
+  ...[low, high]: readonly [low: number, high: number]
+): void {
+  const [source, target] = lists, middle = low + ((high - low) >> 1), swapped = [target, source] as const;
+  if (middle - low > 1) mergeHalves(swapped, comparator, low, middle);
+  if (high - middle > 1) mergeHalves(swapped, comparator, middle, high);
+  let left = low, right = middle;
+  for (let i = low; i < high; i++) {
+    const isRight = left === middle ||
+      (right < high && +(apply(comparator, undefined, [source[left], source[right]]) as number) > 0);
+    target[i] = isRight ? source[right++] : source[left++];
+  }
+}
+
 interface Range {
   readonly base: number;
   readonly length: number;

@@ -454,6 +454,13 @@ function isArrayLike(m: Interpreter, source: Value): source is ObjectValue {
     m.plainProperty(source, Symbol.iterator) === null;
 }
 
+/** The items of a list without an iterator; null for all other values. */
+export function itemsByIndex(m: Interpreter, source: Value): Value[] | null {
+  if (!isArrayLike(m, source)) return null;
+  const length = Number(lengthOfArrayLike(m, source).value);
+  return Array.from({ length }, (_, i) => m.plainProperty(source, `${i}`) ?? UNDEFINED);
+}
+
 function arrayFrom(m: Interpreter, request: CallRequest): CallResult {
   const [source = UNDEFINED, given, self] = request.args;
   const isList = isArrayLike(m, source), isArray = !isCallable(request.self) || request.self.real === Array;

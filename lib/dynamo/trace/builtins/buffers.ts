@@ -77,6 +77,41 @@ function placeOf(m: Interpreter, request: CallRequest, type: NumberType, little:
   return [view, { at, form: FORMS[type][little?.value ? "little" : "big"] }];
 }
 
+/** The two words of a 64-bit integer that a DataView accesses, the higher one first. */
+function wordsOf(m: Interpreter, request: CallRequest, little: Value | undefined) {
+  const [view, { at, form }] = placeOf(m, request, "Float64Array", little);
+  const word = FORMS.Uint32Array[form.little ? "little" : "big"];
+  const [high, low] = form.little ? [at + 4, at] : [at, at + 4];
+  return { view, word, places: [high, low] };
+}
+
+/** get and set of 64-bit integers, whose values have to be known. */
+function addIntegers(table: ModelTable, name: "BigInt64" | "BigUint64"): void {
+  table.method(DataView.prototype, `get${name}`, (m, request) => {
+    const { view, word, places } = wordsOf(m, request, request.args[1]);
+    const [high, low] = places.map((place) => {
+      const value = readNumber(m, view, place, word);
+      return value.kind === "constant"
+        ? BigInt(Number(value.value))
+        : breakGraph("opaqueObject", "a 64-bit integer that other calls bring another of");
+    });
+    const integer = ((high ?? 0n) << 32n) | (low ?? 0n);
+    return constant(name === "BigInt64" ? BigInt.asIntN(64, integer) : integer);
+  });
+  table.method(DataView.prototype, `set${name}`, (m, request) => {
+    const [, value] = request.args;
+    if (value?.kind !== "constant" || isPassed(value) || typeof value.value !== "bigint") {
+      return breakGraph("coercion", "a 64-bit integer");
+    }
+    const { view, word, places } = wordsOf(m, request, request.args[2]);
+    [value.value >> 32n, value.value].forEach((part, i) => {
+      const number = Number(BigInt.asUintN(32, part));
+      writeNumber(m, view, { at: places[i] ?? 0, form: word, value: constant(number) });
+    });
+    return UNDEFINED;
+  });
+}
+
 /** The buffer of an object, which belongs to the program. */
 function bufferOf(m: Interpreter, object: BytesObject): Value {
   const root = object.exotic.root ?? rootOf(object);
@@ -138,6 +173,8 @@ export function addBuffers(table: ModelTable): void {
     if (prototype?.real !== DataView.prototype) return breakGraph("constructor", "a subclass");
     return viewOfBuffer(m, "DataView", args) ?? breakGraph("constructor", "a view of what is no buffer");
   });
+  addIntegers(table, "BigInt64");
+  addIntegers(table, "BigUint64");
   for (const [name, type] of Object.entries(NUMBERS)) {
     table.method(DataView.prototype, `get${name}`, (m, request) => {
       const [view, { at, form }] = placeOf(m, request, type, request.args[1]);

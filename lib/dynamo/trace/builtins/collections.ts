@@ -106,6 +106,17 @@ const MAP: Readonly<Record<string, Method>> = {
     callbackOf(callback);
     return m.callInternal("mapForEach", request);
   },
+  getOrInsert: (m, object, [key = UNDEFINED, value = UNDEFINED]) => {
+    const found = lookUp(m, object, key);
+    if (found) return found.value;
+    entriesOf(m, object).set(keyIdentity(key), { key: canonical(key), value });
+    changed(object);
+    return value;
+  },
+  getOrInsertComputed: (m, object, [key = UNDEFINED, callback], request) => {
+    callbackOf(callback);
+    return lookUp(m, object, key)?.value ?? m.callInternal("insertComputed", request);
+  },
 };
 
 const SET: Readonly<Record<string, Method>> = {
@@ -124,31 +135,38 @@ const SET: Readonly<Record<string, Method>> = {
     callbackOf(callback);
     return m.callInternal("setForEach", request);
   },
-  union: (m, a, [b = UNDEFINED]) => newSet(m, [...members(m, a), ...members(m, setOf(b))]),
+  union: (m, a, [b = UNDEFINED]) => newSet(m, [...members(m, a), ...members(m, setOf(m, b))]),
   intersection: (m, a, [b = UNDEFINED]) => {
-    const left = members(m, a), right = members(m, setOf(b));
+    const left = members(m, a), right = members(m, setOf(m, b));
     // The smaller set decides the order, as in the language.
     return left.length <= right.length
-      ? newSet(m, left.filter((v) => lookUp(m, setOf(b), v)))
+      ? newSet(m, left.filter((v) => lookUp(m, setOf(m, b), v)))
       : newSet(m, right.filter((v) => lookUp(m, a, v)));
   },
-  difference: (m, a, [b = UNDEFINED]) => newSet(m, members(m, a).filter((v) => !lookUp(m, setOf(b), v))),
+  difference: (m, a, [b = UNDEFINED]) => newSet(m, members(m, a).filter((v) => !lookUp(m, setOf(m, b), v))),
   symmetricDifference: (m, a, [b = UNDEFINED]) =>
     newSet(m, [
-      ...members(m, a).filter((v) => !lookUp(m, setOf(b), v)),
-      ...members(m, setOf(b)).filter((v) => !lookUp(m, a, v)),
+      ...members(m, a).filter((v) => !lookUp(m, setOf(m, b), v)),
+      ...members(m, setOf(m, b)).filter((v) => !lookUp(m, a, v)),
     ]),
-  isSubsetOf: (m, a, [b = UNDEFINED]) => constant(members(m, a).every((v) => lookUp(m, setOf(b), v))),
-  isSupersetOf: (m, a, [b = UNDEFINED]) => constant(members(m, setOf(b)).every((v) => lookUp(m, a, v))),
-  isDisjointFrom: (m, a, [b = UNDEFINED]) => constant(!members(m, a).some((v) => lookUp(m, setOf(b), v))),
+  isSubsetOf: (m, a, [b = UNDEFINED]) => constant(members(m, a).every((v) => lookUp(m, setOf(m, b), v))),
+  isSupersetOf: (m, a, [b = UNDEFINED]) => constant(members(m, setOf(m, b)).every((v) => lookUp(m, a, v))),
+  isDisjointFrom: (m, a, [b = UNDEFINED]) => constant(!members(m, a).some((v) => lookUp(m, setOf(m, b), v))),
 };
 
 function members(m: Interpreter, set: ObjectValue): Value[] {
   return [...entriesOf(m, set).values()].map((entry) => entry.key);
 }
 
-function setOf(value: Value): ObjectValue {
-  if (value.kind === "object" && value.exotic.kind === "set") return value;
+/** Another Set, whose members the engine finds by methods that the program may have replaced. */
+function setOf(m: Interpreter, value: Value): ObjectValue {
+  if (value.kind === "object" && value.exotic.kind === "set") {
+    const isOwn = (["has", "keys"] as const).every((name) => {
+      const method = m.plainProperty(value, name);
+      return method?.kind === "object" && method.real === Set.prototype[name];
+    });
+    if (isOwn && value.prototype?.real === Set.prototype && !value.slots.has("size")) return value;
+  }
   return breakGraph("opaqueObject", "a set operation with another collection");
 }
 

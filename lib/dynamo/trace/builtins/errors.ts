@@ -78,6 +78,13 @@ export function suppressedError(
   return made;
 }
 
+/** Returns whether a value is an error that the trace has made. */
+function isMadeError(value: Value | undefined): boolean {
+  if (value?.kind !== "object" || value.exotic.kind !== "constructed") return false;
+  const { real } = value.exotic.constructor;
+  return [...ERRORS, AggregateError, SuppressedError].some((each) => each === real);
+}
+
 /** Adds the models of errors. */
 export function addErrors(table: ModelTable): void {
   for (const constructor of ERRORS) {
@@ -94,7 +101,17 @@ export function addErrors(table: ModelTable): void {
   );
   table.constructs(SuppressedError, (m, { args }, prototype) => suppressedError(m, args, prototype));
   table.call(SuppressedError, (m, { args }) => suppressedError(m, args));
-  table.method(Error, "captureStackTrace", () => UNDEFINED);
+  table.method(Error, "captureStackTrace", (_m, { args: [target] }) => {
+    // An error has a stack already, which the trace does not know either
+    return isMadeError(target)
+      ? UNDEFINED
+      : breakGraph("builtin", "captureStackTrace of what is no new error");
+  });
+  table.method(Error, "isError", (_m, { args: [value = UNDEFINED] }) => {
+    if (value.kind !== "object") return constant(false);
+    if (value.real) return breakGraph("builtin", "Error.isError of an object from outside");
+    return constant(isMadeError(value));
+  });
   table.method(Error.prototype, "toString", (m, { self }) => {
     if (self.kind !== "object") return breakGraph("throws", "Error.prototype.toString");
     const part = (key: string, otherwise: string) => {

@@ -103,32 +103,41 @@ function refusePresent(made: object, name: string, given: readonly unknown[]): v
   }
 }
 
+/** An instance of a class whose instances never change; generated code creates it again. */
+export function constructNative(
+  m: Interpreter,
+  constructor: object,
+  ...[args, prototype]: readonly [args: readonly Value[], prototype: ObjectValue]
+): ObjectValue {
+  const name = functionLabel(constructor), given = args.map((each) => dataOf(m, each, name));
+  let made: unknown;
+  try {
+    made = typeof constructor === "function" && Reflect.construct(constructor, given);
+  } catch (error) {
+    return throwsAsPlain(error, name);
+  }
+  const known = m.wrapper.known(constructor, name);
+  if (typeof made !== "object" || made === null || known.kind !== "object") {
+    return breakGraph("constructor", name);
+  }
+  // The program may change the object that it has passed, afterwards
+  const copies = args.map((each, i) => each.kind === "object" ? copyOf(m, each, given[i]) : each);
+  return new ObjectValue(
+    { kind: "native", made, constructor: known, args: copies, text: null, from: null },
+    prototype,
+    null,
+    null,
+  );
+}
+
 function addClass(table: ModelTable, name: (typeof CLASSES)[number]): void {
   const constructor: unknown = Reflect.get(Intl, name);
   if (typeof constructor !== "function") return;
   const standard: object = Reflect.get(constructor, "prototype");
   const construct = (m: Interpreter, args: readonly Value[], prototype: ObjectValue | null): CallResult => {
     if (prototype?.real !== standard) return breakGraph("constructor", `a subclass of Intl.${name}`);
-    const given = args.map((each) => dataOf(m, each, `Intl.${name}`));
     if (name === "DateTimeFormat") m.output.guard({ kind: "timeZone", setting: timeZoneSetting() });
-    let made: unknown;
-    try {
-      made = Reflect.construct(constructor, given);
-    } catch (error) {
-      return throwsAsPlain(error, name);
-    }
-    const known = m.wrapper.known(constructor, name);
-    if (typeof made !== "object" || made === null || known.kind !== "object") {
-      return breakGraph("constructor", name);
-    }
-    // The program may change the object that it has passed, afterwards
-    const copies = args.map((each, i) => each.kind === "object" ? copyOf(m, each, given[i]) : each);
-    return new ObjectValue(
-      { kind: "native", made, constructor: known, args: copies, text: null, from: null },
-      prototype,
-      null,
-      null,
-    );
+    return constructNative(m, constructor, args, prototype);
   };
   table.constructs(constructor, (m, { args }, prototype) => construct(m, args, prototype));
   if (CALLABLE.has(name)) {

@@ -108,7 +108,9 @@ export function addIterators(table: ModelTable): void {
   table.method(HELPERS, "next", (m, request) => resumeGenerator(m, "next", { ...request, args: [] }));
   table.method(HELPERS, "return", (m, request) => closeHelper(m, { ...request, args: [] }));
   table.method(Iterator, "from", (m, { args: [source] }) => {
-    const found = source ? listIteratorOf(m, source) : null;
+    // What has no iterator is taken for one itself
+    const isIterator = source?.kind === "object" && m.plainProperty(source, Symbol.iterator) === null;
+    const found = source && !isIterator ? listIteratorOf(m, source) : null;
     return found ?? breakGraph("builtin", "Iterator.from of what code of the program iterates");
   });
 }

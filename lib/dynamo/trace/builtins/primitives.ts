@@ -191,6 +191,7 @@ export function addPrimitives(table: ModelTable): void {
   pure(table, BigInt.prototype, ["toString", "valueOf"]);
   pure(table, BigInt, ["asIntN", "asUintN"]);
   pure(table, Symbol, ["for", "keyFor"]);
+  pure(table, RegExp, ["escape"]);
   pure(table, globalThis, [
     "parseInt",
     "parseFloat",

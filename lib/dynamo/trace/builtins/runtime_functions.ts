@@ -4,7 +4,7 @@
  * not loaded to find out whether a function has a model.
  */
 import { invariant } from "../../../base/errors.ts";
-import { breakGraph } from "../../break_reasons.ts";
+import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
 import { BUILTIN_OBJECTS, loadedBuiltin } from "../../functions/builtin_objects.ts";
 import type { PrivateAccess } from "../../frame/info.ts";
 import { refuseToCache } from "../../disk_cache/noted_reads.ts";
@@ -12,8 +12,11 @@ import { constant, primitive, UNDEFINED, type Value } from "../../variables/valu
 import { functionLabel } from "../../variables/wrap.ts";
 import type { BuiltinModel, Interpreter } from "../interpreter.ts";
 import { memberSource } from "../private_members.ts";
-import { typedOf } from "../typed_elements.ts";
+import { knownElements, typedOf } from "../typed_elements.ts";
+import { numbersObject } from "../memory.ts";
+import { constructNative } from "./internationalization.ts";
 import { textArgument } from "./pure.ts";
+import type { ModelTable } from "./table.ts";
 import { TIMERS } from "./timers.ts";
 import { attributeOfUrl, urlModelOf } from "./urls.ts";
 
@@ -25,6 +28,7 @@ const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   AbortSignal: ["aborted", "reason"],
   Blob: ["size", "type"],
   CustomEvent: ["detail"],
+  DOMException: ["code", "message", "name"],
   Event: ["type"],
   File: ["name"],
   Request: ["method", "url"],
@@ -128,20 +132,50 @@ const FUNCTIONS: Readonly<Record<string, BuiltinModel>> = {
   btoa: converted,
 };
 
+/** Adds the constructors of encoders and decoders, which are as their arguments are. */
+export function addTextCodecs(table: ModelTable): void {
+  for (const constructor of [TextEncoder, TextDecoder]) {
+    table.constructs(
+      constructor,
+      (m, { args }, prototype) =>
+        prototype?.real === constructor.prototype
+          ? constructNative(m, constructor, args, prototype)
+          : breakGraph("constructor", `a subclass of ${constructor.name}`),
+    );
+  }
+}
+
+/** An encoder or decoder that the trace has made; undefined for all others. */
+const codecOf = (self: Value): unknown =>
+  self.kind === "object" && self.exotic.kind === "native" ? self.exotic.made : undefined;
+
 /** TextEncoder.prototype.encode of a known text */
 const encode: BuiltinModel = (m, { self, args: [text] }) => {
   const prototype = prototypeOf("TextEncoder");
-  const isEncoder = self.kind === "object" && self.real !== null && self.prototype?.real === prototype;
-  if (!isEncoder || self.source?.kind === "argument") {
-    return breakGraph("builtin", "encode of another object");
-  }
+  const isEncoder = self.kind === "object" && self.prototype?.real === prototype &&
+    (self.real ? self.source?.kind !== "argument" : codecOf(self) instanceof TextEncoder);
+  if (!isEncoder) return breakGraph("builtin", "encode of another object");
   m.wrapper.relyOnPrototype(self);
   const bytes = new TextEncoder().encode(text ? textArgument(m, text, "encode") : "");
   return typedOf(m, "Uint8Array", Array.from(bytes, (byte) => constant(byte)));
 };
 
+/** TextDecoder.prototype.decode of known bytes; options would keep a state from call to call. */
+const decode: BuiltinModel = (m, { self, args: [bytes, options] }) => {
+  const made = codecOf(self), array = numbersObject(bytes), known = array && knownElements(array);
+  if (!(made instanceof TextDecoder) || !known || options) {
+    return breakGraph("builtin", "decode of another object");
+  }
+  try {
+    return constant(made.decode(known));
+  } catch (error) {
+    return throwsAsPlain(error, "decode");
+  }
+};
+
 /** Methods of classes of the runtime. */
 const METHODS: Readonly<Record<string, readonly [className: string, model: BuiltinModel]>> = {
+  decode: ["TextDecoder", decode],
   encode: ["TextEncoder", encode],
   throwIfAborted: ["AbortSignal", throwIfAborted],
 };

@@ -3,12 +3,20 @@
  * elements that differ from call to call are never inspected; if a method has to, the graph ends.
  */
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
-import { BYTES_CLASSES, NUMBER_CLASSES, type NumberType } from "../../guards/bytes.ts";
+import { BYTES_CLASSES, NUMBER_CLASSES, type NumberArray, type NumberType } from "../../guards/bytes.ts";
 import { callbackOf } from "../calls.ts";
-import { constant, type ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
-import { allElements } from "../contents.ts";
-import { type CallRequest, type CallResult, type Interpreter } from "../interpreter.ts";
-import { listIterator } from "../iteration.ts";
+import {
+  constant,
+  isCallable,
+  isUndefined,
+  type ObjectValue,
+  UNDEFINED,
+  type Value,
+} from "../../variables/value.ts";
+import { LONGEST_SORTED } from "../../functions/sorting_polyfills.ts";
+import { allElements, newArray } from "../contents.ts";
+import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
+import { collect, listIterator } from "../iteration.ts";
 import { knownSize, type NumbersObject, numbersObject, sizeOf } from "../memory.ts";
 import { findProperty } from "../objects.ts";
 import {
@@ -21,14 +29,18 @@ import {
   putElement,
   typedOf,
 } from "../typed_elements.ts";
+import { itemsByIndex } from "./arrays.ts";
 import { viewOfBuffer } from "./buffers.ts";
 import { positionOf, primitiveOf } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
 
 const PROTOTYPE: object = Object.getPrototypeOf(Int8Array.prototype);
 
-/** Methods that inspect elements, with primitive arguments. */
-const LOOKING = ["includes", "indexOf", "join", "lastIndexOf"] as const;
+/** Methods that inspect elements, with primitive arguments, by prototype. */
+const LOOKING: readonly (readonly [prototype: object, names: readonly string[]])[] = [
+  [PROTOTYPE, ["includes", "indexOf", "join", "lastIndexOf"]],
+  [Uint8Array.prototype, ["toBase64", "toHex"]],
+];
 
 /** Methods with callbacks, by the name of their stand-in. */
 const CALLING = [
@@ -84,6 +96,14 @@ const METHODS: Readonly<
     return newBytes(m, { type, memory, start: start + from * step, size, root: shown });
   },
   toReversed: (m, array) => typedOf(m, array.exotic.type, elementsOf(m, array).reverse()),
+  with: (m, array, [index, value = UNDEFINED]) => {
+    const length = knownSize(m, array), given = positionOf(m, index, { length: Infinity, fallback: 0 });
+    const at = given < 0 ? length + given : given;
+    if (at < 0 || at >= length) return breakGraph("throws", "an index out of range");
+    const copy = typedOf(m, array.exotic.type, elementsOf(m, array));
+    putElement(m, copy, at, value);
+    return copy;
+  },
 };
 
 /** The start and end of a range of elements. */
@@ -121,10 +141,36 @@ function copied(m: Interpreter, type: NumberType, source: Value): Value {
   return typedOf(m, type, itemsOf(m, source));
 }
 
-function construct(m: Interpreter, type: NumberType, args: readonly Value[]): Value {
-  const [source] = args;
+/** A typed array of what an object lists that is neither an array nor memory. */
+function constructListed(
+  m: Interpreter,
+  type: NumberType,
+  ...[source, { completion }]: readonly [source: ObjectValue, request: Pick<CallRequest, "completion">]
+): CallResult {
+  const items = itemsByIndex(m, source);
+  if (items) return typedOf(m, type, items);
+  if (!ITERATED.has(source.exotic.kind)) {
+    return breakGraph("constructor", "a typed array of what is not a list");
+  }
+  collect(m, source, (items) => m.complete(completion, typedOf(m, type, items)));
+  return PUSHED;
+}
+
+/** Kinds of objects whose items constructors collect. */
+const ITERATED: ReadonlySet<string> = new Set(["generator", "listIterator", "map", "plain", "set"]);
+
+function construct(
+  m: Interpreter,
+  type: NumberType,
+  request: Pick<CallRequest, "args" | "completion">,
+): CallResult {
+  const { args } = request, [source] = args;
   if (!source || (source.kind === "constant" && source.value === undefined)) return newTyped(m, type, 0);
-  if (source.kind === "object") return viewOfBuffer(m, type, args) ?? copied(m, type, source);
+  if (source.kind === "object") {
+    const isList = numbersObject(source) || source.exotic.kind === "array";
+    if (isList) return copied(m, type, source);
+    return viewOfBuffer(m, type, args) ?? constructListed(m, type, source, request);
+  }
   const length = source.kind === "number" ? positionOf(m, source, { length: Infinity, fallback: 0 }) : null;
   const known = length ?? (source.kind === "constant" ? source.value : null);
   if (typeof known !== "number") return breakGraph("constructor", "a typed array of such a length");
@@ -134,18 +180,66 @@ function construct(m: Interpreter, type: NumberType, args: readonly Value[]): Va
   return newTyped(m, type, known);
 }
 
-function lookInto(m: Interpreter, name: string, request: CallRequest): CallResult {
-  const elements = knownElements(receiverOf(request, name));
-  const method: unknown = Reflect.get(PROTOTYPE, name);
-  if (!elements || typeof method !== "function") {
-    return breakGraph("opaqueObject", `${name} of elements that other calls bring others of`);
-  }
-  const args = request.args.map((value) => primitiveOf(m, value, name));
+function knownOf(array: NumbersObject, name: string): NumberArray {
+  return knownElements(array) ??
+    breakGraph("opaqueObject", `${name} of elements that other calls bring others of`);
+}
+
+function called<T>(name: string, run: () => T): T {
   try {
-    return constant(Reflect.apply(method, elements, args));
+    return run();
   } catch (error) {
     return throwsAsPlain(error, name);
   }
+}
+
+function addLooking(table: ModelTable, prototype: object, name: string): void {
+  const method: unknown = Reflect.get(prototype, name);
+  if (typeof method !== "function") return;
+  table.method(prototype, name, (m, request) => {
+    const elements = knownOf(receiverOf(request, name), name);
+    const args = request.args.map((value) => primitiveOf(m, value, name));
+    return constant(called(name, () => Reflect.apply(method, elements, args)));
+  });
+}
+
+/** sort, which changes its receiver, and toSorted */
+function sorted(m: Interpreter, request: CallRequest, name: "sort" | "toSorted"): CallResult {
+  const array = receiverOf(request, name), [comparator] = request.args;
+  const known = knownOf(array, name);
+  const target = name === "sort" ? array : copyOfElements(m, array, 0, sizeOf(m, array));
+  if (comparator && !isUndefined(comparator)) {
+    if (!isCallable(comparator)) return breakGraph("throws", "a comparator is not a function");
+    if (known.length > LONGEST_SORTED) return breakGraph("builtin", "a long sort by a comparator");
+    return m.callInternal("sortNumbersBy", { ...request, self: target, args: [comparator] });
+  }
+  known.toSorted().forEach((element, i) => putElement(m, target, i, constant(element)));
+  return target;
+}
+
+/** from, of lists and of what is iterated */
+function from(m: Interpreter, type: NumberType, request: CallRequest): CallResult {
+  const [source, callback, self] = request.args, { completion } = request;
+  if (!source) return breakGraph("throws", "from of nothing");
+  if (callback && !isUndefined(callback)) {
+    callbackOf(callback);
+    const map = (list: Value, length: number) =>
+      m.callInternal("mapArrayLike", {
+        ...request,
+        self: list,
+        args: [newTyped(m, type, length), callback, ...self ? [self] : []],
+      });
+    const listed = itemsByIndex(m, source);
+    if (listed) return map(source, listed.length);
+    collect(m, source, (items) => void map(newArray(m, items), items.length));
+    return PUSHED;
+  }
+  if (source.kind === "object" && (numbersObject(source) || source.exotic.kind === "array")) {
+    return copied(m, type, source);
+  }
+  if (source.kind === "object") return constructListed(m, type, source, request);
+  collect(m, source, (items) => m.complete(completion, typedOf(m, type, items)));
+  return PUSHED;
 }
 
 /** Adds the models of typed arrays. */
@@ -154,9 +248,9 @@ export function addTypedArrays(table: ModelTable): void {
   for (const type of Object.keys(NUMBER_CLASSES) as NumberType[]) {
     const constructor = NUMBER_CLASSES[type].of;
     types.set(constructor, type);
-    table.constructs(constructor, (m, { args }, prototype) => {
+    table.constructs(constructor, (m, request, prototype) => {
       if (prototype?.real !== constructor.prototype) return breakGraph("constructor", "a subclass");
-      return construct(m, type, args);
+      return construct(m, type, request);
     });
   }
   const typeOf = ({ self }: CallRequest): NumberType =>
@@ -164,12 +258,30 @@ export function addTypedArrays(table: ModelTable): void {
     breakGraph("builtin", "a typed array of another class");
   const all: object = Object.getPrototypeOf(Int8Array);
   table.method(all, "of", (m, request) => typedOf(m, typeOf(request), request.args));
-  table.method(all, "from", (m, request) => {
-    const [source, callback] = request.args;
-    if (!source || callback) return breakGraph("builtin", "from with a function");
-    return copied(m, typeOf(request), source);
+  table.method(all, "from", (m, request) => from(m, typeOf(request), request));
+  for (const [prototype, names] of LOOKING) {
+    for (const name of names) addLooking(table, prototype, name);
+  }
+  for (const name of ["fromBase64", "fromHex"] as const) {
+    const fn: unknown = Reflect.get(Uint8Array, name);
+    if (typeof fn !== "function") continue;
+    table.method(Uint8Array, name, (m, { args }) => {
+      const given = args.map((value) => primitiveOf(m, value, name));
+      const bytes: Iterable<number> = called(name, () => Reflect.apply(fn, Uint8Array, given));
+      return typedOf(m, "Uint8Array", Array.from(bytes, (byte) => constant(byte)));
+    });
+  }
+  for (const name of ["sort", "toSorted"] as const) {
+    table.method(PROTOTYPE, name, (m, request) => sorted(m, request, name));
+  }
+  table.method(PROTOTYPE, "filter", (m, request) => {
+    const array = receiverOf(request, "filter"), { completion } = request;
+    callbackOf(request.args[0]);
+    refuseSpecies(m, array);
+    const then = (kept: Value) => m.complete(completion, typedOf(m, array.exotic.type, itemsOf(m, kept)));
+    const args = [newArray(m, []), ...request.args];
+    return m.callInternal("filter", { ...request, args, completion: { kind: "inside", then } });
   });
-  for (const name of LOOKING) table.method(PROTOTYPE, name, (m, request) => lookInto(m, name, request));
   for (const [name, method] of Object.entries(METHODS)) {
     table.method(PROTOTYPE, name, (m, request) => method(m, receiverOf(request, name), request.args));
   }
