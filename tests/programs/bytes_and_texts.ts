@@ -4,7 +4,7 @@ import type { Corpus } from "../support/programs.ts";
 
 const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
 
-/** What newer engines have, whose types TypeScript does not know. */
+/** Methods of newer engines, whose types TypeScript does not know. */
 interface Newer {
   readonly insert: <K, V>(map: Map<K, V>, key: K, value: V) => V;
   readonly insertBy: <K, V>(map: Map<K, V>, key: K, make: (key: K) => V) => V;

@@ -100,6 +100,72 @@ export const localClasses: Corpus = {
     });
     see(f(v(1)));
   },
+  "members whose keys are computed, in order"({ compile, see }) {
+    const mark = Symbol("mark"), first = "a", second = "b";
+    const f = compile((x: Tensor, names: readonly string[], n: number) => {
+      const log: string[] = [], note = (text: string) => (log.push(text), text);
+      class Base {
+        [first] = n;
+        base() {
+          return 2;
+        }
+      }
+      class Local {
+        [first] = note("value of a");
+        static [second] = note("value of b");
+        static [note("c")]() {}
+        [note("d")]() {}
+        static {
+          note("block");
+        }
+        get [`${names[0]}${n}`]() {
+          return n + 1;
+        }
+        set [names[1]!](given: number) {
+          this.given = given;
+        }
+        static [mark](t: Tensor) {
+          return t.mul(n);
+        }
+        [n](k: number) {
+          return k * 2;
+        }
+        *[Symbol.iterator]() {
+          yield* [1, 2];
+        }
+        given = 0;
+      }
+      const key = names[1]!;
+      const Heir = class extends Base {
+        [key]() {
+          return super.base() + 1;
+        }
+        [Symbol.toPrimitive]() {
+          return 5;
+        }
+      };
+      const local = new Local(),
+        heir = new Heir(),
+        read = (owner: object, name: PropertyKey) => Reflect.get(owner, name);
+      Reflect.set(local, key, 7);
+      const numbers = [
+        read(local, `${names[0]}${n}`),
+        local.given,
+        read(local, n)(4),
+        read(heir, key).call(heir),
+      ];
+      return [
+        [read(Local, mark)(x), x.mul(+heir), numbers, [...local], log],
+        [
+          Object.getOwnPropertyNames(Local.prototype),
+          Object.keys(local),
+          Object.keys(heir),
+          read(local, n).name,
+        ],
+      ];
+    });
+    see(f(v(1), ["p", "q"], 3), f(v(2), ["p", "q"], 3));
+  },
   "symbols as keys and as kinds"({ compile, see }) {
     const f = compile((x: Tensor, which: number) => {
       const a: symbol = Symbol("a"), b: symbol = Symbol();
@@ -143,6 +209,38 @@ export const localClasses: Corpus = {
 
 /** Programs that break, or throw. */
 export const brokenClasses: Corpus = {
+  "classes with computed keys that leave, and keys that the class itself has to evaluate"({ compile, see }) {
+    const own = "own";
+    const f = compile((x: Tensor, name: string) => {
+      const log: string[] = [];
+      const key = (text: string) => ({
+        toString() {
+          log.push(text);
+          return text;
+        },
+      });
+      class Local {
+        [own] = x;
+        get [name + "2"]() {
+          return 2;
+        }
+        static [`${name}3`](n: number) {
+          return n + name.length;
+        }
+      }
+      class Named {
+        [own] = () => 1;
+        static [key("b") as unknown as string]() {}
+        static [(log.push("between"), "c")]() {}
+      }
+      const named = new Named()[own];
+      return { Local, log, named: named.name };
+    });
+    for (const name of ["p", "q"]) {
+      const { Local, ...rest } = f(v(1), name), local = new Local();
+      see(rest, local, Reflect.get(local, `${name}2`), Reflect.get(Local, `${name}3`)(4), Local.name);
+    }
+  },
   "symbols that are no operands"({ compile, attempt }) {
     const f = compile((x: Tensor, which: number) => {
       const s = Symbol("s") as unknown as number;

@@ -2,14 +2,14 @@
  * The members of a class inside a function, with the code and captures of each, so that the class can be created
  * without evaluating its text.
  *
- * Invariant: classes with members whose names are computed at run time are not supported.
+ * Invariant: a computed key is a well-known symbol or the number of a key that is evaluated before the class.
  */
 import type { ClassTemplate, CodeObject } from "./code.ts";
+import { wellKnownSymbol } from "./class_keys.ts";
 import { codeOfUnit, codeUnit, declarationOf, placeOf } from "./compile.ts";
 import { freeVariables } from "./free.ts";
-import type { ParsedModule } from "./parse.ts";
 import type { Variable } from "./scope.ts";
-import { type AstNode, isClassNode, staticKeyName } from "./syntax.ts";
+import { isAnonymousFunction, isClassNode, staticKeyName } from "./syntax.ts";
 
 /** A variable that code inside a class captures. */
 export type ClassCapture =
@@ -25,12 +25,15 @@ export interface MemberCode {
   readonly captures: readonly ClassCapture[];
 }
 
-/** A member of a class; `declaration`: of a private name, as returned by `placeOf`. */
+/**
+ * A member of a class; `key`: a number refers to the template's keys, `declaration`: of a private name, as returned by
+ * `placeOf`.
+ */
 export type ClassMember =
   | (
     & {
       readonly isStatic: boolean;
-      readonly key: string | symbol;
+      readonly key: string | symbol | number;
       readonly declaration: string | null;
     }
     & (
@@ -67,6 +70,7 @@ export function classMembers(code: CodeObject, template: ClassTemplate): ClassMe
     return { code: codeOfUnit(inner, module), captures: freeVariables(inner, module).map(capture) };
   };
   const members: ClassMember[] = [];
+  let evaluated = 0;
   let constructorCode: MemberCode | null = null;
   for (const member of node.body.body) {
     if (member.type === "StaticBlock") {
@@ -74,8 +78,14 @@ export function classMembers(code: CodeObject, template: ClassTemplate): ClassMe
       continue;
     }
     const { static: isStatic } = member;
-    const key = member.computed ? wellKnownSymbol(member.key, module) : staticKeyName(member.key);
-    if (key === null) return "a computed key";
+    const key = !member.computed
+      ? staticKeyName(member.key)
+      : template.keys.length > 0
+      ? evaluated++
+      : wellKnownSymbol(member.key, module);
+    const isNamed = member.type === "PropertyDefinition" && member.computed && member.value &&
+      isAnonymousFunction(member.value);
+    if (key === null || isNamed) return "a computed key";
     const declaration = member.key.type === "PrivateIdentifier"
       ? declarationOf(member.key, node, module)
       : null;
@@ -88,18 +98,4 @@ export function classMembers(code: CodeObject, template: ClassTemplate): ClassMe
   const derived = node.superClass !== null && node.superClass !== undefined;
   const namesSymbols = members.some((member) => member.kind !== "block" && typeof member.key === "symbol");
   return { derived, constructorCode, members, namesSymbols };
-}
-
-/**
- * The symbol that a computed key like `Symbol.iterator` refers to, provided that the global `Symbol` is the language's.
- */
-function wellKnownSymbol(key: AstNode, { analysis }: ParsedModule): symbol | null {
-  if (key.type !== "MemberExpression" || key.computed || key.property.type !== "Identifier") return null;
-  const { object, property } = key;
-  if (object.type !== "Identifier" || object.name !== "Symbol" || analysis.references.get(object)) {
-    return null;
-  }
-  const found = Reflect.getOwnPropertyDescriptor(Symbol, property.name);
-  const value: unknown = found?.writable === false ? found.value : null;
-  return typeof value === "symbol" ? value : null;
 }

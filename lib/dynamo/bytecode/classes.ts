@@ -1,9 +1,11 @@
 /**
- * Compiles class expressions and declarations: one `class` instruction after the heritage expression evaluates the
- * whole class from its text.
+ * Compiles class expressions and declarations: one `class` instruction after the heritage expression and the computed
+ * keys evaluates the whole class from its text.
  *
  * Invariant: a class that suspends inside its computed keys has no such instruction and is refused.
  */
+import { keysBefore, names } from "./class_keys.ts";
+import { operand } from "./operands.ts";
 import type { Register } from "./instruction.ts";
 import type { FunctionContext } from "./context.ts";
 import { describeFree, freeVariables } from "./free.ts";
@@ -26,16 +28,31 @@ export function classExpression(ctx: FunctionContext, node: ClassNode, dst?: Reg
   const { strict } = ctx;
   ctx.strict = true;
   const heritage = node.superClass ? ctx.expression(node.superClass) : null;
+  const keys = keysBefore(ctx, node);
+  const registers = keys.map((key, i) => {
+    const [src, dst] = [operand(ctx, key, keys.slice(i + 1)), ctx.builder.temp()];
+    ctx.builder.emit({ op: "toPropertyKey", dst, src }, key);
+    return dst;
+  });
   ctx.strict = strict;
   const index = ctx.classes.push({
     name: unit.name,
     span: { start: node.start, end: node.end },
     heritage: node.superClass ? { start: node.superClass.start, end: node.superClass.end } : null,
+    keys: keys.map(({ start, end }) => ({ start, end })),
     free: freeVariables(unit, ctx.module).map((v) => describeFree(v, unit)),
   }) - 1;
   const r = dst ?? ctx.builder.temp();
   ctx.builder.emit(
-    { op: "class", dst: r, index, heritage, captures: captures(ctx, unit), name: unit.name },
+    {
+      op: "class",
+      dst: r,
+      index,
+      heritage,
+      keys: registers.length > 0 ? registers : null,
+      captures: captures(ctx, unit),
+      name: unit.name,
+    },
     node,
   );
   return r;
@@ -44,15 +61,6 @@ export function classExpression(ctx: FunctionContext, node: ClassNode, dst?: Reg
 /** Returns whether code in the class sees every variable around it. */
 function hasDynamicScope(unit: Unit): boolean {
   return unit.dynamicScope || unit.children.some(hasDynamicScope);
-}
-
-/** Returns whether an identifier of that name occurs in the tree. */
-function names(node: AstNode, name: string): boolean {
-  let found = node.type === "Identifier" && node.name === name;
-  childrenOf(node, (child) => {
-    found ||= names(child, name);
-  });
-  return found;
 }
 
 function suspends(node: AstNode): boolean {

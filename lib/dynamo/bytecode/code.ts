@@ -98,6 +98,8 @@ export interface ClassTemplate {
   readonly span: SourceSpan;
   /** Span of the heritage expression; null for a class that extends nothing. */
   readonly heritage: SourceSpan | null;
+  /** Spans of the computed keys that are evaluated before the class; empty if its text evaluates them. */
+  readonly keys: readonly SourceSpan[];
   readonly free: readonly FreeVariable[];
 }
 

@@ -271,13 +271,15 @@ export type Instruction =
     readonly name: KeyOperand;
     readonly namePrefix: "" | "get" | "set";
   }
-  /** dst = a new class of classes[index], evaluated whole (computed keys, static fields and static blocks run here);
-   * captures[i] gives its free[i]. `heritage` is the value after `extends`, null where there is none. */
+  /** dst = a new class of classes[index], evaluated whole (static fields and static blocks run here);
+   * captures[i] gives its free[i]. `heritage` is the value after `extends`, null where there is none; keys[i] is the
+   * property key at the template's keys[i], null where its text evaluates them. */
   | {
     readonly op: "class";
     readonly dst: Register;
     readonly index: number;
     readonly heritage: Register | null;
+    readonly keys: readonly Register[] | null;
     readonly captures: readonly Capture[];
     readonly name: string;
   }

@@ -81,8 +81,8 @@ export const INSTRUCTIONS: { readonly [O in Opcode]: Rule<O> } = {
     pure: true,
   },
   class: {
-    reads: ["heritage", "captures"],
-    text: "{dst} = class {index} {name!} ({captures})<heritage: extends {heritage}>",
+    reads: ["heritage", "keys", "captures"],
+    text: "{dst} = class {index} {name!} ({captures})<heritage: extends {heritage}><keys: keys ({keys})>",
   },
   call: { reads: ["callee", "self", "args"], text: "{dst} = call {callee}<self: this {self}> ({args})" },
   new: { reads: ["callee", "args"], text: "{dst} = new {callee} ({args})" },

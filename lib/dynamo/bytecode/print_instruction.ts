@@ -484,6 +484,7 @@ function functionText(
       namePrefix: "",
       home: null,
       heritage: i.heritage === null ? null : names.operand(i.heritage).text,
+      keys: template.keys.map((span, n) => ({ ...span, text: names.operand(i.keys?.[n] ?? 0).text })),
     });
   }
   const child = code.children[i.child];
@@ -497,6 +498,7 @@ function functionText(
     namePrefix: i.namePrefix,
     home: i.home === null ? null : names.operand(i.home).text,
     heritage: null,
+    keys: [],
   });
 }
 

@@ -50,6 +50,8 @@ export function closureText(
     readonly home: string | null;
     /** Text of the heritage value of a class. */
     readonly heritage: string | null;
+    /** Texts of the values of computed keys. */
+    readonly keys: readonly Edit[];
   },
 ): string {
   const variables = freeVariables(unit, module);
@@ -63,16 +65,20 @@ export function closureText(
   new Rewriter(module, bindings, edits, unit.strict).visit(node);
   const parameters = [...bindings.values()].map((b) => b.parameter);
   const args = [...bindings.values()].map((b) => b.text);
-  if (isClassNode(node) && node.superClass && options.heritage !== null) {
-    const { start, end } = node.superClass;
+  const given = ({ start, end, text }: Edit, parameter: string): void => {
     for (let i = edits.length - 1; i >= 0; i--) {
       const e = edits[i];
       if (e && e.start >= start && e.end <= end) edits.splice(i, 1);
     }
-    edits.push({ start, end, text: "heritage$" });
-    parameters.push("heritage$");
-    args.push(options.heritage);
+    edits.push({ start, end, text: parameter });
+    parameters.push(parameter);
+    args.push(text);
+  };
+  if (isClassNode(node) && node.superClass && options.heritage !== null) {
+    const { start, end } = node.superClass;
+    given({ start, end, text: options.heritage }, "heritage$");
   }
+  options.keys.forEach((key, i) => given(key, `key${i}$`));
   if (options.home !== null) {
     parameters.push("home$");
     args.push(options.home);

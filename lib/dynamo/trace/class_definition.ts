@@ -17,6 +17,7 @@ import {
   constant,
   dataSlot,
   isCallable,
+  isPassed,
   type MadeCode,
   ObjectValue,
   type PrivateMethod,
@@ -56,7 +57,8 @@ export function executeClass(step: Step, instruction: InstructionOf<"class">): v
   }
   const heritage = instruction.heritage === null ? null : heritageOf(m, step.get(instruction.heritage));
   const outer = capturedValues(step, instruction.captures);
-  new Definition(m, { name: instruction.name, outer, cause }, parts).define(heritage, (made) => {
+  const keys = (instruction.keys ?? []).map((key) => keyOf(step.get(key), cause));
+  new Definition(m, { name: instruction.name, outer, cause, keys }, parts).define(heritage, (made) => {
     step.set(instruction.dst, made);
   });
 }
@@ -68,6 +70,15 @@ function heritageOf(m: Interpreter, parent: Value): Heritage {
   const prototype = m.plainProperty(parent, "prototype");
   if (prototype?.kind === "object") return { constructor: parent, prototype };
   return breakGraph("classDefinition", "a class whose parent has no prototype");
+}
+
+/** A computed key, which has been converted to a property key. */
+function keyOf(value: Value, cause: BreakCause): string | symbol {
+  const key = value.kind === "constant" && !isPassed(value) ? value.value : null;
+  if (typeof key !== "string" && typeof key !== "symbol") {
+    return breakGraph("classDefinition", `${cause.detail}, for a computed key`);
+  }
+  return key;
 }
 
 class Definition {
@@ -83,6 +94,7 @@ class Definition {
       readonly name: string;
       readonly outer: readonly Value[];
       readonly cause: BreakCause;
+      readonly keys: readonly (string | symbol)[];
     },
     private readonly parts: ClassMembers,
   ) {
@@ -145,7 +157,7 @@ class Definition {
     const fields = this.parts.members.flatMap((member) =>
       member.kind === "field" && !member.isStatic
         ? [{
-          key: member.key,
+          key: this.#keyOf(member),
           declaration: member.declaration,
           value: member.value ? made(member.value) : null,
         }]
@@ -157,6 +169,10 @@ class Definition {
       privateMethods: this.#privateMethods,
       constructorCode: constructorCode ? made(constructorCode) : null,
     };
+  }
+
+  #keyOf({ key }: Method | Field): string | symbol {
+    return typeof key === "number" ? this.about.keys[key] ?? "" : key;
   }
 
   #captured(capture: ClassCapture): Value {
@@ -184,7 +200,8 @@ class Definition {
   }
 
   #addMethod(member: Method): void {
-    const { kind, isStatic, key, declaration, code, captures } = member;
+    const { kind, isStatic, declaration, code, captures } = member, key = this.#keyOf(member);
+    if (isStatic && key === "prototype") breakGraph("classDefinition", "a static member named prototype");
     const home = isStatic ? this.#class : this.#prototype;
     const closure = {
       code,
@@ -221,8 +238,8 @@ class Definition {
     }
   }
 
-  #addStatic({ key, declaration, value }: Field, next: () => void): void {
-    const { m } = this, made = this.#class;
+  #addStatic(field: Field, next: () => void): void {
+    const { m } = this, made = this.#class, { declaration, value } = field, key = this.#keyOf(field);
     const put = (found: Value): void => {
       if (declaration !== null) addPrivate(made, made, { declaration, value: found });
       else defineOwn(m, made, key, dataSlot(found));

@@ -161,7 +161,7 @@ const encode: BuiltinModel = (m, { self, args: [text] }) => {
 };
 
 /** TextDecoder.prototype.decode of known bytes; options would keep a state from call to call. */
-const decode: BuiltinModel = (m, { self, args: [bytes, options] }) => {
+const decode: BuiltinModel = (_m, { self, args: [bytes, options] }) => {
   const made = codecOf(self), array = numbersObject(bytes), known = array && knownElements(array);
   if (!(made instanceof TextDecoder) || !known || options) {
     return breakGraph("builtin", "decode of another object");
