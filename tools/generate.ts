@@ -359,10 +359,15 @@ function opsFile(): string {
     "/** An operand: a tensor or a number. */",
     "export type Operand<T> = T | Scalar | Dim | Complex;",
     "",
+    "/** Several results, by position and by name. */",
+    "export type Results<T, Names extends string[]> =",
+    "  & { [K in keyof Names]: T }",
+    "  & { readonly [K in Names[number]]: T };",
+    "",
     ...optionsInterfaces(),
     "/** Every op as a function of tensors of type T. Trailing arguments may be given by name. */",
     "export interface OpApi<T extends TensorLike> {",
-    body.join("\n"),
+    withResults(body.join("\n")),
     "}",
     "",
   ].join("\n");
@@ -388,7 +393,7 @@ function methodsFile(): string {
       );
     }
   }
-  const text = body.join("\n");
+  const text = withResults(body.join("\n"));
   return [
     "/**",
     ` * The methods of Tensor that are ops. ${NOTICE}`,
@@ -402,6 +407,13 @@ function methodsFile(): string {
     "",
   ].join("\n");
 }
+
+/** Signatures whose several results are of the type that says so; pages spell it out. */
+const withResults = (text: string): string =>
+  text.replaceAll(/\[((?:\w+: \w+(?:, )?)+)\] & \{[^}]*\}/g, (_, items: string) => {
+    const names = [...items.matchAll(/(\w+):/g)].map(([, name]) => `"${name}"`);
+    return `Results<${items.endsWith("Tensor") ? "Tensor" : "T"}, [${names.join(", ")}]>`;
+  });
 
 /** The types that signatures name besides options, by their modules. */
 const TYPE_MODULES = {
@@ -417,7 +429,7 @@ const TYPE_MODULES = {
 function typeImports(text: string): string[] {
   const words = new Set(text.replaceAll(/\/\*\*.*?\*\//gs, "").match(/\w+/g));
   const options = ALL_OPS.filter(hasOptions).map((d) => `${capital(d.name)}Options`);
-  const used = ["Operand", ...options].filter((name) => words.has(name)).sort(byName);
+  const used = ["Operand", "Results", ...options].filter((name) => words.has(name)).sort(byName);
   return [
     ...Object.entries(TYPE_MODULES).filter(([name]) => words.has(name)).map(([name, module]) =>
       `import type { ${name} } from "${module}";`
@@ -461,7 +473,7 @@ function functionsFile(about: string, free: boolean): string {
       lines.push(comment(d.doc, ""), `export const ${name}: typeof ${first} = ${first};`);
     }
   }
-  const text = lines.join("\n");
+  const text = withResults(lines.join("\n"));
   return [
     "/**",
     ` * ${about} ${NOTICE}`,
@@ -471,7 +483,7 @@ function functionsFile(about: string, free: boolean): string {
     'import type { Tensor } from "./tensor.ts";',
     ...(free ? [] : ['export * from "./generated_free.ts";']),
     "",
-    ...lines,
+    text,
     "",
   ].join("\n");
 }

@@ -65,8 +65,8 @@ export class Categorical extends Distribution {
   }
 }
 
-/** An outcome as a vector that is 1 at it, as `torch.distributions.OneHotCategorical`. */
-export class OneHotCategorical extends Distribution {
+/** A distribution of vectors with an element for each outcome. */
+abstract class OverOutcomes extends Distribution {
   override readonly argConstraints: ArgConstraints = OUTCOMES;
   protected readonly base: Categorical;
 
@@ -83,7 +83,10 @@ export class OneHotCategorical extends Distribution {
   get logits(): Tensor {
     return this.base.logits;
   }
+}
 
+/** An outcome as a vector that is 1 at it, as `torch.distributions.OneHotCategorical`. */
+export class OneHotCategorical extends OverOutcomes {
   get mean(): Tensor {
     return this.probs;
   }
@@ -128,22 +131,9 @@ export class OneHotCategorical extends Distribution {
 }
 
 /** Counts of outcomes of so many trials, as `torch.distributions.Multinomial`. */
-export class Multinomial extends Distribution {
-  override readonly argConstraints: ArgConstraints = OUTCOMES;
-  protected readonly base: Categorical;
-
+export class Multinomial extends OverOutcomes {
   constructor(readonly totalCount: number, outcomes: Outcomes) {
-    const base = new Categorical(outcomes);
-    super(base.batchShape, base.probs.shape.slice(-1));
-    this.base = base;
-  }
-
-  get probs(): Tensor {
-    return this.base.probs;
-  }
-
-  get logits(): Tensor {
-    return this.base.logits;
+    super(outcomes);
   }
 
   get mean(): Tensor {

@@ -107,15 +107,11 @@ export function makeComputation(given: Work, options: ComputationOptions): Compu
   const over = trivial ? [] : options.over;
   const outer = sizes.map((size, d) => newAxis(size, `i${d}`));
   const inner = over.map((size, d) => newAxis(size, `r${d}`));
-  const labels = new Set<Label>([label]);
+  const common = { id, order, target, outer, inner, indices: [], labels: [label], weight: 0 };
   if (work.kind === "extern") {
     return {
-      id,
-      order,
+      ...common,
       work,
-      target,
-      outer,
-      inner,
       reads: [
         ...work.inputs.map((view) => ({ buffer: view.buffer, index: undefined })),
         ...(work.call.op === "matmul" && work.call.accumulate
@@ -127,17 +123,14 @@ export function makeComputation(given: Work, options: ComputationOptions): Compu
         buffer: view.buffer,
         index: i === 0 ? flatIndex(view, outer.map((a) => a.symbol)) : undefined,
       })),
-      indices: [],
-      labels: [...labels],
-      weight: 0,
     };
   }
   if (work.kind === "region") {
     const whole = (buffer: BufferId): Access => ({ buffer, index: undefined });
     const reads = work.reads.map(whole), writes = work.writes.map(whole);
-    return { id, order, work, target, outer, inner, reads, writes, indices: [], labels: [label], weight: 0 };
+    return { ...common, work, reads, writes };
   }
-  const inlined = (tensor: LazyTensor) => labels.add(tensor.label);
+  const labels = new Set<Label>([label]), inlined = (tensor: LazyTensor) => labels.add(tensor.label);
   const recorder = new Recorder(makeLoader(inlined));
   const index = outer.map((a): Dim => a.symbol), reduced = inner.map((a): Dim => a.symbol);
   const writes: Access[] = [];
@@ -173,12 +166,8 @@ export function makeComputation(given: Work, options: ComputationOptions): Compu
   ];
   const reads = [...found.reads, ...waits.map((buffer): Access => ({ buffer, index: undefined }))];
   return {
-    id,
-    order,
+    ...common,
     work,
-    target,
-    outer,
-    inner,
     reads,
     writes,
     indices: found.indices,

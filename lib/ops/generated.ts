@@ -15,6 +15,11 @@ export type OpName = keyof OpApi<TensorLike>;
 /** An operand: a tensor or a number. */
 export type Operand<T> = T | Scalar | Dim | Complex;
 
+/** Several results, by position and by name. */
+export type Results<T, Names extends string[]> =
+  & { [K in keyof Names]: T }
+  & { readonly [K in Names[number]]: T };
+
 /** Arguments of add by name. */
 export interface AddOptions {
   /** As PyTorch's `alpha`; default 1. */
@@ -2542,12 +2547,9 @@ export interface OpApi<T extends TensorLike> {
     dim: number,
     keepdim?: boolean | MaxOptions<T>,
     options?: MaxOptions<T>,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
-  max(
-    self: T,
-    options: MaxOptions<T> & { readonly dim: number },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  max(self: T, options: MaxOptions<T> & { readonly dim: number }): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   max(self: T, dim?: null | MaxOptions<T>, keepdim?: boolean): T;
   /**
@@ -2561,12 +2563,9 @@ export interface OpApi<T extends TensorLike> {
     dim: number,
     keepdim?: boolean | MinOptions<T>,
     options?: MinOptions<T>,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
-  min(
-    self: T,
-    options: MinOptions<T> & { readonly dim: number },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  min(self: T, options: MinOptions<T> & { readonly dim: number }): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   min(self: T, dim?: null | MinOptions<T>, keepdim?: boolean): T;
   /** The number of elements over dimensions that are not 0, as `torch.count_nonzero`. */
@@ -3153,19 +3152,13 @@ export interface OpApi<T extends TensorLike> {
   /** The minimum so far along a dimension. */
   runningMin(self: T, dim: number): T;
   /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
-  cummax(self: T, dim: number): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  cummax(self: T, dim: number): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
-  cummax(
-    self: T,
-    named: { readonly dim: number },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  cummax(self: T, named: { readonly dim: number }): Results<T, ["values", "indices"]>;
   /** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
-  cummin(self: T, dim: number): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  cummin(self: T, dim: number): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
-  cummin(
-    self: T,
-    named: { readonly dim: number },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  cummin(self: T, named: { readonly dim: number }): Results<T, ["values", "indices"]>;
   /** The angle of the point (other, self), as `torch.atan2`. */
   atan2(self: T, other: Operand<T>): T;
   /** √(self² + other²) without overflow, as `torch.hypot`. */
@@ -3192,10 +3185,7 @@ export interface OpApi<T extends TensorLike> {
    * The indices of what is not 0, one row each; with asTuple one vector for each dimension. As
    * `torch.nonzero`.
    */
-  nonzero(
-    self: T,
-    options: NonzeroOptions & { readonly asTuple: true },
-  ): [indices: T] & { readonly indices: T };
+  nonzero(self: T, options: NonzeroOptions & { readonly asTuple: true }): Results<T, ["indices"]>;
   /** The same call in another form. */
   nonzero(self: T, options?: NonzeroOptions): T;
   /** The indices of what is not 0, one row each, as `torch.argwhere`. Its size depends on elements. */
@@ -3208,11 +3198,7 @@ export interface OpApi<T extends TensorLike> {
     dim?: number | null | UniqueGroupsOptions,
     consecutive?: boolean | UniqueGroupsOptions,
     options?: UniqueGroupsOptions,
-  ): [output: T, inverseIndices: T, counts: T] & {
-    readonly output: T;
-    readonly inverseIndices: T;
-    readonly counts: T;
-  };
+  ): Results<T, ["output", "inverseIndices", "counts"]>;
   /**
    * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
    * were. As `torch.unique`.
@@ -3224,30 +3210,18 @@ export interface OpApi<T extends TensorLike> {
     returnCounts: true,
     dim?: number | null | UniqueOptions,
     options?: UniqueOptions,
-  ): [output: T, inverseIndices: T, counts: T] & {
-    readonly output: T;
-    readonly inverseIndices: T;
-    readonly counts: T;
-  };
+  ): Results<T, ["output", "inverseIndices", "counts"]>;
   /** The same call in another form. */
   unique(
     self: T,
     options: UniqueOptions & { readonly returnInverse: true; readonly returnCounts: true },
-  ): [output: T, inverseIndices: T, counts: T] & {
-    readonly output: T;
-    readonly inverseIndices: T;
-    readonly counts: T;
-  };
+  ): Results<T, ["output", "inverseIndices", "counts"]>;
   /** The same call in another form. */
   unique(
     self: T,
     sorted: boolean | undefined,
     options: UniqueOptions & { readonly returnInverse: true; readonly returnCounts: true },
-  ): [output: T, inverseIndices: T, counts: T] & {
-    readonly output: T;
-    readonly inverseIndices: T;
-    readonly counts: T;
-  };
+  ): Results<T, ["output", "inverseIndices", "counts"]>;
   /** The same call in another form. */
   unique(
     self: T,
@@ -3256,18 +3230,18 @@ export interface OpApi<T extends TensorLike> {
     returnCounts?: false | UniqueOptions,
     dim?: number | null | UniqueOptions,
     options?: UniqueOptions,
-  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  ): Results<T, ["output", "inverseIndices"]>;
   /** The same call in another form. */
   unique(
     self: T,
     options: UniqueOptions & { readonly returnInverse: true },
-  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  ): Results<T, ["output", "inverseIndices"]>;
   /** The same call in another form. */
   unique(
     self: T,
     sorted: boolean | undefined,
     options: UniqueOptions & { readonly returnInverse: true },
-  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  ): Results<T, ["output", "inverseIndices"]>;
   /** The same call in another form. */
   unique(
     self: T,
@@ -3276,18 +3250,15 @@ export interface OpApi<T extends TensorLike> {
     returnCounts: true,
     dim?: number | null | UniqueOptions,
     options?: UniqueOptions,
-  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  ): Results<T, ["output", "counts"]>;
   /** The same call in another form. */
-  unique(
-    self: T,
-    options: UniqueOptions & { readonly returnCounts: true },
-  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  unique(self: T, options: UniqueOptions & { readonly returnCounts: true }): Results<T, ["output", "counts"]>;
   /** The same call in another form. */
   unique(
     self: T,
     sorted: boolean | undefined,
     options: UniqueOptions & { readonly returnCounts: true },
-  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  ): Results<T, ["output", "counts"]>;
   /** The same call in another form. */
   unique(
     self: T,
@@ -3308,20 +3279,12 @@ export interface OpApi<T extends TensorLike> {
     dim?: number | null | UniqueConsecutiveOptions,
     sorted?: boolean | UniqueConsecutiveOptions,
     options?: UniqueConsecutiveOptions,
-  ): [output: T, inverseIndices: T, counts: T] & {
-    readonly output: T;
-    readonly inverseIndices: T;
-    readonly counts: T;
-  };
+  ): Results<T, ["output", "inverseIndices", "counts"]>;
   /** The same call in another form. */
   uniqueConsecutive(
     self: T,
     options: UniqueConsecutiveOptions & { readonly returnInverse: true; readonly returnCounts: true },
-  ): [output: T, inverseIndices: T, counts: T] & {
-    readonly output: T;
-    readonly inverseIndices: T;
-    readonly counts: T;
-  };
+  ): Results<T, ["output", "inverseIndices", "counts"]>;
   /** The same call in another form. */
   uniqueConsecutive(
     self: T,
@@ -3330,12 +3293,12 @@ export interface OpApi<T extends TensorLike> {
     dim?: number | null | UniqueConsecutiveOptions,
     sorted?: boolean | UniqueConsecutiveOptions,
     options?: UniqueConsecutiveOptions,
-  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  ): Results<T, ["output", "inverseIndices"]>;
   /** The same call in another form. */
   uniqueConsecutive(
     self: T,
     options: UniqueConsecutiveOptions & { readonly returnInverse: true },
-  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  ): Results<T, ["output", "inverseIndices"]>;
   /** The same call in another form. */
   uniqueConsecutive(
     self: T,
@@ -3344,12 +3307,12 @@ export interface OpApi<T extends TensorLike> {
     dim?: number | null | UniqueConsecutiveOptions,
     sorted?: boolean | UniqueConsecutiveOptions,
     options?: UniqueConsecutiveOptions,
-  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  ): Results<T, ["output", "counts"]>;
   /** The same call in another form. */
   uniqueConsecutive(
     self: T,
     options: UniqueConsecutiveOptions & { readonly returnCounts: true },
-  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  ): Results<T, ["output", "counts"]>;
   /** The same call in another form. */
   uniqueConsecutive(
     self: T,
@@ -3456,16 +3419,9 @@ export interface OpApi<T extends TensorLike> {
     } & IndexReduceOptions,
   ): T;
   /** Sorted along the last dimension, stable, with indices. */
-  sortLast(
-    self: T,
-    descending: boolean,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  sortLast(self: T, descending: boolean): Results<T, ["values", "indices"]>;
   /** The first `count` elements of the last dimension as `sortLast` orders it, with indices. */
-  firstOfSorted(
-    self: T,
-    count: Dim,
-    descending: boolean,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  firstOfSorted(self: T, count: Dim, descending: boolean): Results<T, ["values", "indices"]>;
   /** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */
   sort(
     self: T,
@@ -3473,7 +3429,7 @@ export interface OpApi<T extends TensorLike> {
     descending?: boolean | SortOptions,
     stable?: boolean | null | SortOptions,
     options?: SortOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The indices that sort a dimension, as `torch.argsort`. */
   argsort(
     self: T,
@@ -3492,12 +3448,9 @@ export interface OpApi<T extends TensorLike> {
     largest?: boolean | TopkOptions,
     sorted?: boolean | TopkOptions,
     options?: TopkOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
-  topk(
-    self: T,
-    named: { readonly k: Dim } & TopkOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  topk(self: T, named: { readonly k: Dim } & TopkOptions): Results<T, ["values", "indices"]>;
   /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
   kthvalue(
     self: T,
@@ -3505,12 +3458,9 @@ export interface OpApi<T extends TensorLike> {
     dim?: number | KthvalueOptions,
     keepdim?: boolean | KthvalueOptions,
     options?: KthvalueOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
-  kthvalue(
-    self: T,
-    named: { readonly k: number } & KthvalueOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  kthvalue(self: T, named: { readonly k: number } & KthvalueOptions): Results<T, ["values", "indices"]>;
   /** The lower middle element of all; its gradient is shared by the elements that equal it. */
   medianOfAll(self: T, numbersOnly: boolean): T;
   /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
@@ -3519,12 +3469,9 @@ export interface OpApi<T extends TensorLike> {
     dim: number,
     keepdim?: boolean | MedianOptions,
     options?: MedianOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
-  median(
-    self: T,
-    options: MedianOptions & { readonly dim: number },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  median(self: T, options: MedianOptions & { readonly dim: number }): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   median(self: T, dim?: null | MedianOptions, keepdim?: boolean): T;
   /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
@@ -3533,12 +3480,9 @@ export interface OpApi<T extends TensorLike> {
     dim: number,
     keepdim?: boolean | NanmedianOptions,
     options?: NanmedianOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
-  nanmedian(
-    self: T,
-    options: NanmedianOptions & { readonly dim: number },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  nanmedian(self: T, options: NanmedianOptions & { readonly dim: number }): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   nanmedian(self: T, dim?: null | NanmedianOptions, keepdim?: boolean): T;
   /** The q-quantiles of all elements or of a dimension, as `torch.quantile`. */
@@ -3704,7 +3648,7 @@ export interface OpApi<T extends TensorLike> {
     padding: readonly number[],
     dilation: readonly number[],
     ceilMode: boolean,
-  ): [values: T, offsets: T] & { readonly values: T; readonly offsets: T };
+  ): Results<T, ["values", "offsets"]>;
   /** Gradients of windows sent to where their maximum was. */
   maxPoolBackward(
     grad: T,
@@ -3729,13 +3673,13 @@ export interface OpApi<T extends TensorLike> {
     ceilMode: boolean | undefined,
     returnIndices: true,
     options?: MaxPool1dOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   maxPool1d(
     self: T,
     kernelSize: number | readonly number[],
     options: MaxPool1dOptions & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   maxPool1d(
     self: T,
@@ -3745,7 +3689,7 @@ export interface OpApi<T extends TensorLike> {
     dilation: number | readonly number[] | undefined,
     ceilMode: boolean | undefined,
     options: MaxPool1dOptions & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   maxPool1d(
     self: T,
@@ -3771,13 +3715,13 @@ export interface OpApi<T extends TensorLike> {
     ceilMode: boolean | undefined,
     returnIndices: true,
     options?: MaxPool2dOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   maxPool2d(
     self: T,
     kernelSize: number | readonly number[],
     options: MaxPool2dOptions & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   maxPool2d(
     self: T,
@@ -3787,7 +3731,7 @@ export interface OpApi<T extends TensorLike> {
     dilation: number | readonly number[] | undefined,
     ceilMode: boolean | undefined,
     options: MaxPool2dOptions & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   maxPool2d(
     self: T,
@@ -3813,13 +3757,13 @@ export interface OpApi<T extends TensorLike> {
     ceilMode: boolean | undefined,
     returnIndices: true,
     options?: MaxPool3dOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   maxPool3d(
     self: T,
     kernelSize: number | readonly number[],
     options: MaxPool3dOptions & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   maxPool3d(
     self: T,
@@ -3829,7 +3773,7 @@ export interface OpApi<T extends TensorLike> {
     dilation: number | readonly number[] | undefined,
     ceilMode: boolean | undefined,
     options: MaxPool3dOptions & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   maxPool3d(
     self: T,
@@ -3961,13 +3905,13 @@ export interface OpApi<T extends TensorLike> {
     returnIndices: true,
     randomSamples?: T | null | FractionalMaxPool2dOptions<T>,
     options?: FractionalMaxPool2dOptions<T>,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   fractionalMaxPool2d(
     self: T,
     kernelSize: number | readonly number[],
     options: FractionalMaxPool2dOptions<T> & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   fractionalMaxPool2d(
     self: T,
@@ -3975,7 +3919,7 @@ export interface OpApi<T extends TensorLike> {
     outputSize: number | readonly number[] | null | undefined,
     outputRatio: number | readonly number[] | null | undefined,
     options: FractionalMaxPool2dOptions<T> & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   fractionalMaxPool2d(
     self: T,
@@ -4002,13 +3946,13 @@ export interface OpApi<T extends TensorLike> {
     returnIndices: true,
     randomSamples?: T | null | FractionalMaxPool3dOptions<T>,
     options?: FractionalMaxPool3dOptions<T>,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   fractionalMaxPool3d(
     self: T,
     kernelSize: number | readonly number[],
     options: FractionalMaxPool3dOptions<T> & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   fractionalMaxPool3d(
     self: T,
@@ -4016,7 +3960,7 @@ export interface OpApi<T extends TensorLike> {
     outputSize: number | readonly number[] | null | undefined,
     outputRatio: number | readonly number[] | null | undefined,
     options: FractionalMaxPool3dOptions<T> & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   fractionalMaxPool3d(
     self: T,
@@ -4233,7 +4177,7 @@ export interface OpApi<T extends TensorLike> {
     unbiased?: boolean | null | VarMeanOptions,
     keepdim?: boolean | VarMeanOptions,
     options?: VarMeanOptions,
-  ): [variance: T, mean: T] & { readonly variance: T; readonly mean: T };
+  ): Results<T, ["variance", "mean"]>;
   /** std and mean over dimensions, as `torch.std_mean`. */
   stdMean(
     self: T,
@@ -4241,7 +4185,7 @@ export interface OpApi<T extends TensorLike> {
     unbiased?: boolean | null | StdMeanOptions,
     keepdim?: boolean | StdMeanOptions,
     options?: StdMeanOptions,
-  ): [deviation: T, mean: T] & { readonly deviation: T; readonly mean: T };
+  ): Results<T, ["deviation", "mean"]>;
   /** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
   logsumexp(
     self: T,
@@ -4802,7 +4746,7 @@ export interface OpApi<T extends TensorLike> {
     inputLengths: T,
     targetLengths: T,
     blank: number,
-  ): [losses: T, slopes: T] & { readonly losses: T; readonly slopes: T };
+  ): Results<T, ["losses", "slopes"]>;
   /** Chebyshev's polynomial of the first kind: of degree n at x, as `torch.special.chebyshevPolynomialT`. */
   chebyshevPolynomialT(x: Operand<T>, n: Operand<T>): T;
   /** Chebyshev's polynomial of the second kind: of degree n at x, as `torch.special.chebyshevPolynomialU`. */
@@ -4872,7 +4816,7 @@ export interface OpApi<T extends TensorLike> {
   /** The inverses of square matrices, as `torch.linalg.inv`. Computed on the host. */
   inv(A: T): T;
   /** Signs and logarithms of determinants, as `torch.linalg.slogdet`. Computed on the host. */
-  slogdet(A: T): [sign: T, logabsdet: T] & { readonly sign: T; readonly logabsdet: T };
+  slogdet(A: T): Results<T, ["sign", "logabsdet"]>;
   /** Determinants of square matrices, as `torch.det`. */
   det(A: T): T;
   /** Logarithms of determinants of square matrices, as `torch.logdet`. */
@@ -4886,13 +4830,9 @@ export interface OpApi<T extends TensorLike> {
   /** X with A · X = B, or X · A = B where `left` is false, as `torch.linalg.solve`. Computed on the host. */
   solve(A: T, B: T, options?: SolveOptions): T;
   /** The result of linalg.solve and zeros, as `torch.linalg.solve_ex`; a singular matrix is an error. */
-  solveEx(
-    A: T,
-    B: T,
-    options?: SolveExOptions,
-  ): [result: T, info: T] & { readonly result: T; readonly info: T };
+  solveEx(A: T, B: T, options?: SolveExOptions): Results<T, ["result", "info"]>;
   /** The inverses of square matrices and zeros, as `torch.linalg.inv_ex`; a singular one is an error. */
-  invEx(A: T, options?: InvExOptions): [inverse: T, info: T] & { readonly inverse: T; readonly info: T };
+  invEx(A: T, options?: InvExOptions): Results<T, ["inverse", "info"]>;
   /** The inverse of the map from the last dimensions to the first `ind`, as `torch.linalg.tensorinv`. */
   tensorinv(A: T, ind?: number | TensorinvOptions, options?: TensorinvOptions): T;
   /** Integers, of which none may be negative. */
@@ -4902,11 +4842,11 @@ export interface OpApi<T extends TensorLike> {
   /** The correlation of rows over columns, as `torch.corrcoef`. */
   corrcoef(self: T): T;
   /** U, S and Vh with A = U · diag(S) · Vh, as many columns and rows as there are values. */
-  singularFactors(A: T): [U: T, S: T, Vh: T] & { readonly U: T; readonly S: T; readonly Vh: T };
+  singularFactors(A: T): Results<T, ["U", "S", "Vh"]>;
   /** Singular values in descending order, as `torch.linalg.svdvals`. Computed on the host. */
   svdvals(A: T): T;
   /** The minimum and the maximum of all elements or along a dimension, as `torch.aminmax`. */
-  aminmax(self: T, options?: AminmaxOptions): [min: T, max: T] & { readonly min: T; readonly max: T };
+  aminmax(self: T, options?: AminmaxOptions): Results<T, ["min", "max"]>;
   /**
    * The most frequent element along a dimension, the least where several are, and its last index. As
    * `torch.mode`.
@@ -4916,7 +4856,7 @@ export interface OpApi<T extends TensorLike> {
     dim?: number | ModeOptions,
     keepdim?: boolean | ModeOptions,
     options?: ModeOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The number of elements in each of `bins` equal parts of [min, max], as `torch.histc`. */
   histc(
     self: T,
@@ -4957,11 +4897,7 @@ export interface OpApi<T extends TensorLike> {
    * The number of elements in each bin, and the bins' edges, as `torch.histogram`: `bins` of equal width
    * over a range (by default that of the elements), or between given edges.
    */
-  histogram(
-    self: T,
-    bins: Operand<T>,
-    options?: HistogramOptions<T>,
-  ): [hist: T, binEdges: T] & { readonly hist: T; readonly binEdges: T };
+  histogram(self: T, bins: Operand<T>, options?: HistogramOptions<T>): Results<T, ["hist", "binEdges"]>;
   /** X with A · X = B for triangular A of the same leading dimensions as B. */
   backSubstitution(A: T, B: T, upper: boolean, unitriangular: boolean): T;
   /**
@@ -4979,14 +4915,14 @@ export interface OpApi<T extends TensorLike> {
     transpose?: boolean | TriangularSolveOptions,
     unitriangular?: boolean | TriangularSolveOptions,
     options?: TriangularSolveOptions,
-  ): [solution: T, cloned_coefficient: T] & { readonly solution: T; readonly cloned_coefficient: T };
+  ): Results<T, ["solution", "cloned_coefficient"]>;
   /** Lower Cholesky factors, and the orders of the first leading minors that are not positive. */
-  choleskyFactor(A: T, checkErrors: boolean): [L: T, info: T] & { readonly L: T; readonly info: T };
+  choleskyFactor(A: T, checkErrors: boolean): Results<T, ["L", "info"]>;
   /**
    * Cholesky factors and what kept them from being found, as `torch.linalg.cholesky_ex`. Computed on the
    * host.
    */
-  choleskyEx(A: T, options?: CholeskyExOptions): [L: T, info: T] & { readonly L: T; readonly info: T };
+  choleskyEx(A: T, options?: CholeskyExOptions): Results<T, ["L", "info"]>;
   /**
    * L with A = L · Lᵀ, or U with A = Uᵀ · U where `upper` is true, as `torch.linalg.cholesky`. Computed on
    * the host.
@@ -5003,22 +4939,16 @@ export interface OpApi<T extends TensorLike> {
    */
   choleskySolve(self: T, L: T, upper?: boolean | CholeskySolveOptions, options?: CholeskySolveOptions): T;
   /** Q and R of matrices with at least as many rows as columns, reduced. */
-  tallQr(A: T): [Q: T, R: T] & { readonly Q: T; readonly R: T };
+  tallQr(A: T): Results<T, ["Q", "R"]>;
   /** Q with as many columns as rows, and R, of matrices with more rows than columns. */
-  completeQr(A: T): [Q: T, R: T] & { readonly Q: T; readonly R: T };
+  completeQr(A: T): Results<T, ["Q", "R"]>;
   /**
    * Q with orthonormal columns and upper triangular R with A = Q · R, as `torch.linalg.qr`; mode "complete"
    * gives all columns of Q, "r" none. Computed on the host.
    */
-  qr(
-    A: T,
-    mode?: "reduced" | "complete" | "r" | QrOptions,
-    options?: QrOptions,
-  ): [Q: T, R: T] & { readonly Q: T; readonly R: T };
+  qr(A: T, mode?: "reduced" | "complete" | "r" | QrOptions, options?: QrOptions): Results<T, ["Q", "R"]>;
   /** Eigenvalues and eigenvectors of symmetric matrices, by their lower triangles. */
-  symmetricEigen(
-    A: T,
-  ): [eigenvalues: T, eigenvectors: T] & { readonly eigenvalues: T; readonly eigenvectors: T };
+  symmetricEigen(A: T): Results<T, ["eigenvalues", "eigenvectors"]>;
   /**
    * Ascending eigenvalues and eigenvectors of symmetric matrices, as `torch.linalg.eigh`; gradients need
    * distinct values. Computed on the host.
@@ -5027,7 +4957,7 @@ export interface OpApi<T extends TensorLike> {
     A: T,
     UPLO?: "L" | "U" | EighOptions,
     options?: EighOptions,
-  ): [eigenvalues: T, eigenvectors: T] & { readonly eigenvalues: T; readonly eigenvectors: T };
+  ): Results<T, ["eigenvalues", "eigenvectors"]>;
   /** Ascending eigenvalues of symmetric matrices, as `torch.linalg.eigvalsh`. Computed on the host. */
   eigvalsh(A: T, UPLO?: "L" | "U" | EigvalshOptions, options?: EigvalshOptions): T;
   /** Eigenvalues and eigenvectors as pairs of parts, of real matrices or, where `paired`, of such pairs. */
@@ -5035,13 +4965,13 @@ export interface OpApi<T extends TensorLike> {
     A: T,
     paired?: boolean | EigenPairsOptions,
     options?: EigenPairsOptions,
-  ): [eigenvalues: T, eigenvectors: T] & { readonly eigenvalues: T; readonly eigenvectors: T };
+  ): Results<T, ["eigenvalues", "eigenvectors"]>;
   /**
    * Complex eigenvalues and eigenvectors of square matrices, as `torch.linalg.eig`. Vectors have length 1,
    * and their largest element is real and positive. Gradients need distinct values, and a loss that does
    * not ask for the direction of complex vectors. Computed on the host.
    */
-  eig(A: T): [eigenvalues: T, eigenvectors: T] & { readonly eigenvalues: T; readonly eigenvectors: T };
+  eig(A: T): Results<T, ["eigenvalues", "eigenvectors"]>;
   /**
    * Complex eigenvalues of square matrices, as `torch.linalg.eigvals`. Gradients need distinct values.
    * Computed on the host.
@@ -5057,7 +4987,7 @@ export interface OpApi<T extends TensorLike> {
     tol: number,
     largest: boolean,
     options?: ExtremePairsOptions<T>,
-  ): [E: T, X: T] & { readonly E: T; readonly X: T };
+  ): Results<T, ["E", "X"]>;
   /**
    * The k largest (or smallest) eigenvalues of symmetric positive definite matrices and their vectors, of
    * the generalised problem A · x = e · B · x where B is given, as `torch.lobpcg`. X are vectors to begin
@@ -5075,7 +5005,7 @@ export interface OpApi<T extends TensorLike> {
     tol?: number | null | LobpcgOptions<T>,
     largest?: boolean | LobpcgOptions<T>,
     options?: LobpcgOptions<T>,
-  ): [E: T, X: T] & { readonly E: T; readonly X: T };
+  ): Results<T, ["E", "X"]>;
   /**
    * U, S and V with A − M ≈ U · diag(S) · Vᵀ for the q largest singular values, found from random vectors
    * that go `niter` times through the matrix and back, as `torch.svd_lowrank`. Computed on the host.
@@ -5086,7 +5016,7 @@ export interface OpApi<T extends TensorLike> {
     niter?: number | SvdLowrankOptions<T>,
     M?: T | null | SvdLowrankOptions<T>,
     options?: SvdLowrankOptions<T>,
-  ): [U: T, S: T, V: T] & { readonly U: T; readonly S: T; readonly V: T };
+  ): Results<T, ["U", "S", "V"]>;
   /**
    * Principal components of rows: U, S and V with A ≈ U · diag(S) · Vᵀ after, where `center` says so, the
    * means of columns were taken away, as `torch.pca_lowrank`. Computed on the host.
@@ -5097,19 +5027,16 @@ export interface OpApi<T extends TensorLike> {
     center?: boolean | PcaLowrankOptions,
     niter?: number | PcaLowrankOptions,
     options?: PcaLowrankOptions,
-  ): [U: T, S: T, V: T] & { readonly U: T; readonly S: T; readonly V: T };
+  ): Results<T, ["U", "S", "V"]>;
   /**
    * L and U in one matrix, pivots and the first zero on the diagonal, as `torch.linalg.lu_factor_ex`.
    * Computed on the host.
    */
-  luFactorEx(
-    A: T,
-    options?: LuFactorExOptions,
-  ): [LU: T, pivots: T, info: T] & { readonly LU: T; readonly pivots: T; readonly info: T };
+  luFactorEx(A: T, options?: LuFactorExOptions): Results<T, ["LU", "pivots", "info"]>;
   /** The matrices P with A = P · L · U, of pivots. */
   permutationOf(pivots: T, rows: number, options?: PermutationOfOptions): T;
   /** L and U in one matrix and pivots, as `torch.linalg.lu_factor`. Computed on the host. */
-  luFactor(A: T, options?: LuFactorOptions): [LU: T, pivots: T] & { readonly LU: T; readonly pivots: T };
+  luFactor(A: T, options?: LuFactorOptions): Results<T, ["LU", "pivots"]>;
   /**
    * P, L and U of matrices decomposed by luFactor, as `torch.lu_unpack`; those that are not asked for are
    * empty. P is made on the host.
@@ -5120,12 +5047,9 @@ export interface OpApi<T extends TensorLike> {
     unpackData?: boolean | LuUnpackOptions,
     unpackPivots?: boolean | LuUnpackOptions,
     options?: LuUnpackOptions,
-  ): [P: T, L: T, U: T] & { readonly P: T; readonly L: T; readonly U: T };
+  ): Results<T, ["P", "L", "U"]>;
   /** P, L and U with A = P · L · U, as `torch.linalg.lu`; without `pivot` P is empty. Computed on the host. */
-  linalgLu(
-    A: T,
-    options?: LinalgLuOptions,
-  ): [P: T, L: T, U: T] & { readonly P: T; readonly L: T; readonly U: T };
+  linalgLu(A: T, options?: LinalgLuOptions): Results<T, ["P", "L", "U"]>;
   /**
    * L and U in one matrix and pivots, with getInfos also the first zero on the diagonal, as `torch.lu`.
    * Computed on the host.
@@ -5135,7 +5059,7 @@ export interface OpApi<T extends TensorLike> {
     pivot?: boolean | LuOptions,
     getInfos?: boolean | LuOptions,
     options?: LuOptions,
-  ): [LU: T, pivots: T, infos: T] & { readonly LU: T; readonly pivots: T; readonly infos: T };
+  ): Results<T, ["LU", "pivots", "infos"]>;
   /**
    * X with A · X = B, X · A = B where `left` is false, or of Aᵀ where `adjoint` is true, for A decomposed
    * by luFactor, as `torch.linalg.lu_solve`. Computed on the host.
@@ -5152,7 +5076,7 @@ export interface OpApi<T extends TensorLike> {
     A: T,
     fullMatrices?: boolean | LinalgSvdOptions,
     options?: LinalgSvdOptions,
-  ): [U: T, S: T, Vh: T] & { readonly U: T; readonly S: T; readonly Vh: T };
+  ): Results<T, ["U", "S", "Vh"]>;
   /**
    * U, S and V with A = U · diag(S) · Vᵀ, values descending, as `torch.svd`: without `some` full matrices,
    * without `computeUv` zeros for them. Computed on the host.
@@ -5162,7 +5086,7 @@ export interface OpApi<T extends TensorLike> {
     some?: boolean | SvdOptions,
     computeUv?: boolean | SvdOptions,
     options?: SvdOptions,
-  ): [U: T, S: T, V: T] & { readonly U: T; readonly S: T; readonly V: T };
+  ): Results<T, ["U", "S", "V"]>;
   /** Pseudoinverses of matrices of which singular values below a bound count as 0. */
   pseudoinverse(A: T, bound: T, hermitian: boolean): T;
   /**
@@ -5188,12 +5112,7 @@ export interface OpApi<T extends TensorLike> {
     B: T,
     rcond?: number | null | LstsqOptions,
     options?: LstsqOptions,
-  ): [solution: T, residuals: T, rank: T, singular_values: T] & {
-    readonly solution: T;
-    readonly residuals: T;
-    readonly rank: T;
-    readonly singular_values: T;
-  };
+  ): Results<T, ["solution", "residuals", "rank", "singular_values"]>;
   /**
    * X with tensordot(A, X, X.ndim) = B, after `dims` of A are moved to its end, as
    * `torch.linalg.tensorsolve`.
@@ -5207,7 +5126,7 @@ export interface OpApi<T extends TensorLike> {
   /** e to the power of square matrices, as `torch.linalg.matrix_exp`. Computed on the host. */
   matrixExp(A: T): T;
   /** R and the reflections that make Q, as `torch.geqrf`. Computed on the host. */
-  geqrf(self: T): [a: T, tau: T] & { readonly a: T; readonly tau: T };
+  geqrf(self: T): Results<T, ["a", "tau"]>;
   /**
    * The first columns of the product of Householder reflections, as `torch.linalg.householder_product`.
    * Computed on the host in part.
@@ -5229,12 +5148,9 @@ export interface OpApi<T extends TensorLike> {
    * L and D of symmetric matrices in one, pivots and the first pivot that is 0, as
    * `torch.linalg.ldl_factor_ex`. Computed on the host.
    */
-  ldlFactorEx(
-    A: T,
-    options?: LdlFactorExOptions,
-  ): [LD: T, pivots: T, info: T] & { readonly LD: T; readonly pivots: T; readonly info: T };
+  ldlFactorEx(A: T, options?: LdlFactorExOptions): Results<T, ["LD", "pivots", "info"]>;
   /** L and D of symmetric matrices in one, and pivots, as `torch.linalg.ldl_factor`. Computed on the host. */
-  ldlFactor(A: T, options?: LdlFactorOptions): [LD: T, pivots: T] & { readonly LD: T; readonly pivots: T };
+  ldlFactor(A: T, options?: LdlFactorOptions): Results<T, ["LD", "pivots"]>;
   /** X with A · X = B for A decomposed by ldlFactor, as `torch.linalg.ldl_solve`. Computed on the host. */
   ldlSolve(LD: T, pivots: T, B: T, options?: LdlSolveOptions): T;
   /** ldlSolve of tensors with the same leading dimensions. */
@@ -5248,11 +5164,11 @@ export interface OpApi<T extends TensorLike> {
    * U with orthonormal columns and symmetric positive H with A = U · H, of matrices with no fewer rows than
    * columns, as `torch.linalg.polar`. Computed on the host.
    */
-  linalgPolar(A: T): [U: T, H: T] & { readonly U: T; readonly H: T };
+  linalgPolar(A: T): Results<T, ["U", "H"]>;
   /** π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors. */
   angle(self: T): T;
   /** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */
-  frexp(self: T): [mantissa: T, exponent: T] & { readonly mantissa: T; readonly exponent: T };
+  frexp(self: T): Results<T, ["mantissa", "exponent"]>;
   /** The next float after self towards other, as `torch.nextafter`. */
   nextafter(self: T, other: T): T;
   /** layerNorm with the mean and 1/deviation of each sample, as `torch.native_layer_norm`. */
@@ -5263,12 +5179,12 @@ export interface OpApi<T extends TensorLike> {
     bias: T | null | undefined,
     eps: number,
     options?: NativeLayerNormOptions<T>,
-  ): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
+  ): Results<T, ["output", "mean", "rstd"]>;
   /** The same call in another form. */
   nativeLayerNorm(
     self: T,
     named: { readonly normalizedShape: readonly Dim[]; readonly eps: number } & NativeLayerNormOptions<T>,
-  ): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
+  ): Results<T, ["output", "mean", "rstd"]>;
   /** groupNorm with the mean and 1/deviation of each group, as `torch.native_group_norm`. */
   nativeGroupNorm(
     self: T,
@@ -5280,7 +5196,7 @@ export interface OpApi<T extends TensorLike> {
     group: number,
     eps: number,
     options?: NativeGroupNormOptions<T>,
-  ): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
+  ): Results<T, ["output", "mean", "rstd"]>;
   /**
    * batchNorm with the mean and 1/deviation of each channel, as `torch.native_batch_norm`, but that it
    * leaves running statistics as they are.
@@ -5295,7 +5211,7 @@ export interface OpApi<T extends TensorLike> {
     momentum: number,
     eps: number,
     options?: NativeBatchNormOptions<T>,
-  ): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
+  ): Results<T, ["output", "mean", "rstd"]>;
   /** grad · mask · scale, as `torch.native_dropout_backward`. */
   nativeDropoutBackward(gradOutput: T, mask: T, scale: number): T;
   /** The same call in another form. */
@@ -5477,13 +5393,13 @@ export interface OpApi<T extends TensorLike> {
     outputSize: number | readonly (number | null)[],
     returnIndices: true,
     options?: AdaptiveMaxPool1dOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   adaptiveMaxPool1d(
     self: T,
     outputSize: number | readonly (number | null)[],
     options: AdaptiveMaxPool1dOptions & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   adaptiveMaxPool1d(
     self: T,
@@ -5504,13 +5420,13 @@ export interface OpApi<T extends TensorLike> {
     outputSize: number | readonly (number | null)[],
     returnIndices: true,
     options?: AdaptiveMaxPool2dOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   adaptiveMaxPool2d(
     self: T,
     outputSize: number | readonly (number | null)[],
     options: AdaptiveMaxPool2dOptions & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   adaptiveMaxPool2d(
     self: T,
@@ -5531,13 +5447,13 @@ export interface OpApi<T extends TensorLike> {
     outputSize: number | readonly (number | null)[],
     returnIndices: true,
     options?: AdaptiveMaxPool3dOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   adaptiveMaxPool3d(
     self: T,
     outputSize: number | readonly (number | null)[],
     options: AdaptiveMaxPool3dOptions & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   adaptiveMaxPool3d(
     self: T,
@@ -5676,7 +5592,7 @@ export interface OpApi<T extends TensorLike> {
     bias?: T | null | BatchNormTrainingOptions<T>,
     eps?: number | BatchNormTrainingOptions<T>,
     options?: BatchNormTrainingOptions<T>,
-  ): [output: T, mean: T, variance: T] & { readonly output: T; readonly mean: T; readonly variance: T };
+  ): Results<T, ["output", "mean", "variance"]>;
   /** [N, C, ...] normalised by running statistics [C]. */
   batchNormInference(
     self: T,

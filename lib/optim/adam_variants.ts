@@ -46,16 +46,13 @@ export class Adamax extends PerParameter<AdamaxOptions> {
   }
 }
 
-export interface NAdamOptions {
-  lr: number;
-  betas: readonly [number, number];
-  eps: number;
-  weightDecay: number;
-  momentumDecay: number;
+export interface RAdamOptions extends AdamaxOptions {
   /** Whether decay shrinks the parameter itself instead of joining the gradient. */
   decoupledWeightDecay: boolean;
-  /** Whether to maximise. */
-  maximize: boolean;
+}
+
+export interface NAdamOptions extends RAdamOptions {
+  momentumDecay: number;
 }
 
 const NADAM: NAdamOptions = {
@@ -104,17 +101,6 @@ export class NAdam extends PerParameter<NAdamOptions> {
     param.sub_(grad.div(scale).mul_(now.neg().add(1).div(passed.neg().add(1)).mul(lr)));
     param.sub_(mean.div(scale).mul_(next.div(passed.mul(next).neg().add(1)).mul(lr)));
   }
-}
-
-export interface RAdamOptions {
-  lr: number;
-  betas: readonly [number, number];
-  eps: number;
-  weightDecay: number;
-  /** Whether decay shrinks the parameter itself instead of joining the gradient. */
-  decoupledWeightDecay: boolean;
-  /** Whether to maximise. */
-  maximize: boolean;
 }
 
 const RADAM: RAdamOptions = {

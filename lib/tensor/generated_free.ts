@@ -141,6 +141,7 @@ import type {
   RandpermOptions,
   ReluOptions,
   RepeatInterleaveOptions,
+  Results,
   RmsNormOptions,
   RollOptions,
   Rot90Options,
@@ -529,11 +530,11 @@ export const max: {
     dim: number,
     keepdim?: boolean | MaxOptions<Tensor>,
     options?: MaxOptions<Tensor>,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     options: MaxOptions<Tensor> & { readonly dim: number },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (self: Tensor, dim?: null | MaxOptions<Tensor>, keepdim?: boolean): Tensor;
 } = ops.max;
 /**
@@ -547,11 +548,11 @@ export const min: {
     dim: number,
     keepdim?: boolean | MinOptions<Tensor>,
     options?: MinOptions<Tensor>,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     options: MinOptions<Tensor> & { readonly dim: number },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (self: Tensor, dim?: null | MinOptions<Tensor>, keepdim?: boolean): Tensor;
 } = ops.min;
 /** The number of elements over dimensions that are not 0, as `torch.count_nonzero`. */
@@ -1115,25 +1116,13 @@ export const logcumsumexp: {
 } = ops.logcumsumexp;
 /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
 export const cummax: {
-  (
-    self: Tensor,
-    dim: number,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
-  (
-    self: Tensor,
-    named: { readonly dim: number },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (self: Tensor, dim: number): Results<Tensor, ["values", "indices"]>;
+  (self: Tensor, named: { readonly dim: number }): Results<Tensor, ["values", "indices"]>;
 } = ops.cummax;
 /** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
 export const cummin: {
-  (
-    self: Tensor,
-    dim: number,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
-  (
-    self: Tensor,
-    named: { readonly dim: number },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  (self: Tensor, dim: number): Results<Tensor, ["values", "indices"]>;
+  (self: Tensor, named: { readonly dim: number }): Results<Tensor, ["values", "indices"]>;
 } = ops.cummin;
 /** The angle of the point (other, self), as `torch.atan2`. */
 export const atan2: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.atan2;
@@ -1164,10 +1153,7 @@ export const ldexp: (self: Tensor, other: Tensor) => Tensor = ops.ldexp;
  * `torch.nonzero`.
  */
 export const nonzero: {
-  (
-    self: Tensor,
-    options: NonzeroOptions & { readonly asTuple: true },
-  ): [indices: Tensor] & { readonly indices: Tensor };
+  (self: Tensor, options: NonzeroOptions & { readonly asTuple: true }): Results<Tensor, ["indices"]>;
   (self: Tensor, options?: NonzeroOptions): Tensor;
 } = ops.nonzero;
 /** The indices of what is not 0, one row each, as `torch.argwhere`. Its size depends on elements. */
@@ -1184,28 +1170,16 @@ export const unique: {
     returnCounts: true,
     dim?: number | null | UniqueOptions,
     options?: UniqueOptions,
-  ): [output: Tensor, inverseIndices: Tensor, counts: Tensor] & {
-    readonly output: Tensor;
-    readonly inverseIndices: Tensor;
-    readonly counts: Tensor;
-  };
+  ): Results<Tensor, ["output", "inverseIndices", "counts"]>;
   (
     self: Tensor,
     options: UniqueOptions & { readonly returnInverse: true; readonly returnCounts: true },
-  ): [output: Tensor, inverseIndices: Tensor, counts: Tensor] & {
-    readonly output: Tensor;
-    readonly inverseIndices: Tensor;
-    readonly counts: Tensor;
-  };
+  ): Results<Tensor, ["output", "inverseIndices", "counts"]>;
   (
     self: Tensor,
     sorted: boolean | undefined,
     options: UniqueOptions & { readonly returnInverse: true; readonly returnCounts: true },
-  ): [output: Tensor, inverseIndices: Tensor, counts: Tensor] & {
-    readonly output: Tensor;
-    readonly inverseIndices: Tensor;
-    readonly counts: Tensor;
-  };
+  ): Results<Tensor, ["output", "inverseIndices", "counts"]>;
   (
     self: Tensor,
     sorted: boolean | undefined,
@@ -1213,16 +1187,16 @@ export const unique: {
     returnCounts?: false | UniqueOptions,
     dim?: number | null | UniqueOptions,
     options?: UniqueOptions,
-  ): [output: Tensor, inverseIndices: Tensor] & { readonly output: Tensor; readonly inverseIndices: Tensor };
+  ): Results<Tensor, ["output", "inverseIndices"]>;
   (
     self: Tensor,
     options: UniqueOptions & { readonly returnInverse: true },
-  ): [output: Tensor, inverseIndices: Tensor] & { readonly output: Tensor; readonly inverseIndices: Tensor };
+  ): Results<Tensor, ["output", "inverseIndices"]>;
   (
     self: Tensor,
     sorted: boolean | undefined,
     options: UniqueOptions & { readonly returnInverse: true },
-  ): [output: Tensor, inverseIndices: Tensor] & { readonly output: Tensor; readonly inverseIndices: Tensor };
+  ): Results<Tensor, ["output", "inverseIndices"]>;
   (
     self: Tensor,
     sorted: boolean | undefined,
@@ -1230,16 +1204,16 @@ export const unique: {
     returnCounts: true,
     dim?: number | null | UniqueOptions,
     options?: UniqueOptions,
-  ): [output: Tensor, counts: Tensor] & { readonly output: Tensor; readonly counts: Tensor };
+  ): Results<Tensor, ["output", "counts"]>;
   (
     self: Tensor,
     options: UniqueOptions & { readonly returnCounts: true },
-  ): [output: Tensor, counts: Tensor] & { readonly output: Tensor; readonly counts: Tensor };
+  ): Results<Tensor, ["output", "counts"]>;
   (
     self: Tensor,
     sorted: boolean | undefined,
     options: UniqueOptions & { readonly returnCounts: true },
-  ): [output: Tensor, counts: Tensor] & { readonly output: Tensor; readonly counts: Tensor };
+  ): Results<Tensor, ["output", "counts"]>;
   (
     self: Tensor,
     sorted?: boolean | UniqueOptions,
@@ -1261,19 +1235,11 @@ export const uniqueConsecutive: {
     dim?: number | null | UniqueConsecutiveOptions,
     sorted?: boolean | UniqueConsecutiveOptions,
     options?: UniqueConsecutiveOptions,
-  ): [output: Tensor, inverseIndices: Tensor, counts: Tensor] & {
-    readonly output: Tensor;
-    readonly inverseIndices: Tensor;
-    readonly counts: Tensor;
-  };
+  ): Results<Tensor, ["output", "inverseIndices", "counts"]>;
   (
     self: Tensor,
     options: UniqueConsecutiveOptions & { readonly returnInverse: true; readonly returnCounts: true },
-  ): [output: Tensor, inverseIndices: Tensor, counts: Tensor] & {
-    readonly output: Tensor;
-    readonly inverseIndices: Tensor;
-    readonly counts: Tensor;
-  };
+  ): Results<Tensor, ["output", "inverseIndices", "counts"]>;
   (
     self: Tensor,
     returnInverse: true,
@@ -1281,11 +1247,11 @@ export const uniqueConsecutive: {
     dim?: number | null | UniqueConsecutiveOptions,
     sorted?: boolean | UniqueConsecutiveOptions,
     options?: UniqueConsecutiveOptions,
-  ): [output: Tensor, inverseIndices: Tensor] & { readonly output: Tensor; readonly inverseIndices: Tensor };
+  ): Results<Tensor, ["output", "inverseIndices"]>;
   (
     self: Tensor,
     options: UniqueConsecutiveOptions & { readonly returnInverse: true },
-  ): [output: Tensor, inverseIndices: Tensor] & { readonly output: Tensor; readonly inverseIndices: Tensor };
+  ): Results<Tensor, ["output", "inverseIndices"]>;
   (
     self: Tensor,
     returnInverse: false | undefined,
@@ -1293,11 +1259,11 @@ export const uniqueConsecutive: {
     dim?: number | null | UniqueConsecutiveOptions,
     sorted?: boolean | UniqueConsecutiveOptions,
     options?: UniqueConsecutiveOptions,
-  ): [output: Tensor, counts: Tensor] & { readonly output: Tensor; readonly counts: Tensor };
+  ): Results<Tensor, ["output", "counts"]>;
   (
     self: Tensor,
     options: UniqueConsecutiveOptions & { readonly returnCounts: true },
-  ): [output: Tensor, counts: Tensor] & { readonly output: Tensor; readonly counts: Tensor };
+  ): Results<Tensor, ["output", "counts"]>;
   (
     self: Tensor,
     returnInverse?: false | UniqueConsecutiveOptions,
@@ -1377,7 +1343,7 @@ export const sort: (
   descending?: boolean | SortOptions,
   stable?: boolean | null | SortOptions,
   options?: SortOptions,
-) => [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor } = ops.sort;
+) => Results<Tensor, ["values", "indices"]> = ops.sort;
 /** The indices that sort a dimension, as `torch.argsort`. */
 export const argsort: (
   self: Tensor,
@@ -1397,11 +1363,8 @@ export const topk: {
     largest?: boolean | TopkOptions,
     sorted?: boolean | TopkOptions,
     options?: TopkOptions,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
-  (
-    self: Tensor,
-    named: { readonly k: Dim } & TopkOptions,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
+  (self: Tensor, named: { readonly k: Dim } & TopkOptions): Results<Tensor, ["values", "indices"]>;
 } = ops.topk;
 /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
 export const kthvalue: {
@@ -1411,11 +1374,8 @@ export const kthvalue: {
     dim?: number | KthvalueOptions,
     keepdim?: boolean | KthvalueOptions,
     options?: KthvalueOptions,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
-  (
-    self: Tensor,
-    named: { readonly k: number } & KthvalueOptions,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
+  (self: Tensor, named: { readonly k: number } & KthvalueOptions): Results<Tensor, ["values", "indices"]>;
 } = ops.kthvalue;
 /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
 export const median: {
@@ -1424,11 +1384,8 @@ export const median: {
     dim: number,
     keepdim?: boolean | MedianOptions,
     options?: MedianOptions,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
-  (
-    self: Tensor,
-    options: MedianOptions & { readonly dim: number },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
+  (self: Tensor, options: MedianOptions & { readonly dim: number }): Results<Tensor, ["values", "indices"]>;
   (self: Tensor, dim?: null | MedianOptions, keepdim?: boolean): Tensor;
 } = ops.median;
 /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
@@ -1438,11 +1395,11 @@ export const nanmedian: {
     dim: number,
     keepdim?: boolean | NanmedianOptions,
     options?: NanmedianOptions,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     options: NanmedianOptions & { readonly dim: number },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (self: Tensor, dim?: null | NanmedianOptions, keepdim?: boolean): Tensor;
 } = ops.nanmedian;
 /** The q-quantiles of all elements or of a dimension, as `torch.quantile`. */
@@ -1567,12 +1524,12 @@ export const maxPool1d: {
     ceilMode: boolean | undefined,
     returnIndices: true,
     options?: MaxPool1dOptions,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: number | readonly number[],
     options: MaxPool1dOptions & { readonly returnIndices: true },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: number | readonly number[],
@@ -1581,7 +1538,7 @@ export const maxPool1d: {
     dilation: number | readonly number[] | undefined,
     ceilMode: boolean | undefined,
     options: MaxPool1dOptions & { readonly returnIndices: true },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: number | readonly number[],
@@ -1607,12 +1564,12 @@ export const maxPool2d: {
     ceilMode: boolean | undefined,
     returnIndices: true,
     options?: MaxPool2dOptions,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: number | readonly number[],
     options: MaxPool2dOptions & { readonly returnIndices: true },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: number | readonly number[],
@@ -1621,7 +1578,7 @@ export const maxPool2d: {
     dilation: number | readonly number[] | undefined,
     ceilMode: boolean | undefined,
     options: MaxPool2dOptions & { readonly returnIndices: true },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: number | readonly number[],
@@ -1647,12 +1604,12 @@ export const maxPool3d: {
     ceilMode: boolean | undefined,
     returnIndices: true,
     options?: MaxPool3dOptions,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: number | readonly number[],
     options: MaxPool3dOptions & { readonly returnIndices: true },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: number | readonly number[],
@@ -1661,7 +1618,7 @@ export const maxPool3d: {
     dilation: number | readonly number[] | undefined,
     ceilMode: boolean | undefined,
     options: MaxPool3dOptions & { readonly returnIndices: true },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: number | readonly number[],
@@ -1810,7 +1767,7 @@ export const varMean: (
   unbiased?: boolean | null | VarMeanOptions,
   keepdim?: boolean | VarMeanOptions,
   options?: VarMeanOptions,
-) => [variance: Tensor, mean: Tensor] & { readonly variance: Tensor; readonly mean: Tensor } = ops.varMean;
+) => Results<Tensor, ["variance", "mean"]> = ops.varMean;
 /** std and mean over dimensions, as `torch.std_mean`. */
 export const stdMean: (
   self: Tensor,
@@ -1818,7 +1775,7 @@ export const stdMean: (
   unbiased?: boolean | null | StdMeanOptions,
   keepdim?: boolean | StdMeanOptions,
   options?: StdMeanOptions,
-) => [deviation: Tensor, mean: Tensor] & { readonly deviation: Tensor; readonly mean: Tensor } = ops.stdMean;
+) => Results<Tensor, ["deviation", "mean"]> = ops.stdMean;
 /** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
 export const logsumexp: {
   (
@@ -2127,9 +2084,7 @@ export const inv: (A: Tensor) => Tensor = ops.inv;
 /** The inverses of square matrices, as `torch.linalg.inv`. Computed on the host. */
 export const inverse: typeof inv = inv;
 /** Signs and logarithms of determinants, as `torch.linalg.slogdet`. Computed on the host. */
-export const slogdet: (
-  A: Tensor,
-) => [sign: Tensor, logabsdet: Tensor] & { readonly sign: Tensor; readonly logabsdet: Tensor } = ops.slogdet;
+export const slogdet: (A: Tensor) => Results<Tensor, ["sign", "logabsdet"]> = ops.slogdet;
 /** Determinants of square matrices, as `torch.det`. */
 export const det: (A: Tensor) => Tensor = ops.det;
 /** Logarithms of determinants of square matrices, as `torch.logdet`. */
@@ -2144,10 +2099,8 @@ export const cov: (self: Tensor, options?: CovOptions<Tensor>) => Tensor = ops.c
 /** The correlation of rows over columns, as `torch.corrcoef`. */
 export const corrcoef: (self: Tensor) => Tensor = ops.corrcoef;
 /** The minimum and the maximum of all elements or along a dimension, as `torch.aminmax`. */
-export const aminmax: (
-  self: Tensor,
-  options?: AminmaxOptions,
-) => [min: Tensor, max: Tensor] & { readonly min: Tensor; readonly max: Tensor } = ops.aminmax;
+export const aminmax: (self: Tensor, options?: AminmaxOptions) => Results<Tensor, ["min", "max"]> =
+  ops.aminmax;
 /**
  * The most frequent element along a dimension, the least where several are, and its last index. As
  * `torch.mode`.
@@ -2157,7 +2110,7 @@ export const mode: (
   dim?: number | ModeOptions,
   keepdim?: boolean | ModeOptions,
   options?: ModeOptions,
-) => [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor } = ops.mode;
+) => Results<Tensor, ["values", "indices"]> = ops.mode;
 /** The number of elements in each of `bins` equal parts of [min, max], as `torch.histc`. */
 export const histc: (
   self: Tensor,
@@ -2186,7 +2139,7 @@ export const histogram: (
   self: Tensor,
   bins: Operand<Tensor>,
   options?: HistogramOptions<Tensor>,
-) => [hist: Tensor, binEdges: Tensor] & { readonly hist: Tensor; readonly binEdges: Tensor } = ops.histogram;
+) => Results<Tensor, ["hist", "binEdges"]> = ops.histogram;
 /** X with A · X = b for triangular A, and a copy of A, as `torch.triangular_solve`. Computed on the host. */
 export const triangularSolve: (
   self: Tensor,
@@ -2195,10 +2148,7 @@ export const triangularSolve: (
   transpose?: boolean | TriangularSolveOptions,
   unitriangular?: boolean | TriangularSolveOptions,
   options?: TriangularSolveOptions,
-) => [solution: Tensor, cloned_coefficient: Tensor] & {
-  readonly solution: Tensor;
-  readonly cloned_coefficient: Tensor;
-} = ops.triangularSolve;
+) => Results<Tensor, ["solution", "cloned_coefficient"]> = ops.triangularSolve;
 /**
  * L with A = L · Lᵀ, or U with A = Uᵀ · U where `upper` is true, as `torch.linalg.cholesky`. Computed on
  * the host.
@@ -2238,7 +2188,7 @@ export const lobpcg: (
   tol?: number | null | LobpcgOptions<Tensor>,
   largest?: boolean | LobpcgOptions<Tensor>,
   options?: LobpcgOptions<Tensor>,
-) => [E: Tensor, X: Tensor] & { readonly E: Tensor; readonly X: Tensor } = ops.lobpcg;
+) => Results<Tensor, ["E", "X"]> = ops.lobpcg;
 /**
  * U, S and V with A − M ≈ U · diag(S) · Vᵀ for the q largest singular values, found from random vectors
  * that go `niter` times through the matrix and back, as `torch.svd_lowrank`. Computed on the host.
@@ -2249,8 +2199,7 @@ export const svdLowrank: (
   niter?: number | SvdLowrankOptions<Tensor>,
   M?: Tensor | null | SvdLowrankOptions<Tensor>,
   options?: SvdLowrankOptions<Tensor>,
-) => [U: Tensor, S: Tensor, V: Tensor] & { readonly U: Tensor; readonly S: Tensor; readonly V: Tensor } =
-  ops.svdLowrank;
+) => Results<Tensor, ["U", "S", "V"]> = ops.svdLowrank;
 /**
  * Principal components of rows: U, S and V with A ≈ U · diag(S) · Vᵀ after, where `center` says so, the
  * means of columns were taken away, as `torch.pca_lowrank`. Computed on the host.
@@ -2261,8 +2210,7 @@ export const pcaLowrank: (
   center?: boolean | PcaLowrankOptions,
   niter?: number | PcaLowrankOptions,
   options?: PcaLowrankOptions,
-) => [U: Tensor, S: Tensor, V: Tensor] & { readonly U: Tensor; readonly S: Tensor; readonly V: Tensor } =
-  ops.pcaLowrank;
+) => Results<Tensor, ["U", "S", "V"]> = ops.pcaLowrank;
 /**
  * P, L and U of matrices decomposed by luFactor, as `torch.lu_unpack`; those that are not asked for are
  * empty. P is made on the host.
@@ -2273,8 +2221,7 @@ export const luUnpack: (
   unpackData?: boolean | LuUnpackOptions,
   unpackPivots?: boolean | LuUnpackOptions,
   options?: LuUnpackOptions,
-) => [P: Tensor, L: Tensor, U: Tensor] & { readonly P: Tensor; readonly L: Tensor; readonly U: Tensor } =
-  ops.luUnpack;
+) => Results<Tensor, ["P", "L", "U"]> = ops.luUnpack;
 /**
  * L and U in one matrix and pivots, with getInfos also the first zero on the diagonal, as `torch.lu`.
  * Computed on the host.
@@ -2284,11 +2231,7 @@ export const lu: (
   pivot?: boolean | LuOptions,
   getInfos?: boolean | LuOptions,
   options?: LuOptions,
-) => [LU: Tensor, pivots: Tensor, infos: Tensor] & {
-  readonly LU: Tensor;
-  readonly pivots: Tensor;
-  readonly infos: Tensor;
-} = ops.lu;
+) => Results<Tensor, ["LU", "pivots", "infos"]> = ops.lu;
 /** X with A · X = self for A decomposed by lu, as `torch.lu_solve`. Computed on the host. */
 export const luSolve: (self: Tensor, LUData: Tensor, LUPivots: Tensor) => Tensor = ops.luSolve;
 /**
@@ -2300,17 +2243,14 @@ export const svd: (
   some?: boolean | SvdOptions,
   computeUv?: boolean | SvdOptions,
   options?: SvdOptions,
-) => [U: Tensor, S: Tensor, V: Tensor] & { readonly U: Tensor; readonly S: Tensor; readonly V: Tensor } =
-  ops.svd;
+) => Results<Tensor, ["U", "S", "V"]> = ops.svd;
 /** Pseudoinverses, as `torch.pinverse`. Computed on the host. */
 export const pinverse: (A: Tensor, rcond?: number | PinverseOptions, options?: PinverseOptions) => Tensor =
   ops.pinverse;
 /** e to the power of square matrices, as `torch.linalg.matrix_exp`. Computed on the host. */
 export const matrixExp: (A: Tensor) => Tensor = ops.matrixExp;
 /** R and the reflections that make Q, as `torch.geqrf`. Computed on the host. */
-export const geqrf: (
-  self: Tensor,
-) => [a: Tensor, tau: Tensor] & { readonly a: Tensor; readonly tau: Tensor } = ops.geqrf;
+export const geqrf: (self: Tensor) => Results<Tensor, ["a", "tau"]> = ops.geqrf;
 /**
  * The product of Householder reflections, Q, or its transpose, times `other`, or from its right where
  * `left` is false, as `torch.ormqr`. Computed on the host in part.
@@ -2326,10 +2266,7 @@ export const ormqr: (
 /** π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors. */
 export const angle: (self: Tensor) => Tensor = ops.angle;
 /** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */
-export const frexp: (
-  self: Tensor,
-) => [mantissa: Tensor, exponent: Tensor] & { readonly mantissa: Tensor; readonly exponent: Tensor } =
-  ops.frexp;
+export const frexp: (self: Tensor) => Results<Tensor, ["mantissa", "exponent"]> = ops.frexp;
 /** The next float after self towards other, as `torch.nextafter`. */
 export const nextafter: (self: Tensor, other: Tensor) => Tensor = ops.nextafter;
 /** layerNorm with the mean and 1/deviation of each sample, as `torch.native_layer_norm`. */
@@ -2341,21 +2278,13 @@ export const nativeLayerNorm: {
     bias: Tensor | null | undefined,
     eps: number,
     options?: NativeLayerNormOptions<Tensor>,
-  ): [output: Tensor, mean: Tensor, rstd: Tensor] & {
-    readonly output: Tensor;
-    readonly mean: Tensor;
-    readonly rstd: Tensor;
-  };
+  ): Results<Tensor, ["output", "mean", "rstd"]>;
   (
     self: Tensor,
     named:
       & { readonly normalizedShape: readonly Dim[]; readonly eps: number }
       & NativeLayerNormOptions<Tensor>,
-  ): [output: Tensor, mean: Tensor, rstd: Tensor] & {
-    readonly output: Tensor;
-    readonly mean: Tensor;
-    readonly rstd: Tensor;
-  };
+  ): Results<Tensor, ["output", "mean", "rstd"]>;
 } = ops.nativeLayerNorm;
 /** groupNorm with the mean and 1/deviation of each group, as `torch.native_group_norm`. */
 export const nativeGroupNorm: (
@@ -2368,11 +2297,7 @@ export const nativeGroupNorm: (
   group: number,
   eps: number,
   options?: NativeGroupNormOptions<Tensor>,
-) => [output: Tensor, mean: Tensor, rstd: Tensor] & {
-  readonly output: Tensor;
-  readonly mean: Tensor;
-  readonly rstd: Tensor;
-} = ops.nativeGroupNorm;
+) => Results<Tensor, ["output", "mean", "rstd"]> = ops.nativeGroupNorm;
 /**
  * batchNorm with the mean and 1/deviation of each channel, as `torch.native_batch_norm`, but that it leaves
  * running statistics as they are.
@@ -2387,11 +2312,7 @@ export const nativeBatchNorm: (
   momentum: number,
   eps: number,
   options?: NativeBatchNormOptions<Tensor>,
-) => [output: Tensor, mean: Tensor, rstd: Tensor] & {
-  readonly output: Tensor;
-  readonly mean: Tensor;
-  readonly rstd: Tensor;
-} = ops.nativeBatchNorm;
+) => Results<Tensor, ["output", "mean", "rstd"]> = ops.nativeBatchNorm;
 /** grad · mask · scale, as `torch.native_dropout_backward`. */
 export const nativeDropoutBackward: {
   (gradOutput: Tensor, mask: Tensor, scale: number): Tensor;

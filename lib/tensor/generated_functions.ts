@@ -105,6 +105,7 @@ import type {
   PoissonNllLossOptions,
   QrOptions,
   Relu6Options,
+  Results,
   ScaledDotProductAttentionOptions,
   SiluOptions,
   SmoothL1LossOptions,
@@ -342,19 +343,19 @@ export const fractionalMaxPool2d: {
     returnIndices: true,
     randomSamples?: Tensor | null | FractionalMaxPool2dOptions<Tensor>,
     options?: FractionalMaxPool2dOptions<Tensor>,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: number | readonly number[],
     options: FractionalMaxPool2dOptions<Tensor> & { readonly returnIndices: true },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: number | readonly number[],
     outputSize: number | readonly number[] | null | undefined,
     outputRatio: number | readonly number[] | null | undefined,
     options: FractionalMaxPool2dOptions<Tensor> & { readonly returnIndices: true },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: number | readonly number[],
@@ -381,19 +382,19 @@ export const fractionalMaxPool3d: {
     returnIndices: true,
     randomSamples?: Tensor | null | FractionalMaxPool3dOptions<Tensor>,
     options?: FractionalMaxPool3dOptions<Tensor>,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: number | readonly number[],
     options: FractionalMaxPool3dOptions<Tensor> & { readonly returnIndices: true },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: number | readonly number[],
     outputSize: number | readonly number[] | null | undefined,
     outputRatio: number | readonly number[] | null | undefined,
     options: FractionalMaxPool3dOptions<Tensor> & { readonly returnIndices: true },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: number | readonly number[],
@@ -821,12 +822,9 @@ export const solveEx: (
   A: Tensor,
   B: Tensor,
   options?: SolveExOptions,
-) => [result: Tensor, info: Tensor] & { readonly result: Tensor; readonly info: Tensor } = ops.solveEx;
+) => Results<Tensor, ["result", "info"]> = ops.solveEx;
 /** The inverses of square matrices and zeros, as `torch.linalg.inv_ex`; a singular one is an error. */
-export const invEx: (
-  A: Tensor,
-  options?: InvExOptions,
-) => [inverse: Tensor, info: Tensor] & { readonly inverse: Tensor; readonly info: Tensor } = ops.invEx;
+export const invEx: (A: Tensor, options?: InvExOptions) => Results<Tensor, ["inverse", "info"]> = ops.invEx;
 /** The inverse of the map from the last dimensions to the first `ind`, as `torch.linalg.tensorinv`. */
 export const tensorinv: (A: Tensor, ind?: number | TensorinvOptions, options?: TensorinvOptions) => Tensor =
   ops.tensorinv;
@@ -844,10 +842,8 @@ export const solveTriangular: {
  * Cholesky factors and what kept them from being found, as `torch.linalg.cholesky_ex`. Computed on the
  * host.
  */
-export const choleskyEx: (
-  A: Tensor,
-  options?: CholeskyExOptions,
-) => [L: Tensor, info: Tensor] & { readonly L: Tensor; readonly info: Tensor } = ops.choleskyEx;
+export const choleskyEx: (A: Tensor, options?: CholeskyExOptions) => Results<Tensor, ["L", "info"]> =
+  ops.choleskyEx;
 /**
  * Q with orthonormal columns and upper triangular R with A = Q · R, as `torch.linalg.qr`; mode "complete"
  * gives all columns of Q, "r" none. Computed on the host.
@@ -856,7 +852,7 @@ export const qr: (
   A: Tensor,
   mode?: "reduced" | "complete" | "r" | QrOptions,
   options?: QrOptions,
-) => [Q: Tensor, R: Tensor] & { readonly Q: Tensor; readonly R: Tensor } = ops.qr;
+) => Results<Tensor, ["Q", "R"]> = ops.qr;
 /**
  * Ascending eigenvalues and eigenvectors of symmetric matrices, as `torch.linalg.eigh`; gradients need
  * distinct values. Computed on the host.
@@ -865,10 +861,7 @@ export const eigh: (
   A: Tensor,
   UPLO?: "L" | "U" | EighOptions,
   options?: EighOptions,
-) => [eigenvalues: Tensor, eigenvectors: Tensor] & {
-  readonly eigenvalues: Tensor;
-  readonly eigenvectors: Tensor;
-} = ops.eigh;
+) => Results<Tensor, ["eigenvalues", "eigenvectors"]> = ops.eigh;
 /** Ascending eigenvalues of symmetric matrices, as `torch.linalg.eigvalsh`. Computed on the host. */
 export const eigvalsh: (A: Tensor, UPLO?: "L" | "U" | EigvalshOptions, options?: EigvalshOptions) => Tensor =
   ops.eigvalsh;
@@ -877,12 +870,7 @@ export const eigvalsh: (A: Tensor, UPLO?: "L" | "U" | EigvalshOptions, options?:
  * and their largest element is real and positive. Gradients need distinct values, and a loss that does not
  * ask for the direction of complex vectors. Computed on the host.
  */
-export const eig: (
-  A: Tensor,
-) => [eigenvalues: Tensor, eigenvectors: Tensor] & {
-  readonly eigenvalues: Tensor;
-  readonly eigenvectors: Tensor;
-} = ops.eig;
+export const eig: (A: Tensor) => Results<Tensor, ["eigenvalues", "eigenvectors"]> = ops.eig;
 /**
  * Complex eigenvalues of square matrices, as `torch.linalg.eigvals`. Gradients need distinct values.
  * Computed on the host.
@@ -895,21 +883,12 @@ export const eigvals: (A: Tensor) => Tensor = ops.eigvals;
 export const luFactorEx: (
   A: Tensor,
   options?: LuFactorExOptions,
-) => [LU: Tensor, pivots: Tensor, info: Tensor] & {
-  readonly LU: Tensor;
-  readonly pivots: Tensor;
-  readonly info: Tensor;
-} = ops.luFactorEx;
+) => Results<Tensor, ["LU", "pivots", "info"]> = ops.luFactorEx;
 /** L and U in one matrix and pivots, as `torch.linalg.lu_factor`. Computed on the host. */
-export const luFactor: (
-  A: Tensor,
-  options?: LuFactorOptions,
-) => [LU: Tensor, pivots: Tensor] & { readonly LU: Tensor; readonly pivots: Tensor } = ops.luFactor;
+export const luFactor: (A: Tensor, options?: LuFactorOptions) => Results<Tensor, ["LU", "pivots"]> =
+  ops.luFactor;
 /** P, L and U with A = P · L · U, as `torch.linalg.lu`; without `pivot` P is empty. Computed on the host. */
-export const linalgLu: (
-  A: Tensor,
-  options?: LinalgLuOptions,
-) => [P: Tensor, L: Tensor, U: Tensor] & { readonly P: Tensor; readonly L: Tensor; readonly U: Tensor } =
+export const linalgLu: (A: Tensor, options?: LinalgLuOptions) => Results<Tensor, ["P", "L", "U"]> =
   ops.linalgLu;
 /**
  * X with A · X = B, X · A = B where `left` is false, or of Aᵀ where `adjoint` is true, for A decomposed by
@@ -930,8 +909,7 @@ export const linalgSvd: (
   A: Tensor,
   fullMatrices?: boolean | LinalgSvdOptions,
   options?: LinalgSvdOptions,
-) => [U: Tensor, S: Tensor, Vh: Tensor] & { readonly U: Tensor; readonly S: Tensor; readonly Vh: Tensor } =
-  ops.linalgSvd;
+) => Results<Tensor, ["U", "S", "Vh"]> = ops.linalgSvd;
 /**
  * Pseudoinverses, as `torch.linalg.pinv`; rtol is by default the larger size times the type's epsilon.
  * Computed on the host.
@@ -962,12 +940,7 @@ export const lstsq: (
   B: Tensor,
   rcond?: number | null | LstsqOptions,
   options?: LstsqOptions,
-) => [solution: Tensor, residuals: Tensor, rank: Tensor, singular_values: Tensor] & {
-  readonly solution: Tensor;
-  readonly residuals: Tensor;
-  readonly rank: Tensor;
-  readonly singular_values: Tensor;
-} = ops.lstsq;
+) => Results<Tensor, ["solution", "residuals", "rank", "singular_values"]> = ops.lstsq;
 /**
  * X with tensordot(A, X, X.ndim) = B, after `dims` of A are moved to its end, as
  * `torch.linalg.tensorsolve`.
@@ -990,16 +963,10 @@ export const householderProduct: (A: Tensor, tau: Tensor) => Tensor = ops.househ
 export const ldlFactorEx: (
   A: Tensor,
   options?: LdlFactorExOptions,
-) => [LD: Tensor, pivots: Tensor, info: Tensor] & {
-  readonly LD: Tensor;
-  readonly pivots: Tensor;
-  readonly info: Tensor;
-} = ops.ldlFactorEx;
+) => Results<Tensor, ["LD", "pivots", "info"]> = ops.ldlFactorEx;
 /** L and D of symmetric matrices in one, and pivots, as `torch.linalg.ldl_factor`. Computed on the host. */
-export const ldlFactor: (
-  A: Tensor,
-  options?: LdlFactorOptions,
-) => [LD: Tensor, pivots: Tensor] & { readonly LD: Tensor; readonly pivots: Tensor } = ops.ldlFactor;
+export const ldlFactor: (A: Tensor, options?: LdlFactorOptions) => Results<Tensor, ["LD", "pivots"]> =
+  ops.ldlFactor;
 /** X with A · X = B for A decomposed by ldlFactor, as `torch.linalg.ldl_solve`. Computed on the host. */
 export const ldlSolve: (LD: Tensor, pivots: Tensor, B: Tensor, options?: LdlSolveOptions) => Tensor =
   ops.ldlSolve;
@@ -1012,8 +979,7 @@ export const matrixSqrth: (A: Tensor) => Tensor = ops.matrixSqrth;
  * U with orthonormal columns and symmetric positive H with A = U · H, of matrices with no fewer rows than
  * columns, as `torch.linalg.polar`. Computed on the host.
  */
-export const linalgPolar: (A: Tensor) => [U: Tensor, H: Tensor] & { readonly U: Tensor; readonly H: Tensor } =
-  ops.linalgPolar;
+export const linalgPolar: (A: Tensor) => Results<Tensor, ["U", "H"]> = ops.linalgPolar;
 /** input · weightᵀ + bias, for weight of shape [out, in], as `nn.functional.linear`. */
 export const linear: (
   input: Tensor,
@@ -1055,12 +1021,12 @@ export const adaptiveMaxPool1d: {
     outputSize: number | readonly (number | null)[],
     returnIndices: true,
     options?: AdaptiveMaxPool1dOptions,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     outputSize: number | readonly (number | null)[],
     options: AdaptiveMaxPool1dOptions & { readonly returnIndices: true },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     outputSize: number | readonly (number | null)[],
@@ -1081,12 +1047,12 @@ export const adaptiveMaxPool2d: {
     outputSize: number | readonly (number | null)[],
     returnIndices: true,
     options?: AdaptiveMaxPool2dOptions,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     outputSize: number | readonly (number | null)[],
     options: AdaptiveMaxPool2dOptions & { readonly returnIndices: true },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     outputSize: number | readonly (number | null)[],
@@ -1107,12 +1073,12 @@ export const adaptiveMaxPool3d: {
     outputSize: number | readonly (number | null)[],
     returnIndices: true,
     options?: AdaptiveMaxPool3dOptions,
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     outputSize: number | readonly (number | null)[],
     options: AdaptiveMaxPool3dOptions & { readonly returnIndices: true },
-  ): [values: Tensor, indices: Tensor] & { readonly values: Tensor; readonly indices: Tensor };
+  ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     outputSize: number | readonly (number | null)[],

@@ -108,6 +108,7 @@ import type {
   Relu6Options,
   ReluOptions,
   RepeatInterleaveOptions,
+  Results,
   RollOptions,
   Rot90Options,
   RoundOptions,
@@ -653,14 +654,12 @@ export interface TensorMethods<T> {
     dim: number,
     keepdim?: boolean | MaxOptions<T>,
     options?: MaxOptions<T>,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /**
    * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
    * the elementwise maximum. As `torch.max`.
    */
-  max(
-    options: MaxOptions<T> & { readonly dim: number },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  max(options: MaxOptions<T> & { readonly dim: number }): Results<T, ["values", "indices"]>;
   /**
    * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
    * the elementwise maximum. As `torch.max`.
@@ -679,14 +678,12 @@ export interface TensorMethods<T> {
     dim: number,
     keepdim?: boolean | MinOptions<T>,
     options?: MinOptions<T>,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /**
    * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
    * the elementwise minimum. As `torch.min`.
    */
-  min(
-    options: MinOptions<T> & { readonly dim: number },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  min(options: MinOptions<T> & { readonly dim: number }): Results<T, ["values", "indices"]>;
   /**
    * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
    * the elementwise minimum. As `torch.min`.
@@ -1119,17 +1116,13 @@ export interface TensorMethods<T> {
   /** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
   logcumsumexp(named: { readonly dim: number }): T;
   /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
-  cummax(dim: number): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  cummax(dim: number): Results<T, ["values", "indices"]>;
   /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
-  cummax(
-    named: { readonly dim: number },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  cummax(named: { readonly dim: number }): Results<T, ["values", "indices"]>;
   /** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
-  cummin(dim: number): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  cummin(dim: number): Results<T, ["values", "indices"]>;
   /** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
-  cummin(
-    named: { readonly dim: number },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  cummin(named: { readonly dim: number }): Results<T, ["values", "indices"]>;
   /** The angle of the point (other, self), as `torch.atan2`. */
   atan2(other: Operand<T>): T;
   /** atan2, written into this tensor, which is returned. */
@@ -1174,7 +1167,7 @@ export interface TensorMethods<T> {
    * The indices of what is not 0, one row each; with asTuple one vector for each dimension. As
    * `torch.nonzero`.
    */
-  nonzero(options: NonzeroOptions & { readonly asTuple: true }): [indices: T] & { readonly indices: T };
+  nonzero(options: NonzeroOptions & { readonly asTuple: true }): Results<T, ["indices"]>;
   /**
    * The indices of what is not 0, one row each; with asTuple one vector for each dimension. As
    * `torch.nonzero`.
@@ -1192,22 +1185,14 @@ export interface TensorMethods<T> {
     returnCounts: true,
     dim?: number | null | UniqueOptions,
     options?: UniqueOptions,
-  ): [output: T, inverseIndices: T, counts: T] & {
-    readonly output: T;
-    readonly inverseIndices: T;
-    readonly counts: T;
-  };
+  ): Results<T, ["output", "inverseIndices", "counts"]>;
   /**
    * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
    * were. As `torch.unique`.
    */
   unique(
     options: UniqueOptions & { readonly returnInverse: true; readonly returnCounts: true },
-  ): [output: T, inverseIndices: T, counts: T] & {
-    readonly output: T;
-    readonly inverseIndices: T;
-    readonly counts: T;
-  };
+  ): Results<T, ["output", "inverseIndices", "counts"]>;
   /**
    * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
    * were. As `torch.unique`.
@@ -1215,11 +1200,7 @@ export interface TensorMethods<T> {
   unique(
     sorted: boolean | undefined,
     options: UniqueOptions & { readonly returnInverse: true; readonly returnCounts: true },
-  ): [output: T, inverseIndices: T, counts: T] & {
-    readonly output: T;
-    readonly inverseIndices: T;
-    readonly counts: T;
-  };
+  ): Results<T, ["output", "inverseIndices", "counts"]>;
   /**
    * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
    * were. As `torch.unique`.
@@ -1230,14 +1211,12 @@ export interface TensorMethods<T> {
     returnCounts?: false | UniqueOptions,
     dim?: number | null | UniqueOptions,
     options?: UniqueOptions,
-  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  ): Results<T, ["output", "inverseIndices"]>;
   /**
    * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
    * were. As `torch.unique`.
    */
-  unique(
-    options: UniqueOptions & { readonly returnInverse: true },
-  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  unique(options: UniqueOptions & { readonly returnInverse: true }): Results<T, ["output", "inverseIndices"]>;
   /**
    * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
    * were. As `torch.unique`.
@@ -1245,7 +1224,7 @@ export interface TensorMethods<T> {
   unique(
     sorted: boolean | undefined,
     options: UniqueOptions & { readonly returnInverse: true },
-  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  ): Results<T, ["output", "inverseIndices"]>;
   /**
    * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
    * were. As `torch.unique`.
@@ -1256,14 +1235,12 @@ export interface TensorMethods<T> {
     returnCounts: true,
     dim?: number | null | UniqueOptions,
     options?: UniqueOptions,
-  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  ): Results<T, ["output", "counts"]>;
   /**
    * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
    * were. As `torch.unique`.
    */
-  unique(
-    options: UniqueOptions & { readonly returnCounts: true },
-  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  unique(options: UniqueOptions & { readonly returnCounts: true }): Results<T, ["output", "counts"]>;
   /**
    * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
    * were. As `torch.unique`.
@@ -1271,7 +1248,7 @@ export interface TensorMethods<T> {
   unique(
     sorted: boolean | undefined,
     options: UniqueOptions & { readonly returnCounts: true },
-  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  ): Results<T, ["output", "counts"]>;
   /**
    * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
    * were. As `torch.unique`.
@@ -1293,22 +1270,14 @@ export interface TensorMethods<T> {
     dim?: number | null | UniqueConsecutiveOptions,
     sorted?: boolean | UniqueConsecutiveOptions,
     options?: UniqueConsecutiveOptions,
-  ): [output: T, inverseIndices: T, counts: T] & {
-    readonly output: T;
-    readonly inverseIndices: T;
-    readonly counts: T;
-  };
+  ): Results<T, ["output", "inverseIndices", "counts"]>;
   /**
    * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
    * also where each went and how many there were. As `torch.uniqueConsecutive`.
    */
   uniqueConsecutive(
     options: UniqueConsecutiveOptions & { readonly returnInverse: true; readonly returnCounts: true },
-  ): [output: T, inverseIndices: T, counts: T] & {
-    readonly output: T;
-    readonly inverseIndices: T;
-    readonly counts: T;
-  };
+  ): Results<T, ["output", "inverseIndices", "counts"]>;
   /**
    * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
    * also where each went and how many there were. As `torch.uniqueConsecutive`.
@@ -1319,14 +1288,14 @@ export interface TensorMethods<T> {
     dim?: number | null | UniqueConsecutiveOptions,
     sorted?: boolean | UniqueConsecutiveOptions,
     options?: UniqueConsecutiveOptions,
-  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  ): Results<T, ["output", "inverseIndices"]>;
   /**
    * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
    * also where each went and how many there were. As `torch.uniqueConsecutive`.
    */
   uniqueConsecutive(
     options: UniqueConsecutiveOptions & { readonly returnInverse: true },
-  ): [output: T, inverseIndices: T] & { readonly output: T; readonly inverseIndices: T };
+  ): Results<T, ["output", "inverseIndices"]>;
   /**
    * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
    * also where each went and how many there were. As `torch.uniqueConsecutive`.
@@ -1337,14 +1306,14 @@ export interface TensorMethods<T> {
     dim?: number | null | UniqueConsecutiveOptions,
     sorted?: boolean | UniqueConsecutiveOptions,
     options?: UniqueConsecutiveOptions,
-  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  ): Results<T, ["output", "counts"]>;
   /**
    * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
    * also where each went and how many there were. As `torch.uniqueConsecutive`.
    */
   uniqueConsecutive(
     options: UniqueConsecutiveOptions & { readonly returnCounts: true },
-  ): [output: T, counts: T] & { readonly output: T; readonly counts: T };
+  ): Results<T, ["output", "counts"]>;
   /**
    * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
    * also where each went and how many there were. As `torch.uniqueConsecutive`.
@@ -1430,7 +1399,7 @@ export interface TensorMethods<T> {
     descending?: boolean | SortOptions,
     stable?: boolean | null | SortOptions,
     options?: SortOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The indices that sort a dimension, as `torch.argsort`. */
   argsort(
     dim?: number | ArgsortOptions,
@@ -1447,32 +1416,26 @@ export interface TensorMethods<T> {
     largest?: boolean | TopkOptions,
     sorted?: boolean | TopkOptions,
     options?: TopkOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The k largest (or smallest) elements along a dimension, in order, with their indices, as `torch.topk`. */
-  topk(
-    named: { readonly k: Dim } & TopkOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  topk(named: { readonly k: Dim } & TopkOptions): Results<T, ["values", "indices"]>;
   /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
   kthvalue(
     k: number,
     dim?: number | KthvalueOptions,
     keepdim?: boolean | KthvalueOptions,
     options?: KthvalueOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
-  kthvalue(
-    named: { readonly k: number } & KthvalueOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  kthvalue(named: { readonly k: number } & KthvalueOptions): Results<T, ["values", "indices"]>;
   /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
   median(
     dim: number,
     keepdim?: boolean | MedianOptions,
     options?: MedianOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
-  median(
-    options: MedianOptions & { readonly dim: number },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  median(options: MedianOptions & { readonly dim: number }): Results<T, ["values", "indices"]>;
   /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
   median(dim?: null | MedianOptions, keepdim?: boolean): T;
   /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
@@ -1480,11 +1443,9 @@ export interface TensorMethods<T> {
     dim: number,
     keepdim?: boolean | NanmedianOptions,
     options?: NanmedianOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
-  nanmedian(
-    options: NanmedianOptions & { readonly dim: number },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  nanmedian(options: NanmedianOptions & { readonly dim: number }): Results<T, ["values", "indices"]>;
   /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
   nanmedian(dim?: null | NanmedianOptions, keepdim?: boolean): T;
   /** The q-quantiles of all elements or of a dimension, as `torch.quantile`. */
@@ -1745,7 +1706,7 @@ export interface TensorMethods<T> {
   /** The inverses of square matrices, as `torch.linalg.inv`. Computed on the host. */
   inverse(): T;
   /** Signs and logarithms of determinants, as `torch.linalg.slogdet`. Computed on the host. */
-  slogdet(): [sign: T, logabsdet: T] & { readonly sign: T; readonly logabsdet: T };
+  slogdet(): Results<T, ["sign", "logabsdet"]>;
   /** Determinants of square matrices, as `torch.det`. */
   det(): T;
   /** Logarithms of determinants of square matrices, as `torch.logdet`. */
@@ -1759,7 +1720,7 @@ export interface TensorMethods<T> {
   /** The correlation of rows over columns, as `torch.corrcoef`. */
   corrcoef(): T;
   /** The minimum and the maximum of all elements or along a dimension, as `torch.aminmax`. */
-  aminmax(options?: AminmaxOptions): [min: T, max: T] & { readonly min: T; readonly max: T };
+  aminmax(options?: AminmaxOptions): Results<T, ["min", "max"]>;
   /**
    * The most frequent element along a dimension, the least where several are, and its last index. As
    * `torch.mode`.
@@ -1768,7 +1729,7 @@ export interface TensorMethods<T> {
     dim?: number | ModeOptions,
     keepdim?: boolean | ModeOptions,
     options?: ModeOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  ): Results<T, ["values", "indices"]>;
   /** The number of elements in each of `bins` equal parts of [min, max], as `torch.histc`. */
   histc(
     bins?: number | HistcOptions,
@@ -1786,10 +1747,7 @@ export interface TensorMethods<T> {
    * The number of elements in each bin, and the bins' edges, as `torch.histogram`: `bins` of equal width
    * over a range (by default that of the elements), or between given edges.
    */
-  histogram(
-    bins: Operand<T>,
-    options?: HistogramOptions<T>,
-  ): [hist: T, binEdges: T] & { readonly hist: T; readonly binEdges: T };
+  histogram(bins: Operand<T>, options?: HistogramOptions<T>): Results<T, ["hist", "binEdges"]>;
   /** X with A · X = b for triangular A, and a copy of A, as `torch.triangular_solve`. Computed on the host. */
   triangularSolve(
     A: T,
@@ -1797,7 +1755,7 @@ export interface TensorMethods<T> {
     transpose?: boolean | TriangularSolveOptions,
     unitriangular?: boolean | TriangularSolveOptions,
     options?: TriangularSolveOptions,
-  ): [solution: T, cloned_coefficient: T] & { readonly solution: T; readonly cloned_coefficient: T };
+  ): Results<T, ["solution", "cloned_coefficient"]>;
   /**
    * L with A = L · Lᵀ, or U with A = Uᵀ · U where `upper` is true, as `torch.linalg.cholesky`. Computed on
    * the host.
@@ -1821,7 +1779,7 @@ export interface TensorMethods<T> {
     pivot?: boolean | LuOptions,
     getInfos?: boolean | LuOptions,
     options?: LuOptions,
-  ): [LU: T, pivots: T, infos: T] & { readonly LU: T; readonly pivots: T; readonly infos: T };
+  ): Results<T, ["LU", "pivots", "infos"]>;
   /** X with A · X = self for A decomposed by lu, as `torch.lu_solve`. Computed on the host. */
   luSolve(LUData: T, LUPivots: T): T;
   /**
@@ -1832,13 +1790,13 @@ export interface TensorMethods<T> {
     some?: boolean | SvdOptions,
     computeUv?: boolean | SvdOptions,
     options?: SvdOptions,
-  ): [U: T, S: T, V: T] & { readonly U: T; readonly S: T; readonly V: T };
+  ): Results<T, ["U", "S", "V"]>;
   /** Pseudoinverses, as `torch.pinverse`. Computed on the host. */
   pinverse(rcond?: number | PinverseOptions, options?: PinverseOptions): T;
   /** e to the power of square matrices, as `torch.linalg.matrix_exp`. Computed on the host. */
   matrixExp(): T;
   /** R and the reflections that make Q, as `torch.geqrf`. Computed on the host. */
-  geqrf(): [a: T, tau: T] & { readonly a: T; readonly tau: T };
+  geqrf(): Results<T, ["a", "tau"]>;
   /**
    * The product of Householder reflections, Q, or its transpose, times `other`, or from its right where
    * `left` is false, as `torch.ormqr`. Computed on the host in part.
@@ -1853,7 +1811,7 @@ export interface TensorMethods<T> {
   /** π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors. */
   angle(): T;
   /** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */
-  frexp(): [mantissa: T, exponent: T] & { readonly mantissa: T; readonly exponent: T };
+  frexp(): Results<T, ["mantissa", "exponent"]>;
   /** The next float after self towards other, as `torch.nextafter`. */
   nextafter(other: T): T;
   /** The product of an n × k and a k × m matrix, as `torch.mm`. */
