@@ -5,7 +5,7 @@
 import { checkOneOf } from "../lib/base/checked_input.ts";
 import { chooseDefaultDevice } from "../lib/tensor/default_device.ts";
 import { DEVICES } from "./device_names.ts";
-import { initWebGpu } from "./webgpu/device.ts";
+import * as webgpu from "./webgpu/mod.ts";
 
 /**
  * Prepares a device. "cpu" needs no preparation; "webgpu" acquires its adapter once and fails with advice if there is
@@ -13,7 +13,7 @@ import { initWebGpu } from "./webgpu/device.ts";
  */
 export async function initDevice(name: string): Promise<void> {
   checkOneOf("the device", name, DEVICES);
-  if (name === "webgpu") await initWebGpu();
+  if (name === "webgpu") await webgpu.init();
 }
 
 /** Prepares a device and makes it the default of new tensors. Throws as `initDevice` does. */

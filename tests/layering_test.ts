@@ -76,6 +76,9 @@ interface Edge {
   readonly to: string;
 }
 
+/** The imports of each file that load another one with it: neither of types alone nor dynamic. */
+const loading = new Map<string, string[]>();
+
 /** The part of `deno info --json` that is used here. */
 interface InfoOutput {
   readonly modules: readonly {
@@ -83,13 +86,14 @@ interface InfoOutput {
     readonly error?: string;
     readonly dependencies?: readonly {
       readonly specifier: string;
+      readonly isDynamic?: boolean;
       readonly code?: { readonly specifier?: string };
       readonly type?: { readonly specifier?: string };
     }[];
   }[];
 }
 
-/** All imports between files of the repository. */
+/** All imports between files of the repository; fills `loading`. */
 async function edges(): Promise<Edge[]> {
   const files = filesBelow(ROOT).filter((file) => isRoom(roomOf(file)));
   const entry = await Deno.makeTempFile({ suffix: ".ts" });
@@ -107,10 +111,14 @@ async function edges(): Promise<Edge[]> {
     for (const module of info.modules) {
       if (!module.specifier.startsWith(ROOT.href)) continue;
       const from = module.specifier.slice(ROOT.href.length);
-      const targets = new Set<string>();
-      for (const { specifier, code, type } of module.dependencies ?? []) {
+      const targets = new Set<string>(), loaded: string[] = [];
+      loading.set(from, loaded);
+      for (const { specifier, isDynamic, code, type } of module.dependencies ?? []) {
         // Adapters for packages count as the packages.
         if (specifier.startsWith("@std/")) continue;
+        if (!isDynamic && code?.specifier?.startsWith(ROOT.href)) {
+          loaded.push(code.specifier.slice(ROOT.href.length));
+        }
         for (const target of [code?.specifier, type?.specifier]) {
           if (target?.startsWith(ROOT.href)) targets.add(target.slice(ROOT.href.length));
         }
@@ -159,6 +167,16 @@ Deno.test("rooms import only what stands before them", () => {
 
 Deno.test("files import each other without cycles", () => {
   assertEquals(cycles(ALL), []);
+});
+
+Deno.test("programs that use the CPU alone load neither the GPU device nor what makes packages", () => {
+  const loads = new Set(["mod.ts"]);
+  for (const file of loads) loading.get(file)?.forEach((to) => loads.add(to));
+  assertEquals(loads.has("backends/cpu/device.ts"), true);
+  const asked = [...loads].filter((file) =>
+    file.startsWith("backends/webgpu/") || file === "packaging/package_bytes.ts"
+  );
+  assertEquals(asked, ["backends/webgpu/mod.ts"]);
 });
 
 Deno.test("the import graph was read, and the two checks see what is wrong", () => {

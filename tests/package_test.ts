@@ -24,7 +24,7 @@ import {
   tensor,
   zeros,
 } from "../mod.ts";
-import { packageBytes } from "../packaging/mod.ts";
+import { packageBytes } from "../packaging/package_bytes.ts";
 import { SKIP_BROWSER, withPage } from "./support/browser.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { runProgram, withFolder } from "./support/process.ts";

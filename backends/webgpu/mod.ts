@@ -1,9 +1,10 @@
-/** The public namespace `webgpu`. */
-import { type AdapterDescription, initWebGpu } from "./device.ts";
+/** The public namespace `webgpu`. The device is loaded where a program asks for it: few do. */
+import type { AdapterDescription } from "./device.ts";
 
 export type { AdapterDescription } from "./device.ts";
 
 /** Acquires the adapter once; `device: "webgpu"` works from then on. Throws with advice if there is none. */
-export function init(): Promise<AdapterDescription> {
-  return initWebGpu();
+export async function init(): Promise<AdapterDescription> {
+  const { initWebGpu } = await import("./device.ts");
+  return await initWebGpu();
 }
