@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { environmentVariable } from "./lib/base/permissions.ts";
 import "./preload.ts";
 import "./lib/tensor/install.ts";
 import "./backends/cpu/device.ts";
@@ -220,5 +221,5 @@ export async function init(options: { device?: string } = {}): Promise<void> {
 loadInWorkers({ module: import.meta.url });
 
 // The default device must work before the first statement of any module that imports this one
-const device = Deno.env.get("DYN_DEVICE");
+const device = environmentVariable("DYN_DEVICE");
 if (device) await useDevice(device);

@@ -79,7 +79,7 @@ async function compiler(): Promise<Finding[]> {
         state: "warning",
         subject: "Compiler",
         text: `${status.reason}: WebAssembly is used instead`,
-        remedy: "Install a C++ compiler (Debian: apt-get install g++) or set DYN_CXX to one",
+        remedy: `${status.remedy[0]?.toUpperCase()}${status.remedy.slice(1)}`,
       }];
     case "unusable":
       return [{

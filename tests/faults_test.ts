@@ -2,7 +2,7 @@
  * Failures of the environment: compilers that are killed, hang, write nothing or nonsense, full disks, graphs on which
  * dyn fails. Programs continue with the right results, and failures are reported and counted.
  */
-import { assert, assertEquals, assertMatch, assertThrows, fail } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows, fail } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compileToWasm } from "../backends/wasm/program.ts";
@@ -138,13 +138,35 @@ console.log(f(ones([2])).tolist(), g(ones([2])).tolist(), compiler.status(g).fal
         broken.stderr,
         /found an error of the compiler itself \(exit code 4\):\n\[fallback\] internal compiler error: told/,
       );
-      assert(!broken.stderr.includes("found no C++ compiler"), broken.stderr);
+      assert(!broken.stderr.includes("Expected a C++ compiler"), broken.stderr);
       const elsewhere = await run({ TMPDIR: join(folder, "nowhere") });
       assertEquals(elsewhere, { code: 0, stdout: "[ 2, 2 ] [ 3, 3 ] 0\n", stderr: "" });
       const none = await run({ DYN_CXX: join(folder, "none") });
-      assertMatch(none.stderr, /^dyn: found no C\+\+ compiler, so graphs run as WebAssembly SIMD/);
+      assertMatch(none.stderr, /^dyn: graphs run as WebAssembly SIMD, .*Expected a C\+\+ compiler/);
     }),
 });
+
+Deno.test("a program runs with whatever permissions it has, and is told what more of them would bring", () =>
+  withFolder(async (folder) => {
+    const script = join(folder, "a.ts"), mod = JSON.stringify(import.meta.resolve("../mod.ts"));
+    await Deno.writeTextFile(
+      script,
+      `import { compile, compiler, config, ones } from ${mod};
+config.inductor.tier = "wait";
+const f = compile((x) => x.add(1));
+console.log(f(ones([2])).tolist(), compiler.status(f).graphs);`,
+    );
+    const run = (...flags: readonly string[]) =>
+      runProgram(Deno.execPath(), ["run", "--no-prompt", ...flags, "--no-check", "--config", CONFIG, script]);
+    const [none, sys] = await Promise.all([run(), run("--allow-sys")]);
+    assertEquals(none.stdout, "[ 2, 2 ] 0\n", none.stderr);
+    assertStringIncludes(none.stderr, "run with -A or --allow-sys");
+    assertEquals(sys.stdout, "[ 2, 2 ] 1\n", sys.stderr);
+    assertMatch(
+      sys.stderr,
+      /^dyn: .*found --allow-env, --allow-read, .*--allow-ffi not given; run deno with/,
+    );
+  }));
 
 /** Runs `body` on a CPU whose compiler of graphs fails, and collects what is said. */
 function withFailingGraphs(body: () => void): string[] {

@@ -3,12 +3,13 @@
  * nobody but the user can write the folder; a file in it is complete or absent: files are written under another name
  * and renamed.
  */
+import { environmentVariable, isGranted } from "../../lib/base/permissions.ts";
 import { uniqueSuffix } from "../../lib/base/whole_file.ts";
 import { folderFault } from "./trust.ts";
 
 let directory: string | undefined;
 
-const env = (name: string): string | undefined => Deno.env.get(name) || undefined;
+const env = (name: string): string | undefined => environmentVariable(name) || undefined;
 
 /** Candidates for the cache folder, the best first. */
 function candidates(): string[] {
@@ -24,6 +25,9 @@ function candidates(): string[] {
 /** Folders for temporary files: TMPDIR, or the usual places if that does not exist. */
 const temporaryPlaces = (): string[] => [env("TMPDIR"), "/tmp", "/var/tmp"].flatMap((place) => place ?? []);
 
+/** The folder that is tried first for compiled code. */
+export const preferredDirectory = (): string => candidates()[0] ?? temporaryPlaces()[0] ?? "/tmp";
+
 /** The same folders, for all processes of this user. */
 function temporaryCandidates(): string[] {
   if (Deno.build.os === "windows") return [];
@@ -34,7 +38,10 @@ function temporaryCandidates(): string[] {
 export function cacheDirectory(): string {
   if (directory !== undefined) return directory;
   const asked = candidates();
-  for (const base of [...asked, ...temporaryCandidates()]) {
+  // A process that may not know its own user cannot tell whether it should trust a folder
+  const shared = isGranted({ name: "sys", kind: "uid" }) ? [...asked, ...temporaryCandidates()] : [];
+  for (const base of shared) {
+    if (!isGranted({ name: "write", path: base })) continue;
     const path = `${base}/cpu`;
     let fault: string | undefined;
     try {
@@ -71,15 +78,18 @@ export function processDirectory(): string {
   return made;
 }
 
+/** Throws NotCapable if no folder may be written. */
 function makeTemporary(): string {
   const options = { prefix: "dyn-process-" };
   for (const dir of temporaryPlaces()) {
+    if (!isGranted({ name: "write", path: dir })) continue;
     try {
       return Deno.makeTempDirSync({ ...options, dir });
     } catch {
       continue;
     }
   }
+  if (!isGranted({ name: "write" })) throw new Deno.errors.NotCapable("Requires write access to a folder");
   return Deno.makeTempDirSync(options);
 }
 

@@ -2,6 +2,7 @@
  * Estimates which blocks of host memory the processor's caches still hold, so that kernels write the others past the
  * caches. Invariant: no result depends on it.
  */
+import { isGranted } from "../../lib/base/permissions.ts";
 import type { HostBlock } from "./host_memory.ts";
 
 /** Bytes of the last-level cache if the system does not say. */
@@ -23,9 +24,10 @@ const CORE_BYTES = 2 ** 24;
 
 /** Bytes of the cache that all cores share. */
 function lastCacheBytes(): number {
-  if (Deno.build.os !== "linux") return USUAL_BYTES;
+  const path = "/sys/devices/system/cpu/cpu0/cache/index3/size";
+  if (Deno.build.os !== "linux" || !isGranted({ name: "read", path })) return USUAL_BYTES;
   try {
-    const text = Deno.readTextFileSync("/sys/devices/system/cpu/cpu0/cache/index3/size");
+    const text = Deno.readTextFileSync(path);
     const [, kibi] = /^(\d+)K$/.exec(text.trim()) ?? [];
     return kibi === undefined ? USUAL_BYTES : Number(kibi) * 2 ** 10;
   } catch {

@@ -6,6 +6,7 @@
  * huge pages, and more than a memory-bound kernel.
  */
 import { ownWeakSet } from "../../lib/base/collections.ts";
+import { isGranted } from "../../lib/base/permissions.ts";
 
 /** Buffers of at least this size contain whole huge pages. */
 const HUGE_PAGE = 2 ** 21;
@@ -26,6 +27,7 @@ type System = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
 function findSystem(): System | null {
   if (Deno.build.os !== "linux") return null;
   for (const name of ["libc.so.6", "libc.so"]) {
+    if (!isGranted({ name: "ffi", path: name })) continue;
     try {
       return Deno.dlopen(name, SYMBOLS).symbols;
     } catch {

@@ -1,5 +1,6 @@
 /** The host's memory as a pool of blocks, for each device that computes in it. */
 import type { DeviceName } from "../../lib/loops/device.ts";
+import { isGranted } from "../../lib/base/permissions.ts";
 import { BlockPool } from "../memory/block_pool.ts";
 import { sizeClass } from "../memory/size_class.ts";
 import { HostBlock, HostMemory } from "./host_memory.ts";
@@ -34,7 +35,9 @@ export interface HostBuffers {
 /** A pool of host memory with arbitrary content. */
 export class MemoryPool extends BlockPool<HostBlock, HostMemory> {
   constructor(device: DeviceName, buffers: HostBuffers = { make: makeBlock, discard: discardBlocks }) {
-    const { total, swapTotal } = Deno.systemMemoryInfo();
+    const { total, swapTotal } = isGranted({ name: "sys", kind: "systemMemoryInfo" })
+      ? Deno.systemMemoryInfo()
+      : { total: Infinity, swapTotal: 0 };
     super({
       device,
       sizeFor: sizeClass,

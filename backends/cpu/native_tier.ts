@@ -84,7 +84,7 @@ function compileWithout(status: AbsentCompiler, program: Program): CompiledProgr
 
 /** Reports why graphs run without native code. */
 function sayAbsent(status: AbsentCompiler): void {
-  if (status.kind === "missing") return notice();
+  if (status.kind === "missing") return notice(status);
   reportFallback(status.fault, `graphs run ${INSTEAD}. ${status.reason}`, {
     silent: status === saidStatus,
   });
@@ -161,12 +161,9 @@ function explain(thrown: unknown, what: string): void {
 
 let noticed = false;
 
-/** Reports once what a compiler would improve. */
-function notice(): void {
+/** Reports once what C++ kernels need, which use wider vectors. */
+function notice({ reason, remedy }: Extract<ToolchainStatus, { readonly kind: "missing" }>): void {
   if (noticed) return;
   noticed = true;
-  console.warn(
-    "dyn: found no C++ compiler, so graphs run as WebAssembly SIMD; with one (Debian: apt-get " +
-      "install g++, or DYN_CXX) they use wider vectors",
-  );
+  console.warn(`dyn: graphs run as WebAssembly SIMD, more slowly than as C++. ${reason}; ${remedy}`);
 }

@@ -6,8 +6,9 @@
  */
 import { config } from "../../lib/base/config.ts";
 import { InternalError, messageOf } from "../../lib/base/errors.ts";
+import { environmentVariable, isGranted } from "../../lib/base/permissions.ts";
 import { getNumThreads } from "../../lib/base/threads.ts";
-import { cacheDirectory, readText, removeIfThere } from "./cache_directory.ts";
+import { cacheDirectory, preferredDirectory, readText, removeIfThere } from "./cache_directory.ts";
 import { failureOf, type FaultKind, folderFailure, ToolchainError } from "./compiler_faults.ts";
 import {
   type BackgroundRun,
@@ -52,7 +53,7 @@ export interface Toolchain {
 /** The status that `doctor` shows. */
 export type ToolchainStatus =
   | { readonly kind: "ready"; readonly toolchain: Toolchain; readonly cacheDirectory: string }
-  | { readonly kind: "missing"; readonly reason: string }
+  | { readonly kind: "missing"; readonly reason: string; readonly remedy: string }
   /** It exists, but fails its first trial. */
   | { readonly kind: "unusable"; readonly reason: string; readonly fault: FaultKind };
 
@@ -108,7 +109,9 @@ function locate(name: string): string | undefined {
 }
 
 function findFile(name: string): string | undefined {
-  const folders = name.includes("/") ? [""] : (Deno.env.get("PATH") ?? "").split(":").map((f) => `${f}/`);
+  const folders = name.includes("/")
+    ? [""]
+    : (environmentVariable("PATH") ?? "").split(":").map((f) => `${f}/`);
   for (const folder of folders) {
     try {
       const path = Deno.realPathSync(folder + name);
@@ -346,9 +349,28 @@ function answersFor(compiler: string, ask: Asker): { answers: Answers; key: stri
   return { answers, key };
 }
 
+/** The flags of permissions that are not granted and without which a compiler cannot be found, run or its code loaded. */
+function deniedFlags(): string[] {
+  const path = preferredDirectory();
+  const needed: readonly Deno.PermissionDescriptor[] = [
+    { name: "env", variable: "PATH" },
+    { name: "sys", kind: "uid" },
+    { name: "read", path },
+    { name: "write", path },
+    { name: "run", command: "sh" },
+    { name: "ffi", path },
+  ];
+  return needed.filter((each) => !isGranted(each)).map(({ name }) => `--allow-${name}`);
+}
+
 /** Looks for a compiler; undefined while the answers of one are pending. */
 function find(ask: Asker): ToolchainStatus | undefined {
-  const chosen = Deno.env.get("DYN_CXX");
+  const denied = deniedFlags();
+  if (denied.length > 0) {
+    const reason = `Expected permission to use a C++ compiler but found ${denied.join(", ")} not given`;
+    return { kind: "missing", reason, remedy: "run deno with these flags, or with -A" };
+  }
+  const chosen = environmentVariable("DYN_CXX");
   const candidates = chosen ? [chosen] : CANDIDATES;
   const failures: ToolchainError[] = [];
   // Two names of the same compiler are one candidate
@@ -378,7 +400,11 @@ function find(ask: Asker): ToolchainStatus | undefined {
   const [first] = failures;
   if (first) return { kind: "unusable", reason: failures.map(messageOf).join("\n"), fault: first.fault };
   const reason = `Expected a C++ compiler (${candidates.join(", ")}) on the PATH but found none`;
-  return { kind: "missing", reason };
+  return {
+    kind: "missing",
+    reason,
+    remedy: "install one (Debian: apt-get install g++) or set DYN_CXX to one",
+  };
 }
 
 /** Number of trials of a compiler that fails at once, since the fault may be temporary. */
@@ -428,7 +454,7 @@ export function requireToolchain(): Toolchain {
     case "ready":
       return found.toolchain;
     case "missing":
-      throw new ToolchainError(`${found.reason}; install g++ or set DYN_CXX to a C++ compiler`, "missing");
+      throw new ToolchainError(`${found.reason}; ${found.remedy}`, "missing");
     case "unusable":
       throw new ToolchainError(found.reason, found.fault);
     default:

@@ -3,6 +3,7 @@
  * ("cpu=8GiB,webgpu=2GiB").
  */
 import { DynError } from "../../lib/base/errors.ts";
+import { environmentVariable } from "../../lib/base/permissions.ts";
 import type { DeviceName } from "../../lib/loops/device.ts";
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -16,7 +17,7 @@ const UNITS: Readonly<Record<string, number>> = {
 /** The limit of a device; undefined if none is set. Throws DynError for text that it cannot parse. */
 export function memoryLimit(
   device: DeviceName,
-  text: string = Deno.env.get("DYN_MEMORY_LIMIT") ?? "",
+  text: string = environmentVariable("DYN_MEMORY_LIMIT") ?? "",
 ): number | undefined {
   let limit: number | undefined;
   for (const part of text.split(",").filter((each) => each.trim() !== "")) {

@@ -2,6 +2,7 @@
  * The compiled shim of MPI, built with MPICC or `mpicc` on the PATH, which print how programs are built against their
  * MPI. Invariant: the library is rebuilt when another mpi.h is installed.
  */
+import { environmentVariable } from "../../lib/base/permissions.ts";
 import { DistributedError } from "../../lib/distributed/errors.ts";
 import { openLibrary } from "../cpu/ffi.ts";
 import { headerIdentity } from "../cpu/headers.ts";
@@ -41,7 +42,7 @@ export type Shim = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
 
 /** Compiler options printed by `mpicc -show`, which both Open MPI and MPICH support. Null if there is no mpicc. */
 function mpiOptions(): readonly string[] | null {
-  const compiler = Deno.env.get("MPICC") || "mpicc";
+  const compiler = environmentVariable("MPICC") || "mpicc";
   let text: string;
   try {
     const { success, stdout } = new Deno.Command(compiler, { args: ["-show"], stderr: "null" }).outputSync();

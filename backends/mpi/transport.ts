@@ -5,6 +5,7 @@
 import { fingerprintText } from "../../lib/base/fingerprint.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import type { DType } from "../../lib/base/dtype.ts";
+import { environmentVariable } from "../../lib/base/permissions.ts";
 import { DistributedError } from "../../lib/distributed/errors.ts";
 import {
   type CallKind,
@@ -263,7 +264,9 @@ const COUNTS = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
 
 /** Throws DistributedError if the library does not see the other processes, because it is not the launcher's. */
 function checkCount(size: number): void {
-  const told = Number(COUNTS.map((name) => Deno.env.get(name)).find((each) => each !== undefined) ?? size);
+  const told = Number(
+    COUNTS.map((name) => environmentVariable(name)).find((each) => each !== undefined) ?? size,
+  );
   if (size !== 1 || !(told > 1)) return;
   throw new DistributedError(
     `Expected ${told} processes, as the launcher has started, but found 1: it belongs to another MPI than the ` +

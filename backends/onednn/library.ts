@@ -3,6 +3,7 @@
  * library is rebuilt when another oneDNN is installed.
  */
 import { DynError } from "../../lib/base/errors.ts";
+import { environmentVariable } from "../../lib/base/permissions.ts";
 import { openLibrary } from "../cpu/ffi.ts";
 import { headerIdentity } from "../cpu/headers.ts";
 import { buildLibraries, type Source } from "../cpu/object_cache.ts";
@@ -36,7 +37,7 @@ let found: Source | string | undefined;
 /** The shim's source, or the reason why it cannot be built. */
 function source(): Source | string {
   if (found !== undefined) return found;
-  const compiler = toolchainStatus(), root = Deno.env.get("DNNLROOT") || undefined;
+  const compiler = toolchainStatus(), root = environmentVariable("DNNLROOT") || undefined;
   const header = headerIdentity(root ? [`${root}/include`] : [], "oneapi/dnnl/dnnl.h");
   if (compiler.kind !== "ready") found = compiler.reason;
   else if (header === null) found = "Expected oneDNN's header oneapi/dnnl/dnnl.h but found none";

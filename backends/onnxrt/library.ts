@@ -5,6 +5,7 @@
 import process from "node:process";
 import { dirname, join } from "node:path";
 import { DynError, messageOf } from "../../lib/base/errors.ts";
+import { environmentVariable } from "../../lib/base/permissions.ts";
 
 /** The version of the package with which the backend was tested. */
 const PACKAGE = "npm:onnxruntime-node@1.30.0";
@@ -51,7 +52,7 @@ function namesIn(folder: string): string[] {
 
 /** Folders that may be the package, the best candidate first. */
 function* candidates(): Generator<string> {
-  const named = Deno.env.get("ONNXRUNTIME_NODE");
+  const named = environmentVariable("ONNXRUNTIME_NODE");
   if (named) return yield named;
   for (let folder = Deno.cwd(), last = ""; folder !== last; last = folder, folder = dirname(folder)) {
     yield join(folder, "node_modules", "onnxruntime-node");

@@ -7,6 +7,7 @@
  * run, the same count means the same place.
  */
 import { DynError, messageOf } from "./errors.ts";
+import { environmentVariable } from "./permissions.ts";
 
 /** The parts, each with what one application of it is. */
 export const BISECT_PARTS = {
@@ -112,4 +113,4 @@ function parsePlan(text: string): BisectPlan {
 }
 
 /** The switches of this process. */
-export const bisection: Bisection = new Bisection(Deno.env.get("DYN_BISECT"));
+export const bisection: Bisection = new Bisection(environmentVariable("DYN_BISECT"));

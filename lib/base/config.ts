@@ -6,6 +6,7 @@
  */
 import { checkFunction, checkOneOf, refuseChoice, refuseValue } from "./checked_input.ts";
 import { DynError, showOwnFramesWhen } from "./errors.ts";
+import { environmentVariable } from "./permissions.ts";
 import { scoped } from "./scoped.ts";
 import { showAsText } from "./shown.ts";
 
@@ -81,7 +82,7 @@ function kindOf(value: unknown): string {
 /** The files of a debug folder, `config.inductor.trace`. */
 export class TraceConfig extends Settings {
   /** Write a debug folder for every compiled graph. */
-  enabled: boolean = !["", "0"].includes(Deno.env.get("DYN_COMPILE_DEBUG") ?? "");
+  enabled: boolean = !["", "0"].includes(environmentVariable("DYN_COMPILE_DEBUG") ?? "");
   /** The captured, joint, forward and backward graphs as programs; guards, breaks and the modified function. */
   fxGraph = true;
   /** The graph after decomposition and pattern rewriting. */
@@ -118,7 +119,7 @@ const CHOICES: ReadonlyMap<string, readonly string[]> = new Map<string, readonly
 const SHARES: ReadonlySet<string> = new Set(["shadow", "activationMemoryBudget"]);
 
 /** Returns whether the environment makes fallbacks errors. */
-const errorsOnFallback = (): boolean => Deno.env.get("DYN_ERROR_ON_FALLBACK") === "1";
+const errorsOnFallback = (): boolean => environmentVariable("DYN_ERROR_ON_FALLBACK") === "1";
 
 /**
  * Returns the tier that the environment names; if fallbacks are errors, calls wait for the compiler. Throws DynError
@@ -166,7 +167,7 @@ export class InductorConfig extends Settings {
    * before the first call, as does "background" under `useDeterministicAlgorithms(true)`; "wasm" does without the
    * compiler. DYN_TIER.
    */
-  tier: Tier = tierOf(Deno.env.get("DYN_TIER"));
+  tier: Tier = tierOf(environmentVariable("DYN_TIER"));
   /** Keep kernels on disk between processes. */
   kernelCache = true;
   /**
@@ -211,7 +212,7 @@ export class Config extends Settings {
   /** Throw `FailOnRecompileLimitHit` (GB0033) where one of these limits is reached, as `fullgraph` does. */
   failOnRecompileLimitHit = false;
   /** Show all frames in errors of compilation, with dyn's own after the user's. */
-  verbose: boolean = Deno.env.get("DYN_VERBOSE") === "1";
+  verbose: boolean = environmentVariable("DYN_VERBOSE") === "1";
   /** Run the original function when compiling it fails. */
   suppressErrors = false;
   /** Throw where a compiled function would be compiled again. */
@@ -223,24 +224,24 @@ export class Config extends Settings {
    * `L["x"]` for all dimensions of a tensor (or a number), `L["x"]:1` for one; or regular expressions anchored at the
    * beginning, `L\\["x.*`. DYN_DYNAMIC_SOURCES.
    */
-  dynamicSources: string = Deno.env.get("DYN_DYNAMIC_SOURCES") ?? "";
+  dynamicSources: string = environmentVariable("DYN_DYNAMIC_SOURCES") ?? "";
   /**
    * Sources that stay constant however often they change, unless `markDynamic` says otherwise; DYN_STATIC_SOURCES.
    */
-  staticSources: string = Deno.env.get("DYN_STATIC_SOURCES") ?? "";
+  staticSources: string = environmentVariable("DYN_STATIC_SOURCES") ?? "";
   /** Dimensions of tensors of which nothing is known, as `markUnbacked` makes them; DYN_UNBACKED_SOURCES. */
-  unbackedSources: string = Deno.env.get("DYN_UNBACKED_SOURCES") ?? "";
+  unbackedSources: string = environmentVariable("DYN_UNBACKED_SOURCES") ?? "";
   /** Sizes and integers that become symbols wherever they are met, `1111,2222`; DYN_DYNAMIC_VALUES. */
-  dynamicValues: string = Deno.env.get("DYN_DYNAMIC_VALUES") ?? "";
+  dynamicValues: string = environmentVariable("DYN_DYNAMIC_VALUES") ?? "";
   /**
    * Names the job that this process belongs to; DYN_JOB_ID. Which sizes and numbers change is then kept beside compiled
    * code, and processes of the same job make symbols of them at once. Empty: nothing is kept.
    */
-  jobId: string = Deno.env.get("DYN_JOB_ID") ?? "";
+  jobId: string = environmentVariable("DYN_JOB_ID") ?? "";
   /** Another job whose decisions are read, too; DYN_PGO_READ. */
-  pgoReadKey: string = Deno.env.get("DYN_PGO_READ") ?? "";
+  pgoReadKey: string = environmentVariable("DYN_PGO_READ") ?? "";
   /** Another job for which decisions are kept, too; DYN_PGO_WRITE. */
-  pgoWriteKey: string = Deno.env.get("DYN_PGO_WRITE") ?? "";
+  pgoWriteKey: string = environmentVariable("DYN_PGO_WRITE") ?? "";
   /** Keep `item()` in the graph, as an unknown number, instead of breaking it. */
   captureScalarOutputs = false;
   /** Keep operations whose result sizes depend on elements (nonzero, masks, unique) in the graph. */
@@ -249,7 +250,7 @@ export class Config extends Settings {
    * Keep what captured graphs were compiled to on disk, so that later processes neither differentiate nor lower them,
    * and the texts of compiled functions' modules; DYN_GRAPH_CACHE=0 switches that off.
    */
-  graphCache: boolean = Deno.env.get("DYN_GRAPH_CACHE") !== "0";
+  graphCache: boolean = environmentVariable("DYN_GRAPH_CACHE") !== "0";
   /**
    * The share, from 0 to 1, that backward passes may keep of what a forward graph would save for them besides its inputs
    * and results; the rest is computed again, the cheapest by byte first. 0 keeps inputs alone, as a checkpoint does.
@@ -260,14 +261,14 @@ export class Config extends Settings {
    * graph; DYN_COMPILED_AUTOGRAD. Passes that are to be differentiated themselves (`createGraph`), under another dispatch
    * mode or while anomalies are looked for run plainly: `counters` of the group `compiled_autograd_plain` say how many.
    */
-  compiledAutograd: boolean = Deno.env.get("DYN_COMPILED_AUTOGRAD") === "1";
+  compiledAutograd: boolean = environmentVariable("DYN_COMPILED_AUTOGRAD") === "1";
   /** Compile only functions of this name; empty means all. */
-  debugFunction: string = Deno.env.get("DYN_DEBUG_FUNCTION") ?? "";
+  debugFunction: string = environmentVariable("DYN_DEBUG_FUNCTION") ?? "";
   /**
    * Write an execution record, a program that makes the call alone, where a call of a compiled function throws.
    * Arguments and captured variables are copied at each call; DYN_REPLAY_RECORD.
    */
-  replayRecordEnabled: boolean = Deno.env.get("DYN_REPLAY_RECORD") === "1";
+  replayRecordEnabled: boolean = environmentVariable("DYN_REPLAY_RECORD") === "1";
   /** Functions whose calls may be delayed until after the graph, such as `console.log`. */
   reorderableLoggingFunctions: Set<unknown> = new Set();
   /** Functions whose calls compiled code leaves out, such as `console.debug`; their arguments are not looked at. */
@@ -278,16 +279,16 @@ export class Config extends Settings {
    * The share of calls of each compiled graph that run op by op as well, to be compared; DYN_SHADOW. A graph that
    * gives something else is reported and runs op by op from then on.
    */
-  shadow: number = Number(Deno.env.get("DYN_SHADOW") || 0);
+  shadow: number = Number(environmentVariable("DYN_SHADOW") || 0);
   /**
    * The graphs for which repros are written: captured ones ("dynamo"), functional ones ("aot"), none ("");
    * DYN_REPRO_AFTER.
    */
-  reproAfter: string = Deno.env.get("DYN_REPRO_AFTER") ?? "";
+  reproAfter: string = environmentVariable("DYN_REPRO_AFTER") ?? "";
   /** When and how small; DYN_REPRO_LEVEL. 1: on errors. 2: on errors, minified. 3: always. 4: on wrong answers, minified. */
-  reproLevel: number = Number(Deno.env.get("DYN_REPRO_LEVEL") || 2);
+  reproLevel: number = Number(environmentVariable("DYN_REPRO_LEVEL") || 2);
   /** The folder of repros, which has a subfolder for each; DYN_REPRO_DIR. */
-  reproDir: string = Deno.env.get("DYN_REPRO_DIR") || "dyn_repros";
+  reproDir: string = environmentVariable("DYN_REPRO_DIR") || "dyn_repros";
   /** The code generator's settings. */
   readonly inductor: InductorConfig = checked(new InductorConfig(), "inductor.");
 

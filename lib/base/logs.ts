@@ -6,6 +6,7 @@
  * text passed as a function is built only if somebody will read it.
  */
 import { refuseChoice } from "./checked_input.ts";
+import { environmentVariable } from "./permissions.ts";
 import { scoped } from "./scoped.ts";
 import { type ArtifactRecord, recording } from "./recording.ts";
 
@@ -124,7 +125,7 @@ const announced = new Set<string>();
 
 /** The environment is read at the first use, so that an invalid `DYN_LOGS` fails in a call and not in an import. */
 function levelOf(artifact: Artifact): LogLevel | undefined {
-  levels ??= parseLogs(Deno.env.get("DYN_LOGS") ?? "");
+  levels ??= parseLogs(environmentVariable("DYN_LOGS") ?? "");
   return levels.get(artifact);
 }
 

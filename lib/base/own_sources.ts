@@ -6,6 +6,7 @@
 import { fileURLToPath } from "node:url";
 import { isOwnModule, OWN_ROOT } from "./errors.ts";
 import { fingerprintText } from "./fingerprint.ts";
+import { isGranted } from "./permissions.ts";
 import { travels } from "./travelling.ts";
 
 /** The folders whose code determines the result of a compilation. */
@@ -58,6 +59,7 @@ function sourcesAt(root: string): string | null {
   try {
     if (Deno.build.standalone) return stated(Deno.execPath()).line;
     const path = fileURLToPath(root);
+    if (!isGranted({ name: "read", path })) return null;
     if (!root.endsWith("/")) return stated(path).line;
     const files = ROOMS.flatMap((room) => filesBelow(`${path}${room}`)),
       lines = files.map(({ line }) => line);

@@ -4,10 +4,11 @@
  */
 import { checkInteger } from "./checked_numbers.ts";
 import { config } from "./config.ts";
+import { environmentVariable } from "./permissions.ts";
 
 /** Returns the number in `DYN_NUM_THREADS`, or null. */
 export function threadsAsked(): number | null {
-  const asked = Number(Deno.env.get("DYN_NUM_THREADS") ?? "");
+  const asked = Number(environmentVariable("DYN_NUM_THREADS") ?? "");
   return Number.isInteger(asked) && asked > 0 ? asked : null;
 }
 

@@ -7,10 +7,11 @@
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { OWN_ROOT } from "./errors.ts";
+import { environmentVariable } from "./permissions.ts";
 
 /** Returns whether the dyn of a folder is next to its cache, as in standalone executables: they move together. */
 export function travels(path: string): boolean {
-  return Deno.env.get("DYN_CACHE_DIR") === join(path, "../cache");
+  return environmentVariable("DYN_CACHE_DIR") === join(path, "../cache");
 }
 
 /** A folder as the prefix of URLs and of paths. */

@@ -7,6 +7,7 @@
 import { join } from "node:path";
 import { config, type TraceConfig } from "../base/config.ts";
 import { DynError, messageOf } from "../base/errors.ts";
+import { environmentVariable } from "../base/permissions.ts";
 import type { ArtifactRecord, CompileRecord, PhaseRecord, Recorder } from "../base/recording.ts";
 
 /** A file of the folder: its name and the setting that enables it. */
@@ -59,7 +60,7 @@ function createRun(root: string): string {
 
 /** Returns the root of debug folders: `DYN_COMPILE_DEBUG`, unless its value only switches them on. */
 export function debugRoot(): string {
-  const asked = Deno.env.get("DYN_COMPILE_DEBUG") ?? "";
+  const asked = environmentVariable("DYN_COMPILE_DEBUG") ?? "";
   return asked === "" || asked === "1" || asked === "0" ? "dyn_compile_debug" : asked;
 }
 

@@ -3,6 +3,7 @@
  * notebooks. `DYN_TRACE` is read when this module loads, `config.inductor.trace` at each compilation. Invariant:
  * nothing is written before something is compiled.
  */
+import { environmentVariable } from "../base/permissions.ts";
 import { recording } from "../base/recording.ts";
 import { setCallRecorder } from "../dynamo/call_recorder.ts";
 import { registerBackend } from "../graph/backends.ts";
@@ -17,7 +18,7 @@ import { shadowed } from "./shadow.ts";
 import { traceRecorder } from "./trace.ts";
 import { traceRuns } from "./trace_runtime.ts";
 
-const folder = Deno.env.get("DYN_TRACE");
+const folder = environmentVariable("DYN_TRACE");
 if (folder) {
   const recorder = traceRecorder(folder);
   recording.add(recorder);

@@ -10,6 +10,7 @@ import {
   refuseValue,
 } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
+import { environmentVariable } from "../base/permissions.ts";
 import type { GraphBackend } from "./backend.ts";
 
 /** Options of a registered backend. */
@@ -122,5 +123,5 @@ export function setDefaultBackend(backend: string | GraphBackend | null): void {
 
 /** Returns the backend that `compile` uses by default: the one that was set, DYN_BACKEND, or "inductor". */
 export function getDefaultBackend(): string | GraphBackend {
-  return chosen ?? (Deno.env.get("DYN_BACKEND") || "inductor");
+  return chosen ?? (environmentVariable("DYN_BACKEND") || "inductor");
 }

@@ -2,6 +2,7 @@
  * Writes curves of a training run as event files, like `torch.utils.tensorboard.SummaryWriter`; TensorBoard and `dyn
  * watch` read them. Invariant: a value is in the file after at most a second, and all are when the process ends.
  */
+import { environmentVariable } from "../../base/permissions.ts";
 import { hparamContents, type Hyperparameter } from "./hparams.ts";
 import { checkKind, refuseValue } from "../../base/checked_input.ts";
 import { join } from "node:path";
@@ -74,7 +75,7 @@ export class Writer {
     this.#write(versionEvent(seconds));
     this.flush();
     globalThis.addEventListener("unload", this.#flush);
-    const watched = Deno.env.get("DYN_WATCH");
+    const watched = environmentVariable("DYN_WATCH");
     if (watched) Deno.writeTextFileSync(watched, `${Deno.realPathSync(this.path)}\n`, { append: true });
   }
 

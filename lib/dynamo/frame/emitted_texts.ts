@@ -5,6 +5,7 @@
  */
 import type { SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
+import { environmentVariable, isGranted } from "../../base/permissions.ts";
 import { fileAt } from "./file_state.ts";
 
 /** Modules that the runtime transpiles before it loads them. */
@@ -15,23 +16,17 @@ const METADATA = "\n// denoCacheMetadata=";
 /** The start of the source map after a text, which is not part of V8's text. */
 const MAP = "//# sourceMappingURL=data:application/json;base64,";
 
-const isGranted = (permission: Deno.PermissionDescriptor): boolean =>
-  Deno.permissions.querySync(permission).state === "granted";
-
-/** A variable of the environment; never prompts for permission. */
-function variable(name: string): string | undefined {
-  return isGranted({ name: "env", variable: name }) ? Deno.env.get(name) : undefined;
-}
-
 let folder: string | null | undefined;
 
 /** Returns the folder of the runtime's cached texts; null if it is unknown or may not be read. */
 function folderOfTexts(): string | null {
   if (folder === undefined) {
-    const { os, standalone } = Deno.build, named = variable("DENO_DIR"), home = variable("HOME");
+    const { os, standalone } = Deno.build,
+      named = environmentVariable("DENO_DIR"),
+      home = environmentVariable("HOME");
     const caches = os === "darwin"
       ? home && `${home}/Library/Caches`
-      : variable("XDG_CACHE_HOME") || (home && `${home}/.cache`);
+      : environmentVariable("XDG_CACHE_HOME") || (home && `${home}/.cache`);
     const found = named || (caches && `${caches}/deno`);
     const isKnown = os !== "windows" && !standalone && found?.startsWith("/") &&
       isGranted({ name: "read", path: found });

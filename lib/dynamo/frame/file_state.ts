@@ -2,6 +2,7 @@
  * Identifies the files from which modules were loaded. Invariant: a file that may have been written since this process
  * started has no identity: V8 may have read another version.
  */
+import { isGranted } from "../../base/permissions.ts";
 import { travelsWithCache } from "../../base/travelling.ts";
 
 /**
@@ -9,7 +10,7 @@ import { travelsWithCache } from "../../base/travelling.ts";
  * exist.
  */
 export function fileAt(url: string): string | null {
-  if (!url.startsWith("file:")) return null;
+  if (!url.startsWith("file:") || !isGranted({ name: "read", path: new URL(url) })) return null;
   try {
     const { size, mtime } = Deno.statSync(new URL(url)), written = mtime?.getTime() ?? Infinity;
     // A file that is written while modules are loaded may or may not be what was loaded

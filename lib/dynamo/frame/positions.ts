@@ -5,6 +5,7 @@
  */
 import type { SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
+import { isGranted } from "../../base/permissions.ts";
 import type { UserPosition } from "../bytecode/code.ts";
 import { lineColumn } from "../bytecode/parse.ts";
 import { numberField, textField } from "./inspector.ts";
@@ -16,7 +17,7 @@ function linesOf(file: string): readonly string[] | null {
   let lines = fileLines.get(file);
   if (lines === undefined) {
     try {
-      lines = Deno.readTextFileSync(file).split("\n");
+      lines = isGranted({ name: "read", path: file }) ? Deno.readTextFileSync(file).split("\n") : null;
     } catch {
       lines = null;
     }
