@@ -9,6 +9,7 @@ import { isOwn } from "../backends/cpu/trust.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { ownIdentity } from "../lib/base/own_sources.ts";
 import { writeAtomically } from "../lib/base/whole_file.ts";
+import { UsageError } from "./command.ts";
 
 const FIRST = "dyn-cache-1\n", LENGTH = 16;
 
@@ -86,9 +87,19 @@ export async function saveCache(root: string, stores: readonly string[], path: s
   return { files: files.length, bytes: whole.length };
 }
 
+/** Throws `UsageError` if there is no file. */
+function statOf(path: string): Deno.FileInfo {
+  try {
+    return Deno.statSync(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    throw new UsageError(`Expected a saved cache but found ${path}, and there is no such file`);
+  }
+}
+
 /** Loads a saved cache into the stores. Throws DynError if it does not fit, before anything is written. */
 export async function loadCache(root: string, stores: readonly string[], path: string): Promise<Moved> {
-  if (!isOwn(Deno.statSync(path))) {
+  if (!isOwn(statOf(path))) {
     throw new DynError(
       `Expected a file that belongs to this user, who alone can write it, but found ${path}`,
     );

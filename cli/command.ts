@@ -108,10 +108,19 @@ export function takeFlags(args: readonly string[]): TakenFlags {
     const given = parsed[name];
     if (given === undefined) continue;
     if (given === "") throw new UsageError(`Expected --${name} ${value} but found no value`);
-    if (name === "logs") parseLogs(given);
+    if (name === "logs") checkLogs(given);
     Deno.env.set(variable, given);
   }
   return { help: parsed.help, version: parsed.version, watch: parsed.watch, rest: parsed._ };
+}
+
+/** Throws `UsageError` for a list that names unknown artifacts. */
+function checkLogs(list: string): void {
+  try {
+    parseLogs(list);
+  } catch (thrown) {
+    throw thrown instanceof DynError ? new UsageError(thrown.message) : thrown;
+  }
 }
 
 /** Throws `UsageError` if a command has more arguments than it accepts. */

@@ -14,6 +14,7 @@ import { counters } from "./base/logs.ts";
 import { withRuntimeBuiltins } from "./base/own_builtins.ts";
 import { environmentVariable } from "./base/permissions.ts";
 import { showAsText } from "./base/shown.ts";
+import { isPlainObject } from "./base/tree.ts";
 import type { GraphBackend } from "./graph/backend.ts";
 import { backendDeclines, getDefaultBackend, lookupBackend } from "./graph/backends.ts";
 import { interposedBackend } from "./graph/interpose.ts";
@@ -108,11 +109,11 @@ function compileTarget(
   const chosen: CompileOptions = isMethodContext(options) ? {} : checkedOptions(options);
   if (target instanceof Module) return compileModule(target, chosen);
   if (typeof target === "function") return compileFunction(target, chosen);
-  if (typeof target === "object" && target !== null && !Array.isArray(target)) {
+  if (isPlainObject(target)) {
     const decorating = checkedOptions(target);
     return (method: AnyFunction) => compileFunction(method, decorating);
   }
-  throw new DynError(`Expected a function or an nn.Module to compile but found ${String(target)}`);
+  throw new DynError(`Expected a function or an nn.Module to compile but found ${Deno.inspect(target)}`);
 }
 
 const OPTION_TYPES: Readonly<Record<keyof CompileOptions, readonly ValueType[]>> = {

@@ -121,6 +121,7 @@ Deno.test("a wrong command line is explained, with exit code 2", async () => {
       ["cache", "burn"],
       /^error: Expected the action to be one of path, clear, save, load, explain but found burn\n/,
     ],
+    [["cache", "load", "none"], /^error: Expected a saved cache but found none, and there is no such file\n/],
     [["run"], /^error: Expected a script but found nothing\n/],
     [["fuzz", "--for", "soon"], /^error: Expected a time such as 90s, 10m or 1h but found soon\n/],
     [["fuzz", "--tier", "gpu"], /^error: Expected --tier to be one of eager, .*webgpu but found gpu\n/],
@@ -136,8 +137,8 @@ Deno.test("a wrong command line is explained, with exit code 2", async () => {
     assertEquals(code, 2, args.join(" "));
   }
   const { code, stderr } = await inFolder({ "a.ts": "" }, ["--logs", "grph", "a.ts"]);
-  assertMatch(stderr, /^error: Expected a log artifact to be one of all, dynamo, .* but found "grph"\n/);
-  assertEquals(code, 1);
+  assertMatch(stderr, /^error: Expected a log artifact to be one of all, dynamo, .* but found "grph"\nSee/);
+  assertEquals(code, 2);
 });
 
 Deno.test("a script that throws shows the user's frames, and the line", async () => {

@@ -141,6 +141,7 @@ Deno.test("broken safetensors files are errors that say what is wrong", () => {
   const broken: readonly (readonly [Uint8Array, string])[] = [
     [new Uint8Array(3), "found 3 bytes"],
     [fileOf("{").subarray(0, 8), "Expected a header of 1 bytes but found 0"],
+    [new TextEncoder().encode("import torch"), "Expected a safetensors file but found other contents"],
     [fileOf("{oops"), "Expected a JSON header"],
     [fileOf("[]"), "Expected a JSON object"],
     [fileOf(entry("F8_E4M3", "[2]", "[0,4]"), 4), "one of F32"],

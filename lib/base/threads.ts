@@ -2,14 +2,17 @@
  * The number of threads for CPU kernels, like `torch.set_num_threads`: `DYN_NUM_THREADS`, or the program's own
  * choice. Invariant: the program's choice applies to all kernels that run afterwards.
  */
+import { refuseValue } from "./checked_input.ts";
 import { checkInteger } from "./checked_numbers.ts";
 import { config } from "./config.ts";
 import { environmentVariable } from "./permissions.ts";
 
-/** Returns the number in `DYN_NUM_THREADS`, or null. */
+/** Returns the number in `DYN_NUM_THREADS`, or null. Throws DynError unless it is an integer above 0. */
 export function threadsAsked(): number | null {
-  const asked = Number(environmentVariable("DYN_NUM_THREADS") ?? "");
-  return Number.isInteger(asked) && asked > 0 ? asked : null;
+  const asked = environmentVariable("DYN_NUM_THREADS") ?? "";
+  if (asked === "") return null;
+  if (!/^[1-9]\d*$/.test(asked)) refuseValue("DYN_NUM_THREADS to be an integer of at least 1", asked);
+  return Number(asked);
 }
 
 /** Returns the number of threads that C++ kernels may run on. */

@@ -14,6 +14,9 @@ import { fromTypedArray } from "../tensor/creation.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { WIDER_TYPES, type WiderType } from "./wider_types.ts";
 
+/** Bytes of the longest header that the format allows. */
+const LONGEST_HEADER = 100_000_000;
+
 const NAMES: Readonly<Record<RealType, string>> = {
   float32: "F32",
   float64: "F64",
@@ -106,6 +109,9 @@ export function parse(bytes: Uint8Array, options: ReadOptions = {}): Contents {
         "Expected a safetensors file but found one that torch.save has pickled, which would run code when it is " +
           "read; write it by safetensors.torch.save_file",
       );
+    }
+    if (headerLength > LONGEST_HEADER) {
+      throw new DynError("Expected a safetensors file but found other contents");
     }
     throw new DynError(`Expected a header of ${headerLength} bytes but found ${bytes.byteLength - 8}`);
   }

@@ -225,7 +225,9 @@ function flatten(
       throw new DynError(`Expected a list of length ${shape[d]} at dim ${d} but found ${String(data)}`);
     }
     if (!isElement(data)) {
-      throw new DynError(`Expected numbers or bools for a tensor but found ${typeof data}`);
+      throw new DynError(
+        `Expected numbers or bools for a tensor but found ${data === null ? data : typeof data}`,
+      );
     }
     visit(data);
   }

@@ -42,7 +42,7 @@ function fileIn(folder: string, names: readonly string[]): string {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
   }
-  throw new DynError(`Expected ${names.join(" or ")} in ${folder} but found neither`);
+  throw new DynError(`Expected ${names.join(" or ")} in ${folder} but found none`);
 }
 
 /** Reads MNIST, or a dataset in its format, from a folder with its four files: uint8 [N, 28, 28] and int64 [N]. */
