@@ -54,7 +54,10 @@ export function primitive(
     lanes.each(result, args, { four, then: () => void lanes.body.simd(instruction) });
   if (has(COMPARISONS, op)) {
     const instruction = comparison(op, type);
-    return lanes.compared(args, { four, then: () => void lanes.body.simd(instruction) });
+    const made = lanes.compared(args, { four, then: () => void lanes.body.simd(instruction) });
+    return b && isFloat(type) && (op === "lt" || op === "gt")
+      ? { ...made, order: { op, operands: [a, b] } }
+      : made;
   }
   if (has(SIMPLE, op)) {
     return simple(`${shape}${SIMPLE[op]}`);

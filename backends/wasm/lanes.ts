@@ -6,7 +6,16 @@
 import type { ValueType } from "../../lib/base/dtype.ts";
 import type { ScalarOpName } from "../../lib/loops/scalar.ts";
 import type { FunctionBody } from "./function_body.ts";
-import { constantBits, isWide, type LaneValue, partOf, type Parts, vectorsOf } from "./values.ts";
+import {
+  constantBits,
+  isSame,
+  isWide,
+  isZero,
+  type LaneValue,
+  partOf,
+  type Parts,
+  vectorsOf,
+} from "./values.ts";
 
 /** Helper functions on vectors that are not mathematics. Those of "doubles" take a pair of vectors. */
 export type HelperName =
@@ -18,7 +27,7 @@ export type HelperName =
 
 /** The services that a module offers to its functions. */
 export interface Room {
-  /** Whether the engine rounds a·b + c once. */
+  /** Whether the engine has relaxed instructions, and rounds a·b + c once. */
   readonly fuses: boolean;
   /** The number of a helper. */
   helper(name: HelperName): number;
@@ -127,11 +136,26 @@ export class Lanes {
   /** condition ? then : otherwise, both evaluated. */
   select(condition: LaneValue, [then, otherwise]: readonly [LaneValue, LaneValue], four: boolean): LaneValue {
     const { body } = this, { type } = then, equal = allEqual([condition, then, otherwise]);
+    const wide = isWide(type), bound = boundOf(condition, then, otherwise);
+    const relaxed = wide ? "i64LaneSelect" : "i32LaneSelect";
+    const pushMask = (part: number) =>
+      wide ? this.pushWideMask(condition, part) : void body.get(partOf(condition, 0));
     return this.make(type, { four, equal }, (part) => {
-      body.get(partOf(then, part)).get(partOf(otherwise, part));
-      if (isWide(type)) this.pushWideMask(condition, part);
-      else body.get(partOf(condition, 0));
-      body.simd("bitselect");
+      const pushed = (value: LaneValue) => body.get(partOf(value, part));
+      if (bound) {
+        bound.operands.forEach(pushed);
+        body.simd(bound.by);
+      } else if (isZero(otherwise) || isZero(then)) {
+        pushed(isZero(otherwise) ? then : otherwise);
+        pushMask(part);
+        body.simd(isZero(otherwise) ? "and" : "andNot");
+      } else {
+        pushed(then);
+        pushed(otherwise);
+        pushMask(part);
+        // Masks are all ones or zeros, for which every engine has to give the same; x64 has one instruction
+        body.simd(this.room.fuses ? relaxed : "bitselect");
+      }
     });
   }
 
@@ -156,6 +180,21 @@ export class Lanes {
     }
     return { type, parts, equal };
   }
+}
+
+/** An instruction on two values. */
+interface Bound {
+  readonly by: "f32PMin" | "f32PMax" | "f64PMin" | "f64PMax";
+  readonly operands: readonly [LaneValue, LaneValue];
+}
+
+/** The instruction of a choice between the floats that its condition compares: pMax(a, b) is a < b ? b : a. */
+function boundOf({ order }: LaneValue, then: LaneValue, otherwise: LaneValue): Bound | undefined {
+  if (!order) return undefined;
+  const { op, operands: [a, b] } = order, takesFirst = isSame(then, a) && isSame(otherwise, b);
+  if (!takesFirst && !(isSame(then, b) && isSame(otherwise, a))) return undefined;
+  const shape = isWide(a.type) ? "f64" : "f32", greater = (op === "lt") !== takesFirst;
+  return { by: `${shape}${greater ? "PMax" : "PMin"}`, operands: [otherwise, then] };
 }
 
 /** Returns whether all values are equal in all lanes. */

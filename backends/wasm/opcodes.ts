@@ -123,6 +123,7 @@ export const SIMD = {
   f64Ge: 0x4c,
   not: 0x4d,
   and: 0x4e,
+  andNot: 0x4f,
   or: 0x50,
   xor: 0x51,
   bitselect: 0x52,
@@ -201,6 +202,8 @@ export const SIMD = {
   f64ConvertLowI32: 0xfe,
   f32Madd: 0x105,
   f64Madd: 0x107,
+  i32LaneSelect: 0x10b,
+  i64LaneSelect: 0x10c,
 } as const;
 
 /** Plain instructions that take or return a 64-bit integer where their i32 forms take or return 32 bits. */

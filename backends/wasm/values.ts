@@ -17,6 +17,8 @@ export interface LaneValue {
   readonly equal: boolean;
   /** For a bool that was computed by comparing 64-bit lanes: the same as masks of that width. */
   readonly masks?: Parts;
+  /** For a bool from an ordered comparison of floats: what was compared. */
+  readonly order?: { readonly op: "lt" | "gt"; readonly operands: readonly [LaneValue, LaneValue] };
   /** The value, if it is constant. */
   readonly constant?: number | bigint | boolean;
 }
@@ -33,6 +35,14 @@ export const vectorsOf = (type: ValueType): number => isWide(type) ? 2 : 1;
 export function partOf({ parts }: LaneValue, part: number): number {
   return parts[part] ?? parts[0] ?? -1;
 }
+
+/** Returns whether two values are the same locals. */
+export const isSame = (a: LaneValue, b: LaneValue): boolean =>
+  a.parts.length === b.parts.length && a.parts.every((local, part) => local === b.parts[part]);
+
+/** Returns whether all bits of a value are known to be 0. */
+export const isZero = ({ constant, type }: LaneValue): boolean =>
+  constant !== undefined && constantBits(constant, type).every((word) => word === 0);
 
 const view = new DataView(new ArrayBuffer(8));
 

@@ -55,6 +55,17 @@ export interface Pair<V> {
   readonly low: V;
 }
 
+/**
+ * whole(), which is quick() unless an argument is `unusual`. In few lanes that is rare, and a branch costs less than what
+ * only unusual arguments need; in wide vectors it would keep the function from being inlined.
+ */
+export function quickly<V>(
+  o: MathBody<V>,
+  { unusual, quick, whole }: { readonly unusual: () => V; readonly quick: () => V; readonly whole: () => V },
+): V {
+  return o.arithmetic === "exact" ? o.masked(unusual(), whole, quick()) : whole();
+}
+
 /** A result that must be used as rounded, also by targets that simplify sums. */
 export function kept<V>(o: MathBody<V>, x: V): V {
   return o.arithmetic === "single" ? o.rounded(x) : x;

@@ -3,7 +3,7 @@
  * Elementary Functions"), a minimax polynomial in r, and n added to the bits of the exponent. n is found by adding
  * 1.5·2^digits, which rounds, and leaves n in the low bits of the sum.
  */
-import { fastSum, kept, type MathBody, type Pair, polynomial } from "./body.ts";
+import { fastSum, kept, type MathBody, type Pair, polynomial, quickly } from "./body.ts";
 import { constantsLike, type FloatValueType, nearestInteger, powerOfTwo } from "./format.ts";
 
 interface ExponentialTable {
@@ -154,12 +154,17 @@ function scaled<V>(
   { mantissa, bits }: { readonly mantissa: V; readonly bits: V },
   { x, largest, small }: { readonly x: V; readonly largest: number; readonly small: number },
 ): V {
-  const { format: { digits }, c, i } = constantsLike(o, x);
-  const isSmall = o.lt(x, c(small));
-  const power = o.add(o.shl(bits, i(digits)), o.select(isSmall, i(64n << BigInt(digits)), i(0)));
-  const raised = o.bitsToFloat(o.add(o.floatToBits(mantissa), power));
-  const result = o.select(isSmall, o.mul(raised, c(2 ** -64)), raised);
-  return o.select(o.le(x, c(largest)), result, o.add(x, c(Infinity)));
+  const { format: { digits }, c, i } = constantsLike(o, x), exponent = o.shl(bits, i(digits));
+  const raised = (power: V): V => o.bitsToFloat(o.add(o.floatToBits(mantissa), power));
+  const whole = (): V => {
+    const isSmall = o.lt(x, c(small));
+    const large = raised(o.add(exponent, o.select(isSmall, i(64n << BigInt(digits)), i(0))));
+    const result = o.select(isSmall, o.mul(large, c(2 ** -64)), large);
+    return o.select(o.le(x, c(largest)), result, o.add(x, c(Infinity)));
+  };
+  // As integers, NaN and ∞ are above every number
+  const unusual = (): V => o.gt(o.floatToBits(o.abs(x)), o.floatToBits(c(-small)));
+  return quickly(o, { unusual, quick: () => raised(exponent), whole });
 }
 
 /** x, or a bound where x is less; NaN stays. */

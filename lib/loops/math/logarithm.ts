@@ -4,7 +4,7 @@
  * fdlibm, whose largest term f is exact. Subnormal arguments are scaled up first. Results are unevaluated sums up to
  * their last operation.
  */
-import { exactProduct, fastSum, kept, type MathBody, type Pair, polynomial } from "./body.ts";
+import { exactProduct, fastSum, kept, type MathBody, type Pair, polynomial, quickly } from "./body.ts";
 import { constantsLike, type FloatValueType } from "./format.ts";
 
 interface LogarithmTable {
@@ -122,15 +122,29 @@ function special<V>(o: MathBody<V>, x: V, result: V): V {
   return o.select(o.lt(x, c(0)), c(NaN), o.select(o.eq(x, c(0)), c(-Infinity), finite));
 }
 
+/** A logarithm of x by its parts. */
+function logarithm<V>(o: MathBody<V>, x: V, of: (parts: Split<V>) => V): V {
+  const { format: { digits, bias, integer }, c, i } = constantsLike(o, x), unit = 1n << BigInt(digits);
+  // Positive normal numbers are the least integers when the least of them is moved to the least integer
+  const least = integer === "int32" ? -(2n ** 31n) : -(2n ** 63n);
+  return quickly(o, {
+    unusual: () => o.ge(o.add(o.floatToBits(x), i(-least - unit)), i(least + BigInt(2 * bias) * unit)),
+    quick: () => of(split(o, x, c(0))),
+    whole: () => special(o, x, of(splitAll(o, x))),
+  });
+}
+
 /** In float32 k·ln 2 is as exact in two fma. */
 export function log<V>(o: MathBody<V>, x: V): V {
-  const { format: { dtype }, c } = constantsLike(o, x), parts = splitAll(o, x);
-  if (dtype === "float64") {
-    const { high, low } = natural(o, parts);
-    return special(o, x, o.add(high, low));
-  }
-  const { k, f } = parts, mantissa = o.fma(o.mul(f, f), polynomial(o, LOG_F32, f), f);
-  return special(o, x, o.fma(k, c(0.693359375), o.fma(k, c(-2.12194440e-4), mantissa)));
+  return logarithm(o, x, (parts) => {
+    const { k, f } = parts, { format: { dtype }, c } = constantsLike(o, f);
+    if (dtype === "float64") {
+      const { high, low } = natural(o, parts);
+      return o.add(high, low);
+    }
+    const mantissa = o.fma(o.mul(f, f), polynomial(o, LOG_F32, f), f);
+    return o.fma(k, c(0.693359375), o.fma(k, c(-2.12194440e-4), mantissa));
+  });
 }
 
 /** k·log 2 + log(1 + f)·scale, for a base given by these two. */
@@ -139,13 +153,15 @@ function inBase<V>(
   x: V,
   { ofTwo, ofE }: { readonly ofTwo: readonly [number, number]; readonly ofE: readonly [number, number] },
 ): V {
-  const { c } = constantsLike(o, x), { k, f } = splitAll(o, x);
-  const parts = logOfMantissa(o, f),
-    mantissa = fastSum(o, parts.high, parts.low),
-    product = exactProduct(o, mantissa.high, c(ofE[0]));
-  const low = o.fma(mantissa.high, c(ofE[1]), o.fma(mantissa.low, c(ofE[0]), product.low));
-  const sum = fastSum(o, o.mul(k, c(ofTwo[0])), product.high);
-  return special(o, x, o.add(sum.high, o.add(sum.low, o.fma(k, c(ofTwo[1]), low))));
+  const { c } = constantsLike(o, x);
+  return logarithm(o, x, ({ k, f }) => {
+    const parts = logOfMantissa(o, f),
+      mantissa = fastSum(o, parts.high, parts.low),
+      product = exactProduct(o, mantissa.high, c(ofE[0]));
+    const low = o.fma(mantissa.high, c(ofE[1]), o.fma(mantissa.low, c(ofE[0]), product.low));
+    const sum = fastSum(o, o.mul(k, c(ofTwo[0])), product.high);
+    return o.add(sum.high, o.add(sum.low, o.fma(k, c(ofTwo[1]), low)));
+  });
 }
 
 /** k + log(1 + f)/ln 2; exact for powers of two. */
