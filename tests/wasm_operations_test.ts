@@ -200,6 +200,35 @@ for (const fuses of [true, false]) {
   });
 }
 
+Deno.test("every choice between values that are compared, and of 0", () => {
+  const cases = VALUE_TYPES.filter((dtype) => dtype !== "bool").flatMap((dtype) =>
+    (["lt", "gt", "le", "ge"] as const).flatMap((op) =>
+      ["xy", "yx", "x0", "0x"].map((picked): Case => {
+        const length = SPECIAL[dtype].length ** 2 + 3;
+        const element = (xs: readonly Operand[]): Lowered => ({
+          kind: "pointwise",
+          shape: [length],
+          dtype,
+          element: (o, [i = 0]) => {
+            const [x, y] = xs.map((each) => o.load(each, [i])), zero = o.constant(0, dtype);
+            assert(x !== undefined && y !== undefined);
+            const [then = x, otherwise = y] = [...picked].map((name) =>
+              name === "x" ? x : name === "y" ? y : zero
+            );
+            return o.select(o[op](x, y), then, otherwise);
+          },
+        });
+        return {
+          label: `${picked} by ${op} of ${dtype}`,
+          program: pointwise([dtype, dtype], dtype, { length, step: 1, element }),
+          inputs: grid(dtype, 2, length),
+        };
+      })
+    )
+  );
+  for (const fuses of [true, false]) check([...cases, ...cases.map(inLanes)], [onWasm(fuses), reference]);
+});
+
 Deno.test("every conversion", () => {
   for (const from of REAL_DTYPES) {
     for (const to of REAL_DTYPES) {
