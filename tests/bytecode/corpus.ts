@@ -141,6 +141,11 @@ export const CORPUS: readonly Case[] = [
     "function f() { const x = 1; try { x = t(2); } catch (e) { log.push(e.name); } return x; }",
     "f()",
   ),
+  c(
+    "functions without names",
+    "function f() { let g = (0, () => {}), C; C = (0, class {}); const o = { h: (0, function () {}) }; return [g, C, o.h].map((f) => f.name); }",
+    "f()",
+  ),
   c("named function expression", "const f = function me(n) { return n <= 1 ? 1 : n * me(n - 1); };", "f(5)"),
   c(
     "default parameters",
@@ -369,8 +374,8 @@ export const CORPUS: readonly Case[] = [
   ),
   c(
     "tagged template identity",
-    "function f() { const out = []; for (let i = 0; i < 2; i++) out.push(((s) => s)`a`); return out[0] === out[1]; }",
-    "f()",
+    "function f(n) { const out = []; for (let i = 0; i < 2; i++) out.push(((s) => s)`a`, ((tag) => tag`b${n, i}\\n${`${n}`}`)((s, ...v) => (log.push(v), s))); return [out, out[0] === out[2], out[1] === out[3]]; }",
+    "f(1)",
   ),
   c(
     "regexp",
@@ -623,6 +628,13 @@ export const CORPUS: readonly Case[] = [
     name: "sloppy block function",
     source: "function f(a) { if (a) { function g() { return 1; } } return typeof g; }",
     calls: ["f(true)", "f(false)"],
+    sloppy: true,
+  },
+  {
+    name: "strict code in a sloppy function",
+    source:
+      "function f(o) { let g; class C extends (o.x = 1, g = function () { return this; }, delete o.y, Object) {} return [o, g()]; }",
+    calls: ["f({ y: 1 })", "f(Object.freeze({}))", "f(Object.seal({ x: 0, y: 0 }))"],
     sloppy: true,
   },
   {

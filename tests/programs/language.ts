@@ -1204,6 +1204,7 @@ export const scriptPrograms: Corpus = {
       "const g = async function* () {}, P = Object.getPrototypeOf(g.prototype); x = x.add(1); g.prototype = null; return [P === Object.getPrototypeOf(g()), P[Symbol.toStringTag], Object.getPrototypeOf(g)[Symbol.toStringTag], x.add(1)];",
       "let list = { first: {} }; x = x.add(1); (0, eval)('1'); list.first.second(); return x;",
       "let list; x = x.add(1); (0, eval)('1'); x = x.add(1); list(); return x;",
+      "const own = { configurable: true, set(v) { this.other = v; } }; Object.defineProperty(Number.prototype, 'own', own); try { (5).own = 3; } catch (e) { return [x.add(1), e.message]; } finally { delete Number.prototype.own; }",
       "{ let NaN = 3; x = x.add(NaN); } (0, eval)('1'); let undefined = 4, one = 0 / 0; { let one = 1; (0, eval)('1'); x = x.add(one); } return [one, typeof undefined, x.add(1)];",
     ];
     for (const body of scripts("x", bodies)) {

@@ -77,8 +77,6 @@ export class FunctionContext {
   contexts: ControlContext[] = [];
   /** Target of an optional chain for null and undefined. */
   chainExit: Label | null = null;
-  /** Number of tagged templates so far. */
-  sites = 0;
   /** Whether the code being compiled is strict: what a class extends is so in sloppy functions too. */
   strict: boolean;
   private readonly places = new Map<Variable, Register>();

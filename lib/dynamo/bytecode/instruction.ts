@@ -165,13 +165,12 @@ export type Instruction =
     readonly quasis: readonly string[];
     readonly values: readonly Register[];
   }
-  /** dst = the frozen strings array of a tagged template, the same object for the same `site` of the same code. */
+  /** dst = the frozen strings array of a tagged template: `$rt.templateObject(index)`. */
   | {
     readonly op: "templateObject";
     readonly dst: Register;
-    readonly cooked: readonly (string | undefined)[];
+    readonly index: number;
     readonly raw: readonly string[];
-    readonly site: number;
   }
   // ---- properties
   /** dst = object[key]; TypeError on null and undefined. */

@@ -9,6 +9,7 @@ import type { FunctionContext } from "./context.ts";
 import { elementList, isInert, operand } from "./operands.ts";
 import { freeVariables } from "./free.ts";
 import { type AstNode, type FunctionNode, isAnonymousFunction, staticKeyName } from "./syntax.ts";
+import { templateIndex } from "./runtime.ts";
 import type { Unit } from "./scope.ts";
 
 export function arrayLiteral(ctx: FunctionContext, node: ast.ArrayExpression, dst?: Register): Register {
@@ -159,9 +160,8 @@ export function templateLiteral(ctx: FunctionContext, node: ast.TemplateLiteral,
 /** Arguments of a tag's call: the strings and the values. */
 export function taggedTemplate(ctx: FunctionContext, node: ast.TemplateLiteral): readonly Argument[] {
   const strings = ctx.builder.temp();
-  const cooked = node.quasis.map((q) => q.value.cooked ?? undefined);
   const raw = node.quasis.map((q) => q.value.raw);
-  ctx.builder.emit({ op: "templateObject", dst: strings, cooked, raw, site: ctx.sites++ }, node);
+  ctx.builder.emit({ op: "templateObject", dst: strings, index: templateIndex(node), raw }, node);
   const values = node.expressions.map((e, i) => operand(ctx, e, node.expressions.slice(i + 1)));
   return [strings, ...values].map((register) => ({ register, spread: false }));
 }

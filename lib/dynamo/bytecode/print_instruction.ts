@@ -5,19 +5,11 @@
  * Invariant: operands appear in the text in the order in which the instruction reads them, each once.
  */
 import { type CodeObject, type FreeVariable, UnsupportedSyntax } from "./code.ts";
-import type {
-  Argument,
-  Instruction,
-  InstructionOf,
-  KeyOperand,
-  ObjectMember,
-  Register,
-} from "./instruction.ts";
+import type { Argument, Instruction, KeyOperand, ObjectMember, Register } from "./instruction.ts";
 import { codeUnit } from "./compile.ts";
 import { constantText } from "./disassemble.ts";
 import type { FreeForm } from "./print_types.ts";
 import { type CapturedText, closureText } from "./rewrite.ts";
-import { addTemplate } from "./runtime.ts";
 import { startSafe } from "./statement_tree.ts";
 
 /** An expression's text; `bare` ones need no parentheses as an operand. `member`: a property read, `this` for calls. */
@@ -161,7 +153,7 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
         }\``,
       );
     case "templateObject":
-      return bare(`$rt.templateObject(${templateIndex(i)})`);
+      return bare(`$rt.templateObject(${i.index})`);
     case "getProp": {
       const object = names.operand(i.object);
       const base = i.takenApart === undefined
@@ -400,15 +392,6 @@ function memberText(object: string, key: KeyOperand, value: (key: KeyOperand) =>
 
 function templateText(text: string): string {
   return text.replace(/[\\`]|\$\{/g, (c) => `\\${c}`).replace(/\r/g, "\\r").replace(/\n/g, "\\n");
-}
-
-const templateIndexes = new WeakMap<InstructionOf<"templateObject">, number>();
-
-/** The number of a tagged template's strings array: the same for all code that has this instruction. */
-export function templateIndex(i: InstructionOf<"templateObject">): number {
-  let index = templateIndexes.get(i);
-  if (index === undefined) templateIndexes.set(i, index = addTemplate(i.cooked, i.raw));
-  return index;
 }
 
 function objectText(

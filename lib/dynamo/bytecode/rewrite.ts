@@ -10,6 +10,7 @@ import { freeVariables } from "./free.ts";
 import type { ParsedModule } from "./parse.ts";
 import { markedClosure, takesMarks } from "./print_marks.ts";
 import { hasUseStrict, type Unit, type Variable } from "./scope.ts";
+import { templateIndex } from "./runtime.ts";
 import { type AstNode, childrenOf, isAnonymous, isClassNode, isFunctionNode, isNaming } from "./syntax.ts";
 
 /** Source text of one captured variable, as seen where the closure is created. */
@@ -130,7 +131,9 @@ function named(
       return `({ ${proto}${fn?.async ? "async " : ""}${fn?.generator ? "*" : ""}${member}${text} })[${key}]`;
     }
     default:
-      if (options.name === null || options.name === '""') return `(${text})`;
+      if (options.name === null) return `(${text})`;
+      // Not by itself, which would be named after the variable or property that it goes to
+      if (options.name === '""') return `(0, ${text})`;
       return `({ ${member}: ${text} })[${key}]`;
   }
 }
@@ -237,6 +240,7 @@ class Rewriter {
         break;
       case "CallExpression":
       case "TaggedTemplateExpression": {
+        if (node.type === "TaggedTemplateExpression") this.template(node.quasi);
         const callee = node.type === "CallExpression" ? node.callee : node.tag;
         if (
           callee.type === "MemberExpression" && callee.property.type === "PrivateIdentifier" &&
@@ -315,6 +319,23 @@ class Rewriter {
 
   private insert(at: number, text: string): void {
     this.edits.push({ start: at, end: at, text });
+  }
+
+  /** The strings of a tagged template are one object for all copies of its text. */
+  private template(node: ast.TemplateLiteral): void {
+    let at = node.start, text = `($rt.templateObject(${templateIndex(node)})`;
+    const goTo = (end: number): void => {
+      // Later lines keep their numbers
+      text += "\n".repeat(this.module.text.slice(at, end).split("\n").length - 1);
+      this.edits.push({ start: at, end, text });
+    };
+    for (const { start, end } of node.expressions) {
+      text += ", (";
+      goTo(start);
+      [at, text] = [end, ")"];
+    }
+    text += ")";
+    goTo(node.end);
   }
 
   /** `{ x }` and `{ x = 1 }` keep their key when the variable is renamed. */

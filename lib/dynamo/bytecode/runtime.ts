@@ -4,6 +4,7 @@
  * Invariant: nothing here depends on globals that a program may replace after this module is loaded, except where the
  * language itself looks them up.
  */
+import type * as ast from "acorn";
 import { ownWeakMap } from "../../base/collections.ts";
 import { isReference } from "../../base/tree.ts";
 import { defineOwn } from "../../base/own_builtins.ts";
@@ -132,7 +133,7 @@ export class LiveView implements Cell {
 }
 
 const views = ownWeakMap<LiveCellLike, LiveView>();
-const templates: (readonly string[])[] = [];
+const templates: (readonly string[])[] = [], templateIndexes = ownWeakMap<ast.TemplateLiteral, number>();
 
 function define(object: object, key: PropertyKey, value: unknown): void {
   defineOwn(object, key, { value, writable: true, enumerable: true, configurable: true });
@@ -399,12 +400,16 @@ export const runtime = {
   },
 };
 
-/** Registers the strings array of a tagged template; printed code accesses it by index. */
-export function addTemplate(cooked: readonly (string | undefined)[], raw: readonly string[]): number {
-  const strings: string[] = [];
-  cooked.forEach((text, i) => define(strings, String(i), text));
-  defineOwn(strings, "raw", { value: Object.freeze([...raw]) });
-  return templates.push(Object.freeze(strings)) - 1;
+/** The number by which printed code finds the strings array of a tagged template, one for each place of a program. */
+export function templateIndex(node: ast.TemplateLiteral): number {
+  let index = templateIndexes.get(node);
+  if (index === undefined) {
+    const strings: string[] = [];
+    node.quasis.forEach(({ value }, i) => define(strings, String(i), value.cooked ?? undefined));
+    defineOwn(strings, "raw", { value: Object.freeze(node.quasis.map(({ value }) => value.raw)) });
+    templateIndexes.set(node, index = templates.push(Object.freeze(strings)) - 1);
+  }
+  return index;
 }
 
 function toPrimitive(value: object, hint: "number" | "string"): unknown {

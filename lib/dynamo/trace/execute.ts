@@ -5,7 +5,6 @@
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { Instruction } from "../bytecode/instruction.ts";
-import { templateIndex } from "../bytecode/print_instruction.ts";
 import { runtime, SUPPRESSED } from "../bytecode/runtime.ts";
 import { CellValue, constant, isCallable, isObject, UNDEFINED, UNINITIALIZED } from "../variables/value.ts";
 import { readCell, writeCell } from "./bindings.ts";
@@ -160,7 +159,7 @@ export function execute(
       return part(0, []);
     }
     case "templateObject": {
-      const strings = runtime.templateObject(templateIndex(instruction));
+      const strings = runtime.templateObject(instruction.index);
       invariant(strings, "Expected the strings of a template");
       return step.set(instruction.dst, m.wrapper.known(strings, "template"));
     }

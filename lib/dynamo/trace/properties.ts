@@ -5,7 +5,7 @@
 import { types } from "node:util";
 import { breakGraph } from "../break_reasons.ts";
 import { programDescriptor } from "../../base/own_builtins.ts";
-import { constant, isPassed, UNDEFINED, type Value } from "../variables/value.ts";
+import { constant, isCallable, isPassed, UNDEFINED, type Value } from "../variables/value.ts";
 import type { Completion, Interpreter } from "./interpreter.ts";
 import { refuseChange, refuseOfPrimitive } from "./engine_errors.ts";
 import { findProperty, indexOfKey, type Key } from "./objects.ts";
@@ -117,8 +117,12 @@ function writeToPrimitive(
 ): void {
   for (let at: unknown = Object(primitive); typeof at === "object" && at; at = Object.getPrototypeOf(at)) {
     if (types.isProxy(at)) return breakGraph("builtin", "a proxy behind primitives");
-    const set = programDescriptor(at, key)?.set;
-    if (set) return breakGraph("builtin", "a setter of primitives");
+    const holder = m.wrapper.find(at),
+      written = holder?.kind === "object" ? holder.slots.get(key) : undefined;
+    const isSet = written
+      ? written.kind === "accessor" && isCallable(written.set)
+      : programDescriptor(at, key)?.set;
+    if (isSet) return breakGraph("builtin", "a setter of primitives");
   }
   if (strict) return refuseOfPrimitive(primitive, key, "write");
   m.complete({ kind: "discard" }, UNDEFINED);
