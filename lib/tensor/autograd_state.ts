@@ -67,7 +67,7 @@ export interface RecordedCall<T> {
 
 /** Options of a backward pass. */
 export interface BackwardOptions {
-  /** Whether what was saved is kept for another pass; default: as `createGraph`. */
+  /** Whether saved tensors stay for another backward pass; default: `createGraph`. */
   readonly retainGraph?: boolean | undefined;
   /** Whether the gradients can be differentiated themselves; default false. */
   readonly createGraph?: boolean | undefined;
@@ -75,11 +75,11 @@ export interface BackwardOptions {
 
 /** The services of autograd to tensors. */
 export interface AutogradRuntime<T> {
-  /** Makes results know how they came about. Called only while recording and if an input requires grad. */
+  /** Gives results their history. Called only while recording, if an input requires grad. */
   record(call: RecordedCall<T>): void;
   /**
-   * The same for an in-place call: `write` does it; before it, what is saved is saved, and afterwards the history
-   * of `target` (and of the base that it is a view of) starts from the call.
+   * The same for an in-place call, which `write` makes: tensors for backward are saved before it; afterwards the
+   * history of `target`, and of its base if it is a view, starts from the call.
    */
   recordInplace(
     call: { definition: OpDefinition; args: ArgsOf<Params, T> },

@@ -1,6 +1,6 @@
 /**
- * Classes of calls cached between processes: those that former processes made, or else those shipped with dyn, with
- * the code of their programs. Invariant: the key contains everything that making a class depends on, including dyn
+ * Classes of calls cached between processes, with the code of their programs: made by earlier processes, or else
+ * shipped with dyn. Invariant: the key contains everything that making a class depends on, including dyn
  * itself and the settings, and is compared as a whole; custom ops are not cached.
  */
 import { config, InductorConfig, settingChanges } from "../base/config.ts";
@@ -86,7 +86,7 @@ function keyOf(key: string): string | null {
   return all === null ? null : `${all.text}\n${key}`;
 }
 
-/** The key of what is kept without what it depends on, as entries that dyn comes with have it. */
+/** A key without the environment it depends on: shipped entries are found by this. */
 export const shippedKey = (key: string): string => key.slice(key.indexOf("\n") + 1);
 
 /** Returns the short name of a program whose code dyn ships. */
@@ -139,7 +139,7 @@ export function cachedClasses(family: string, call: ClassCall): readonly CachedC
     }));
 }
 
-/** Keeps the classes of a family in place of those that it had. */
+/** Caches the classes of a family, replacing any earlier ones. */
 export function cacheClasses(family: string, classes: readonly CachedClass[]): void {
   const key = keyOf(family);
   if (key === null) return;

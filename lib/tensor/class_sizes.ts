@@ -18,7 +18,7 @@ export interface ClassCall {
   readonly key: string;
   /** The values of the symbols. */
   readonly values: readonly number[];
-  /** For each symbol, of what it counts: sizes are multiples of it. */
+  /** The unit that each symbol counts: sizes are multiples of it. */
   readonly units: readonly number[];
 }
 

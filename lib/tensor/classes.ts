@@ -81,7 +81,7 @@ export function installGraphPrograms(compile: GraphToProgram): void {
 const LARGE = 1 << 14;
 /** Number of different sizes of one class that run separate programs before the class is made. */
 const PATIENCE = 2;
-/** Programs of one key that differ in what they assume of sizes; what comes after them has none. */
+/** Maximum number of programs of one key that assume different things about sizes; later calls get none. */
 const MOST_VARIANTS = 8;
 
 /** A program that serves many sizes. */
@@ -233,7 +233,7 @@ function keptClass(family: Family, request: ClassRequest, { device, call }: Plac
   const kept = cachedClasses(family.keptAs, call);
   family.isOpByOp = kept?.length === 0;
   for (const each of kept ?? []) {
-    // Made again if more than its code is needed, for the same sizes as before
+    // Compiled again, for the same sizes, only if more than its code is needed
     const program = (): Program => {
       const made = compileCall(layouts, { device, sizes: new ClassSizes(call, each.sizes.hints) });
       if (typeof made === "object" && hasText(each, textOf(made))) return made.program;
@@ -346,7 +346,7 @@ function compileGraphOf(
   };
 }
 
-/** The complete text of a program and of what was answered for it. */
+/** The complete text of a program and of the answers that it was compiled with. */
 const textOf = ({ answers, program }: CompiledCall): string =>
   `${answers}\n${printProgram(program, { origins: false })}`;
 

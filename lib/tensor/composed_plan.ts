@@ -71,7 +71,7 @@ function consider(found: ComposedPlan, call: ComposedCall): void {
   const { calls, numbers } = found, { entry, args } = call;
   if (calls === OFTEN && call.admits(numbers)) {
     const plan = preferringOwnBuiltins(() => classPlan(requestOf(call, numbers), "often")) ?? null;
-    // The program of one op is that op's own: trials, each of which costs many times the call, would show nothing
+    // A single op would run the same program either way, so trials, which cost many calls each, would show nothing
     if (isOneCall(entry)) return void (found.plan = plan);
     found.trial = plan;
   }

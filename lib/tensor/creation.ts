@@ -88,8 +88,8 @@ export function asTensor(data: TensorData, options: TensorOptions = {}): Tensor 
 }
 
 /**
- * A tensor of a shape (default: one dimension) with the elements of a typed array, copied. A Uint16Array is the bits of
- * bfloat16 where that is the type asked for; of complex types the array has both parts of each element, side by side.
+ * A tensor of a shape (default: one dimension) with the elements of a typed array, copied. With dtype
+ * bfloat16 a Uint16Array holds its bits; for complex types the array holds the real and imaginary part of each element.
  */
 export function fromTypedArray(
   data: HostArray,

@@ -38,7 +38,7 @@ export interface Described<T> {
   isSetTo(other: T): boolean;
   /** Whether it is on the CPU. */
   readonly isCpu: boolean;
-  /** Whether it is on a CUDA device, of which there are none: GPUs are "webgpu". */
+  /** Whether it is on a CUDA device: always false, since GPUs are "webgpu". */
   readonly isCuda: boolean;
   /** Whether it has a shape and no elements. */
   readonly isMeta: boolean;
@@ -48,7 +48,7 @@ export interface Described<T> {
   readonly isQuantized: boolean;
   /** Number of the device among its kind: 0, and −1 for the CPU. */
   getDevice(): number;
-  /** Whether `retainGrad` was asked of it while it was no leaf. */
+  /** Whether `retainGrad` was called on it as a non-leaf. */
   readonly retainsGrad: boolean;
   /** Index among the results of its operation. */
   readonly outputNr: number;

@@ -317,7 +317,7 @@ function planOf(entry: OpEntry, args: TensorArgs): Plan {
       const plan = classPlan(request(numbers));
       if (plan) return plan;
       const metas = inferResults(definition, mapTensors(entry, args, (t) => t.layout.meta));
-      // The graph compiler chooses in which order sums are added, and is asked wherever they would not be the same
+      // The graph compiler chooses the order of summation, so it compiles whatever depends on that order
       const lowered = implementation.lower(mapTensors(entry, args, (t) => t.layout), metas, [KEY, KEY]);
       return lowered.some(isInexact) && classPlan(request(numbers), "often") ||
         makePlan({
@@ -354,7 +354,7 @@ function runView(
     // Row-major elements have any shape, and copying them is a kernel that does not depend on it
     const [packed = viewed] = compute(entryOf(OPS.contiguous), { self: viewed }, [viewed]);
     const reshaped = runView(entry, { ...args, self: packed }, { implementation, inputs: [packed] });
-    // The copy is nobody's: what is written into the result has the history of the reshape, not that of the copy
+    // Only the result uses the copy: writes into it belong to the history of the reshape, not of the copy
     for (const each of reshaped) each.viewState = null;
     return reshaped;
   }

@@ -88,10 +88,10 @@ interface Making {
 }
 
 /**
- * Makes an in-place call on a floating target and records it. An op with a rule is recorded itself. One whose
- * gradient is that of its composition is composed over a copy of the target, which the composition may read in its
- * backward pass, and what it gives is copied in, unless that is the target as it was. What an op without a gradient writes does not depend on what was
- * there.
+ * Makes an in-place call on a floating target and records it. An op with a gradient rule is recorded itself. An
+ * op whose gradient is that of its composition is composed over a copy of the target, since its backward pass may read
+ * the old elements; the result is copied into the target unless it is unchanged. The result of an op without a gradient
+ * does not depend on the old elements.
  */
 export function recordInplace({ definition, args }: Call, target: Tensor, { run, write }: Making): void {
   const record = (call: Call, made: Call = call) => {
@@ -134,8 +134,7 @@ function changeLayout(
 }
 
 /**
- * Makes a tensor show its elements as a view of it does, with the view's history, also without recording. Views that were
- * made of it before stay what they are. Throws DynError for leaves that require grad, and their views, while recording.
+ * Gives a tensor the layout and history of a view of it, also without recording. Earlier views of it are unchanged. Throws DynError for leaves that require grad, and their views, while recording.
  */
 export function becomeView(target: Tensor, view: Tensor): void {
   if (view.storage !== target.storage) {
@@ -177,7 +176,7 @@ function formerOf({ storage, layout, offset, state }: Tensor): Tensor {
 /** Of a view whose history is to be found again. */
 const STALE = -1;
 
-/** Throws where several indices of a tensor share one element: what it would hold depended on their order. */
+/** Throws if several indices of a tensor share an element: its value would depend on the order of writes. */
 function checkWritable({ layout }: Tensor): void {
   if (!liesApart(layout)) throw new DynError(SHARED_ELEMENTS);
 }
@@ -351,7 +350,7 @@ function alignedOperands(
   return aligned;
 }
 
-/** Throws where a result of an in-place call does not fit what it is written into. */
+/** Throws if the result of an in-place call does not fit its target. */
 export function checkResult(
   result: Pick<Layout, "shape" | "dtype">,
   target: Pick<Layout, "shape" | "dtype">,

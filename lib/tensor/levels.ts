@@ -58,8 +58,8 @@ function historyOf({ whole }: Held): unknown {
 }
 
 /**
- * The batched tensor, batch first, of which a tensor represents an element at a level; undefined for other tensors.
- * Throws DynError where the tape has made it of elements in one place whose gradients flow differently.
+ * The batched tensor, batch first, whose elements a tensor represents at a level; undefined for other tensors. Throws
+ * DynError if the tape has stacked it from elements whose gradients flow differently.
  */
 export function wholeOf(element: Tensor, level: Level): Tensor | undefined {
   const { storage, layout, offset } = element, own = byElement.get(element);

@@ -34,7 +34,7 @@ export function maxMemoryReserved(device?: DeviceName): number {
   return useOf(device).mostReserved;
 }
 
-/** Lets the peaks start again from what is now. As `torch.cuda.reset_peak_memory_stats`. */
+/** Resets the peaks to the present use. As `torch.cuda.reset_peak_memory_stats`. */
 export function resetPeakMemoryStats(device?: DeviceName): void {
   useOf(device).resetPeaks();
 }

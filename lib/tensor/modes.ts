@@ -16,16 +16,16 @@ export interface ResolvedCall<T> {
   readonly inplace: boolean;
 }
 
-/** Code that reads elements of what it is given. */
+/** Code that reads elements of its inputs. */
 export type OpaqueCode<T> = (inputs: readonly (T | null)[]) => readonly (T | null)[];
 
-/** Something that takes calls instead of eager execution: tracing, fake tensors, counting. */
+/** A handler of calls that replaces eager execution: tracing, fake tensors, counting. */
 export interface DispatchMode<T> {
   /** Whether compiled functions run op by op under it: its tensors have no elements that kernels could read. */
   readonly opByOp?: boolean;
-  /** Whether compiled backward graphs run op by op under it, so that their calls are part of what it makes of calls. */
+  /** Whether compiled backward graphs run op by op under it, so that it handles their calls, too. */
   readonly inlines?: boolean;
-  /** Makes calls of code that is not an op: where tensors have no elements, for each of those that they stand for. */
+  /** Calls code that is not an op; for tensors without elements, once for each tensor that they represent. */
   readonly apart?:
     | ((inputs: readonly (T | null)[], run: OpaqueCode<T>) => readonly (T | null)[])
     | undefined;
@@ -70,16 +70,16 @@ export function enableGrad<R>(body: () => R): R {
 /** Modes that compiled code follows through a program, in which regions begin and end. */
 export interface RegionModes {
   readonly gradEnabled: boolean;
-  /** Whether views are made without a record of what they are views of. */
+  /** Whether views do not record their bases. */
   readonly inference: boolean;
   /** The type of a region of autocast; "" outside of one. */
   readonly autocast: AutocastType | "";
 }
 
 /**
- * Runs `body`, which begins inside of regions that another function entered, and may leave them: `enter` puts the modes in
- * force that it has come to. The first modes to be replaced are in force again when it has ended. Conversions of parameters
- * are not kept meanwhile, as nobody knows when the region ends.
+ * Runs `body`, which starts inside regions that another function entered and may leave them: `enter` sets the modes of the
+ * region that it has reached. The initial modes are restored at the end. Conversions of parameters are not cached
+ * meanwhile, since the end of the region is unknown.
  */
 export function throughRegions<R>(body: (enter: (modes: RegionModes) => void) => R): R {
   let former: Ambient | null = null;

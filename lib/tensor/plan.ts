@@ -59,7 +59,7 @@ export interface ComposedPlan {
   readonly numbers: readonly LoadedNumber[];
 }
 
-/** A number that is handed to a program in memory. */
+/** A number that a program loads from memory. */
 export interface LoadedNumber {
   readonly param: string;
   readonly dtype: DType;
@@ -96,7 +96,7 @@ const VARIANT_LIMIT = 4;
 /** An op as eager calls need it, besides its definition: a digest of its parameters, and its plans. */
 export class OpEntry {
   readonly slots: readonly Slot[];
-  /** Whether it makes new tensors, which may be asked to require grad. */
+  /** Whether it creates tensors, so that calls may pass `requiresGrad`. */
   readonly creates: boolean;
   /** Whether calls may ask for the result in the first tensor. */
   readonly takesInplace: boolean;
@@ -159,7 +159,7 @@ export function tensorsOf(entry: OpEntry, args: TensorArgs): Tensor[] {
 interface PlanSource<P> {
   readonly cache: PlanCache<P>;
   readonly make: (numbers: readonly LoadedNumber[]) => P;
-  /** Tells a plan without making anything but itself, or by what was made before; undefined: it has to be made. */
+  /** Returns a plan that needs no compilation, or was compiled before; undefined: it must be made. */
   readonly known?: (numbers: readonly LoadedNumber[], wish: "ready" | "kept") => P | undefined;
 }
 
@@ -236,7 +236,7 @@ function numbersToLoad(entry: OpEntry, args: TensorArgs): LoadedNumber[] {
       return value >= least && value <= high ? [{ param, dtype: "int32" }] : [];
     }
     if (double) return [{ param, dtype: "float64" }];
-    // Numbers are written as what is computed with
+    // Numbers have the type of the computation
     return isHalf(getDefaultDtype()) ? [] : [{ param, dtype: getDefaultDtype() }];
   });
 }

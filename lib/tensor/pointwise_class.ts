@@ -16,7 +16,7 @@ import { isFresh } from "./class_sizes.ts";
 import { inferResults, mapTensors, tensorsOf } from "./plan.ts";
 import { recordProgram } from "./recorded_plan.ts";
 
-/** A program, and what it is of a call. */
+/** A program, and how it applies to a call. */
 export interface PointwiseProgram {
   readonly program: Program;
   /** The values of its sizes, over those of the class. */

@@ -201,7 +201,7 @@ function fixed(x: number, digits: number): string {
   return halfToEven(text, x.toFixed(digits + EXACT_DIGITS));
 }
 
-/** The even one of two texts where a number, of which the exact text is given, lies half-way. */
+/** Rounds a tie to even: `exact` is the exact text of the number that was rounded. */
 function halfToEven(rounded: string, exact: string): string {
   const rest = exact.slice(-EXACT_DIGITS), lower = exact.slice(0, -EXACT_DIGITS).replace(/\.$/, "");
   return /^50*$/.test(rest) && Number(lower.at(-1)) % 2 === 0 ? lower : rounded;

@@ -61,7 +61,7 @@ export interface RecordedCall {
   readonly sizes: readonly Sym[];
 }
 
-/** The program of a call, and what it reads, as plans have it. */
+/** The program of a call, and its inputs, as in plans. */
 export function recordProgram(
   { entry, args, metas, lower, layoutOf, targets, numbers, sizes }: RecordedCall,
 ): { readonly program: Program; readonly reads: readonly number[] } {

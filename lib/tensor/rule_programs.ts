@@ -45,7 +45,7 @@ export function runRule(call: RuleCall): readonly Tensor[] | null {
   if (definition.implementation.kind === "view" || wanted.length === 0) return null;
   const entry = ruleOpOf(definition);
   const given: TensorArgs = { ...args, [OUT]: out, [GRADS]: grads, [WANTED]: wanted.map(textOf).join() };
-  // A rule computes with its numbers, so that each has a program; those that keep changing have none
+  // Numbers are constants of a rule, so each value has its own program; numbers that keep changing get none
   const plan = composedPlan({
     entry,
     args: given,
@@ -90,7 +90,7 @@ function asOp(definition: OpDefinition): OpDefinition {
   };
 }
 
-/** The wanted gradients, of the shapes and types of what they are gradients of. */
+/** The wanted gradients, in the shapes and types of the tensors they belong to. */
 function gradientsOf<T extends TensorLike>(
   definition: OpDefinition,
   o: OpApi<T>,

@@ -13,7 +13,7 @@ import { Tensor } from "./tensor.ts";
 /** Bytes that buffers are multiples of. */
 const ALIGNMENT = 64;
 
-/** Elements in row-major order, as memory holds them, and what they are. */
+/** Elements in row-major order, with their type and shape. */
 export interface SharedElements {
   readonly dtype: DType;
   readonly shape: readonly number[];

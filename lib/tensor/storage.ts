@@ -29,7 +29,7 @@ export function watchAllocations<R>(
   }
 }
 
-/** Runs `body`, whose allocations are nobody's temporaries: those that watch for them do not see them. */
+/** Runs `body` hidden from observers of allocations: what it allocates is no temporary of the call. */
 export function unwatched<R>(body: () => R): R {
   const former = watched;
   watched = null;

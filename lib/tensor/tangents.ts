@@ -30,7 +30,7 @@ export class TangentLevel {
   }
 }
 
-/** Levels that have begun and not ended, in order. */
+/** Open levels, outermost first. */
 const levels: TangentLevel[] = [];
 
 /** Gives `to`, another tensor over the elements of `from`, the tangents that `from` was given. */

@@ -71,7 +71,7 @@ export function canReadElements(): boolean {
   return modes.top === null;
 }
 
-/** Ops as methods, of which the class body defines some itself. */
+/** Ops as methods; the class body defines some of them. */
 export interface Tensor extends TensorMethods<Tensor>, Described<Tensor> {}
 
 /** A multi-dimensional array, as `torch.Tensor`. */
@@ -301,14 +301,14 @@ export class Tensor {
 
   /**
    * Differentiates this tensor with respect to the leaves it was made from, adding into their `.grad`:
-   * `backward(gradient, retainGraph, createGraph)`, of which the trailing ones may be given by name.
+   * `backward(gradient, retainGraph, createGraph)`; trailing arguments also by name.
    */
   backward(...args: BackwardArguments<Tensor>): void {
     const { gradient = null, ...options } = namedBackward(args, (value) => value instanceof Tensor);
     autograd().backward([this], [gradient], options);
   }
 
-  /** Calls `hook` with each gradient of this tensor; what it returns replaces the gradient. */
+  /** Calls `hook` with each gradient of this tensor; a returned tensor replaces the gradient. */
   registerHook(hook: TensorHook<Tensor>): HookHandle {
     if (!this.requiresGrad) {
       throw new DynError("Expected a tensor that requires grad for a hook but found one that does not");
@@ -512,8 +512,8 @@ export function autogradStateOf(tensor: Tensor): AutogradState<Tensor> {
 }
 
 /**
- * The base and steps of a view; null for a tensor that is not a view. Views of a base that has taken over another layout
- * in place are views of what it was. For the tensor and autograd rooms.
+ * The base and steps of a view; null for a tensor that is not a view. Views of a base whose
+ * layout was replaced in place are views of the former layout. For the tensor and autograd rooms.
  */
 export function viewOf(tensor: Tensor): ViewState<Tensor> | null {
   const { viewState } = tensor, above = viewState?.base.viewState;

@@ -40,7 +40,7 @@ export class UndoLog {
     });
   }
 
-  /** Takes everything back; tells whether that was possible: other processes cannot be asked to. */
+  /** Restores everything; false if that is impossible, as with a collective call that other processes have joined. */
   rollBack(): boolean {
     for (const restore of this.#restore.toReversed()) restore();
     defaultGenerator.state = this.#generator;
