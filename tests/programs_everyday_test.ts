@@ -5,6 +5,7 @@ import { everyday, LoudMeter, Meter, PlainHeir, unbroken } from "./programs/ever
 import { arrayClasses, circles } from "./programs/array_classes.ts";
 import { engineErrors } from "./programs/engine_errors.ts";
 import { builtins } from "./programs/builtins.ts";
+import { brokenDisposables, disposables } from "./programs/disposables.ts";
 import { bytesAndTexts } from "./programs/bytes_and_texts.ts";
 import { brokenJson, json } from "./programs/json.ts";
 import { brokenPromises, promises } from "./programs/promises.ts";
@@ -18,9 +19,11 @@ const whole = {
   ...circles,
   ...promises,
   ...bytesAndTexts,
+  ...disposables,
   ...unbroken,
 };
-register({ ...whole, ...brokenJson, ...brokenPromises, ...builtins }, ["eager"], [4, 11]);
+const broken = { ...brokenJson, ...brokenPromises, ...brokenDisposables, ...builtins };
+register({ ...whole, ...broken }, ["eager"], [4, 11]);
 registerUnbroken(whole);
 
 /** Returns the causes of breaks in the second call: the first one may have to provide variables. */

@@ -44,6 +44,7 @@ import { addDates } from "../trace/builtins/dates.ts";
 import { addClones } from "../trace/builtins/clones.ts";
 import { addPromises } from "../trace/builtins/promises.ts";
 import { addTextCodecs, runtimeModelOf } from "../trace/builtins/runtime_functions.ts";
+import { addDisposables } from "../trace/builtins/disposables.ts";
 import { addUrls } from "../trace/builtins/urls.ts";
 import { addJobs } from "../trace/builtins/timers.ts";
 import { addWeak } from "../trace/builtins/weak.ts";
@@ -105,6 +106,7 @@ function models(): ModelTable {
   addBuffers(made);
   addPromises(made);
   addJobs(made);
+  addDisposables(made);
   addUrls(made);
   addTextCodecs(made);
   addWeak(made);

@@ -13,7 +13,7 @@ export { sortBy, sortNumbersBy, toSortedBy } from "./sorting_polyfills.ts";
 
 // Taken when dyn is loaded: callbacks may have a property of that name, and programs may replace it.
 const { apply } = Reflect;
-const { Array, Math, Number, Object, TypeError } = globalThis;
+const { Array, Math, Number, Object, SuppressedError, TypeError } = globalThis;
 const OwnMap = Map;
 const getFrom: (key: unknown) => unknown[] | undefined = Map.prototype.get;
 const putInto: (key: unknown, value: unknown) => unknown = Map.prototype.set;
@@ -278,4 +278,22 @@ export function groupInMap(
     else apply(putInto, groups, [key, [item]]);
   }
   return groups;
+}
+
+type Disposal = readonly [self: unknown, dispose: (...args: unknown[]) => unknown, args: unknown[]];
+
+/** Disposes of what a DisposableStack holds, the last one first. */
+export function disposeAll(entries: readonly Disposal[], message: string): void {
+  let failed = false, failure: unknown;
+  for (let i = entries.length - 1; i >= 0; i--) {
+    const entry = entries[i];
+    if (entry === undefined) continue;
+    try {
+      apply(entry[1], entry[0], entry[2]);
+    } catch (error) {
+      failure = failed ? new SuppressedError(error, failure, message) : error;
+      failed = true;
+    }
+  }
+  if (failed) throw failure;
 }
