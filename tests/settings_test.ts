@@ -73,7 +73,9 @@ Deno.test("every option of compile has a reader", () => {
 function variablesRead(): Set<string> {
   const found = new Set<string>();
   for (const text of [...SOURCES, CONFIG]) {
-    for (const [, name] of text.matchAll(/env(?:\.get)?\("(DYN_\w+)"\)/g)) if (name) found.add(name);
+    for (const [, name] of text.matchAll(/(?:env(?:\.get)?|environmentVariable)\("(DYN_\w+)"\)/g)) {
+      if (name) found.add(name);
+    }
   }
   return found;
 }
