@@ -332,7 +332,7 @@ Deno.test("a guard that fails is told with what it expected and what it found, w
 Deno.test("S50: the user's own lines are shown where dyn's layers do the work", () => {
   const layer = new nn.Linear(2, 2);
   const run = (x: Tensor) => layer.call(x).relu();
-  const filled = (x: Tensor) => nn.init.eye_(x.add(1));
+  const filled = (x: Tensor) => nn.init.sparse_(x.add(1), 0.5);
   const place = import.meta.filename ?? "";
   const { graphs } = compiler.explain(run)(ones([1, 2]));
   const places = graphs.flatMap((graph) => [...graph.readable().matchAll(/File: (.*):\d+ in (\w+)/g)]);
@@ -341,7 +341,7 @@ Deno.test("S50: the user's own lines are shown where dyn's layers do the work", 
   assertEquals([stack[0]?.file, stack[0]?.functionName, stack.at(-1)?.functionName], [
     place,
     "filled",
-    "eye_",
+    "sparse_",
   ]);
   const texts: string[] = [];
   logs.capture("guards", (_artifact, text) => texts.push(text), () => void compile(run, eager)(ones([1, 2])));
