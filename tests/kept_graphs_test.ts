@@ -49,7 +49,15 @@ async function run(
     ...args,
   ];
   const { code, stdout, stderr } = await runProgram(Deno.execPath(), command, {
-    env: { DYN_CACHE_DIR: cache, DYN_GRAPH_CACHE: "1", DYN_TIER: "", DYN_LOGS: "cache", ...env },
+    env: {
+      DYN_CACHE_DIR: cache,
+      DYN_GRAPH_CACHE: "1",
+      DYN_TIER: "",
+      // Compiled code is waited for unless a tier is named, so that counts do not depend on what is found meanwhile
+      DYN_ERROR_ON_FALLBACK: "1",
+      DYN_LOGS: "cache",
+      ...env,
+    },
   });
   assertEquals(code, 0, stderr);
   return { ...JSON.parse(stdout), logged: stderr };
