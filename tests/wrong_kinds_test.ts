@@ -19,8 +19,8 @@ const NOT_CALLED: readonly RegExp[] = [
   /^(compiler\.registerBackend|distributions\.registerKl)$/,
   // Programs that report a fault call them
   /^repro\./,
-  // Schedules call it with their own numbers
-  /rateAt\(\)$/,
+  // Schedules call them with their own numbers
+  /(rate|factor)At\(\)$/,
   // Only dyn makes them
   /^(Tensor|Unsupported|FailOnRecompileLimitHit|Package|PackageTensor|H)$/,
 ];
