@@ -39,8 +39,8 @@ export function cacheDirectory(): string {
   if (directory !== undefined) return directory;
   const asked = candidates();
   // A process that may not know its own user cannot tell whether it should trust a folder
-  const shared = isGranted({ name: "sys", kind: "uid" }) ? [...asked, ...temporaryCandidates()] : [];
-  for (const base of shared) {
+  const folders = isGranted({ name: "sys", kind: "uid" }) ? [...asked, ...temporaryCandidates()] : [];
+  for (const base of folders) {
     if (!isGranted({ name: "write", path: base })) continue;
     const path = `${base}/cpu`;
     let fault: string | undefined;

@@ -134,7 +134,8 @@ function changeLayout(
 }
 
 /**
- * Gives a tensor the layout and history of a view of it, also without recording. Earlier views of it are unchanged. Throws DynError for leaves that require grad, and their views, while recording.
+ * Gives a tensor the layout and history of a view of it, also without recording. Earlier views of it are unchanged.
+ * Throws DynError for leaves that require grad, and their views, while recording.
  */
 export function becomeView(target: Tensor, view: Tensor): void {
   if (view.storage !== target.storage) {

@@ -77,8 +77,8 @@ export interface RegionModes {
 }
 
 /**
- * Runs `body`, which starts inside regions that another function entered and may leave them: `enter` sets the modes of the
- * region that it has reached. The initial modes are restored at the end. Conversions of parameters are not cached
+ * Runs `body`, which starts inside regions that another function entered and may leave them: `enter` sets the modes of
+ * the region that it has reached. The initial modes are restored at the end. Conversions of parameters are not cached
  * meanwhile, since the end of the region is unknown.
  */
 export function throughRegions<R>(body: (enter: (modes: RegionModes) => void) => R): R {

@@ -16,15 +16,15 @@ export interface StorableRun {
   readonly whenMore?: ((tell: () => void) => void) | undefined;
 }
 
-const keepables = new WeakMap<CompiledFunction, StorableRun>();
+const storables = new WeakMap<CompiledFunction, StorableRun>();
 
 /** Registers how a compiled graph is serialised, and returns the graph. */
 export function storable(run: CompiledFunction, how: StorableRun): CompiledFunction {
-  keepables.set(run, how);
+  storables.set(run, how);
   return run;
 }
 
 /** Returns how a compiled graph is saved, or undefined if it cannot be. */
 export function storableOf(run: CompiledFunction): StorableRun | undefined {
-  return keepables.get(run);
+  return storables.get(run);
 }

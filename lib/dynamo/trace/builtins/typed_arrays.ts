@@ -141,12 +141,13 @@ function copied(m: Interpreter, type: NumberType, source: Value): Value {
   return typedOf(m, type, itemsOf(m, source));
 }
 
-/** A typed array of what an object lists that is neither an array nor memory. */
+/** A typed array of what an object lists. */
 function constructListed(
   m: Interpreter,
   type: NumberType,
   ...[source, { completion }]: readonly [source: ObjectValue, request: Pick<CallRequest, "completion">]
 ): CallResult {
+  if (numbersObject(source) || source.exotic.kind === "array") return copied(m, type, source);
   const items = itemsByIndex(m, source);
   if (items) return typedOf(m, type, items);
   if (!ITERATED.has(source.exotic.kind)) {
@@ -167,8 +168,6 @@ function construct(
   const { args } = request, [source] = args;
   if (!source || (source.kind === "constant" && source.value === undefined)) return newTyped(m, type, 0);
   if (source.kind === "object") {
-    const isList = numbersObject(source) || source.exotic.kind === "array";
-    if (isList) return copied(m, type, source);
     return viewOfBuffer(m, type, args) ?? constructListed(m, type, source, request);
   }
   const length = source.kind === "number" ? positionOf(m, source, { length: Infinity, fallback: 0 }) : null;
@@ -233,9 +232,6 @@ function from(m: Interpreter, type: NumberType, request: CallRequest): CallResul
     if (listed) return map(source, listed.length);
     collect(m, source, (items) => void map(newArray(m, items), items.length));
     return PUSHED;
-  }
-  if (source.kind === "object" && (numbersObject(source) || source.exotic.kind === "array")) {
-    return copied(m, type, source);
   }
   if (source.kind === "object") return constructListed(m, type, source, request);
   collect(m, source, (items) => m.complete(completion, typedOf(m, type, items)));
