@@ -48,7 +48,8 @@ export interface CompileOptions {
   readonly mode?: Mode | undefined;
   /**
    * Settings of the code generator, as `config.inductor`; `shadow`, as `config.shadow`; `guardFilterFn`, a
-   * `compiler.GuardFilter`. `compiler.listOptions()` names them all.
+   * `compiler.GuardFilter`; `keepFaster`, whether to time some calls compiled and as written, and to run the others in
+   * the faster way (`compiler.status` has the times). `compiler.listOptions()` names them all.
    */
   readonly options?: Readonly<Record<string, unknown>> | undefined;
   /** Returns the function unchanged. */
@@ -177,7 +178,7 @@ function compileFunction<F extends AnyFunction>(
   const wanted = bisection.backend ?? options.backend ?? getDefaultBackend();
   const { backend, name: backendName } = resolveBackend(wanted, options);
   const watcher = wanted instanceof WatchingBackend ? wanted : null;
-  const { guardFilterFn } = options.options ?? {};
+  const { guardFilterFn, keepFaster } = options.options ?? {};
   const callable = optimize(fn, {
     name,
     backend: counted(backend),
@@ -189,6 +190,7 @@ function compileFunction<F extends AnyFunction>(
     signature,
     described: { ...options, backend: backendName },
     guardFilter: guardFilterFn === undefined ? undefined : guardFilter(guardFilterFn),
+    keepFaster: keepFaster === undefined ? undefined : checkedKeepFaster(keepFaster, fn),
     cacheSizeLimit: watcher?.cacheSizeLimit,
     hooks: {
       onGraph: () => void found.graphs++,
@@ -209,6 +211,19 @@ function guardFilter(given: unknown): GuardFilter {
   throw new DynError(`Expected guardFilterFn to be a function but found ${String(given)}`);
 }
 
+/** A call that returns before its work is done cannot be timed. */
+function checkedKeepFaster(given: unknown, fn: AnyFunction): boolean {
+  if (typeof given !== "boolean") {
+    throw new DynError(`Expected keepFaster to be a boolean but found ${String(given)}`);
+  }
+  if (given && fn.constructor !== Function) {
+    throw new DynError(
+      `Expected a function that is done when it returns for keepFaster but found ${fn.name}, ${fn.constructor.name}`,
+    );
+  }
+  return given;
+}
+
 /** Returns the backend under the settings of `mode` and `options`. */
 export function resolveBackend(
   wanted: Backend,
@@ -218,7 +233,7 @@ export function resolveBackend(
   const chosen = typeof wanted === "string" ? lookupBackend(wanted) : wanted;
   const interposed: GraphBackend = (gm, inputs) => interposedBackend(chosen, name)(gm, inputs);
   const backend = typeof wanted === "string" && backendDeclines(name) ? declining(interposed) : interposed;
-  const { shadow, guardFilterFn: _, ...more } = options.options ?? {};
+  const { shadow, guardFilterFn: _, keepFaster: _keepFaster, ...more } = options.options ?? {};
   const inductor = inductorPatch({
     ...settingsOf(options.mode ?? "default"),
     ...(options.fullgraph ? { errorOnFallback: true } : {}),

@@ -49,5 +49,5 @@ export function listOptions(): string[] {
   const inductor = Object.entries(config.inductor).flatMap(([name, value]) =>
     name === "trace" ? Object.keys(value).map((each) => `trace.${each}`) : [name]
   );
-  return [...inductor, "guardFilterFn", "shadow"].sort();
+  return [...inductor, "guardFilterFn", "keepFaster", "shadow"].sort();
 }

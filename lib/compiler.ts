@@ -3,6 +3,7 @@ import type { AnyFunction } from "./base/arguments.ts";
 import {
   cacheEntries as entriesOf,
   type CacheEntry,
+  type CallTimes,
   explain as explainCall,
   type Explanation,
   type ExplanationOf,
@@ -56,7 +57,7 @@ export {
   type SubstituteOptions,
 } from "./dynamo/mod.ts";
 export type { DimensionSpec, ShapesSpec } from "./dynamo/mod.ts";
-export type { CacheEntry, Explanation, ExplanationOf, UncompiledCalls } from "./dynamo/mod.ts";
+export type { CacheEntry, CallTimes, Explanation, ExplanationOf, UncompiledCalls } from "./dynamo/mod.ts";
 export {
   CompilationProfiler,
   CompileCounter,
@@ -270,6 +271,8 @@ export interface Status {
   readonly givenUp: string | null;
   /** Calls that ran uncompiled, of the function and of its parts after graph breaks, by reason. */
   readonly uncompiled: readonly UncompiledCalls[];
+  /** Milliseconds of a call compiled and as written, and the way that is kept; null unless `keepFaster` measured them. */
+  readonly times: CallTimes | null;
 }
 
 /** Returns whether a function is compiled, its compilations, and whether dyn has given up on it. */
@@ -288,5 +291,6 @@ export function status(fn: object): Status {
     hits: known?.hits ?? 0,
     givenUp: known?.givenUp ?? null,
     uncompiled: known?.uncompiled ?? [],
+    times: known?.times ?? null,
   };
 }

@@ -13,6 +13,7 @@ import {
   type Tensor,
   tensor,
 } from "../mod.ts";
+import { FasterWay } from "../lib/dynamo/cache/faster_way.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 
 /** Options as a program without types may give them. */
@@ -158,4 +159,67 @@ Deno.test({
     const [highest = NaN, high = NaN] = errors;
     assert(highest < 4e-7 && high > 1.5 * highest && high < 12e-7, `errors ${errors}`);
   },
+});
+
+/** The ways in which calls run that take so many milliseconds. */
+function waysOf(
+  costs: Readonly<Record<"compiled" | "plain", number>>,
+  progress: Partial<FasterWay["progress"]> = {},
+) {
+  let time = 0;
+  const ways: string[] = [];
+  const call = (way: "compiled" | "plain") => () => {
+    time += costs[way];
+    ways.push(way);
+    return ways.length;
+  };
+  const settled = { versions: () => 1, isNative: () => true, ...progress };
+  const chosen = new FasterWay(() => "f", settled, () => time);
+  const results = Array.from(
+    { length: 40 },
+    () => chosen.serve({ compiled: call("compiled"), plain: call("plain") }),
+  );
+  return { ways, results, chosen };
+}
+
+Deno.test("keepFaster times calls in turn and keeps the faster way", () => {
+  for (const kept of ["compiled", "plain"] as const) {
+    const { ways, results, chosen } = waysOf({ compiled: 2, plain: kept === "plain" ? 1 : 3 });
+    assertEquals(results, ways.map((_, call) => call + 1), "each call runs once");
+    assertEquals(chosen.times, { compiled: 2, plain: kept === "plain" ? 1 : 3, kept });
+    assertEquals(ways.slice(4, 8), ["compiled", "plain", "compiled", "plain"]);
+    assertEquals(new Set(ways.slice(24)), new Set([kept]));
+  }
+  let version = 0;
+  assertEquals(
+    new Set(waysOf({ compiled: 2, plain: 1 }, { versions: () => version++ }).ways),
+    new Set(["compiled"]),
+  );
+  assertEquals(
+    new Set(waysOf({ compiled: 2, plain: 1 }, { isNative: () => false }).ways),
+    new Set(["compiled"]),
+  );
+});
+
+Deno.test("keepFaster changes no result and no effect; what returns before it is done is refused or stays compiled", () => {
+  let calls = 0;
+  const f = compile((x: Tensor) => {
+    calls++;
+    return x.mul(2).add(calls);
+  }, { backend: "eager", options: { keepFaster: true } });
+  assertEquals(compiler.status(f).times, null);
+  for (let call = 1; call <= 60; call++) assertEquals(f(tensor([1, 2])).tolist(), [2 + call, 4 + call]);
+  const { kept } = compiler.status(f).times ?? {};
+  assert(kept === "compiled" || kept === "plain", kept);
+  const later = compile((x: Tensor) => Promise.resolve(x), {
+    backend: "eager",
+    options: { keepFaster: true },
+  });
+  for (let call = 0; call < 60; call++) later(tensor([1]));
+  assertEquals(compiler.status(later).times, null);
+  assertThrows(
+    () => compile(async (x: Tensor) => await x, { options: { keepFaster: true } }),
+    DynError,
+    "Expected a function that is done when it returns for keepFaster",
+  );
 });

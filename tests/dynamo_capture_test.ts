@@ -198,7 +198,7 @@ Deno.test("check functions answer for other calls, and entries count their hits"
   assertEquals(entry?.guards.check(vector(5, 6)), true);
   assertEquals(entry?.guards.check(vector(5)), false);
   assertEquals(entry?.guards.check("no tensor"), false);
-  assertEquals(statusOf(c.run), { entries: 1, hits: 3, givenUp: null, uncompiled: [] });
+  assertEquals(statusOf(c.run), { entries: 1, hits: 3, givenUp: null, uncompiled: [], times: null });
 });
 
 Deno.test("a check has one function for tensors that are alike, however many there are", () => {
@@ -261,7 +261,7 @@ Deno.test("guards may use a function of the runtime and test which one a program
   const known: Record<string, number> = { a: 1 };
   const c = capture((x: Tensor) => Object.hasOwn(known, "b") ? x.neg() : x.add(known["a"] ?? 0));
   for (let i = 0; i < 3; i++) assertEquals(list(c.run(vector(1))), [2]);
-  assertEquals(statusOf(c.run), { entries: 1, hits: 3, givenUp: null, uncompiled: [] });
+  assertEquals(statusOf(c.run), { entries: 1, hits: 3, givenUp: null, uncompiled: [], times: null });
   known["b"] = 2;
   assertEquals(list(c.run(vector(1))), [-1]);
 });

@@ -49,4 +49,5 @@ export {
   type SizeOrigin,
   type WholeProgram,
 } from "./cache/whole_program.ts";
+export type { CallTimes } from "./cache/faster_way.ts";
 export type { UncompiledCalls } from "./cache/uncompiled.ts";

@@ -236,6 +236,11 @@ export function registerDevice(device: Device): void {
   devices.set(device.name, device);
 }
 
+/** Waits until all work issued on any device is done. */
+export function synchronizeDevices(): void {
+  for (const device of devices.values()) device.synchronize();
+}
+
 /** Returns the device of this name, or undefined if it is not initialised. */
 export function findDevice(name: DeviceName): Device | undefined {
   return devices.get(name);

@@ -19,6 +19,7 @@ import { currentStance, withBackend } from "./stance.ts";
 import { modes } from "../../tensor/tensor.ts";
 import { factText } from "../guards/guard.ts";
 import { type Entry, Unit } from "./unit.ts";
+import { type CallTimes, FasterWay, graphsAreNative } from "./faster_way.ts";
 import { forgetProfiles } from "./dynamic_profile.ts";
 import type { DynamicMode } from "./automatic_dynamic.ts";
 import { checkSpec, type ShapesSpec } from "./shapes_spec.ts";
@@ -39,6 +40,8 @@ export interface CompileChoices {
   readonly wrapBackend?: (backend: GraphBackend) => GraphBackend;
   readonly cacheSizeLimit?: number | undefined;
   readonly guardFilter?: GuardFilter | undefined;
+  /** Whether to time calls compiled and as written, and to keep the faster way. */
+  readonly keepFaster?: boolean | undefined;
   readonly shapesSpec?: ShapesSpec | undefined;
   /** The function whose parameters `shapesSpec` names, if the compiled one passes its arguments on to it. */
   readonly signature?: object | undefined;
@@ -52,6 +55,7 @@ interface Compiled {
   readonly callable: object;
   readonly program: Program;
   readonly root: Unit;
+  readonly fasterWay: FasterWay | null;
 }
 
 const byCallable = new WeakMap<object, Compiled>();
@@ -80,6 +84,20 @@ export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices):
     : rootBody(fn as (...args: never[]) => unknown, fn.name);
   const program = new Program(choices.name ?? fn.name, fn, options, () => body.place());
   const root = new Unit(program, body, compileEntry);
+  const fasterWay = choices.keepFaster
+    ? new FasterWay(() => root.title, { versions: () => program.versions, isNative: graphsAreNative })
+    : null;
+  const serve = (self: unknown, args: readonly unknown[]): unknown => {
+    const { replayRecordEnabled } = config;
+    if (!replayRecordEnabled && observed.by === null) return root.call(self, args);
+    const { name, place } = program;
+    const call = { fn, name, self, args, place, options: choices.described ?? {} };
+    const run = () => root.call(self, args),
+      recorded = () => replayRecordEnabled ? recordedCall(call, run) : run();
+    return observed.by === null
+      ? recorded()
+      : observed.by.span("compiled", functionTitle({ name, place: place() }), recorded);
+  };
   const callable = function (this: unknown, ...args: unknown[]): unknown {
     const stance = currentStance();
     if (stance === "force_eager" || modes.top?.opByOp) return apply(fn, this, args);
@@ -95,23 +113,15 @@ export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices):
     }
     const { budget } = program;
     if (budget.isSpent && !budget.hasTensors && root.entries.length > 0) forgetEntries(program, root);
-    const { replayRecordEnabled } = config;
-    if (!replayRecordEnabled && observed.by === null) return root.call(this, args);
-    const { name, place } = program;
-    const call = { fn, name, self: this, args, place, options: choices.described ?? {} };
-    const serve = () => {
-      const run = () => root.call(this, args);
-      return replayRecordEnabled ? recordedCall(call, run) : run();
-    };
-    return observed.by === null
-      ? serve()
-      : observed.by.span("compiled", functionTitle({ name, place: place() }), serve);
+    return fasterWay === null
+      ? serve(this, args)
+      : fasterWay.serve({ compiled: () => serve(this, args), plain: () => apply(fn, this, args) });
   };
   defineOwn(callable, "name", { value: fn.name, configurable: true });
   defineOwn(callable, "length", { value: fn.length, configurable: true });
   beOfKind(callable, fn);
   markFunction(callable, { kind: "compiled", original: fn });
-  remember({ fn, callable, program, root });
+  remember({ fn, callable, program, root, fasterWay });
   return callable as unknown as F;
 }
 
@@ -157,8 +167,9 @@ export function reset(): void {
   for (const reference of all) {
     const compiled = reference.deref();
     if (!compiled) continue;
-    const { program, root } = compiled;
+    const { program, root, fasterWay } = compiled;
     program.clear();
+    fasterWay?.clear();
     forgetEntries(program, root);
   }
   resetGraphNames();
@@ -234,13 +245,16 @@ export interface CompiledStatus {
   readonly givenUp: string | null;
   /** Calls that have run uncompiled, including those of its parts after graph breaks. */
   readonly uncompiled: readonly UncompiledCalls[];
+  /** The times of calls in both ways, if they were measured. */
+  readonly times: CallTimes | null;
 }
 
 /** The state of a compiled function; null for functions that were not compiled. */
 export function statusOf(fn: object): CompiledStatus | null {
   const [compiled] = compiledOf(fn);
   if (!compiled) return null;
-  const { root: { entries, givenUp }, program } = compiled;
+  const { root: { entries, givenUp }, program, fasterWay } = compiled;
   const hits = entries.reduce((sum, e) => sum + e.hits, 0);
-  return { entries: entries.length, hits, givenUp, uncompiled: program.uncompiled.list() };
+  const times = fasterWay?.times ?? null;
+  return { entries: entries.length, hits, givenUp, uncompiled: program.uncompiled.list(), times };
 }
