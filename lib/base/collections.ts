@@ -35,6 +35,13 @@ export function ownWeakMap<K extends WeakKey, V>(): WeakMap<K, V> {
   return Object.assign(new WeakMap<K, V>(), { get, set, has, delete: remove });
 }
 
+const { add: addMember, has: hasMember } = Set.prototype;
+
+/** Creates a Set that members are added to and looked for by methods of its own. */
+export function ownSet<T>(): Pick<Set<T>, "add" | "has"> {
+  return Object.assign(new Set<T>(), { add: addMember, has: hasMember });
+}
+
 const { add, has: contains, delete: drop } = WeakSet.prototype;
 
 /** Creates a WeakSet with methods of its own. */

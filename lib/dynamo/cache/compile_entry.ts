@@ -49,8 +49,8 @@ import { CannotTrace, type Entry, type Unit } from "./unit.ts";
 import { Wrapper } from "../variables/wrap.ts";
 import { Parameter } from "../../nn/parameter.ts";
 import { Box, LiveView } from "../bytecode/runtime.ts";
-import { type LiveCell, type Source } from "../source.ts";
-import type { ObjectValue, TensorValue, Value } from "../variables/value.ts";
+import type { LiveCell } from "../source.ts";
+import type { TensorValue, Value } from "../variables/value.ts";
 import type { Frame } from "../trace/interpreter.ts";
 import { modesOf } from "../trace/region_modes.ts";
 
@@ -399,16 +399,13 @@ function assemble(
 function guardAliases(machine: Machine, output: OutputGraph): void {
   const { objects, tensors } = machine.wrapper;
   guardMemory(machine.wrapper);
-  const isFixed = (object: ObjectValue) =>
-    object.source?.kind === "known" || object.exotic.kind === "function";
-  for (const object of objects) {
-    const { source } = object;
-    if (!source || !isChanged(object) || object.exotic.kind === "bytes") continue;
-    const others = objects.flatMap((other): Source[] => {
-      const same = other === object || other.source === null || (isFixed(object) && isFixed(other));
-      return same || other.source === null || other.exotic.kind !== object.exotic.kind ? [] : [other.source];
-    });
-    output.guardDistinct(source, others);
+  // Functions are guarded by what they are
+  const rest = objects.filter(({ exotic: { kind } }) => kind !== "bytes" && kind !== "function");
+  for (const kinds of Map.groupBy(rest, ({ exotic }) => exotic.kind).values()) {
+    const [changed, others] = [true, false].map((which) =>
+      kinds.flatMap((object) => (object.written || isChanged(object)) === which ? object.source ?? [] : [])
+    );
+    if (changed && changed.length > 0) output.guardDistinct(changed, others);
   }
   const isKnown = ({ source }: TensorValue) => source?.kind === "known";
   const alike = Map.groupBy(tensors, guardedForm);

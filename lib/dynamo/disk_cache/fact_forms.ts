@@ -152,7 +152,7 @@ const fact = variants<Fact>({
   entries: fields({ source, what: oneOf("Map", "Set"), keys: list(entryKey) }),
   code: fields({ source, code: codeAt }),
   same: fields({ source, other: source }),
-  distinct: fields({ source, others: list(source) }),
+  distinct: fields({ members: list(source), others: list(source) }),
   apart: fields({ source, others: list(source) }),
   elsewhere: fields({ source, others: list(source) }),
   tensor: fields({ source, expected: tensor }),

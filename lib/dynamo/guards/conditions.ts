@@ -97,10 +97,14 @@ export class ConditionWriter {
       case "same":
         return `${reader.read(fact.source)} === ${reader.read(fact.other)}`;
       case "distinct": {
-        const value = reader.read(fact.source);
-        const others = fact.others.map((o) => reader.read(o));
-        if (others.length <= 4) return others.map((o) => `${value} !== ${o}`).join(" && ") || "true";
-        return `!${this.helper("includes")}([${others.join(", ")}], ${value})`;
+        const members = fact.members.map((each) => reader.read(each));
+        const others = fact.others.map((each) => reader.read(each));
+        if (members.length + others.length > 5) {
+          return `${this.helper("areDistinct")}([${members.join(", ")}], [${others.join(", ")}])`;
+        }
+        return members.flatMap((member, at) =>
+          [...members.slice(at + 1), ...others].map((other) => `${member} !== ${other}`)
+        ).join(" && ");
       }
       case "apart":
         return `${this.helper("liesApart")}(${reader.read(fact.source)}, [${

@@ -59,8 +59,6 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
     case "apart":
     case "elsewhere":
       return "memory that they share";
-    case "distinct":
-      return "one object";
     case "memory":
       return "memory that lies otherwise";
     case "bytes":
@@ -115,6 +113,8 @@ export function elsewhereText(fact: OtherFact, call: RefusedCall, reader: GuardR
       }).join(", ");
     case "cells":
       return fact.same ? "two variables" : "one variable";
+    case "distinct":
+      return "one object";
     case "globalState": {
       const now = ambientState(), texts: string[] = [];
       for (const [name, value] of Object.entries(now)) {

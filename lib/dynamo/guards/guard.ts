@@ -37,6 +37,13 @@ export interface TensorExpectation {
 /** Types of values that may differ from call to call. */
 export type PrimitiveType = "number" | "string" | "symbol";
 
+/** Objects that are distinct from each other, and from others, which may be one object. */
+export interface DistinctFact {
+  readonly kind: "distinct";
+  readonly members: readonly Source[];
+  readonly others: readonly Source[];
+}
+
 /** One fact. */
 export type Fact =
   | { readonly kind: "constant"; readonly source: Source; readonly value: Primitive }
@@ -100,7 +107,7 @@ export type Fact =
   }
   | { readonly kind: "code"; readonly source: Source; readonly code: CodeObject }
   | { readonly kind: "same"; readonly source: Source; readonly other: Source }
-  | { readonly kind: "distinct"; readonly source: Source; readonly others: readonly Source[] }
+  | DistinctFact
   /** A tensor whose memory none of the others shares. */
   | { readonly kind: "apart"; readonly source: Source; readonly others: readonly Source[] }
   /** A tensor that shares no memory with the others, whether it is a view or not. */
@@ -214,8 +221,12 @@ export function factText(fact: Fact): string {
       return `___own_memory(${sourceText(fact.source)}, [${fact.others.map(sourceText).join(", ")}])`;
     case "elsewhere":
       return `___other_memory(${sourceText(fact.source)}, [${fact.others.map(sourceText).join(", ")}])`;
-    case "distinct":
-      return `___check_no_aliasing(${[fact.source, ...fact.others].map(sourceText).join(", ")})`;
+    case "distinct": {
+      const [members = "", others = ""] = [fact.members, fact.others].map((each) =>
+        each.map(sourceText).join(", ")
+      );
+      return `___check_no_aliasing(${others === "" ? members : `[${members}], [${others}]`})`;
+    }
     case "tensor":
       return tensorText(fact.source, fact.expected);
     case "leaf":

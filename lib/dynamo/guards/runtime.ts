@@ -3,7 +3,7 @@
  * that `isProxy` rules out beforehand.
  */
 import { types } from "node:util";
-import { keysOf, membersOf, valuesOf } from "../../base/collections.ts";
+import { keysOf, membersOf, ownSet, valuesOf } from "../../base/collections.ts";
 import { getDefaultDtype } from "../../base/dtype.ts";
 import { sameList } from "../../base/lists.ts";
 import { iteratesArraysAsLoaded } from "../../base/loaded_builtins.ts";
@@ -148,10 +148,22 @@ export function setHasMembers(value: unknown, keys: readonly unknown[]): boolean
     (keys.length === 0 || sameKeys(membersOf(value), keys));
 }
 
-/** Returns whether a list contains an object. */
-export function includes(list: readonly unknown[], value: unknown): boolean {
-  for (const each of list) if (each === value) return true;
-  return false;
+/** Returns whether objects are distinct from each other and from others. */
+export function areDistinct(members: readonly unknown[], others: readonly unknown[]): boolean {
+  if (members.length <= 8) {
+    for (let i = 0; i < members.length; i++) {
+      for (let j = i + 1; j < members.length; j++) if (members[i] === members[j]) return false;
+      for (const other of others) if (members[i] === other) return false;
+    }
+    return true;
+  }
+  const found = ownSet<unknown>();
+  for (const member of members) {
+    if (found.has(member)) return false;
+    found.add(member);
+  }
+  for (const other of others) if (found.has(other)) return false;
+  return true;
 }
 
 /** Returns whether a tensor has this shape and these strides; null matches any number. */

@@ -140,7 +140,6 @@ export function relyOnMoved(
       return m.output.reliesOn({ ...fact, source });
     case "function":
     case "list":
-    case "distinct":
     case "apart":
     case "elsewhere":
     case "made":

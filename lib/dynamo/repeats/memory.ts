@@ -19,6 +19,7 @@ import { counters, logs } from "../../base/logs.ts";
 import { appendCall, type TracedUpdate } from "../../graph/captured_module.ts";
 import { type Argument, mapNodes, type Node, writtenBy } from "../../graph/node.ts";
 import { sameModes } from "../../tensor/modes.ts";
+import type { Fact } from "../guards/guard.ts";
 import type { Source } from "../source.ts";
 import type { CallMemory, Frame, Interpreter } from "../trace/interpreter.ts";
 import { newArray } from "../trace/contents.ts";
@@ -223,7 +224,10 @@ function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
   ) {
     return null;
   }
-  const facts = m.output.guards.slice(0, call.guards).flatMap(({ fact }): PlacedFact[] =>
+  const reliedOn = [...new Set(m.output.guards.slice(0, call.guards).map(({ fact }) => fact))];
+  const isApart = (fact: Fact) => fact.kind === "distinct" && [...fact.members, ...fact.others].some(isOwn);
+  if (reliedOn.some(isApart)) return null;
+  const facts = reliedOn.flatMap((fact): PlacedFact[] =>
     "source" in fact && isOwn(fact.source) ? [fact] : []
   );
   const realAt = new Map<string, object>();

@@ -87,8 +87,10 @@ export function refuseOpaque({ exotic }: ObjectValue): void {
   if (exotic.kind === "thrown") throw new Restart(exotic.step, { kind: "break", cause: exotic.cause });
 }
 
-/** Returns whether properties can be added to an object, and relies on that. */
-export function canGrow(m: Interpreter, { real, source, frozen, exotic }: ObjectValue): boolean {
+/** Returns whether properties can be added to an object that is being changed, and relies on that. */
+export function canGrow(m: Interpreter, object: ObjectValue): boolean {
+  const { real, source, frozen, exotic } = object;
+  object.written = true;
   if (frozen !== "no") return real ? breakGraph("frozen") : false;
   if (!real || exotic.kind === "function") return true;
   const present = Object.isExtensible(real);
@@ -189,7 +191,7 @@ function keyAt(m: Interpreter, key: unknown, place: Source): Value {
   return isText ? m.wrapper.passed(key, place) ?? constant(key) : constant(key);
 }
 
-/** The entry of a key; all keys are inspected first. */
+/** The entry of a key; all keys are inspected first. A key that is not found is relied on to be another one. */
 export function entryOf(m: Interpreter, object: ObjectValue, key: Value): Entry | undefined {
   if (isPassed(key)) settleKey(m, key);
   const identity = keyIdentity(key), entries = entriesOf(m, object), { exotic } = object;
@@ -205,7 +207,15 @@ export function entryOf(m: Interpreter, object: ObjectValue, key: Value): Entry 
       for (const iterator of iteratorsOver(m, object)) iterator.rest = null;
     }
   }
-  return entries.get(identity);
+  return m.output.keys.find(entries, identity);
+}
+
+/** Adds an entry, or replaces one. */
+export function putEntry(m: Interpreter, object: ObjectValue, key: Value, value: Value): void {
+  const { exotic } = object;
+  invariant(exotic.kind === "map" || exotic.kind === "set", "Expected a Map or Set");
+  m.output.keys.put(exotic.entries, keyIdentity(key), { key, value });
+  exotic.changed = true;
 }
 
 function settleKeys<V>(map: Map<KeyIdentity, V>): void {
@@ -224,7 +234,7 @@ export function iteratorsOver(m: Interpreter, over: ObjectValue): ListIteratorEx
 }
 
 /** The entries of a Map or Set value, loaded from the real one on first access. */
-export function entriesOf(m: Interpreter, object: ObjectValue): Map<KeyIdentity, Entry> {
+export function entriesOf(m: Interpreter, object: ObjectValue): Omit<Map<KeyIdentity, Entry>, "set"> {
   const { exotic } = object;
   invariant(exotic.kind === "map" || exotic.kind === "set", "Expected a Map or Set");
   if (exotic.loaded || object.real === null) return exotic.entries;

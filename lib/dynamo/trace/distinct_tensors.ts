@@ -14,7 +14,7 @@ export function guardDistinctTensors(
   const { source } = tensor;
   if (!source) return;
   output.guardDistinct(
-    source,
+    [source],
     others.flatMap((other) => other !== tensor && mayBeOne(tensor, other) ? other.source ?? [] : []),
   );
 }

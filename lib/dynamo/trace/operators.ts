@@ -258,7 +258,7 @@ export function guardDistinct(
   a: ObjectValue | TensorValue,
   b: ObjectValue | TensorValue,
 ): void {
-  if (a.source && b.source) m.output.guardDistinct(a.source, [b.source]);
+  if (a.source && b.source) m.output.guardDistinct([a.source, b.source]);
 }
 
 function looselyEqual(

@@ -40,6 +40,7 @@ import { Restart } from "./restart.ts";
 import type { GraphValue } from "../../ops/graph_builder.ts";
 import { addChecks, dropUnreadNumbers } from "./late_sizes.ts";
 import { TraceHistory } from "./history.ts";
+import { TracedKeys } from "./traced_keys.ts";
 
 /** The run-time source of a placeholder's value. */
 export type GraphInput =
@@ -116,22 +117,25 @@ export class OutputGraph {
   regionCalls = 0;
   /** Number of checkpoints encountered. */
   checkpoints = 0;
+  /** The keys that each collection was asked for. */
+  readonly keys: TracedKeys = new TracedKeys(this);
   readonly #madeAt = new Map<Node, number>();
   /** Traced updates that others have been found equal to: calls replace their operations in the end. */
   readonly updates: Set<TracedUpdate> = new Set();
 
   constructor(readonly whereabouts: Whereabouts) {}
 
-  /** Relies on two or more objects being distinct. */
-  guardDistinct(source: Source, others: readonly Source[]): void {
+  /** Relies on objects being distinct from each other, and from others. */
+  guardDistinct(members: readonly Source[], others: readonly Source[] = []): void {
     // Objects that are guarded by identity are distinct
-    const left = this.#isFixed(source) ? others.filter((other) => !this.#isFixed(other)) : others;
-    if (left.length > 0) this.guard({ kind: "distinct", source, others: left });
+    const left = members.every(this.isFixed) ? others.filter((other) => !this.isFixed(other)) : others;
+    if (left.length > 0 || members.some((each, at) => at > 0 && !this.isFixed(each))) {
+      this.guard({ kind: "distinct", members, others: left });
+    }
   }
 
-  #isFixed({ kind, name }: Source): boolean {
-    return kind === "known" || this.#identified.has(name);
-  }
+  /** Returns whether calls with another object at a place have failed another guard. */
+  readonly isFixed = ({ kind, name }: Source): boolean => kind === "known" || this.#identified.has(name);
 
   /** Relies on a fact from here on. */
   guard(fact: Fact): void {
@@ -142,6 +146,11 @@ export class OutputGraph {
     if (this.#guarded.has(key)) return;
     this.#guarded.add(key);
     if (fact.kind === "identity") this.#identified.add(fact.source.name);
+    this.guardGrowing(fact);
+  }
+
+  /** Relies on a fact as far as it is known in the end. */
+  guardGrowing(fact: Fact): void {
     this.guards.push({ fact, user: userPlace(this.whereabouts.stack()) ?? null });
   }
 
@@ -177,7 +186,9 @@ export class OutputGraph {
       const fact = { kind: "size", guard, env: this.sizes } as const;
       return { fact, user: this.placeOfSizes(this.#symbolsIn(guard)) };
     });
-    return [...this.guards, ...sizes];
+    // Where the same fact has grown meanwhile, its last place says everything
+    const last = new Map(this.guards.map(({ fact }, at) => [fact, at]));
+    return [...this.guards.filter(({ fact }, at) => last.get(fact) === at), ...sizes];
   }
 
   /** The line that assumed something about these symbols, or else one that created one. */
@@ -372,7 +383,6 @@ function keyOf(fact: Fact): string {
       return `${fact.kind} ${subject} ${fact.other.name}`;
     case "apart":
     case "elsewhere":
-    case "distinct":
       return `${fact.kind} ${subject} ${fact.others.map((o) => o.name).join()}`;
     case "expression":
       return expressionSize(fact.expression, 200) < 200
@@ -413,6 +423,10 @@ function keyOf(fact: Fact): string {
     case "extensible":
     case "globalState":
       return `${fact.kind} ${subject}`;
+    case "distinct": {
+      const names = [fact.members, fact.others].map((each) => each.map(({ name }) => name).join());
+      return `distinct ${names.join(" and ")}`;
+    }
     case "cells":
     case "size":
       return factText(fact);

@@ -426,6 +426,8 @@ export class ObjectValue {
 
   /** The variable that this object of generated code holds as its property `v`. */
   variable: { readonly name: string; readonly cell: LiveCell } | null = null;
+  /** Whether the trace has written to it, even if nothing of that is left. */
+  written = false;
   /** Integrity set in the trace. */
   frozen: "no" | "sealed" | "frozen" | "inextensible" = "no";
   /** For an arguments object, which prints as one: whether its function's parameters alias its elements. */

@@ -8,9 +8,9 @@ import {
   builtinPrototype,
   elementsOf,
   entriesOf,
-  keyIdentity,
   newArray,
   newObject,
+  putEntry,
   settledElements,
 } from "../contents.ts";
 import { inTurn } from "../in_turn.ts";
@@ -29,13 +29,13 @@ function clone(m: Interpreter, value: Value, clones: Clones, then: Then): void {
   if (value.kind === "constant" && typeof value.value === "symbol") return refuse("a symbol");
   if (value.kind === "constant" || value.kind === "number" || value.kind === "item") return then(value);
   if (value.kind !== "object") return refuse("a tensor");
-  const found = clones.get(value);
+  const found = m.output.keys.find(clones, value);
   if (found) return then(found);
   const isFunction: boolean = isCallable(value);
   if (isFunction) return refuse("a function");
   const { exotic } = value, time = timeOfDate(m, value);
   const begin = (made: ObjectValue): ObjectValue => {
-    clones.set(value, made);
+    m.output.keys.put(clones, value, made);
     return made;
   };
   if (time) {
@@ -101,13 +101,12 @@ function cloneCollection(
   then: Then,
 ): void {
   const entries = [...entriesOf(m, from).values()], isMap = from.exotic.kind === "map";
-  const copies = entriesOf(m, made);
   inTurn((index, next) => {
     const entry = entries[index];
     if (!entry) return false;
     clone(m, entry.key, clones, (key) => {
       const put = (value: Value): void => {
-        copies.set(keyIdentity(key), { key, value });
+        putEntry(m, made, key, value);
         next();
       };
       if (isMap) clone(m, entry.value, clones, put);

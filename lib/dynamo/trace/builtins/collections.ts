@@ -8,7 +8,7 @@ import { nextOfBegun } from "../begun_iteration.ts";
 import {
   constant,
   type Entry,
-  isObject,
+  type Exotic,
   type KeyIdentity,
   ObjectValue,
   UNDEFINED,
@@ -23,9 +23,17 @@ import {
   nextOfList,
   resumeGenerator,
 } from "../iteration.ts";
-import { allElements, entriesOf, entryOf, GENERATORS, iteratorsOver, keyIdentity } from "../contents.ts";
+import {
+  allElements,
+  builtinPrototype,
+  entriesOf,
+  entryOf,
+  GENERATORS,
+  iteratorsOver,
+  keyIdentity,
+  putEntry,
+} from "../contents.ts";
 import { settled } from "../texts.ts";
-import { guardDistinct } from "../operators.ts";
 import type { ModelTable } from "./table.ts";
 
 type Method = (
@@ -34,17 +42,6 @@ type Method = (
   args: readonly Value[],
   request: CallRequest,
 ) => CallResult;
-
-/** An entry by key. A key that is not found must not become equal to one that exists. */
-function lookUp(m: Interpreter, object: ObjectValue, key: Value): Entry | undefined {
-  const found = entryOf(m, object, key);
-  if (!found && (key.kind === "object" || key.kind === "tensor")) {
-    for (const entry of entriesOf(m, object).values()) {
-      if (isObject(entry.key) && entry.key.kind === key.kind) guardDistinct(m, key, entry.key);
-    }
-  }
-  return found;
-}
 
 function changed(object: ObjectValue): void {
   const { exotic } = object;
@@ -59,7 +56,7 @@ function noteDeleted(object: ObjectValue, identity: KeyIdentity, key: Value): vo
 }
 
 function remove(m: Interpreter, object: ObjectValue, key: Value): boolean {
-  if (!lookUp(m, object, key)) return false;
+  if (!entryOf(m, object, key)) return false;
   const entries = entriesOf(m, object);
   const identity = keyIdentity(key);
   const iterators = iteratorsOver(m, object);
@@ -72,12 +69,16 @@ function remove(m: Interpreter, object: ObjectValue, key: Value): boolean {
   return true;
 }
 
-function canonical(key: Value): Value {
-  return key.kind === "constant" && Object.is(key.value, -0) ? constant(0) : key;
+/** Adds an entry unless there is one of that key; returns the one that was there. */
+function addEntry(m: Interpreter, object: ObjectValue, given: Value, value?: Value): Entry | undefined {
+  const found = entryOf(m, object, given);
+  const key = given.kind === "constant" && Object.is(given.value, -0) ? constant(0) : given;
+  if (!found) putEntry(m, object, key, value ?? key);
+  return found;
 }
 
 const COMMON: Readonly<Record<string, Method>> = {
-  has: (m, object, [key = UNDEFINED]) => constant(lookUp(m, object, key) !== undefined),
+  has: (m, object, [key = UNDEFINED]) => constant(entryOf(m, object, key) !== undefined),
   delete: (m, object, [key = UNDEFINED]) => constant(remove(m, object, key)),
   clear: (m, object) => {
     const entries = entriesOf(m, object);
@@ -91,11 +92,10 @@ const COMMON: Readonly<Record<string, Method>> = {
 
 const MAP: Readonly<Record<string, Method>> = {
   ...COMMON,
-  get: (m, object, [key = UNDEFINED]) => lookUp(m, object, key)?.value ?? UNDEFINED,
+  get: (m, object, [key = UNDEFINED]) => entryOf(m, object, key)?.value ?? UNDEFINED,
   set: (m, object, [key = UNDEFINED, value = UNDEFINED]) => {
-    const found = lookUp(m, object, key);
+    const found = addEntry(m, object, key, value);
     if (found) found.value = value;
-    else entriesOf(m, object).set(keyIdentity(key), { key: canonical(key), value });
     changed(object);
     return object;
   },
@@ -106,27 +106,18 @@ const MAP: Readonly<Record<string, Method>> = {
     callbackOf(callback);
     return m.callInternal("mapForEach", request);
   },
-  getOrInsert: (m, object, [key = UNDEFINED, value = UNDEFINED]) => {
-    const found = lookUp(m, object, key);
-    if (found) return found.value;
-    entriesOf(m, object).set(keyIdentity(key), { key: canonical(key), value });
-    changed(object);
-    return value;
-  },
+  getOrInsert: (m, object, [key = UNDEFINED, value = UNDEFINED]) =>
+    addEntry(m, object, key, value)?.value ?? value,
   getOrInsertComputed: (m, object, [key = UNDEFINED, callback], request) => {
     callbackOf(callback);
-    return lookUp(m, object, key)?.value ?? m.callInternal("insertComputed", request);
+    return entryOf(m, object, key)?.value ?? m.callInternal("insertComputed", request);
   },
 };
 
 const SET: Readonly<Record<string, Method>> = {
   ...COMMON,
   add: (m, object, [key = UNDEFINED]) => {
-    if (!lookUp(m, object, key)) {
-      const member = canonical(key);
-      entriesOf(m, object).set(keyIdentity(key), { key: member, value: member });
-      changed(object);
-    }
+    addEntry(m, object, key);
     return object;
   },
   values: (m, object) => listIterator(m, object, "values"),
@@ -140,18 +131,18 @@ const SET: Readonly<Record<string, Method>> = {
     const left = members(m, a), right = members(m, setOf(m, b));
     // The smaller set decides the order, as in the language.
     return left.length <= right.length
-      ? newSet(m, left.filter((v) => lookUp(m, setOf(m, b), v)))
-      : newSet(m, right.filter((v) => lookUp(m, a, v)));
+      ? newSet(m, left.filter((v) => entryOf(m, setOf(m, b), v)))
+      : newSet(m, right.filter((v) => entryOf(m, a, v)));
   },
-  difference: (m, a, [b = UNDEFINED]) => newSet(m, members(m, a).filter((v) => !lookUp(m, setOf(m, b), v))),
+  difference: (m, a, [b = UNDEFINED]) => newSet(m, members(m, a).filter((v) => !entryOf(m, setOf(m, b), v))),
   symmetricDifference: (m, a, [b = UNDEFINED]) =>
     newSet(m, [
-      ...members(m, a).filter((v) => !lookUp(m, setOf(m, b), v)),
-      ...members(m, setOf(m, b)).filter((v) => !lookUp(m, a, v)),
+      ...members(m, a).filter((v) => !entryOf(m, setOf(m, b), v)),
+      ...members(m, setOf(m, b)).filter((v) => !entryOf(m, a, v)),
     ]),
-  isSubsetOf: (m, a, [b = UNDEFINED]) => constant(members(m, a).every((v) => lookUp(m, setOf(m, b), v))),
-  isSupersetOf: (m, a, [b = UNDEFINED]) => constant(members(m, setOf(m, b)).every((v) => lookUp(m, a, v))),
-  isDisjointFrom: (m, a, [b = UNDEFINED]) => constant(!members(m, a).some((v) => lookUp(m, setOf(m, b), v))),
+  isSubsetOf: (m, a, [b = UNDEFINED]) => constant(members(m, a).every((v) => entryOf(m, setOf(m, b), v))),
+  isSupersetOf: (m, a, [b = UNDEFINED]) => constant(members(m, setOf(m, b)).every((v) => entryOf(m, a, v))),
+  isDisjointFrom: (m, a, [b = UNDEFINED]) => constant(!members(m, a).some((v) => entryOf(m, setOf(m, b), v))),
 };
 
 function members(m: Interpreter, set: ObjectValue): Value[] {
@@ -176,27 +167,9 @@ export function newSet(
   values: readonly Value[],
   prototype: ObjectValue | null = null,
 ): ObjectValue {
-  const entries = new Map<KeyIdentity, Entry>();
-  for (const value of values) {
-    const key = canonical(settled(m, value));
-    if (!entries.has(keyIdentity(key))) entries.set(keyIdentity(key), { key, value: key });
-  }
-  const known = m.wrapper.known(Set.prototype, "Set.prototype");
-  const proto = prototype ?? (known.kind === "object" ? known : null);
-  return new ObjectValue(
-    {
-      kind: "set",
-      entries,
-      originals: new Map(),
-      deleted: new Map(),
-      loaded: true,
-      passes: false,
-      changed: true,
-    },
-    proto,
-    null,
-    null,
-  );
+  const set = newCollection("set", prototype ?? builtinPrototype(m, Set.prototype, "Set"));
+  for (const value of values) addEntry(m, set, settled(m, value));
+  return set;
 }
 
 /** A Map created in the trace. */
@@ -205,29 +178,25 @@ export function newMap(
   pairs: readonly (readonly [Value, Value])[],
   prototype: ObjectValue | null = null,
 ): ObjectValue {
-  const known = m.wrapper.known(Map.prototype, "Map.prototype");
-  const proto = prototype ?? (known.kind === "object" ? known : null);
-  const map = new ObjectValue(
-    {
-      kind: "map",
-      entries: new Map(),
-      originals: new Map(),
-      deleted: new Map(),
-      loaded: true,
-      passes: false,
-      changed: true,
-    },
-    proto,
-    null,
-    null,
-  );
-  const entries = entriesOf(m, map);
+  const map = newCollection("map", prototype ?? builtinPrototype(m, Map.prototype, "Map"));
   for (const [key, value] of pairs) {
-    const found = lookUp(m, map, key);
+    const found = addEntry(m, map, key, value);
     if (found) found.value = value;
-    else entries.set(keyIdentity(key), { key: canonical(key), value });
   }
   return map;
+}
+
+function newCollection(kind: "map" | "set", prototype: ObjectValue | null): ObjectValue {
+  const exotic: Exotic = {
+    kind,
+    entries: new Map(),
+    originals: new Map(),
+    deleted: new Map(),
+    loaded: true,
+    passes: false,
+    changed: true,
+  };
+  return new ObjectValue(exotic, prototype, null, null);
 }
 
 /** Adds the models of Maps, Sets, iterators and generators. */

@@ -78,7 +78,7 @@ function collectionOf(m: Interpreter, self: Value, isMap: boolean): Found {
 function read(m: Interpreter, found: Found, key: Value): Value | null {
   if (key.kind === "constant" && typeof key.value === "symbol") return refuseKey(key, "a symbol held weakly");
   if (!isObject(key)) return null;
-  if (found.kind === "made") return found.entries.get(key) ?? null;
+  if (found.kind === "made") return m.output.keys.find(found.entries, key) ?? null;
   if (key.kind === "tensor") return breakGraph("opaqueObject", "what a weak collection has of a tensor");
   const { content, presence } = found.accesses, { real, source } = key;
   const written = key.privates.get(content);
@@ -96,9 +96,9 @@ function refuseKey(key: Value | undefined, what: string): never {
   return breakGraph(isSymbol ? "builtin" : "throws", what);
 }
 
-function write(found: Found, key: Value | undefined, value: Value): void {
+function write(m: Interpreter, found: Found, key: Value | undefined, value: Value): void {
   if (!key || !isObject(key)) return refuseKey(key, "a weak collection of what is not an object");
-  if (found.kind === "made") found.entries.set(key, value);
+  if (found.kind === "made") m.output.keys.put(found.entries, key, value);
   else if (key.kind === "object" && key.real) key.privates.set(found.accesses.content, value);
   else breakGraph("opaqueObject", "a weak collection that gets what is made here");
 }
@@ -120,13 +120,13 @@ function newWeak(
   }
   const found: Found = { kind: "made", entries };
   const put = (item: Value): void => {
-    if (!isMap) return write(found, item, TRUE);
+    if (!isMap) return write(m, found, item, TRUE);
     if (item.kind !== "object" || item.exotic.kind !== "array") return breakGraph("iterator", "entries");
     const part = (key: string): Value => {
       const value = findProperty(m, item, key);
       return value.kind === "value" ? value.value : UNDEFINED;
     };
-    write(found, part("0"), part("1"));
+    write(m, found, part("0"), part("1"));
   };
   collect(m, items, (all) => {
     inTurn((index, next) => {
@@ -178,18 +178,18 @@ export function addWeak(table: ModelTable): void {
     table.method(prototype, "delete", (m, { self, args: [key = UNDEFINED] }) => {
       const found = collectionOf(m, self, isMap);
       if (found.kind === "real") return breakGraph("opaqueObject", "a weak collection that loses a key");
-      return constant(found.entries.delete(key));
+      return constant(m.output.keys.find(found.entries, key) !== undefined && found.entries.delete(key));
     });
   }
   table.method(MAP, "get", (m, { self, args: [key = UNDEFINED] }) => {
     return read(m, collectionOf(m, self, true), key) ?? UNDEFINED;
   });
   table.method(MAP, "set", (m, { self, args: [key, value = UNDEFINED] }) => {
-    write(collectionOf(m, self, true), key, value);
+    write(m, collectionOf(m, self, true), key, value);
     return self;
   });
   table.method(SET, "add", (m, { self, args: [key] }) => {
-    write(collectionOf(m, self, false), key, TRUE);
+    write(m, collectionOf(m, self, false), key, TRUE);
     return self;
   });
   table.constructs(WeakMap, (m, request, prototype) => newWeak(m, request, { prototype, isMap: true }));
