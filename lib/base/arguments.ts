@@ -99,7 +99,7 @@ function collect<O extends object>(
   const known = [...positional, ...named];
   const found: Partial<O> = {};
   const add = (given: string, value: unknown) => {
-    // PyTorch's T_max is TMax by the rule, and tMax as names of arguments are
+    // PyTorch's T_max would be TMax by the rule; arguments call it tMax
     const name = known.find((each) => each === given) ??
       known.find((each) => each === `${given.charAt(0).toLowerCase()}${given.slice(1)}`);
     if (name === undefined) refuseOption(owner, known, given);
@@ -134,7 +134,7 @@ export function spread(value: number | readonly number[], rank: number): readonl
   return value;
 }
 
-/** The same if a rank is given; without one (null) a number stays a number. */
+/** Like `spread` if a rank is given; without one (null) a number stays a number. */
 export function spreadOver(
   rank: number | null,
   value: number | readonly number[],

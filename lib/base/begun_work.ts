@@ -1,7 +1,7 @@
 /**
- * Asynchronous collectives: work that has begun is awaited at once, or later by whoever gathers it. Invariants:
- * results are never read before they were awaited; work that has begun cannot be rolled back or restarted, since the
- * other processes have done their part.
+ * Asynchronous collectives: each is awaited at once, or later by the code that gathers them. Invariants: results are
+ * never read before they were awaited; a collective that has begun cannot be rolled back or restarted, since the other
+ * processes have done their part.
  */
 
 /** Waits for work. Throws if it failed. */

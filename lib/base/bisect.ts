@@ -9,7 +9,7 @@
 import { DynError, messageOf } from "./errors.ts";
 import { environmentVariable } from "./permissions.ts";
 
-/** The parts, each with what one application of it is. */
+/** The parts, each with a description of one application. */
 export const BISECT_PARTS = {
   frames: "compiling a function, or the rest of one after a graph break",
   graphs: "compiling a captured graph with the backend",
@@ -95,7 +95,7 @@ export class Bisection {
     this.#tell({ ...this.#report, differences: [...this.#report.differences, text] });
   }
 
-  /** Written at each change, because the process may end in any way. */
+  /** Written after each change, because the process may end at any time. */
   #tell(report: BisectReport): void {
     this.#report = report;
     if (this.#plan) Deno.writeTextFileSync(this.#plan.report, JSON.stringify(report));

@@ -1,5 +1,5 @@
 /**
- * The settings that a user may change, their defaults, and scoped changes to them.
+ * The user's settings, their defaults, and scoped changes to them.
  *
  * Defaults come from the environment; programs assign to `config` or use `patch`. Invariant: every setting keeps its
  * default's type; unknown names are errors, never ignored.
@@ -132,21 +132,21 @@ function tierOf(name: string | undefined): Tier {
 
 /** Settings of the code generator, `config.inductor`. */
 export class InductorConfig extends Settings {
-  /** Fuse loops that share memory traffic. */
+  /** Whether to fuse loops that share memory traffic. */
   fusion = true;
-  /** Fuse element-wise work into matrix products and convolutions. */
+  /** Whether to fuse element-wise work into matrix products and convolutions. */
   epilogueFusion = true;
-  /** Time the forms of each kernel when it is compiled and keep the fastest: mode "max-autotune". */
+  /** Whether to time the variants of each kernel when it is compiled and keep the fastest: mode "max-autotune". */
   maxAutotune = false;
-  /** Rewrite the graph by its pattern tables before lowering. */
+  /** Whether to rewrite the graph by its pattern tables before lowering. */
   patternMatcher = true;
   /** Threads of a CPU kernel; 0 means `DYN_NUM_THREADS`, or else every core. */
   cppThreads = 0;
-  /** Most seconds that the C++ compiler may take for one graph before it is stopped. */
+  /** Maximum number of seconds that the C++ compiler may take for one graph before it is stopped. */
   cppTimeout = 300;
   /**
-   * Throw where dyn fails on a graph or the C++ compiler refuses its code, instead of running the graph on a slower
-   * tier; `fullgraph` sets it. Faults of the machine, such as a killed compiler or a full disk, never throw.
+   * Whether to throw if dyn fails on a graph or the C++ compiler rejects its code, instead of running the graph on a
+   * slower tier; `fullgraph` sets it. Faults of the machine, such as a killed compiler or a full disk, never throw.
    */
   errorOnFallback: boolean = errorsOnFallback();
   /**
@@ -155,8 +155,9 @@ export class InductorConfig extends Settings {
    */
   freezing = false;
   /**
-   * "high" lets convolutions on the CPU take fewer products where that costs accuracy: 3×3 filters by 1 are transformed for
-   * 4×4 results at a time, whose error is about three times that of "highest", and that takes two thirds of its time.
+   * "high" lets convolutions on the CPU use fewer products at some cost in accuracy: 3×3 filters with stride 1 use
+   * Winograd transforms of 4×4 results, which have about three times the error of "highest" and take two thirds of its
+   * time.
    */
   convolutionPrecision: Precision = "highest";
   /** Reuse the memory of intermediates. */
@@ -175,13 +176,16 @@ export class InductorConfig extends Settings {
    * ops and round what they store.
    */
   emulatePrecisionCasts = false;
-  /** Most operations that a consumer repeats rather than having the value stored. */
+  /** Maximum number of operations that each consumer recomputes instead of reading a stored value. */
   realizeOpsThreshold = 30;
-  /** Keep results in memory that the graph owns and overwrites in its next call, as CUDA graphs do; a stale one is an error. */
+  /**
+   * Whether to keep results in memory that the graph owns and overwrites in its next call, as CUDA graphs do; reading a
+   * stale result is an error.
+   */
   staticResults = false;
   /**
-   * Keep what a call of a graph hands to a GPU, its commands and the memory of intermediates, and hand it over again in
-   * the next call on the same memories; results are in memory as by staticResults. Graphs on the CPU are one call anyway.
+   * Whether to record the commands and intermediate memory of a graph's call on a GPU and to submit them again in the
+   * next call on the same memories; results are stored as by staticResults. Graphs on the CPU are a single call anyway.
    */
   replay = false;
   /** The files of a debug folder. */
@@ -200,7 +204,7 @@ export type InductorPatch =
 
 /** Everything that can be set, and `patch`. */
 export class Config extends Settings {
-  /** Most compiled entries that one function keeps before it stays uncompiled. */
+  /** Maximum number of compiled entries of one function, which beyond it stays uncompiled. */
   cacheSizeLimit = 8;
   /** The same for a compiled function together with the code after its graph breaks. */
   accumulatedCacheSizeLimit = 256;
@@ -209,15 +213,15 @@ export class Config extends Settings {
    * more, before the rest of it runs uncompiled.
    */
   tensorlessTraceLimit = 1_000_000;
-  /** Throw `FailOnRecompileLimitHit` (GB0033) where one of these limits is reached, as `fullgraph` does. */
+  /** Whether to throw `FailOnRecompileLimitHit` (GB0033) when one of these limits is reached, as `fullgraph` does. */
   failOnRecompileLimitHit = false;
-  /** Show all frames in errors of compilation, with dyn's own after the user's. */
+  /** Whether to show all frames in errors of compilation, with dyn's own after the user's. */
   verbose: boolean = environmentVariable("DYN_VERBOSE") === "1";
-  /** Run the original function when compiling it fails. */
+  /** Whether to run the original function when compiling it fails. */
   suppressErrors = false;
-  /** Throw where a compiled function would be compiled again. */
+  /** Whether to throw instead of compiling a function again. */
   errorOnRecompile = false;
-  /** Let sizes and numbers that change become symbols. */
+  /** Whether sizes and numbers that change become symbols. */
   dynamicShapes = true;
   /**
    * Sources that become symbols immediately, even with `dynamic: false`: as guards print them, separated by commas,
@@ -229,55 +233,56 @@ export class Config extends Settings {
    * Sources that stay constant however often they change, unless `markDynamic` says otherwise; DYN_STATIC_SOURCES.
    */
   staticSources: string = environmentVariable("DYN_STATIC_SOURCES") ?? "";
-  /** Dimensions of tensors of which nothing is known, as `markUnbacked` makes them; DYN_UNBACKED_SOURCES. */
+  /** Dimensions of tensors that become unbacked symbols, as by `markUnbacked`; DYN_UNBACKED_SOURCES. */
   unbackedSources: string = environmentVariable("DYN_UNBACKED_SOURCES") ?? "";
-  /** Sizes and integers that become symbols wherever they are met, `1111,2222`; DYN_DYNAMIC_VALUES. */
+  /** Sizes and integers that become symbols wherever they occur, `1111,2222`; DYN_DYNAMIC_VALUES. */
   dynamicValues: string = environmentVariable("DYN_DYNAMIC_VALUES") ?? "";
   /**
-   * Names the job that this process belongs to; DYN_JOB_ID. Which sizes and numbers change is then kept beside compiled
-   * code, and processes of the same job make symbols of them at once. Empty: nothing is kept.
+   * The name of the job that this process belongs to; DYN_JOB_ID. The sizes and numbers that change are then stored
+   * beside compiled code, and processes of the same job make them symbols at once. Empty: nothing is stored.
    */
   jobId: string = environmentVariable("DYN_JOB_ID") ?? "";
-  /** Another job whose decisions are read, too; DYN_PGO_READ. */
+  /** Another job whose decisions are also read; DYN_PGO_READ. */
   pgoReadKey: string = environmentVariable("DYN_PGO_READ") ?? "";
-  /** Another job for which decisions are kept, too; DYN_PGO_WRITE. */
+  /** Another job whose decisions are also updated; DYN_PGO_WRITE. */
   pgoWriteKey: string = environmentVariable("DYN_PGO_WRITE") ?? "";
-  /** Keep `item()` in the graph, as an unknown number, instead of breaking it. */
+  /** Whether to keep `item()` in the graph, as an unknown number, instead of breaking it. */
   captureScalarOutputs = false;
-  /** Keep operations whose result sizes depend on elements (nonzero, masks, unique) in the graph. */
+  /** Whether to keep operations whose result sizes depend on elements (nonzero, masks, unique) in the graph. */
   captureDynamicOutputShapes = false;
   /**
-   * Keep what captured graphs were compiled to on disk, so that later processes neither differentiate nor lower them,
-   * and the texts of compiled functions' modules; DYN_GRAPH_CACHE=0 switches that off.
+   * Whether to cache the compiled code of captured graphs on disk, so that later processes neither differentiate nor
+   * lower them, and the texts of compiled functions' modules; DYN_GRAPH_CACHE=0 switches that off.
    */
   graphCache: boolean = environmentVariable("DYN_GRAPH_CACHE") !== "0";
   /**
-   * The share, from 0 to 1, that backward passes may keep of what a forward graph would save for them besides its inputs
-   * and results; the rest is computed again, the cheapest by byte first. 0 keeps inputs alone, as a checkpoint does.
+   * The share, from 0 to 1, of the activations that a forward graph may save for its backward pass besides inputs and
+   * results; the rest is recomputed, the cheapest per byte first. 0 keeps inputs alone, as a checkpoint does.
    */
   activationMemoryBudget = 1;
   /**
-   * Capture backward passes as they run, what compiled functions leave to the tape included, and run each as one compiled
-   * graph; DYN_COMPILED_AUTOGRAD. Passes that are to be differentiated themselves (`createGraph`), under another dispatch
-   * mode or while anomalies are looked for run plainly: `counters` of the group `compiled_autograd_plain` say how many.
+   * Whether to capture backward passes as they run, including the parts that compiled functions leave to the tape, and
+   * to run each as one compiled graph; DYN_COMPILED_AUTOGRAD. Passes that are themselves differentiated
+   * (`createGraph`), or that run under another dispatch mode or in anomaly mode, run uncompiled: `counters` of the
+   * group `compiled_autograd_plain` count them.
    */
   compiledAutograd: boolean = environmentVariable("DYN_COMPILED_AUTOGRAD") === "1";
-  /** Compile only functions of this name; empty means all. */
+  /** If not empty, only functions of this name are compiled. */
   debugFunction: string = environmentVariable("DYN_DEBUG_FUNCTION") ?? "";
   /**
-   * Write an execution record, a program that makes the call alone, where a call of a compiled function throws.
-   * Arguments and captured variables are copied at each call; DYN_REPLAY_RECORD.
+   * Whether to write an execution record, a program that repeats the call alone, when a call of a compiled function
+   * throws. Arguments and captured variables are copied at each call; DYN_REPLAY_RECORD.
    */
   replayRecordEnabled: boolean = environmentVariable("DYN_REPLAY_RECORD") === "1";
   /** Functions whose calls may be delayed until after the graph, such as `console.log`. */
   reorderableLoggingFunctions: Set<unknown> = new Set();
-  /** Functions whose calls compiled code leaves out, such as `console.debug`; their arguments are not looked at. */
+  /** Functions whose calls compiled code leaves out, such as `console.debug`; their arguments are not evaluated. */
   ignoreLoggingFunctions: Set<unknown> = new Set();
-  /** Break the graph before the instruction of this number in each frame, for tests; -1 means nowhere. */
+  /** The number of the instruction in each frame before which the graph breaks, for tests; -1: none. */
   forceBreak: number = -1;
   /**
-   * The share of calls of each compiled graph that run op by op as well, to be compared; DYN_SHADOW. A graph that
-   * gives something else is reported and runs op by op from then on.
+   * The share of calls of each compiled graph that also run op by op, for comparison; DYN_SHADOW. A graph whose results
+   * differ is reported and runs op by op from then on.
    */
   shadow: number = Number(environmentVariable("DYN_SHADOW") || 0);
   /**
@@ -285,7 +290,10 @@ export class Config extends Settings {
    * DYN_REPRO_AFTER.
    */
   reproAfter: string = environmentVariable("DYN_REPRO_AFTER") ?? "";
-  /** When and how small; DYN_REPRO_LEVEL. 1: on errors. 2: on errors, minified. 3: always. 4: on wrong answers, minified. */
+  /**
+   * When repros are written, and whether they are minified; DYN_REPRO_LEVEL. 1: on errors. 2: on errors, minified. 3:
+   * always. 4: on wrong answers, minified.
+   */
   reproLevel: number = Number(environmentVariable("DYN_REPRO_LEVEL") || 2);
   /** The folder of repros, which has a subfolder for each; DYN_REPRO_DIR. */
   reproDir: string = environmentVariable("DYN_REPRO_DIR") || "dyn_repros";

@@ -103,7 +103,7 @@ export function holds(dtype: DType, value: number | bigint | boolean): boolean {
   if (typeof value === "boolean" || categoryOf(dtype) !== "integer") return true;
   const low = dtype === "uint8" ? -255 : Number(lowest(dtype)), high = Number(highest(dtype));
   if (typeof value === "bigint") return BigInt.asIntN(64, value) === value && value >= low && value <= high;
-  // The greatest int64, converted to a number, is too large by one
+  // Converted to a number, the greatest int64 is too large by one
   const whole = Math.trunc(value);
   return whole >= low && whole <= high && whole < 2 ** 63;
 }
@@ -161,7 +161,7 @@ export function isInteger(dtype: DType): boolean {
   return INFO[dtype].category === "integer";
 }
 
-/** Returns whether it is a 16-bit floating type. */
+/** Returns whether a type is a 16-bit floating type. */
 export function isHalf(dtype: DType): dtype is "float16" | "bfloat16" {
   return dtype === "float16" || dtype === "bfloat16";
 }
@@ -283,7 +283,10 @@ export function getDefaultDtype(): FloatType {
   return defaultFloat;
 }
 
-/** Sets it for the whole program, like `torch.set_default_dtype`. Throws for a type that is not floating. */
+/**
+ * Sets the default floating type of the whole program, like `torch.set_default_dtype`. Throws for a type that is not
+ * floating.
+ */
 export function setDefaultDtype(dtype: FloatType): void {
   if (!isDType(dtype) || !isFloat(dtype)) {
     throw new DynError(`Expected a floating type as the default but found ${String(dtype)}`);

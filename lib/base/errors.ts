@@ -69,7 +69,7 @@ export interface BreakReason {
   readonly stack: readonly UserFrame[];
 }
 
-/** The tracer cannot capture this; carries the reason that `explain` and `fullgraph` report. */
+/** A construct that the tracer cannot capture; carries the reason that `explain` and `fullgraph` report. */
 export class Unsupported extends Error {
   /** The name of the class. */
   override readonly name: string = "Unsupported";
@@ -142,8 +142,8 @@ export function invariant(condition: unknown, message: string): asserts conditio
 const undone = new WeakMap<object, object>();
 
 /**
- * Records that a graph's run ended in an error and left everything unchanged, so that the program may run the same part
- * in another way. Returns the error.
+ * Records that a graph's run ended in an error and left everything unchanged, so that the same part may run in another
+ * way. Returns the error.
  */
 export function noteUndone<E>(error: E, graph: object): E {
   if (typeof error === "object" && error !== null) undone.set(error, graph);

@@ -1,6 +1,6 @@
 /**
- * Times alternatives of the same work. Invariant: samples are interleaved, short and many, so that the smallest is
- * undisturbed by anything else on the machine.
+ * Times alternatives of the same work. Invariant: samples are interleaved, short and many, so that other work on the
+ * machine does not affect the smallest.
  */
 
 /**

@@ -17,8 +17,8 @@ const objectPrototype = Object.prototype;
 export const { apply }: { readonly apply: typeof Reflect.apply } = Reflect;
 
 /**
- * Removes an object of dyn's own from the influence of what programs add to all objects: it inherits no properties, and
- * defining one runs no setter of the program.
+ * Isolates an object of dyn's own from properties that programs add to all objects: it inherits none, and defining one
+ * runs no setter of the program.
  */
 export function apart<T extends object>(object: T): T {
   setPrototypeOf(object, null);
@@ -30,7 +30,10 @@ export function defineOwn<T extends object>(object: T, key: PropertyKey, descrip
   return defineProperty(object, key, apart(descriptor));
 }
 
-/** Created once, as a descriptor costs more than the property; holds its value only during a definition. */
+/**
+ * Created once, because creating a descriptor costs more than defining the property; holds its value only during a
+ * definition.
+ */
 const hidden: PropertyDescriptor = apart({ writable: true, enumerable: false, configurable: true });
 
 /** Defines a property that is not enumerable. */
@@ -217,7 +220,7 @@ let untouched = false;
 let setAside: readonly Difference[] | null = null;
 let replacements: ReadonlyMap<object, ReadonlyMap<PropertyKey, Difference>> | null = null;
 
-/** The program has replaced builtins in a way that they cannot be set aside. */
+/** The program has replaced builtins in a way that cannot be set aside. */
 export class ReplacedBuiltins extends Error {
   override readonly name = "ReplacedBuiltins";
 }

@@ -22,7 +22,7 @@ export function ownIdentity(): string | null {
   return known;
 }
 
-/** Returns whether a module is covered by the identity. */
+/** Returns whether a module is among those that determine the identity. */
 export function isOfIdentity(url: string): boolean {
   return isOwnModule(url) && ROOMS.some((room) => url.startsWith(`${OWN_ROOT}${room}/`));
 }
@@ -33,9 +33,9 @@ export function isWrittenLast(path: string): boolean {
 }
 
 /**
- * Returns whether no file covered by a root's identity was written after one of them, so that its statements about the
- * others are up to date. Files of a published version never change. A checkout writes files in the order of their
- * names, and unpacked files share one time; edited ones are newer. `identityOf` has looked at them.
+ * Returns whether no file covered by a root's identity was written after the given one, so that its statements about
+ * the others are up to date. Files of a published version never change. A checkout writes files in the order of their
+ * names, and unpacked files share one time; edited ones are newer. Requires a previous call of `identityOf`.
  */
 export function wasWrittenLast(root: string, path: string): boolean {
   if (!root.startsWith("file:")) return true;

@@ -1,5 +1,5 @@
 /**
- * Protocol buffers, as far as event files and ONNX need them. Invariant: reading returns what was written.
+ * Protocol buffers: the subset that event files and ONNX need. Invariant: reading returns what was written.
  * https://protobuf.dev/programming-guides/encoding
  */
 import { concat } from "./bytes.ts";

@@ -3,7 +3,7 @@
  * Invariant: lines after the first are indented like the enclosing value.
  */
 
-/** The console options in use. */
+/** The console options that this module reads. */
 interface Surroundings {
   readonly indentationLvl?: number;
 }
@@ -48,7 +48,7 @@ export function settings(plain: readonly unknown[], named: Readonly<Record<strin
   return [...plain.map(setting), ...parts.map(([name, value]) => `${name}=${setting(value)}`)].join(", ");
 }
 
-/** A setting that is shown only if it, or an entry of its list, differs from the default. */
+/** Returns the value if it, or an entry of its list, differs from the default. */
 export function unusual(usual: unknown, value: unknown): unknown {
   return (Array.isArray(value) ? value : [value]).every((each) => each === usual) ? undefined : value;
 }

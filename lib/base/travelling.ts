@@ -20,7 +20,7 @@ interface Folder {
   readonly path: string;
 }
 
-/** Prefixes of texts that refer to files of the folder. No URL has such a scheme, and no path begins so. */
+/** Prefixes of texts that refer to files of the folder. No URL has such a scheme, and no path has such a beginning. */
 const MARKS: Folder = { url: "beside-dyn-url:", path: "beside-dyn-path:" };
 
 /** Translates addresses that begin with one folder to those that begin with another. */

@@ -1,8 +1,8 @@
 /**
- * Flattens nested arrays, plain objects and Maps into a list of leaves and puts such values together again.
+ * Flattens nested arrays, plain objects and Maps into a list of leaves and rebuilds such values.
  *
- * A predicate may declare further leaves; their order is fixed. Invariant: `unflatten(spec, leaves)` rebuilds an
- * equal value with the same key order; everything that is not an array, a plain object or a Map is a leaf.
+ * A predicate may declare further leaves; their order is fixed. Invariant: `unflatten(spec, leaves)` rebuilds an equal
+ * value with the same key order; everything that is not an array, a plain object or a Map is a leaf.
  */
 import { InternalError } from "./errors.ts";
 

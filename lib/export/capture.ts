@@ -54,8 +54,8 @@ export interface ExportedParts extends FunctionalGraph {
 /** Options of `export`. */
 export interface ExportOptions {
   /**
-   * Sizes that may differ between calls: none by default; `true`: all that the program does not specialise on; or the
-   * dimensions of parameters by name, as in `shapesSpec` of `compile`.
+   * Sizes that may differ between calls: none by default; `true`: all except those that the program specialises on; or
+   * the dimensions of parameters by name, as in `shapesSpec` of `compile`.
    */
   readonly dynamic?: boolean | ShapesSpec | undefined;
 }

@@ -51,7 +51,7 @@ export function aotCompile(
   return ahead(() => remembered(compileParts(exportCall(target, args, dynamic), backend)));
 }
 
-/** Runs a compilation that waits for native code: it is not part of a call, and its final result is saved. */
+/** Runs a compilation and waits for native code, because the result is saved and no call is waiting. */
 function ahead<T>(compilation: () => T): T {
   return config.inductor.tier === "background"
     ? config.patch({ inductor: { tier: "wait" } }, compilation)
@@ -92,7 +92,7 @@ function identityOf({ functional }: ExportedParts, backend: string): string | nu
   return cachedCompilationsOf(lookupBackend(backend))?.identityOf(functional) ?? null;
 }
 
-/** Recreates the code of a file; null if it has to be compiled again. */
+/** Recreates the code of a file; null if they have to be compiled again. */
 function restore(
   parts: ExportedParts,
   { backend, identity, run, symbols }: ReadCode,

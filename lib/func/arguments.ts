@@ -24,7 +24,7 @@ export type Chosen<A extends readonly unknown[], P extends Positions> = P extend
 export interface Primals {
   readonly args: readonly unknown[];
   readonly tensors: readonly Tensor[];
-  /** Whether gradients flow on to the given arguments. */
+  /** Whether gradients reach the given arguments. */
   readonly isInner: boolean;
   /** Arranges values for the tensors in the structure of the selected arguments. */
   readonly arranged: (values: readonly unknown[]) => unknown;
@@ -70,7 +70,7 @@ export function primalsOf(owner: string, given: readonly unknown[], positions: P
   return { args, tensors, isInner, arranged };
 }
 
-/** Gives `to`, which has the elements of `from`, its tangents: detaching preserves forward derivatives. */
+/** Copies the tangents of `from` to `to`, which has the same elements: detaching preserves forward derivatives. */
 export function withTangents(from: Tensor, to: Tensor): Tensor {
   return isTraced() ? to : carryTangents(from, to);
 }

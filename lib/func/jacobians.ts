@@ -29,8 +29,8 @@ type ForwardGiven = Trailing<ForwardOptions, ["argnums", "hasAux"]>;
 const NAMES = ["argnums", "hasAux"] as const;
 
 /**
- * All derivatives of a result with respect to an argument, in the structure of the result, and for each tensor of that
- * in the argument's.
+ * All derivatives of a result with respect to an argument, in the structure of the resultand, for each of its tensors,
+ * in that of the argument.
  */
 export type Jacobian<R, I> = R extends Tensor
   ? I extends Tensor ? Tensor : I extends object ? { -readonly [K in keyof I]: Jacobian<R, I[K]> } : unknown

@@ -135,7 +135,7 @@ function settledTree(auxiliary: unknown, isInner: boolean): unknown {
   return mapTree(auxiliary, (leaf) => isTensor(leaf) ? settled(leaf, isInner) : leaf, isTensor);
 }
 
-/** Returns the tensors of a result. Throws DynError if there are none, or other values. */
+/** Returns the tensors of a result. Throws DynError if it has none, or contains other values. */
 function outputsOf(
   owner: string,
   result: unknown,
@@ -313,7 +313,7 @@ function linearized<A extends readonly unknown[]>(f: AnyFunction<A>, primals: A)
   const given = primalsOf("linearize", primals, primals.map((_, k) => k));
   const { tensors, arranged, seeds, pulled } = enableGrad(() => {
     const { tensors, arranged } = outputsOf("linearize", Reflect.apply(f, undefined, given.args));
-    // Any will do if the pass is linear in them; ones, since a rule may divide by them
+    // The seeds are arbitrary if the pass is linear in them; ones, since a rule may divide by them
     const seeds = tensors.map((each) => onesLike(each.detach()).requiresGrad_());
     const pulled = pulledBack(tensors, given.tensors, { tangents: seeds, isInner: true });
     return { tensors, arranged, seeds, pulled };

@@ -46,7 +46,7 @@ function one<K extends string>(layer: string, name: K, given: readonly unknown[]
   return trailing<Record<K, number>>(layer, [name], given)[name];
 }
 
-/** Settings of a layer as it shows them, and whether it overwrites its input where it does. */
+/** The settings that a layer prints, including `inplace` if it is set. */
 function settingsOf<L extends object>(layer: L, ...names: readonly (keyof L & string)[]): string {
   const named = Object.fromEntries(names.map((name) => [name, layer[name]]));
   return settings([], { ...named, inplace: "inplace" in layer ? unusual(false, layer.inplace) : undefined });
@@ -82,7 +82,7 @@ export class ReLU6 extends MaybeInplace {
   }
 }
 
-/** x where positive, else negativeSlope·x */
+/** x if positive, else negativeSlope·x */
 export class LeakyReLU extends Module {
   /** The slope of negative inputs. */
   readonly negativeSlope: number;
@@ -108,7 +108,7 @@ export class LeakyReLU extends Module {
   }
 }
 
-/** A layer of one factor, alpha, 1 unless given. */
+/** A layer with one factor, alpha, by default 1. */
 abstract class WithAlpha extends Module {
   readonly alpha: number;
   readonly inplace: boolean;
@@ -126,7 +126,7 @@ abstract class WithAlpha extends Module {
   }
 }
 
-/** x where positive, else alpha·(eˣ − 1) */
+/** x if positive, else alpha·(eˣ − 1) */
 export class ELU extends WithAlpha {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
@@ -152,7 +152,7 @@ export class SELU extends MaybeInplace {
 
 /** x·Φ(x), exact or by its tanh approximation */
 export class GELU extends Module {
-  /** Formula of the error function: exact, or the tanh approximation. */
+  /** The formula: by the error function, or its tanh approximation. */
   readonly approximate: "none" | "tanh";
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
@@ -224,9 +224,9 @@ export class Tanh extends Module {
 
 /** log(1 + e^(beta·x)) / beta */
 export class Softplus extends Module {
-  /** Sharpness of the bend. */
+  /** Sharpness of the transition. */
   readonly beta: number;
-  /** Value at which the other branch begins. */
+  /** Value above which the function is linear. */
   readonly threshold: number;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
@@ -252,10 +252,10 @@ export class Softplus extends Module {
 
 /** A layer along one dimension. */
 abstract class AlongDim extends Module {
-  /** The dimension that it works along. */
+  /** The dimension of the softmax. */
   readonly dim: number;
 
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
+  /** Takes the dimension, by position or by name. */
   constructor(dim: number | { readonly dim: number }) {
     super();
     const given: unknown = typeof dim === "object" ? dim?.dim : dim;
@@ -287,7 +287,7 @@ export class LogSoftmax extends AlongDim {
   }
 }
 
-/** Minus-log-likelihoods' probabilities: softmax(−x) along `dim` */
+/** softmax(−x) along `dim` */
 export class Softmin extends AlongDim {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
@@ -297,7 +297,7 @@ export class Softmin extends AlongDim {
 
 /** The first half along `dim` times the sigmoid of the second */
 export class GLU extends Module {
-  /** The dimension that it works along. */
+  /** The dimension that is halved. */
   readonly dim: number;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
@@ -317,9 +317,9 @@ export class GLU extends Module {
   }
 }
 
-/** A layer that gives 0 near 0. */
+/** A layer that maps an interval around 0 to 0. */
 abstract class Shrink extends Module {
-  /** The half width of the interval that gives 0. */
+  /** Half the width of the interval. */
   readonly lambd: number;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
@@ -342,7 +342,7 @@ export class Hardshrink extends Shrink {
   }
 }
 
-/** 0 within lambd of 0, else x brought nearer by it */
+/** 0 within lambd of 0, else x moved towards 0 by lambd */
 export class Softshrink extends Shrink {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
@@ -413,7 +413,7 @@ const THRESHOLD = { required: ["threshold", "value"], positional: ["inplace"] } 
 
 /** x above the threshold, else `value` */
 export class Threshold extends Module {
-  /** Value at which the other branch begins. */
+  /** Value up to which inputs are replaced. */
   readonly threshold: number;
   /** The value that replaces inputs up to the threshold. */
   readonly value: number;
@@ -440,11 +440,11 @@ export class Threshold extends Module {
   }
 }
 
-/** x where positive, else weight·x with a learnt slope, one for all or one a channel */
+/** x if positive, else weight·x with a learnt slope: one for all channels, or one per channel */
 export class PReLU extends Module {
   /** [numParameters] */
   weight: Parameter;
-  /** The slope that each begins with. */
+  /** The initial slope. */
   readonly init: number;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
@@ -464,7 +464,7 @@ export class PReLU extends Module {
     this.weight = new Parameter(full([options.numParameters ?? 1], this.init, { dtype: getDefaultDtype() }));
   }
 
-  /** Initialises the slopes again, as a new layer does. */
+  /** Reinitialises the slopes. */
   resetParameters(): void {
     constant_(this.weight, this.init);
   }

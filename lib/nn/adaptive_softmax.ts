@@ -1,7 +1,6 @@
 /**
- * Softmax over many classes with clusters of rare ones (Grave et al. 2017). Invariant: every row goes through every
- * cluster, so that a call is one graph of known sizes; results of clusters that a row does not need are masked by its
- * class.
+ * Softmax over many classes with clusters of rare ones (Grave et al. 2017). Invariant: every row is computed for every
+ * cluster and masked by its class, so that a call is one graph of known sizes.
  */
 import { checkKind } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
@@ -25,9 +24,9 @@ export interface AdaptiveSoftmaxSizes {
 
 /** Options of AdaptiveLogSoftmaxWithLoss. */
 export interface AdaptiveSoftmaxOptions extends Placement {
-  /** Factor by which the projection of each cluster is narrower than the previous one. */
+  /** Factor by which each cluster's projection is narrower than the previous cluster's. */
   readonly divValue?: number;
-  /** Whether the head has one; default false. */
+  /** Whether the head has a bias; default false. */
   readonly headBias?: boolean;
 }
 
@@ -36,7 +35,7 @@ const ADAPTIVE = {
   positional: ["divValue", "headBias", "device", "dtype"],
 } as const;
 
-/** Log-probabilities of the wanted classes [N], and minus their mean. */
+/** Log-probabilities of the target classes [N], and their negative mean. */
 export type AdaptiveResult = [output: Tensor, loss: Tensor] & {
   readonly output: Tensor;
   readonly loss: Tensor;
@@ -48,7 +47,7 @@ export class AdaptiveLogSoftmaxWithLoss extends Module {
   readonly inFeatures: number;
   /** Number of classes. */
   readonly nClasses: number;
-  /** With the number of classes at the end. */
+  /** The cutoffs, followed by the number of classes. */
   readonly cutoffs: readonly number[];
   /** Number of classes that the head computes itself. */
   readonly shortlistSize: number;
@@ -92,7 +91,7 @@ export class AdaptiveLogSoftmaxWithLoss extends Module {
     }));
   }
 
-  /** Initialises the parameters again, as a new layer does. */
+  /** Reinitialises the parameters. */
   resetParameters(): void {
     for (const layer of this.modules()) if (layer instanceof Linear) layer.resetParameters();
   }

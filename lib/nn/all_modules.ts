@@ -1,4 +1,7 @@
-/** Hooks of all modules, called before those of their own, as `torch.nn.modules.module.register_module_forward_hook`. */
+/**
+ * Hooks of all modules, called before each module's own hooks, as
+ * `torch.nn.modules.module.register_module_forward_hook`.
+ */
 import { checkFunction } from "../base/checked_input.ts";
 import type { HookHandle } from "../tensor/autograd_state.ts";
 import {
@@ -16,7 +19,10 @@ import {
 } from "./hooks.ts";
 import { ALL_MODULES, type Module } from "./module.ts";
 
-/** The list that a hook joins; one that is no function leaves none, which all modules would look through. */
+/**
+ * The registry for a hook. It is not created for a value that is not a function, since every module call would check
+ * it.
+ */
 function hooksFor(hook: unknown): RegisteredHooks<Module> {
   checkFunction(hook, "as a hook");
   return ALL_MODULES.hooks ??= noHooks();
@@ -27,7 +33,7 @@ export function registerModuleForwardHook(
   hook: ForwardHook<Module>,
   options?: ForwardHookOptions & { withKwargs?: false },
 ): HookHandle;
-/** The same, with arguments by name apart. */
+/** Like the overload above, with named arguments passed separately. */
 export function registerModuleForwardHook(
   hook: NamedForwardHook<Module>,
   options: ForwardHookOptions & { withKwargs: true },
@@ -44,12 +50,12 @@ export function registerModuleForwardPreHook(hook: ForwardPreHook<Module>): Hook
   return register(hooksFor(hook).before, namedPreHook(hook, {}));
 }
 
-/** Calls a hook with gradients of what goes into every module and comes out of it. */
+/** Calls a hook with the gradients of the inputs and outputs of every module. */
 export function registerModuleFullBackwardHook(hook: BackwardHook<Module>): HookHandle {
   return register(hooksFor(hook).gradients, hook);
 }
 
-/** Calls a hook with gradients of what comes out of every module. */
+/** Calls a hook with the gradients of the outputs of every module. */
 export function registerModuleFullBackwardPreHook(hook: BackwardPreHook<Module>): HookHandle {
   return register(hooksFor(hook).gradientsBefore, hook);
 }

@@ -16,11 +16,11 @@ import type { Placement } from "./placement.ts";
 
 /** Options of multi-head attention. */
 export interface MultiheadAttentionOptions extends Placement {
-  /** Of attention weights, while training. */
+  /** Dropout probability of attention weights during training. */
   readonly dropout?: number;
   /** Whether there are biases; default true. */
   readonly bias?: boolean;
-  /** Whether one more key and value are learned. */
+  /** Whether one more key and value are learnt. */
   readonly addBiasKv?: boolean;
   /** Whether a key and a value of zeros are added. */
   readonly addZeroAttn?: boolean;
@@ -59,11 +59,11 @@ const ATTENTION = {
 export interface AttentionCall {
   /** [N, S], true (or −∞) for keys to ignore. */
   readonly keyPaddingMask?: Tensor | null;
-  /** Whether the weights are a result too. */
+  /** Whether to return the weights too. */
   readonly needWeights?: boolean;
-  /** [L, S] or [N · heads, L, S]: true where a query may not look, or numbers to add. */
+  /** [L, S] or [N · heads, L, S]: true where a query may not attend to a key, or numbers to add to scores. */
   readonly attnMask?: Tensor | null;
-  /** Weights averaged over heads, or one set a head. */
+  /** Whether returned weights are averaged over heads. */
   readonly averageAttnWeights?: boolean;
   /** A hint that attnMask is causal. */
   readonly isCausal?: boolean;
@@ -82,7 +82,7 @@ const KEYS: Readonly<Record<string, string>> = {
   biasV: "bias_v",
 };
 
-/** Attention of several heads side by side, as torch.nn.MultiheadAttention. */
+/** Attention with several parallel heads, as torch.nn.MultiheadAttention. */
 export class MultiheadAttention extends Module {
   /** Features of queries and results. */
   readonly embedDim: number;
@@ -92,7 +92,7 @@ export class MultiheadAttention extends Module {
   readonly kdim: number;
   /** Features of values. */
   readonly vdim: number;
-  /** The share that training drops. */
+  /** Dropout probability during training. */
   readonly dropout: number;
   /** Whether the batch is the first dimension of sequences. */
   readonly batchFirst: boolean;
@@ -100,9 +100,9 @@ export class MultiheadAttention extends Module {
   readonly addZeroAttn: boolean;
   /** Features of each head. */
   readonly headDim: number;
-  /** [3 · embedDim, embedDim]: of queries, keys and values; null where those have other sizes. */
+  /** [3 · embedDim, embedDim]: of queries, keys and values; null if those differ in size. */
   inProjWeight: Parameter | null = null;
-  /** [embedDim, embedDim], [embedDim, kdim] and [embedDim, vdim], where keys or values have other sizes. */
+  /** [embedDim, embedDim]; set if keys or values have other sizes, as are the two below. */
   qProjWeight: Parameter | null = null;
   /** [embedDim, kdim] */
   kProjWeight: Parameter | null = null;
@@ -110,7 +110,7 @@ export class MultiheadAttention extends Module {
   vProjWeight: Parameter | null = null;
   /** [3 · embedDim] */
   inProjBias: Parameter | null;
-  /** The projection of the joined heads. */
+  /** The output projection of the concatenated heads. */
   readonly outProj: Linear;
   /** [1, 1, embedDim] */
   biasK: Parameter | null = null;
@@ -155,7 +155,7 @@ export class MultiheadAttention extends Module {
     this.resetParameters();
   }
 
-  /** Initialises the parameters again, as a new layer does. */
+  /** Reinitialises the parameters. */
   resetParameters(): void {
     for (const weight of [this.inProjWeight, this.qProjWeight, this.kProjWeight, this.vProjWeight]) {
       if (weight) xavierUniform_(weight);
@@ -186,7 +186,7 @@ export class MultiheadAttention extends Module {
   }
 
   /**
-   * The output of the heads whose projections are here, which are all unless the layer is divided over processes.
+   * The output of the heads in this process: all of them unless the layer is distributed.
    *
    * @internal
    */

@@ -1,6 +1,6 @@
 /**
  * Multi-head attention as a function of its parameters (Vaswani et al. 2017); attention weights are returned on
- * request. Invariant: computed on [N, heads, L, headDim]; masks become numbers that are added to scores.
+ * request. Invariant: computed on [N, heads, L, headDim]; masks are converted to numbers that are added to scores.
  */
 import { DynError } from "../base/errors.ts";
 import {
@@ -26,14 +26,14 @@ export interface Projections {
   readonly biasV: Tensor | null;
 }
 
-/** The operands of attention, batch first, and how they are used. */
+/** The operands and options of attention, batch first. */
 export interface Attended {
   /** [N, L, embedDim], [N, S, kdim] and [N, S, vdim]. */
   readonly inputs: readonly [query: Tensor, key: Tensor, value: Tensor];
   readonly numHeads: number;
   /** Whether a key and a value of zeros are added. */
   readonly addZero: boolean;
-  /** Of weights. */
+  /** Dropout probability of attention weights. */
   readonly rate: number;
   /** [N, S] */
   readonly keyPaddingMask: Tensor | null;
@@ -41,12 +41,12 @@ export interface Attended {
   readonly attnMask: Tensor | null;
   readonly needWeights: boolean;
   readonly averageWeights: boolean;
-  /** [N · heads, S, headDim], in the place of projected keys and values. */
+  /** [N · heads, S, headDim]: replaces the projected keys or values. */
   readonly staticK?: Tensor | null;
   readonly staticV?: Tensor | null;
 }
 
-/** A mask as numbers to add to scores. Throws DynError for one of another shape than these, or of integers. */
+/** Converts a mask to numbers that are added to scores. Throws DynError for other shapes and for integers. */
 function additive(
   [name, mask]: readonly [name: string, mask: Tensor],
   like: Tensor,
@@ -67,18 +67,18 @@ function additive(
   return mask.to(like.dtype);
 }
 
-/** Zeros added to the end of the last dimension: more keys that no mask hides. */
+/** Adds zeros at the end of the last dimension: further keys that are not masked. */
 function widened(mask: Tensor, count: number): Tensor {
   return count === 0 ? mask : cat([mask, mask.newZeros([...mask.shape.slice(0, -1), count])], -1);
 }
 
-/** [N, heads, S, headDim] of [N, S, embedDim]. */
+/** Splits [N, S, embedDim] into heads: [N, heads, S, headDim]. */
 function split(x: Tensor, heads: number): Tensor {
   const [n = 1, length = 1, width = 1] = x.shape;
   return x.reshape(n, length, heads, width / heads).transpose(1, 2);
 }
 
-/** Keys or values as heads, with those that are added; and how many are. */
+/** Keys or values by head, including added ones, and the number of added ones. */
 function sides(
   x: Tensor,
   { fixed, extra, attended }: { fixed: Tensor | null; extra: Tensor | null; attended: Attended },
@@ -94,7 +94,7 @@ function sides(
   return { heads: cat([heads, heads.newZeros([n, h, 1, width])], 2), added: extra ? 2 : 1 };
 }
 
-/** Mixed values [N, L, embedDim] of all heads side by side, and weights [N, L, S] or [N, heads, L, S] where they are needed. */
+/** Values [N, L, embedDim] of all heads, concatenated, and on request weights [N, L, S] or [N, heads, L, S]. */
 export function attend(projections: Projections, attended: Attended): [Tensor, Tensor | null] {
   const { weights: [weightQ, weightK, weightV], bias, biasK, biasV } = projections,
     { numHeads, rate } = attended;
@@ -145,7 +145,7 @@ export interface AttentionForward {
   readonly value: Tensor;
   readonly embedDimToCheck: number;
   readonly numHeads: number;
-  /** [3 · embedDim, embedDim]; null with weights of their own. */
+  /** [3 · embedDim, embedDim]; null if there are separate weights. */
   readonly inProjWeight: Tensor | null;
   readonly inProjBias: Tensor | null;
   readonly biasK: Tensor | null;
@@ -206,7 +206,7 @@ const FORWARD = {
 
 type ForwardArguments = Arguments<AttentionForward, AttentionForwardOptions, typeof FORWARD>;
 
-/** The weights of the three projections: of their own, or parts of one. */
+/** The weights of the three projections: the separate ones, or parts of the common one. */
 function inWeights(given: AttentionForward & AttentionForwardOptions): [Tensor, Tensor, Tensor] {
   const { inProjWeight, useSeparateProjWeight, embedDimToCheck: width } = given;
   const { qProjWeight, kProjWeight, vProjWeight } = given;
@@ -223,7 +223,7 @@ function inWeights(given: AttentionForward & AttentionForwardOptions): [Tensor, 
   return [part(0), part(1), part(2)];
 }
 
-/** Throws DynError for what attention cannot be of. */
+/** Throws DynError for invalid shapes and options of attention. */
 export function checkAttention(
   query: Tensor,
   width: number,
@@ -240,7 +240,10 @@ export function checkAttention(
   }
 }
 
-/** Attention of several heads, sequences first, as `torch.nn.functional.multi_head_attention_forward`. */
+/**
+ * Attention with several parallel heads, sequence dimension first, as
+ * `torch.nn.functional.multi_head_attention_forward`.
+ */
 export function multiHeadAttentionForward(...written: ForwardArguments): [Tensor, Tensor | null] {
   const owner = "multiHeadAttentionForward";
   const given = argumentsOf<AttentionForward, AttentionForwardOptions>(owner, FORWARD, written);

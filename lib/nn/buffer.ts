@@ -1,6 +1,6 @@
 /**
- * Tensors that become buffers of the modules whose fields they are assigned to. A buffer shares the elements of the
- * tensor it is made from. Invariant: in every other respect it is an ordinary tensor.
+ * Tensors that become buffers of the modules whose fields they are assigned to. Invariant: a buffer shares the storage
+ * of the tensor it is made from, and is otherwise an ordinary tensor.
  */
 import { optionsOf, refuseValue } from "../base/checked_input.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
@@ -8,12 +8,12 @@ import { isTensor, Tensor } from "../tensor/tensor.ts";
 const PERSISTENCE: unique symbol = Symbol("whether a buffer is persistent");
 
 /**
- * A tensor that is part of a module's state and not trained, as `torch.nn.Buffer`: assigning one to a field does what
- * `registerBuffer` does, as long as the field holds it. A field that is assigned again keeps its name in the state
- * only with `registerBuffer`.
+ * A tensor that belongs to a module's state but is not trained, as `torch.nn.Buffer`: assigning one to a field acts
+ * like `registerBuffer`, until the field is assigned another value. Only `registerBuffer` keeps the name in the state
+ * across such assignments.
  */
 export class Buffer extends Tensor {
-  /** Shares the storage of `data`. Where it is not persistent, it is not part of state dicts. */
+  /** Shares the storage of `data`. A buffer that is not persistent is left out of state dicts. */
   constructor(data: Tensor, persistent: boolean | { readonly persistent?: boolean } = true) {
     if (!isTensor(data)) refuseValue("a tensor for a buffer", data);
     super(data.storage, data.layout, data.offset);

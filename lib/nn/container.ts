@@ -1,4 +1,6 @@
-/** Modules that hold modules: in a row, in a list, by name. Members are fields, so their state keys are PyTorch's. */
+/**
+ * Modules that contain modules: in sequence, in a list, by name. Members are fields, so their state keys are PyTorch's.
+ */
 import { checkKind, refuseChoice, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine } from "../base/shown.ts";
@@ -13,7 +15,7 @@ export interface Layer extends Module {
   forward(x: Tensor): Tensor;
 }
 
-/** Runs layers one after another, as torch.nn.Sequential; `L` has the types of those that it is made with. */
+/** Runs layers one after another, as torch.nn.Sequential; `L` holds the types of the layers. */
 export class Sequential<const L extends readonly Layer[] = readonly Layer[]> extends Module {
   [index: number]: Layer;
   length = 0;
@@ -31,7 +33,7 @@ export class Sequential<const L extends readonly Layer[] = readonly Layer[]> ext
     }
   }
 
-  /** Adds a layer under a name, which is its key in states. */
+  /** Adds a layer under a name, which is also its state key. */
   private named(name: string, layer: Layer): void {
     this.addModule(name, checkedLayer(layer));
     const at = { value: layer, writable: true, configurable: true, enumerable: false };
@@ -50,12 +52,12 @@ export class Sequential<const L extends readonly Layer[] = readonly Layer[]> ext
     return this;
   }
 
-  /** Puts a layer before the one at an index. */
+  /** Inserts a layer before the one at an index. */
   insert(index: number, layer: Layer): this {
     return inserted(this, index, layer);
   }
 
-  /** Takes the layer at an index out, and gives it; the last one unless another is named. */
+  /** Removes the layer at an index, by default the last, and returns it. */
   pop(index: number = -1): Layer {
     return taken(this, index);
   }
@@ -65,7 +67,7 @@ export class Sequential<const L extends readonly Layer[] = readonly Layer[]> ext
     return x;
   }
 
-  /** The layers from one index to before another as one that runs them, as `model[:3]`. */
+  /** A Sequential of the layers from `start` to before `end`, as `model[:3]`. */
   slice(start?: number, end?: number): Sequential {
     return new Sequential(...members<Layer>(this).slice(start, end));
   }
@@ -82,7 +84,7 @@ export class Sequential<const L extends readonly Layer[] = readonly Layer[]> ext
   }
 }
 
-/** A list of modules; what runs them is up to its owner. */
+/** A list of modules, without a `forward` of its own. */
 export class ModuleList<M extends Module = Module> extends Module {
   [index: number]: M;
   length = 0;
@@ -106,12 +108,12 @@ export class ModuleList<M extends Module = Module> extends Module {
     return this;
   }
 
-  /** Puts a module before the one at an index. */
+  /** Inserts a module before the one at an index. */
   insert(index: number, module: M): this {
     return inserted(this, index, module);
   }
 
-  /** Takes the module at an index out, and gives it; the last one unless another is named. */
+  /** Removes the module at an index, by default the last, and returns it. */
   pop(index: number = -1): M {
     return taken(this, index);
   }
@@ -125,7 +127,7 @@ export class ModuleList<M extends Module = Module> extends Module {
     return member(this, index);
   }
 
-  /** PyTorch's tree form: neighbours that print alike are one entry, "(0-11): 12 x Block(…)". */
+  /** PyTorch's tree form: consecutive entries that print alike are merged, "(0-11): 12 x Block(…)". */
   override toString(): string {
     const runs: { readonly start: number; readonly text: string; count: number }[] = [];
     for (const [start, module] of members<M>(this).entries()) {
@@ -146,7 +148,7 @@ export class ModuleList<M extends Module = Module> extends Module {
   }
 }
 
-/** Modules by name; `M` has the types of those that it is made with. */
+/** Modules by name; `M` holds their types. */
 export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Record<string, Module>>>
   extends Module {
   constructor(modules?: M);
@@ -177,7 +179,7 @@ export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Re
     return this.keys().includes(name);
   }
 
-  /** Adds modules by name, in the places of those that have the names. */
+  /** Adds modules by name, replacing those of the same names. */
   update(modules: Readonly<Record<string, Module>> | Iterable<readonly [string, Module]>): this {
     checkKind(modules, "an object", "update of ModuleDict");
     const entries = Symbol.iterator in modules ? [...modules] : Object.entries(modules);
@@ -188,14 +190,14 @@ export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Re
     return this;
   }
 
-  /** Removes the module of a name, and returns it. Throws DynError for an unknown name. */
+  /** Removes the module with a name, and returns it. Throws DynError for an unknown name. */
   pop(name: string): Module {
     const found = this.get(name);
     Reflect.deleteProperty(this, name);
     return found;
   }
 
-  /** Takes all modules out. */
+  /** Removes all modules. */
   clear(): void {
     for (const name of this.keys()) Reflect.deleteProperty(this, name);
   }
@@ -213,7 +215,7 @@ export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Re
   }
 }
 
-/** A list of parameters; tensors become some. */
+/** A list of parameters; other tensors are converted to parameters. */
 export class ParameterList extends Module {
   [index: number]: Parameter;
   length = 0;
@@ -250,7 +252,7 @@ export class ParameterList extends Module {
   }
 }
 
-/** Parameters by name; tensors become some. */
+/** Parameters by name; other tensors are converted to parameters. */
 export class ParameterDict extends Module {
   constructor(parameters: Readonly<Record<string, Tensor>> = {}) {
     super();
@@ -294,14 +296,14 @@ export class ParameterDict extends Module {
   }
 }
 
-/** A parameter that has the elements of a tensor, unless that is one. Throws DynError for anything else. */
+/** Returns a tensor as a parameter. Throws DynError for anything else. */
 function asParameter(tensor: Tensor): Parameter {
   if (tensor instanceof Parameter) return tensor;
   if (isTensor(tensor)) return new Parameter(tensor);
   refuseValue("a parameter or a tensor", tensor);
 }
 
-/** Parameters by name, a line each. */
+/** The parameters by name, one per line. */
 function parameterLines(entries: readonly (readonly [string, Parameter])[]): string {
   const lines = entries.map(([name, { dtype, shape }]) => `\n  (${name}): Parameter of ${dtype}[${shape}]`);
   return lines.length === 0 ? "" : `${lines.join("")}\n`;
@@ -309,7 +311,9 @@ function parameterLines(entries: readonly (readonly [string, Parameter])[]): str
 
 const isLayer = (value: Layer | Readonly<Record<string, Layer>>): value is Layer => value instanceof Module;
 
-/** Layers by name. Throws DynError for a list, for functions, and for numbers as names, which are those of places. */
+/**
+ * Checks layers by name. Throws DynError for a list, for functions, and for numeric names, which stand for positions.
+ */
 function checkedNames(given: Readonly<Record<string, Layer>>): Readonly<Record<string, Layer>> {
   const isNamed = isPlainObject(given) && Object.keys(given).every((name) => !/^\d+$/.test(name));
   if (isNamed) return given;
@@ -341,7 +345,7 @@ interface Growing<M> {
   length: number;
 }
 
-/** A list with one more item before an index. Throws DynError for an index that is not there. */
+/** Inserts an item before an index of a list. Throws DynError if the index is out of range. */
 function inserted<M, L extends Growing<M>>(list: L, index: number, item: M): L {
   const { length } = list, at = index < 0 ? index + length : index;
   if (at < 0 || at > length) {
@@ -353,7 +357,7 @@ function inserted<M, L extends Growing<M>>(list: L, index: number, item: M): L {
   return list;
 }
 
-/** Removes the item at an index from a list, and returns it. Throws DynError if there is none. */
+/** Removes the item at an index from a list, and returns it. Throws DynError if the index is out of range. */
 function taken<M>(list: Growing<M>, index: number): M {
   const { length } = list, item = member<M>(list, index);
   for (let i = index < 0 ? index + length : index; i < length - 1; i++) list[i] = member<M>(list, i + 1);

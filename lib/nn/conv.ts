@@ -22,7 +22,7 @@ import type { Placement } from "./placement.ts";
 
 type Sizes = number | readonly number[];
 
-/** Options that convolutions of both directions have; one number for all spatial dimensions or one for each. */
+/** Options that convolutions of both directions share; one number for all spatial dimensions, or one for each. */
 interface KernelOptions extends Placement {
   readonly stride?: Sizes;
   readonly dilation?: Sizes;
@@ -41,7 +41,7 @@ export interface ConvTransposeOptions extends KernelOptions {
   readonly padding?: Sizes;
   /** Added to one side of the result. */
   readonly outputPadding?: Sizes;
-  /** The only mode that there is. */
+  /** Only "zeros" is supported. */
   readonly paddingMode?: "zeros";
 }
 
@@ -52,7 +52,7 @@ export interface KernelSizes {
   readonly kernelSize: Sizes;
 }
 
-/** The parts of a layer of either direction. */
+/** The settings of a layer in either direction. */
 interface Kernel {
   readonly inChannels: number;
   readonly outChannels: number;
@@ -69,7 +69,9 @@ abstract class KernelLayer extends Module {
   readonly stride: readonly number[];
   readonly dilation: readonly number[];
   readonly groups: number;
-  /** [outChannels, inChannels / groups, ...kernelSize]; transposed: with in and out exchanged. */
+  /**
+   * [outChannels, inChannels / groups, ...kernelSize]; transposed: [inChannels, outChannels / groups, ...kernelSize].
+   */
   weight: Parameter;
   /** [outChannels] */
   bias: Parameter | null;
@@ -109,14 +111,14 @@ const CONV = {
 } as const;
 type ConvArguments = Arguments<KernelSizes, ConvOptions, typeof CONV>;
 
-/** Settings that one kind of convolution has. */
+/** Settings that only one kind of convolution has. */
 interface OwnSettings {
   readonly padding: readonly number[] | string;
   readonly outputPadding?: readonly number[];
   readonly paddingMode?: string;
 }
 
-/** The settings of a convolution: those of its own and those of all. */
+/** The settings that a convolution prints. */
 function settingsOf(
   layer: KernelLayer,
   { padding, outputPadding = [], paddingMode = "zeros" }: OwnSettings,
@@ -154,7 +156,7 @@ abstract class Conv extends KernelLayer {
     }
   }
 
-  /** The input padded where the mode is not zeros, and what is left to pad by the convolution. */
+  /** Pads the input unless the mode is "zeros", and returns the padding that remains for the convolution. */
   protected padded(x: Tensor): { readonly x: Tensor; readonly padding: Sizes | "same" | "valid" } {
     if (this.paddingMode === "zeros") return { x, padding: this.padding };
     const sides = this.kernelSize.map((size, d) => {
@@ -230,7 +232,7 @@ abstract class ConvTranspose extends KernelLayer {
     checkOneOf(`paddingMode of ${new.target.name}`, options.paddingMode ?? "zeros", ["zeros"]);
   }
 
-  /** The number of elements added to one side of the result. */
+  /** The number of elements added to one side of the result, per dimension. */
   protected extra(x: Tensor, outputSize: readonly number[] | null): readonly number[] {
     if (outputSize === null) return this.outputPadding;
     const rank = this.kernelSize.length, wanted = outputSize.slice(-rank);
@@ -251,7 +253,7 @@ abstract class ConvTranspose extends KernelLayer {
   }
 }
 
-/** [N, C, L] → [N, outChannels, Lout], the gradient of a convolution, as torch.nn.ConvTranspose1d. */
+/** [N, C, L] → [N, outChannels, Lout], transposing a convolution, as torch.nn.ConvTranspose1d. */
 export class ConvTranspose1d extends ConvTranspose {
   constructor(...given: TransposedArguments) {
     super(1, given);

@@ -1,6 +1,6 @@
 /**
- * Deep copies of object graphs that hold tensors, like Python's `copy.deepcopy`. Invariants: shared objects of the
- * original are shared in the copy, and so is shared tensor memory; functions are not copied, everything else is.
+ * Deep copies of object graphs that hold tensors, like Python's `copy.deepcopy`. Invariants: objects and tensor memory
+ * that the original shares are shared in the copy; functions are not copied.
  */
 import { types } from "node:util";
 import { itemSize } from "../base/dtype.ts";
@@ -11,7 +11,7 @@ import type { Storage } from "../tensor/storage.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { Parameter } from "./parameter.ts";
 
-/** A copy with the same class. Throws DynError for what cannot be copied. */
+/** Copies an object with its class. Throws DynError for objects that cannot be copied. */
 export function deepCopy<T extends object>(original: T): T {
   return new Copier().copy(original);
 }
@@ -51,7 +51,7 @@ class Copier {
     return made;
   }
 
-  /** Class and own properties. */
+  /** Copies class and own properties. */
   #fields(original: object, made: object): object {
     Object.setPrototypeOf(made, Object.getPrototypeOf(original));
     for (const key of Reflect.ownKeys(original)) {
@@ -81,7 +81,7 @@ class Copier {
     return made;
   }
 
-  /** All of a tensor's memory, also what it does not show itself. */
+  /** Copies all of a tensor's memory, including the part outside its view. */
   #storage({ storage, dtype, device }: Tensor): Storage {
     let made = this.#storages.get(storage);
     if (!made) {
@@ -106,7 +106,7 @@ function refuse(value: object): void {
   for (let each: object | null = value; each; each = Object.getPrototypeOf(each)) {
     const { constructor } = each;
     if (typeof constructor !== "function" || !Object.hasOwn(each, "constructor")) continue;
-    // A use of a private member: a dot, or the word "in" after it
+    // A use of a private member: a dot before it, or the word "in" after it
     if (/\.\s*#[\w$]|#[\w$]+\s+in\b/.test(Function.prototype.toString.call(constructor))) {
       throw new DynError(
         `Expected objects that can be copied but found ${constructor.name}, which has private members; let it define clone()`,

@@ -1,4 +1,4 @@
-/** Dropout: random zeros while training, nothing otherwise. */
+/** Dropout: random zeros during training, the identity otherwise. */
 import { checkShare } from "../base/checked_numbers.ts";
 import { settings } from "../base/shown.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
@@ -12,7 +12,7 @@ export interface DropoutLayerOptions extends InplaceOptions {
   readonly p?: number;
 }
 
-/** A layer that drops what it draws with probability p while training. */
+/** A layer that drops elements with probability p during training. */
 export abstract class RandomZeros extends Module {
   readonly p: number;
   readonly inplace: boolean;
@@ -31,28 +31,28 @@ export abstract class RandomZeros extends Module {
   }
 }
 
-/** Of single elements, as torch.nn.Dropout. */
+/** Drops single elements, as torch.nn.Dropout. */
 export class Dropout extends RandomZeros {
   override forward(x: Tensor): Tensor {
     return dropout(x, this.p, this.training, this.inplace);
   }
 }
 
-/** Of whole channels of [N, C, L], as torch.nn.Dropout1d. */
+/** Drops whole channels of [N, C, L], as torch.nn.Dropout1d. */
 export class Dropout1d extends RandomZeros {
   override forward(x: Tensor): Tensor {
     return dropout1d(x, this.p, this.training, this.inplace);
   }
 }
 
-/** Of whole channels of [N, C, H, W], as torch.nn.Dropout2d. */
+/** Drops whole channels of [N, C, H, W], as torch.nn.Dropout2d. */
 export class Dropout2d extends RandomZeros {
   override forward(x: Tensor): Tensor {
     return dropout2d(x, this.p, this.training, this.inplace);
   }
 }
 
-/** Of whole channels of [N, C, D, H, W], as torch.nn.Dropout3d. */
+/** Drops whole channels of [N, C, D, H, W], as torch.nn.Dropout3d. */
 export class Dropout3d extends RandomZeros {
   override forward(x: Tensor): Tensor {
     return dropout3d(x, this.p, this.training, this.inplace);

@@ -1,17 +1,17 @@
 /**
- * Adds the path of the module in which a call failed to its error, from the outermost module being called. Errors
- * pass through the module calls, innermost first; the message ends in the path. Invariant: an error outside nested
- * module calls names no module.
+ * Adds the path of the failing module to an error, from the outermost module being called. Errors pass through the
+ * module calls, innermost first; the message ends in the path. Invariant: an error outside nested module calls names no
+ * module.
  */
 import { DynError } from "../base/errors.ts";
 
-/** A module, as far as paths need it. */
+/** The part of a module that paths need. */
 interface NamedTree {
   namedModules(): readonly (readonly [string, object])[];
 }
 
 interface Place {
-  /** The message as it was. */
+  /** The original message. */
   readonly message: string;
   readonly innermost: object;
   outermost: object;
@@ -20,7 +20,7 @@ interface Place {
 
 const places = new WeakMap<DynError, Place>();
 
-/** Notes that an error passes through the call of a module. Gives the error back. */
+/** Records that an error passes through the call of a module, and returns it. */
 export function atModule(error: unknown, module: NamedTree): unknown {
   if (!(error instanceof DynError)) return error;
   const place = places.get(error);

@@ -16,15 +16,15 @@ const { safeSoftmax } = ops;
 /** Positions of scores: int64 tensors [B, 1, 1, 1], [1, H, 1, 1], [1, 1, L, 1] and [S]. */
 export type Positions = readonly [batch: Tensor, head: Tensor, query: Tensor, key: Tensor];
 
-/** New scores for those of a shape [B, H, L, S], by their positions. */
+/** Returns new scores for scores [B, H, L, S] at the given positions. */
 export type ScoreMod = (score: Tensor, ...at: Positions) => Tensor;
 
 /** Decides which keys queries may attend to: bools that broadcast to [B, H, L, S]. */
 export type MaskMod = (...at: Positions) => Tensor;
 
-/** The keys that queries may look at, for sizes of scores. */
+/** The keys that queries may attend to, for given sizes of scores. */
 export interface BlockMask {
-  /** Says it by positions. */
+  /** Decides by positions. */
   readonly maskMod: MaskMod;
   /** B; null for any. */
   readonly batch: number | null;
@@ -37,9 +37,9 @@ export interface BlockMask {
 }
 
 /**
- * A mask for attention of `queryLength` queries over `keyLength` keys, as `create_block_mask`. Which parts need not be
- * computed at all is found when the function that uses it is compiled, so that nothing is computed here. Throws DynError
- * for sizes below 1.
+ * A mask for attention of `queryLength` queries over `keyLength` keys, as `create_block_mask`. Nothing is computed
+ * here: blocks that can be skipped are found when the function that uses the mask is compiled. Throws DynError for
+ * sizes below 1.
  */
 export function createBlockMask(
   maskMod: MaskMod,
@@ -54,31 +54,31 @@ export function createBlockMask(
   return { maskMod, batch, heads, queryLength, keyLength };
 }
 
-/** Allows what all masks allow, as `and_masks`. */
+/** Allows the positions that all masks allow, as `and_masks`. */
 export const andMasks = (...masks: readonly [MaskMod, ...MaskMod[]]): MaskMod => (...at) =>
   masks.map((mask) => mask(...at)).reduce((a, b) => a.logicalAnd(b));
 
-/** Allows what any of the masks allows, as `or_masks`. */
+/** Allows the positions that any of the masks allows, as `or_masks`. */
 export const orMasks = (...masks: readonly [MaskMod, ...MaskMod[]]): MaskMod => (...at) =>
   masks.map((mask) => mask(...at)).reduce((a, b) => a.logicalOr(b));
 
-/** Options of attention by functions. */
+/** Options of flexAttention. */
 export interface FlexAttentionOptions {
-  /** Of scores; default 1 / √E. */
+  /** Factor of scores; default 1 / √E. */
   readonly scale?: number | null;
-  /** Whether there may be more heads of queries than of keys, which then share these. */
+  /** Whether groups of query heads may share one head of keys and values. */
   readonly enableGqa?: boolean;
-  /** Whether the logarithms of the sums of exponentials of scores, [B, Hq, L], are a result too. */
+  /** Whether to also return the log-sum-exp of scores, [B, Hq, L]. */
   readonly returnLse?: boolean;
 }
 
 /**
- * softmax(scoreMod(query · keyᵀ · scale), of what the mask allows) · value, for queries [B, Hq, L, E], keys [B, Hkv, S, E]
- * and values [B, Hkv, S, Ev], where Hkv is Hq or, with `enableGqa`, divides it. Queries that may look nowhere give zeros,
- * and −∞ as the logarithm of their sum.
+ * softmax(scoreMod(query · keyᵀ · scale), of the allowed scores) · value, for queries [B, Hq, L, E], keys [B, Hkv, S,
+ * E] and values [B, Hkv, S, Ev], where Hkv is Hq or, with `enableGqa`, divides it. Queries without any allowed key have
+ * the result 0 and the log-sum-exp −∞.
  *
- * `scoreMod` and the mask go through all scores element by element, and may read tensors of their own by positions:
- * `(score, b, h, q, k) => score.add(bias.at(h, k))`. As `flex_attention`. Throws DynError for shapes that do not attend.
+ * `scoreMod` and the mask map scores element by element, and may read other tensors by positions: `(score, b, h, q, k)
+ * => score.add(bias.at(h, k))`. As `flex_attention`. Throws DynError for incompatible shapes.
  */
 export function flexAttention(
   query: Tensor,
@@ -88,7 +88,7 @@ export function flexAttention(
   blockMask: BlockMask | null,
   options: FlexAttentionOptions & { readonly returnLse: true },
 ): [out: Tensor, lse: Tensor];
-/** The result alone. */
+/** Returns the result alone. */
 export function flexAttention(
   query: Tensor,
   key: Tensor,

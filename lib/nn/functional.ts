@@ -20,20 +20,20 @@ const { batchNormInference, batchNormTraining } = ops;
 export interface BatchNormOptions {
   /** Factors of the normalised elements. */
   readonly weight?: Tensor | null | undefined;
-  /** Whether there are biases; default true. */
+  /** Terms added to the normalised elements. */
   readonly bias?: Tensor | null | undefined;
-  /** Whether statistics of the batch are used and kept; default false. */
+  /** Whether to use the statistics of the batch and update the running ones; default false. */
   readonly training?: boolean | undefined;
   /** The share of new statistics in the running ones; default 0.1. */
   readonly momentum?: number | undefined;
-  /** Keeps divisions and roots away from 0. */
+  /** Added to variances, so that roots and divisions stay away from 0. */
   readonly eps?: number | undefined;
 }
 
 /**
- * [N, C, ...] normalised per channel, as `torch.nn.functional.batch_norm`: by the batch's statistics when
- * training, which then move the running ones (in place, by `momentum`), else by the running ones. Everything from
- * `weight` on may be given by name.
+ * [N, C, ...] normalised per channel, as `torch.nn.functional.batch_norm`: in training by the batch's statistics, which
+ * also update the running ones in place by `momentum`; otherwise by the running ones. Arguments from `weight` on may be
+ * given by name.
  */
 export function batchNorm(
   input: Tensor,
@@ -81,7 +81,7 @@ interface CtcRequired {
   readonly logProbs: Tensor;
   /** [N, S], or all targets in one vector. */
   readonly targets: Tensor;
-  /** [N]: how many steps each sequence has, and how many labels its target. */
+  /** [N]: the number of steps of each sequence, and of labels of its target. */
   readonly inputLengths: Lengths;
   readonly targetLengths: Lengths;
 }
@@ -89,7 +89,7 @@ interface CtcRequired {
 interface CtcOptions {
   readonly blank?: number;
   readonly reduction?: "none" | "mean" | "sum";
-  /** Whether losses of targets that do not fit are 0 instead of infinite. */
+  /** Whether infinite losses, of targets that do not fit, are replaced by 0. */
   readonly zeroInfinity?: boolean;
 }
 
@@ -102,8 +102,8 @@ const lengthsOf = (lengths: Lengths): Tensor =>
   lengths instanceof Tensor ? lengths : tensor([...lengths], { dtype: "int64" });
 
 /**
- * Minus the log-probability of targets over all alignments with blanks, as `torch.nn.functional.ctc_loss`; lengths may be
- * lists. Throws DynError for lengths and classes that do not fit.
+ * Minus the log-probability of targets over all alignments with blanks, as `torch.nn.functional.ctc_loss`; lengths may
+ * be lists. Throws DynError for invalid lengths and classes.
  */
 export function ctcLoss(...given: Arguments<CtcRequired, CtcOptions, typeof CTC>): Tensor {
   const call = argumentsOf<CtcRequired, CtcOptions>("ctcLoss", CTC, given);
@@ -114,24 +114,24 @@ export function ctcLoss(...given: Arguments<CtcRequired, CtcOptions, typeof CTC>
 
 /** A layer that computes a distance of two batches of vectors, as PairwiseDistance. */
 export interface DistanceLayer {
-  /** Returns the distance of each two vectors. */
+  /** Returns the distances between corresponding vectors. */
   call(a: Tensor, b: Tensor): Tensor;
 }
 
 /** Arguments of tripletMarginWithDistanceLoss by name. */
 export interface TripletDistanceOptions {
-  /** The Euclidean distance of vectors in the last dimension, unless given. */
+  /** The distance of vectors; default: Euclidean, along the last dimension. */
   readonly distanceFunction?: ((a: Tensor, b: Tensor) => Tensor) | DistanceLayer | null;
   /** Required difference of distances; default 1. */
   readonly margin?: number;
-  /** Whether the positive takes the anchor's place where it is nearer to the negative. */
+  /** Whether the positive replaces the anchor if it is closer to the negative. */
   readonly swap?: boolean;
   /** Reduction of the losses of a batch; default "mean". */
   readonly reduction?: "none" | "mean" | "sum";
 }
 
 /**
- * max(0, d(anchor, positive) − d(anchor, negative) + margin) of any distance, as
+ * max(0, d(anchor, positive) − d(anchor, negative) + margin) for any distance, as
  * `torch.nn.functional.triplet_margin_with_distance_loss`.
  */
 export function tripletMarginWithDistanceLoss(

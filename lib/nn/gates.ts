@@ -1,6 +1,6 @@
 /**
- * One step of a recurrent layer, by kind: the new states from the products of the step's input and of its state with
- * their weights (gates side by side along the last dimension in PyTorch's order) and the previous states. Invariant:
+ * One step of a recurrent layer, by kind: computes the new states from the products of the input and of the state with
+ * their weights (gates concatenated along the last dimension in PyTorch's order) and the previous states. Invariant:
  * the first state is the step's output.
  */
 import { refuseChoice } from "../base/checked_input.ts";
@@ -8,21 +8,21 @@ import { invariant } from "../base/errors.ts";
 import { zeros } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
-/** The states that a step reads and gives: h, and c of an LSTM. */
+/** The states before or after a step: h, and c of an LSTM. */
 export type States = readonly Tensor[];
 
-/** The function that an Elman network applies to its sums. */
+/** The activation of an Elman network. */
 export type Nonlinearity = "tanh" | "relu";
 
 /** A kind of recurrence. */
 export abstract class Gates {
-  /** `count` gates and `states` states, each of hiddenSize elements a sample. */
+  /** `count` gates and `states` states, each of hiddenSize elements per sample. */
   constructor(readonly count: number, readonly states: number) {}
 
   /** The states after a step. */
   abstract step(input: Tensor, state: Tensor, states: States): States;
 
-  /** States of zeros, of the type and on the device of `like`. */
+  /** Creates states of zeros, with the type and device of `like`. */
   zeros(shape: readonly number[], like: Tensor): States {
     const made: Tensor[] = [];
     for (let k = 0; k < this.states; k++) {

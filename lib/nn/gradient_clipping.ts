@@ -14,9 +14,9 @@ import { Tensor } from "../tensor/tensor.ts";
 
 /** Options of norms over several tensors. */
 export interface TotalNormOptions {
-  /** 2 unless given; Infinity for the largest absolute value. */
+  /** The order of the norm; default 2, Infinity for the largest absolute value. */
   readonly normType?: number;
-  /** Whether a norm that is NaN or infinite is an error. */
+  /** Whether to throw for a norm that is NaN or infinite. */
   readonly errorIfNonfinite?: boolean;
   /** Implementation choice of PyTorch; accepted without effect. */
   readonly foreach?: boolean | null;
@@ -30,7 +30,7 @@ interface Tensors {
 
 const TOTAL = { required: ["tensors"], positional: NORM_OPTIONS } as const;
 
-/** The norm of all elements of several tensors, as `torch.nn.utils.get_total_norm`; 0 for no tensors. */
+/** The norm of all elements of several tensors, as `torch.nn.utils.get_total_norm`; 0 if there are no tensors. */
 export function getTotalNorm(...given: Arguments<Tensors, TotalNormOptions, typeof TOTAL>): Tensor {
   const options = argumentsOf<Tensors, TotalNormOptions>("getTotalNorm", TOTAL, given);
   const { normType = 2, errorIfNonfinite = false } = options;
@@ -52,9 +52,9 @@ interface Clipped {
 const NORM = { required: ["parameters", "maxNorm"], positional: NORM_OPTIONS } as const;
 
 /**
- * Scales gradients in place so that their norm, taken over all of them together, is at most `maxNorm`. Gives the
- * norm before, as `torch.nn.utils.clip_grad_norm_`. Of parameters that are divided over processes all call it, and the norm
- * is that of whole gradients.
+ * Scales gradients in place so that their total norm is at most `maxNorm`, and returns the norm before, as
+ * `torch.nn.utils.clip_grad_norm_`. If parameters are divided over processes, all processes must call it, and the norm
+ * is that of the whole gradients.
  */
 export function clipGradNorm_(...given: Arguments<Clipped, TotalNormOptions, typeof NORM>): Tensor {
   const options = argumentsOf<Clipped, TotalNormOptions>("clipGradNorm_", NORM, given);
@@ -69,13 +69,13 @@ export function clipGradNorm_(...given: Arguments<Clipped, TotalNormOptions, typ
 }
 
 function scale(gradients: readonly Tensor[], maxNorm: number, total: Tensor): void {
-  // 1e-6 as in PyTorch, so that zero gradients stay zero
+  // As in PyTorch, 1e-6 keeps zero gradients zero
   const factor = total.add(1e-6).reciprocal().mul(maxNorm).clamp({ max: 1 });
   for (const gradient of gradients) gradient.mul_(factor.to(gradient.device));
 }
 
 /**
- * Scales gradients in place by what makes a norm that is known at most `maxNorm`, as
+ * Scales gradients in place so that a given total norm becomes at most `maxNorm`, as
  * `torch.nn.utils.clip_grads_with_norm_`.
  */
 export function clipGradsWithNorm_(
@@ -89,8 +89,8 @@ export function clipGradsWithNorm_(
 }
 
 /**
- * The norm of the gradients of divided parameters over all processes; null if there are none. Gradients that this
- * process has as a whole count once.
+ * The norm of the gradients of divided parameters over all processes; null if there are none. Gradients that every
+ * process has whole count once.
  */
 function normOfParts(
   parameters: readonly Tensor[],

@@ -1,6 +1,6 @@
 /**
- * Hooks of modules: before and after `forward`, on gradients of inputs and outputs, and on reading and writing of
- * states. Invariants: hooks run in PyTorch's order; a module without hooks has no extra cost.
+ * Hooks of modules: before and after `forward`, on gradients of inputs and outputs, and on saving and loading states.
+ * Invariants: hooks run in PyTorch's order; a module without hooks has no extra cost.
  */
 import { checkFunction, checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
@@ -10,12 +10,12 @@ import type { HookHandle } from "../tensor/autograd_state.ts";
 import { isGradEnabled } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
-/** Arguments by name: the last of a call where that is a plain object. */
+/** Arguments by name: the last argument of a call if it is a plain object. */
 export type NamedArguments = Readonly<Record<string, unknown>>;
 
 /** Called after `forward`; a result other than undefined replaces the output. */
 export type ForwardHook<M> = (module: M, args: readonly unknown[], output: unknown) => unknown;
-/** The same, with arguments by name apart. */
+/** Like ForwardHook, with named arguments passed separately. */
 export type NamedForwardHook<M> = (
   module: M,
   args: readonly unknown[],
@@ -24,25 +24,25 @@ export type NamedForwardHook<M> = (
 ) => unknown;
 /** Called before `forward`; an array replaces the arguments. */
 export type ForwardPreHook<M> = (module: M, args: readonly unknown[]) => readonly unknown[] | void;
-/** The same, with arguments by name apart; a pair replaces both. */
+/** Like ForwardPreHook, with named arguments passed separately; a pair replaces both. */
 export type NamedForwardPreHook<M> = (
   module: M,
   args: readonly unknown[],
   kwargs: NamedArguments,
 ) => readonly [args: readonly unknown[], kwargs: NamedArguments] | void;
 
-/** Gradients of the arguments or results of a call, null for those that have none. */
+/** Gradients of the arguments or results of a call; null for values without gradient. */
 export type CallGradients = readonly (Tensor | null)[];
-/** Called with gradients of what went in and of what came out; what it gives replaces the former. */
+/** Called with the gradients of the inputs and outputs; its result replaces the former. */
 export type BackwardHook<M> = (
   module: M,
   gradInput: CallGradients,
   gradOutput: CallGradients,
 ) => CallGradients | Tensor | void;
-/** Called with gradients of what came out; what it gives replaces them. */
+/** Called with the gradients of the outputs; its result replaces them. */
 export type BackwardPreHook<M> = (module: M, gradOutput: CallGradients) => CallGradients | Tensor | void;
 
-/** Keys that did not fit when a state was read, which hooks may change. */
+/** Keys that did not match when a state was loaded; hooks may change the lists. */
 export interface UnfitKeys {
   /** Entries of the module that the state dict lacks. */
   readonly missingKeys: string[];
@@ -50,35 +50,35 @@ export interface UnfitKeys {
   readonly unexpectedKeys: string[];
 }
 
-/** Called before a module's state is written. */
+/** Called before a module's state is saved. */
 export type StateDictPreHook<M> = (module: M, prefix: string) => void;
-/** Called with the state that a module has written; a record that it gives replaces it. */
+/** Called with the saved state of a module; a record that it returns replaces it. */
 export type StateDictHook<M> = (
   module: M,
   state: Record<string, Tensor>,
   prefix: string,
 ) => Record<string, Tensor> | void;
-/** Called before a module's state is read, of which it may change the record. */
+/** Called with a state before a module loads it; may change it. */
 export type LoadStateDictPreHook<M> = (
   module: M,
   state: Record<string, Tensor>,
   prefix: string,
   strict: boolean,
 ) => void;
-/** Called when a module's state was read, with the lists of what did not fit, which it may change. */
+/** Called after a module has loaded its state, with the lists of unmatched keys, which it may change. */
 export type LoadStateDictPostHook<M> = (module: M, result: UnfitKeys) => void;
 
 /** The position of a hook among others. */
 export interface HookOptions {
-  /** Before those that are there. */
+  /** Whether to call it before the existing hooks. */
   readonly prepend?: boolean;
 }
 
 /** Options of forward hooks. */
 export interface ForwardHookOptions extends HookOptions {
-  /** With arguments by name apart: the last one, where it is a plain object. */
+  /** Whether to pass named arguments separately: the last argument if it is a plain object. */
   readonly withKwargs?: boolean;
-  /** Also where the call throws; what it gives is then nobody's. */
+  /** Whether to call it even if the call throws; its result is then ignored. */
   readonly alwaysCall?: boolean;
 }
 
@@ -89,7 +89,7 @@ interface Registered<H> {
 
 type Hooks<H> = Map<number, Registered<H>>;
 
-/** Hooks by their numbers, in the order in which they are called. */
+/** Hooks by number, in the order of their calls. */
 export interface RegisteredHooks<M> {
   readonly before: Hooks<NamedForwardPreHook<M>>;
   readonly after: Hooks<NamedForwardHook<M>>;
@@ -119,7 +119,7 @@ let nextHook = 0;
 
 const HOOK_OPTIONS = ["prepend", "alwaysCall", "withKwargs"] as const;
 
-/** Adds a hook to others. */
+/** Registers a hook and returns its handle. */
 export function register<H>(
   hooks: Hooks<H>,
   hook: H,
@@ -134,7 +134,7 @@ export function register<H>(
   return { remove: () => void hooks.delete(id) };
 }
 
-/** A hook of calls in the form with arguments by name. */
+/** Adapts a hook of calls to the form with named arguments. */
 export function namedHook<M>(
   hook: ForwardHook<M> | NamedForwardHook<M>,
   options: ForwardHookOptions,
@@ -144,7 +144,7 @@ export function namedHook<M>(
   return (module, args, kwargs, output) => (hook as ForwardHook<M>)(module, joined(args, kwargs), output);
 }
 
-/** The same for what is called before. */
+/** Adapts a hook before calls to the form with named arguments. */
 export function namedPreHook<M>(
   hook: ForwardPreHook<M> | NamedForwardPreHook<M>,
   options: ForwardHookOptions,
@@ -177,7 +177,7 @@ interface Call {
   readonly given: readonly unknown[];
 }
 
-/** A call of `forward` with its hooks: set by set, in their order. */
+/** Calls `forward` with its hooks: registry by registry, each in order. */
 export function callHooked<M extends object>(
   module: M,
   sets: readonly RegisteredHooks<M>[],
@@ -217,7 +217,7 @@ function before<M>(module: M, sets: readonly RegisteredHooks<M>[], given: Apart)
 interface HookedCall {
   readonly state: Apart;
   readonly forward: (...args: never[]) => unknown;
-  /** The hooks that were called. */
+  /** The hooks called so far. */
   readonly done: Set<unknown>;
 }
 
@@ -254,7 +254,7 @@ class Gradients<M extends object> {
     this.#hooks = sets.flatMap((each) => [...each.gradients.values()].map(({ hook }) => hook));
   }
 
-  /** Arguments whose gradients the hooks see. */
+  /** Wraps arguments, so that hooks see their gradients. */
   into(args: readonly unknown[]): readonly unknown[] {
     this.#inputs = args;
     if (this.#hooks.length === 0) return args;
@@ -263,7 +263,10 @@ class Gradients<M extends object> {
     return passed;
   }
 
-  /** Results whose gradients the hooks see. Throws DynError for others than tensors and arrays of them. */
+  /**
+   * Wraps results, so that hooks see their gradients. Throws DynError for values other than tensors and arrays of
+   * tensors.
+   */
   outOf(output: unknown): unknown {
     if (isTensor(output)) return this.#outOf([output])[0];
     if (Array.isArray(output)) {
@@ -281,7 +284,7 @@ class Gradients<M extends object> {
       let grads = gradOutput;
       for (const hook of this.#before) grads = replacing(grads, hook(this.module, grads));
       this.#outputs = grads;
-      // No input has a gradient, so no later moment would call the hooks
+      // Without gradients of inputs the hooks would never be called later
       if (!this.#hasInputs) this.#shown(this.#inputs.map(() => null));
       return grads;
     });
@@ -294,10 +297,10 @@ class Gradients<M extends object> {
   }
 }
 
-/** Results that have passed, under the names that the former ones have besides their positions. */
+/** Copies results to an array that keeps the names of the original. */
 function renewed(output: readonly unknown[], passed: readonly unknown[]): readonly unknown[] {
   const results = [...passed];
-  // Behind positions and the length; consoles do not show them
+  // Positions and `length` come first; consoles do not show the names
   for (const name of Object.getOwnPropertyNames(output).slice(output.length + 1)) {
     const each: unknown = Reflect.get(output, name), value = passed[output.indexOf(each)] ?? each;
     Object.defineProperty(results, name, { value, writable: true, enumerable: false, configurable: true });
@@ -305,7 +308,7 @@ function renewed(output: readonly unknown[], passed: readonly unknown[]): readon
   return results;
 }
 
-/** Values of which the tensors that require grad pass a watch of all their gradients; the values where there are none. */
+/** Makes the tensors that require grad pass a watch of all their gradients; other values are unchanged. */
 function passing(
   values: readonly unknown[],
   name: string,
@@ -323,7 +326,7 @@ function passing(
   return values.map((each, k) => at[k] ? passed[next++] : each);
 }
 
-/** Gradients, or what a hook has given instead. Throws DynError for another number of them. */
+/** Returns the gradients, or those that a hook has returned instead. Throws DynError if their number differs. */
 function replacing(grads: CallGradients, given: CallGradients | Tensor | void): CallGradients {
   if (given === undefined || given === null) return grads;
   const list = isTensor(given) ? [given] : given;

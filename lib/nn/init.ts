@@ -1,5 +1,5 @@
 /**
- * Ways to fill parameters, as torch.nn.init. Every function writes in place without recording gradients and
+ * Initialisation of parameters, as torch.nn.init. Every function writes in place without recording gradients and
  * returns its tensor.
  */
 import { qr } from "../tensor/linalg.ts";
@@ -41,15 +41,15 @@ interface Spread extends Drawing {
   readonly std?: number;
 }
 
-/** Fills a tensor without recording gradients, unless fillings are left out. */
+/** Fills a tensor without recording gradients, unless initialisation is disabled. */
 function filled(tensor: Tensor, write: () => Tensor, { generator = null }: Drawing = {}): Tensor {
   checkTensor(tensor, "nn.init");
   return isFillingLeftOut() ? tensor : drawnFrom(generator, () => noGrad(write));
 }
 
 /**
- * A module whose parameters are not filled, for values that are loaded anyway, as `torch.nn.utils.skip_init`: `skipInit(
- * nn.Linear, 3, 4)`. What its elements are is not known.
+ * Creates a module without initialising its parameters, if values are loaded anyway, as `torch.nn.utils.skip_init`:
+ * `skipInit(nn.Linear, 3, 4)`. Its elements are arbitrary.
  */
 export function skipInit<A extends readonly unknown[], M>(Layer: new (...args: A) => M, ...args: A): M {
   checkFunction(Layer, "that makes a module");
@@ -59,7 +59,7 @@ export function skipInit<A extends readonly unknown[], M>(Layer: new (...args: A
 
 const UNIFORM = ["a", "b", "generator"] as const;
 
-/** Uniform between `a` and `b`, [0, 1) unless given. */
+/** Uniform between `a` and `b`, by default [0, 1). */
 export function uniform_(tensor: Tensor, ...given: Trailing<Bounds, typeof UNIFORM>): Tensor {
   const { a = 0, b = 1, ...drawing } = trailing<Bounds>("uniform_", UNIFORM, given);
   return filled(tensor, () => tensor.uniform_(a, b), drawing);
@@ -67,7 +67,7 @@ export function uniform_(tensor: Tensor, ...given: Trailing<Bounds, typeof UNIFO
 
 const NORMAL = ["mean", "std", "generator"] as const;
 
-/** Normal with this mean and deviation, 0 and 1 unless given. */
+/** Normal with a mean and a standard deviation, by default 0 and 1. */
 export function normal_(tensor: Tensor, ...given: Trailing<Spread, typeof NORMAL>): Tensor {
   const { mean = 0, std = 1, ...drawing } = trailing<Spread>("normal_", NORMAL, given);
   return filled(tensor, () => tensor.normal_(mean, std), drawing);
@@ -75,7 +75,7 @@ export function normal_(tensor: Tensor, ...given: Trailing<Spread, typeof NORMAL
 
 const TRUNCATED = ["mean", "std", "a", "b", "generator"] as const;
 
-/** Normal as `normal_`, without what lies outside of [a, b], [−2, 2] unless given: bounds of values, not of deviations. */
+/** Normal as `normal_`, truncated to values in [a, b], by default [−2, 2]. */
 export function truncNormal_(tensor: Tensor, ...given: Trailing<Spread & Bounds, typeof TRUNCATED>): Tensor {
   const { mean = 0, std = 1, a = -2, b = 2, ...drawing } = trailing<Spread & Bounds>(
     "truncNormal_",
@@ -107,7 +107,7 @@ export function ones_(tensor: Tensor): Tensor {
   return constant_(tensor, 1);
 }
 
-/** Non-linearities that gains are known for; PyTorch's spelling of the leaky ReLU is taken too. */
+/** Non-linearities with a known gain; PyTorch's spelling of the leaky ReLU is also accepted. */
 export type Nonlinearity =
   | "linear"
   | "conv1d"
@@ -120,7 +120,9 @@ export type Nonlinearity =
   | "leaky_relu"
   | "selu";
 
-/** The recommended gain for a non-linearity; `param` is leaky ReLU's slope. Throws DynError for an unknown one. */
+/**
+ * The recommended gain for a non-linearity; `param` is the slope of the leaky ReLU. Throws DynError for an unknown one.
+ */
 export function calculateGain(nonlinearity: Nonlinearity, param = 0.01): number {
   checkKind(param, "a number", "the slope of calculateGain");
   switch (nonlinearity) {
@@ -145,7 +147,7 @@ export function calculateGain(nonlinearity: Nonlinearity, param = 0.01): number 
   }
 }
 
-/** Which connections of a weight scale it: those coming in or going out. PyTorch's spelling is accepted too. */
+/** Whether to scale by the incoming or the outgoing connections. PyTorch's spelling is also accepted. */
 export type FanMode = "fanIn" | "fanOut" | "fan_in" | "fan_out";
 
 interface KaimingOptions extends Drawing {
@@ -230,8 +232,8 @@ export function eye_(tensor: Tensor): Tensor {
 }
 
 /**
- * A convolution's weight [outputs, inputs, ...kernel] that hands its input on: in each group output i is input i, as
- * far as there are both.
+ * Makes a convolution's weight [outputs, inputs, ...kernel] the identity: in each group output i is input i, as far as
+ * both exist.
  */
 export function dirac_(tensor: Tensor, ...given: Trailing<{ groups?: number }, ["groups"]>): Tensor {
   const { groups = 1 } = trailing<{ groups?: number }>("dirac_", ["groups"], given);
@@ -248,8 +250,8 @@ export function dirac_(tensor: Tensor, ...given: Trailing<{ groups?: number }, [
 }
 
 /**
- * Orthonormal rows or columns, whichever are fewer, times `gain`; dimensions after the first count as one. Saxe et
- * al. 2013, as torch.nn.init.orthogonal_.
+ * Orthonormal rows or columns, whichever are fewer, times `gain`; dimensions after the first are flattened. Saxe et al.
+ * 2013, as torch.nn.init.orthogonal_.
  */
 export function orthogonal_(tensor: Tensor, ...given: GainArguments): Tensor {
   const { gain, generator } = gainOf("orthogonal_", given);
@@ -262,7 +264,7 @@ export function orthogonal_(tensor: Tensor, ...given: GainArguments): Tensor {
   return filled(tensor, () => {
     const drawn = randn(isWide ? [columns, rows] : [rows, columns], HOST);
     const [q, r] = qr(drawn);
-    // Only with a positive diagonal of R is Q uniformly distributed
+    // Q is uniformly distributed only if the diagonal of R is positive
     const unique = q.mul(r.diagonal().sign().mul(gain));
     return tensor.copy_((isWide ? unique.mT : unique).reshape(tensor.shape));
   }, { generator });
@@ -274,7 +276,7 @@ interface SparseOptions extends Drawing {
 
 const SPARSE = { required: ["sparsity"], positional: ["std", "generator"] } as const;
 
-/** A matrix of normal numbers with a share `sparsity` of each column zero. Martens 2010. */
+/** A matrix of normal numbers in which a share `sparsity` of each column is zero. Martens 2010. */
 export function sparse_(
   tensor: Tensor,
   ...given: Arguments<{ sparsity: number }, SparseOptions, typeof SPARSE>
@@ -297,7 +299,7 @@ export function sparse_(
   });
 }
 
-/** The shape, which has one of these numbers of dimensions. */
+/** Returns the shape. Throws DynError unless its rank is one of `ranks`. */
 function shapeOf(tensor: Tensor, ranks: readonly number[]): readonly number[] {
   checkTensor(tensor, "nn.init");
   if (ranks.includes(tensor.ndim)) return tensor.shape;
@@ -306,7 +308,7 @@ function shapeOf(tensor: Tensor, ranks: readonly number[]): readonly number[] {
   );
 }
 
-/** Writes every element, from its place in row-major order. */
+/** Writes every element as a function of its index in row-major order. */
 function fill(tensor: Tensor, element: (at: number) => number): Tensor {
   if (isFillingLeftOut()) return tensor;
   const values = Float64Array.from({ length: tensor.numel() }, (_, at) => element(at));

@@ -1,11 +1,11 @@
 /**
- * Functions of nn.functional that write their result into their input, and their options. Invariant: the numbers are
- * those of the op.
+ * Functions of nn.functional that write their result into their input, and their options. Invariant: results equal
+ * those of the ops.
  */
 import { checkTensor } from "../tensor/checked.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
-/** Whether the input's memory takes the result. */
+/** Whether the input is overwritten with the result. */
 export interface InplaceOptions {
   readonly inplace?: boolean;
 }

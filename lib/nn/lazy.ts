@@ -1,7 +1,7 @@
 /**
- * Layers that take their input size from the first input, like torch.nn.LazyLinear and its relatives. After the first
+ * Layers that infer their input size from the first input, like torch.nn.LazyLinear and its relatives. After the first
  * call, or after a state is loaded, the layer is an instance of the complete class. Invariant: parameters keep their
- * identity, so that an optimizer may be given them before.
+ * identity, so that optimizers may be created before.
  */
 import { trailing } from "../base/arguments.ts";
 import { DynError, InternalError } from "../base/errors.ts";
@@ -24,9 +24,9 @@ import {
 } from "./normalization.ts";
 import { Parameter } from "./parameter.ts";
 
-/** A parameter whose shape is not known before its layer's first input. */
+/** A parameter whose shape is unknown until its layer's first input. */
 export class UninitializedParameter extends Parameter {
-  /** Of the device "meta", without elements. */
+  /** Created on the device "meta", without elements. */
   constructor() {
     super(empty([0], { device: "meta" }));
   }
@@ -37,7 +37,7 @@ export class UninitializedParameter extends Parameter {
   }
 }
 
-/** Arguments of a layer without the size of what goes in. */
+/** The arguments of a layer except its input size. */
 export type WithoutInputs<A extends readonly unknown[]> = A extends readonly [number, ...infer Rest] ? Rest
   : A extends readonly [infer Named extends object]
     ? [Omit<Named, "inFeatures" | "inChannels" | "numFeatures">]
@@ -46,24 +46,24 @@ export type WithoutInputs<A extends readonly unknown[]> = A extends readonly [nu
 /** A class of layers. */
 type LayerClass = new (...given: never) => Module;
 
-/** The argument of a layer that is the size of what goes in. */
+/** The name of the argument that is the input size. */
 type InputSize = "inFeatures" | "inChannels" | "numFeatures";
 
-/** The class that a lazy layer becomes, and how it learns the arguments it was not given. */
+/** The class that a lazy layer becomes, and how the missing argument is inferred. */
 interface Plan {
   readonly Layer: LayerClass;
   readonly size: InputSize;
   /** Allowed numbers of input dimensions; null for any but 0. */
   readonly ranks: readonly number[] | null;
-  /** The dimension of an input that is the size; from the end where it is negative. */
+  /** The input dimension that determines the size; negative: from the end. */
   readonly dim: number;
-  /** The entries of a state that tell the size, with the dimension that does. */
+  /** The state entries, with their dimensions, that determine the size. */
   readonly told: readonly (readonly [key: string, dim: number])[];
-  /** Everything that the layer is told but the size. */
+  /** The other arguments of the layer. */
   readonly given: readonly unknown[];
 }
 
-/** Fields that belong to the module rather than to its computation. */
+/** Fields that the complete layer takes from the lazy one. */
 const KEPT: ReadonlySet<string> = new Set(["training", "registeredHooks", "compiledForward", "lazyPlan"]);
 
 /** A layer before its first input. */
@@ -74,7 +74,7 @@ abstract class LazyLayer extends Module {
   constructor(plan: Plan) {
     super();
     this.lazyPlan = plan;
-    // Wrong arguments show here; an input of no channels would fit any number of groups
+    // Invalid arguments throw now; zero channels are divisible by any number of groups
     for (const [field, value] of Object.entries(withoutFilling(() => built(plan, 0)))) {
       if (KEPT.has(field)) continue;
       Reflect.set(this, field, value instanceof Parameter ? new UninitializedParameter() : value);
@@ -82,7 +82,7 @@ abstract class LazyLayer extends Module {
     this.registerLoadStateDictPreHook(readLazily);
   }
 
-  /** Becomes the complete layer for the input, and calls it. Throws DynError for inputs of other ranks. */
+  /** Completes the layer for the input, and calls it. Throws DynError for inputs of other ranks. */
   override forward(x: Tensor, ...rest: readonly unknown[]): Tensor {
     const { lazyPlan: plan } = this;
     become(this, built(plan, sizeOf(x, plan, this)));
@@ -95,7 +95,7 @@ abstract class LazyLayer extends Module {
   }
 }
 
-/** The layer with so many inputs. */
+/** Creates the complete layer for a number of inputs. */
 function built({ Layer, size, given }: Plan, inputs: number): Module {
   const [first, ...rest] = given;
   const made: unknown = Reflect.construct(
@@ -106,7 +106,7 @@ function built({ Layer, size, given }: Plan, inputs: number): Module {
   throw new InternalError(`Expected a layer but found ${typeof made}`);
 }
 
-/** Before a state is read: has a lazy layer be the one whose state it is. */
+/** Completes a lazy layer before it loads a state. */
 function readLazily(module: Module, state: StateDict, prefix: string): void {
   const size = module instanceof LazyLayer ? sizeIn(state, prefix, module) : null;
   if (!(module instanceof LazyLayer) || size === null) return;
@@ -123,7 +123,9 @@ function sizeOf(x: Tensor, { ranks, dim }: Plan, { constructor }: LazyLayer): nu
   );
 }
 
-/** The size that a state tells; null where it has none of the layer, or one of a layer before its first input. */
+/**
+ * The input size that a state implies; null if it contains no such entry, or that of a layer before its first input.
+ */
 function sizeIn(
   state: StateDict,
   prefix: string,
@@ -138,7 +140,7 @@ function sizeIn(
   return null;
 }
 
-/** Has a lazy layer be what was made in its place. */
+/** Turns a lazy layer into the complete one. */
 function become(lazy: LazyLayer, made: Module): void {
   for (const [field, value] of Object.entries(made)) {
     if (KEPT.has(field)) continue;
@@ -157,7 +159,7 @@ function become(lazy: LazyLayer, made: Module): void {
   Object.setPrototypeOf(lazy, Object.getPrototypeOf(made));
 }
 
-/** The plan of a convolution over so many dimensions; `dim`: that of its weight which is for inputs. */
+/** The plan of a convolution over `rank` spatial dimensions; `dim` is the input dimension of its weight. */
 const conv = (Layer: LayerClass, rank: number, given: readonly unknown[], dim = 1): Plan => ({
   Layer,
   size: "inChannels",
@@ -167,7 +169,7 @@ const conv = (Layer: LayerClass, rank: number, given: readonly unknown[], dim = 
   given,
 });
 
-/** The plan of a layer with statistics by channel. */
+/** The plan of a layer with statistics per channel. */
 const statistics = (
   Layer: LayerClass,
   ranks: readonly number[],
@@ -182,7 +184,7 @@ const statistics = (
   given,
 });
 
-/** Arguments of instance norms, which are affine and keep statistics by default where they are lazy, as PyTorch's are. */
+/** Arguments of instance norms; lazy ones are affine and track running statistics by default, as in PyTorch. */
 const followed = (given: readonly unknown[]): readonly unknown[] => [
   {
     affine: true,
@@ -191,7 +193,7 @@ const followed = (given: readonly unknown[]): readonly unknown[] => [
   },
 ];
 
-/** Linear whose first input tells how many features go in, as torch.nn.LazyLinear. */
+/** Linear that infers inFeatures from its first input, as torch.nn.LazyLinear. */
 export class LazyLinear extends LazyLayer {
   /** Takes what Linear takes without the first argument. */
   constructor(...given: WithoutInputs<ConstructorParameters<typeof Linear>>) {
@@ -201,7 +203,7 @@ export class LazyLinear extends LazyLayer {
 /** The class of the layer after its first input. */
 export interface LazyLinear extends Omit<Linear, keyof Module> {}
 
-/** Conv1d whose first input tells how many channels go in, as torch.nn.LazyConv1d. */
+/** Conv1d that infers inChannels from its first input, as torch.nn.LazyConv1d. */
 export class LazyConv1d extends LazyLayer {
   /** Takes what Conv1d takes without the first argument. */
   constructor(...given: WithoutInputs<ConstructorParameters<typeof Conv1d>>) {
@@ -211,7 +213,7 @@ export class LazyConv1d extends LazyLayer {
 /** The class of the layer after its first input. */
 export interface LazyConv1d extends Omit<Conv1d, keyof Module> {}
 
-/** Conv2d whose first input tells how many channels go in, as torch.nn.LazyConv2d. */
+/** Conv2d that infers inChannels from its first input, as torch.nn.LazyConv2d. */
 export class LazyConv2d extends LazyLayer {
   /** Takes what Conv2d takes without the first argument. */
   constructor(...given: WithoutInputs<ConstructorParameters<typeof Conv2d>>) {
@@ -221,7 +223,7 @@ export class LazyConv2d extends LazyLayer {
 /** The class of the layer after its first input. */
 export interface LazyConv2d extends Omit<Conv2d, keyof Module> {}
 
-/** Conv3d whose first input tells how many channels go in, as torch.nn.LazyConv3d. */
+/** Conv3d that infers inChannels from its first input, as torch.nn.LazyConv3d. */
 export class LazyConv3d extends LazyLayer {
   /** Takes what Conv3d takes without the first argument. */
   constructor(...given: WithoutInputs<ConstructorParameters<typeof Conv3d>>) {
@@ -231,7 +233,7 @@ export class LazyConv3d extends LazyLayer {
 /** The class of the layer after its first input. */
 export interface LazyConv3d extends Omit<Conv3d, keyof Module> {}
 
-/** ConvTranspose1d whose first input tells how many channels go in, as torch.nn.LazyConvTranspose1d. */
+/** ConvTranspose1d that infers inChannels from its first input, as torch.nn.LazyConvTranspose1d. */
 export class LazyConvTranspose1d extends LazyLayer {
   /** Takes what ConvTranspose1d takes without the first argument. */
   constructor(...given: WithoutInputs<ConstructorParameters<typeof ConvTranspose1d>>) {
@@ -241,7 +243,7 @@ export class LazyConvTranspose1d extends LazyLayer {
 /** The class of the layer after its first input. */
 export interface LazyConvTranspose1d extends Omit<ConvTranspose1d, keyof Module> {}
 
-/** ConvTranspose2d whose first input tells how many channels go in, as torch.nn.LazyConvTranspose2d. */
+/** ConvTranspose2d that infers inChannels from its first input, as torch.nn.LazyConvTranspose2d. */
 export class LazyConvTranspose2d extends LazyLayer {
   /** Takes what ConvTranspose2d takes without the first argument. */
   constructor(...given: WithoutInputs<ConstructorParameters<typeof ConvTranspose2d>>) {
@@ -251,7 +253,7 @@ export class LazyConvTranspose2d extends LazyLayer {
 /** The class of the layer after its first input. */
 export interface LazyConvTranspose2d extends Omit<ConvTranspose2d, keyof Module> {}
 
-/** ConvTranspose3d whose first input tells how many channels go in, as torch.nn.LazyConvTranspose3d. */
+/** ConvTranspose3d that infers inChannels from its first input, as torch.nn.LazyConvTranspose3d. */
 export class LazyConvTranspose3d extends LazyLayer {
   /** Takes what ConvTranspose3d takes without the first argument. */
   constructor(...given: WithoutInputs<ConstructorParameters<typeof ConvTranspose3d>>) {
@@ -261,7 +263,7 @@ export class LazyConvTranspose3d extends LazyLayer {
 /** The class of the layer after its first input. */
 export interface LazyConvTranspose3d extends Omit<ConvTranspose3d, keyof Module> {}
 
-/** BatchNorm1d whose first input tells how many channels go in, as torch.nn.LazyBatchNorm1d. */
+/** BatchNorm1d that infers numFeatures from its first input, as torch.nn.LazyBatchNorm1d. */
 export class LazyBatchNorm1d extends LazyLayer {
   /** Takes what BatchNorm1d takes without the first argument. */
   constructor(...given: WithoutInputs<ConstructorParameters<typeof BatchNorm1d>>) {
@@ -271,7 +273,7 @@ export class LazyBatchNorm1d extends LazyLayer {
 /** The class of the layer after its first input. */
 export interface LazyBatchNorm1d extends Omit<BatchNorm1d, keyof Module> {}
 
-/** BatchNorm2d whose first input tells how many channels go in, as torch.nn.LazyBatchNorm2d. */
+/** BatchNorm2d that infers numFeatures from its first input, as torch.nn.LazyBatchNorm2d. */
 export class LazyBatchNorm2d extends LazyLayer {
   /** Takes what BatchNorm2d takes without the first argument. */
   constructor(...given: WithoutInputs<ConstructorParameters<typeof BatchNorm2d>>) {
@@ -281,7 +283,7 @@ export class LazyBatchNorm2d extends LazyLayer {
 /** The class of the layer after its first input. */
 export interface LazyBatchNorm2d extends Omit<BatchNorm2d, keyof Module> {}
 
-/** BatchNorm3d whose first input tells how many channels go in, as torch.nn.LazyBatchNorm3d. */
+/** BatchNorm3d that infers numFeatures from its first input, as torch.nn.LazyBatchNorm3d. */
 export class LazyBatchNorm3d extends LazyLayer {
   /** Takes what BatchNorm3d takes without the first argument. */
   constructor(...given: WithoutInputs<ConstructorParameters<typeof BatchNorm3d>>) {
@@ -291,7 +293,7 @@ export class LazyBatchNorm3d extends LazyLayer {
 /** The class of the layer after its first input. */
 export interface LazyBatchNorm3d extends Omit<BatchNorm3d, keyof Module> {}
 
-/** InstanceNorm1d whose first input tells how many channels go in, as torch.nn.LazyInstanceNorm1d. */
+/** InstanceNorm1d that infers numFeatures from its first input, as torch.nn.LazyInstanceNorm1d. */
 export class LazyInstanceNorm1d extends LazyLayer {
   /** Takes what InstanceNorm1d takes without the first argument. */
   constructor(...given: WithoutInputs<ConstructorParameters<typeof InstanceNorm1d>>) {
@@ -301,7 +303,7 @@ export class LazyInstanceNorm1d extends LazyLayer {
 /** The class of the layer after its first input. */
 export interface LazyInstanceNorm1d extends Omit<InstanceNorm1d, keyof Module> {}
 
-/** InstanceNorm2d whose first input tells how many channels go in, as torch.nn.LazyInstanceNorm2d. */
+/** InstanceNorm2d that infers numFeatures from its first input, as torch.nn.LazyInstanceNorm2d. */
 export class LazyInstanceNorm2d extends LazyLayer {
   /** Takes what InstanceNorm2d takes without the first argument. */
   constructor(...given: WithoutInputs<ConstructorParameters<typeof InstanceNorm2d>>) {
@@ -311,7 +313,7 @@ export class LazyInstanceNorm2d extends LazyLayer {
 /** The class of the layer after its first input. */
 export interface LazyInstanceNorm2d extends Omit<InstanceNorm2d, keyof Module> {}
 
-/** InstanceNorm3d whose first input tells how many channels go in, as torch.nn.LazyInstanceNorm3d. */
+/** InstanceNorm3d that infers numFeatures from its first input, as torch.nn.LazyInstanceNorm3d. */
 export class LazyInstanceNorm3d extends LazyLayer {
   /** Takes what InstanceNorm3d takes without the first argument. */
   constructor(...given: WithoutInputs<ConstructorParameters<typeof InstanceNorm3d>>) {

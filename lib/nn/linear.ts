@@ -1,4 +1,4 @@
-/** Affine layers and the shape-only ones that go with them. */
+/** Linear and bilinear layers, Identity and Flatten. */
 import { bilinear, empty, linear } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { kaimingUniform_, uniform_ } from "./init.ts";
@@ -60,7 +60,7 @@ export class Linear extends Module {
   }
 }
 
-/** The last layer of attention, which prints under the name that PyTorch gives it. */
+/** The output projection of attention, which prints under PyTorch's name. */
 export class NonDynamicallyQuantizableLinear extends Linear {}
 
 /** Sizes of a bilinear layer. */
@@ -97,7 +97,7 @@ export class Bilinear extends Module {
     this.resetParameters();
   }
 
-  /** Initialises the parameters again, as a new layer does. */
+  /** Reinitialises the parameters. */
   resetParameters(): void {
     const bound = 1 / Math.sqrt(this.in1Features);
     uniform_(this.weight, -bound, bound);
@@ -114,14 +114,14 @@ export class Bilinear extends Module {
   }
 }
 
-/** Gives its argument back. */
+/** Returns its argument. */
 export class Identity extends Module {
   override forward(x: Tensor): Tensor {
     return x;
   }
 }
 
-/** Joins dimensions startDim to endDim into one. */
+/** Flattens dimensions startDim to endDim into one. */
 export class Flatten extends Module {
   readonly startDim: number;
   readonly endDim: number;

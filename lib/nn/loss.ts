@@ -1,4 +1,4 @@
-/** Losses as modules: each calls the op of its name with the options it was made with. */
+/** Losses as modules: each calls the op of its name with the module's options. */
 import {
   binaryCrossEntropy,
   binaryCrossEntropyWithLogits,
@@ -22,7 +22,7 @@ interface ReductionOptions {
   readonly reduction?: Reduction;
 }
 
-/** Options of a loss that may start with a weight by position. */
+/** Arguments of a loss, of which the first by position may be a weight. */
 export type Weighted<O extends WeightOptions> = Trailing<O, ["weight"]>;
 
 /** Options of losses with weights. */
@@ -77,7 +77,7 @@ export class SmoothL1Loss extends Module {
   }
 }
 
-/** Quadratic below delta, delta-scaled linear above. */
+/** Quadratic below delta, linear with slope delta above. */
 export class HuberLoss extends Module {
   constructor(readonly options: ReductionOptions & { readonly delta?: number } = {}) {
     super();
@@ -92,7 +92,7 @@ export class HuberLoss extends Module {
 
 /** Options of classification losses. */
 export interface ClassOptions extends ReductionOptions {
-  /** [C], a factor a class. */
+  /** [C], a factor per class. */
   readonly weight?: Tensor | null;
   readonly ignoreIndex?: number;
 }
@@ -148,7 +148,7 @@ export class NLLLoss extends WeightedLoss {
 
 /** Options of binary losses. */
 export interface BinaryOptions extends ReductionOptions {
-  /** A factor an element; broadcasts. */
+  /** A factor per element; broadcasts. */
   readonly weight?: Tensor | null;
 }
 
@@ -174,7 +174,7 @@ export interface LogitsOptions extends BinaryOptions {
   readonly posWeight?: Tensor | null;
 }
 
-/** Binary cross entropy of logits, stable for large ones; posWeight is a factor of the positive targets. */
+/** Binary cross entropy of logits, stable for large ones; posWeight scales the positive targets. */
 export class BCEWithLogitsLoss extends WeightedLoss {
   readonly reduction: Reduction;
   posWeight: Tensor | null = null;
@@ -195,7 +195,7 @@ export class BCEWithLogitsLoss extends WeightedLoss {
   }
 }
 
-/** Kullback–Leibler divergence of log-probabilities from target probabilities. */
+/** Kullback–Leibler divergence from the input's distribution, given by log-probabilities, to the target's. */
 export class KLDivLoss extends Module {
   constructor(
     readonly options: { readonly reduction?: Reduction | "batchmean"; readonly logTarget?: boolean } = {},

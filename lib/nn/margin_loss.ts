@@ -22,9 +22,9 @@ import { Module } from "./module.ts";
 
 /** Options of losses with a margin. */
 export interface MarginOptions {
-  /** The distance that is wanted; default 1. */
+  /** The required margin; default 1. */
   readonly margin?: number;
-  /** "mean", "sum" or "none" over the losses; default "mean". */
+  /** Reduction of the losses of a batch: "mean", "sum" or "none"; default "mean". */
   readonly reduction?: Reduction;
 }
 
@@ -87,9 +87,9 @@ export class MarginRankingLoss extends MarginLoss {
 export interface TripletMarginOptions extends MarginOptions {
   /** The exponent of the norm. */
   readonly p?: number;
-  /** Keeps divisions and roots away from 0. */
+  /** Added to distances, which keeps roots away from 0. */
   readonly eps?: number;
-  /** Whether the nearer of anchor and positive counts; default false. */
+  /** Whether the positive replaces the anchor if it is closer to the negative; default false. */
   readonly swap?: boolean;
 }
 
@@ -115,9 +115,9 @@ export class TripletMarginLoss extends Module {
   }
 }
 
-/** The same of any distance, as torch.nn.TripletMarginWithDistanceLoss. */
+/** Like TripletMarginLoss for any distance, as torch.nn.TripletMarginWithDistanceLoss. */
 export class TripletMarginWithDistanceLoss extends Module {
-  /** The distance of two batches of vectors. */
+  /** The distance between two batches of vectors. */
   readonly distanceFunction: NonNullable<TripletDistanceOptions["distanceFunction"]>;
 
   /** Takes its arguments by name. */
@@ -139,7 +139,7 @@ export class TripletMarginWithDistanceLoss extends Module {
 export interface MultiMarginOptions extends MarginOptions {
   /** The exponent of the norm. */
   readonly p?: number;
-  /** [C], a factor a class. */
+  /** [C], a factor per class. */
   readonly weight?: Tensor | null;
 }
 
@@ -147,7 +147,7 @@ export interface MultiMarginOptions extends MarginOptions {
 export class MultiMarginLoss extends WeightedLoss {
   /** The exponent of the norm. */
   readonly p: number;
-  /** The distance that is wanted. */
+  /** The required margin. */
   readonly margin: number;
   /** Reduction of the losses of a batch: "mean", "sum" or "none". */
   readonly reduction: Reduction;
@@ -209,7 +209,10 @@ export class MultiLabelSoftMarginLoss extends WeightedLoss {
   }
 }
 
-/** The mean over pairs of a wanted class and another of max(0, 1 − x[wanted] + x[other]); rows of targets end at −1. */
+/**
+ * The mean over pairs of a target class and another class of max(0, 1 − x[target] + x[other]); rows of targets end at
+ * −1.
+ */
 export class MultiLabelMarginLoss extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(readonly options: ReductionOptions = {}) {
@@ -225,13 +228,13 @@ export class MultiLabelMarginLoss extends Module {
 
 /** Options of GaussianNLLLoss. */
 export interface GaussianOptions extends ReductionOptions {
-  /** Whether the constant part is added. */
+  /** Whether to include the constant term. */
   readonly full?: boolean;
-  /** Keeps divisions and roots away from 0. */
+  /** The least variance. */
   readonly eps?: number;
 }
 
-/** Negative log-likelihood of a normal distribution with the variances given. */
+/** Negative log-likelihood of a normal distribution with given variances. */
 export class GaussianNLLLoss extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(readonly options: GaussianOptions = {}) {
@@ -302,9 +305,9 @@ export class CosineSimilarity extends Module {
 export interface DistanceOptions {
   /** The exponent of the norm. */
   readonly p?: number;
-  /** Keeps divisions and roots away from 0. */
+  /** Added to differences, which keeps roots away from 0. */
   readonly eps?: number;
-  /** Whether the dimension stays, with size 1; default false. */
+  /** Whether the dimension is kept, with size 1; default false. */
   readonly keepdim?: boolean;
 }
 

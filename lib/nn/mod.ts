@@ -61,7 +61,7 @@ export {
 export * as init from "./init.ts";
 /** Layers as functions, as `torch.nn.functional`. */
 export * as functional from "./functional.ts";
-/** Attention by functions of scores and masks, as `torch.nn.attention.flex_attention`. */
+/** Attention with user-defined scores and masks, as `torch.nn.attention.flex_attention`. */
 export * as attention from "./flex_attention.ts";
 /** Tools for parameters, as `torch.nn.utils`. */
 export * as utils from "./utils/mod.ts";

@@ -1,7 +1,7 @@
 /**
  * The base of all layers and models. Fields that hold a Parameter or a Module belong to the model; buffers are
- * registered by name. Nothing else is bookkept: the tree is read from the object's own fields, in the order in
- * which they were assigned, so a Module is an ordinary object for users and tracers alike.
+ * registered by name. There is no other registry: the tree is read from the object's own fields, in the order in which
+ * they were assigned, so a Module is an ordinary object for users and tracers alike.
  */
 import { checkFunction, checkInstance, checkKind, optionsOf, refuseValue } from "../base/checked_input.ts";
 import { type AnyFunction, type Flag, flagOf, type Trailing, trailing } from "../base/arguments.ts";
@@ -62,14 +62,14 @@ export const ALL_MODULES: { hooks: RegisteredHooks<Module> | null } = { hooks: n
 export type ForwardCompiler = (module: Module, options: object) => (...args: unknown[]) => unknown;
 let forwardCompiler: ForwardCompiler | undefined;
 
-/** Tells modules how `module.compile(options)` compiles. */
+/** Sets how `module.compile(options)` compiles. */
 export function setForwardCompiler(compiler: ForwardCompiler): void {
   forwardCompiler = compiler;
 }
 
 /**
- * A function as it is called, be it one that only a type parameter knows or one with overloads. A module whose `forward`
- * has overloads has them in `call` by `declare call: nn.CallOf<this["forward"]>`.
+ * The type of calls of a function, also for type parameters and overloads. A module with overloads of `forward`
+ * declares the same for `call`: `declare call: nn.CallOf<this["forward"]>`.
  */
 export type CallOf<F extends AnyFunction> =
   & ((...args: Parameters<F>) => ReturnType<F>)
@@ -84,7 +84,7 @@ export function checkModule(value: unknown, owner: string): asserts value is Mod
 
 /** Base class of layers and models, as torch.nn.Module. */
 export class Module {
-  /** Whether dropout and batch statistics are on. */
+  /** Whether the module is in training mode: dropout and batch statistics. */
   training = true;
   /**
    * Registered buffers, in order.
@@ -92,12 +92,12 @@ export class Module {
    * @internal
    */
   readonly bufferEntries: BufferEntry[] = [];
-  /** Names in state dicts of parameters and submodules whose fields have other names than PyTorch's. */
+  /** State dict names of parameters and submodules whose fields are named differently. */
   readonly stateKeys: Record<string, string> = {};
-  /** Makes `structuredClone`, which would lose the class, fail with a word of what to do instead. */
+  /** Makes `structuredClone`, which would lose the class, fail with a hint. */
   readonly structuredClone: symbol = UNCLONABLE;
   /**
-   * Hooks of calls; null until one is registered, so that a compiled call has one thing to check.
+   * Hooks of calls; null until one is registered, so that compiled calls guard a single value.
    *
    * @internal
    */
@@ -110,7 +110,7 @@ export class Module {
     throw new DynError(`Expected ${this.constructor.name} to define forward`);
   }
 
-  /** Runs hooks and `forward`. An error in a module that this one holds names it by its path. */
+  /** Runs hooks and `forward`. Errors in nested modules name them by path. */
   call(...args: Parameters<this["forward"]>): ReturnType<this["forward"]> {
     try {
       return this.callTraced(...args);
@@ -119,7 +119,7 @@ export class Module {
     }
   }
 
-  /** The part of `call` that is captured: without the handler, which would stand around every operation of a model. */
+  /** The part of `call` that is captured: without the error handler, which would enclose every operation of a model. */
   callTraced(...args: Parameters<this["forward"]>): ReturnType<this["forward"]> {
     const forward = this.compiledForward ?? this.forward;
     const own = this.registeredHooks, { hooks } = ALL_MODULES;
@@ -128,7 +128,7 @@ export class Module {
     return callHooked<Module>(this, sets, { forward, given: args }) as ReturnType<this["forward"]>;
   }
 
-  /** Own Modules by name, in order. */
+  /** Child modules by name, in order. */
   namedChildren(): [string, Module][] {
     const found: [string, Module][] = [];
     for (const [field, value] of Object.entries(this)) {
@@ -137,7 +137,7 @@ export class Module {
     return found;
   }
 
-  /** The module at a dotted path ("" is this one). Throws DynError for an unknown path. */
+  /** The module at a dotted path ("" for this one). Throws DynError for an unknown path. */
   getSubmodule(path: string): Module {
     checkKind(path, "a string", "the path of a module");
     if (path === "") return this;
@@ -149,7 +149,7 @@ export class Module {
     return child.getSubmodule(rest.join("."));
   }
 
-  /** Puts a module in the place of what a dotted path names, or beside its siblings. */
+  /** Replaces or adds the module at a dotted path. */
   setSubmodule(path: string, module: Module): void {
     const { owner, name } = ownerAt(this, path);
     const field = Object.keys(owner).find((each) => keyOf(owner, each) === name);
@@ -168,7 +168,7 @@ export class Module {
     return foundAt(path, "a buffer", owner.namedBuffers("", false).find(([key]) => key === name));
   }
 
-  /** Own Modules, in order, each once. */
+  /** Child modules, in order, each once. */
   children(): Module[] {
     const found: Module[] = [];
     for (const [, child] of this.namedChildren()) if (!found.includes(child)) found.push(child);
@@ -176,8 +176,8 @@ export class Module {
   }
 
   /**
-   * This module and all below with dotted names ("" for this one), each once unless `removeDuplicate` is false. Those
-   * in `seen` are left out.
+   * This module and all its descendants with dotted names ("" for this one), each once unless `removeDuplicate` is
+   * false; without those in `seen`.
    */
   namedModules(
     prefix: string | Pick<NameOptions, "prefix" | "removeDuplicate"> = "",
@@ -188,7 +188,7 @@ export class Module {
     return modulesBelow(this, options.prefix, options.removeDuplicate ? seen : null);
   }
 
-  /** This module and all below, each once. */
+  /** This module and all its descendants, each once. */
   modules(): Module[] {
     return this.namedModules().map(([, module]) => module);
   }
@@ -230,7 +230,7 @@ export class Module {
     return found;
   }
 
-  /** The buffers, each once, by default those of submodules too. */
+  /** The buffers, each once; by default including those of submodules. */
   buffers(recurse: Flag<"recurse"> = true): Tensor[] {
     return this.namedBuffers("", flagOf("buffers", "recurse", recurse)).map(([, buffer]) => buffer);
   }
@@ -282,9 +282,9 @@ export class Module {
   }
 
   /**
-   * Copies values into parameters and buffers. Strict: throws unless the keys match exactly. With `assign` the tensors of
-   * the state take the place of the module's, as they are and where they are, so that a module made on the device "meta"
-   * needs no memory before: parameters are then new ones, which optimizers are given afterwards.
+   * Copies values into parameters and buffers. Throws if `strict` and the keys do not match exactly. With `assign` the
+   * state's tensors replace the module's, keeping their type and device, so that a module created on the device "meta"
+   * needs no memory before; optimizers must then be given the new parameters.
    */
   loadStateDict(
     given: Readonly<Record<string, Tensor>>,
@@ -293,30 +293,30 @@ export class Module {
     return readState<Module>(this, given, typeof options === "boolean" ? { strict: options } : options);
   }
 
-  /** Training mode for this module and all below. */
+  /** Sets training mode for this module and its descendants. */
   train(mode: Flag<"mode"> = true): this {
     const training = flagOf("train", "mode", mode);
     for (const module of this.modules()) module.training = training;
     return this;
   }
 
-  /** Evaluation mode: no dropout, running statistics. */
+  /** Sets evaluation mode: no dropout, running statistics. */
   eval(): this {
     return this.train(false);
   }
 
-  /** Sets whether gradients flow into the parameters. */
+  /** Sets whether parameters require gradients. */
   requiresGrad_(requiresGrad: Flag<"requiresGrad"> = true): this {
     for (const parameter of this.parameters()) parameter.requiresGrad_(requiresGrad);
     return this;
   }
 
-  /** Drops all gradients, or makes them zeros where `setToNone` is false. */
+  /** Drops all gradients, or zeroes them if `setToNone` is false. */
   zeroGrad(setToNone: Flag<"setToNone"> = true): void {
     dropGradients(this.parameters(), setToNone);
   }
 
-  /** Moves parameters and buffers to a device or to an element type (floats only), in place. */
+  /** Moves parameters and buffers to a device or to a floating element type, in place. */
   to<T extends string>(place: TypeOrDevice<T>): this {
     const target: string = place;
     if (isDType(target) && !isDifferentiable(target)) {
@@ -325,14 +325,14 @@ export class Module {
     return movedTo(this, target, isDType(target) ? (tensor) => isFloat(tensor.dtype) : () => true);
   }
 
-  /** Makes all parameters and buffers, those of integers too, of an element type, in place. */
+  /** Converts all parameters and buffers, including integer ones, to an element type, in place. */
   type(dtype: DType): this {
     return movedTo(this, dtype, () => true);
   }
 
   /**
-   * Gives parameters and buffers memory on a device, with arbitrary elements, in place: for modules that were made on the
-   * device "meta". Their values follow by `loadStateDict` or by initialising them.
+   * Allocates parameters and buffers on a device, with arbitrary elements, in place: for modules created on the device
+   * "meta". Initialise them or call `loadStateDict` afterwards.
    */
   toEmpty(options: { readonly device: string; readonly recurse?: boolean }): this {
     const { device, recurse = true } = optionsOf("toEmpty", options, ["device", "recurse"]);
@@ -354,30 +354,30 @@ export class Module {
     return this.to("cpu");
   }
 
-  /** Makes floating parameters and buffers float32. */
+  /** Converts floating parameters and buffers to float32. */
   float(): this {
     return this.to("float32" satisfies DType);
   }
 
-  /** Makes floating parameters and buffers float64. */
+  /** Converts floating parameters and buffers to float64. */
   double(): this {
     return this.to("float64" satisfies DType);
   }
 
-  /** Makes floating parameters and buffers float16. */
+  /** Converts floating parameters and buffers to float16. */
   half(): this {
     return this.to("float16" satisfies DType);
   }
 
-  /** Makes floating parameters and buffers bfloat16. */
+  /** Converts floating parameters and buffers to bfloat16. */
   bfloat16(): this {
     return this.to("bfloat16" satisfies DType);
   }
 
   /**
-   * A copy of the model with parameters, buffers, gradients and hooks of its own, as Python's `copy.deepcopy`:
-   * sharing within it (tied weights) is preserved in the copy. The copy is not compiled. Throws DynError for results
-   * of recorded operations and for objects with private members, which only their class can copy.
+   * Copies the model with its parameters, buffers, gradients and hooks, as Python's `copy.deepcopy`: sharing within it
+   * (tied weights) is preserved. The copy is not compiled. Throws DynError for results of recorded operations, and for
+   * objects with private members, which only their class can copy.
    */
   clone(): this {
     const made = deepCopy(this);
@@ -385,7 +385,7 @@ export class Module {
     return made;
   }
 
-  /** Calls `visit` on all modules below, then on this one. */
+  /** Calls `visit` on all descendants, then on this module. */
   apply(visit: (module: Module) => void): this {
     checkFunction(visit, "of modules to apply");
     for (const child of this.children()) child.apply(visit);
@@ -393,12 +393,12 @@ export class Module {
     return this;
   }
 
-  /** Calls a function after each `forward`; what it gives replaces the output. */
+  /** Calls a hook after each `forward`; its result replaces the output. */
   registerForwardHook(
     hook: ForwardHook<Module>,
     options?: ForwardHookOptions & { withKwargs?: false },
   ): HookHandle;
-  /** The same, with arguments by name apart. */
+  /** Like the overload above, with named arguments passed separately. */
   registerForwardHook(
     hook: NamedForwardHook<Module>,
     options: ForwardHookOptions & { withKwargs: true },
@@ -410,12 +410,12 @@ export class Module {
     return register(hooksOf(this).after, namedHook(hook, options), options);
   }
 
-  /** Calls a function before each `forward`; an array that it gives replaces the arguments. */
+  /** Calls a hook before each `forward`; an array that it returns replaces the arguments. */
   registerForwardPreHook(
     hook: ForwardPreHook<Module>,
     options?: HookOptions & { withKwargs?: false },
   ): HookHandle;
-  /** The same, with arguments by name apart. */
+  /** Like the overload above, with named arguments passed separately. */
   registerForwardPreHook(
     hook: NamedForwardPreHook<Module>,
     options: HookOptions & { withKwargs: true },
@@ -428,34 +428,34 @@ export class Module {
   }
 
   /**
-   * Calls a function with gradients of the arguments and of the results of a call, when those of the arguments are there;
-   * an array that it gives replaces them. Arguments and results must not be written in place where it is called.
+   * Calls a hook with the gradients of a call's arguments and results, once those of the arguments are known; an array
+   * that it returns replaces them. Arguments and results must not be modified in place while there are such hooks.
    */
   registerFullBackwardHook(hook: BackwardHook<Module>, options: HookOptions = {}): HookHandle {
     return register(hooksOf(this).gradients, hook, options);
   }
 
-  /** Calls a function with gradients of the results of a call; an array that it gives replaces them. */
+  /** Calls a hook with the gradients of a call's results; an array that it returns replaces them. */
   registerFullBackwardPreHook(hook: BackwardPreHook<Module>, options: HookOptions = {}): HookHandle {
     return register(hooksOf(this).gradientsBefore, hook, options);
   }
 
-  /** Calls a function before `stateDict` writes this module. */
+  /** Calls a hook before `stateDict` saves this module. */
   registerStateDictPreHook(hook: StateDictPreHook<Module>): HookHandle {
     return register(hooksOf(this).writing, hook);
   }
 
-  /** Calls a function with the state in which `stateDict` has written this module and all below. */
+  /** Calls a hook with the state that `stateDict` has saved of this module and its descendants. */
   registerStateDictPostHook(hook: StateDictHook<Module>): HookHandle {
     return register(hooksOf(this).written, hook);
   }
 
-  /** Calls a function before `loadStateDict` reads this module, with a copy of the state that it may change. */
+  /** Calls a hook before `loadStateDict` loads this module, with a copy of the state that it may change. */
   registerLoadStateDictPreHook(hook: LoadStateDictPreHook<Module>): HookHandle {
     return register(hooksOf(this).reading, hook);
   }
 
-  /** Calls a function with what did not fit: it may take keys out of the lists before these are judged. */
+  /** Calls a hook with the unmatched keys after loading: it may remove keys before they are reported as errors. */
   registerLoadStateDictPostHook(hook: LoadStateDictPostHook<Module>): HookHandle {
     return register(hooksOf(this).read, hook);
   }
@@ -469,7 +469,7 @@ export class Module {
     return this;
   }
 
-  /** Further text in the printed form: "inFeatures=3, outFeatures=4". */
+  /** Additional text of the printed form: "inFeatures=3, outFeatures=4". */
   extraRepr(): string {
     return "";
   }
@@ -482,7 +482,7 @@ export class Module {
 
 showAsText(Module.prototype);
 
-/** Gives the parameters and buffers that are wanted another type or place, with their gradients. */
+/** Moves the selected parameters and buffers, and their gradients, to another type or device. */
 function movedTo<M extends Module>(module: M, place: string, isWanted: (tensor: Tensor) => boolean): M {
   noGrad(() => {
     for (const tensor of [...module.parameters(), ...module.buffers()]) {
@@ -509,7 +509,7 @@ function holders(module: Module, options: Names): readonly (readonly [string, Mo
   return recurse ? modulesBelow(module, prefix, removeDuplicate ? new Set() : null) : [[prefix, module]];
 }
 
-/** The module that a dotted path leads to, without its last name. */
+/** The module that holds the last name of a dotted path. */
 function ownerAt(module: Module, path: string): { readonly owner: Module; readonly name: string } {
   checkKind(path, "a string", "a path in a module");
   const names = path.split("."), name = names.pop() ?? "";

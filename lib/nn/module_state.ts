@@ -13,14 +13,14 @@ import { Parameter } from "./parameter.ts";
 /** A state dict: PyTorch's key names, tensors that share storage with the module's. */
 export type StateDict = Record<string, Tensor>;
 
-/** The keys that `loadStateDict` could not match when it is not strict. */
+/** The unmatched keys of a `loadStateDict` that is not strict. */
 export type LoadResult = UnfitKeys;
 
-/** Options of `loadStateDict`; a boolean in their place is `strict`. */
+/** Options of `loadStateDict`; a boolean instead is `strict`. */
 export interface LoadOptions {
-  /** Whether a key that is missing or too much is an error; default true. */
+  /** Whether missing and unexpected keys are errors; default true. */
   readonly strict?: boolean;
-  /** Whether the given tensors take the places of the module's, instead of being copied into them; default false. */
+  /** Whether the given tensors replace the module's, instead of being copied into them; default false. */
   readonly assign?: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface BufferEntry {
   readonly persistent: boolean;
 }
 
-/** A module, or another object with a state and more of its kind below. */
+/** A module, or another object with a state and children of its kind. */
 interface Stateful<M> {
   readonly stateKeys: Readonly<Record<string, string>>;
   readonly bufferEntries: readonly BufferEntry[];
@@ -42,12 +42,12 @@ interface Stateful<M> {
   namedModules(): [string, M][];
 }
 
-/** The name in state dicts of what a field holds. */
+/** The state dict name of a field's value. */
 export function keyOf({ stateKeys }: Pick<Stateful<unknown>, "stateKeys">, field: string): string {
   return (Object.hasOwn(stateKeys, field) ? stateKeys[field] : undefined) ?? field;
 }
 
-/** A parameter or persistent buffer, by its name in state dicts. */
+/** A parameter or persistent buffer, with its state dict name. */
 interface StateEntry {
   readonly key: string;
   readonly tensor: Tensor;
@@ -56,7 +56,7 @@ interface StateEntry {
   readonly field: string;
 }
 
-/** The buffers of one module: those that were registered, and the fields that hold a `Buffer`. */
+/** The buffers of one module: registered ones, and fields that hold a `Buffer`. */
 export function buffersOf(owner: Pick<Stateful<unknown>, "bufferEntries">): BufferEntry[] {
   const entries = [...owner.bufferEntries];
   for (const [field, value] of Object.entries(owner)) {
@@ -84,7 +84,7 @@ function ownEntriesOf<M>(owner: Stateful<M>, prefix: string): StateEntry[] {
   return entries;
 }
 
-/** Takes a state in, as `loadStateDict` says. Throws DynError where it does not fit. */
+/** Loads a state as specified by `loadStateDict`. Throws DynError if it does not match. */
 export function readState<M extends Stateful<M>>(
   module: M,
   given: Readonly<Record<string, Tensor>>,
@@ -119,7 +119,7 @@ export function readState<M extends Stateful<M>>(
     if (problems.length === 0) return;
     throw new DynError(`Expected the state of ${module.constructor.name} but found ${problems.join("; ")}`);
   };
-  // Hooks see what was read, and judge before keys are
+  // Hooks see the loaded state and may remove keys before these are reported
   const judges = below.flatMap(([, each]) => each.registeredHooks?.read.size ? [each] : [])
     .toReversed();
   refuse(strict && judges.length === 0 ? [...keys(), ...shapes] : shapes);
@@ -139,7 +139,7 @@ export function readState<M extends Stateful<M>>(
   return result;
 }
 
-/** Puts tensors of a state in the places of a module's. What was shared there is shared afterwards. */
+/** Replaces a module's tensors by those of a state. Sharing in the module is preserved. */
 function assignState(entries: readonly StateEntry[], state: Readonly<Record<string, Tensor>>): void {
   const assigned = new Map<Tensor, Tensor>();
   for (const { key, tensor } of entries) {
@@ -152,20 +152,23 @@ function assignState(entries: readonly StateEntry[], state: Readonly<Record<stri
   }
 }
 
-/** A value as a parameter that requires grad where the former one does. */
+/** Returns a value as a parameter that requires grad if the former one does. */
 function asParameter(value: Tensor, { requiresGrad }: Parameter): Parameter {
   return value instanceof Parameter
     ? value.requiresGrad_(requiresGrad)
     : new Parameter(value.detach(), requiresGrad);
 }
 
-/** Every path to a parameter or persistent buffer, shared ones once per path as PyTorch writes them. */
+/** Every path to a parameter or persistent buffer; shared ones once per path, as in PyTorch. */
 function stateEntriesOf<M extends Stateful<M>>(module: M, prefix = ""): StateEntry[] {
   const below = module.namedChildren().flatMap(([name, child]) => stateEntriesOf(child, `${prefix}${name}.`));
   return [...ownEntriesOf(module, prefix), ...below];
 }
 
-/** Writes the state of a module and all below into a record, with their hooks; gives what these make of it. */
+/**
+ * Saves the state of a module and its descendants to a record, with their hooks; returns the record, or the hooks'
+ * replacement.
+ */
 export function writeState<M extends Stateful<M>>(module: M, prefix: string, into: StateDict): StateDict {
   const { registeredHooks: hooks } = module;
   for (const { hook } of hooks?.writing.values() ?? []) hook(module, prefix);

@@ -1,13 +1,13 @@
-/** Modules below one another, and the names of what they hold. Invariant: a name is one part of a dotted path. */
+/** Descendants of modules, and names of their members. Invariant: a name is one part of a dotted path. */
 import { checkKind } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 
-/** An object with more of its kind below. */
+/** An object with children of its kind. */
 interface Tree<M> {
   namedChildren(): [string, M][];
 }
 
-/** A module and all below that are not in `seen`, to which they are added; null: wherever they occur. */
+/** A module and its descendants that are not in `seen`, to which they are added; null: every occurrence. */
 export function modulesBelow<M extends Tree<M>>(module: M, path: string, seen: Set<M> | null): [string, M][] {
   if (seen?.has(module)) return [];
   seen?.add(module);
@@ -18,13 +18,13 @@ export function modulesBelow<M extends Tree<M>>(module: M, path: string, seen: S
   return found;
 }
 
-/** A kind of member of a module, and a test of what may have its name before. */
+/** A kind of member of a module, and a test of which existing values it may replace. */
 interface Member {
   readonly what: string;
   readonly fits: (held: unknown) => boolean;
 }
 
-/** Throws DynError for a name that cannot be part of a path, or that holds something else. */
+/** Throws DynError for a name that cannot be part of a path, or that names something else. */
 export function checkMemberName(module: object, name: string, { what, fits }: Member): void {
   checkKind(name, "a string", `the name of ${what}`);
   if (name === "" || name.includes(".")) {
@@ -36,7 +36,7 @@ export function checkMemberName(module: object, name: string, { what, fits }: Me
   throw new DynError(`Expected a free name for ${what} but found ${name}, a ${kind} of the module`);
 }
 
-/** The printed form of a module: its settings, and below them what `below` says of its children. */
+/** The printed form of a module: its settings, and the texts of its children by `below`. */
 export function treeText(
   module: { readonly constructor: { readonly name: string }; extraRepr(): string },
   below: readonly string[],

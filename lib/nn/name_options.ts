@@ -1,13 +1,13 @@
-/** Arguments of the lists of what modules hold: `namedParameters` and its like. */
+/** Arguments of the methods that list members of modules, such as `namedParameters`. */
 import { type Trailing, trailing } from "../base/arguments.ts";
 
-/** Options of a list of members. */
+/** Options of listing members. */
 export interface NameOptions {
-  /** The beginning of each name, before a dot; default: none. */
+  /** A prefix of each name, before a dot; default: none. */
   readonly prefix?: string | undefined;
-  /** Whether what submodules hold is listed too; default true. */
+  /** Whether to list members of submodules too; default true. */
   readonly recurse?: boolean | undefined;
-  /** Whether what has several names is listed under the first alone; default true. */
+  /** Whether to list shared members once, under the first name; default true. */
   readonly removeDuplicate?: boolean | undefined;
 }
 
@@ -16,7 +16,7 @@ const ORDER = ["prefix", "recurse", "removeDuplicate"] as const;
 /** All options. */
 export type Names = { readonly [K in keyof NameOptions]-?: NonNullable<NameOptions[K]> };
 
-/** The arguments by position, or from one on by name. */
+/** The arguments, by position or by name. */
 export type NameArguments = Trailing<NameOptions, ["prefix", "recurse", "removeDuplicate"]>;
 
 const ALL: Names = { prefix: "", recurse: true, removeDuplicate: true };

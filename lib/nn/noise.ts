@@ -1,4 +1,4 @@
-/** Layers that draw random numbers while training, besides dropout: for networks of SELU, and leaks of random slope. */
+/** Layers that draw random numbers during training, besides dropout. */
 import { alphaDropout, featureAlphaDropout, rrelu } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
@@ -7,7 +7,10 @@ import { RandomZeros } from "./dropout.ts";
 import type { InplaceOptions } from "./inplace.ts";
 import { Module } from "./module.ts";
 
-/** Elements set to where SELU saturates, all moved to keep mean and variance, as torch.nn.AlphaDropout. */
+/**
+ * Sets random elements to SELU's negative saturation value and rescales all to keep mean and variance, as
+ * torch.nn.AlphaDropout.
+ */
 export class AlphaDropout extends RandomZeros {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
@@ -31,13 +34,13 @@ export interface RReLUOptions extends InplaceOptions {
   readonly upper?: number;
 }
 
-/** x where positive, else x times a slope that is random in [lower, upper) while training, as torch.nn.RReLU. */
+/** x if positive, else x times a slope that is random in [lower, upper) during training, as torch.nn.RReLU. */
 export class RReLU extends Module {
-  /** The least slope; default ⅛. */
+  /** The least slope. */
   readonly lower: number;
-  /** The upper bound of slopes; default ⅓. */
+  /** The upper bound of slopes. */
   readonly upper: number;
-  /** Whether the result is written into the input. */
+  /** Whether the input is overwritten. */
   readonly inplace: boolean;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */

@@ -24,11 +24,11 @@ import { type Placement, placementOf } from "./placement.ts";
 /** Options of batch and instance normalisation. */
 export interface BatchNormOptions extends Placement {
   readonly eps?: number;
-  /** Share of the new batch in the running statistics; null: they are the mean over all batches. */
+  /** The weight of the new batch in the running statistics; null: they are the mean over all batches. */
   readonly momentum?: number | null;
   readonly affine?: boolean;
   readonly trackRunningStats?: boolean;
-  /** Whether an affine layer adds something, too. */
+  /** Whether an affine layer has a bias. */
   readonly bias?: boolean;
 }
 
@@ -36,7 +36,7 @@ interface Features {
   readonly numFeatures: number;
 }
 
-/** Arguments of layers with statistics by channel. */
+/** Arguments of layers with statistics per channel. */
 export const STATISTICS = {
   required: ["numFeatures"],
   positional: ["eps", "momentum", "affine", "trackRunningStats", "device", "dtype"],
@@ -44,7 +44,7 @@ export const STATISTICS = {
 } as const;
 type StatisticsArguments = Arguments<Features, BatchNormOptions, typeof STATISTICS>;
 
-/** Makes the affine part of a layer the identity again. */
+/** Resets the affine part of a layer to the identity. */
 function affineAgain(
   { weight, bias }: { readonly weight: Parameter | null; readonly bias?: Parameter | null },
 ): void {
@@ -59,7 +59,7 @@ interface Defaults {
   readonly track: boolean;
 }
 
-/** A layer with an affine part and running statistics by channel. */
+/** A layer with an affine part and running statistics per channel. */
 abstract class StatisticsLayer extends Module {
   readonly numFeatures: number;
   readonly eps: number;
@@ -88,7 +88,7 @@ abstract class StatisticsLayer extends Module {
     }
   }
 
-  /** Makes the running statistics those of no batch again. */
+  /** Resets the running statistics. */
   resetRunningStats(): void {
     noGrad(() => {
       this.runningMean?.zero_();
@@ -97,16 +97,16 @@ abstract class StatisticsLayer extends Module {
     });
   }
 
-  /** Initialises the parameters and the running statistics again, as a new layer does. */
+  /** Reinitialises the parameters and the running statistics. */
   resetParameters(): void {
     this.resetRunningStats();
     affineAgain(this);
   }
 
-  /** Dimensions that the input may have. */
+  /** Allowed ranks of the input. */
   abstract readonly ranks: readonly number[];
 
-  /** Throws DynError for another number of dimensions or of channels. */
+  /** Throws DynError for another rank or number of channels. */
   protected check(x: Tensor, channelsAt: number): void {
     const channels = x.shape.at(channelsAt);
     if (!this.ranks.includes(x.ndim)) {
@@ -136,7 +136,7 @@ abstract class BatchNorm extends StatisticsLayer {
     super(given, { layer: "BatchNorm", affine: true, track: true });
   }
 
-  /** Counts a batch of training; gives its share in the running statistics. */
+  /** Counts a training batch and returns its weight in the running statistics. */
   private shareOfBatch(): number {
     const counter = this.numBatchesTracked;
     if (!this.training || !counter) return this.momentum ?? 0;
@@ -192,7 +192,7 @@ abstract class InstanceNorm extends StatisticsLayer {
     if (useInput && batch.shape.slice(2).every((size) => size === 1)) {
       throw new DynError(`Expected more than 1 spatial element but found shape [${x.shape}]`);
     }
-    // Running statistics are not operands: they change before the gradient is computed
+    // Running statistics are not operands, because they change before the gradient is computed
     const result = instanceNorm(
       batch,
       useInput ? null : this.runningMean,
@@ -207,7 +207,7 @@ abstract class InstanceNorm extends StatisticsLayer {
     return single ? result.squeeze(0) : result;
   }
 
-  /** Moves the running statistics towards those of a batch of training, the mean over its images. */
+  /** Updates the running statistics with the mean over the images of a training batch. */
   private follow(x: Tensor): void {
     const { runningMean, runningVar, momentum } = this;
     const share = momentum ?? 0;
@@ -248,7 +248,7 @@ export interface LocalResponseOptions {
 
 const LOCAL_RESPONSE = { required: ["size"], positional: ["alpha", "beta", "k"] } as const;
 
-/** Divided by a power of the mean square over `size` neighbouring channels, as torch.nn.LocalResponseNorm. */
+/** Divides by a power of the mean square over `size` neighbouring channels, as torch.nn.LocalResponseNorm. */
 export class LocalResponseNorm extends Module {
   readonly size: number;
   readonly alpha: number;
@@ -318,7 +318,7 @@ export class LayerNorm extends Module {
       : null;
   }
 
-  /** Initialises the parameters again, as a new layer does. */
+  /** Reinitialises the parameters. */
   resetParameters(): void {
     affineAgain(this);
   }
@@ -360,7 +360,7 @@ export class RMSNorm extends Module {
       : null;
   }
 
-  /** Initialises the parameters again, as a new layer does. */
+  /** Reinitialises the parameters. */
   resetParameters(): void {
     affineAgain(this);
   }
@@ -383,7 +383,7 @@ interface GroupedChannels {
 export interface GroupNormOptions extends Placement {
   readonly eps?: number;
   readonly affine?: boolean;
-  /** Whether an affine layer adds something, too. */
+  /** Whether an affine layer has a bias. */
   readonly bias?: boolean;
 }
 
@@ -418,7 +418,7 @@ export class GroupNorm extends Module {
       : null;
   }
 
-  /** Initialises the parameters again, as a new layer does. */
+  /** Reinitialises the parameters. */
   resetParameters(): void {
     affineAgain(this);
   }

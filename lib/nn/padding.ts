@@ -1,4 +1,4 @@
-/** Padding layers: each pads the last dimensions of its input, as many as its name says. */
+/** Padding layers: each pads as many of the last dimensions as its name says. */
 import { pad } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf, spread } from "../base/arguments.ts";
@@ -7,7 +7,7 @@ import { Module } from "./module.ts";
 
 type Mode = "constant" | "reflect" | "replicate" | "circular";
 
-/** The number of elements around each sample: one for all sides, or one a side. */
+/** The number of elements around each sample: one for all sides, or one per side. */
 export type Padding = number | readonly number[];
 
 interface Sides {
@@ -58,7 +58,7 @@ abstract class ConstantPad extends Pad {
   }
 }
 
-/** A pad that is told its sides alone. */
+/** A padding layer without a fill value. */
 abstract class PlainPad extends Pad {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: SideArguments) {
@@ -115,55 +115,55 @@ export class ZeroPad3d extends ZeroPad {
   protected static override readonly rank = 3;
 }
 
-/** Pads with the mirror image, as torch.nn.ReflectionPad1d. */
+/** Pads with the input's mirror image, as torch.nn.ReflectionPad1d. */
 export class ReflectionPad1d extends ReflectionPad {
   /** Number of dimensions that are padded. */
   protected static override readonly rank = 1;
 }
 
-/** Pads with the mirror image, as torch.nn.ReflectionPad2d. */
+/** Pads with the input's mirror image, as torch.nn.ReflectionPad2d. */
 export class ReflectionPad2d extends ReflectionPad {
   /** Number of dimensions that are padded. */
   protected static override readonly rank = 2;
 }
 
-/** Pads with the mirror image, as torch.nn.ReflectionPad3d. */
+/** Pads with the input's mirror image, as torch.nn.ReflectionPad3d. */
 export class ReflectionPad3d extends ReflectionPad {
   /** Number of dimensions that are padded. */
   protected static override readonly rank = 3;
 }
 
-/** Pads with its edges, as torch.nn.ReplicationPad1d. */
+/** Pads with the input's edge elements, as torch.nn.ReplicationPad1d. */
 export class ReplicationPad1d extends ReplicationPad {
   /** Number of dimensions that are padded. */
   protected static override readonly rank = 1;
 }
 
-/** Pads with its edges, as torch.nn.ReplicationPad2d. */
+/** Pads with the input's edge elements, as torch.nn.ReplicationPad2d. */
 export class ReplicationPad2d extends ReplicationPad {
   /** Number of dimensions that are padded. */
   protected static override readonly rank = 2;
 }
 
-/** Pads with its edges, as torch.nn.ReplicationPad3d. */
+/** Pads with the input's edge elements, as torch.nn.ReplicationPad3d. */
 export class ReplicationPad3d extends ReplicationPad {
   /** Number of dimensions that are padded. */
   protected static override readonly rank = 3;
 }
 
-/** Pads with its other end, as torch.nn.CircularPad1d. */
+/** Pads with elements from the input's opposite end, as torch.nn.CircularPad1d. */
 export class CircularPad1d extends CircularPad {
   /** Number of dimensions that are padded. */
   protected static override readonly rank = 1;
 }
 
-/** Pads with its other end, as torch.nn.CircularPad2d. */
+/** Pads with elements from the input's opposite end, as torch.nn.CircularPad2d. */
 export class CircularPad2d extends CircularPad {
   /** Number of dimensions that are padded. */
   protected static override readonly rank = 2;
 }
 
-/** Pads with its other end, as torch.nn.CircularPad3d. */
+/** Pads with elements from the input's opposite end, as torch.nn.CircularPad3d. */
 export class CircularPad3d extends CircularPad {
   /** Number of dimensions that are padded. */
   protected static override readonly rank = 3;

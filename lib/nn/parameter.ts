@@ -7,7 +7,7 @@ import { isTensor, Tensor } from "../tensor/tensor.ts";
 
 /** A trainable leaf tensor, as torch.nn.Parameter. */
 export class Parameter extends Tensor {
-  /** Shares the storage of `data`; requires grad unless told otherwise (float types only). */
+  /** Shares the storage of `data`; by default requires grad (float types only). */
   constructor(data: Tensor, requiresGrad: boolean | { requiresGrad?: boolean } = true) {
     if (!isTensor(data)) refuseValue("a tensor for a parameter", data);
     super(data.storage, data.layout, data.offset);

@@ -23,33 +23,33 @@ export type Sizes = number | readonly number[];
 
 /** Options of a pooling window; stride defaults to the kernel size. */
 export interface PoolOptions {
-  /** Steps between windows; default: the kernel size. */
+  /** Stride between windows; default: the kernel size. */
   readonly stride?: Sizes | null;
   /** Implicit padding on both sides; default 0. */
   readonly padding?: Sizes;
-  /** Whether a last window may hang over the end. */
+  /** Whether the last window may extend past the end. */
   readonly ceilMode?: boolean;
 }
 
-/** Options of a window of which the largest value is taken. */
+/** Options of max pooling. */
 export interface MaxPoolOptions extends PoolOptions {
-  /** Steps between elements of a window; default 1. */
+  /** Distance between elements of a window; default 1. */
   readonly dilation?: Sizes;
-  /** Whether the flat places of maxima in their channels are a result too, for MaxUnpool. */
+  /** Whether to also return the flat indices of maxima in their channels, for MaxUnpool. */
   readonly returnIndices?: boolean;
 }
 
 /**
- * The result of a layer that may return indices: `new nn.MaxPool2d<true>(2, { returnIndices: true })` says so to the type
- * checker.
+ * The result of a layer that may return indices: `new nn.MaxPool2d<true>(2, { returnIndices: true })` selects the pair
+ * in the type.
  */
 export type WithIndices<I extends boolean> = I extends true ? [values: Tensor, indices: Tensor] : Tensor;
 
-/** Options of a window that is averaged. */
+/** Options of average pooling. */
 export interface AvgPoolOptions extends PoolOptions {
-  /** Whether the zeros of the padding count. */
+  /** Whether averages include the zeros of the padding. */
   readonly countIncludePad?: boolean;
-  /** The divisor of sums, instead of the size of the window. */
+  /** The divisor of sums, by default the size of the window. */
   readonly divisorOverride?: number | null;
 }
 
@@ -89,7 +89,7 @@ abstract class MaxPool<I extends boolean> extends Module {
   }
 }
 
-/** Largest value of each window of [N, C, L], as torch.nn.MaxPool1d. */
+/** Maximum of each window of [N, C, L], as torch.nn.MaxPool1d. */
 export class MaxPool1d<I extends boolean = false> extends MaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
@@ -101,7 +101,7 @@ export class MaxPool1d<I extends boolean = false> extends MaxPool<I> {
   }
 }
 
-/** Largest value of each window of [N, C, H, W], as torch.nn.MaxPool2d. */
+/** Maximum of each window of [N, C, H, W], as torch.nn.MaxPool2d. */
 export class MaxPool2d<I extends boolean = false> extends MaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
@@ -113,7 +113,7 @@ export class MaxPool2d<I extends boolean = false> extends MaxPool<I> {
   }
 }
 
-/** Largest value of each window of [N, C, D, H, W], as torch.nn.MaxPool3d. */
+/** Maximum of each window of [N, C, D, H, W], as torch.nn.MaxPool3d. */
 export class MaxPool3d<I extends boolean = false> extends MaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
@@ -131,7 +131,7 @@ const AVERAGED = {
 } as const;
 
 abstract class AvgPool extends Module {
-  /** Number of spatial dimensions where sizes are kept as lists. */
+  /** Number of spatial dimensions if sizes are stored as lists. */
   protected static readonly rank: number | null = null;
   readonly kernelSize: Sizes;
   readonly stride: Sizes;
@@ -187,7 +187,7 @@ export class AvgPool3d extends AvgPool {
   }
 }
 
-/** Cells a spatial dimension; null keeps its size. */
+/** The output size per spatial dimension; null keeps the input's. */
 interface Cells {
   readonly outputSize: number | readonly (number | null)[];
 }
@@ -255,7 +255,7 @@ abstract class AdaptiveMaxPool<I extends boolean> extends Module {
   }
 }
 
-/** Largest values over windows that tile [N, C, L], as torch.nn.AdaptiveMaxPool1d. */
+/** Maxima over windows that tile [N, C, L], as torch.nn.AdaptiveMaxPool1d. */
 export class AdaptiveMaxPool1d<I extends boolean = false> extends AdaptiveMaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
@@ -265,7 +265,7 @@ export class AdaptiveMaxPool1d<I extends boolean = false> extends AdaptiveMaxPoo
   }
 }
 
-/** Largest values over windows that tile [N, C, H, W], as torch.nn.AdaptiveMaxPool2d. */
+/** Maxima over windows that tile [N, C, H, W], as torch.nn.AdaptiveMaxPool2d. */
 export class AdaptiveMaxPool2d<I extends boolean = false> extends AdaptiveMaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
@@ -275,7 +275,7 @@ export class AdaptiveMaxPool2d<I extends boolean = false> extends AdaptiveMaxPoo
   }
 }
 
-/** Largest values over windows that tile [N, C, D, H, W], as torch.nn.AdaptiveMaxPool3d. */
+/** Maxima over windows that tile [N, C, D, H, W], as torch.nn.AdaptiveMaxPool3d. */
 export class AdaptiveMaxPool3d<I extends boolean = false> extends AdaptiveMaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {

@@ -13,47 +13,47 @@ import { Linear } from "./linear.ts";
 import { checkModule, Module } from "./module.ts";
 import type { Parameter } from "./parameter.ts";
 
-/** The largest integer of a weight or an activation: the range is symmetric. */
+/** The largest integer of a weight or an activation: ranges are symmetric. */
 const MOST = 127;
 
 /** A quantization scheme; made by `int8WeightOnly` and `int8DynamicActivationInt8Weight`. */
 export interface QuantizationConfig {
-  /** Whether inputs are rounded to eight bits too, by a scale for each row that is found as it comes. */
+  /** Whether inputs are also rounded to eight bits, with a dynamic scale per row. */
   readonly activations: "kept" | "int8";
 }
 
 /**
- * Weights of eight bits, inputs as they are: a layer reads a quarter of the bytes, which is what few rows cost. Compiled,
- * weights are widened inside of the product.
+ * 8-bit weights with unchanged inputs: a layer reads a quarter of the bytes, which dominate the time for few rows.
+ * Compiled, weights are converted within the product.
  */
 export function int8WeightOnly(): QuantizationConfig {
   return { activations: "kept" };
 }
 
 /**
- * Weights and inputs of eight bits. Products are of the integers as floats, in whose sums up to 1,040 terms are exact:
- * results are those of integer units, at the speed of floats.
+ * 8-bit weights and inputs. Products are computed on integers as floats, which is exact for up to 1,040 terms: results
+ * equal those of integer arithmetic, at the speed of floats.
  */
 export function int8DynamicActivationInt8Weight(): QuantizationConfig {
   return { activations: "int8" };
 }
 
-/** y = x·Wᵀ + b for a weight of eight bits. */
+/** y = x·Wᵀ + b with an 8-bit weight. */
 export class QuantizedLinear extends Module {
-  /** Elements of a row that comes. */
+  /** Number of inputs. */
   readonly inFeatures: number;
-  /** Elements of a row that goes. */
+  /** Number of outputs. */
   readonly outFeatures: number;
   /** int8 [outFeatures, inFeatures] */
   declare readonly weight: Tensor;
-  /** Of each output [outFeatures]. */
+  /** The scale of each output: [outFeatures]. */
   declare readonly scale: Tensor;
   /** [outFeatures] */
   readonly bias: Parameter | null;
 
   /**
-   * Quantizes the weight of a layer, whose bias it takes. Throws DynError for a weight that is not finite or no float, and
-   * for a layer with hooks, which may be what makes its weight (pruning) and would be lost.
+   * Quantizes the weight of a layer and takes its bias. Throws DynError for a weight that is not finite or not
+   * floating, and for a layer with hooks, which may compute its weight (pruning) and would be lost.
    */
   constructor(layer: Linear, readonly config: QuantizationConfig) {
     super();
@@ -79,7 +79,7 @@ export class QuantizedLinear extends Module {
     this.registerBuffer("scale", scale.squeeze(-1));
   }
 
-  /** x [..., inFeatures] → [..., outFeatures], of its type. */
+  /** x [..., inFeatures] → [..., outFeatures], in the type of x. */
   override forward(x: Tensor): Tensor {
     const weight = this.weight.to(x.dtype), scale = this.scale.to(x.dtype);
     const rows = this.config.activations === "kept" ? null : quantized(x);
@@ -100,7 +100,7 @@ export class QuantizedLinear extends Module {
 const isPlainLinear = (module: unknown): module is Linear =>
   module instanceof Linear && Reflect.get(module, "forward") === Linear.prototype.forward;
 
-/** Integers from −127 to 127, as floats, and the scale of each row [..., 1]. A row of zeros has the scale 1. */
+/** Rounds to integers from −127 to 127, as floats, with the scale of each row [..., 1]; 1 for a row of zeros. */
 function quantized(x: Tensor): { readonly integers: Tensor; readonly scale: Tensor } {
   const most = x.abs().amax(-1, true), scale = most.div(MOST);
   const safe = scale.maskedFill(scale.eq(0), 1);
@@ -109,9 +109,9 @@ function quantized(x: Tensor): { readonly integers: Tensor; readonly scale: Tens
 
 /**
  * Replaces the linear layers of a model for inference, in place, like `torchao.quantization.quantize_`; returns the
- * model. `filter` chooses among them by their dotted names, all unless given. Layers of derived classes with a
- * `forward` of their own stay as they are. A shared layer stays shared. Throws DynError for a linear layer as the
- * model itself, which cannot be replaced, and for weights that are not finite.
+ * model. `filter` selects layers by their dotted names, by default all. Layers of derived classes with their own
+ * `forward` are unchanged. Shared layers stay shared. Throws DynError if the model itself is a linear layer, which
+ * cannot be replaced, and for weights that are not finite.
  */
 export function quantize_<M extends Module>(
   model: M,

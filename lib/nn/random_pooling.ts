@@ -1,6 +1,5 @@
 /**
- * Pooling layers other than maximum and average over even windows: power-average, random windows, and unpooling, for
- * [N, C, ...] or [C, ...].
+ * Further pooling layers: power-average, fractional max pooling, and unpooling, for [N, C, ...] or [C, ...].
  */
 import {
   fractionalMaxPool2d,
@@ -24,11 +23,11 @@ interface PowerWindow {
   readonly kernelSize: Sizes;
 }
 
-/** Options of power means. */
+/** Options of power-average pooling. */
 export interface LPPoolOptions {
-  /** Steps from window to window; the size of a window where null. */
+  /** Stride between windows; default: the kernel size. */
   readonly stride?: Sizes | null;
-  /** Whether a last window may hang over the end. */
+  /** Whether the last window may extend past the end. */
   readonly ceilMode?: boolean;
 }
 
@@ -83,13 +82,13 @@ interface Window {
   readonly kernelSize: Sizes;
 }
 
-/** The number of random windows, or their share of the input: exactly one of the two. */
+/** Options of fractional max pooling: exactly one of outputSize and outputRatio is set. */
 export interface FractionalMaxPoolOptions {
   /** Sizes of the result. */
   readonly outputSize?: Sizes | null;
-  /** Shares of the input that the sizes of the result are. */
+  /** Sizes of the result relative to the input's. */
   readonly outputRatio?: number | readonly number[] | null;
-  /** Whether the flat places of maxima are a result too. */
+  /** Whether to also return the flat indices of maxima. */
   readonly returnIndices?: boolean;
 }
 
@@ -116,7 +115,7 @@ abstract class FractionalMaxPool<I extends boolean> extends Module {
   abstract override forward(x: Tensor): WithIndices<I>;
 }
 
-/** Maxima of windows at random places of [N, C, H, W] (Graham 2014), as torch.nn.FractionalMaxPool2d. */
+/** Maxima of randomly placed windows of [N, C, H, W] (Graham 2014), as torch.nn.FractionalMaxPool2d. */
 export class FractionalMaxPool2d<I extends boolean = false> extends FractionalMaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
@@ -128,7 +127,7 @@ export class FractionalMaxPool2d<I extends boolean = false> extends FractionalMa
   }
 }
 
-/** Maxima of windows at random places of [N, C, D, H, W], as torch.nn.FractionalMaxPool3d. */
+/** Maxima of randomly placed windows of [N, C, D, H, W], as torch.nn.FractionalMaxPool3d. */
 export class FractionalMaxPool3d<I extends boolean = false> extends FractionalMaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
@@ -140,11 +139,11 @@ export class FractionalMaxPool3d<I extends boolean = false> extends FractionalMa
   }
 }
 
-/** Options of the way back from maxima. */
+/** Options of unpooling. */
 export interface MaxUnpoolOptions {
-  /** Steps from window to window; the size of a window where null. */
+  /** Stride between windows; default: the kernel size. */
   readonly stride?: Sizes | null;
-  /** Elements added on both sides. */
+  /** Padding on both sides. */
   readonly padding?: Sizes;
 }
 
@@ -172,7 +171,9 @@ abstract class MaxUnpool extends Module {
   }
 }
 
-/** Puts maxima of [N, C, L] back to where MaxPool1d found them, zeros elsewhere, as torch.nn.MaxUnpool1d. */
+/**
+ * Scatters maxima of [N, C, L] to the positions where MaxPool1d found them, zeros elsewhere, as torch.nn.MaxUnpool1d.
+ */
 export class MaxUnpool1d extends MaxUnpool {
   /** Number of spatial dimensions. */
   protected static override readonly rank = 1;
@@ -184,7 +185,10 @@ export class MaxUnpool1d extends MaxUnpool {
   }
 }
 
-/** Puts maxima of [N, C, H, W] back to where MaxPool2d found them, zeros elsewhere, as torch.nn.MaxUnpool2d. */
+/**
+ * Scatters maxima of [N, C, H, W] to the positions where MaxPool2d found them, zeros elsewhere, as
+ * torch.nn.MaxUnpool2d.
+ */
 export class MaxUnpool2d extends MaxUnpool {
   /** Number of spatial dimensions. */
   protected static override readonly rank = 2;
@@ -196,7 +200,10 @@ export class MaxUnpool2d extends MaxUnpool {
   }
 }
 
-/** Puts maxima of [N, C, D, H, W] back to where MaxPool3d found them, zeros elsewhere, as torch.nn.MaxUnpool3d. */
+/**
+ * Scatters maxima of [N, C, D, H, W] to the positions where MaxPool3d found them, zeros elsewhere, as
+ * torch.nn.MaxUnpool3d.
+ */
 export class MaxUnpool3d extends MaxUnpool {
   /** Number of spatial dimensions. */
   protected static override readonly rank = 3;

@@ -1,8 +1,8 @@
 /**
  * Recurrent layers: Elman networks, LSTM (Hochreiter and Schmidhuber 1997) and GRU (Cho et al. 2014), over a sequence
  * [L, N, inputSize] ([N, L, inputSize] with batchFirst, [L, inputSize] without a batch). Invariants: parameters have
- * PyTorch's names, shapes and order of gates; the inputs of all steps are multiplied by their weight in one product
- * for each layer and direction, so that a step computes only the product of its state.
+ * PyTorch's names, shapes and order of gates; one product for each layer and direction multiplies the inputs of all
+ * steps by their weight, so that a step computes only the product of its state.
  */
 import { checkShare } from "../base/checked_numbers.ts";
 import { settings, unusual } from "../base/shown.ts";
@@ -21,16 +21,16 @@ import { type Gates, gatesOfElman, GRU_GATES, LSTM_GATES, type Nonlinearity, typ
 
 /** Arguments of a call besides the input. */
 interface Started<S> {
-  /** The states before the first step. */
+  /** The initial states. */
   readonly hx?: S | null;
 }
 
 const STARTED = ["hx"] as const;
 
-/** States before the first step, by position or by name. */
+/** Initial states, by position or by name. */
 export type StartArguments<S> = Trailing<Started<S>, typeof STARTED>;
 
-/** The states that are given. Throws DynError for other names. */
+/** The given initial states. Throws DynError for other names. */
 export const startOf = <S>(layer: object, given: StartArguments<S>): S | null =>
   trailing<Started<S>>(layer.constructor.name, STARTED, given).hx ?? null;
 
@@ -50,9 +50,9 @@ export interface RecurrentOptions extends Placement {
   readonly bias?: boolean;
   /** Whether the batch is the first dimension of sequences; default false. */
   readonly batchFirst?: boolean;
-  /** Between layers, while training. */
+  /** Dropout probability between layers during training. */
   readonly dropout?: number;
-  /** Whether a second stack runs backwards; default false. */
+  /** Whether to run each layer backwards too; default false. */
   readonly bidirectional?: boolean;
 }
 
@@ -83,7 +83,7 @@ const ELMAN = {
 
 /** Options of LSTMs. */
 export interface LSTMOptions extends RecurrentOptions {
-  /** Features that outputs are projected to; 0, which leaves them as they are, unless given. */
+  /** Size of the projected outputs; default 0: no projection. */
   readonly projSize?: number;
 }
 
@@ -95,11 +95,11 @@ type GatedArguments = Arguments<RecurrentSizes, RecurrentOptions, typeof GATED>;
 interface Pass {
   readonly layer: number;
   readonly reverse: boolean;
-  /** The ending of the names of its parameters. */
+  /** Suffix of its parameter names. */
   readonly suffix: string;
 }
 
-/** The outputs of all steps, and the states after the last. */
+/** The outputs of all steps, and the final states. */
 interface Run {
   readonly output: Tensor;
   readonly states: States;
@@ -114,7 +114,7 @@ export abstract class RNNBase extends Module {
   readonly dropout: number;
   readonly bidirectional: boolean;
   readonly bias: boolean;
-  /** Features that outputs are projected to; 0: they are not. */
+  /** Size of the projected outputs; 0: no projection. */
   readonly projSize: number;
 
   constructor(protected readonly gates: Gates, options: RecurrentSizes & LSTMOptions) {
@@ -158,33 +158,33 @@ export abstract class RNNBase extends Module {
     this.resetParameters();
   }
 
-  /** Initialises the parameters again, as a new layer does. */
+  /** Reinitialises the parameters. */
   resetParameters(): void {
     const bound = 1 / Math.sqrt(this.hiddenSize);
     for (const parameter of this.parameters()) uniform_(parameter, -bound, bound);
   }
 
-  /** Features of the output of one direction. */
+  /** Output features of one direction. */
   private get outputSize(): number {
     return this.projSize || this.hiddenSize;
   }
 
-  /** Does nothing: parameters already lie in memory as `flatten_parameters` arranges them. */
+  /** Does nothing: parameters are always laid out as by `flatten_parameters`. */
   flattenParameters(): void {}
 
-  /** The parameters of each layer and direction. */
+  /** The parameters by layer and direction. */
   get allWeights(): Tensor[][] {
     const layers = Array.from({ length: this.numLayers }, (_, layer) => this.passes(layer)).flat();
     return layers.map(({ suffix }) => this.kinds().map((kind) => this.parameter(`${kind}_${suffix}`)));
   }
 
-  /** The beginning of the names of a layer's parameters. */
+  /** Prefixes of a layer's parameter names. */
   private kinds(): string[] {
     const biases = this.bias ? ["bias_ih", "bias_hh"] : [];
     return ["weight_ih", "weight_hh", ...biases, ...this.projSize > 0 ? ["weight_hr"] : []];
   }
 
-  /** A layer forwards and then, if asked for, backwards. */
+  /** A layer's directions: forwards and, if bidirectional, backwards. */
   private passes(layer: number): Pass[] {
     const forwards = { layer, reverse: false, suffix: `l${layer}` };
     return this.bidirectional
@@ -198,7 +198,10 @@ export abstract class RNNBase extends Module {
     throw new DynError(`Expected the parameter ${name} but found none`);
   }
 
-  /** The outputs, and the last states of every pass stacked: [numLayers · directions, N, hiddenSize] each. */
+  /**
+   * Computes the outputs, and the final states of every direction stacked: [numLayers · directions, N, hiddenSize]
+   * each.
+   */
   protected run(input: Tensor, given: States): Run {
     checkTensor(input, "a recurrent layer");
     checkKind(given, "a list", "the states of a recurrent layer");
@@ -221,7 +224,7 @@ export abstract class RNNBase extends Module {
     };
   }
 
-  /** The same of sequences by time: elements, and states in the order of the batch. */
+  /** Like `run` for packed sequences: elements, and states in the order of the batch. */
   protected runPacked(packed: PackedSequence, given: States): { output: PackedSequence; states: States } {
     const { data, batchSizes, sortedIndices, unsortedIndices } = packed, [batch = 0] = batchSizes;
     const start = this.start(data, batch, given.map((state) => reordered(state, sortedIndices, 1)));
@@ -236,7 +239,7 @@ export abstract class RNNBase extends Module {
     };
   }
 
-  /** All layers, each in its directions. */
+  /** Runs all layers, each in its directions. */
   private stacked(input: Tensor, start: States, run: (x: Tensor, before: States, pass: Pass) => Run): Run {
     const last: States[] = [];
     let sequence = input;
@@ -257,7 +260,7 @@ export abstract class RNNBase extends Module {
     return { output: sequence, states: start.map((_, k) => stack(last.map((each) => stateOf(each, k)), 0)) };
   }
 
-  /** The states before the first step: those given, else zeros. */
+  /** The initial states: the given ones, or zeros. */
   private start(sequence: Tensor, batch: number, given: States): States {
     const directions = this.bidirectional ? 2 : 1;
     const lead = [this.numLayers * directions, batch], shape = [...lead, this.hiddenSize];
@@ -295,7 +298,9 @@ export abstract class RNNBase extends Module {
     return { output: stack(reverse ? outputs.reverse() : outputs, 0), states };
   }
 
-  /** One layer in one direction over sequences by time. Forwards, those that have ended keep their states. */
+  /**
+   * Runs one layer in one direction over packed sequences. Forwards, states of sequences that have ended are unchanged.
+   */
   private packedPass(
     { data, sizes }: { readonly data: Tensor; readonly sizes: readonly number[] },
     start: States,
@@ -330,14 +335,14 @@ export abstract class RNNBase extends Module {
     return { output: cat(reverse ? outputs.reverse() : outputs, 0), states: whole };
   }
 
-  /** States whose output is projected, where it is to be. */
+  /** Projects the first state, if there is a projection. */
   private projected(states: States, suffix: string): States {
     if (this.projSize === 0) return states;
     const [output, ...rest] = states;
     return output ? [linear(output, this.parameter(`weight_hr_${suffix}`)), ...rest] : states;
   }
 
-  /** A bias, where there are any. */
+  /** The bias of a name; null without biases. */
   private biasOf(name: string): Tensor | null {
     return this.bias ? this.parameter(name) : null;
   }
@@ -361,7 +366,7 @@ export function stateOf(states: States, k: number): Tensor {
   return state;
 }
 
-/** `call` of a layer with last states `S`: those without a start are the same for all layers, so that unions are called. */
+/** The type of `call` with final states `S`: those without initial states come first, so that unions can be called. */
 type RecurrentCall<F extends AnyFunction, S> =
   & ((input: PackedSequence) => [PackedSequence, S])
   & ((input: Tensor) => [Tensor, S])
@@ -372,11 +377,11 @@ abstract class OneState extends RNNBase {
   /** Runs hooks and `forward`. */
   declare call: RecurrentCall<this["forward"], Tensor>;
 
-  /** The output of the layer. */
+  /** Returns the packed outputs and the final state. */
   override forward(input: PackedSequence, ...given: StartArguments<Tensor>): [PackedSequence, Tensor];
-  /** The outputs of all steps and the last state. */
+  /** Returns the outputs of all steps and the final state. */
   override forward(input: Tensor, ...given: StartArguments<Tensor>): [Tensor, Tensor];
-  /** The outputs of all steps and the last state. */
+  /** Returns the outputs of all steps and the final state. */
   override forward(
     input: Tensor | PackedSequence,
     ...start: StartArguments<Tensor>
@@ -416,17 +421,17 @@ export class LSTM extends RNNBase {
     super(LSTM_GATES, argumentsOf<RecurrentSizes, LSTMOptions>("LSTM", PROJECTED, given));
   }
 
-  /** The output of the layer. */
+  /** Returns the packed outputs and the final states. */
   override forward(
     input: PackedSequence,
     ...given: StartArguments<readonly [Tensor, Tensor]>
   ): [PackedSequence, [Tensor, Tensor]];
-  /** The outputs of all steps and the last states. */
+  /** Returns the outputs of all steps and the final states. */
   override forward(
     input: Tensor,
     ...given: StartArguments<readonly [Tensor, Tensor]>
   ): [Tensor, [Tensor, Tensor]];
-  /** The outputs of all steps and the last states. */
+  /** Returns the outputs of all steps and the final states. */
   override forward(
     input: Tensor | PackedSequence,
     ...start: StartArguments<readonly [Tensor, Tensor]>

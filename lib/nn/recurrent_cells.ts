@@ -30,7 +30,7 @@ export abstract class RNNCellBase extends Module {
   /** [gates · hiddenSize] */
   bias_hh: Parameter | null;
 
-  /** Parameters as PyTorch begins them. */
+  /** Initialises parameters as PyTorch does. */
   constructor(protected readonly gates: Gates, options: RecurrentSizes & CellOptions) {
     super();
     checkKind(options, "an object", "the sizes of a recurrent cell");
@@ -46,7 +46,7 @@ export abstract class RNNCellBase extends Module {
     this.resetParameters();
   }
 
-  /** Initialises the parameters again, as a new layer does. */
+  /** Reinitialises the parameters. */
   resetParameters(): void {
     const bound = 1 / Math.sqrt(this.hiddenSize);
     for (const parameter of this.parameters()) uniform_(parameter, -bound, bound);
@@ -92,7 +92,7 @@ type CellArguments = Arguments<RecurrentSizes, CellOptions, typeof CELL>;
 
 /** One step of an RNN, as torch.nn.RNNCell. */
 export class RNNCell extends RNNCellBase {
-  /** The function of the sum of the products. */
+  /** The activation. */
   readonly nonlinearity: Nonlinearity;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */

@@ -1,4 +1,4 @@
-/** Losses of sequences and of linear layers, as modules: each calls the function of its name. */
+/** CTC loss and the fused linear cross entropy, as modules: each calls the function of its name. */
 import { settings } from "../base/shown.ts";
 import { linearCrossEntropy } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -15,7 +15,7 @@ export interface CTCOptions {
   readonly blank?: number;
   /** Reduction of the losses of a batch; default "mean". */
   readonly reduction?: Reduction;
-  /** Whether losses of targets that do not fit are 0 instead of infinite. */
+  /** Whether infinite losses, of targets that do not fit, are replaced by 0. */
   readonly zeroInfinity?: boolean;
 }
 
@@ -53,17 +53,17 @@ export interface LinearCrossEntropySizes {
 
 /** Options of LinearCrossEntropyLoss. */
 export interface LinearCrossEntropyOptions extends Placement {
-  /** Sizes of a loss of several dimensions. */
+  /** Further dimensions of the targets. */
   readonly outFeatures?: readonly number[];
-  /** Whether the linear layer has one; default false. */
+  /** Whether the linear layer has a bias; default false. */
   readonly bias?: boolean;
   /** Reduction of the losses of a batch; default "mean". */
   readonly reduction?: Reduction;
-  /** [C], a factor a class. */
+  /** [C], a factor per class. */
   readonly weight?: Tensor | null;
-  /** A class that does not count. */
+  /** A class whose targets are ignored. */
   readonly ignoreIndex?: number | null;
-  /** The share of a target that goes to all classes. */
+  /** The share of each target that is spread over all classes. */
   readonly labelSmoothing?: number;
 }
 
@@ -82,19 +82,19 @@ const LINEAR = {
   ],
 } as const;
 
-/** A linear layer and the cross entropy of what it gives, as torch.nn.LinearCrossEntropyLoss. */
+/** A linear layer followed by cross entropy, as torch.nn.LinearCrossEntropyLoss. */
 export class LinearCrossEntropyLoss extends WeightedLoss {
   /** Number of classes. */
   readonly numClasses: number;
-  /** Sizes of a loss of several dimensions. */
+  /** Further dimensions of the targets. */
   readonly outFeatures: readonly number[];
   /** Reduction of the losses of a batch; "mean" by default. */
   readonly reduction: Reduction;
-  /** A class that does not count. */
+  /** A class whose targets are ignored. */
   readonly ignoreIndex: number | null;
-  /** The share of a target that goes to all classes. */
+  /** The share of each target that is spread over all classes. */
   readonly labelSmoothing: number;
-  /** The layer whose results are judged. */
+  /** The layer that computes the logits. */
   readonly linear: Linear;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */

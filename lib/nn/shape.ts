@@ -1,4 +1,4 @@
-/** Layers that move elements to other shapes, or between resolutions. */
+/** Layers that rearrange or resample elements. */
 import {
   channelShuffle,
   col2im,
@@ -23,7 +23,7 @@ const UNFLATTEN = { required: ["dim", "unflattenedSize"], positional: [] } as co
 
 /** Splits dimension `dim` into `unflattenedSize`. */
 export class Unflatten extends Module {
-  /** The dimension that it works along. */
+  /** The dimension that is split. */
   readonly dim: number;
   /** The sizes that the dimension is split into. */
   readonly unflattenedSize: readonly number[];
@@ -109,7 +109,7 @@ interface Groups {
 
 const GROUPS = { required: ["groups"], positional: [] } as const;
 
-/** Channels of [N, C, H, W] dealt out over groups. */
+/** Interleaves the channels of [N, C, H, W] across groups. */
 export class ChannelShuffle extends Module {
   /** Number of groups of channels. */
   readonly groups: number;
@@ -133,11 +133,11 @@ export class ChannelShuffle extends Module {
 
 /** Options of Unfold. */
 export interface UnfoldOptions {
-  /** Steps between elements of a window; default 1. */
+  /** Distance between elements of a window; default 1. */
   readonly dilation?: Sizes;
   /** Implicit padding on both sides; default 0. */
   readonly padding?: Sizes;
-  /** Steps between windows; default: the kernel size. */
+  /** Stride between windows; default 1. */
   readonly stride?: Sizes;
 }
 
@@ -174,7 +174,7 @@ export class Unfold extends Module {
   }
 }
 
-/** The settings of sliding windows. */
+/** The settings of sliding windows that a layer prints. */
 function windows({ kernelSize, options: { dilation = 1, padding = 0, stride = 1 } }: Unfold | Fold): string {
   return settings([], { kernelSize, dilation, padding, stride });
 }
@@ -188,7 +188,7 @@ const FOLD = {
   positional: ["dilation", "padding", "stride"],
 } as const;
 
-/** Columns of windows [N, C·size, windows] added up to images [N, C, ...outputSize], as torch.nn.Fold. */
+/** Sums columns of windows [N, C·size, windows] into images [N, C, ...outputSize], as torch.nn.Fold. */
 export class Fold extends Module {
   /** Sizes of the result. */
   readonly outputSize: Sizes;
@@ -222,19 +222,19 @@ export class Fold extends Module {
 export interface UpsampleOptions {
   /** The sizes of the result. */
   readonly size?: Sizes | null;
-  /** Factor of each size, when no sizes are given. */
+  /** Factors of the sizes, if `size` is not given. */
   readonly scaleFactor?: Sizes | null;
   /** Interpolation; default "nearest". */
   readonly mode?: "nearest" | "linear" | "bilinear" | "bicubic" | "trilinear";
   /** Whether the corners of input and output are the same points. */
   readonly alignCorners?: boolean | null;
-  /** Whether the scale is that of the sizes, which are whole. */
+  /** Whether to recompute the scale from the rounded sizes. */
   readonly recomputeScaleFactor?: boolean | null;
 }
 
 const UPSAMPLE = ["size", "scaleFactor", "mode", "alignCorners", "recomputeScaleFactor"] as const;
 
-/** Another resolution, given by size or by factor. */
+/** Resamples to another resolution, given by size or by factor. */
 export class Upsample extends Module {
   /** The arguments by name. */
   readonly options: UpsampleOptions;
@@ -265,7 +265,7 @@ interface ResolutionOptions {
 
 type Resolution = Trailing<ResolutionOptions, ["size", "scaleFactor"]>;
 
-/** Another resolution by nearest pixels of [N, C, H, W], as torch.nn.UpsamplingNearest2d. */
+/** Resamples [N, C, H, W] to another resolution by nearest neighbours, as torch.nn.UpsamplingNearest2d. */
 export class UpsamplingNearest2d extends Upsample {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Resolution) {
@@ -274,7 +274,10 @@ export class UpsamplingNearest2d extends Upsample {
   }
 }
 
-/** Another resolution by bilinear weights between aligned corners of [N, C, H, W], as torch.nn.UpsamplingBilinear2d. */
+/**
+ * Resamples [N, C, H, W] to another resolution by bilinear interpolation between aligned corners, as
+ * torch.nn.UpsamplingBilinear2d.
+ */
 export class UpsamplingBilinear2d extends Upsample {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Resolution) {

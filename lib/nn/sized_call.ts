@@ -4,7 +4,7 @@
 import { type Trailing, trailing } from "../base/arguments.ts";
 
 interface SizedCall {
-  /** Sizes of the output, of which the last ones count. */
+  /** Sizes of the output; the last ones are used. */
   readonly outputSize?: readonly number[] | null;
 }
 

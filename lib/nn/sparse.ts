@@ -1,4 +1,4 @@
-/** Look-up tables: rows at integers, and their sums, means and maxima in bags. */
+/** Embedding tables: looked up rows, and their sums, means and maxima in bags. */
 import { settings, unusual } from "../base/shown.ts";
 import { DynError } from "../base/errors.ts";
 import { embedding, embeddingBag, empty, where, zeros } from "../tensor/generated_functions.ts";
@@ -11,17 +11,17 @@ import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
 import type { Placement } from "./placement.ts";
 
-/** Options that tables have in common. */
+/** Common options of embedding tables. */
 interface TableOptions {
-  /** The row that is not trained, or does not count. */
+  /** The row that is not trained, or ignored in bags. */
   readonly paddingIdx?: number | null;
-  /** Rows that are read are first scaled in place so that their norms are at most this. */
+  /** Maximum norm of rows: larger ones are first scaled in place. */
   readonly maxNorm?: number | null;
-  /** The order of those norms. */
+  /** The order of the norms. */
   readonly normType?: number;
-  /** Whether a row's gradient is divided by how often it was read. */
+  /** Whether each row's gradient is divided by the number of its look-ups. */
   readonly scaleGradByFreq?: boolean;
-  /** Gradients are dense. */
+  /** Sparse gradients are not supported. */
   readonly sparse?: false;
 }
 
@@ -35,7 +35,7 @@ export interface EmbeddingSizes {
   readonly embeddingDim: number;
 }
 
-/** Scales the rows that indices name to norms of at most `maxNorm`, in place. */
+/** Scales the looked up rows in place to norms of at most `maxNorm`. */
 function renormalize(
   weight: Tensor,
   indices: Tensor,
@@ -49,7 +49,7 @@ function renormalize(
   });
 }
 
-/** A table of rows that are trained. */
+/** A table of trained rows. */
 abstract class Table extends Module {
   readonly numEmbeddings: number;
   readonly embeddingDim: number;
@@ -91,14 +91,14 @@ abstract class Table extends Module {
     if (padding !== null) noGrad(() => this.weight.select(0, padding).zero_());
   }
 
-  /** The table, with its rows scaled where they must be. */
+  /** The table, with rows scaled if `maxNorm` is set. */
   protected table(indices: Tensor): Tensor {
     const { weight, maxNorm, normType } = this;
     if (maxNorm !== null) renormalize(weight, indices, { maxNorm, normType });
     return weight;
   }
 
-  /** Takes rows that are there, trained further unless they are frozen. */
+  /** Takes existing rows, which are trained unless frozen. */
   protected adopt(rows: Tensor, freeze: boolean): this {
     this.weight = new Parameter(rows.detach(), !freeze);
     return this;
@@ -111,7 +111,7 @@ abstract class Table extends Module {
     });
   }
 
-  /** The unusual settings of the scale of rows and of their gradients. */
+  /** The settings of norms and gradients that differ from the defaults. */
   protected scaling(): Readonly<Record<string, unknown>> {
     return {
       maxNorm: this.maxNorm ?? undefined,
@@ -121,7 +121,7 @@ abstract class Table extends Module {
   }
 }
 
-/** The sizes of rows that are there. Throws DynError for what is not a table. */
+/** The sizes of existing rows. Throws DynError unless they are a matrix. */
 function sizesOf(rows: Tensor): EmbeddingSizes {
   const [numEmbeddings, embeddingDim] = rows.shape;
   if (numEmbeddings === undefined || embeddingDim === undefined || rows.ndim !== 2) {
@@ -136,19 +136,19 @@ const EMBEDDING = {
   named: ["sparse", "device", "dtype"],
 } as const;
 
-/** Options of tables that are there. */
+/** Options of tables with existing rows. */
 export interface PretrainedOptions extends TableOptions {
-  /** Whether the rows are not trained; default true. */
+  /** Whether the rows are frozen; default true. */
   readonly freeze?: boolean;
 }
 
-/** Integer indices of any shape [...] → [..., embeddingDim], as torch.nn.Embedding. */
+/** Looks up rows for integer indices [...] → [..., embeddingDim], as torch.nn.Embedding. */
 export class Embedding extends Table {
   constructor(...given: Arguments<EmbeddingSizes, EmbeddingOptions, typeof EMBEDDING>) {
     super(argumentsOf<EmbeddingSizes, EmbeddingOptions>("Embedding", EMBEDDING, given));
   }
 
-  /** A layer over rows [numEmbeddings, embeddingDim], whose memory it shares. */
+  /** Creates a layer over rows [numEmbeddings, embeddingDim], sharing their memory. */
   static fromPretrained(rows: Tensor, { freeze = true, ...options }: PretrainedOptions = {}): Embedding {
     return new Embedding({ ...sizesOf(rows), ...options }).adopt(rows, freeze);
   }
@@ -160,9 +160,9 @@ export class Embedding extends Table {
 
 /** Options of bags of embeddings. */
 export interface EmbeddingBagOptions extends EmbeddingOptions {
-  /** Reduction of the rows of a bag; default "mean". */
+  /** Reduction of the rows in a bag; default "mean". */
   readonly mode?: "sum" | "mean" | "max";
-  /** Whether offsets name the end of the last bag too. */
+  /** Whether offsets include the end of the last bag. */
   readonly includeLastOffset?: boolean;
 }
 
@@ -182,7 +182,10 @@ interface BagCall {
 
 const BAG_CALL = ["offsets", "perSampleWeights"] as const;
 
-/** Sums, means or maxima of rows: [bags, length], or a vector and where bags start → [bags, embeddingDim]. */
+/**
+ * Sums, means or maxima of rows in bags: indices [bags, length], or a vector with the offsets of bags → [bags,
+ * embeddingDim].
+ */
 export class EmbeddingBag extends Table {
   readonly mode: "sum" | "mean" | "max";
   readonly includeLastOffset: boolean;
@@ -194,7 +197,7 @@ export class EmbeddingBag extends Table {
     this.includeLastOffset = options.includeLastOffset ?? false;
   }
 
-  /** A layer over rows [numEmbeddings, embeddingDim], whose memory it shares. */
+  /** Creates a layer over rows [numEmbeddings, embeddingDim], sharing their memory. */
   static fromPretrained(
     rows: Tensor,
     { freeze = true, ...options }:

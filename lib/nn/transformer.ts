@@ -36,9 +36,9 @@ interface StackOptions {
 }
 
 interface EncoderOptions extends StackOptions {
-  /** Whether PyTorch may leave padding out where it infers. Accepted without effect: no tensors are nested. */
+  /** PyTorch's fast path for inference without padding. Accepted without effect: there are no nested tensors. */
   readonly enableNestedTensor?: boolean;
-  /** Whether PyTorch looks at the mask before it does. Accepted without effect. */
+  /** Whether that fast path checks the mask. Accepted without effect. */
   readonly maskCheck?: boolean;
 }
 
@@ -50,9 +50,9 @@ const DECODER = { required: ["decoderLayer", "numLayers"], positional: ["norm"] 
 
 /** Options of a call of an encoder. */
 export interface EncoderCall {
-  /** [S, S] or [N · heads, S, S]: true where a place may not look, or numbers to add. */
+  /** [S, S] or [N · heads, S, S]: true where a position may not attend to another, or numbers to add to scores. */
   readonly mask?: Tensor | null;
-  /** [N, S], true for places to ignore. */
+  /** [N, S], true for positions to ignore. */
   readonly srcKeyPaddingMask?: Tensor | null;
   /** A hint that the mask is causal. */
   readonly isCausal?: boolean | null;
@@ -60,13 +60,13 @@ export interface EncoderCall {
 
 const ENCODER_CALL = ["mask", "srcKeyPaddingMask", "isCausal"] as const;
 
-/** Layers of an encoder one after the other, as torch.nn.TransformerEncoder: copies of the one given. */
+/** A stack of encoder layers, as torch.nn.TransformerEncoder: copies of the given one. */
 export class TransformerEncoder extends Module {
   /** The layers, in order. */
   readonly layers: ModuleList<TransformerEncoderLayer>;
   /** Number of layers. */
   readonly numLayers: number;
-  /** The normalisation at the end. */
+  /** The final normalisation. */
   readonly norm: LayerNorm | null;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
@@ -90,13 +90,13 @@ export class TransformerEncoder extends Module {
   }
 }
 
-/** Layers of a decoder one after the other, as torch.nn.TransformerDecoder: copies of the one given. */
+/** A stack of decoder layers, as torch.nn.TransformerDecoder: copies of the given one. */
 export class TransformerDecoder extends Module {
   /** The layers, in order. */
   readonly layers: ModuleList<TransformerDecoderLayer>;
   /** Number of layers. */
   readonly numLayers: number;
-  /** The normalisation at the end. */
+  /** The final normalisation. */
   readonly norm: LayerNorm | null;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
@@ -123,15 +123,15 @@ export class TransformerDecoder extends Module {
 export interface TransformerOptions extends TransformerLayerOptions {
   /** Features of each element of a sequence. */
   readonly dModel?: number;
-  /** Heads of the attention. */
+  /** Number of attention heads. */
   readonly nhead?: number;
-  /** Layers of the encoder; default 6. */
+  /** Number of encoder layers; default 6. */
   readonly numEncoderLayers?: number;
-  /** Layers of the decoder; default 6. */
+  /** Number of decoder layers; default 6. */
   readonly numDecoderLayers?: number;
-  /** An encoder in the place of one that is made. */
+  /** An encoder to use instead of the default one. */
   readonly customEncoder?: TransformerEncoder | null;
-  /** A decoder in the place of one that is made. */
+  /** A decoder to use instead of the default one. */
   readonly customDecoder?: TransformerDecoder | null;
 }
 
@@ -155,9 +155,9 @@ const WHOLE = [
 
 /** Options of a call of the Transformer. */
 export interface TransformerCall extends DecoderCall {
-  /** [S, S] or [N · heads, S, S]: true where a place may not look, or numbers to add. */
+  /** [S, S] or [N · heads, S, S]: true where a position may not attend to another, or numbers to add to scores. */
   readonly srcMask?: Tensor | null;
-  /** [N, S], true for places to ignore. */
+  /** [N, S], true for positions to ignore. */
   readonly srcKeyPaddingMask?: Tensor | null;
   /** A hint that srcMask is causal. */
   readonly srcIsCausal?: boolean | null;
@@ -177,13 +177,13 @@ const WHOLE_CALL = [
 
 /** An encoder and a decoder that attends to it, as torch.nn.Transformer. */
 export class Transformer extends Module {
-  /** The encoder, which makes a memory of the source. */
+  /** The encoder, which computes the memory from the source. */
   readonly encoder: TransformerEncoder;
-  /** The decoder, which makes the result from the target and the memory. */
+  /** The decoder, which computes the result from the target and the memory. */
   readonly decoder: TransformerDecoder;
   /** Features of each element of a sequence. */
   readonly dModel: number;
-  /** Heads of the attention. */
+  /** Number of attention heads. */
   readonly nhead: number;
   /** Whether the batch is the first dimension of sequences. */
   readonly batchFirst: boolean;
@@ -232,7 +232,7 @@ export class Transformer extends Module {
     return this.decoder.call(tgt, memory, decoded);
   }
 
-  /** [size, size]: −∞ where a place would look ahead, else 0. */
+  /** A causal mask [size, size]: −∞ above the diagonal, else 0. */
   static generateSquareSubsequentMask(
     size: number,
     place: { readonly device?: string; readonly dtype?: DType } = {},

@@ -17,15 +17,15 @@ import { LayerNorm } from "./normalization.ts";
 export interface TransformerLayerOptions extends Placement {
   /** Features between the two linear layers; default 2048. */
   readonly dimFeedforward?: number;
-  /** The share that training drops. */
+  /** Dropout probability during training. */
   readonly dropout?: number;
-  /** Between the two linear layers. */
+  /** The activation between the two linear layers. */
   readonly activation?: "relu" | "gelu" | ((x: Tensor) => Tensor);
-  /** The number that normalisations add to variances; default 1e-5. */
+  /** The term that normalisations add to variances; default 1e-5. */
   readonly layerNormEps?: number;
   /** Whether the batch is the first dimension of sequences. */
   readonly batchFirst?: boolean;
-  /** Whether each part starts with its normalisation instead of ending with it. */
+  /** Whether each part begins with its normalisation instead of ending with it. */
   readonly normFirst?: boolean;
   /** Whether there are biases; default true. */
   readonly bias?: boolean;
@@ -35,7 +35,7 @@ export interface TransformerLayerOptions extends Placement {
 export interface TransformerSizes {
   /** Features of each element of a sequence. */
   readonly dModel: number;
-  /** Heads of the attention. */
+  /** Number of attention heads. */
   readonly nhead: number;
 }
 
@@ -56,7 +56,7 @@ const LAYER = {
 
 type LayerArguments = Arguments<TransformerSizes, TransformerLayerOptions, typeof LAYER>;
 
-/** Options of a layer with all its defaults. */
+/** Options of a layer, including defaults. */
 interface LayerParts {
   readonly attention: () => MultiheadAttention;
   readonly wide: () => Linear;
@@ -84,7 +84,7 @@ function partsOf(owner: string, given: LayerArguments): LayerParts {
   };
 }
 
-/** The activation of a name, or one that is given. Throws DynError for another name. */
+/** Returns the activation with a name, or the given function. Throws DynError for another name. */
 function activationOf(given: "relu" | "gelu" | ((x: Tensor) => Tensor)): (x: Tensor) => Tensor {
   if (given === "relu") return relu;
   if (given === "gelu") return gelu;
@@ -92,14 +92,14 @@ function activationOf(given: "relu" | "gelu" | ((x: Tensor) => Tensor)): (x: Ten
   return given;
 }
 
-/** Masks of one attention. */
+/** The masks of one attention. */
 interface Masks {
   readonly attnMask: Tensor | null;
   readonly keyPaddingMask: Tensor | null;
   readonly isCausal: boolean;
 }
 
-/** The parts of layers of both kinds. */
+/** The parts that both kinds of layers have. */
 interface Layer {
   readonly self_attn: MultiheadAttention;
   readonly dropout1: Dropout;
@@ -109,7 +109,7 @@ interface Layer {
   readonly linear2: Linear;
 }
 
-/** The attention of a sequence to itself. */
+/** Self-attention of a sequence, followed by dropout. */
 function attended({ self_attn, dropout1 }: Layer, x: Tensor, masks: Masks): Tensor {
   const [mixed] = self_attn.call(x, x, x, { ...masks, needWeights: false });
   return dropout1.call(mixed);
@@ -122,9 +122,9 @@ function fed({ linear1, activation, dropout, linear2 }: Layer, behind: Dropout, 
 
 /** Options of a call of an encoder's layer. */
 export interface EncoderLayerCall {
-  /** [L, L] or [N · heads, L, L]: true where a place may not look, or numbers to add. */
+  /** [L, L] or [N · heads, L, L]: true where a position may not attend to another, or numbers to add to scores. */
   readonly srcMask?: Tensor | null;
-  /** [N, L], true (or −∞) for places to ignore. */
+  /** [N, L], true (or −∞) for positions to ignore. */
   readonly srcKeyPaddingMask?: Tensor | null;
   /** A hint that srcMask is causal. */
   readonly isCausal?: boolean;
@@ -134,15 +134,15 @@ const ENCODER_LAYER_CALL = ["srcMask", "srcKeyPaddingMask", "isCausal"] as const
 
 /** Self-attention and a feed-forward part, each added to its input, as torch.nn.TransformerEncoderLayer. */
 export class TransformerEncoderLayer extends Module {
-  /** Whether each part starts with its normalisation instead of ending with it. */
+  /** Whether each part begins with its normalisation instead of ending with it. */
   readonly normFirst: boolean;
-  /** Between the two linear layers. */
+  /** The activation between the two linear layers. */
   readonly activation: (x: Tensor) => Tensor;
-  /** The attention of a sequence to itself. */
+  /** The self-attention. */
   readonly self_attn: MultiheadAttention;
   /** The first linear layer of the feed-forward part. */
   readonly linear1: Linear;
-  /** The share that training drops. */
+  /** The dropout between the two linear layers. */
   readonly dropout: Dropout;
   /** The second linear layer of the feed-forward part. */
   readonly linear2: Linear;
@@ -185,15 +185,17 @@ export class TransformerEncoderLayer extends Module {
   }
 }
 
-/** Options of a call of a decoder or its layer: masks as those of the encoder. */
+/** Options of a call of a decoder or its layer; masks have the same form as the encoder's. */
 export interface DecoderCall {
-  /** [T, T] or [N · heads, T, T]: true where a place of the target may not look, or numbers to add. */
+  /**
+   * [T, T] or [N · heads, T, T]: true where a target position may not attend to another, or numbers to add to scores.
+   */
   readonly tgtMask?: Tensor | null;
-  /** [T, S]: where the target may not look in the memory. */
+  /** [T, S]: true where a target position may not attend to a memory position, or numbers to add to scores. */
   readonly memoryMask?: Tensor | null;
-  /** [N, T], true for places of the target to ignore. */
+  /** [N, T], true for target positions to ignore. */
   readonly tgtKeyPaddingMask?: Tensor | null;
-  /** [N, S], true for places of the memory to ignore. */
+  /** [N, S], true for memory positions to ignore. */
   readonly memoryKeyPaddingMask?: Tensor | null;
   /** A hint that tgtMask is causal. */
   readonly tgtIsCausal?: boolean;
@@ -201,7 +203,7 @@ export interface DecoderCall {
   readonly memoryIsCausal?: boolean;
 }
 
-/** Names of a decoder's arguments, in their order. */
+/** Names of a decoder's arguments, in order. */
 export const DECODER_CALL = [
   "tgtMask",
   "memoryMask",
@@ -211,7 +213,7 @@ export const DECODER_CALL = [
   "memoryIsCausal",
 ] as const;
 
-/** Arguments of a decoder behind its sequences. */
+/** Arguments of a decoder after its sequences. */
 export type DecoderArguments = Trailing<DecoderCall, typeof DECODER_CALL>;
 
 /**
@@ -219,17 +221,17 @@ export type DecoderArguments = Trailing<DecoderCall, typeof DECODER_CALL>;
  * torch.nn.TransformerDecoderLayer.
  */
 export class TransformerDecoderLayer extends Module {
-  /** Whether each part starts with its normalisation instead of ending with it. */
+  /** Whether each part begins with its normalisation instead of ending with it. */
   readonly normFirst: boolean;
-  /** Between the two linear layers. */
+  /** The activation between the two linear layers. */
   readonly activation: (x: Tensor) => Tensor;
-  /** The attention of a sequence to itself. */
+  /** The self-attention of the target. */
   readonly self_attn: MultiheadAttention;
-  /** The attention to the memory of the encoder. */
+  /** The attention to the encoder's memory. */
   readonly multihead_attn: MultiheadAttention;
   /** The first linear layer of the feed-forward part. */
   readonly linear1: Linear;
-  /** The share that training drops. */
+  /** The dropout between the two linear layers. */
   readonly dropout: Dropout;
   /** The second linear layer of the feed-forward part. */
   readonly linear2: Linear;
@@ -265,7 +267,7 @@ export class TransformerDecoderLayer extends Module {
     this.dropout3 = parts.dropout();
   }
 
-  /** The attention to the memory. */
+  /** Attention to the memory, followed by dropout. */
   private remember(x: Tensor, memory: Tensor, masks: Masks): Tensor {
     const [mixed] = this.multihead_attn.call(x, memory, memory, { ...masks, needWeights: false });
     return this.dropout2.call(mixed);

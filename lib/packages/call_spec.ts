@@ -9,7 +9,7 @@ import { isContiguous } from "../graph/meta.ts";
 import { type Dim, evaluate, print, type Sym } from "../sym/expr.ts";
 import type { SourcePart } from "../sym/size_guards.ts";
 
-/** A value other than a tensor that an argument had when the program was exported, and must have in every call. */
+/** A leaf that is not a tensor: it must have the exported value in every call. */
 export type ConstantLeaf = number | bigint | boolean | string | null | undefined;
 
 /** One leaf of the arguments. */

@@ -1,7 +1,7 @@
 /**
- * Questions about sizes, answered now. Known sizes and provable relations are answered without a trace; what depends on
- * a symbol is answered from its hint, and its decider records the answer as a guard. Invariant: after an answer, the
- * traced program is valid for every call that the recorded guards admit.
+ * Questions about sizes, answered during a trace. Known sizes and provable relations need no guard; a question that
+ * depends on a symbol is answered from its hint, and its decider records the answer as a guard. Invariant: after an
+ * answer, the traced program is valid for every call that the recorded guards admit.
  */
 import { DynError, InternalError } from "../base/errors.ts";
 import {

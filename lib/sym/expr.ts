@@ -132,7 +132,7 @@ export function mul(a: Dim, b: Dim): Dim {
   if (typeof a === "number" && typeof b === "number") return a * b;
   if (typeof a === "number") return scale(b as Sym, a);
   if (typeof b === "number") return scale(a, b);
-  // (a + b)·c → a·c + b·c, so that equal polynomials are one object
+  // (a + b)·c → a·c + b·c, so that equal polynomials are the same object
   if (a.node.kind === "sum") return distribute(a, b);
   if (b.node.kind === "sum") return distribute(b, a);
   const factors = [...factorsOf(a), ...factorsOf(b)].sort(compare);

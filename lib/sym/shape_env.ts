@@ -79,7 +79,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
   /** Data-dependent sizes, with the ranges that their operations imply. */
   readonly #unbacked = new Map<Sym, Range>();
   #frozen = false;
-  /** Whether questions about data-dependent sizes are answered; otherwise they are errors. */
+  /** Whether questions about data-dependent sizes are answered by assumptions rather than errors. */
   mayAssume = true;
 
   /**

@@ -1,7 +1,7 @@
 /**
- * Normalised weights under the names that older checkpoints use: `weight_g` and `weight_v`, `weight_orig`, `weight_u`
- * and `weight_v`, like torch.nn.utils.weight_norm and spectral_norm; `parametrizations` has the newer forms. The
- * weight of a module is computed when it is read.
+ * Normalised weights under the names of older checkpoints: `weight_g` and `weight_v`, `weight_orig`, `weight_u` and
+ * `weight_v`, like torch.nn.utils.weight_norm and spectral_norm; `parametrizations` has the newer forms. The weight of
+ * a module is computed when it is read.
  */
 import { checkModule } from "../module.ts";
 import { type Trailing, trailing } from "../../base/arguments.ts";
@@ -24,14 +24,14 @@ import {
 export interface WeightNormOptions {
   /** The name of the weight; default "weight". */
   readonly name?: string;
-  /** The dimension whose slices have a length each; default 0, null for one length of all. */
+  /** The dimension whose slices have separate lengths; default 0, null for one length. */
   readonly dim?: number | null;
 }
 
 const WEIGHT_NORM = ["name", "dim"] as const;
 const SPECTRAL_NORM = ["name", "nPowerIterations", "eps", "dim"] as const;
 
-/** A parameter or buffer of a module by name. */
+/** The parameter or buffer with a name. */
 function partOf(module: Module, name: string): Tensor {
   checkModule(module, "a norm of its weight");
   const found: unknown = Reflect.get(module, name);
@@ -41,7 +41,7 @@ function partOf(module: Module, name: string): Tensor {
   );
 }
 
-/** Puts parts in the place of a parameter, which is computed of them from now on. */
+/** Replaces a parameter by parts from which it is computed when it is read. */
 function replaceWeight(
   module: Module,
   name: string,
@@ -63,7 +63,7 @@ function replaceWeight(
   });
 }
 
-/** Makes a weight that is computed of parts a parameter again, of the value that it has. */
+/** Turns a computed weight into a parameter with its current value. */
 function restoreWeight<M extends Module>(module: M, name: string, parts: readonly string[]): M {
   checkModule(module, "its weight");
   if (!isTensor(Reflect.get(module, parts[0] ?? ""))) {
@@ -79,7 +79,9 @@ function restoreWeight<M extends Module>(module: M, name: string, parts: readonl
   return module;
 }
 
-/** Makes a weight the product of its length (`weight_g`) and its direction (`weight_v`), as torch.nn.utils.weight_norm. */
+/**
+ * Reparametrizes a weight as its length (`weight_g`) times its direction (`weight_v`), as torch.nn.utils.weight_norm.
+ */
 export function weightNorm<M extends Module>(
   module: M,
   ...given: Trailing<WeightNormOptions, typeof WEIGHT_NORM>
@@ -93,14 +95,14 @@ export function weightNorm<M extends Module>(
   return module;
 }
 
-/** Undoes it, like torch.nn.utils.remove_weight_norm. Throws DynError if there is none. */
+/** Reverts weightNorm, like torch.nn.utils.remove_weight_norm. Throws DynError if there is none. */
 export function removeWeightNorm<M extends Module>(module: M, name: string = "weight"): M {
   return restoreWeight(module, name, [`${name}_g`, `${name}_v`]);
 }
 
 /**
- * Divides a weight (`weight_orig`) by its greatest singular value, of whose vectors `weight_u` and `weight_v` are estimates
- * that each use improves while training, as torch.nn.utils.spectral_norm.
+ * Divides a weight (`weight_orig`) by its largest singular value, whose vectors `weight_u` and `weight_v` are estimates
+ * that each use refines during training, as torch.nn.utils.spectral_norm.
  */
 export function spectralNorm<M extends Module>(
   module: M,
@@ -127,7 +129,7 @@ export function spectralNorm<M extends Module>(
   return module;
 }
 
-/** Undoes it, like torch.nn.utils.remove_spectral_norm. Throws DynError if there is none. */
+/** Reverts spectralNorm, like torch.nn.utils.remove_spectral_norm. Throws DynError if there is none. */
 export function removeSpectralNorm<M extends Module>(module: M, name: string = "weight"): M {
   return restoreWeight(module, name, [`${name}_orig`, `${name}_u`, `${name}_v`]);
 }

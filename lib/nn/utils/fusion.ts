@@ -1,6 +1,6 @@
 /**
- * Folds batch norms into the preceding layer, like `torch.nn.utils.fusion`: one new layer computes the same as both
- * in evaluation mode. Invariant: neither is changed.
+ * Folds batch norms into the preceding layer, like `torch.nn.utils.fusion`: a new layer computes the same as both in
+ * evaluation mode. Invariant: the given layers are unchanged.
  */
 import { checkTensor } from "../../tensor/checked.ts";
 import { checkModule } from "../module.ts";
@@ -20,25 +20,27 @@ export type Convolution = Conv1d | Conv2d | Conv3d | ConvTranspose1d | ConvTrans
 /** A batch norm. */
 export type BatchNorm = BatchNorm1d | BatchNorm2d | BatchNorm3d;
 
-/** A convolution that does what `conv` and then `bn` do in evaluation mode, as `torch.nn.utils.fuse_conv_bn_eval`. */
+/** A convolution equivalent to `conv` followed by `bn` in evaluation mode, as `torch.nn.utils.fuse_conv_bn_eval`. */
 export function fuseConvBnEval<C extends Convolution>(conv: C, bn: BatchNorm): C {
   checkModule(conv, "fuseConvBnEval");
   const { weight, groups } = conv;
   if (!isTransposed(conv)) return fused(conv, bn, (factor) => ofOutputs(factor, weight));
   const [first = 1, second = 1] = weight.shape, behind = weight.shape.slice(2).map(() => 1);
-  // Channels of results are in the second dimension, those of one group for each of its inputs
+  // The second dimension holds the output channels of one group, repeated for each of its inputs
   return fused(conv, bn, (factor) => {
     const ofGroups = factor.reshape([groups, 1, second]).expand([groups, first / groups, second]);
     return ofGroups.reshape([first, second, ...behind]);
   });
 }
 
-/** A linear layer that does what `linear` and then `bn` do in evaluation mode, as `torch.nn.utils.fuse_linear_bn_eval`. */
+/**
+ * A linear layer equivalent to `linear` followed by `bn` in evaluation mode, as `torch.nn.utils.fuse_linear_bn_eval`.
+ */
 export function fuseLinearBnEval(linear: Linear, bn: BatchNorm): Linear {
   return fused(linear, bn, (factor) => factor.unsqueeze(-1));
 }
 
-/** The function of a batch norm in evaluation mode. */
+/** The parameters and statistics of a batch norm in evaluation mode. */
 export interface Running {
   readonly mean: Tensor;
   readonly variance: Tensor;
@@ -49,11 +51,11 @@ export interface Running {
   readonly bias: Tensor | null;
 }
 
-/** Factors of outputs in the shape of a weight whose first dimension they are. */
+/** Reshapes factors of outputs to broadcast along the first dimension of a weight. */
 const ofOutputs = (factor: Tensor, weight: Tensor): Tensor =>
   factor.reshape([-1, ...weight.shape.slice(1).map(() => 1)]);
 
-/** A weight and a bias with a batch norm folded into them, by factors of the outputs as `shaped` lays them out. */
+/** Folds a batch norm into a weight and a bias; `shaped` reshapes factors of outputs to broadcast with the weight. */
 function folded(
   weight: Tensor,
   bias: Tensor | null,
@@ -94,7 +96,7 @@ export function fuseConvBnWeights(
   return parametersOf(made, [convW.requiresGrad, convB?.requiresGrad ?? convW.requiresGrad]);
 }
 
-/** The same of a linear layer, as `torch.nn.utils.fuse_linear_bn_weights`. */
+/** The same for a linear layer, as `torch.nn.utils.fuse_linear_bn_weights`. */
 export function fuseLinearBnWeights(
   linearW: Tensor,
   linearB: Tensor | null,
@@ -110,7 +112,7 @@ export function fuseLinearBnWeights(
 const isTransposed = (conv: Convolution): boolean =>
   [ConvTranspose1d, ConvTranspose2d, ConvTranspose3d].some((layer) => conv instanceof layer);
 
-/** The layer with weights scaled by `shaped` factors of the channels, and with a bias. */
+/** Copies the layer with a batch norm folded into its weight and bias. */
 function fused<L extends Convolution | Linear>(
   layer: L,
   bn: BatchNorm,

@@ -1,4 +1,4 @@
-/** Helpers for modules: limits of gradients, vectors of parameters, parametrizations: the namespace `nn.utils`. */
+/** Utilities for modules: gradient clipping, vectors of parameters, parametrizations: the namespace `nn.utils`. */
 export * from "../gradient_clipping.ts";
 export {
   type BatchNorm,
@@ -23,7 +23,7 @@ export { skipInit } from "../init.ts";
 export * as parametrize from "./parametrize.ts";
 /** Weights that are normalised or orthogonal, as `torch.nn.utils.parametrizations`. */
 export * as parametrizations from "./parametrizations.ts";
-/** Sequences of several lengths, as `torch.nn.utils.rnn`. */
+/** Sequences of different lengths, as `torch.nn.utils.rnn`. */
 export * as rnn from "./sequences.ts";
-/** Parameters with parts that are held at zero, as `torch.nn.utils.prune`. */
+/** Pruned parameters, as `torch.nn.utils.prune`. */
 export * as prune from "./prune.ts";

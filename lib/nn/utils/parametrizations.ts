@@ -44,7 +44,7 @@ class WeightNorm extends Module {
 const WEIGHT_NORM = ["name", "dim"] as const;
 
 /**
- * Makes a weight the product of its length (`original0`, by the slices of dimension `dim`; one number for null) and its
+ * Reparametrizes a weight as its length (`original0`, per slice of dimension `dim`; one number for null) times its
  * direction (`original1`), as torch.nn.utils.parametrizations.weight_norm.
  */
 export function weightNorm<M extends Module>(
@@ -57,7 +57,7 @@ export function weightNorm<M extends Module>(
 
 const SPECTRAL_NORM = ["name", "nPowerIterations", "eps", "dim"] as const;
 
-/** A weight divided by its greatest singular value, which is estimated by power iterations. */
+/** A weight divided by its largest singular value, which power iterations estimate. */
 class SpectralNorm extends Module {
   readonly power: PowerIteration;
 
@@ -81,7 +81,10 @@ class SpectralNorm extends Module {
   }
 }
 
-/** Divides a weight by its greatest singular value, as torch.nn.utils.parametrizations.spectral_norm (Miyato et al. 2018). */
+/**
+ * Divides a weight by its largest singular value, as torch.nn.utils.parametrizations.spectral_norm (Miyato et al.
+ * 2018).
+ */
 export function spectralNorm<M extends Module>(
   module: M,
   ...given: Trailing<SpectralOptions, typeof SPECTRAL_NORM>
@@ -101,15 +104,15 @@ export type OrthogonalMap = "matrixExp" | "cayley" | "householder";
 export interface OrthogonalOptions {
   /** The name of the weight; default "weight". */
   readonly name?: string;
-  /** "matrixExp" of square weights, else "householder", unless given. */
+  /** Default: "matrixExp" for square weights, else "householder". */
   readonly orthogonalMap?: OrthogonalMap | null;
-  /** Whether the map is of changes to the weight that there is; default true. */
+  /** Whether the map parametrizes changes to the current weight; default true. */
   readonly useTrivialization?: boolean;
 }
 
 const ORTHOGONAL = ["name", "orthogonalMap", "useTrivialization"] as const;
 
-/** Q with as many columns as A, of the same space, with the signs of A's diagonal. */
+/** An orthonormal basis of the columns of A, with the signs of A's diagonal. */
 function madeOrthogonal(A: Tensor): Tensor {
   const [Q, R] = qr(A);
   return Q.mul(R.diagonal(0, -2, -1).sign().unsqueeze(-2));
@@ -160,7 +163,7 @@ class Orthogonal extends Module {
         -1,
       );
       this.base = madeOrthogonal(square).detach();
-      // Every map sends the negative of the unit matrix's first columns to those columns
+      // Every map sends the negated first columns of the identity matrix to those columns
       original = ones(n, tall).narrow(-1, 0, k).neg().expand(tall.shape).contiguous();
     } else {
       if (this.map !== "householder") {
@@ -176,7 +179,7 @@ class Orthogonal extends Module {
   }
 }
 
-/** [..., n, k] with [..., k] on the diagonal. */
+/** Embeds [..., k] as the diagonal of [..., n, k]. */
 function embedded(diagonal: Tensor, n: number): Tensor {
   const square = diagEmbed(diagonal), k = diagonal.shape.at(-1) ?? 1;
   if (n === k) return square;
@@ -185,8 +188,8 @@ function embedded(diagonal: Tensor, n: number): Tensor {
 }
 
 /**
- * Makes a weight a matrix with orthonormal rows or columns, whichever are fewer, that stays one while it is trained, as
- * torch.nn.utils.parametrizations.orthogonal; it begins as the orthogonal matrix that belongs to the weight.
+ * Keeps the rows or columns of a weight, whichever are fewer, orthonormal during training, as
+ * torch.nn.utils.parametrizations.orthogonal; it starts as the orthogonal factor of the current weight.
  */
 export function orthogonal<M extends Module>(
   module: M,

@@ -1,6 +1,6 @@
 /**
- * Parameters that are functions of others: the namespace `nn.utils.parametrize`, like torch.nn.utils.parametrize. A
- * tensor of a module is computed by other modules when it is read. Invariant: the originals are parameters
+ * Parameters that are functions of others: the namespace `nn.utils.parametrize`, like torch.nn.utils.parametrize. Other
+ * modules compute a tensor of a module when it is read. Invariant: the originals are parameters
  * `parametrizations.<name>.original` of the module, so that they are trained and saved instead of the tensor.
  */
 import { checkFunction } from "../../base/checked_input.ts";
@@ -11,27 +11,27 @@ import { isTensor, Tensor } from "../../tensor/tensor.ts";
 import { checkModule, Module } from "../module.ts";
 import { Parameter } from "../parameter.ts";
 
-/** A module from originals to a tensor; with `rightInverse` it also gives originals of a tensor. */
+/** A module that maps originals to a tensor; `rightInverse` maps a tensor to originals. */
 export interface Parametrization extends Module {
-  /** The tensor, of the result of the parametrization before, or of the originals. */
+  /** Computes the tensor from the result of the previous parametrization, or from the originals. */
   forward(...originals: Tensor[]): Tensor;
-  /** Originals that give a tensor. */
+  /** Returns originals for which `forward` returns the tensor. */
   rightInverse?(value: Tensor): Tensor | readonly Tensor[];
 }
 
-/** Values that were computed within `cached`; null outside. */
+/** Values computed within `cached`; null outside. */
 const CACHE: { values: Map<ParametrizationList, Tensor> | null } = { values: null };
 
-/** The computation of a tensor: its originals, and parametrizations one after the other. */
+/** The computation of a tensor: its originals and a chain of parametrizations. */
 export class ParametrizationList extends Module {
-  /** A parametrization by its number. */
+  /** A parametrization by index. */
   [index: number]: Parametrization;
   /** Number of parametrizations. */
   length = 0;
   /** Number of originals. */
   readonly originals: number;
 
-  /** Takes the first parametrization and the tensor that it shall give. */
+  /** Takes the first parametrization and the current tensor. */
   constructor(first: Parametrization, value: Tensor) {
     super();
     checkModule(first, "the parametrization");
@@ -48,7 +48,7 @@ export class ParametrizationList extends Module {
     this.append(first);
   }
 
-  /** Adds a parametrization of what those before give. */
+  /** Appends a parametrization to the chain. */
   append(next: Parametrization): void {
     this[this.length] = next;
     this.length++;
@@ -76,7 +76,7 @@ export class ParametrizationList extends Module {
     return value;
   }
 
-  /** Sets the originals so that they give a tensor. Throws DynError where a parametrization has no rightInverse. */
+  /** Sets the originals such that the result is `value`. Throws DynError if a parametrization has no rightInverse. */
   assign(value: Tensor): void {
     noGrad(() => {
       let wanted: Tensor | readonly Tensor[] = value;
@@ -98,7 +98,7 @@ export class ParametrizationList extends Module {
   }
 }
 
-/** The tensors of a module that are computed, by name. */
+/** The computed tensors of a module, by name. */
 class Parametrizations extends Module {
   [name: string]: unknown;
 }
@@ -118,7 +118,7 @@ export function isParametrized(module: Module, tensorName: string | null = null)
   return tensorName === null || listOf(module, tensorName) !== undefined;
 }
 
-/** The class of a module, whether or not tensors of it are computed, as `type_before_parametrizations`. */
+/** The class of a module without parametrizations, as `type_before_parametrizations`. */
 export function typeBeforeParametrizations(module: Module): unknown {
   checkModule(module, "typeBeforeParametrizations");
   return module.constructor;
@@ -166,9 +166,9 @@ export function registerParametrization<M extends Module>(
   const all: unknown = Reflect.get(module, "parametrizations");
   if (all instanceof Parametrizations) all.addModule(tensorName, list);
   Reflect.deleteProperty(module, tensorName);
-  // Not enumerable: parameters are found by the enumerable fields
+  // Not enumerable: parameters are found by enumerable fields
   Object.defineProperty(module, tensorName, {
-    // The list of the module that it is read of, which may be a copy
+    // The list of the module that is read, which may be a copy
     get(this: Module): Tensor {
       return computed(listOf(this, tensorName) ?? list);
     },
@@ -192,8 +192,8 @@ function computed(list: ParametrizationList): Tensor {
 }
 
 /**
- * Makes a tensor that is computed a parameter again: of the value that it has, or of its original where leaveParametrized is
- * false. Throws DynError where nothing computes it, or there are several originals to leave.
+ * Turns a parametrized tensor into a parameter: with its current value, or its original if leaveParametrized is false.
+ * Throws DynError if it is not parametrized, or has several originals to restore.
  */
 export function removeParametrizations<M extends Module>(
   module: M,

@@ -12,29 +12,31 @@ import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import type { NamedForwardPreHook } from "../hooks.ts";
 import { Parameter } from "../parameter.ts";
 
-/** The kind of choice: single elements, whole slices of a dimension, or the elements of a mask. */
+/** The kind of selection: single elements, whole slices of a dimension, or elements by a mask. */
 export type PruningKind = "unstructured" | "structured" | "global";
 
 /** Options of pruning by importance. */
 export interface PruningOptions {
-  /** In the shape of the tensor; default: its own elements. */
+  /** Scores in the shape of the tensor; default: its elements. */
   readonly importanceScores?: Tensor | null;
 }
 
-/** The hooks that make pruned tensors, with the names of these. */
+/** The names of the tensors that hooks prune. */
 const PRUNING = new WeakMap<object, string>();
 
-/** A way to choose what is pruned. */
+/** A method of selecting the pruned elements. */
 export abstract class BasePruningMethod {
-  /** The elements that are pruned. */
+  /** The kind of selection. */
   abstract readonly pruningType: PruningKind;
-  /** The dimension of the slices that a structured method chooses. */
+  /** The dimension of the slices that a structured method selects. */
   readonly dim: number = -1;
 
-  /** The mask of a tensor, ones where it is kept, from the mask so far. */
+  /** Returns the mask of a tensor, with ones for kept elements, given the mask so far. */
   abstract computeMask(t: Tensor, defaultMask: Tensor): Tensor;
 
-  /** Prunes a tensor of a module. Throws DynError where the module has none of the name, or importances have another shape. */
+  /**
+   * Prunes a tensor of a module. Throws DynError if the module has no such tensor, or the scores have another shape.
+   */
   apply<M extends Module>(module: M, name: string, { importanceScores = null }: PruningOptions = {}): M {
     const { original, mask, isNew } = stateOf(module, name);
     const scores = importanceScores ?? original.mul(mask);
@@ -50,7 +52,7 @@ export abstract class BasePruningMethod {
     return module;
   }
 
-  /** The mask so far with what this method prunes of the rest. */
+  /** The mask so far, extended by this method's selection among the rest. */
   combined(t: Tensor, mask: Tensor): Tensor {
     switch (this.pruningType) {
       case "global":
@@ -76,10 +78,10 @@ export abstract class BasePruningMethod {
 
 /** Prunes nothing. */
 export class Identity extends BasePruningMethod {
-  /** The elements that are pruned. */
+  /** The kind of selection. */
   readonly pruningType = "unstructured";
 
-  /** The mask of a tensor from the mask so far. */
+  /** The mask of a tensor, given the mask so far. */
   override computeMask(_t: Tensor, defaultMask: Tensor): Tensor {
     return defaultMask;
   }
@@ -87,16 +89,16 @@ export class Identity extends BasePruningMethod {
 
 /** Prunes elements at random. */
 export class RandomUnstructured extends BasePruningMethod {
-  /** The elements that are pruned. */
+  /** The kind of selection. */
   readonly pruningType = "unstructured";
 
-  /** `amount`: how many elements, or, below 1, which share of them. */
+  /** `amount`: number of elements or, below 1, their share. */
   constructor(readonly amount: number) {
     super();
     checkAmount(amount);
   }
 
-  /** The mask of a tensor from the mask so far. */
+  /** The mask of a tensor, given the mask so far. */
   override computeMask(t: Tensor, defaultMask: Tensor): Tensor {
     return without(defaultMask, randLike(t), countOf(this.amount, t.numel()));
   }
@@ -104,16 +106,16 @@ export class RandomUnstructured extends BasePruningMethod {
 
 /** Prunes the elements of least magnitude. */
 export class L1Unstructured extends BasePruningMethod {
-  /** The elements that are pruned. */
+  /** The kind of selection. */
   readonly pruningType = "unstructured";
 
-  /** `amount`: how many elements, or, below 1, which share of them. */
+  /** `amount`: number of elements or, below 1, their share. */
   constructor(readonly amount: number) {
     super();
     checkAmount(amount);
   }
 
-  /** The mask of a tensor from the mask so far. */
+  /** The mask of a tensor, given the mask so far. */
   override computeMask(t: Tensor, defaultMask: Tensor): Tensor {
     return without(defaultMask, t.abs().neg(), countOf(this.amount, t.numel()));
   }
@@ -121,43 +123,43 @@ export class L1Unstructured extends BasePruningMethod {
 
 /** Prunes slices of a dimension at random. */
 export class RandomStructured extends BasePruningMethod {
-  /** The elements that are pruned. */
+  /** The kind of selection. */
   readonly pruningType = "structured";
 
-  /** `amount`: how many slices, or, below 1, which share of them. */
+  /** `amount`: number of slices or, below 1, their share. */
   constructor(readonly amount: number, override readonly dim: number = -1) {
     super();
     checkAmount(amount);
   }
 
-  /** The mask of a tensor from the mask so far. */
+  /** The mask of a tensor, given the mask so far. */
   override computeMask(t: Tensor, defaultMask: Tensor): Tensor {
     const dim = dimOf(t, this.dim), slices = t.shape[dim] ?? 0;
     return withoutSlices(defaultMask, rand([slices]), { dim, count: countOf(this.amount, slices) });
   }
 }
 
-/** Prunes the slices of a dimension whose norm of order `n` is least. */
+/** Prunes the slices of a dimension with the least norms of order `n`. */
 export class LnStructured extends BasePruningMethod {
-  /** The elements that are pruned. */
+  /** The kind of selection. */
   readonly pruningType = "structured";
 
-  /** `amount`: how many slices, or, below 1, which share of them. */
+  /** `amount`: number of slices or, below 1, their share. */
   constructor(readonly amount: number, readonly n: number, override readonly dim: number = -1) {
     super();
     checkAmount(amount);
   }
 
-  /** The mask of a tensor from the mask so far. */
+  /** The mask of a tensor, given the mask so far. */
   override computeMask(t: Tensor, defaultMask: Tensor): Tensor {
     const dim = dimOf(t, this.dim), norms = norm(t, this.n, othersOf(t, dim));
     return withoutSlices(defaultMask, norms.neg(), { dim, count: countOf(this.amount, t.shape[dim] ?? 0) });
   }
 }
 
-/** Prunes what a mask has no ones for. */
+/** Prunes elements where a mask is zero. */
 export class CustomFromMask extends BasePruningMethod {
-  /** The elements that are pruned. */
+  /** The kind of selection. */
   readonly pruningType = "global";
 
   /** `mask`: in the shape of the tensor. */
@@ -165,7 +167,7 @@ export class CustomFromMask extends BasePruningMethod {
     super();
   }
 
-  /** The mask of a tensor from the mask so far. */
+  /** The mask of a tensor, given the mask so far. */
   override computeMask(_t: Tensor, defaultMask: Tensor): Tensor {
     if (`${this.mask.shape}` === `${defaultMask.shape}`) {
       return defaultMask.mul(this.mask.to(defaultMask.dtype));
@@ -174,17 +176,17 @@ export class CustomFromMask extends BasePruningMethod {
   }
 }
 
-/** Makes a tensor a pruned one, of which nothing is pruned yet. */
+/** Prepares a tensor for pruning without pruning any element. */
 export function identity<M extends Module>(module: M, name: string): M {
   return new Identity().apply(module, name);
 }
 
-/** Prunes elements at random: `amount` of them, or, below 1, that share. */
+/** Prunes random elements: `amount` of them or, below 1, that share. */
 export function randomUnstructured<M extends Module>(module: M, name: string, amount: number): M {
   return new RandomUnstructured(amount).apply(module, name);
 }
 
-/** Prunes the elements of least magnitude: `amount` of them, or, below 1, that share. */
+/** Prunes the elements of least magnitude: `amount` of them or, below 1, that share. */
 export function l1Unstructured<M extends Module>(
   module: M,
   name: string,
@@ -193,7 +195,7 @@ export function l1Unstructured<M extends Module>(
   return new L1Unstructured(amount).apply(module, name, options);
 }
 
-/** Prunes slices of a dimension at random: `amount` of them, or, below 1, that share. */
+/** Prunes random slices of a dimension: `amount` of them or, below 1, that share. */
 export function randomStructured<M extends Module>(
   module: M,
   name: string,
@@ -202,7 +204,7 @@ export function randomStructured<M extends Module>(
   return new RandomStructured(amount, dim).apply(module, name);
 }
 
-/** Prunes the slices of a dimension with the least norms of order `n`: `amount` of them, or, below 1, that share. */
+/** Prunes the slices of a dimension with the least norms of order `n`: `amount` of them or, below 1, that share. */
 export function lnStructured<M extends Module>(
   module: M,
   name: string,
@@ -211,18 +213,18 @@ export function lnStructured<M extends Module>(
   return new LnStructured(amount, n, dim).apply(module, name, options);
 }
 
-/** Prunes what a mask in the shape of the tensor has no ones for. */
+/** Prunes elements where a mask in the shape of the tensor is zero. */
 export function customFromMask<M extends Module>(module: M, name: string, mask: Tensor): M {
   return new CustomFromMask(mask).apply(module, name);
 }
 
-/** Prunes several tensors as if they were one: `amount` of all their elements, or, below 1, that share. */
+/** Prunes several tensors together: `amount` of all their elements or, below 1, that share. */
 export function globalUnstructured(
   parameters: readonly (readonly [module: Module, name: string])[],
   PruningMethod: new (amount: number) => BasePruningMethod,
   options: {
     readonly amount: number;
-    /** Of each of them; default: its own elements. */
+    /** Scores of each tensor; default: its elements. */
     readonly importanceScores?: readonly (Tensor | null)[];
   },
 ): void {
@@ -252,7 +254,7 @@ export function globalUnstructured(
   });
 }
 
-/** Makes a pruned tensor a parameter again, with zeros for good. Throws DynError where it is not pruned. */
+/** Turns a pruned tensor into a parameter, with permanent zeros. Throws DynError if it is not pruned. */
 export function remove<M extends Module>(module: M, name: string): M {
   const { original, mask, isNew } = stateOf(module, name);
   if (isNew || !(original instanceof Parameter)) {
@@ -283,7 +285,7 @@ export function isPruned(module: Module): boolean {
 interface PrunedState {
   readonly original: Tensor;
   readonly mask: Tensor;
-  /** Whether nothing was pruned before. */
+  /** Whether the tensor was not pruned before. */
   readonly isNew: boolean;
 }
 
@@ -297,7 +299,7 @@ function stateOf(module: Module, name: string): PrunedState {
   throw new DynError(`Expected a parameter ${name} of ${module.constructor.name} but found none`);
 }
 
-/** Moves a parameter to its other name, and has the tensor made before each call. */
+/** Moves a parameter to its other name, and computes the tensor before each call. */
 function begin(module: Module, name: string, original: Tensor): void {
   Reflect.deleteProperty(module, name);
   module.stateKeys[`${name}Orig`] = `${name}_orig`;
@@ -315,7 +317,7 @@ function checkAmount(amount: number): void {
   throw new DynError(`Expected the amount to prune to be a share in [0, 1] or a count but found ${amount}`);
 }
 
-/** Returns the number of elements that `amount` stands for, of `size`. Throws DynError for more than there are. */
+/** Converts `amount` to a number of elements out of `size`. Throws DynError if it exceeds `size`. */
 function countOf(amount: number, size: number): number {
   if (Number.isInteger(amount)) {
     if (amount <= size) return amount;
@@ -326,14 +328,14 @@ function countOf(amount: number, size: number): number {
   return rest > .5 || (rest === .5 && whole % 2 === 1) ? whole + 1 : whole;
 }
 
-/** A mask without the `count` elements whose ranks are greatest. */
+/** Removes the `count` elements with the greatest ranks from a mask. */
 function without(mask: Tensor, ranks: Tensor, count: number): Tensor {
   if (count === 0) return mask;
   const { indices } = topk(ranks.reshape(-1), count);
   return mask.reshape(-1).indexFill(0, indices, 0).reshape(mask.shape);
 }
 
-/** A mask without the `count` slices whose ranks are greatest. */
+/** Removes the `count` slices with the greatest ranks from a mask. */
 function withoutSlices(
   mask: Tensor,
   ranks: Tensor,

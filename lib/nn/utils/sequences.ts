@@ -1,6 +1,6 @@
 /**
- * Sequences of different lengths: the namespace `nn.utils.rnn`, like torch.nn.utils.rnn. They are packed by time for
- * recurrent layers, and padded again.
+ * Sequences of different lengths: the namespace `nn.utils.rnn`, like torch.nn.utils.rnn. They are packed by time step
+ * for recurrent layers, and padded again.
  */
 import { checkKind, optionsOf, refuseValue } from "../../base/checked_input.ts";
 import { checkedTensors, checkTensor } from "../../tensor/checked.ts";
@@ -11,15 +11,17 @@ import { tensor } from "../../tensor/creation.ts";
 import { cat, stack } from "../../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 
-/** Sequences by time: the first elements of all, then the second ones of those that have them, and so on. */
+/**
+ * Sequences packed by time step: the first elements of all, then the second ones of those that have them, and so on.
+ */
 export class PackedSequence {
-  /** Takes elements, how many sequences there are at each time, and orders of the batch. */
+  /** Takes the elements, the number of sequences at each time step, and permutations of the batch. */
   constructor(
     /** [sum of lengths, ...] */
     readonly data: Tensor,
-    /** Number of sequences at each time, descending. */
+    /** Number of sequences at each time step, descending. */
     readonly batchSizes: readonly number[],
-    /** The place in the batch of each sequence, from the longest down; null: they stand so. */
+    /** The batch index of each sequence, in descending order of length; null if unchanged. */
     readonly sortedIndices: readonly number[] | null = null,
     /** New position of each sequence of the batch; null if unchanged. */
     readonly unsortedIndices: readonly number[] | null = null,
@@ -33,7 +35,7 @@ export class PackedSequence {
 
 showAsText(PackedSequence.prototype);
 
-/** Lengths as numbers, in the order of the batch. */
+/** The lengths as numbers, in the order of the batch. */
 function numbersOf(lengths: Tensor | readonly number[]): number[] {
   if (isTensor(lengths)) return Array.from(lengths.toTypedArray(), Number);
   if (Array.isArray(lengths)) return [...lengths];
@@ -46,7 +48,7 @@ function inverseOf(order: readonly number[]): number[] {
   return inverse;
 }
 
-/** Rows of a dimension in another order. */
+/** Permutes a dimension. */
 export function reordered(x: Tensor, order: readonly number[] | null, dim: number): Tensor {
   checkTensor(x, "reordered");
   if (order !== null) checkKind(order, "a list", "the order of rows");
@@ -57,13 +59,13 @@ export function reordered(x: Tensor, order: readonly number[] | null, dim: numbe
 export interface PackOptions {
   /** Whether the batch is the first dimension; default false. */
   readonly batchFirst?: boolean;
-  /** Whether lengths must fall; default true. */
+  /** Whether lengths must be in descending order; default true. */
   readonly enforceSorted?: boolean;
 }
 
 const PACK_PADDED_SEQUENCE = ["batchFirst", "enforceSorted"] as const;
 
-/** A padded batch [L, N, ...] ([N, L, ...] with batchFirst) by time. Throws DynError for lengths that do not fit. */
+/** Packs a padded batch [L, N, ...] ([N, L, ...] with batchFirst). Throws DynError for invalid lengths. */
 export function packPaddedSequence(
   input: Tensor,
   lengths: Tensor | readonly number[],
@@ -98,19 +100,19 @@ export function packPaddedSequence(
   return new PackedSequence(cat(parts, 0), sizes, order, order && inverseOf(order));
 }
 
-/** Options of padding a packed batch. */
+/** Options of padPackedSequence. */
 export interface PadPackedOptions {
   /** Whether the batch is the first dimension; default false. */
   readonly batchFirst?: boolean;
-  /** The value beyond the ends; default 0. */
+  /** The padding value; default 0. */
   readonly paddingValue?: number;
-  /** The length of the result; default: the greatest one. */
+  /** The length of the result; default: the maximum. */
   readonly totalLength?: number | null;
 }
 
 const PAD_PACKED_SEQUENCE = ["batchFirst", "paddingValue", "totalLength"] as const;
 
-/** The padded batch of a packed one, and its lengths [N]. Throws DynError for a totalLength that is too small. */
+/** Pads a packed batch, and returns its lengths [N] too. Throws DynError for a totalLength that is too small. */
 export function padPackedSequence(
   sequence: PackedSequence,
   ...given: Trailing<PadPackedOptions, typeof PAD_PACKED_SEQUENCE>
@@ -142,11 +144,11 @@ export function padPackedSequence(
   return [batchFirst ? padded.transpose(0, 1) : padded, tensor(lengths, { dtype: "int64" })];
 }
 
-/** Options of padding sequences. */
+/** Options of padSequence. */
 export interface PadOptions {
   /** Whether the batch is the first dimension; default false. */
   readonly batchFirst?: boolean;
-  /** The value beyond the ends; default 0. */
+  /** The padding value; default 0. */
   readonly paddingValue?: number;
   /** Side of the padding; default "right". */
   readonly paddingSide?: "left" | "right";
@@ -154,7 +156,10 @@ export interface PadOptions {
 
 const PAD_SEQUENCE = ["batchFirst", "paddingValue", "paddingSide"] as const;
 
-/** Sequences [Lᵢ, ...] as a batch [max L, N, ...], or [N, max L, ...] with batchFirst. Throws DynError for none. */
+/**
+ * Pads sequences [Lᵢ, ...] to a batch [max L, N, ...], or [N, max L, ...] with batchFirst. Throws DynError if there are
+ * none.
+ */
 export function padSequence(
   sequences: readonly Tensor[],
   ...given: Trailing<PadOptions, typeof PAD_SEQUENCE>
@@ -177,7 +182,7 @@ export function padSequence(
   return stack(padded, batchFirst ? 0 : 1);
 }
 
-/** The sequences of a padded batch. Throws DynError for lengths that do not fit. */
+/** Splits a padded batch into sequences. Throws DynError for invalid lengths. */
 export function unpadSequence(
   padded: Tensor,
   lengths: Tensor | readonly number[],
@@ -192,7 +197,10 @@ export function unpadSequence(
   return given.map((length, i) => rows.select(0, i).narrow(0, 0, length));
 }
 
-/** Sequences [Lᵢ, ...] by time. Throws DynError for lengths that do not fall unless enforceSorted is false. */
+/**
+ * Packs sequences [Lᵢ, ...]. Throws DynError for lengths that are not in descending order, unless enforceSorted is
+ * false.
+ */
 export function packSequence(
   sequences: readonly Tensor[],
   options: Pick<PackOptions, "enforceSorted"> = {},
@@ -203,7 +211,7 @@ export function packSequence(
   });
 }
 
-/** The sequences that were packed, in the order of the batch, as `torch.nn.utils.rnn.unpack_sequence`. */
+/** Unpacks the sequences in the order of the batch, as `torch.nn.utils.rnn.unpack_sequence`. */
 export function unpackSequence(packed: PackedSequence): Tensor[] {
   const [padded, lengths] = padPackedSequence(packed, { batchFirst: true });
   return unpadSequence(padded, lengths, { batchFirst: true });

@@ -4,12 +4,12 @@ import { cat } from "../../tensor/generated_functions.ts";
 import { checkedTensors, checkTensor } from "../../tensor/checked.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 
-/** All elements of parameters in one vector, in order; gradients reach them. */
+/** Concatenates all elements of parameters in order; gradients reach the parameters. */
 export function parametersToVector(parameters: Iterable<Tensor>): Tensor {
   return cat(checkedTensors(parameters, "parametersToVector").map((each) => each.reshape(-1)), 0);
 }
 
-/** Makes parameters parts of a vector, whose memory they share from then on. Throws DynError for another size. */
+/** Makes parameters consecutive views of a vector. Throws DynError for another size. */
 export function vectorToParameters(vector: Tensor, parameters: Iterable<Tensor>): void {
   const list = checkedTensors(parameters, "vectorToParameters"),
     total = list.reduce((sum, each) => sum + each.numel(), 0);

@@ -1,6 +1,6 @@
 /**
- * Computes normalised weights, however a module stores their parts: from lengths and directions, or from a weight and
- * estimates of its singular vectors.
+ * Computes normalised weights, independently of how a module stores their parts: from lengths and directions, or from a
+ * weight and estimates of its singular vectors.
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { randn } from "../../tensor/generated_functions.ts";
@@ -11,13 +11,13 @@ import type { Tensor } from "../../tensor/tensor.ts";
 import { ConvTranspose1d, ConvTranspose2d, ConvTranspose3d } from "../conv.ts";
 import type { Module } from "../module.ts";
 
-/** The norm over all dimensions but one; over all for −1. */
+/** The norm over all dimensions except `dim`; over all for −1. */
 export function normExcept(v: Tensor, dim: number): Tensor {
   if (dim === -1) return vectorNorm(v, 2);
   return vectorNorm(v, 2, v.shape.map((_, d) => d).filter((d) => d !== dim), true);
 }
 
-/** A direction with lengths by the slices of a dimension (Salimans and Kingma 2016). */
+/** Scales the slices of a direction to given lengths (Salimans and Kingma 2016). */
 export function lengthened(length: Tensor, direction: Tensor, dim: number): Tensor {
   return direction.mul(length.div(normExcept(direction, dim)));
 }
@@ -28,9 +28,9 @@ export interface SpectralOptions {
   readonly name?: string;
   /** Number of power iterations for each call while training; default 1. */
   readonly nPowerIterations?: number;
-  /** The least length that vectors are divided by; default 1e-12. */
+  /** The least divisor of vectors when they are normalised; default 1e-12. */
   readonly eps?: number;
-  /** The dimension of outputs; default 0, 1 of transposed convolutions. */
+  /** The output dimension; default 0, for transposed convolutions 1. */
   readonly dim?: number | null;
 }
 
@@ -39,30 +39,30 @@ export interface PowerIteration {
   readonly nPowerIterations: number;
   readonly eps: number;
   readonly dim: number;
-  /** The vector that is improved first; default "u". */
+  /** The vector that is refined first; default "u". */
   readonly begins?: "u" | "v";
 }
 
-/** The options with their defaults. Throws DynError for a number of iterations that is not positive. */
+/** The options with defaults. Throws DynError for a number of iterations that is not positive. */
 export function powerIteration({ nPowerIterations = 1, eps = 1e-12, dim }: SpectralOptions): PowerIteration {
   checkAtLeast("nPowerIterations", nPowerIterations, 1);
   return { nPowerIterations, eps, dim: dim ?? 0 };
 }
 
-/** The dimension of a weight that outputs are in. */
+/** The output dimension of a module's weight. */
 export function outputDimension(module: Module): number {
   const isTransposed = module instanceof ConvTranspose1d || module instanceof ConvTranspose2d ||
     module instanceof ConvTranspose3d;
   return isTransposed ? 1 : 0;
 }
 
-/** Estimates of the singular vectors of a weight that belong to its greatest singular value. */
+/** Estimates of the singular vectors for the largest singular value of a weight. */
 export interface SingularVectors {
   readonly u: Tensor;
   readonly v: Tensor;
 }
 
-/** A weight with outputs as rows. */
+/** A weight as a matrix with a row per output. */
 function matrixOf(weight: Tensor, dim: number): Tensor {
   const others = weight.shape.map((_, d) => d).filter((d) => d !== dim);
   return weight.permute([dim, ...others]).reshape(weight.shape[dim] ?? 1, -1);
@@ -76,7 +76,7 @@ function improve(matrix: Tensor, { u, v }: SingularVectors, { eps, begins = "u" 
   if (begins === "u") right();
 }
 
-/** Random vectors, improved a few times. */
+/** Random vectors after a few power iterations. */
 export function firstVectors(weight: Tensor, power: PowerIteration): SingularVectors {
   const { eps, dim } = power;
   return noGrad(() => {
@@ -91,7 +91,7 @@ export function firstVectors(weight: Tensor, power: PowerIteration): SingularVec
   });
 }
 
-/** A weight divided by its greatest singular value (Miyato et al. 2018), of which the estimate may be improved before. */
+/** Divides a weight by its largest singular value (Miyato et al. 2018), optionally refining the estimate first. */
 export function dividedByNorm(
   weight: Tensor,
   vectors: SingularVectors,
@@ -103,7 +103,7 @@ export function dividedByNorm(
       for (let i = 0; i < power.nPowerIterations; i++) improve(matrix.detach(), vectors, power);
     });
   }
-  // The next call writes to the vectors
+  // Copies, because the next call writes to the vectors
   const u = vectors.u.clone(), v = vectors.v.clone();
   return weight.div(u.dot(matrix.mv(v)));
 }

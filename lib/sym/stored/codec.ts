@@ -1,6 +1,6 @@
 /**
- * Codecs that serialise results of compilation as JSON data, composed from codecs of parts. Invariant: a value that
- * no codec covers is refused by `NotStorable`, and malformed data by `DamagedForm`: nothing is ever guessed.
+ * Codecs that serialise results of compilation as JSON data, composed from codecs of parts. Invariant: a value that no
+ * codec covers throws `NotStorable`, malformed data `DamagedForm`; nothing is ever guessed.
  */
 import type { Plain } from "../../base/recording.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "./forms.ts";
