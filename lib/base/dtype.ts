@@ -283,10 +283,7 @@ export function getDefaultDtype(): FloatType {
   return defaultFloat;
 }
 
-/**
- * Sets the default floating type of the whole program, like `torch.set_default_dtype`. Throws for a type that is not
- * floating.
- */
+/** Sets the program's default floating type, like `torch.set_default_dtype`. Throws for a type that is not floating. */
 export function setDefaultDtype(dtype: FloatType): void {
   if (!isDType(dtype) || !isFloat(dtype)) {
     throw new DynError(`Expected a floating type as the default but found ${String(dtype)}`);

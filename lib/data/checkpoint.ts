@@ -30,8 +30,8 @@ export function save(value: unknown, path: string | URL): void {
 }
 
 /**
- * Reads a tree that `save` has written; from other safetensors files, the tensors by name. The caller states its type:
- * `load<Checkpoint>(path)`. Throws DynError for a damaged file.
+ * Reads a tree that `save` has written; from other safetensors files, the tensors by name. The caller specifies the
+ * type: `load<Checkpoint>(path)`. Throws DynError for a damaged file.
  */
 export function load<T = unknown>(path: string | URL): T;
 export function load(path: string | URL): unknown {
@@ -50,7 +50,7 @@ interface Shared {
   readonly name: string;
   /** One of the tensors. */
   readonly tensor: Tensor;
-  /** Number of elements that the tensors access: the memory may be larger. */
+  /** Number of elements that the tensors access; the memory may be larger. */
   count: number;
 }
 

@@ -16,7 +16,7 @@ export type Collated<S> = unknown extends S ? unknown
   : S extends object ? { [K in keyof S]: Collated<S[K]> }
   : readonly S[];
 
-/** Checks that all samples are of the first one's kind. Throws DynError if they are not. */
+/** Checks that all samples are of the same kind as the first. Throws DynError otherwise. */
 function ofOneKind<T>(samples: readonly unknown[], is: (value: unknown) => value is T): T[] {
   return samples.map((sample) => {
     if (is(sample)) return sample;
@@ -63,8 +63,8 @@ export function defaultCollate(samples: readonly unknown[]): unknown {
 }
 
 /**
- * The same for one sample: converts numbers, booleans and typed arrays to tensors, like
- * torch.utils.data.default_convert; tensors, texts and other values are unchanged.
+ * Converts one sample: numbers, booleans and typed arrays become tensors, like torch.utils.data.default_convert;
+ * tensors, texts and other values are unchanged.
  */
 export function defaultConvert(sample: unknown): unknown {
   if (isNumber(sample) || isBoolean(sample)) return makeTensor(sample);

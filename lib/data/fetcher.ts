@@ -29,7 +29,7 @@ export class Fetcher<S, B> {
     return this.#together(indices) ?? this.#batchOf(indices, indices.map((index) => this.#sample(index)));
   }
 
-  /** The same for samples that may be promises. */
+  /** Like `batch`, for samples that may be promises. */
   async batchLater(indices: readonly number[]): Promise<B> {
     const together = this.#together(indices);
     if (together !== undefined) return await together;
@@ -43,7 +43,7 @@ export class Fetcher<S, B> {
     return this.#batchOf(indices, samples);
   }
 
-  /** Yields batches of samples that come in their own order. */
+  /** Yields batches of an iterable dataset's samples. */
   *streamed(stream: Iterable<S>, size: number, dropLast: boolean): Iterable<B> {
     let samples: S[] = [];
     for (const sample of stream) {
@@ -62,7 +62,7 @@ export class Fetcher<S, B> {
     return (single ? defaultConvert(samples[0]) : defaultCollate(samples)) as B;
   }
 
-  /** Collates samples by index: if samples do not fit together, the error of the default function names them. */
+  /** Collates samples by index: if they cannot be collated, the error of the default function names them. */
   #batchOf(indices: readonly number[], samples: readonly S[]): B {
     try {
       return this.collated(samples);
@@ -74,7 +74,7 @@ export class Fetcher<S, B> {
     }
   }
 
-  /** Returns the batch that the dataset itself creates, if it does. */
+  /** Returns the batch that the dataset itself creates, or undefined. */
   #together(indices: readonly number[]): B | undefined {
     const { dataset, collate, single } = this.#batching;
     return collate || single ? undefined : dataset?.batch?.(indices) as B | undefined;

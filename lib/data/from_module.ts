@@ -44,10 +44,10 @@ type Maker = (...args: never[]) => object;
 type Class = new (...args: never[]) => object;
 
 /**
- * Returns an export of a module, for loaders with workers, which load the module too. `module` is an absolute
- * address: `import.meta.resolve("./digits.ts")`. With `args`, a function is called with them and a class makes an
- * instance, here and in each worker; they are sent to the workers, so that they are tensors, numbers, texts, and
- * arrays and plain objects of these.
+ * Returns an export of a module, for loaders with workers, which load the module too. `module` is an absolute address:
+ * `import.meta.resolve("./digits.ts")`. With `args`, a function is called and a class instantiated, here and in each
+ * worker. `args` are sent to the workers, so they must be tensors, numbers, texts, or arrays and plain objects of
+ * these.
  *
  * ```ts ignore
  * import type { Digits } from "./digits.ts";
@@ -55,14 +55,14 @@ type Class = new (...args: never[]) => object;
  * for (const [images, labels] of new data.DataLoader(digits, { batchSize: 32, numWorkers: 2 })) step(images, labels);
  * ```
  *
- * Throws DynError where the module cannot be loaded, or exports nothing of the name.
+ * Throws DynError if the module cannot be loaded, or has no such export.
  */
 export function fromModule<C extends Class>(
   module: string | URL,
   name: string,
   args: ConstructorParameters<C>,
 ): Promise<InstanceType<C>>;
-/** The same for the result of a function. */
+/** The same for the result of a function call. */
 export function fromModule<F extends Maker>(
   module: string | URL,
   name: string,

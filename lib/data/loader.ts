@@ -73,13 +73,12 @@ export type Samples<S> = Dataset<S> | readonly S[] | Iterable<S>;
 
 /**
  * Iterates over samples in batches, as torch.utils.data.DataLoader. A dataset whose samples are promises (of files
- * being read, say) is iterated with `for await`, which works on several batches concurrently and yields them in
- * order.
+ * being read, say) is iterated with `for await`, which works on several batches concurrently and yields them in order.
  *
- * With `numWorkers`, threads make the batches, of which each loads the dataset for itself: it comes from
- * `data.fromModule`, or is made of tensors and of arrays, or of other such datasets. `collateFn` and `workerInitFn`
- * come from there, too. Tensors arrive without a copy. Of samples in an order of their own each worker has all,
- * unless they ask `data.getWorkerInfo()` for their part.
+ * With `numWorkers`, threads create the batches. Each of them loads its own dataset, which must come from
+ * `data.fromModule`, or consist of tensors, arrays, or other such datasets. `collateFn` and `workerInitFn` must come
+ * from `data.fromModule`, too. Tensors arrive without a copy. Each worker iterates over all samples of an iterable
+ * dataset unless the dataset selects its part by `data.getWorkerInfo()`.
  */
 export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterable<B> {
   /** Samples per batch; null: single samples. */
@@ -149,7 +148,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     return `DataLoader(${count}, batchSize=${this.batchSize}, shuffle=${shuffle}, dropLast=${dropLast})`;
   }
 
-  /** Number of batches. Throws DynError for iterable datasets, whose number of samples is not known. */
+  /** Number of batches. Throws DynError for iterable datasets, whose number of samples is unknown. */
   get length(): number {
     const { batchSampler, dropLast = false } = this.#options;
     if (this.#stream) {

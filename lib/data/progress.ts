@@ -114,7 +114,7 @@ export class Progress<T> implements Iterable<T>, AsyncIterable<T> {
   }
 }
 
-/** Returns the number of items, or undefined if it is not known. */
+/** Returns the number of items, or undefined if it is unknown. */
 function countOf(items: object): number | undefined {
   for (const key of ["length", "size"]) {
     try {
@@ -210,8 +210,8 @@ function clockText(seconds: number): string {
 }
 
 /**
- * The same items with a bar on the terminal: how many of them are done, how many a second, how long the rest will take.
- * Quiet where standard error is not a terminal.
+ * Iterates over the same items with a progress bar on the terminal: items done, rate, and remaining time. Writes
+ * nothing if standard error is not a terminal.
  *
  * ```ts
  * import { data, progress } from "jsr:@x/dyn";

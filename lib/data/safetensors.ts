@@ -48,7 +48,7 @@ export interface ReadOptions {
 }
 
 /**
- * Reads a file (by path), its bytes, or all parts of a divided file: pass the path of its `….index.json`, which tells
+ * Reads a file (by path), its bytes, or all parts of a sharded file: pass the path of its `….index.json`, which lists
  * the part of each tensor. Throws DynError for an invalid format, an unknown type or a missing tensor.
  */
 export function load(source: string | URL | Uint8Array, options: ReadOptions = {}): Record<string, Tensor> {

@@ -45,7 +45,7 @@ export function permutation(n: number, options: RandomOptions = {}): number[] {
 
 /** 0, 1, 2, … */
 export class SequentialSampler implements Sampler {
-  /** Takes what is sampled. */
+  /** Takes the data source. */
   constructor(readonly dataSource: Sized) {}
 
   /** Number of indices of an iteration. */
@@ -58,7 +58,7 @@ export class SequentialSampler implements Sampler {
     for (let i = 0; i < this.length; i++) yield i;
   }
 
-  /** Its settings. */
+  /** The settings. */
   toString(): string {
     return `SequentialSampler(${this.length})`;
   }
@@ -80,7 +80,7 @@ export class RandomSampler implements Sampler {
   readonly length: number;
   readonly #options: RandomSamplerOptions;
 
-  /** Takes what is sampled. Throws DynError for a number of samples that is not positive. */
+  /** Takes the data source. Throws DynError for a number of samples that is not positive. */
   constructor(readonly dataSource: Sized, options: RandomSamplerOptions = {}) {
     checkSized(dataSource, "RandomSampler");
     this.length =
@@ -108,7 +108,7 @@ export class RandomSampler implements Sampler {
     }
   }
 
-  /** Its settings. */
+  /** The settings. */
   toString(): string {
     return withSettings("RandomSampler", {
       length: this.length,
@@ -141,7 +141,7 @@ export class SubsetRandomSampler implements Sampler {
     }
   }
 
-  /** Its settings. */
+  /** The settings. */
   toString(): string {
     return `SubsetRandomSampler(${this.length})`;
   }
@@ -199,7 +199,7 @@ export class WeightedRandomSampler implements Sampler {
     yield* Array.from(drawn, Number);
   }
 
-  /** Its settings. */
+  /** The settings. */
   toString(): string {
     return withSettings("WeightedRandomSampler", {
       length: this.length,
@@ -235,7 +235,7 @@ export class BatchSampler implements Sampler<number[]> {
     if (batch.length > 0 && !this.dropLast) yield batch;
   }
 
-  /** Its settings. */
+  /** The settings. */
   toString(): string {
     return withSettings("BatchSampler", this);
   }

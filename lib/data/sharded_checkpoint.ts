@@ -1,7 +1,7 @@
 /**
  * Checkpoints of sharded models: a folder with one file for each rank, like torch.distributed.checkpoint. All ranks
- * take part in saving and loading. Invariants: a folder is complete, or is what it was before; any number of ranks
- * can read what any other number has written, since files record which elements of whole parameters they hold.
+ * take part in saving and loading. Invariants: a folder is complete or unchanged; a checkpoint can be loaded by any
+ * number of ranks, since files record which elements of whole parameters they hold.
  */
 import { DynError, messageOf } from "../base/errors.ts";
 import { isDType } from "../base/dtype.ts";

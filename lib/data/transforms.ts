@@ -11,7 +11,9 @@ import { tensor } from "../tensor/creation.ts";
 import { flip, pad, rand } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
-/** From tensor to tensor: the results of all functions here, which can be mixed with any other function. */
+/**
+ * Maps an image to an image; the functions here create such transforms, which can be mixed with any other functions.
+ */
 export type ImageTransform = (image: Tensor) => Tensor;
 
 /** Height and width: one number for both. */

@@ -40,7 +40,7 @@ function signed(value: bigint): bigint {
   throw new DynError(`Expected integers below 2^63, which int64 holds, but found ${value}`);
 }
 
-/** By their names in files. */
+/** The types by their names in files. */
 export const WIDER_TYPES: ReadonlyMap<string, WiderType> = new Map<string, WiderType>([
   // No infinities, and one NaN of each sign
   ["F8_E4M3", floats((bits) => (bits & 0x7f) === 0x7f ? NaN : smallFloat(bits, 3, 7))],

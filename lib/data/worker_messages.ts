@@ -12,7 +12,7 @@ export interface WorkerTask {
   readonly init: Origin | null;
   /** Whether a batch is one unchanged sample. */
   readonly single: boolean;
-  /** How samples of an iterable dataset become batches; null for datasets with indices. */
+  /** The batching of an iterable dataset; null for datasets with indices. */
   readonly stream: { readonly size: number; readonly dropLast: boolean } | null;
   readonly defaultDtype: FloatType;
 }

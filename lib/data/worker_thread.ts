@@ -24,7 +24,7 @@ import {
 /** Answers requests until the thread ends. */
 export function serve(start: WorkerStart): void {
   const { port, shared } = start, source = Source.make(start);
-  // Requests get its error
+  // Requests receive the error
   source.catch(() => {});
   let last: Promise<void> = Promise.resolve();
   const post = (answer: Answer, transferred: readonly ArrayBuffer[]) => {
@@ -49,7 +49,7 @@ export function serve(start: WorkerStart): void {
 /** Creates the batches of one worker. */
 class Source {
   readonly #fetcher: Fetcher<unknown, unknown>;
-  /** How samples of an iterable dataset become batches; null for datasets with indices. */
+  /** The batching of an iterable dataset; null for datasets with indices. */
   readonly #stream: (NonNullable<WorkerTask["stream"]> & { readonly samples: Iterable<unknown> }) | null;
   /** The batches of an epoch. */
   #batches: { readonly epoch: number; readonly left: Iterator<unknown> } | null = null;

@@ -86,7 +86,7 @@ export class LoaderWorkers {
     }
   }
 
-  /** The same, letting other work of this thread run while it waits. */
+  /** Like `batches`, but lets other work of this thread run while it waits. */
   async *batchesLater(indices: Iterator<readonly number[]> | null): AsyncGenerator<unknown> {
     const epoch = this.#begin(indices);
     try {
@@ -225,7 +225,7 @@ class LoaderWorker {
     }
   }
 
-  /** The same, asynchronously. */
+  /** Like `wait`, asynchronously. */
   async waitLater(): Promise<Answer> {
     // Keeps the process alive: a wait for shared memory does not
     const held = setInterval(() => {}, LOOK);

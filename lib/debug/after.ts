@@ -2,15 +2,15 @@
  * Repros of failures in compilation: DYN_REPRO_AFTER, DYN_REPRO_LEVEL and DYN_REPRO_DIR, like TORCHDYNAMO_REPRO_AFTER
  * and so on. Compilers are wrapped so that they write repros of the graphs they receive.
  *
- * AFTER says which graphs: "dynamo", captured ones on their way to the backend; "aot", the functional forward and
- * backward graphs on their way to its compiler. LEVEL says when, and how small:
- * 1. where compiling a graph or running the compiled one throws and the ops by themselves do not, the graph is
- *    written; the error is thrown on;
- * 2. the same, and the graph is made as small as it can be and still fails in the same way;
- * 3. every graph is written before it is compiled, or where its elements are not known then, before its first
- *    call: for what takes the process down;
- * 4. as 2, and the first call of every graph is compared with its ops one by one: a wrong answer is reported, made
- *    small and written, and the program goes on with the right one.
+ * AFTER selects the graphs: "dynamo", captured graphs on their way to the backend; "aot", functional forward and
+ * backward graphs on their way to its compiler. LEVEL determines when repros are written, and how small:
+ * 1. if compiling or running a graph throws although its ops run uncompiled do not, the graph is written and the error
+ *    rethrown;
+ * 2. as 1, with the graph minified to one that still fails in the same way;
+ * 3. every graph is written before it is compiled, or, if elements of its inputs are not known then, before its first
+ *    call: for failures that end the process;
+ * 4. as 2, and the first call of every graph is compared with its ops run one by one: a wrong answer is reported,
+ *    minified and written, and the program continues with the right one.
  *
  * Invariant: the program computes the same as without repros, or as uncompiled.
  */
@@ -35,7 +35,7 @@ import {
 
 const STAGES: readonly string[] = ["dynamo", "aot"];
 
-/** The settings, checked. Throws DynError. */
+/** Validates the settings. Throws DynError. */
 function wanted(): { readonly after: string; readonly level: number } {
   const { reproAfter: after, reproLevel: level } = config;
   if (after !== "") checkOneOf("config.reproAfter", after, STAGES);
@@ -48,7 +48,7 @@ function wanted(): { readonly after: string; readonly level: number } {
 /** The backend whose graph is being compiled. */
 let backendInUse = "custom";
 
-/** Wraps compilers with the writing of repros. */
+/** Wraps compilers such that they write repros. */
 export const reproInterposer: Interposer = {
   captured: (backend, backendName) => (gm, examples) => {
     const former = backendInUse;
@@ -126,7 +126,7 @@ const caseOfCall = (
   args,
 });
 
-/** Reports an error of a compilation or a compiled graph, unless it is one of the program's own. */
+/** Reports an error of a compilation or a compiled graph, unless the program itself caused it. */
 function onError(error: unknown, about: About, args: readonly unknown[]): void {
   if (error instanceof Unsupported || !args.every(hasElements)) return;
   const { title, level, compiler } = about;
@@ -158,7 +158,7 @@ function reporting(compiled: CompiledFunction, about: About): CompiledFunction {
   };
 }
 
-/** Writes a graph before it is compiled; false if elements of its inputs are not known yet. */
+/** Writes a graph before it is compiled; returns false if elements of its inputs are not known yet. */
 function writeFirst(about: About, examples: readonly unknown[]): boolean {
   if (!examples.every(hasElements)) return false;
   const path = modes.without(() => writeCase(caseOfCall(about, examples), { kind: "unknown" }, about.title));

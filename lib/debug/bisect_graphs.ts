@@ -1,6 +1,6 @@
 /**
- * Disables, for `dyn bisect`, the compilation of whole graphs and of ops of functional graphs: in a graph that is cut,
- * only the first ops are compiled and the rest run one by one. Invariant: without a bisection nothing changes.
+ * Disables, for `dyn bisect`, the compilation of whole graphs and of ops of functional graphs: only the first ops of
+ * such a graph are compiled, the rest run one by one. Invariant: without a bisection nothing changes.
  */
 import { bisection } from "../base/bisect.ts";
 import type { CompiledFunction } from "../graph/backend.ts";
@@ -10,7 +10,7 @@ import { type Argument, Graph, mapNodes, Node } from "../graph/node.ts";
 import { placeOfNode, positionText, userPosition } from "../graph/place.ts";
 import { currentTitle } from "./fault_report.ts";
 
-/** Wraps compilers with the cut of a bisection. */
+/** Wraps compilers with the limits of a bisection. */
 export const bisectInterposer: Interposer = {
   captured: (backend) => (gm, examples) => {
     if (bisection.allows("graphs", () => graphText(gm))) return backend(gm, examples);
@@ -42,7 +42,7 @@ function compiledUpTo(
 ): CompiledFunction {
   const { nodes, placeholders, output } = gm.graph;
   const end = nodes.indexOf(last);
-  // A getitem of the last compiled op's results belongs to it
+  // A getitem of the last compiled op's results is compiled too
   const isFirst = (node: Node, at: number) =>
     at <= end ||
     (node.target === "getitem" && [...node.inputs()].every((input) => nodes.indexOf(input) <= end));

@@ -37,7 +37,7 @@ export interface FaultReport {
   readonly minified: boolean;
 }
 
-/** Writes a repro and runs it; returns lines that say where it is and whether it fails. */
+/** Writes a repro and runs it; returns lines with its location and outcome. */
 export function reportFault(report: FaultReport, compile: GraphCompiler): string[] {
   const { found, fault, title, minified, notes = [] } = report;
   try {
@@ -62,7 +62,7 @@ const HEADLINES: Readonly<Record<Fault["kind"], string>> = {
   unknown: "A graph",
 };
 
-/** Writes a case that needs no change and returns the path of the program. */
+/** Writes a case that is already self-contained and returns the path of the program. */
 export function writeProgram(
   found: ReproCase,
   { fault, title, notes }: Pick<FaultReport, "fault" | "title"> & { readonly notes: readonly string[] },
@@ -111,8 +111,8 @@ function statementsOf({ gm }: ReproCase): string[] {
 }
 
 /**
- * Returns the case in a form that a repro can write: constants of the graph are inputs, sizes are numbers unless that
- * fails.
+ * Returns the case in a form that can be written as a repro: constants of the graph become inputs, sizes become numbers
+ * unless the failure needs symbols.
  */
 function replayed(found: ReproCase, fault: Fault): Pick<ReproCase, "gm" | "args"> {
   try {

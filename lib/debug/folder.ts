@@ -33,14 +33,14 @@ const FILES: Readonly<Record<string, DebugFile>> = {
   graph_diagram: { file: "schedule.dot", setting: "graphDiagram" },
 };
 
-/** The file of an artifact; that of code ends as its language does. */
+/** The file of an artifact; that of code has its language's extension. */
 const fileNameOf = ({ name, meta }: ArtifactRecord, { file }: DebugFile): string =>
   name === "output_code" ? `${file}.${String(meta?.["language"] ?? "txt")}` : file;
 
-/** Letters, digits and underscores of a name, few enough for a file's. */
+/** A name as letters, digits and underscores, shortened for file names. */
 const plainName = (name: string): string => name.replace(/\W+/g, "_").slice(0, 60);
 
-/** The folder of this run below a root: one per process, whoever else writes there. Throws DynError. */
+/** The folder of this run below a root: unique to this process. Throws DynError. */
 function createRun(root: string): string {
   const time = new Date().toISOString().replace(/\.\d+Z$/, "").replace("T", "_").replaceAll(":", "");
   for (let attempt = 0;; attempt++) {
@@ -64,7 +64,7 @@ export function debugRoot(): string {
   return asked === "" || asked === "1" || asked === "0" ? "dyn_compile_debug" : asked;
 }
 
-/** A recorder that writes debug folders; `tell` is told once where they are. */
+/** A recorder that writes debug folders; `tell` is called once with their location. */
 export function debugFolders(tell: (text: string) => void): Recorder {
   let run: string | undefined;
   const phases = new Map<CompileRecord | null, PhaseRecord[]>();
@@ -92,7 +92,7 @@ export function debugFolders(tell: (text: string) => void): Recorder {
       const file = wanted(artifact.name);
       if (!file) return;
       const path = join(folderOf(compile, artifact.part), fileNameOf(artifact, file));
-      // Several graphs without a compilation of their own meet in one folder: later ones are added.
+      // Several graphs without a compilation share one folder: later ones are appended.
       Deno.writeTextFileSync(path, artifact.text.replace(/\n*$/, "\n"), { append: true });
     },
     phase(phase, compile) {
@@ -114,7 +114,7 @@ export function debugFolders(tell: (text: string) => void): Recorder {
   };
 }
 
-/** Phases in order of their beginnings, those inside others indented. */
+/** Phases in order of their beginnings; nested ones are indented. */
 function phaseText(phases: readonly PhaseRecord[]): string {
   const open: PhaseRecord[] = [];
   return phases.toSorted((a, b) => a.start - b.start || b.duration - a.duration).map((phase) => {

@@ -10,9 +10,9 @@ import { verdictOf, writeProgram } from "./fault_report.ts";
 
 /** The outcome of a minification. */
 export type MinifyOutcome =
-  /** The module describes no repro. */
+  /** The module does not describe a repro. */
   | { readonly kind: "none" }
-  /** The repro does not fail, or no smaller one does. */
+  /** The repro does not fail, or cannot be made smaller. */
   | { readonly kind: "same"; readonly lines: readonly string[] }
   | { readonly kind: "smaller"; readonly lines: readonly string[] };
 

@@ -1,7 +1,7 @@
 /**
- * A log of the ops that run, like `torch.utils._debug_mode.DebugMode`: those of eager execution, and those of
- * compiled graphs that run op by op (backends "eager" and "aot_eager"). Each entry has a digest of the result, by
- * which two logs can be compared. Invariant: the body behaves as without the log.
+ * A log of the ops that run, like `torch.utils._debug_mode.DebugMode`: those of eager execution, and those of compiled
+ * graphs that run op by op (backends "eager" and "aot_eager"). Each entry has a digest of the result, for comparison
+ * with other logs. Invariant: the body behaves as without the log.
  */
 import { isFloat } from "../base/dtype.ts";
 import { showAsText } from "../base/shown.ts";
@@ -20,7 +20,7 @@ export interface LoggedOp {
   readonly args: string;
   /** Types and shapes of the results. */
   readonly results: readonly string[];
-  /** Per result the sum of its elements' absolute values, in double precision: equal values have equal digests. */
+  /** For each result the sum of its elements' absolute values in double precision: equal results have equal digests. */
   readonly digests: readonly number[];
   /** Number of enclosing compositions. */
   readonly depth: number;
@@ -54,14 +54,14 @@ export class DebugMode {
 
 showAsText(DebugMode.prototype);
 
-/** Rounding is no difference: six digits of a digest are shown */
+/** Shows digests to six digits, so that rounding errors do not count as differences */
 function lineOf({ name, args, results, digests, depth }: LoggedOp): string {
   const shown = results.map((each, at) => `${each} #${(digests[at] ?? 0).toPrecision(6)}`);
   return `${"  ".repeat(depth)}${name}(${args}) -> ${shown.join(", ")}`;
 }
 
 class LoggingMode implements DispatchMode<Tensor> {
-  /** The mode that receives the calls after this one: a batch, or tangents */
+  /** The mode that receives the calls next: a batch, or tangents */
   readonly #outer: DispatchMode<Tensor> | null = modes.top;
 
   constructor(readonly entries: LoggedOp[], readonly depth: number) {}

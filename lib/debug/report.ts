@@ -21,7 +21,7 @@ const real = (compiles: readonly TracedCompile[]) => compiles.filter(({ begin })
 
 const named = (name: string, { artifacts }: TracedCompile) => artifacts.filter((each) => each.name === name);
 
-/** Places where graphs end, or reasons why calls run uncompiled: each once, with the first compilation that told it. */
+/** Graph breaks, and reasons why calls run uncompiled: each once, with the first compilation that reported it. */
 function breaksOf(
   compiles: readonly TracedCompile[],
   { uncompiled }: { readonly uncompiled: boolean },
@@ -35,7 +35,7 @@ function breaksOf(
   return [...found].map(([text, compile]) => [compile, text]);
 }
 
-/** Counts what happened in all processes. */
+/** Counts the events of all processes. */
 export function countTrace(processes: readonly TracedProcess[]): ReportCounts {
   const compiles = processes.flatMap((each) => real(each.compiles));
   const sum = (count: (compile: TracedCompile) => number) => compiles.reduce((all, c) => all + count(c), 0);
@@ -62,10 +62,10 @@ export function countsText(counts: ReportCounts): string {
   ].join(", ");
 }
 
-/** Characters of one text, of all texts of the kind, and of texts once those are used up. */
+/** Maximum number of characters of one text, of all texts of a kind, and of texts beyond that. */
 const TEXT_LIMIT = 60_000, PAGE_LIMIT = 6_000_000, CROWDED_LIMIT = 2_000;
 
-/** The rates that kernels are held against, in bytes and operations per second, by device. */
+/** Maximum rates of kernels, in bytes and operations per second, by device. */
 export type DeviceLimits = Readonly<
   Record<string, { readonly bytesPerSecond: number; readonly operationsPerSecond: number }>
 >;

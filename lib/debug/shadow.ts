@@ -10,7 +10,7 @@ import { callsProgram, CheckedGraph, snapshotOf } from "./checked_graph.ts";
 import { currentTitle } from "./fault_report.ts";
 import { surroundingsNow } from "./repro/case.ts";
 
-/** A backend whose graphs check themselves, where the settings ask for it when a graph is compiled. */
+/** A backend whose graphs check themselves, if the settings request it when a graph is compiled. */
 export function shadowed(backend: GraphBackend, backendName: string): GraphBackend {
   return (gm, examples) => {
     const rate = shadowRate(config.shadow);
@@ -20,7 +20,7 @@ export function shadowed(backend: GraphBackend, backendName: string): GraphBacke
       return backend(gm, examples);
     }
     const reference = snapshotOf(gm);
-    // Results in memory that the next call overwrites would change while they are compared.
+    // Static results would be overwritten while they are compared.
     const compile: GraphBackend = (each, given) =>
       config.patch({ inductor: { staticResults: false, replay: false } }, () => backend(each, given));
     const compiled = compile(gm, examples);

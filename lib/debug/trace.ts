@@ -9,7 +9,7 @@ import { DynError, messageOf } from "../base/errors.ts";
 import type { CompileRecord, PhaseRecord, Recorder } from "../base/recording.ts";
 import { EVENTS_SUFFIX, LOG_SUFFIX, type TraceLine } from "./trace_format.ts";
 
-/** Kept by debug folders only, since it follows from the rest. */
+/** Artifacts for debug folders only, since the report derives them. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["graph", "graph_diagram", "kernel_code"]);
 
 const encoder = new TextEncoder();
@@ -45,7 +45,7 @@ class TraceFiles {
     append(this.#log, JSON.stringify(line) + "\n");
   }
 
-  /** Adds an event in front of the closing bracket. */
+  /** Adds an event before the closing bracket. */
   event(event: Readonly<Record<string, unknown>>): void {
     this.#events.seekSync(-2, Deno.SeekMode.End);
     const text = JSON.stringify({ ...event, pid: Deno.pid, tid: 1 });
@@ -54,7 +54,7 @@ class TraceFiles {
   }
 }
 
-/** A log file that no other process or worker has. */
+/** Creates a log file that no other process or worker uses. */
 function createLog(folder: string): { readonly log: Deno.FsFile; readonly stem: string } {
   for (let attempt = 0;; attempt++) {
     const stem = `dyn-${Math.round(performance.timeOrigin)}-${Deno.pid}${attempt === 0 ? "" : `-${attempt}`}`;
@@ -66,12 +66,12 @@ function createLog(folder: string): { readonly log: Deno.FsFile; readonly stem: 
   }
 }
 
-/** A recorder whose files take lines of their own besides. */
+/** A recorder whose files accept further lines. */
 export interface TraceRecorder extends Recorder {
   write(line: TraceLine): void;
 }
 
-/** A recorder that writes trace files into a folder, which is made. Throws DynError where that fails. */
+/** A recorder that writes trace files into a folder, which it creates. Throws DynError if that fails. */
 export function traceRecorder(folder: string): TraceRecorder {
   try {
     Deno.mkdirSync(folder, { recursive: true });
@@ -129,7 +129,7 @@ export function traceRecorder(folder: string): TraceRecorder {
   };
 }
 
-/** A span in the terms of the Trace Event Format. */
+/** A span in the Trace Event Format. */
 function completeEvent({ name, start, duration, meta }: PhaseRecord, compile: CompileRecord | null) {
   return {
     name,

@@ -5,7 +5,7 @@
 import { isPlainObject } from "../base/tree.ts";
 import type { Plain } from "../base/recording.ts";
 
-/** Ends of the names of the two files of a process. */
+/** Suffixes of the two files of a process. */
 export const LOG_SUFFIX = ".jsonl";
 export const EVENTS_SUFFIX = ".trace.json";
 
@@ -68,7 +68,7 @@ export type TraceLine =
 /** All runs of one kernel. */
 export interface TracedKernel {
   readonly name: string;
-  /** The graph or op that it is a part of. */
+  /** The graph or op that it is part of. */
   readonly part: string;
   readonly compile: string | null;
   readonly device: string;
@@ -82,10 +82,10 @@ export interface TracedKernel {
 /** A line of one kind. */
 export type LineOf<K extends TraceLine["kind"]> = Extract<TraceLine, { readonly kind: K }>;
 
-/** One compilation with what it made; `begin` is null for what was recorded outside of any. */
+/** One compilation with its artifacts; `begin` is null for artifacts outside any compilation. */
 export interface TracedCompile {
   readonly begin: LineOf<"begin"> | null;
-  /** Absent where the process ended first. */
+  /** Absent if the process ended before. */
   end?: LineOf<"end">;
   readonly artifacts: LineOf<"artifact">[];
   readonly phases: LineOf<"phase">[];
@@ -96,9 +96,9 @@ export interface TracedProcess {
   /** The log's file name. */
   readonly log: string;
   readonly process: LineOf<"process"> | null;
-  /** In order of their beginnings; what belongs to none is last, if there is any. */
+  /** In order of their beginnings; artifacts outside any compilation come last. */
   readonly compiles: readonly TracedCompile[];
-  /** Null where nothing ran. */
+  /** Null if no kernel ran. */
   readonly runtime: LineOf<"runtime"> | null;
   /** Lines that could not be read. */
   readonly skipped: number;

@@ -10,16 +10,16 @@ import type { Sym } from "../sym/expr.ts";
 import { evaluate } from "../sym/expr.ts";
 import type { LineOf, TracedKernel } from "./trace_format.ts";
 
-/** Samples of memory beyond which every second one is dropped. */
+/** Number of memory samples beyond which every second one is dropped. */
 const MOST_SAMPLES = 1024;
-/** Kernels that are written, the longest first. */
+/** Maximum number of kernels that are written, the longest first. */
 const MOST_KERNELS = 500;
 /** Milliseconds until the first line; each later one waits twice as long. */
 const FIRST_WAIT = 1000;
 
 type Counted = { -readonly [K in keyof TracedKernel]: TracedKernel[K] };
 
-/** Watches starts from here on and hands over what they came to: now and then, and at the end of the process. */
+/** Starts recording and writes totals: at intervals, and at the end of the process. */
 export function traceRuns(write: (line: LineOf<"runtime">) => void): void {
   const kernels = new Map<string, Counted>();
   let memory: LineOf<"runtime">["memory"] = [], every = 1, since = 0, changed = false;
@@ -54,7 +54,7 @@ export function traceRuns(write: (line: LineOf<"runtime">) => void): void {
   };
   launches.watcher = (launch, call) => {
     const { program, device, costs } = launch, isTimed = findDevice(device)?.hostReadable === true;
-    // Kernels that run together have one time, that of the first
+    // Fused kernels share one time, that of the first
     const times = new Map<number, number>();
     const clock = {
       ran(ran: readonly number[], span: TimeSpan) {

@@ -21,7 +21,7 @@ export interface AttentionStyle {
    * one layer with the features of queries, keys and values in sequence.
    */
   readonly heads: Readonly<Record<string, number | readonly number[]>>;
-  /** The linear layer that receives the values of all heads. */
+  /** The linear layer that takes the concatenated values of all heads. */
   readonly output: string;
   /** Fields of the module that count heads, or features of all heads: each becomes the rank's share. */
   readonly fields?: readonly string[];
@@ -38,7 +38,7 @@ function checkHeads(heads: number, { path, division: { group } }: Place): void {
   checkDivides(`a number of heads of ${path}`, heads, group);
 }
 
-/** Returns the rank's part of a mask per sequence and head; other masks are for all. */
+/** Returns the rank's part of a mask per sequence and head; other masks apply to all heads. */
 function ownMask(mask: Tensor | null | undefined, heads: number, group: ProcessGroup): Tensor | null {
   if (!mask || mask.ndim !== 3) return mask ?? null;
   const [rows = 0, length = 0, keys = 0] = mask.shape, own = heads / group.size;

@@ -60,7 +60,7 @@ function spread(x: Tensor, src: number, group: number): Tensor {
   return begun(x, collectives.broadcast(x, src, called(group)));
 }
 
-/** Returns the variant of an op that graphs call when nobody else reads its tensor. */
+/** Returns the variant of an op that graphs call when nothing else reads its tensor. */
 function inPlace(body: (x: Tensor, rest: readonly Constant[]) => Tensor): SharedRun {
   return (x, ...rest) => {
     if (!isTensor(x)) throw new DynError(`Expected a tensor but found ${typeof x}`);
@@ -93,7 +93,7 @@ const averageOp = customOp(
 );
 averageOp.registerFake((x: Tensor) => x.newEmpty(x.shape));
 
-/** The second argument says how the gradients of ranks are combined. */
+/** The second argument says how gradients are combined over ranks. */
 export const allGatherOp = customOp(
   "distributed::all_gather",
   (x: Tensor, _op: ReduceOpName, group: number): Tensor => {

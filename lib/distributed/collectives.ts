@@ -34,8 +34,8 @@ export interface CollectiveOptions {
   /** Whether the call returns before it is complete; default false. The tensors must not be accessed until then. */
   readonly asyncOp?: boolean;
   /**
-   * When the program waits: at once, so that nothing else has to wait for the call; after other parts of a graph; or at
-   * an unknown time.
+   * When the program waits: immediately, so that nothing else has to wait for the call; after other parts of a graph;
+   * or at an unknown time.
    *
    * @internal
    */
@@ -112,7 +112,7 @@ interface Collective {
 
 function run(call: Collective): Work {
   const { kind, name, options, joined: { connection }, op = "sum", root, part, receive } = call;
-  // MPI reads and writes memory of its own
+  // MPI reads from and writes to its own memory
   const overlaps = call.send && receive && call.send.storage === receive.tensor.storage;
   const send = overlaps ? call.send.detach().clone() : call.send;
   const { asyncOp = false, waits = asyncOp ? "late" : "at once" } = options;
@@ -236,7 +236,7 @@ export function reduceScatter(
   });
 }
 
-/** Reduces inputs over all ranks; rank r receives part r of as many, like torch.distributed.reduce_scatter_tensor. */
+/** Reduces inputs over all ranks; rank r receives part r, like torch.distributed.reduce_scatter_tensor. */
 export function reduceScatterTensor(output: Tensor, input: Tensor, options: ReduceOptions = {}): Work {
   return reduceParts("reduceScatterTensor", { output, options }, (size) => {
     checkWhole(input, output, size);
@@ -275,7 +275,9 @@ export function allToAll(
   return run({ kind: "allToAll", name: "allToAll", options, joined, part, send, receive });
 }
 
-/** The same with the parts for all ranks concatenated in one tensor, like torch.distributed.all_to_all_single. */
+/**
+ * Like `allToAll`, with the parts for all ranks concatenated in one tensor; like torch.distributed.all_to_all_single.
+ */
 export function allToAllSingle(output: Tensor, input: Tensor, options: CollectiveOptions = {}): Work {
   const joined = groupOf("allToAllSingle", options), { size } = joined.group;
   if (described(output) !== described(input) || (input.shape[0] ?? 1) % size !== 0) {

@@ -1,7 +1,7 @@
 /**
- * Data parallel models: modules whose gradients are averaged over the processes of a group. Invariants: all ranks
- * start from the parameters and buffers of the group's first rank; after a backward pass that synchronises all have
- * the same bits in the gradients, whatever each of them has computed.
+ * Data parallel models: modules whose gradients are averaged over the processes of a group. Invariants: all ranks start
+ * from the parameters and buffers of the group's first rank; after a synchronising backward pass, the gradients are
+ * equal to the bit on all ranks.
  */
 import { checkPositive } from "../base/checked_numbers.ts";
 import { leavesBehind } from "../autograd/beyond.ts";
@@ -50,8 +50,8 @@ interface Synchronisation {
   /** The last rank that had the last step within `join`. */
   last: number;
   /**
-   * Number of gradients of the last pass that have arrived; 0 once all have. Not known for models that search for
-   * unused ones.
+   * Number of gradients of the last pass that have arrived; 0 once all have. Unknown for models that search for unused
+   * parameters.
    */
   arrived: number;
 }
@@ -95,7 +95,7 @@ export function beginPass(model: DistributedDataParallel): void {
   const state = stateOf(model), isStep = model.training && isGradEnabled();
   state.averages = isStep && !state.paused;
   if (!state.averages) return;
-  // Names the missing ones, unless a graph has averaged the others
+  // Names the missing parameters, unless a graph has averaged the others
   state.buckets.begin();
   checkLastPass(state);
   if (state.joins) state.last = lastActive(state.group, true);
@@ -106,7 +106,7 @@ export function beginPass(model: DistributedDataParallel): void {
 /** Returns whether a pass needs values of other ranks that only the host can provide: graphs end there. */
 const asksHost = ({ findsUnused, joins }: Synchronisation): boolean => findsUnused || joins;
 
-/** The same in graphs, which broadcast by functions. */
+/** Like `beginPass` in graphs, which broadcast by functions. */
 export function beginPassInGraph(model: DistributedDataParallel): void {
   const state = stateOf(model), { group } = state;
   if (asksHost(state)) return beginPassOnHost(model);
@@ -119,12 +119,12 @@ export function beginPassInGraph(model: DistributedDataParallel): void {
   });
 }
 
-/** The same outside graphs, which end there. */
+/** Like `beginPass` outside graphs, which end there. */
 export function beginPassOnHost(model: DistributedDataParallel): void {
   beginPass(model);
 }
 
-/** Takes part in the steps of ranks that have more of them; afterwards all have the state of the last one. */
+/** Participates in the remaining steps of other ranks; afterwards all ranks have the state of the last one. */
 function followOthers(model: DistributedDataParallel): void {
   const state = stateOf(model), { group, buckets, broadcastsBuffers } = state, { module } = model;
   for (let from = lastActive(group, false); from >= 0; from = lastActive(group, false)) {
@@ -135,7 +135,7 @@ function followOthers(model: DistributedDataParallel): void {
   noGrad(() => spread([...module.parameters(), ...module.buffers()], group, state.last));
 }
 
-/** Handles a gradient that was added to a parameter's; `bucket`: the others that it is averaged with. */
+/** Handles a gradient that was added to a parameter's; `bucket` lists the gradients that it is averaged with. */
 export function takeGradient(
   model: DistributedDataParallel,
   parameter: Parameter,
@@ -148,7 +148,7 @@ export function takeGradient(
   buckets.add(parameter);
 }
 
-/** The same in graphs, which join the averages of a bucket. */
+/** Like `takeGradient` in graphs, which join the averages of a bucket. */
 export function takeGradientInGraph(
   model: DistributedDataParallel,
   parameter: Parameter,
@@ -161,7 +161,7 @@ export function takeGradientInGraph(
   noteArrival(state);
 }
 
-/** The same outside graphs, which end there. */
+/** Like `takeGradient` outside graphs, which end there. */
 export function takeGradientOnHost(model: DistributedDataParallel, parameter: Parameter): void {
   takeGradient(model, parameter, -1);
 }
@@ -174,7 +174,7 @@ export function endPass(model: DistributedDataParallel, output: unknown): void {
   buckets.skip(model.module.parameters().filter((each) => each.requiresGrad && !reached.has(each)));
 }
 
-/** Makes a model listen for gradients. */
+/** Registers hooks for gradients on a model. */
 function listen(
   model: DistributedDataParallel,
   parameters: readonly Parameter[],
@@ -186,12 +186,12 @@ function listen(
   }
 }
 
-/** The same in graphs. */
+/** Like `endPass` in graphs. */
 export function endPassInGraph(model: DistributedDataParallel, output: unknown): void {
   if (asksHost(stateOf(model))) endPassOnHost(model, output);
 }
 
-/** The same outside graphs, which end there. */
+/** Like `endPass` outside graphs, which end there. */
 export function endPassOnHost(model: DistributedDataParallel, output: unknown): void {
   endPass(model, output);
 }
@@ -249,8 +249,8 @@ export class DistributedDataParallel<M extends Module = Module> extends Module {
   }
 
   /**
-   * Runs steps whose gradients are accumulated on each rank separately; the next backward pass outside of it averages
-   * the sums.
+   * Runs steps whose gradients each rank accumulates separately; the next backward pass outside of it averages the
+   * sums.
    */
   noSync<R>(body: () => R): R {
     const state = stateOf(this), before = state.paused;
@@ -263,9 +263,9 @@ export class DistributedDataParallel<M extends Module = Module> extends Module {
   }
 
   /**
-   * Runs the steps of this rank, of which others may have fewer or more, like torch's `join`: a rank that has finished
-   * takes part in the steps of the others with zero gradients, which still count in the means over all ranks. In the
-   * end all have the parameters and buffers of the rank that finished last. All ranks must call it.
+   * Runs the steps of this rank if ranks have different numbers of steps, like torch's `join`: a rank that has finished
+   * participates in the steps of the others with zero gradients, which count in the means over all ranks. In the end
+   * all ranks have the parameters and buffers of the rank that finished last. All ranks must call it.
    */
   join<R>(body: () => R): R {
     const state = stateOf(this);

@@ -1,6 +1,6 @@
 /**
- * Whole values and norms of parameters that are divided over processes. Invariant: a part may have been divided again,
- * over another group: the last division is undone first.
+ * Whole values and norms of parameters that are divided over processes. Invariant: a part may be divided again, over
+ * another group; the last division is undone first.
  */
 import { checkPositive } from "../base/checked_numbers.ts";
 import { type Division, noteDivision } from "../nn/divided.ts";
@@ -10,7 +10,7 @@ import { gatherShards } from "./collective_ops.ts";
 import { allReduce } from "./functional.ts";
 import type { ProcessGroup } from "./group.ts";
 
-/** Part `rank` of `sizes` along a dimension, each of which is divided; the sizes are those of the whole. */
+/** Part `rank` of the parts with `sizes` along a dimension of the whole. */
 export interface Part {
   readonly group: ProcessGroup;
   readonly dim: number;

@@ -68,7 +68,7 @@ const isLarge = ({ parameter, length }: Shard): boolean => length * itemSize(par
 
 /** Parameters that are gathered together: small ones in one call. */
 class ShardUnit {
-  /** Whole parameters for the backward pass, until gradients arrive. */
+  /** Gathered parameters of the backward pass, until gradients arrive. */
   #again: readonly Tensor[] | null = null;
 
   constructor(readonly group: ProcessGroup, readonly held: readonly Shard[]) {
@@ -96,7 +96,10 @@ class ShardUnit {
     });
   }
 
-  /** The same for the backward pass, once for all its reads: not temporaries of the requesting node. */
+  /**
+   * Gathers parameters for the backward pass once: the result must outlive the requesting node, which frees
+   * temporaries.
+   */
   again(): readonly Tensor[] {
     return this.#again ??= unwatched(() => noGrad(() => this.gather()));
   }
@@ -154,7 +157,7 @@ function runWhole<R>(unit: ShardUnit, { drops }: { readonly drops: boolean }, bo
   }
 }
 
-/** Returns the parameters of a module and all below that are not divided yet, each with all its places. */
+/** Returns the parameters of a module and its descendants that are not divided yet, with all their places. */
 function wholeParameters(root: Module): Map<Parameter, Place[]> {
   const found = new Map<Parameter, Place[]>();
   for (const module of root.modules()) {
@@ -187,11 +190,11 @@ function divide(parameter: Parameter, places: readonly Place[], group: ProcessGr
 }
 
 /**
- * Divides the parameters of a module over the ranks, as torch.distributed.fsdp.fully_shard: each keeps a part of every
- * one, and so do gradients and what optimizers keep; a call of the module gathers them and drops them again. Call it on
- * layers first and then on the model: each call takes the parameters that are whole still. All ranks start from the
- * first one's. Optimizers that treat every element by itself work on shards as on whole parameters. Throws DynError for
- * parameters of several types or devices, and where there are none.
+ * Divides the parameters of a module over the ranks, as torch.distributed.fsdp.fully_shard: each rank keeps a part of
+ * every parameter, its gradient and its optimizer state; a call of the module gathers the parameters and drops them
+ * again. Call it on layers first and then on the model: each call divides the parameters that are still whole. All
+ * ranks start from the first one's values. Element-wise optimizers work on shards as on whole parameters. Throws
+ * DynError for parameters of several types or devices, and if there are none.
  */
 export function fullyShard<M extends Module>(
   module: M,

@@ -80,11 +80,10 @@ export function meet(group: ProcessGroup, signature: string): void {
 const INIT = ["timeout", "program"] as const;
 
 /**
- * Connects this process with those that were started together with it: by `mpirun -n 4 deno run -A train.ts` or
- * `dyn launch -n 4 train.ts`. A process that was started alone is a group of one, for which no library is needed; where
- * there is none, a note says how to install it. `backend` is "mpi" or null. Throws DistributedError where the process was
- * started by an MPI launcher that it has no library for or ranks run different programs, and DynError where there is a
- * group already.
+ * Connects this process with those started together with it, by `mpirun -n 4 deno run -A train.ts` or `dyn launch -n 4
+ * train.ts`. A process that was started alone is a group of one, which needs no library; if none is installed, a note
+ * says how to install one. `backend` is "mpi" or null. Throws DistributedError if an MPI launcher started the process
+ * but no library is available, or if ranks run different programs, and DynError if there is already a group.
  */
 export function initProcessGroup(
   backend: "mpi" | null = null,

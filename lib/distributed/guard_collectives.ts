@@ -5,7 +5,7 @@
 import { agreement, type SharedCall } from "../base/begun_work.ts";
 import { groupNamed, meet } from "./group.ts";
 
-/** Ranks of each group announce what they are about to do in it. */
+/** Exchanges the upcoming calls with the ranks of each group. */
 function reach(calls: readonly SharedCall[]): void {
   const byGroup = Map.groupBy(calls, ({ constants }) => Number(constants.at(-1)));
   for (const [name, own] of byGroup) {
@@ -17,10 +17,9 @@ function reach(calls: readonly SharedCall[]): void {
 }
 
 /**
- * Sets whether compiled graphs with collectives first check that all ranks run the same one, like
- * torch.compiler.set_enable_guard_collectives: ranks that would run different graphs all throw a DistributedError that
- * says which, before any of them runs. Costs a small collective for each call. Must be set on all ranks; returns the
- * previous setting.
+ * Sets whether compiled graphs with collectives first check that all ranks run the same graph, like
+ * torch.compiler.set_enable_guard_collectives: otherwise all ranks throw a DistributedError that names the graphs,
+ * before any of them runs. Costs a small collective per call. Must be set on all ranks; returns the previous setting.
  */
 export function setEnableGuardCollectives(enabled: boolean): boolean {
   const former = agreement.reach !== null;

@@ -20,7 +20,7 @@ export interface Place {
   readonly path: string;
 }
 
-/** Concatenates the parts of all ranks along a dimension, on all ranks, whose gradients for them are equal. */
+/** Concatenates the parts of all ranks along a dimension, on all ranks; the gradient is equal on all of them. */
 export function joinParts(part: Tensor, dim: number, group: ProcessGroup): Tensor {
   const all = gatherShards(part, group);
   return dim === 0 ? all : cat(all.split(part.size(0), 0), dim);
@@ -38,7 +38,7 @@ export function divideColumns(layer: Linear, { division, path }: Place, sizes?: 
   replaceForward(layer, (x) => linear(enterParts(x, group), layer.weight, layer.bias));
 }
 
-/** Reduces a layer to a rank's part of the output features, which ranks join again. */
+/** Reduces a layer to a rank's part of the output features, which are concatenated on all ranks. */
 export function divideGathered(layer: Linear, place: Place): void {
   divideColumns(layer, place);
   const { division: { group } } = place;
@@ -97,7 +97,7 @@ export function enterOnCall(module: Module, held: readonly Held[], group: Proces
       const parameters = held.map(({ module, field }): unknown => Reflect.get(module, field));
       held.forEach(({ module, field }, k) => {
         const parameter = parameters[k];
-        // In a sharded module they are gathered tensors
+        // In a sharded module these are gathered tensors
         if (parameter instanceof Tensor) Reflect.set(module, field, enterParts(parameter, group));
       });
       try {

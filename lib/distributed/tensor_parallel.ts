@@ -24,11 +24,11 @@ import {
 import { Division } from "./parts.ts";
 
 /**
- * The division of a layer. "colwise": each rank computes a part of the output features from the whole input.
- * "rowwise": each rank has a part of the input features (for an embedding: of its rows), and results are added up.
- * "gathered": "colwise", with the parts joined again on all ranks, as for the last layer of a model. "onParts": a
- * layer between column-wise and row-wise ones that treats all features alike; its parameters stay whole. "attention":
- * each rank computes some heads of an nn.MultiheadAttention; an object describes the heads of a hand-written one.
+ * The division of a layer. "colwise": each rank computes a part of the output features from the whole input. "rowwise":
+ * each rank has a part of the input features (for an embedding: of its rows), and results are summed. "gathered":
+ * "colwise", with the results concatenated on all ranks, as for the last layer of a model. "onParts": a layer between
+ * column-wise and row-wise ones that works element by element; its parameters stay whole. "attention": each rank
+ * computes some heads of an nn.MultiheadAttention; an object describes the heads of a hand-written one.
  */
 export type ParallelStyle = "colwise" | "rowwise" | "gathered" | "onParts" | "attention" | AttentionStyle;
 
@@ -63,12 +63,12 @@ function divide(layer: Module, style: ParallelStyle, place: Place): void {
 }
 
 /**
- * Divides layers of a model over the ranks, as torch.distributed.tensor.parallel.parallelize_module:
- * `{ "blocks.*.attention": "attention", "blocks.*.first": "colwise", "blocks.*.second": "rowwise" }`. What comes out of a
- * layer by columns is a part of the features, for layers that treat every feature by itself ("onParts" if they have parameters)
- * and then for one by rows. All ranks start from the parameters and buffers of the group's first. Parameters and state dicts hold parts.
- * Throws DynError for paths without a layer, other layers, sizes and numbers of heads that the ranks do not divide, and
- * parameters that are shared with layers that the plan does not divide alike.
+ * Divides layers of a model over the ranks, as torch.distributed.tensor.parallel.parallelize_module: `{
+ * "blocks.*.attention": "attention", "blocks.*.first": "colwise", "blocks.*.second": "rowwise" }`. Between a
+ * column-wise and a row-wise layer each rank has a part of the features; layers there must work element by element
+ * ("onParts" if they have parameters). All ranks start from the parameters and buffers of the group's first. Parameters
+ * and state dicts hold parts. Throws DynError for paths without a layer, other layers, sizes and numbers of heads that
+ * are not divisible by the ranks, and parameters shared with layers that are divided differently.
  */
 export function parallelizeModule<M extends Module>(
   module: M,

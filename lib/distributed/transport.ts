@@ -34,7 +34,7 @@ export interface Place {
   readonly byteOffset: number;
 }
 
-/** One call of a group. */
+/** One call in a group. */
 export interface GroupCall {
   readonly kind: CallKind;
   readonly dtype: DType;
@@ -50,9 +50,9 @@ export interface GroupCall {
   readonly signature: string;
   /** Whether the caller continues meanwhile. */
   readonly inBackground: boolean;
-  /** Whether a thread makes progress on it until somebody waits; otherwise progress is made only then. */
+  /** Whether a thread makes progress on it until the program waits; otherwise progress is made only then. */
   readonly isAttended: boolean;
-  /** Called when it is known to have succeeded; null: nothing listens. */
+  /** Called once it has succeeded; null: nothing listens. */
   readonly ended: Ended | null;
 }
 
@@ -71,7 +71,7 @@ export interface Pending {
   poll(): boolean;
   /** Waits for completion; returns the rank of the other side of a message, else −1. Throws if it failed. */
   wait(): number;
-  /** The same while other code goes on. */
+  /** Like `wait`, while other code runs. */
   finished(): Promise<number>;
 }
 
@@ -82,7 +82,7 @@ export interface Connection {
   start(call: GroupCall): Pending;
   /** Creates a group of some ranks, with the same call on all ranks of this one; null for non-members. */
   split(ranks: readonly number[]): Connection | null;
-  /** Leaves the library, orderly or immediately. Only for the first group, after its other calls. */
+  /** Leaves the library, orderly or immediately. Called for the first group only, after its other calls. */
   leave(orderly: boolean): void;
 }
 
@@ -91,7 +91,7 @@ export interface Transport {
   readonly name: string;
   /** Returns whether the library's launcher has started this process. */
   isLaunched(): boolean;
-  /** Why it is unavailable here, with what to do; null if it is available. */
+  /** The reason and a remedy if it is unavailable here; null if it is available. */
   absence(): string | null;
   /** Connects this process with the others. `timeout` in milliseconds. */
   connect(timeout: number): Connection;

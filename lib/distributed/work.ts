@@ -1,11 +1,11 @@
 /**
- * Handles of calls in progress, with a continuation for their completion. Invariant: the continuation runs once, for
- * whoever waits first, in the thread of the program.
+ * Handles of calls in progress, with a continuation for their completion. Invariant: the continuation runs once, at the
+ * first wait, in the thread of the program.
  */
 import { observed } from "../base/observation.ts";
 import type { Pending } from "./transport.ts";
 
-/** A call of a group, like torch.distributed.Work: complete already unless `asyncOp` was set. */
+/** A call of a group, like torch.distributed.Work: already complete unless `asyncOp` was set. */
 export class Work {
   readonly #name: string;
   readonly #pending: Pending;

@@ -1,4 +1,4 @@
-/** Distributions over an interval: angles, and shares. */
+/** Distributions over an interval: angles and shares. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type ArgConstraints, type Constraint, positive, real, unitInterval } from "./constraints.ts";
@@ -27,7 +27,7 @@ export class VonMises extends Distribution {
     return this.loc;
   }
 
-  /** Variance of the direction: 1 minus the length of its mean. */
+  /** The circular variance: 1 minus the length of the mean direction. */
   get variance(): Tensor {
     const { concentration: k } = this;
     return ops.i1e(k).div(ops.i0e(k)).neg().add(1);
@@ -46,7 +46,7 @@ export class VonMises extends Distribution {
   protected draw(shape: SampleShape): Tensor {
     const k = ops.expand(this.concentration, [...shape]).to("float64");
     const tau = k.square().mul(4).add(1).sqrt().add(1), rho = tau.sub(tau.mul(2).sqrt()).div(k.mul(2));
-    // Of small concentrations the exact quotient loses all digits: by its expansion
+    // For small concentrations the exact formula loses all digits: use its expansion
     const r = ops.where(k.lt(1e-5), k.reciprocal().add(k), rho.square().add(1).div(rho.mul(2)));
     let accepted = ops.zerosLike(k, { dtype: "bool" }), result = ops.zerosLike(k);
     while (!accepted.all().item<boolean>()) {
@@ -63,12 +63,12 @@ export class VonMises extends Distribution {
   }
 }
 
-/** Shares whose density is that of two outcomes, as `torch.distributions.ContinuousBernoulli`. */
+/** A continuous relaxation of Bernoulli on [0, 1], as `torch.distributions.ContinuousBernoulli`. */
 export class ContinuousBernoulli extends OfChances {
   override readonly hasRsample = true;
   /**
-   * Separates the values near 1/2, where the formulas are 0 / 0: those use expansions, and the formulas get a safe
-   * value there.
+   * Separates values near 1/2, where the formulas are 0 / 0: those use expansions, and the formulas get a safe value
+   * there.
    */
   #around(): { readonly isMiddle: Tensor; readonly safe: Tensor; readonly off: Tensor } {
     const { probs } = this, off = probs.sub(0.5), isMiddle = off.abs().lt(1e-3);
@@ -88,7 +88,7 @@ export class ContinuousBernoulli extends OfChances {
     return ops.where(isMiddle, x.mul(128 / 945).sub(1 / 15).mul(x).add(1 / 12), exact);
   }
 
-  /** The logarithm of what makes the density one. */
+  /** The logarithm of the normalising constant. */
   #logNormaliser(): Tensor {
     const { isMiddle, safe, off } = this.#around(), x = off.square();
     const exact = safe.neg().log1p().sub(safe.log()).abs().log().sub(safe.mul(-2).add(1).abs().log());

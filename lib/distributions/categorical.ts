@@ -1,4 +1,4 @@
-/** Distributions over the outcomes of a list. */
+/** Distributions over a finite list of outcomes. */
 import type { Flag } from "../base/arguments.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -7,10 +7,10 @@ import { ManyChances, OUTCOMES } from "./chances.ts";
 import { Binomial } from "./discrete.ts";
 import { Distribution, enumerated, type SampleShape, uniform01 } from "./distribution.ts";
 
-/** Probabilities of outcomes in the last dimension, or their logits. */
+/** Probabilities of outcomes along the last dimension, or their logits. */
 export type Outcomes = Tensor | { readonly probs: Tensor } | { readonly logits: Tensor };
 
-/** The number of an outcome, as `torch.distributions.Categorical`. */
+/** The index of an outcome, as `torch.distributions.Categorical`. */
 export class Categorical extends Distribution {
   override readonly argConstraints: ArgConstraints = OUTCOMES;
   readonly probs: Tensor;
@@ -60,7 +60,7 @@ export class Categorical extends Distribution {
   }
 
   override entropy(): Tensor {
-    // An outcome that cannot be has no part in it, though its logit may be infinite
+    // Impossible outcomes contribute 0, although their logits may be infinite
     return ops.where(this.probs.eq(0), 0, this.logits.mul(this.probs)).sum(-1).neg();
   }
 }
@@ -85,7 +85,7 @@ abstract class OverOutcomes extends Distribution {
   }
 }
 
-/** An outcome as a vector that is 1 at it, as `torch.distributions.OneHotCategorical`. */
+/** One-hot vectors of outcomes, as `torch.distributions.OneHotCategorical`. */
 export class OneHotCategorical extends OverOutcomes {
   get mean(): Tensor {
     return this.probs;
@@ -130,7 +130,7 @@ export class OneHotCategorical extends OverOutcomes {
   }
 }
 
-/** Counts of outcomes of so many trials, as `torch.distributions.Multinomial`. */
+/** Counts of outcomes in a number of trials, as `torch.distributions.Multinomial`. */
 export class Multinomial extends OverOutcomes {
   constructor(readonly totalCount: number, outcomes: Outcomes) {
     super(outcomes);

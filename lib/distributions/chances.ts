@@ -1,6 +1,6 @@
 /**
- * Probabilities or logits of discrete distributions. Invariant: the form that is given is kept unchanged, the other
- * is computed when it is read.
+ * Probabilities or logits of discrete distributions. Invariant: the given form is stored unchanged; the other is
+ * computed when it is read.
  */
 import { refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
@@ -25,12 +25,12 @@ export type Chances =
   | { readonly probs: Parameter }
   | { readonly logits: Parameter };
 
-/** Probabilities of one outcome or the other. */
+/** The probability or logit of one of two outcomes. */
 export class TwoChances {
   readonly #probs: Tensor | null;
   readonly #logits: Tensor | null;
 
-  /** `owner`: whose they are, for messages; `probs`: what they have to be. */
+  /** `owner` names the distribution in messages; `wanted` is the constraint of `probs`. */
   constructor(given: Chances, owner = "a distribution", wanted: Constraint = unitInterval) {
     if (given === null) throw new DynError(`Expected probs or logits of ${owner} but found null`);
     const isNamed = typeof given === "object" && !isTensor(given);
@@ -48,7 +48,7 @@ export class TwoChances {
     return (this.#probs ?? this.logits).shape;
   }
 
-  /** The same for a larger batch. */
+  /** Expands it to a larger batch. */
   expand(batchShape: readonly number[]): TwoChances {
     const [probs, logits] = [this.#probs, this.#logits].map((each) =>
       each && ops.expand(each, [...batchShape])
@@ -72,7 +72,7 @@ export class TwoChances {
   }
 }
 
-/** A distribution given by the probabilities of two outcomes. */
+/** A distribution that depends on the probability of one of two outcomes. */
 export abstract class OfChances extends Distribution {
   override readonly argConstraints: ArgConstraints = { probs: unitInterval, logits: real };
   protected readonly chances: TwoChances;
@@ -83,18 +83,18 @@ export abstract class OfChances extends Distribution {
     this.chances = made;
   }
 
-  /** Probabilities of the outcome. */
+  /** The probability of the outcome. */
   get probs(): Tensor {
     return this.chances.probs;
   }
 
-  /** Their logits. */
+  /** The logit of the outcome. */
   get logits(): Tensor {
     return this.chances.logits;
   }
 }
 
-/** A distribution given by a number of trials, or of failures, too. */
+/** A distribution that also depends on a number of trials, or of failures. */
 export abstract class CountOfChances extends OfChances {
   override readonly argConstraints: ArgConstraints = {
     totalCount: nonnegativeInteger,
@@ -112,10 +112,10 @@ export abstract class CountOfChances extends OfChances {
   }
 }
 
-/** Constraints of probabilities of several outcomes. */
+/** Constraints of the probabilities of several outcomes. */
 export const OUTCOMES: ArgConstraints = { probs: simplex, logits: realVector };
 
-/** Probabilities of one of several outcomes: the last dimension. */
+/** Probabilities or logits of several outcomes, along the last dimension. */
 export class ManyChances {
   readonly probs: Tensor;
   readonly logits: Tensor;
@@ -147,7 +147,7 @@ function checkOneForm(given: object, owner: string): void {
   );
 }
 
-/** Probabilities whose logarithms are finite. */
+/** Probabilities limited such that their logarithms are finite. */
 export function clamped(probs: Tensor): Tensor {
   const eps = probs.dtype === "float64" ? 2 ** -52 : 2 ** -23;
   return ops.clamp(probs, eps, 1 - eps);

@@ -16,7 +16,10 @@ export function setDefaultValidateArgs(value: boolean): void {
   checks.areOn = value;
 }
 
-/** Throws DynError, which calls it by its class unless a name is given, where a parameter of a distribution is not what it has to be. */
+/**
+ * Throws DynError if a parameter of a distribution violates its constraint; messages name the class unless `name` is
+ * given.
+ */
 export function checkParameters(
   distribution: object,
   wanted: ArgConstraints,

@@ -11,22 +11,22 @@ import { noGrad } from "../tensor/modes.ts";
 
 /** The ends of an interval. */
 export interface Bounds {
-  /** The least value, or what values are above. */
+  /** The lower bound, inclusive or exclusive as the constraint says. */
   readonly lower?: number | Tensor;
-  /** The greatest value, or what values are below. */
+  /** The upper bound, inclusive or exclusive as the constraint says. */
   readonly upper?: number | Tensor;
 }
 
 /** A set of values. */
 export class Constraint {
-  /** Takes how it reads after "Expected scale to be", a test of events, and what events are. */
+  /** Takes the text of errors, a test of events, and properties of events. */
   constructor(
-    /** Text in errors after "Expected scale to be". */
+    /** Text of errors after "Expected scale to be". */
     readonly text: string,
     private readonly holds: (value: Tensor) => Tensor,
     /** Dimensions of one event. */
     readonly eventDim: number = 0,
-    /** Whether values are single ones, as whole numbers are. */
+    /** Whether values are discrete. */
     readonly isDiscrete: boolean = false,
     /** The ends of an interval, or undefined. */
     readonly bounds: Bounds = {},
@@ -58,7 +58,7 @@ interface Compound {
   readonly lengths?: readonly number[];
 }
 
-/** A constraint of values that consist of parts. */
+/** A constraint of values with several parts. */
 export class CompoundConstraint extends Constraint {
   /** Takes its parts and a test of events. */
   constructor(
@@ -97,14 +97,14 @@ export const nonnegative: Constraint = new Constraint("non-negative", (x) => x.g
 export const unitInterval: Constraint = new Constraint("in [0, 1]", (x) => x.ge(0).logicalAnd(x.le(1)));
 /** 0 or 1. */
 export const boolean: Constraint = new Constraint("0 or 1", (x) => x.eq(0).logicalOr(x.eq(1)), 0, true);
-/** Whole numbers from 0 on. */
+/** Non-negative whole numbers. */
 export const nonnegativeInteger: Constraint = new Constraint(
   "a non-negative integer",
   (x) => whole(x).logicalAnd(x.ge(0)),
   0,
   true,
 );
-/** Whole numbers from 1 on. */
+/** Positive whole numbers. */
 export const positiveInteger: Constraint = new Constraint(
   "a positive integer",
   (x) => whole(x).logicalAnd(x.ge(1)),
@@ -118,7 +118,7 @@ export const simplex: Constraint = new Constraint(
   (x) => x.ge(0).all(-1).logicalAnd(x.sum(-1).sub(1).abs().lt(1e-6)),
   1,
 );
-/** Vectors of zeros but for one 1. */
+/** One-hot vectors. */
 export const oneHot: Constraint = new Constraint(
   "zeros but for one 1",
   (x) => boolean.check(x).all(-1).logicalAnd(x.sum(-1).eq(1)),
@@ -143,13 +143,13 @@ export const lowerTriangular: Constraint = new Constraint(
   (x) => allLast(x.tril().eq(x), 2),
   2,
 );
-/** Of these those with a positive diagonal. */
+/** Lower triangular matrices with a positive diagonal. */
 export const lowerCholesky: Constraint = new Constraint(
   "a lower triangular matrix with a positive diagonal",
   (x) => lowerTriangular.check(x).logicalAnd(x.diagonal(0, -2, -1).gt(0).all(-1)),
   2,
 );
-/** Of these those whose rows have length 1. */
+/** Lower triangular matrices with a positive diagonal and rows of length 1. */
 export const corrCholesky: Constraint = new Constraint(
   "a Cholesky factor of a correlation",
   (x) => {
@@ -189,7 +189,7 @@ export function interval(lowerBound: number | Tensor, upperBound: number | Tenso
   );
 }
 
-/** The same without the upper end. */
+/** Numbers from a lower bound, included, to an upper one, excluded. */
 export function halfOpenInterval(lowerBound: number | Tensor, upperBound: number | Tensor): Constraint {
   return new Constraint(
     `in [${lowerBound}, ${upperBound})`,
@@ -217,7 +217,7 @@ export function greaterThan(lowerBound: number | Tensor): Constraint {
   });
 }
 
-/** Numbers from a bound on. */
+/** Numbers of at least a bound. */
 export function greaterThanEq(lowerBound: number | Tensor): Constraint {
   return new Constraint(`at least ${lowerBound}`, (x) => x.ge(lowerBound), 0, false, { lower: lowerBound });
 }
@@ -227,7 +227,7 @@ export function lessThan(upperBound: number | Tensor): Constraint {
   return new Constraint(`less than ${upperBound}`, (x) => x.lt(upperBound), 0, false, { upper: upperBound });
 }
 
-/** Vectors of counts that sum to at most a number. */
+/** Vectors of counts whose sum is at most `upperBound`. */
 export function multinomial(upperBound: number | Tensor): Constraint {
   return new Constraint(
     `counts of at most ${upperBound} together`,
@@ -237,7 +237,7 @@ export function multinomial(upperBound: number | Tensor): Constraint {
   );
 }
 
-/** A constraint of the last dimensions together. */
+/** Extends the event of a constraint by the last batch dimensions. */
 export function independent(baseConstraint: Constraint, reinterpretedBatchNdims: number): Constraint {
   return new CompoundConstraint({
     kind: "independent",
@@ -265,7 +265,7 @@ export function cat(
   });
 }
 
-/** A constraint for each index of a dimension. Its `check` throws DynError where that has another size. */
+/** A constraint for each index of a dimension. Its `check` throws DynError if the dimension has another size. */
 export function stack(constraints: readonly Constraint[], dim: number = 0): Constraint {
   return new CompoundConstraint({ kind: "stack", of: constraints, dim }, (x) => {
     const parts = ops.unbind(x, dim);

@@ -16,29 +16,29 @@ const EULER = 0.5772156649015329;
 
 type Bound = number | Tensor;
 
-/** Means under a distribution. */
+/** Expected values under a distribution. */
 interface Means extends Partial<Known> {
   readonly mean: Tensor;
   readonly variance: Tensor;
 }
 
-/** Means that some families know. */
+/** Expected values that only some families know. */
 interface Known {
-  /** Of log x. */
+  /** The mean of log x. */
   readonly log: Tensor;
-  /** Of log(1 − x). */
+  /** The mean of log(1 − x). */
   readonly logRest: Tensor;
-  /** Of e to the power of −x·t. */
+  /** The mean of e^(−x·t). */
   readonly laplace: (t: Tensor) => Tensor;
 }
 
 interface Family {
-  /** The least and the greatest value. */
+  /** The bounds of the support. */
   readonly between: readonly [Bound, Bound];
-  /** Whether the least value is above 0, wherever it is. */
+  /** Whether the support lies above 0, whatever its bound. */
   readonly isPositive?: true;
   readonly means: Partial<Known>;
-  /** The mean of its logarithmic density under another distribution; null: not known. */
+  /** The mean of its log density under another distribution; null if unknown. */
   readonly meanLogProb: ((under: Means) => Tensor | null) | null;
 }
 
@@ -123,14 +123,17 @@ function familyOf(d: Distribution): Family | undefined {
   return undefined;
 }
 
-/** Returns whether one bound is at most the other: directly for numbers, else by element, all of which are finite. */
+/**
+ * Returns whether one bound is at most the other: by value for numbers, otherwise element-wise for tensors, which are
+ * finite.
+ */
 function ordered(low: Bound, high: Bound): boolean | Tensor {
   if (typeof low !== "number") return high === -Infinity ? false : low.le(high);
   if (typeof high === "number") return low <= high;
   return low === Infinity ? false : high.ge(low);
 }
 
-/** The divergence of p from q, where both families and what it takes of p are known; else null. */
+/** The divergence of p from q if both families and the required means are known; else null. */
 export function crossDivergence(p: Distribution, q: Distribution): Tensor | null {
   const first = familyOf(p), second = familyOf(q);
   if (!first || !second) return null;
@@ -142,7 +145,7 @@ export function crossDivergence(p: Distribution, q: Distribution): Tensor | null
   ];
   if (inside.includes(false)) return ops.fullLike(ops.add(p.variance, q.variance), Infinity);
   const bounds: Tensor[] = [];
-  // Infinite divergences have no gradient: infinite means count as 0 during the computation
+  // Infinite divergences have no gradient: infinite means are replaced by 0 during the computation
   const bounded = (mean: Tensor): Tensor => {
     const isBounded = mean.isfinite();
     bounds.push(isBounded);

@@ -1,4 +1,4 @@
-/** Distributions of numbers that are counted: of one trial or several. */
+/** Distributions of counts. */
 import { checkTensor } from "../tensor/checked.ts";
 import { optionsOf } from "../base/checked_input.ts";
 import type { Flag } from "../base/arguments.ts";
@@ -107,7 +107,7 @@ export class Geometric extends OfChances {
   }
 }
 
-/** One number of trials for a whole batch. Throws DynError where there are several. */
+/** The number of trials of a whole batch. Throws DynError if it varies. */
 function sameCount(counts: Tensor): number {
   const most = Number(counts.max().item());
   if (Number(counts.min().item()) === most) return most;
@@ -116,7 +116,7 @@ function sameCount(counts: Tensor): number {
   );
 }
 
-/** The count of successes of so many trials, as `torch.distributions.Binomial`. */
+/** The number of successes in a number of trials, as `torch.distributions.Binomial`. */
 export class Binomial extends CountOfChances {
   get mean(): Tensor {
     return this.totalCount.mul(this.probs);
@@ -162,7 +162,7 @@ export class Binomial extends CountOfChances {
     return ways.add(value.mul(logits)).sub(n.mul(softplus(logits)));
   }
 
-  /** Throws DynError for counts that differ. */
+  /** Throws DynError if the numbers of trials differ. */
   override entropy(): Tensor {
     const most = Number(this.totalCount.max().item());
     if (Number(this.totalCount.min().item()) !== most) {
@@ -200,7 +200,7 @@ export class Poisson extends Distribution {
     return this.rate.floor();
   }
 
-  /** Counts the arrivals until the time is over: as many rounds as the largest sample. */
+  /** Counts arrivals until the time is over, in as many rounds as the largest sample needs. */
   override get support(): Constraint {
     return nonnegativeInteger;
   }
@@ -220,7 +220,7 @@ export class Poisson extends Distribution {
   }
 }
 
-/** Numbers of successes in so many trials of given probabilities, as `torch.binomial`: of the type of the probabilities. */
+/** Numbers of successes in trials of given probabilities, as `torch.binomial`, in the type of the probabilities. */
 export function binomial(
   count: Tensor,
   prob: Tensor,
@@ -231,8 +231,8 @@ export function binomial(
 }
 
 /**
- * A number of the Poisson distribution for each rate, as `torch.poisson`: of the type of the rates. Throws DynError
- * for rates that are not floats, or negative.
+ * A Poisson sample for each rate, as `torch.poisson`, in the type of the rates. Throws DynError for rates that are
+ * negative or not floating.
  */
 export function poisson(
   rates: Tensor,

@@ -15,7 +15,7 @@ import { ops } from "../tensor/eager.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
-/** A parameter: a number for all, or a tensor of them. */
+/** A parameter: one number, or a tensor. */
 export type Parameter = number | Tensor;
 
 /** Sizes of samples. */
@@ -24,20 +24,22 @@ export type SampleShape = readonly number[];
 /** A class of distributions. */
 export type Class<D extends Distribution> = abstract new (...args: never[]) => D;
 
-/** A parameter of a floating type: JavaScript writes 1.0 as 1, so that whole numbers are meant as floats. */
+/**
+ * Converts a parameter to a floating type; integers count as floats, since JavaScript cannot distinguish 1.0 from 1.
+ */
 export function floating(given: Tensor): Tensor {
   checkTensor(given, "a parameter of a distribution");
   return isFloat(given.dtype) ? given : given.to(getDefaultDtype());
 }
 
-/** A parameter whose last dimension counts outcomes. Throws DynError where there is none. */
+/** A parameter whose last dimension is that of outcomes. Throws DynError for a 0-d tensor. */
 export function vectors(given: Tensor, name: string): Tensor {
   const found = floating(given);
   if (found.ndim > 0) return found;
   throw new DynError(`Expected ${name} of at least 1 dimension but found a 0-d tensor`);
 }
 
-/** Parameters as floating tensors of one shape. */
+/** Broadcasts parameters to floating tensors of one shape. */
 export function broadcastAll<const P extends readonly Parameter[]>(...given: P): { [K in keyof P]: Tensor } {
   const [like] = given.filter(isTensor), dtype = like?.isFloatingPoint() ? like.dtype : getDefaultDtype();
   const device = like?.device ?? "cpu";
@@ -51,7 +53,7 @@ export function broadcastAll<const P extends readonly Parameter[]>(...given: P):
 
 /** A distribution of tensors. */
 export abstract class Distribution {
-  /** Whether samples can be differentiated by the parameters. */
+  /** Whether samples can be differentiated with respect to the parameters. */
   readonly hasRsample: boolean = false;
   /** Constraints of parameters, by name. */
   readonly argConstraints: ArgConstraints = {};
@@ -62,7 +64,7 @@ export abstract class Distribution {
   abstract get mean(): Tensor;
   /** Variances. */
   abstract get variance(): Tensor;
-  /** Samples of a shape. */
+  /** Draws samples. */
   protected abstract draw(shape: SampleShape): Tensor;
 
   /** Standard deviations. */
@@ -81,14 +83,14 @@ export abstract class Distribution {
   }
 
   /**
-   * All values that can be drawn, along a new first dimension; the dimensions of the batch have size 1 unless they are to be
-   * expanded. Throws DynError where they are not known or too many.
+   * All possible values along a new first dimension; the dimensions of the batch have size 1 unless `expand`. Throws
+   * DynError if they are unknown or too many.
    */
   enumerateSupport(_expand: Flag<"expand"> = true): Tensor {
     return this.unknown("support");
   }
 
-  /** The most likely values. Throws DynError where they are not known. */
+  /** The most likely values. Throws DynError if they are unknown. */
   get mode(): Tensor {
     return this.unknown("mode");
   }
@@ -99,7 +101,7 @@ export abstract class Distribution {
     return this.logDensity(value);
   }
 
-  /** Samples through which no gradient flows. */
+  /** Draws samples without gradients. */
   sample(shape: SampleShape = []): Tensor {
     return noGrad(() => this.draw(this.extended(shape)).detach());
   }
@@ -109,7 +111,7 @@ export abstract class Distribution {
     return this.sample([count]);
   }
 
-  /** Samples through which gradients flow to the parameters. Throws DynError where they cannot. */
+  /** Draws samples whose gradients reach the parameters. Throws DynError if that is impossible. */
   rsample(shape: SampleShape = []): Tensor {
     if (this.hasRsample) return this.draw(this.extended(shape));
     throw new DynError(
@@ -117,18 +119,18 @@ export abstract class Distribution {
     );
   }
 
-  /** Entropies. Throws DynError where they are not known. */
+  /** Entropies. Throws DynError if they are unknown. */
   entropy(): Tensor {
     return this.unknown("entropy");
   }
 
-  /** Probabilities of values that are not greater. Throws DynError where they are not known. */
+  /** Probabilities of values up to the given ones. Throws DynError if they are unknown. */
   cdf(value: Tensor): Tensor {
     checkTensor(value, `cdf of ${this.constructor.name}`);
     return this.cumulative(value);
   }
 
-  /** The values of which `cdf` gives probabilities. Throws DynError where they are not known. */
+  /** The quantiles of probabilities, the inverse of `cdf`. Throws DynError if they are unknown. */
   icdf(probability: Tensor): Tensor {
     checkTensor(probability, `icdf of ${this.constructor.name}`);
     return this.quantile(probability);
@@ -139,7 +141,7 @@ export abstract class Distribution {
     return this.entropy().exp();
   }
 
-  /** The same distribution for a batch of a shape that its own one expands to. Throws DynError for another shape. */
+  /** Expands the distribution to a larger batch. Throws DynError unless the batch's shape expands to it. */
   expand(batchShape: SampleShape): this {
     checkKind(batchShape, "a list", `expand of ${this.constructor.name}`);
     if (!sameShape(broadcastShapes(this.batchShape, batchShape), batchShape)) {
@@ -152,7 +154,7 @@ export abstract class Distribution {
     return Object.assign(expanded, Object.fromEntries(fields), { batchShape });
   }
 
-  /** A parameter for a larger batch: what it has beside this one's batch, as sizes of events, it keeps. */
+  /** Expands a parameter to a larger batch; its event dimensions are unchanged. */
   #grown(value: unknown, batchShape: SampleShape): unknown {
     const own = this.batchShape.length;
     if (isTensor(value)) return ops.expand(value, [...batchShape, ...value.shape.slice(own)]);
@@ -160,33 +162,33 @@ export abstract class Distribution {
     return value.expand([...batchShape, ...value.batchShape.slice(own)]);
   }
 
-  /** The logarithms that `logProb` gives: subclasses define one or the other. */
+  /** Computes `logProb`; subclasses define one or the other. */
   protected logDensity(_value: Tensor): Tensor {
     return this.unknown("logProb");
   }
 
-  /** The probabilities that `cdf` gives. */
+  /** Computes `cdf`. */
   protected cumulative(_value: Tensor): Tensor {
     return this.unknown("cdf");
   }
 
-  /** The quantiles that `icdf` gives. */
+  /** Computes `icdf`. */
   protected quantile(_probability: Tensor): Tensor {
     return this.unknown("icdf");
   }
 
-  /** The whole shape of samples. */
+  /** The full shape of samples. */
   protected extended(shape: SampleShape): SampleShape {
     checkKind(shape, "a list", `the shape of samples of ${this.constructor.name}`);
     return [...shape, ...this.batchShape, ...this.eventShape];
   }
 
-  /** Throws DynError: a figure is not known of this kind of distribution. */
+  /** Throws DynError: a property of this distribution is unknown. */
   protected unknown(figure: string): never {
     throw new DynError(`Expected a distribution whose ${figure} is known but found ${this.constructor.name}`);
   }
 
-  /** Its parameters, those of one element with their values, as PyTorch prints it. */
+  /** The parameters, with the values of those with one element, as PyTorch prints them. */
   toString(): string {
     const parts = Object.entries(this).filter(([name]) => !OWN_FIELDS.has(name)).map(([name, value]) => {
       if (isTensor(value)) return `${name}: ${parameterText(value)}`;
@@ -201,7 +203,7 @@ showAsText(Distribution.prototype);
 /** Fields that every distribution has. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(["argConstraints", "batchShape", "eventShape", "hasRsample"]);
 
-/** A parameter: its value, where there is one. */
+/** The text of a parameter: its value if it has one element. */
 export const parameterText = (value: Tensor): string =>
   value.numel() === 1 ? `${value.detach().reshape([]).item()}` : `[${value.shape}]`;
 
@@ -225,7 +227,7 @@ export function uniform01(shape: SampleShape, { dtype, device }: Tensor): Tensor
   return ops.clamp(ops.rand([...shape], { dtype, device }), tiny, 1 - tiny);
 }
 
-/** Values [n, ...event] of which each element of a batch can be, in the shape that `enumerateSupport` gives. */
+/** Arranges possible values [n, ...event] in the shape that `enumerateSupport` returns. */
 export function enumerated(
   values: Tensor,
   { batchShape, eventShape }: Pick<Distribution, "batchShape" | "eventShape">,
@@ -243,7 +245,7 @@ export function sumRightmost(value: Tensor, count: number): Tensor {
   return count === 0 ? value : value.sum(Array.from({ length: count }, (_, k) => value.ndim - count + k));
 }
 
-/** log(1 + eˣ), to the last digit wherever x is. */
+/** log(1 + eˣ), accurate for all x. */
 export const softplus = (x: Tensor): Tensor => ops.clamp(x, 0, null).add(x.abs().neg().exp().log1p());
 
 /** log of the beta function. */

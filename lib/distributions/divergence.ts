@@ -32,11 +32,12 @@ interface Rule {
 
 const rules: Rule[] = [];
 
-/** Fields of transforms that are no settings. */
+/** Fields of transforms that are not settings. */
 const CACHE = ["keeps", "last"];
 
 /**
- * Registers the divergence of two classes, like `torch.distributions.kl.register_kl`. The last registration counts.
+ * Registers the divergence of two classes, like `torch.distributions.kl.register_kl`. A later registration replaces an
+ * earlier one.
  */
 export function registerKl<P extends Distribution, Q extends Distribution>(
   p: Class<P>,
@@ -51,7 +52,7 @@ export function registerKl<P extends Distribution, Q extends Distribution>(
   });
 }
 
-/** The divergence of p from q: the expected log(p/q) under p. Throws DynError where it is not known. */
+/** The divergence of p from q: the expected log(p/q) under p. Throws DynError if it is unknown. */
 export function klDivergence(p: Distribution, q: Distribution): Tensor {
   checkDistribution(p, "klDivergence");
   checkDistribution(q, "klDivergence");
@@ -71,7 +72,7 @@ const normals = (p: { loc: Tensor; scale: Tensor }, q: { loc: Tensor; scale: Ten
   return ratio.add(apart).sub(1).sub(ratio.log()).mul(0.5);
 };
 
-/** Probabilities of outcomes, in the last dimension. */
+/** Probabilities of outcomes, along the last dimension. */
 type Outcomes = Pick<Categorical, "probs" | "logits">;
 
 registerKl(Normal, Normal, normals);
@@ -82,7 +83,7 @@ registerKl(HalfNormal, HalfNormal, (p, q) => {
 });
 registerKl(Normal, Laplace, (p, q) => {
   const apart = p.loc.sub(q.loc), ratio = apart.div(p.scale);
-  // The mean distance of a normal number from a place
+  // The mean distance of a normal variable from a point
   const distance = p.scale.mul(Math.sqrt(2 / Math.PI)).mul(ratio.square().mul(-0.5).exp())
     .add(apart.mul(ratio.mul(Math.SQRT1_2).erf()));
   return distance.div(q.scale).sub(p.scale.div(q.scale).log()).sub(0.5 * (1 + Math.log(Math.PI / 2)));
@@ -105,7 +106,7 @@ registerKl(Uniform, Uniform, (p, q) => {
 registerKl(Bernoulli, Bernoulli, (p, q) => {
   const [a, b] = [p.logits, q.logits];
   const inside = p.probs.mul(a.sub(b)).sub(softplus(a)).add(softplus(b));
-  // What the first draws the second may never draw
+  // Infinite where q excludes an outcome of p
   const outside = q.probs.eq(0).logicalAnd(p.probs.gt(0)).logicalOr(q.probs.eq(1).logicalAnd(p.probs.lt(1)));
   return ops.where(outside, Infinity, inside);
 });
@@ -169,14 +170,14 @@ registerKl(MultivariateNormal, MultivariateNormal, (p, q) => {
   const distance = ops.solveTriangular(q.scaleTril, apart, false).square().sum([-2, -1]);
   return half(q.scaleTril).sub(half(p.scaleTril)).add(spread.add(distance).sub(size).mul(0.5));
 });
-/** The same distribution by the factor of its whole covariance. */
+/** A normal distribution by the factor of its full covariance. */
 const whole = ({ loc, scaleTril }: { loc: Tensor; scaleTril: Tensor }) =>
   new MultivariateNormal(loc, { scaleTril });
 
 registerKl(LowRankMultivariateNormal, LowRankMultivariateNormal, (p, q) => klDivergence(whole(p), whole(q)));
 registerKl(LowRankMultivariateNormal, MultivariateNormal, (p, q) => klDivergence(whole(p), q));
 registerKl(MultivariateNormal, LowRankMultivariateNormal, (p, q) => klDivergence(p, whole(q)));
-// A map that has an inverse changes no divergence
+// Bijections do not change divergences
 registerKl(InverseGamma, InverseGamma, (p, q) => {
   return klDivergence(new Gamma(p.concentration, p.rate), new Gamma(q.concentration, q.rate));
 });
@@ -187,7 +188,7 @@ registerKl(TransformedDistribution, TransformedDistribution, (p, q) => {
   return sumRightmost(klDivergence(p.base, q.base), p.eventShape.length - p.base.eventShape.length);
 });
 
-/** Returns whether two values, transforms among them, have one class and equal settings. */
+/** Returns whether two values, possibly transforms, have the same class and equal settings. */
 function isAlike(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (isTensor(a) && isTensor(b)) return a.equal(b);

@@ -1,6 +1,6 @@
 /**
- * Transforms of whole vectors and matrices: onto simplices, triangular factors, correlations and covariances.
- * Invariants are those of `Transform`.
+ * Transforms of vectors and matrices: onto simplices, triangular factors, correlations and covariances. Invariants are
+ * those of `Transform`.
  */
 import { DynError } from "../base/errors.ts";
 import { finfo } from "../base/type_info.ts";
@@ -11,11 +11,11 @@ import { Transform } from "./transform.ts";
 
 const smallest = (x: Tensor): number => finfo(x.dtype).tiny;
 
-/** Vectors onto the simplex by exponentials; not bijective, as all may be moved by one number. */
+/** Maps vectors onto the simplex by a softmax; not bijective, as adding a constant changes nothing. */
 export class SoftmaxTransform extends Transform {
   /** Dimensions of one event. */
   override readonly eventDim = 1;
-  /** Whether values and images belong to each other one by one. */
+  /** Whether it is bijective. */
   override readonly bijective = false;
 
   /** The image of a value. */
@@ -28,13 +28,13 @@ export class SoftmaxTransform extends Transform {
     return y.log();
   }
 
-  /** Throws DynError: many values have one image. */
+  /** Throws DynError: it is not bijective. */
   override logAbsDetJacobian(): Tensor {
     throw new DynError("Expected a transform that can be inverted but found SoftmaxTransform");
   }
 }
 
-/** Vectors of n − 1 numbers onto the simplex of n, part after part of what is left. */
+/** Maps vectors of n − 1 numbers onto the simplex of size n, splitting off one part after another. */
 export class StickBreakingTransform extends Transform {
   /** Dimensions of one event. */
   override readonly eventDim = 1;
@@ -58,20 +58,18 @@ export class StickBreakingTransform extends Transform {
     return ops.logsigmoid(x).sub(x).add(first.log()).sum(-1);
   }
 
-  /** The shape of images of values of a shape. */
+  /** The shape of the images of values with a shape. */
   override forwardShape(shape: readonly number[]): readonly number[] {
     return grown(shape, 1);
   }
 
-  /** The shape of values with images of a shape. */
+  /** The shape of the values whose images have a shape. */
   override inverseShape(shape: readonly number[]): readonly number[] {
     return grown(shape, -1);
   }
 }
 
-/**
- * Returns the number of remaining entries at each place of a vector, including that place; `more` is added to each.
- */
+/** For each position of a vector, the number of entries from there on, plus `more`. */
 function remaining(x: Tensor, more: number): Tensor {
   return ops.onesLike(x).cumsum(-1).neg().add((x.shape.at(-1) ?? 0) + more);
 }
@@ -82,7 +80,7 @@ function grown(shape: readonly number[], by: number): readonly number[] {
   return [...shape.slice(0, -1), last + by];
 }
 
-/** Matrices onto lower triangular ones with a positive diagonal. */
+/** Maps matrices onto lower triangular ones with a positive diagonal. */
 export class LowerCholeskyTransform extends Transform {
   /** Dimensions of one event. */
   override readonly eventDim: number = 2;
@@ -97,13 +95,13 @@ export class LowerCholeskyTransform extends Transform {
     return y.tril(-1).add(ops.diagEmbed(y.diagonal(0, -2, -1).log()));
   }
 
-  /** Throws DynError: half of each matrix has no part in its image. */
+  /** Throws DynError: it ignores half of each matrix. */
   override logAbsDetJacobian(): Tensor {
     throw new DynError(`Expected a transform whose growth is known but found ${this.constructor.name}`);
   }
 }
 
-/** Matrices onto positive definite ones. */
+/** Maps matrices onto positive definite ones. */
 export class PositiveDefiniteTransform extends LowerCholeskyTransform {
   /** The image of a value. */
   protected override image(x: Tensor): Tensor {
@@ -117,14 +115,14 @@ export class PositiveDefiniteTransform extends LowerCholeskyTransform {
   }
 }
 
-/** Vectors of n(n − 1)/2 numbers onto Cholesky factors of correlations of n (Lewandowski et al. 2009). */
+/** Maps vectors of n(n − 1)/2 numbers onto Cholesky factors of n × n correlation matrices (Lewandowski et al. 2009). */
 export class CorrCholeskyTransform extends Transform {
-  /** Dimensions of one event that goes in. */
+  /** Dimensions of one event of the domain. */
   override get domainDim(): number {
     return 1;
   }
 
-  /** Dimensions of one event that comes out. */
+  /** Dimensions of one event of the codomain. */
   override get codomainDim(): number {
     return 2;
   }
@@ -152,13 +150,13 @@ export class CorrCholeskyTransform extends Transform {
     return left.log().sum(-1).mul(0.5).add(growth);
   }
 
-  /** The shape of images of values of a shape. */
+  /** The shape of the images of values with a shape. */
   override forwardShape(shape: readonly number[]): readonly number[] {
     const n = sizeOf(shape.at(-1) ?? 0);
     return [...shape.slice(0, -1), n, n];
   }
 
-  /** The shape of values with images of a shape. */
+  /** The shape of the values whose images have a shape. */
   override inverseShape(shape: readonly number[]): readonly number[] {
     const n = shape.at(-1) ?? 0;
     if (n !== shape.at(-2)) throw new DynError(`Expected square matrices but found shape [${shape}]`);
@@ -166,14 +164,14 @@ export class CorrCholeskyTransform extends Transform {
   }
 }
 
-/** The size of a matrix with so many entries below its diagonal. Throws DynError where none has. */
+/** The size of a matrix with a number of entries below its diagonal. Throws DynError if there is none. */
 function sizeOf(entries: number): number {
   const n = (1 + Math.sqrt(1 + 8 * entries)) / 2;
   if (Number.isInteger(n)) return n;
   throw new DynError(`Expected n(n − 1)/2 entries below a diagonal but found ${entries}`);
 }
 
-/** Matrices with given entries below the diagonal, row after row, and zeros. */
+/** Matrices with the given entries below the diagonal, in row-major order, and zeros elsewhere. */
 function belowDiagonal(entries: Tensor): Tensor {
   const n = sizeOf(entries.shape.at(-1) ?? 0), rows: Tensor[] = [];
   for (let i = 0, at = 0; i < n; at += i, i++) {
@@ -182,7 +180,7 @@ function belowDiagonal(entries: Tensor): Tensor {
   return ops.stack(rows, -2);
 }
 
-/** The entries of matrices from a diagonal down, row after row. */
+/** The entries of matrices on and below a diagonal, in row-major order. */
 function entriesBelow(matrices: Tensor, diagonal: number): Tensor {
   const n = matrices.shape.at(-1) ?? 0, rows: Tensor[] = [matrices.select(-2, 0).narrow(-1, 0, 0)];
   for (let i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-/** Gamma distributions and what is made of them. */
+/** The gamma distribution and distributions derived from it. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import {
@@ -63,7 +63,7 @@ export class Gamma extends Distribution {
     return ops.xlogy(a, b).add(ops.xlogy(a.sub(1), value)).sub(b.mul(value)).sub(a.lgamma());
   }
 
-  /** Through which no gradient flows to the concentration. */
+  /** No gradient reaches the concentration. */
   protected override cumulative(value: Tensor): Tensor {
     return ops.igamma(this.concentration, this.rate.mul(value));
   }
@@ -160,7 +160,7 @@ export class Dirichlet extends Distribution {
 
   override get mode(): Tensor {
     const rest = ops.clamp(this.concentration.sub(1), 0, null), [count = 1] = this.eventShape;
-    // If all concentrations are below 1 the density is unbounded at every corner: PyTorch returns the first one
+    // If all concentrations are below 1, the density is unbounded at every corner; PyTorch returns the first one
     const corner = ops.oneHot(ops.argmax(rest, -1), count).to(rest.dtype);
     return ops.where(this.concentration.lt(1).all(-1, true), corner, rest.div(rest.sum(-1, true)));
   }
@@ -186,7 +186,7 @@ export class Dirichlet extends Distribution {
   }
 }
 
-/** Student's distribution, as `torch.distributions.StudentT`. */
+/** Student's t-distribution, as `torch.distributions.StudentT`. */
 export class StudentT extends Distribution {
   override readonly hasRsample: boolean = true;
   override readonly argConstraints: ArgConstraints = { df: positive, loc: real, scale: positive };

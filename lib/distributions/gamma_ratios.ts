@@ -1,4 +1,4 @@
-/** Distributions of quotients of gamma distributed numbers, and of counts at a rate that is one. */
+/** Distributions of quotients of gamma variables, and of Poisson counts with a gamma distributed rate. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import {
@@ -17,7 +17,7 @@ import { broadcastAll, Distribution, logBeta, type Parameter, type SampleShape }
 import { Gamma } from "./gamma.ts";
 import { standardGamma } from "./standard_gamma.ts";
 
-/** The distribution of reciprocals of a gamma distributed number, as `torch.distributions.InverseGamma`. */
+/** The distribution of the reciprocal of a gamma variable, as `torch.distributions.InverseGamma`. */
 export class InverseGamma extends Distribution {
   override readonly hasRsample = true;
   override readonly argConstraints: ArgConstraints = { concentration: positive, rate: positive };
@@ -58,7 +58,7 @@ export class InverseGamma extends Distribution {
     return ops.xlogy(a, b).sub(a.add(1).mul(value.log())).sub(b.div(value)).sub(a.lgamma());
   }
 
-  /** Through which no gradient flows to the concentration. */
+  /** No gradient reaches the concentration. */
   protected override cumulative(value: Tensor): Tensor {
     return ops.igammac(this.concentration, this.rate.div(value));
   }
@@ -69,7 +69,10 @@ export class InverseGamma extends Distribution {
   }
 }
 
-/** The distribution of quotients of two chi-squared numbers over their degrees, as `torch.distributions.FisherSnedecor`. */
+/**
+ * The distribution of the quotient of two chi-squared variables, each divided by its degrees of freedom, as
+ * `torch.distributions.FisherSnedecor`.
+ */
 export class FisherSnedecor extends Distribution {
   override readonly hasRsample = true;
   override readonly argConstraints: ArgConstraints = { df1: positive, df2: positive };
@@ -114,7 +117,7 @@ export class FisherSnedecor extends Distribution {
 }
 
 /**
- * The count of successes before so many failures, where `probs` are those of a success, as
+ * The number of successes, of probability `probs`, before a number of failures, as
  * `torch.distributions.NegativeBinomial`.
  */
 export class NegativeBinomial extends CountOfChances {
@@ -136,7 +139,7 @@ export class NegativeBinomial extends CountOfChances {
     return ops.clamp(this.totalCount.sub(1).mul(this.logits.exp()).floor(), 0, null);
   }
 
-  /** Counts at rates that are gamma distributed. */
+  /** Poisson counts with gamma distributed rates. */
   override get support(): Constraint {
     return nonnegativeInteger;
   }

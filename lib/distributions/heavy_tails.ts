@@ -1,4 +1,4 @@
-/** Distributions whose tails fall by powers, and others that are drawn by the inverse of their cdf. */
+/** Distributions with power-law tails, and others that are sampled by inverse cdf. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import {
@@ -23,10 +23,10 @@ import { LocationScale } from "./location_scale.ts";
 
 const EULER = 0.5772156649015329;
 
-/** Distributions that are sampled by the inverse of their cdf, at random numbers shaped like a parameter. */
+/** Distributions that are sampled by applying the inverse cdf to uniform numbers in the shape of a parameter. */
 abstract class ByQuantile extends Distribution {
   override readonly hasRsample: boolean = true;
-  /** A parameter, for its type and device. */
+  /** A parameter that determines type and device. */
   protected abstract get like(): Tensor;
 
   protected draw(shape: SampleShape): Tensor {
@@ -70,7 +70,7 @@ export class Cauchy extends LocationScale {
   }
 }
 
-/** The distribution of absolute values of a Cauchy one around 0, as `torch.distributions.HalfCauchy`. */
+/** The distribution of absolute values of a Cauchy variable around 0, as `torch.distributions.HalfCauchy`. */
 export class HalfCauchy extends ByQuantile {
   override readonly argConstraints: ArgConstraints = { scale: positive };
   readonly scale: Tensor;
@@ -120,7 +120,7 @@ export class HalfCauchy extends ByQuantile {
   }
 }
 
-/** The Pareto distribution from `scale` on, as `torch.distributions.Pareto`. */
+/** The Pareto distribution on [scale, ∞), as `torch.distributions.Pareto`. */
 export class Pareto extends ByQuantile {
   override readonly argConstraints: ArgConstraints = { scale: positive, alpha: positive };
   readonly scale: Tensor;
@@ -205,7 +205,7 @@ export class Weibull extends ByQuantile {
     return this.scale.mul(ops.clamp(k.sub(1).div(k), 0, null).pow(k.reciprocal()));
   }
 
-  /** Of the distribution with scale 1. */
+  /** A moment of the distribution with scale 1. */
   #moment(order: number): Tensor {
     return this.concentration.reciprocal().mul(order).add(1).lgamma().exp();
   }
@@ -234,7 +234,7 @@ export class Weibull extends ByQuantile {
   }
 }
 
-/** Kumaraswamy's distribution over (0, 1), as `torch.distributions.Kumaraswamy`. */
+/** Kumaraswamy's distribution on (0, 1), as `torch.distributions.Kumaraswamy`. */
 export class Kumaraswamy extends ByQuantile {
   override readonly argConstraints: ArgConstraints = { concentration1: positive, concentration0: positive };
   readonly concentration1: Tensor;
@@ -300,8 +300,8 @@ export class Kumaraswamy extends ByQuantile {
 }
 
 /**
- * The generalised Pareto distribution of what lies beyond a threshold `loc`, as `torch.distributions.GeneralizedPareto`:
- * its tail falls by powers where `concentration` is positive, exponentially where it is 0, and ends where it is negative.
+ * The generalised Pareto distribution of excesses over a threshold `loc`, as `torch.distributions.GeneralizedPareto`:
+ * its tail is a power law if `concentration` is positive, exponential if it is 0, and bounded if it is negative.
  */
 export class GeneralizedPareto extends ByQuantile {
   override readonly argConstraints: ArgConstraints = { loc: real, scale: positive, concentration: real };
@@ -337,7 +337,7 @@ export class GeneralizedPareto extends ByQuantile {
 
   protected override logDensity(value: Tensor): Tensor {
     const { concentration } = this, log = this.#logSurvival(value);
-    // The density is the survival function to the power of 1 + concentration, over the scale
+    // The density is the survival function to the power of 1 + concentration, divided by the scale
     const inside = log.mul(concentration.add(1)).sub(this.scale.log());
     return ops.where(value.ge(this.loc).logicalAnd(log.gt(-Infinity)), inside, -Infinity);
   }
@@ -356,13 +356,13 @@ export class GeneralizedPareto extends ByQuantile {
     return apart.mul(scale).add(loc);
   }
 
-  /** The logarithm of the probability of greater values. */
+  /** The log probability of greater values. */
   #logSurvival(value: Tensor): Tensor {
     const z = value.sub(this.loc).div(this.scale), { isZero, safe } = this.#apart();
     return ops.where(isZero, z, ops.clamp(safe.mul(z), -1, null).log1p().div(safe)).neg();
   }
 
-  /** Separates zero concentrations, and replaces them for divisions. */
+  /** Separates zero concentrations and replaces them for divisions. */
   #apart(): { readonly isZero: Tensor; readonly safe: Tensor } {
     const isZero = this.concentration.eq(0);
     return { isZero, safe: ops.where(isZero, 1, this.concentration) };

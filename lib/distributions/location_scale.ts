@@ -4,7 +4,7 @@ import { type ArgConstraints, positive, real } from "./constraints.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import { broadcastAll, Distribution, type Parameter } from "./distribution.ts";
 
-/** A place and a scale, over which samples are differentiated. */
+/** A distribution with a location and a scale, whose samples are differentiable. */
 export abstract class LocationScale extends Distribution {
   override readonly hasRsample = true;
   override readonly argConstraints: ArgConstraints = { loc: real, scale: positive };
@@ -18,7 +18,7 @@ export abstract class LocationScale extends Distribution {
     checkParameters(this, this.argConstraints);
   }
 
-  /** The density of each of them is greatest at its place. */
+  /** Each density is greatest at its location. */
   override get mode(): Tensor {
     return this.loc;
   }

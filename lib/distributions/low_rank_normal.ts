@@ -1,4 +1,4 @@
-/** Normal vectors whose covariance is one of low rank and a diagonal one. */
+/** Normal vectors whose covariance is the sum of a low-rank and a diagonal matrix. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import {
@@ -16,7 +16,7 @@ const LOG_2PI = Math.log(2 * Math.PI);
 
 /**
  * Normal vectors with covariance W · Wᵀ + diag(D), as `torch.distributions.LowRankMultivariateNormal`. Densities solve
- * systems of W's rank, not of the size of an event.
+ * systems of the size of W's rank, not of an event.
  */
 export class LowRankMultivariateNormal extends Distribution {
   override readonly hasRsample = true;
@@ -33,7 +33,7 @@ export class LowRankMultivariateNormal extends Distribution {
   /** The lower Cholesky factor of I + Wᵀ · D⁻¹ · W. */
   protected readonly capacitanceTril: Tensor;
 
-  /** `loc` of shape [..., n], `covFactor` of shape [..., n, rank] and `covDiag`, which is positive, of shape [..., n]. */
+  /** Takes `loc` [..., n], `covFactor` [..., n, rank] and the positive `covDiag` [..., n]. */
   constructor(loc: Tensor, covFactor: Tensor, covDiag: Tensor) {
     const l = floating(loc), W = floating(covFactor), D = floating(covDiag);
     const [size = 1, rank = 1] = W.shape.slice(-2);

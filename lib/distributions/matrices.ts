@@ -1,4 +1,4 @@
-/** Distributions of matrices: covariances, and Cholesky factors of correlations. */
+/** Distributions of matrices: covariance matrices, and Cholesky factors of correlation matrices. */
 import { checkInteger } from "../base/checked_numbers.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -21,15 +21,15 @@ import { Beta } from "./gamma.ts";
 import { COVARIANCE, type Covariance, factorOf } from "./normal.ts";
 import { standardGamma } from "./standard_gamma.ts";
 
-/** Numbers from 0 on, like a tensor. */
+/** The numbers from 0 to count − 1, in a tensor's type. */
 const counted = (count: number, { dtype, device }: Tensor): Tensor =>
   ops.arange(0, count, 1, { dtype, device });
 
-/** The sum of digammas of x − k/2, k < count: the derivative of `mvlgamma`. */
+/** The sum of digamma(x − k/2) over k < count: the derivative of `mvlgamma`. */
 const mvdigamma = (x: Tensor, count: number): Tensor =>
   x.unsqueeze(-1).sub(counted(count, x).div(2)).digamma().sum(-1);
 
-/** The distribution of sums of `df` squares of normal vectors, which are matrices, as `torch.distributions.Wishart`. */
+/** The distribution of the scatter matrix of `df` normal vectors, as `torch.distributions.Wishart`. */
 export class Wishart extends Distribution {
   override readonly hasRsample = true;
   override readonly argConstraints: ArgConstraints = { df: positive, ...COVARIANCE };
@@ -37,7 +37,7 @@ export class Wishart extends Distribution {
   /** The lower Cholesky factor of the covariance of the vectors. */
   readonly scaleTril: Tensor;
 
-  /** `df` beyond n − 1; the vectors' covariance, by position or by name, or its inverse or factor, of shape [..., n, n]. */
+  /** Takes `df` > n − 1, and the vectors' covariance, by position or by name, or its inverse or factor [..., n, n]. */
   constructor(df: Parameter, matrix: Covariance) {
     const factor = factorOf(matrix), [size = 1] = factor.shape.slice(-1);
     const [degrees] = broadcastAll(df, factor.detach().select(-1, 0).select(-1, 0));
@@ -112,14 +112,14 @@ export class Wishart extends Distribution {
 }
 
 /**
- * The distribution of lower Cholesky factors of correlations whose determinant to the power of `concentration` − 1 is
- * their density, as `torch.distributions.LKJCholesky`; 1 is the uniform one. Samples have this density for any `dim`;
- * PyTorch 2.15 draws rows that are too long from the third on.
+ * The distribution of lower Cholesky factors of correlation matrices whose density is proportional to
+ * det^(concentration − 1), uniform for 1, as `torch.distributions.LKJCholesky`. Samples have this density for any
+ * `dim`; those of PyTorch 2.15 have too long rows from the third on.
  */
 export class LKJCholesky extends Distribution {
   override readonly argConstraints: ArgConstraints = { concentration: positive };
   readonly concentration: Tensor;
-  /** Of the squared length of each row below the diagonal. */
+  /** The distribution of the squared length of each row below the diagonal. */
   protected readonly lengths: Beta;
 
   /** `dim` is the number of rows, at least 2. */
@@ -141,12 +141,12 @@ export class LKJCholesky extends Distribution {
     return this.unknown("variance");
   }
 
-  /** The set of Cholesky factors of correlations. */
+  /** The Cholesky factors of correlation matrices. */
   override get support(): Constraint {
     return corrCholesky;
   }
 
-  /** Samples rows by direction and length (Lewandowski, Kurowicka and Joe 2009, the onion method). */
+  /** Samples the direction and length of rows (Lewandowski, Kurowicka and Joe 2009, the onion method). */
   protected draw(shape: SampleShape): Tensor {
     const squares = this.lengths.sample(shape.slice(0, shape.length - 2 - this.batchShape.length)).unsqueeze(
       -1,

@@ -8,8 +8,8 @@ import { Categorical } from "./categorical.ts";
 import { checkDistribution, Distribution, type SampleShape, sumRightmost } from "./distribution.ts";
 
 /**
- * A component drawn by its share, then a sample of it, as `torch.distributions.MixtureSameFamily`: the last dimension of the
- * components' batch is the one that `mixture` chooses of. Throws DynError for batches that do not fit.
+ * A component sampled by its weight, then a sample of it, as `torch.distributions.MixtureSameFamily`: `mixture` selects
+ * along the last batch dimension of the components. Throws DynError for incompatible batches.
  */
 export class MixtureSameFamily extends Distribution {
   constructor(readonly mixtureDistribution: Categorical, readonly componentDistribution: Distribution) {
@@ -30,7 +30,7 @@ export class MixtureSameFamily extends Distribution {
     super(batchShape.slice(0, -1), eventShape);
   }
 
-  /** Shares with dimensions for an event. */
+  /** Weights with dimensions for an event. */
   #shares(): Tensor {
     const { probs } = this.mixtureDistribution;
     return ops.reshape(probs, [...probs.shape, ...this.eventShape.map(() => 1)]);

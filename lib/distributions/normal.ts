@@ -1,4 +1,4 @@
-/** Normal distributions and their kin. */
+/** Normal and related distributions. */
 import { refuseValue } from "../base/checked_input.ts";
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -62,7 +62,7 @@ export class Normal extends LocationScale {
   }
 }
 
-/** The distribution of absolute values of a normal one around 0, as `torch.distributions.HalfNormal`. */
+/** The distribution of absolute values of a normal variable around 0, as `torch.distributions.HalfNormal`. */
 export class HalfNormal extends Distribution {
   override readonly hasRsample = true;
   override readonly argConstraints: ArgConstraints = { scale: positive };
@@ -115,7 +115,7 @@ export class HalfNormal extends Distribution {
   }
 }
 
-/** The distribution of e to the power of a normal one, as `torch.distributions.LogNormal`. */
+/** The distribution of eˣ for a normal variable x, as `torch.distributions.LogNormal`. */
 export class LogNormal extends Distribution {
   override readonly hasRsample = true;
   override readonly argConstraints: ArgConstraints = { loc: real, scale: positive };
@@ -196,14 +196,14 @@ export function factorOf(matrix: Covariance): Tensor {
   }
   if ("scaleTril" in matrix) return floating(matrix.scaleTril);
   if ("covarianceMatrix" in matrix) return ops.cholesky(floating(matrix.covarianceMatrix));
-  // The factor of an inverse, without the inverse: of the matrix turned around, transposed and turned around again
+  // The factor of an inverse without computing the inverse: flip the matrix, factor, transpose and flip again
   const turned = ops.cholesky(ops.flip(floating(matrix.precisionMatrix), [-2, -1]));
   const upper = ops.flip(turned, [-2, -1]).mT;
   const one = ops.eye(Number(upper.shape.at(-1)), { dtype: upper.dtype, device: upper.device });
   return ops.solveTriangular(upper, ops.expand(one, upper.shape), false);
 }
 
-/** Normal vectors with correlations, as `torch.distributions.MultivariateNormal`. */
+/** Correlated normal vectors, as `torch.distributions.MultivariateNormal`. */
 export class MultivariateNormal extends Distribution {
   override readonly hasRsample = true;
   override readonly argConstraints: ArgConstraints = { loc: realVector, ...COVARIANCE };
@@ -212,8 +212,8 @@ export class MultivariateNormal extends Distribution {
   readonly scaleTril: Tensor;
 
   /**
-   * `loc` of shape [..., n]; the covariance, by position or by name, or its inverse or lower Cholesky factor, of shape
-   * [..., n, n].
+   * Takes `loc` [..., n], and the covariance, by position or by name, or its inverse or lower Cholesky factor [..., n,
+   * n].
    */
   constructor(loc: Tensor, matrix: Covariance) {
     const factor = factorOf(matrix);
@@ -294,7 +294,7 @@ export class Uniform extends Distribution {
   }
 
   override get mode(): Tensor {
-    // All values are as likely
+    // All values are equally likely
     return ops.fullLike(this.high, NaN);
   }
 

@@ -1,6 +1,6 @@
 /**
- * Distributions over outcomes through whose samples gradients flow (Maddison et al., 2017; Jang et al., 2017). The lower
- * the temperature, the nearer they are to single outcomes.
+ * Continuous relaxations of discrete distributions, with differentiable samples (Maddison et al., 2017; Jang et al.,
+ * 2017). The lower the temperature, the closer they are to discrete outcomes.
  */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -9,7 +9,7 @@ import { OneHotCategorical, type Outcomes } from "./categorical.ts";
 import { type Chances, ManyChances, OfChances, OUTCOMES } from "./chances.ts";
 import { Distribution, type Parameter, type SampleShape, softplus, uniform01 } from "./distribution.ts";
 
-/** The base of relaxed distributions of two outcomes. */
+/** The base of relaxed Bernoulli distributions. */
 abstract class RelaxedChances extends OfChances {
   override readonly hasRsample = true;
 
@@ -39,7 +39,7 @@ abstract class RelaxedChances extends OfChances {
   }
 }
 
-/** Logits of numbers in (0, 1), as `torch.distributions.LogitRelaxedBernoulli`. */
+/** Logits of samples in (0, 1), as `torch.distributions.LogitRelaxedBernoulli`. */
 export class LogitRelaxedBernoulli extends RelaxedChances {
   override get support(): Constraint {
     return real;
@@ -54,7 +54,7 @@ export class LogitRelaxedBernoulli extends RelaxedChances {
   }
 }
 
-/** Samples in (0, 1) through which gradients flow, as `torch.distributions.RelaxedBernoulli`. */
+/** Differentiable samples in (0, 1), as `torch.distributions.RelaxedBernoulli`. */
 export class RelaxedBernoulli extends RelaxedChances {
   override get support(): Constraint {
     return unitInterval;
@@ -66,12 +66,12 @@ export class RelaxedBernoulli extends RelaxedChances {
 
   protected override logDensity(value: Tensor): Tensor {
     const y = value.log().sub(value.neg().log1p());
-    // The density of the logit, then what the sigmoid does to it
+    // The density of the logit, and the change of variables by the sigmoid
     return this.logProbOf(y).add(softplus(y)).add(softplus(y.neg()));
   }
 }
 
-/** Vectors of shares through which gradients flow, as `torch.distributions.RelaxedOneHotCategorical`. */
+/** Differentiable samples on the simplex, as `torch.distributions.RelaxedOneHotCategorical`. */
 export class RelaxedOneHotCategorical extends Distribution {
   override readonly hasRsample = true;
   override readonly argConstraints: ArgConstraints = OUTCOMES;
@@ -111,8 +111,7 @@ export class RelaxedOneHotCategorical extends Distribution {
 }
 
 /**
- * An outcome as a vector that is 1 at it, with the gradient of its probabilities, as
- * `torch.distributions.OneHotCategoricalStraightThrough`.
+ * One-hot samples with the gradient of their probabilities, as `torch.distributions.OneHotCategoricalStraightThrough`.
  */
 export class OneHotCategoricalStraightThrough extends OneHotCategorical {
   override readonly hasRsample = true;

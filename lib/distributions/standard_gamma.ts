@@ -1,7 +1,7 @@
 /**
  * Samples of gamma distributions with rate 1, by rejection (Marsaglia and Tsang, 2000), and their gradients with
- * respect to concentrations. Invariant: a rejection is not differentiable, so a sample moves with its concentration
- * as its quantile does: dx/da = −(∂F/∂a) / p(x) (Figurnov et al., 2018).
+ * respect to concentrations. Invariant: rejection is not differentiable, so samples are differentiated as quantiles:
+ * dx/da = −(∂F/∂a) / p(x) (Figurnov et al., 2018).
  */
 import { ops } from "../tensor/eager.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
@@ -9,7 +9,7 @@ import { isGradEnabled, noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type SampleShape, standardNormal, uniform01 } from "./distribution.ts";
 
-/** Samples of gamma distributions with rate 1, through which gradients flow once. */
+/** Samples of gamma distributions with rate 1, differentiable once. */
 export function standardGamma(concentration: Tensor, shape: SampleShape): Tensor {
   const whole = ops.expand(concentration, [...shape]), value = noGrad(() => drawn(whole.detach(), shape));
   if (!whole.requiresGrad || !isGradEnabled()) return value;
@@ -19,7 +19,7 @@ export function standardGamma(concentration: Tensor, shape: SampleShape): Tensor
 
 function drawn(whole: Tensor, shape: SampleShape): Tensor {
   const isSmall = whole.lt(1);
-  // Γ(a) is Γ(a + 1) · U^(1/a)
+  // Small concentrations: Γ(a) is distributed like Γ(a + 1) · U^(1/a)
   const d = ops.where(isSmall, whole.add(1), whole).sub(1 / 3), c = d.mul(9).rsqrt();
   let accepted = ops.zerosLike(whole, { dtype: "bool" }), result = ops.zerosLike(whole);
   while (!accepted.all().item<boolean>()) {
@@ -33,7 +33,7 @@ function drawn(whole: Tensor, shape: SampleShape): Tensor {
   return ops.where(isSmall, result.mul(boost), result);
 }
 
-/** Derivatives of samples by their concentrations. */
+/** Derivatives of samples with respect to their concentrations. */
 function slopes(concentration: Tensor, value: Tensor): Tensor {
   const double = (each: Tensor) => Float64Array.from(each.to("float64").cpu().toTypedArray(), Number);
   const a = double(concentration), digamma = double(concentration.cpu().to("float64").digamma());

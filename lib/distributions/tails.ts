@@ -1,4 +1,4 @@
-/** Distributions with exponential tails: each is drawn by the inverse of its cdf. */
+/** Distributions with exponential tails, sampled by inverse cdf. */
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type ArgConstraints, type Constraint, nonnegative, positive, real } from "./constraints.ts";

@@ -1,6 +1,6 @@
 /**
- * Invertible maps of random variables, with the volume change at a value. Invariant: `inv(call(x))` is x as far as
- * the image determines it, and x itself with a cache.
+ * Maps of random variables, with the log determinant of the Jacobian. Invariant: `inv(call(x))` equals x if the map is
+ * bijective, and is x itself with a cache.
  */
 import { showAsText } from "../base/shown.ts";
 import { optionsOf } from "../base/checked_input.ts";
@@ -9,7 +9,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 
 /** Options of transforms. */
 export interface TransformOptions {
-  /** 1 to keep the last value and its image, so that `inv` of that image is the value; default 0. */
+  /** 1 to cache the last value and its image, so that `inv` of that image returns the same tensor; default 0. */
   readonly cacheSize?: number;
 }
 
@@ -17,9 +17,9 @@ export interface TransformOptions {
 export abstract class Transform {
   /** Number of dimensions of one event. */
   readonly eventDim: number = 0;
-  /** Whether values and images belong to each other one by one. */
+  /** Whether it is bijective. */
   readonly bijective: boolean = true;
-  /** 1 where it rises, −1 where it falls, null where neither is so everywhere. */
+  /** 1 if increasing, −1 if decreasing, null if neither. */
   readonly sign: number | Tensor | null = null;
   private readonly keeps: boolean;
   private last: readonly [x: Tensor, y: Tensor] | null = null;
@@ -29,12 +29,12 @@ export abstract class Transform {
     this.keeps = (optionsOf(this.constructor.name, options).cacheSize ?? 0) > 0;
   }
 
-  /** Dimensions of one event that goes in. */
+  /** Dimensions of one event of the domain. */
   get domainDim(): number {
     return this.eventDim;
   }
 
-  /** Dimensions of one event that comes out. */
+  /** Dimensions of one event of the codomain. */
   get codomainDim(): number {
     return this.eventDim;
   }
@@ -49,7 +49,7 @@ export abstract class Transform {
     return y;
   }
 
-  /** The value whose image is given. */
+  /** The value with a given image. */
   inv(y: Tensor): Tensor {
     checkTensor(y, `inv of ${this.constructor.name}`);
     const { last } = this;
@@ -62,12 +62,12 @@ export abstract class Transform {
   /** log |dy/dx|, summed over one event. */
   abstract logAbsDetJacobian(x: Tensor, y: Tensor): Tensor;
 
-  /** The shape of images of values of a shape. */
+  /** The shape of the images of values with a shape. */
   forwardShape(shape: readonly number[]): readonly number[] {
     return shape;
   }
 
-  /** The shape of values with images of a shape. */
+  /** The shape of the values whose images have a shape. */
   inverseShape(shape: readonly number[]): readonly number[] {
     return shape;
   }
@@ -82,7 +82,7 @@ export abstract class Transform {
     return this.inv(y);
   }
 
-  /** Its class, as PyTorch prints it. */
+  /** The class name, as PyTorch prints it. */
   toString(): string {
     return `${this.constructor.name}()`;
   }

@@ -16,17 +16,20 @@ import {
 import { Normal } from "./normal.ts";
 import { ComposeTransform, StickBreakingTransform, type Transform } from "./transforms.ts";
 
-/** Samples of a distribution, differentiable where they can be. */
+/** Samples a distribution, differentiably if possible. */
 const drawn = (base: Distribution, lead: SampleShape): Tensor =>
   base.hasRsample ? base.rsample(lead) : base.sample(lead);
 
-/** The distribution of images of a random variable, as `torch.distributions.TransformedDistribution`. */
+/** The distribution of a transformed random variable, as `torch.distributions.TransformedDistribution`. */
 export class TransformedDistribution extends Distribution {
   override readonly hasRsample: boolean;
   readonly base: Distribution;
   readonly transform: ComposeTransform;
 
-  /** Takes a distribution and one or more transforms. Throws DynError where an event of theirs is larger than a sample. */
+  /**
+   * Takes a distribution and one or more transforms. Throws DynError if their events have more dimensions than a
+   * sample.
+   */
   constructor(base: Distribution, transforms: Transform | readonly Transform[]) {
     const parts = [transforms].flat(), other = parts.findIndex((each) => typeof each?.call !== "function");
     if (other >= 0) refuseValue("transforms", parts[other]);
@@ -83,7 +86,7 @@ export class TransformedDistribution extends Distribution {
     return this.transform.call(this.base.icdf(this.turned(probability)));
   }
 
-  /** Probabilities as they are where the transforms rise, and what is left to 1 where they fall. */
+  /** Probabilities under increasing transforms, their complements under decreasing ones. */
   private turned(probability: Tensor): Tensor {
     const { sign } = this.transform;
     if (sign === null) return this.unknown("cdf");
@@ -100,7 +103,7 @@ export class TransformedDistribution extends Distribution {
   }
 }
 
-/** Images of normal vectors on the simplex, as `torch.distributions.LogisticNormal`. */
+/** Normal vectors mapped to the simplex, as `torch.distributions.LogisticNormal`. */
 export class LogisticNormal extends TransformedDistribution {
   override readonly argConstraints: ArgConstraints = { loc: real, scale: positive };
 
@@ -125,7 +128,7 @@ export class LogisticNormal extends TransformedDistribution {
   }
 }
 
-/** Dimensions of a batch as dimensions of one event, as `torch.distributions.Independent`. */
+/** Reinterprets batch dimensions as event dimensions, as `torch.distributions.Independent`. */
 export class Independent extends Distribution {
   override readonly hasRsample: boolean;
 

@@ -1,6 +1,6 @@
 /**
- * Transforms of single numbers and compositions of transforms: the namespace `distributions.transforms`, with those
- * of vectors and matrices, like `torch.distributions.transforms`. Invariants are those of `Transform`.
+ * Transforms of numbers, and compositions of transforms: the namespace `distributions.transforms`, with those of
+ * vectors and matrices, like `torch.distributions.transforms`. Invariants are those of `Transform`.
  */
 import { checkInstance, checkInstances, checkKind } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
@@ -22,10 +22,10 @@ export {
 export class AffineTransform extends Transform {
   /** Dimensions of one event. */
   override readonly eventDim: number;
-  /** Whether it rises or falls. */
+  /** Whether it is increasing or decreasing. */
   override readonly sign: number | Tensor;
 
-  /** Takes a place and a factor, then how many dimensions one event has. */
+  /** Takes a location and a scale, then the number of event dimensions. */
   constructor(
     readonly loc: Parameter,
     readonly scale: Parameter,
@@ -54,7 +54,7 @@ export class AffineTransform extends Transform {
 
 /** x ↦ eˣ. */
 export class ExpTransform extends Transform {
-  /** Whether it rises or falls. */
+  /** Whether it is increasing or decreasing. */
   override readonly sign = 1;
 
   /** The image of a value. */
@@ -75,7 +75,7 @@ export class ExpTransform extends Transform {
 
 /** x ↦ 1 / (1 + e⁻ˣ). */
 export class SigmoidTransform extends Transform {
-  /** Whether it rises or falls. */
+  /** Whether it is increasing or decreasing. */
   override readonly sign = 1;
 
   /** The image of a value. */
@@ -96,7 +96,7 @@ export class SigmoidTransform extends Transform {
 
 /** x ↦ tanh x. */
 export class TanhTransform extends Transform {
-  /** Whether it rises or falls. */
+  /** Whether it is increasing or decreasing. */
   override readonly sign = 1;
 
   /** The image of a value. */
@@ -117,7 +117,7 @@ export class TanhTransform extends Transform {
 
 /** x ↦ log(1 + eˣ). */
 export class SoftplusTransform extends Transform {
-  /** Whether it rises or falls. */
+  /** Whether it is increasing or decreasing. */
   override readonly sign = 1;
 
   /** The image of a value. */
@@ -136,9 +136,9 @@ export class SoftplusTransform extends Transform {
   }
 }
 
-/** x ↦ x to a power, of positive numbers. */
+/** x ↦ x^exponent, for positive numbers. */
 export class PowerTransform extends Transform {
-  /** Whether it rises or falls. */
+  /** Whether it is increasing or decreasing. */
   override readonly sign: number | Tensor;
 
   /** Takes its settings, then options. */
@@ -163,9 +163,9 @@ export class PowerTransform extends Transform {
   }
 }
 
-/** x ↦ |x|, of which the positive preimage is given. */
+/** x ↦ |x|; the preimage is the positive one. */
 export class AbsTransform extends Transform {
-  /** Whether values and images belong to each other one by one. */
+  /** Whether it is bijective. */
   override readonly bijective = false;
 
   /** The image of a value. */
@@ -178,15 +178,15 @@ export class AbsTransform extends Transform {
     return y;
   }
 
-  /** Throws DynError: two values have one image. */
+  /** Throws DynError: it is not bijective. */
   override logAbsDetJacobian(): Tensor {
     throw new DynError("Expected a transform that can be inverted but found AbsTransform");
   }
 }
 
-/** Values by their probabilities: x ↦ the cumulative distribution of x. */
+/** x ↦ cdf(x) of a distribution. */
 export class CumulativeDistributionTransform extends Transform {
-  /** Whether it rises or falls. */
+  /** Whether it is increasing or decreasing. */
   override readonly sign = 1;
 
   /** Takes its settings, then options. */
@@ -210,12 +210,12 @@ export class CumulativeDistributionTransform extends Transform {
   }
 }
 
-/** Events of another shape, with the same elements. */
+/** Reshapes events. */
 export class ReshapeTransform extends Transform {
-  /** Whether it rises or falls. */
+  /** Whether it is increasing or decreasing. */
   override readonly sign = 1;
 
-  /** Takes the shapes of one event before and after. Throws DynError where they have not as many elements. */
+  /** Takes the shapes of one event before and after. Throws DynError if they have different numbers of elements. */
   constructor(
     readonly inShape: readonly number[],
     readonly outShape: readonly number[],
@@ -230,12 +230,12 @@ export class ReshapeTransform extends Transform {
     }
   }
 
-  /** Dimensions of one event that goes in. */
+  /** Dimensions of one event of the domain. */
   override get domainDim(): number {
     return this.inShape.length;
   }
 
-  /** Dimensions of one event that comes out. */
+  /** Dimensions of one event of the codomain. */
   override get codomainDim(): number {
     return this.outShape.length;
   }
@@ -255,12 +255,12 @@ export class ReshapeTransform extends Transform {
     return x.newZeros(x.shape.slice(0, x.ndim - this.inShape.length));
   }
 
-  /** The shape of images of values of a shape. */
+  /** The shape of the images of values with a shape. */
   override forwardShape(shape: readonly number[]): readonly number[] {
     return withEvent(shape, this.inShape, this.outShape);
   }
 
-  /** The shape of values with images of a shape. */
+  /** The shape of the values whose images have a shape. */
   override inverseShape(shape: readonly number[]): readonly number[] {
     return withEvent(shape, this.outShape, this.inShape);
   }
@@ -268,7 +268,7 @@ export class ReshapeTransform extends Transform {
 
 const countOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
 
-/** A shape with another event at its end. Throws DynError where the event is not there. */
+/** Replaces the event at the end of a shape. Throws DynError if the shape does not end in it. */
 function withEvent(
   shape: readonly number[],
   from: readonly number[],
@@ -281,11 +281,11 @@ function withEvent(
   return [...lead, ...to];
 }
 
-/** A transform whose batch dimensions, the last of them, belong to one event. */
+/** Reinterprets the last batch dimensions of a transform as event dimensions. */
 export class IndependentTransform extends Transform {
-  /** Whether values and images belong to each other one by one. */
+  /** Whether it is bijective. */
   override readonly bijective: boolean;
-  /** Whether it rises or falls. */
+  /** Whether it is increasing or decreasing. */
   override readonly sign: number | Tensor | null;
 
   /** Takes its settings, then options. */
@@ -299,12 +299,12 @@ export class IndependentTransform extends Transform {
     [this.bijective, this.sign] = [base.bijective, base.sign];
   }
 
-  /** Dimensions of one event that goes in. */
+  /** Dimensions of one event of the domain. */
   override get domainDim(): number {
     return this.base.domainDim + this.reinterpretedBatchNdims;
   }
 
-  /** Dimensions of one event that comes out. */
+  /** Dimensions of one event of the codomain. */
   override get codomainDim(): number {
     return this.base.codomainDim + this.reinterpretedBatchNdims;
   }
@@ -324,22 +324,22 @@ export class IndependentTransform extends Transform {
     return sumRightmost(this.base.logAbsDetJacobian(x, y), this.reinterpretedBatchNdims);
   }
 
-  /** The shape of images of values of a shape. */
+  /** The shape of the images of values with a shape. */
   override forwardShape(shape: readonly number[]): readonly number[] {
     return this.base.forwardShape(shape);
   }
 
-  /** The shape of values with images of a shape. */
+  /** The shape of the values whose images have a shape. */
   override inverseShape(shape: readonly number[]): readonly number[] {
     return this.base.inverseShape(shape);
   }
 }
 
-/** Transforms one after the other. */
+/** A composition of transforms, applied in order. */
 export class ComposeTransform extends Transform {
-  /** Whether values and images belong to each other one by one. */
+  /** Whether it is bijective. */
   override readonly bijective: boolean;
-  /** Whether it rises or falls. */
+  /** Whether it is increasing or decreasing. */
   override readonly sign: number | Tensor | null;
 
   /** Takes its settings, then options. */
@@ -350,12 +350,12 @@ export class ComposeTransform extends Transform {
     this.sign = parts.reduce<number | Tensor | null>((sign, part) => times(sign, part.sign), 1);
   }
 
-  /** Its parts, in their order. */
+  /** The parts in order. */
   override toString(): string {
     return `ComposeTransform(${this.parts.join(", ")})`;
   }
 
-  /** Dimensions of one event that goes in. */
+  /** Dimensions of one event of the domain. */
   override get domainDim(): number {
     return this.parts.reduceRight(
       (dim, part) => Math.max(dim + part.domainDim - part.codomainDim, part.domainDim),
@@ -363,7 +363,7 @@ export class ComposeTransform extends Transform {
     );
   }
 
-  /** Dimensions of one event that comes out. */
+  /** Dimensions of one event of the codomain. */
   override get codomainDim(): number {
     return this.parts.reduce(
       (dim, part) => Math.max(dim + part.codomainDim - part.domainDim, part.codomainDim),
@@ -393,12 +393,12 @@ export class ComposeTransform extends Transform {
     return sum;
   }
 
-  /** The shape of images of values of a shape. */
+  /** The shape of the images of values with a shape. */
   override forwardShape(shape: readonly number[]): readonly number[] {
     return this.parts.reduce((known, part) => part.forwardShape(known), shape);
   }
 
-  /** The shape of values with images of a shape. */
+  /** The shape of the values whose images have a shape. */
   override inverseShape(shape: readonly number[]): readonly number[] {
     return this.parts.reduceRight((known, part) => part.inverseShape(known), shape);
   }
@@ -412,7 +412,7 @@ function times(a: number | Tensor | null, b: number | Tensor | null): number | T
 /** Leaves values unchanged. */
 export const identityTransform: Transform = new ComposeTransform([]);
 
-/** Transforms of the slices of a dimension, or of what lies along it. */
+/** Applies a transform to each part of a dimension. */
 abstract class ByParts extends Transform {
   /** Takes its settings, then options. */
   constructor(readonly transforms: readonly Transform[], readonly dim: number, options: TransformOptions) {
@@ -420,19 +420,19 @@ abstract class ByParts extends Transform {
     checkInstances(transforms, Transform, this.constructor.name);
   }
 
-  /** Dimensions of one event that goes in. */
+  /** Dimensions of one event of the domain. */
   override get domainDim(): number {
     return Math.max(0, ...this.transforms.map((each) => each.domainDim));
   }
 
-  /** Dimensions of one event that comes out. */
+  /** Dimensions of one event of the codomain. */
   override get codomainDim(): number {
     return Math.max(0, ...this.transforms.map((each) => each.codomainDim));
   }
 
-  /** The parts of a value, one for each transform. */
+  /** Splits a value into one part for each transform. */
   protected abstract take(value: Tensor): readonly Tensor[];
-  /** The parts together again. */
+  /** Joins the parts. */
   protected abstract join(parts: readonly Tensor[]): Tensor;
 
   private each(value: Tensor, map: (transform: Transform, part: Tensor) => Tensor): Tensor {
@@ -461,25 +461,25 @@ abstract class ByParts extends Transform {
   }
 }
 
-/** A transform for each slice of a dimension. */
+/** Applies a transform to each slice of a dimension. */
 export class StackTransform extends ByParts {
   /** Takes its settings, then options. */
   constructor(transforms: readonly Transform[], dim: number = 0, options: TransformOptions = {}) {
     super(transforms, dim, options);
   }
 
-  /** The parts of a value. */
+  /** Splits a value into its parts. */
   protected override take(value: Tensor): readonly Tensor[] {
     return value.unbind(this.dim);
   }
 
-  /** The parts together again. */
+  /** Joins the parts. */
   protected override join(parts: readonly Tensor[]): Tensor {
     return ops.stack(parts, this.dim);
   }
 }
 
-/** A transform for each part of a dimension, of given lengths; of 1 each unless given. */
+/** Applies a transform to each part of a dimension, with given lengths, by default 1. */
 export class CatTransform extends ByParts {
   /** The length of each part. */
   readonly lengths: readonly number[];
@@ -494,12 +494,12 @@ export class CatTransform extends ByParts {
     this.lengths = options.lengths ?? transforms.map(() => 1);
   }
 
-  /** The parts of a value. */
+  /** Splits a value into its parts. */
   protected override take(value: Tensor): readonly Tensor[] {
     return value.split([...this.lengths], this.dim);
   }
 
-  /** The parts together again. */
+  /** Joins the parts. */
   protected override join(parts: readonly Tensor[]): Tensor {
     return ops.cat(parts, this.dim);
   }

@@ -1,5 +1,5 @@
 /**
- * Transforms from unconstrained numbers into sets, like `torch.distributions.biject_to` and `transform_to`: images
+ * Transforms from unconstrained numbers onto sets, like `torch.distributions.biject_to` and `transform_to`: images
  * satisfy a constraint of the namespace `constraints`. Invariant: `bijectTo` returns invertible transforms.
  */
 import { refuseValue } from "../base/checked_input.ts";
@@ -38,7 +38,7 @@ const EITHER: ReadonlyMap<Constraint, Made> = new Map<Constraint, Made>([
   [sets.positiveSemidefinite, () => new PositiveDefiniteTransform()],
 ]);
 
-/** A transform onto a set: `onto` finds those onto its parts. */
+/** Finds a transform onto a set; `onto` finds those onto its parts. */
 function found(constraint: Constraint, onto: (part: Constraint) => Transform): Transform {
   const made = EITHER.get(constraint);
   if (made) return made();
@@ -63,12 +63,12 @@ function found(constraint: Constraint, onto: (part: Constraint) => Transform): T
   return new ComposeTransform([new SigmoidTransform(), new AffineTransform(lower, width)]);
 }
 
-/** A transform onto a set, one value for each image. Throws DynError where none is known. */
+/** A bijective transform onto a set. Throws DynError if none is known. */
 export function bijectTo(constraint: Constraint): Transform {
   return constraint === sets.simplex ? new StickBreakingTransform() : found(constraint, bijectTo);
 }
 
-/** A transform onto a set that optimizers go well with. Throws DynError where none is known. */
+/** A transform onto a set that suits optimizers. Throws DynError if none is known. */
 export function transformTo(constraint: Constraint): Transform {
   return constraint === sets.simplex ? new SoftmaxTransform() : found(constraint, transformTo);
 }

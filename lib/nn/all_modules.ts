@@ -1,6 +1,5 @@
 /**
- * Hooks of all modules, called before each module's own hooks, as
- * `torch.nn.modules.module.register_module_forward_hook`.
+ * Hooks of all modules, like `torch.nn.modules.module.register_module_forward_hook`, called before each module's own.
  */
 import { checkFunction } from "../base/checked_input.ts";
 import type { HookHandle } from "../tensor/autograd_state.ts";

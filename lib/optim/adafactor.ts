@@ -1,4 +1,4 @@
-/** Adafactor: mean squares of gradients as products of those of rows and columns; like torch.optim.Adafactor. */
+/** Adafactor, like torch.optim.Adafactor: factors mean squares of gradients into those of rows and columns. */
 import { checkAtLeast } from "../base/checked_numbers.ts";
 import { EPSILON } from "../base/dtype.ts";
 import { refuseValue } from "../base/checked_input.ts";
@@ -17,9 +17,9 @@ import { PerParameter, stateWith, type UpdateContext } from "./per_parameter.ts"
 
 export interface AdafactorOptions {
   lr: number;
-  /** The share of a new square is the step to this power. */
+  /** The weight of a new square is the step number to this power. */
   beta2Decay: number;
-  /** The minimum root mean square of a gradient, and of a parameter; null: the type's smallest relative difference. */
+  /** The minimum root mean square of a gradient, and of a parameter; null: the machine epsilon of the type. */
   eps: readonly [number | null, number];
   /** The maximum root mean square of an update. */
   d: number;
@@ -87,7 +87,7 @@ function rootMeanSquare(x: Tensor): Tensor {
   return x.norm().div(Math.sqrt(x.numel()));
 }
 
-/** The running mean squares of a gradient: of a matrix from those of its rows and columns. */
+/** Updates the running mean squares of a gradient; those of a matrix are the product of its rows' and columns'. */
 function meanSquares(
   grad: Tensor,
   { state, share, least }: { readonly state: ParamState; readonly share: Tensor; readonly least: number },

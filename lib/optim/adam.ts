@@ -19,7 +19,7 @@ export interface AdamOptions {
   amsgrad: boolean;
   /** Whether to maximise. */
   maximize: boolean;
-  /** Whether decay shrinks the parameter itself instead of joining the gradient. */
+  /** Whether decay shrinks the parameter directly instead of being added to the gradient. */
   decoupledWeightDecay: boolean;
 }
 
@@ -35,12 +35,12 @@ const ADAM: AdamOptions = {
 
 const STATE = ["step", "exp_avg", "exp_avg_sq"] as const;
 
-/** 1 − βᵗ = −expm1(t·ln β), of the tensor t. */
+/** 1 − βᵗ = −expm1(t·ln β), for a tensor t. */
 export function biasCorrection(beta: number, step: Tensor): Tensor {
   return step.mul(Math.log(beta)).expm1().neg();
 }
 
-/** Running means of a gradient and of its square. */
+/** Updates the running means of a gradient and of its square. */
 export function followMoments(
   { mean, square }: { readonly mean: Tensor; readonly square: Tensor },
   grad: Tensor,
@@ -63,7 +63,7 @@ abstract class AdamFamily extends PerParameter<AdamOptions> {
     const grad = decayed(param, gradient, group);
     followMoments({ mean, square }, grad, group.betas);
     if (largest) largest.copy_(largest.maximum(square));
-    // Fresh results are overwritten: one buffer instead of three
+    // Overwrites fresh results: one buffer instead of three
     const scale = (largest ?? square).sqrt().div_(biasCorrection(beta2, time).sqrt()).add_(eps);
     param.sub_(mean.div(scale).mul_(biasCorrection(beta1, time).reciprocal().mul(lr)));
   }

@@ -1,4 +1,4 @@
-/** Variants of Adam with other norms, momenta and warm-ups: Adamax, NAdam and RAdam, like torch.optim's. */
+/** Variants of Adam: Adamax, NAdam and RAdam, like torch.optim's. */
 import { onesLike, where, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { biasCorrection, followMoments } from "./adam.ts";
@@ -47,7 +47,7 @@ export class Adamax extends PerParameter<AdamaxOptions> {
 }
 
 export interface RAdamOptions extends AdamaxOptions {
-  /** Whether decay shrinks the parameter itself instead of joining the gradient. */
+  /** Whether decay shrinks the parameter directly instead of being added to the gradient. */
   decoupledWeightDecay: boolean;
 }
 
@@ -65,7 +65,7 @@ const NADAM: NAdamOptions = {
   maximize: false,
 };
 
-/** Dozat 2016: Adam with Nesterov momentum, whose share grows with the steps. */
+/** Dozat 2016: Adam with Nesterov momentum, whose weight grows with the steps. */
 export class NAdam extends PerParameter<NAdamOptions> {
   constructor(params: ParamsOrGroups<NAdamOptions>, ...given: Hyperparameters<NAdamOptions>) {
     super(params, hyperparameters("NAdam", NADAM, given));
@@ -112,7 +112,7 @@ const RADAM: RAdamOptions = {
   maximize: false,
 };
 
-/** Liu et al. 2020: no scaling by squares until enough of them are known to trust their mean. */
+/** Liu et al. 2020: no scaling by mean squares until their variance is low enough. */
 export class RAdam extends PerParameter<RAdamOptions> {
   constructor(params: ParamsOrGroups<RAdamOptions>, ...given: Hyperparameters<RAdamOptions>) {
     super(params, hyperparameters("RAdam", RADAM, given));
@@ -133,7 +133,7 @@ export class RAdam extends PerParameter<RAdamOptions> {
     step.add_(1);
     followMoments({ mean, square }, grad, group.betas);
     const steps = numberFor(param, step), correction = biasCorrection(beta2, steps);
-    // The length of a simple average that has as much weight: ρₜ = ρ∞ − 2·t·β₂ᵗ / (1 − β₂ᵗ)
+    // The length of a simple moving average with the same variance: ρₜ = ρ∞ − 2·t·β₂ᵗ / (1 − β₂ᵗ)
     const longest = 2 / (1 - beta2) - 1;
     const length = steps.mul(2).mul(correction.neg().add(1)).div(correction).neg().add(longest);
     const rectified = length.sub(4).mul(length.sub(2)).mul(longest)

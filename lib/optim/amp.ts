@@ -13,16 +13,16 @@ export { GradScaler, type GradScalerOptions, type GradScalerState } from "./grad
 
 /** Options of `customFwd`. */
 export interface CustomForwardOptions {
-  /** Its device, as in PyTorch; every device has the same lists. */
+  /** The device, as in PyTorch; all devices have the same lists of ops. */
   readonly deviceType?: string;
-  /** The type that floating arguments are converted to inside a region; autocast is then off in forward. */
+  /** The type that floating arguments are converted to inside a region; autocast is then disabled in forward. */
   readonly castInputs?: DType | null;
 }
 
-/** Options of a region, as that of a call of forward. */
+/** Autocast options of a call of forward. */
 type Region = { readonly enabled: boolean; readonly dtype?: "bfloat16" | "float16" };
 
-/** The regions in which forward ran, by its context. */
+/** The autocast regions of forward calls, by context. */
 const regions = new WeakMap<FunctionContext, Region>();
 
 function regionNow(): Region {
@@ -51,7 +51,7 @@ export function customFwd<A extends readonly unknown[], R>(
   };
 }
 
-/** Converts the floating tensors among arguments to a type. */
+/** Converts the floating tensors in arguments to a type. */
 function castTo(dtype: DType, args: readonly unknown[]): unknown[] {
   return args.map((each) => isTensor(each) && isFloat(each.dtype) ? each.to(dtype) : each);
 }

@@ -1,6 +1,6 @@
 /**
- * Averages of a model's parameters over training, even (Izmailov et al. 2018) or exponential, and the learning rates
- * that go with them: the namespace `optim.swaUtils`.
+ * Averages of a model's parameters during training, equal (Izmailov et al. 2018) or exponential, and the matching
+ * learning-rate schedule: the namespace `optim.swaUtils`.
  */
 import { checkInteger, checkShare } from "../base/checked_numbers.ts";
 import { refuseValue } from "../base/checked_input.ts";
@@ -50,7 +50,7 @@ export const getEmaMultiAvgFn = (decay = 0.999): MultiAverageFunction => ofEach(
 export interface AveragedOptions {
   /** Default: equal averages. */
   readonly avgFn?: AverageFunction | null;
-  /** The same for all tensors at once; specify only one of the two. */
+  /** Like avgFn, for all tensors at once; specify only one of the two. */
   readonly multiAvgFn?: MultiAverageFunction | null;
   /** Whether buffers are averaged too; otherwise they are the model's. */
   readonly useBuffers?: boolean;
@@ -69,7 +69,7 @@ export class AveragedModel<M extends Module = Module> extends Module {
   /** Computes the new averages. */
   private readonly average: MultiAverageFunction;
 
-  /** Receives the model to follow, and copies it. */
+  /** Takes the model to average, and copies it. */
   constructor(model: M, options: AveragedOptions = {}) {
     super();
     checkModule(model, "AveragedModel");
@@ -161,7 +161,7 @@ interface SwaOptions {
 const SWALR_ARGUMENTS = { required: ["swaLr"], positional: ["annealEpochs", "annealStrategy"] } as const;
 
 /**
- * Changes the rate from the current one to swaLr over annealEpochs steps, and then keeps it, like
+ * Changes the rate from the current one to swaLr over annealEpochs steps and then keeps it, like
  * torch.optim.swa_utils.SWALR.
  */
 export class SWALR extends ScalingSchedule {
@@ -187,18 +187,18 @@ export class SWALR extends ScalingSchedule {
     this.begin();
   }
 
-  /** The share of the way to swaLr that is left after `epoch` steps. */
+  /** The remaining share of the distance to swaLr after `epoch` steps. */
   override factorAt(epoch: number): number {
     const share = this.annealEpochs === 0 ? 1 : Math.min(1, epoch / this.annealEpochs);
     return this.annealStrategy === "linear" ? 1 - share : (1 + Math.cos(Math.PI * share)) / 2;
   }
 
-  /** The last rate of a group. */
+  /** The final rate of a group. */
   protected override floorOf(group: number): number {
     return this.swaLr[group] ?? 0;
   }
 
-  /** Once reached, swaLr stays, whatever else sets rates. */
+  /** Once reached, swaLr is kept even if other schedules change the rate. */
   protected override nextRate(rate: number, base: number, group: number): number {
     return this.factorAt(this.lastEpoch) === 0 ? this.floorOf(group) : super.nextRate(rate, base, group);
   }

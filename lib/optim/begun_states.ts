@@ -1,6 +1,6 @@
 /**
- * Optimizer states that are created before the steps that need them. Invariant: states that no step has written to
- * are removed again, so that they cannot be observed.
+ * Optimizer states that are created before the steps that need them. Invariant: states that no step has written to are
+ * removed, so that programs cannot observe them.
  */
 import type { Tensor } from "../tensor/tensor.ts";
 import type { ParamState } from "./optimizer.ts";
@@ -17,7 +17,7 @@ interface Begun {
 export class BegunStates {
   readonly #begun: Begun[] = [];
 
-  /** Returns whether there is nothing to remove. */
+  /** Returns whether there are no states to remove. */
   get isEmpty(): boolean {
     return this.#begun.length === 0;
   }

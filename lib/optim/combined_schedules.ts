@@ -23,7 +23,7 @@ function sharedOptimizer(schedulers: readonly LRScheduler[], given: Optimizer | 
   return optimizer;
 }
 
-/** A schedule that leaves the rates to other schedules, which depend on the steps before. */
+/** A schedule that delegates to other schedules, so that its rates depend on the previous steps. */
 abstract class CombinedSchedule extends LRScheduler {
   /** The schedules, in order. */
   readonly schedulers: readonly LRScheduler[];
@@ -33,10 +33,10 @@ abstract class CombinedSchedule extends LRScheduler {
     this.schedulers = schedulers;
   }
 
-  /** Lets the schedules whose turn it is make a step. */
+  /** Steps the schedules that are active. */
   protected abstract advance(): void;
 
-  /** To be called once an epoch, after `optimizer.step()`. Throws DynError for the number of one. */
+  /** Advances by one epoch; call it after `optimizer.step()`. Throws DynError for an explicit epoch. */
   override step(epoch?: number | null): void {
     if (epoch !== undefined && epoch !== null) this.rateAt();
     this.lastEpoch++;
@@ -44,28 +44,28 @@ abstract class CombinedSchedule extends LRScheduler {
     this.setRates((rate) => rate);
   }
 
-  /** Puts the rates that groups began with back, and begins. */
+  /** Restores the initial rates and starts again. */
   override restart(): void {
     this.setRates((_rate, base) => base);
     this.begin();
   }
 
-  /** Throws DynError: what the rates are depends on the steps before. */
+  /** Throws DynError: rates depend on the previous steps. */
   override rateAt(): number {
     throw new DynError(`Expected steps of ${this.constructor.name} one by one but found the number of one`);
   }
 
-  /** The rates that groups had after its last step. */
+  /** The rates after the last step. */
   override getLr(): number[] {
     return this.getLastLr();
   }
 
-  /** The state from which it resumes, with those of its schedules. */
+  /** The state, including those of its schedules. */
   override stateDict(): ScheduleState {
     return { ...super.stateDict(), schedulers: this.schedulers.map((each) => each.stateDict()) };
   }
 
-  /** Resumes from a state. Throws DynError for one that does not fit. */
+  /** Restores a state. Throws DynError if it does not match. */
   override loadStateDict(state: ScheduleState): void {
     const { schedulers: states = [], ...own } = state ?? {};
     checkKind(states, "a list", "schedulers of loadStateDict");
@@ -103,7 +103,7 @@ export class SequentialLR extends CombinedSchedule {
     return this.schedulers[this.milestones.filter((m) => m <= this.lastEpoch).length];
   }
 
-  /** Sets the first rates. */
+  /** Sets the initial rates. */
   override begin(): void {
     this.lastEpoch = 0;
     this.current()?.begin();
@@ -116,14 +116,14 @@ export class SequentialLR extends CombinedSchedule {
   }
 }
 
-/** Schedules that act one after the other at each step, as torch.optim.lr_scheduler.ChainedScheduler. */
+/** Schedules that are all applied at each step, as torch.optim.lr_scheduler.ChainedScheduler. */
 export class ChainedScheduler extends CombinedSchedule {
-  /** Receives schedules, and their optimizer if it is ambiguous. */
+  /** Takes schedules, and their optimizer if it is ambiguous. */
   constructor(schedulers: readonly LRScheduler[], optimizer: Optimizer | null = null) {
     super(sharedOptimizer(schedulers, optimizer), schedulers);
   }
 
-  /** Sets the first rates. */
+  /** Sets the initial rates. */
   override begin(): void {
     this.lastEpoch = 0;
     for (const each of this.schedulers) each.begin();

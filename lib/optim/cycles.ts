@@ -10,7 +10,7 @@ import { DynError, invariant } from "../base/errors.ts";
 import type { Optimizer } from "./optimizer.ts";
 import { initialRates, LRScheduler } from "./schedule.ts";
 
-/** One for all groups, or one per group. */
+/** One number for all groups, or one per group. */
 type PerGroup = number | readonly number[];
 
 /** Expands a number to one per group. Throws DynError for another count. */
@@ -23,7 +23,7 @@ function eachGroup(given: PerGroup, optimizer: Optimizer, what: string): readonl
   return list;
 }
 
-/** A schedule that sets momenta as well. */
+/** A schedule that also sets momenta. */
 abstract class Cycle extends LRScheduler {
   /** Returns the momentum of a group after `epoch` steps; null: unchanged. */
   abstract momentumAt(epoch: number, group: number): number | null;
@@ -39,7 +39,7 @@ abstract class Cycle extends LRScheduler {
     });
   }
 
-  /** Throws DynError if groups have no momentum to cycle. */
+  /** Throws DynError if groups have no momentum. */
   protected checkMomenta(): void {
     for (const group of this.optimizer.paramGroups) {
       if (!Reflect.has(group, "momentum") && !Reflect.has(group, "betas")) {
@@ -53,17 +53,17 @@ abstract class Cycle extends LRScheduler {
 
 /** The range of CyclicLR's rates. */
 export interface CyclicRates {
-  /** The lower one; one for all groups, or one per group. */
+  /** The lower bound; one for all groups, or one per group. */
   readonly baseLr: PerGroup;
-  /** The upper one of the first cycle. */
+  /** The upper bound of the first cycle. */
   readonly maxLr: PerGroup;
 }
 
 /** Options of CyclicLR. */
 export interface CyclicOptions {
-  /** Steps up; default 2000. */
+  /** Steps of the rising half; default 2000. */
   readonly stepSizeUp?: number;
-  /** Steps down; default: as many as up. */
+  /** Steps of the falling half; default stepSizeUp. */
   readonly stepSizeDown?: number | null;
   /** Whether the amplitude of cycles is constant, is halved each time, or decays as gammaᵗ; default "triangular". */
   readonly mode?: "triangular" | "triangular2" | "exp_range";
@@ -125,7 +125,7 @@ export class CyclicLR extends Cycle {
     this.baseLrs = lows;
   }
 
-  /** Returns the reached share of the full height. */
+  /** The current height in the cycle, from 0 to 1. */
   private heightAt(epoch: number): number {
     const { stepSizeUp = 2000, mode = "triangular", gamma = 1, scaleFn = null } = this.options;
     const whole = stepSizeUp + (this.options.stepSizeDown ?? stepSizeUp), top = stepSizeUp / whole;
@@ -183,7 +183,7 @@ const ONE_CYCLE = {
   ],
 } as const;
 
-/** A part of a cycle: its last step, and its initial and final values. */
+/** A part of a cycle: its last step, and its first and last values. */
 interface Phase {
   readonly end: number;
   readonly rate: readonly [from: number, to: number];
@@ -191,7 +191,7 @@ interface Phase {
 }
 
 /**
- * From maxLr / divFactor up to maxLr, down to the start in the three-phase form, and down to the start /
+ * Rises from maxLr / divFactor to maxLr, falls back to the start in the three-phase form, and then to the start /
  * finalDivFactor, like torch.optim.lr_scheduler.OneCycleLR; momenta change in the opposite direction.
  */
 export class OneCycleLR extends Cycle {
@@ -245,7 +245,7 @@ export class OneCycleLR extends Cycle {
     ];
   }
 
-  /** Interpolates a value of the phase of a step. Throws DynError after the last step. */
+  /** Interpolates a value of the phase that a step is in. Throws DynError after the last step. */
   private numberAt(epoch: number, group: number, of: (phase: Phase) => readonly [number, number]): number {
     if (epoch > this.totalSteps) {
       throw new DynError(`Expected at most ${this.totalSteps} steps but found ${epoch}`);

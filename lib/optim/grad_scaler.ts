@@ -23,11 +23,11 @@ export interface GradScalerOptions {
   readonly initScale?: number;
   /** The factor of the scale after `growthInterval` steps without infinite gradients. */
   readonly growthFactor?: number;
-  /** The factor after a step with infinite gradients. */
+  /** The factor of the scale after a step with infinite gradients. */
   readonly backoffFactor?: number;
-  /** Steps without infinities before the scale grows; default 2000. */
+  /** Number of consecutive steps without infinities before the scale grows; default 2000. */
   readonly growthInterval?: number;
-  /** Whether it has an effect; default true. */
+  /** Whether scaling is enabled; default true. */
   readonly enabled?: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface GradScalerState {
   readonly growth_factor?: number;
   /** Factor by which the scale shrinks after infinite gradients. */
   readonly backoff_factor?: number;
-  /** Steps without infinities before the scale grows. */
+  /** Number of consecutive steps without infinities before the scale grows. */
   readonly growth_interval?: number;
   /** Number of consecutive steps without infinities. */
   readonly _growth_tracker?: number;
@@ -98,8 +98,8 @@ export class GradScaler {
   }
 
   /**
-   * Divides an optimizer's gradients by the scale, for clipping before `step`. Throws DynError if that was done since
-   * the last update, and for gradients of float16, which would underflow.
+   * Divides an optimizer's gradients by the scale, for clipping before `step`. Throws DynError if they were already
+   * unscaled since the last update, and for float16 gradients, which would underflow.
    */
   unscale_(optimizer: Scaled): void {
     if (!this.#enabled) return;
@@ -111,7 +111,7 @@ export class GradScaler {
     this.#progress.set(optimizer, { stage: "unscaled", foundInf: this.#unscale(optimizer) });
   }
 
-  /** Unscales; returns whether some gradient is not finite. */
+  /** Unscales gradients; returns whether some are not finite. */
   #unscale(optimizer: Scaled): boolean {
     checkKind(optimizer?.paramGroups, "a list", "paramGroups of an optimizer");
     const { paramGroups } = optimizer;
@@ -135,8 +135,8 @@ export class GradScaler {
   }
 
   /**
-   * Runs the optimizer's step, unless its gradients (unscaled now, if they were not) are infinite; then returns
-   * undefined. Throws DynError if it has stepped since the last update.
+   * Runs the optimizer's step, unless its gradients are infinite; then returns undefined. Unscales them first if
+   * necessary. Throws DynError if it has stepped since the last update.
    */
   step(optimizer: Scaled, ...args: readonly (() => unknown)[]): unknown {
     if (!this.#enabled) return optimizer.step(...args);
@@ -196,17 +196,17 @@ export class GradScaler {
     this.#backoffFactor = factor;
   }
 
-  /** Steps without infinities before the scale grows. */
+  /** Number of consecutive steps without infinities before the scale grows. */
   getGrowthInterval(): number {
     return this.#growthInterval;
   }
 
-  /** Sets the number of steps without infinities before the scale grows. */
+  /** Sets the number of consecutive steps without infinities before the scale grows. */
   setGrowthInterval(interval: number): void {
     this.#growthInterval = interval;
   }
 
-  /** Returns whether losses are scaled at all. */
+  /** Returns whether scaling is enabled. */
   isEnabled(): boolean {
     return this.#enabled;
   }
@@ -241,7 +241,7 @@ export class GradScaler {
     this.#growthTracker = _growth_tracker;
   }
 
-  /** Returns its settings, and the current scale. */
+  /** Returns the settings and the current scale. */
   toString(): string {
     return withSettings("GradScaler", {
       scale: this.#scale,

@@ -1,7 +1,6 @@
 /**
- * Hooks around steps of optimizers and around reading and writing of their states. Invariant: they run in the order
- * of registration, prepended ones first. Hooks are typed as methods, so that an optimizer of one kind can be used as
- * any.
+ * Hooks around steps of optimizers and around saving and loading of their states. Invariant: they run in the order of
+ * registration, prepended ones first. Hooks are typed as methods, so that an optimizer of one kind can be used as any.
  */
 import { checkFunction, optionsOf } from "../base/checked_input.ts";
 import type { HookHandle } from "../tensor/autograd_state.ts";
@@ -12,12 +11,12 @@ export type StepPreHook<O> = {
 }["hook"];
 /** Called after a step with its arguments. */
 export type StepPostHook<O> = { hook(optimizer: O, args: readonly unknown[]): void }["hook"];
-/** Called before a state is written, or after one was read. */
+/** Called before a state is saved, or after one was loaded. */
 export type OptimizerHook<O> = { hook(optimizer: O): void }["hook"];
-/** Called with a state that was written, or is to be read; a state that it returns replaces it. */
+/** Called with a state that was saved, or will be loaded; a state that it returns replaces it. */
 export type OptimizerStateHook<O, S> = { hook(optimizer: O, state: S): S | void }["hook"];
 
-/** The position of a hook among others. */
+/** The position of a new hook. */
 export interface PlaceOfHook {
   /** Whether it runs before the existing ones; default false. */
   readonly prepend?: boolean;

@@ -48,19 +48,19 @@ const LBFGS_DEFAULTS: LBFGSOptions = {
   maximize: false,
 };
 
-/** A change of the parameters, and that of the gradient with it. */
+/** A change of the parameters, with the corresponding change of the gradient. */
 interface Change {
   readonly step: Tensor;
   readonly grad: Tensor;
 }
 
-/** The state that one direction passes on to the next. */
+/** The state between two directions. */
 interface Memory {
   readonly changes: readonly Change[];
   readonly direction: Tensor;
   /** Length of the step. */
   readonly length: number;
-  /** The gradient before. */
+  /** The previous gradient. */
   readonly grad: Tensor;
   /** The scale of the initial estimate of the inverse Hessian. */
   readonly scale: number;
@@ -169,7 +169,7 @@ export class LBFGS extends Optimizer<LBFGSOptions> {
     return group;
   }
 
-  /** Reads the loss that a closure returned, with the gradients. */
+  /** Evaluates a closure's loss and the gradients. */
   private evaluation(loss: unknown): Evaluation {
     const { params, maximize } = this.group;
     const grads = params.map(({ grad, shape, dtype, device }) =>
@@ -210,7 +210,7 @@ export class LBFGS extends Optimizer<LBFGSOptions> {
     });
   }
 
-  /** Moves the parameters along a direction. */
+  /** Moves the parameters by a multiple of a direction. */
   private move(direction: Tensor, by: number): void {
     let at = 0;
     for (const param of this.group.params) {
@@ -230,8 +230,8 @@ function dot(a: Tensor, b: Tensor): number {
 }
 
 /**
- * Computes the next direction from the last one's results. Compiled steps leave it out of their graphs: it reads
- * numbers, and iterates over a growing list.
+ * Computes the state for the next direction. Compiled steps leave this out of their graphs, because it reads numbers
+ * and iterates over a growing list.
  */
 export function nextMemory(
   known: Memory | null,
@@ -246,7 +246,7 @@ export function nextMemory(
   return { changes, direction: twoLoops(grad, changes, scale), grad, scale };
 }
 
-/** Returns −H·g for the estimate H of the inverse Hessian, without building H. */
+/** Computes −H·g by the two-loop recursion, for the estimate H of the inverse Hessian. */
 function twoLoops(grad: Tensor, changes: readonly Change[], scale: number): Tensor {
   const direction = grad.neg(), weights: number[] = [];
   const inverses = changes.map((each) => 1 / dot(each.grad, each.step));

@@ -21,7 +21,7 @@ export interface LineSearch {
   readonly first: number;
   /** Maximum number of rounds. */
   readonly rounds: number;
-  /** Brackets narrower than this, in steps of length 1, are narrow enough. */
+  /** Brackets narrower than this, relative to a step of length 1, end the search. */
   readonly tolerance: number;
 }
 
@@ -29,8 +29,7 @@ export interface LineSearch {
 const FALL = 1e-4, FLATTEN = 0.9;
 
 /**
- * Returns the point that was found, the best one if none satisfies the conditions, and the number of evaluations of the
- * loss.
+ * Returns the point found, or the best one if none satisfies the conditions, and the number of evaluations of the loss.
  */
 export function strongWolfe(search: LineSearch): { readonly point: LinePoint; readonly evaluations: number } {
   const { evaluate, start, first, rounds } = search;
@@ -65,7 +64,7 @@ function narrow(
     const from = Math.min(low.at, high.at), to = Math.max(low.at, high.at), margin = 0.1 * (to - from);
     const [left, right] = low.at === from ? [low, high] : [high, low];
     let at = cubicMinimum(left, right, [from, to]);
-    // Ends are approached at most twice without being passed
+    // Close to an end at most twice in a row
     const isNearAnEnd = Math.min(to - at, at - from) < margin;
     const isStuck: boolean = isNearAnEnd && (wasNearAnEnd || at >= to || at <= from);
     if (isStuck) at = Math.abs(at - to) < Math.abs(at - from) ? to - margin : from + margin;
@@ -83,7 +82,7 @@ function narrow(
   return { point: low, evaluations: round + 1 };
 }
 
-/** The lower point first. */
+/** Orders two points by loss. */
 function ordered([a, b]: readonly [LinePoint, LinePoint]): [LinePoint, LinePoint] {
   return a.loss <= b.loss ? [a, b] : [b, a];
 }

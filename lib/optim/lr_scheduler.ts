@@ -1,6 +1,5 @@
 /**
- * Learning-rate schedules, as torch.optim.lr_scheduler: each sets `lr` of every group when it is made and after
- * `step()`.
+ * Learning-rate schedules, as torch.optim.lr_scheduler: each sets `lr` of every group on construction and at `step()`.
  */
 import { checkPositive, checkShare } from "../base/checked_numbers.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
@@ -40,7 +39,7 @@ export class StepLR extends ScalingSchedule {
     this.gamma = options.gamma ?? 0.1;
   }
 
-  /** The share of the first rate after `epoch` steps. */
+  /** The share of the initial rate after `epoch` steps. */
   override factorAt(epoch: number): number {
     return this.gamma ** Math.floor(epoch / this.stepSize);
   }
@@ -69,7 +68,7 @@ export class MultiStepLR extends ScalingSchedule {
     this.begin();
   }
 
-  /** The share of the first rate after `epoch` steps. */
+  /** The share of the initial rate after `epoch` steps. */
   override factorAt(epoch: number): number {
     return this.gamma ** this.milestones.filter((m) => m <= epoch).length;
   }
@@ -91,7 +90,7 @@ export class ExponentialLR extends ScalingSchedule {
     this.gamma = argumentsOf<Required<Decay>, object>("ExponentialLR", EXPONENTIAL, given).gamma;
   }
 
-  /** The share of the first rate after `epoch` steps. */
+  /** The share of the initial rate after `epoch` steps. */
   override factorAt(epoch: number): number {
     return this.gamma ** epoch;
   }
@@ -101,7 +100,7 @@ interface CosineLength {
   readonly tMax: number;
 }
 
-/** PyTorch's spelling of it. */
+/** An alternative spelling of tMax. */
 interface CosineLengthByRule {
   readonly TMax: number;
 }
@@ -132,7 +131,7 @@ export class CosineAnnealingLR extends ScalingSchedule {
     this.etaMin = options.etaMin ?? 0;
   }
 
-  /** The share of the first distance from etaMin after `epoch` steps. */
+  /** The remaining share of the distance to etaMin after `epoch` steps. */
   override factorAt(epoch: number): number {
     return (1 + Math.cos(Math.PI * epoch / this.tMax)) / 2;
   }
@@ -147,21 +146,21 @@ interface FirstLength {
   readonly t0: number;
 }
 
-/** PyTorch's spelling of it. */
+/** An alternative spelling of t0. */
 interface FirstLengthByRule {
   readonly T0: number;
 }
 
 interface RestartOptions {
   readonly tMult?: number;
-  /** PyTorch's spelling of tMult. */
+  /** An alternative spelling of tMult. */
   readonly TMult?: number;
   readonly etaMin?: number;
 }
 
 const RESTARTS = { required: ["t0"], positional: ["tMult", "etaMin"] } as const;
 
-/** Cosines from lr to etaMin that restart, each tMult times as long as the previous one; the first takes t0. */
+/** Cosines from lr to etaMin that restart, each tMult times as long as the previous one; the first takes t0 steps. */
 export class CosineAnnealingWarmRestarts extends LRScheduler {
   /** Steps until the first restart. */
   readonly t0: number;
@@ -189,7 +188,7 @@ export class CosineAnnealingWarmRestarts extends LRScheduler {
     }
   }
 
-  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
+  /** The rate of a group after `epoch` steps, given its initial rate. */
   override rateAt(epoch: number, base: number): number {
     let length = this.t0, into = epoch;
     while (into >= length) {
@@ -200,11 +199,11 @@ export class CosineAnnealingWarmRestarts extends LRScheduler {
   }
 }
 
-/** The factor of a rate, given the number of steps. */
+/** Returns the factor of a rate after a number of steps. */
 export type RateFactor = (epoch: number) => number;
 
 interface Factors {
-  /** One for all groups, or one per group. */
+  /** One function for all groups, or one per group. */
   readonly lrLambda: RateFactor | readonly RateFactor[];
 }
 
@@ -240,7 +239,7 @@ export class LambdaLR extends FactorSchedule {
     this.begin();
   }
 
-  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
+  /** The rate of a group after `epoch` steps, given its initial rate. */
   override rateAt(epoch: number, base: number, group: number): number {
     return base * this.factorOf(group)(epoch);
   }
@@ -253,19 +252,19 @@ export class MultiplicativeLR extends FactorSchedule {
     super(optimizer, given);
   }
 
-  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
+  /** The rate of a group after `epoch` steps, given its initial rate. */
   override rateAt(epoch: number, base: number, group: number): number {
     let rate = base;
     for (let t = 1; t <= epoch; t++) rate *= this.factorOf(group)(t);
     return rate;
   }
 
-  /** The rate after one more step: times the factor of that step. */
+  /** The rate after the next step: multiplied by the factor of that step. */
   protected override nextRate(rate: number, _base: number, group: number): number {
     return rate * this.factorOf(group)(this.lastEpoch);
   }
 
-  /** Goes on from the rates that there are, times factor(0). */
+  /** Continues from the current rates, multiplied by factor(0). */
   override restart(): void {
     this.lastEpoch = 0;
     this.setRates((rate, _base, group) => rate * this.factorOf(group)(0));
@@ -294,7 +293,7 @@ export class ConstantLR extends ScalingSchedule {
     this.begin();
   }
 
-  /** The share of the first rate after `epoch` steps. */
+  /** The share of the initial rate after `epoch` steps. */
   override factorAt(epoch: number): number {
     return epoch < this.totalIters ? this.factor : 1;
   }
@@ -333,7 +332,7 @@ export class LinearLR extends ScalingSchedule {
     this.begin();
   }
 
-  /** The share of the first rate after `epoch` steps. */
+  /** The share of the initial rate after `epoch` steps. */
   override factorAt(epoch: number): number {
     const done = Math.min(epoch, this.totalIters) / this.totalIters;
     return this.startFactor + (this.endFactor - this.startFactor) * done;
@@ -360,7 +359,7 @@ export class PolynomialLR extends ScalingSchedule {
     this.power = options.power ?? 1;
   }
 
-  /** The share of the first rate after `epoch` steps. */
+  /** The share of the initial rate after `epoch` steps. */
   override factorAt(epoch: number): number {
     return (1 - Math.min(epoch, this.totalIters) / this.totalIters) ** this.power;
   }

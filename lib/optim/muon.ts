@@ -1,4 +1,4 @@
-/** Muon: momentum whose matrices are orthogonalised before a step; like torch.optim.Muon. */
+/** Muon, like torch.optim.Muon: momentum whose matrices are orthogonalised before a step. */
 import { checkOneOf } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
@@ -31,7 +31,7 @@ export interface MuonOptions {
   eps: number;
   /** Number of applications of the polynomial. */
   nsSteps: number;
-  /** How the rate follows the size of a matrix; null: "original". */
+  /** How the rate depends on the size of a matrix; null: "original". */
   adjustLrFn: keyof typeof ADJUSTMENTS | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The base of all optimizers: parameter groups, per-parameter state, state dicts. Invariant: `step` is ordinary
- * tensor code without reading a value back, so that it can be captured into a graph together with the model.
+ * The base of all optimizers: parameter groups, per-parameter state, state dicts. Invariant: `step` is ordinary tensor
+ * code that reads no values back, so that it can be captured into a graph together with the model.
  */
 import { checkAtLeast } from "../base/checked_numbers.ts";
 import { checkKind, refuseOption, refuseValue, spelling } from "../base/checked_input.ts";
@@ -26,7 +26,7 @@ import {
 /** Parameters that share hyperparameters H. */
 export type ParamGroup<H> = H & { params: Tensor[] };
 
-/** The first argument of a constructor: parameters, or groups that override hyperparameters. */
+/** The parameters argument of constructors: parameters, or groups with their own hyperparameters. */
 export type ParamsOrGroups<H> = Iterable<Tensor> | Iterable<Partial<H> & { params: Iterable<Tensor> }>;
 
 /** The arguments after the parameters: hyperparameters by position in PyTorch's order, then the rest by name. */
@@ -37,7 +37,7 @@ export interface ExecutionOptions {
   readonly foreach: boolean | null;
   readonly fused: boolean | null;
   readonly capturable: boolean;
-  /** Steps are not recorded. */
+  /** Steps cannot be recorded for differentiation. */
   readonly differentiable: false;
 }
 
@@ -110,17 +110,17 @@ export interface OptimizerState<H> {
   readonly paramGroups: readonly (H & { readonly params: readonly number[] })[];
 }
 
-/** Properties of the groups of every optimizer. */
+/** The hyperparameter that groups of every optimizer have. */
 export interface WithRate {
   lr: number;
 }
 
-/** An optimizer whose groups have the hyperparameters H; without H, one of any kind. */
+/** An optimizer whose groups have hyperparameters H; without H, any optimizer. */
 export abstract class Optimizer<H extends object = WithRate> {
   readonly paramGroups: ParamGroup<H>[] = [];
   readonly state: Map<Tensor, ParamState> = new Map();
   /**
-   * Null until one is registered.
+   * Null until a hook is registered.
    *
    * @internal
    */
@@ -148,7 +148,7 @@ export abstract class Optimizer<H extends object = WithRate> {
         throw new DynError("Expected each parameter in one group but found one in two groups");
       }
     }
-    // Groups may hold values of schedules and programs, so that unknown names are not errors
+    // Groups may hold values of schedules and programs, so unknown names are not errors
     const known = Object.keys(this.defaults),
       misspelt = Object.keys(group).find((name) => spelling(known, name));
     if (misspelt !== undefined) refuseOption(`a group of ${this.constructor.name}`, known, misspelt);
@@ -156,8 +156,8 @@ export abstract class Optimizer<H extends object = WithRate> {
   }
 
   /**
-   * Updates every parameter that has a gradient; `closure`, if given, computes the gradients first and returns the
-   * loss, which is returned. Gradients are not recorded.
+   * Updates every parameter that has a gradient, without recording gradients. `closure`, if given, first computes the
+   * gradients and the loss, which is returned.
    */
   abstract step<L>(closure?: () => L): L | undefined;
 
@@ -180,7 +180,7 @@ export abstract class Optimizer<H extends object = WithRate> {
     return `${this.constructor.name} (\n${groups.join("\n\n")}\n)`;
   }
 
-  /** Returns the hooks, which from now on wrap an own property `step`. */
+  /** Returns the hooks; creates them and an own property `step` that calls them. */
   private hooked(): OptimizerHooks<this, OptimizerState<H>> {
     if (this.hooks) return this.hooks;
     const hooks = this.hooks = new OptimizerHooks<this, OptimizerState<H>>();
@@ -189,22 +189,22 @@ export abstract class Optimizer<H extends object = WithRate> {
     return hooks;
   }
 
-  /** Calls a function before each step, with the optimizer and the step's arguments. */
+  /** Calls a hook before each step, with the optimizer and the step's arguments. */
   registerStepPreHook(hook: StepPreHook<this>): HookHandle {
     return addHook(this.hooked().beforeStep, hook);
   }
 
-  /** Calls a function after each step. */
+  /** Calls a hook after each step. */
   registerStepPostHook(hook: StepPostHook<this>): HookHandle {
     return addHook(this.hooked().afterStep, hook);
   }
 
-  /** Calls a function before `stateDict` writes. */
+  /** Calls a hook before `stateDict` saves. */
   registerStateDictPreHook(hook: OptimizerHook<this>, place: PlaceOfHook = {}): HookHandle {
     return addHook(this.hooked().beforeWriting, hook, place);
   }
 
-  /** Calls a function with what `stateDict` has written, which it may replace. */
+  /** Calls a hook with the state that `stateDict` has saved, which it may replace. */
   registerStateDictPostHook(
     hook: OptimizerStateHook<this, OptimizerState<H>>,
     place: PlaceOfHook = {},
@@ -212,7 +212,7 @@ export abstract class Optimizer<H extends object = WithRate> {
     return addHook(this.hooked().afterWriting, hook, place);
   }
 
-  /** Calls a function with what `loadStateDict` is to read, which it may replace. */
+  /** Calls a hook with the state that `loadStateDict` will load, which it may replace. */
   registerLoadStateDictPreHook(
     hook: OptimizerStateHook<this, OptimizerState<H>>,
     place: PlaceOfHook = {},
@@ -220,7 +220,7 @@ export abstract class Optimizer<H extends object = WithRate> {
     return addHook(this.hooked().beforeReading, hook, place);
   }
 
-  /** Calls a function after `loadStateDict` has read. */
+  /** Calls a hook after `loadStateDict` has loaded. */
   registerLoadStateDictPostHook(hook: OptimizerHook<this>, place: PlaceOfHook = {}): HookHandle {
     return addHook(this.hooked().afterReading, hook, place);
   }
@@ -287,7 +287,7 @@ export abstract class Optimizer<H extends object = WithRate> {
 
 showAsText(Optimizer.prototype);
 
-/** Returns a tensor of real numbers. Throws DynError for a complex one, which the optimizer cannot treat as pairs. */
+/** Returns a tensor of real numbers. Throws DynError for a complex one, which the optimizer does not support. */
 export function realOnly(optimizer: string, tensor: Tensor): Tensor {
   if (!tensor.isComplex()) return tensor;
   throw new DynError(`Expected real parameters for ${optimizer} but found ${tensor.dtype}`);
@@ -303,8 +303,8 @@ export function zeroStep(like: Tensor): Tensor {
 }
 
 /**
- * Converts a number of steps, or a value derived from it, for computing with a parameter: in float64 if the parameter
- * is, as PyTorch computes with numbers of its host language.
+ * Converts a number of steps, or a value derived from it, for computing with a parameter: to float64 if the parameter
+ * is float64, as PyTorch computes in Python's floats.
  */
 export const numberFor = (param: Tensor, kept: Tensor): Tensor =>
   param.dtype === "float64" ? kept.to("float64") : kept;

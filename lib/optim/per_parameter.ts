@@ -1,6 +1,6 @@
 /**
  * Optimizers that update each parameter independently. Invariant: every step is the same tensor program, so that one
- * captured graph serves all steps.
+ * graph serves all steps.
  */
 import { DynError } from "../base/errors.ts";
 import { viewAsReal } from "../tensor/generated_functions.ts";
@@ -16,13 +16,16 @@ export interface UpdateContext<H> {
 
 /** An optimizer with one formula for every parameter. */
 export abstract class PerParameter<H extends object> extends Optimizer<H> {
-  /** Returns the state of a parameter before its first step; null: nothing yet. */
+  /** Returns the initial state of a parameter; null if there is none yet. */
   protected abstract begin(param: Tensor, group: H): ParamState | null;
 
   /** Runs one step of one parameter, in place. */
   protected abstract update(param: Tensor, grad: Tensor, context: UpdateContext<H>): void;
 
-  /** Updates every parameter that has a gradient; `closure`, if given, computes gradients first. Returns its loss. */
+  /**
+   * Updates every parameter that has a gradient. `closure`, if given, first computes gradients and the loss, which is
+   * returned.
+   */
   override step<L>(closure: () => L): L;
   override step<L>(closure?: () => L): L | undefined;
   override step<L>(closure?: () => L): L | undefined {
@@ -41,15 +44,14 @@ export abstract class PerParameter<H extends object> extends Optimizer<H> {
     return loss;
   }
 
-  /** A parameter or gradient for updates: a complex one is treated as pairs of real numbers. */
+  /** Views a complex parameter or gradient as pairs of real numbers; others are unchanged. */
   protected asReal(tensor: Tensor): Tensor {
     return tensor.isComplex() ? viewAsReal(tensor) : tensor;
   }
 
   /**
-   * Begins what is kept of a parameter, where that has not happened. All parameters begin before the first of them is
-   * updated, so that who compiles a step can have it done ahead, and compiles one program for the first step and the
-   * others.
+   * Creates the state of a parameter unless it exists. All states are created before the first update, so that a
+   * compiler can create them ahead and compile one program for the first step and the others.
    *
    * @internal
    */
@@ -58,7 +60,7 @@ export abstract class PerParameter<H extends object> extends Optimizer<H> {
   }
 
   /**
-   * The same, traced if it cannot be done ahead.
+   * Creates a parameter's state within a trace, if it cannot be created ahead.
    *
    * @internal
    */
@@ -69,13 +71,13 @@ export abstract class PerParameter<H extends object> extends Optimizer<H> {
   }
 }
 
-/** The direction of the step, and weight decay. */
+/** Maximisation and weight decay. */
 interface Direction {
   readonly maximize: boolean;
   readonly weightDecay: number;
 }
 
-/** Returns the gradient to descend by: negated to maximise, with decay added. */
+/** Returns the gradient to descend along: negated to maximise, with decay added. */
 export function descent(param: Tensor, grad: Tensor, { maximize, weightDecay }: Direction): Tensor {
   const downhill = maximize ? grad.neg() : grad;
   return weightDecay !== 0 ? downhill.add(param, { alpha: weightDecay }) : downhill;
@@ -88,7 +90,7 @@ interface Decay {
   readonly maximize: boolean;
 }
 
-/** Returns the gradient to descend by; if decay is decoupled, the parameter shrinks first. */
+/** Returns the gradient to descend along; decoupled decay shrinks the parameter first. */
 export function decayed(
   param: Tensor,
   grad: Tensor,
@@ -105,10 +107,7 @@ function holds<N extends string>(
   return names.every((name) => state[name] !== undefined);
 }
 
-/**
- * Checks that a state has these tensors. Throws DynError if one is missing, as in a state that another optimizer has
- * saved.
- */
+/** Checks that a state has these tensors. Throws DynError if one is missing, as in the state of another optimizer. */
 export function stateWith<const N extends string>(
   state: ParamState,
   names: readonly N[],

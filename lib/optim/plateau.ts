@@ -24,11 +24,11 @@ export interface PlateauOptions {
 
 /** The state of a schedule that follows a metric. */
 export interface PlateauState {
-  /** The best number so far. */
+  /** The best metric so far. */
   readonly best: number;
   /** Steps since the last improvement. */
   readonly badEpochs: number;
-  /** Steps until bad ones count again. */
+  /** Remaining steps of the cooldown. */
   readonly cooldownLeft: number;
   /** Number of steps. */
   readonly lastEpoch: number;
@@ -36,7 +36,7 @@ export interface PlateauState {
   readonly options?: PlateauOptions;
 }
 
-/** Multiplies the rate by `factor` if a number has not improved for more than `patience` steps. */
+/** Multiplies the rate by `factor` if a metric has not improved for more than `patience` steps. */
 export class ReduceLROnPlateau {
   options: Required<PlateauOptions>;
   best: number;
@@ -84,7 +84,7 @@ export class ReduceLROnPlateau {
     return options;
   }
 
-  /** To be called once per epoch with the number to watch, which may be a 0-d tensor. */
+  /** Takes the metric, which may be a 0-d tensor; call it once per epoch. */
   step(metric: number | { item(): number | bigint | boolean }): void {
     const isNumber = typeof metric === "number";
     if (!isNumber && typeof metric?.item !== "function") {
@@ -104,7 +104,7 @@ export class ReduceLROnPlateau {
       this.badEpochs = 0;
     }
     if (this.badEpochs <= patience) return;
-    // All before the first is set: groups may share a rate that is a tensor
+    // All are computed before the first is set: groups may share a rate that is a tensor
     const rates = this.getLastLr().map((rate, i) => {
       const next = Math.max(rate * factor, typeof minLr === "number" ? minLr : minLr[i] ?? 0);
       return rate - next > eps ? next : rate;
@@ -122,18 +122,18 @@ export class ReduceLROnPlateau {
     return value > (thresholdMode === "rel" ? this.best * (1 + threshold) : this.best + threshold);
   }
 
-  /** Returns whether bad numbers do not count yet, since the rate has just changed. */
+  /** Returns whether bad steps are not counted because the rate has just changed. */
   get inCooldown(): boolean {
     return this.cooldownLeft > 0;
   }
 
-  /** Returns the state from which a schedule resumes; the rates are in the optimizer's. */
+  /** Returns the state, without the rates, which are part of the optimizer's state. */
   stateDict(): PlateauState {
     const { best, badEpochs, cooldownLeft, lastEpoch, options } = this;
     return { best, badEpochs, cooldownLeft, lastEpoch, options: { ...options } };
   }
 
-  /** Restores a state, even if the schedule has other settings. Throws DynError for one that lacks a number. */
+  /** Restores a state, even one with other settings. Throws DynError if a number is missing. */
   loadStateDict(state: PlateauState): void {
     checkKind(state, "an object", "loadStateDict");
     const options = state.options ? this.checked(state.options) : this.options;
@@ -148,7 +148,7 @@ export class ReduceLROnPlateau {
     return this.optimizer.paramGroups.map(({ lr }) => Number(lr));
   }
 
-  /** Returns its settings, its state, and the current rates. */
+  /** Returns the settings, the state, and the current rates. */
   toString(): string {
     const { lastEpoch, best, badEpochs, options } = this;
     return withSettings("ReduceLROnPlateau", {

@@ -1,4 +1,4 @@
-/** Rprop: individual step sizes for each element, which depend only on signs of gradients; like torch.optim's. */
+/** Rprop, like torch.optim's: step sizes per element that depend only on signs of gradients. */
 import { refuseValue } from "../base/checked_input.ts";
 import { fullLike, where, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -23,7 +23,7 @@ export interface RpropOptions {
 
 const RPROP: RpropOptions = { lr: 0.01, etas: [0.5, 1.2], stepSizes: [1e-6, 50], maximize: false };
 
-/** Riedmiller and Braun 1993, for gradients of all data at once. */
+/** Riedmiller and Braun 1993, for full-batch gradients. */
 export class Rprop extends PerParameter<RpropOptions> {
   constructor(params: ParamsOrGroups<RpropOptions>, ...given: Hyperparameters<RpropOptions>) {
     const options = hyperparameters("Rprop", RPROP, given), [shrink, grow] = options.etas;
@@ -49,7 +49,7 @@ export class Rprop extends PerParameter<RpropOptions> {
     step.add_(1);
     const factor = where(agreement.gt(0), fullLike(size, grow), 1).maskedFill(turned, shrink);
     size.mul_(factor).clamp_(smallest, largest);
-    // A step that went too far is not undone, but not followed by another one either
+    // After a change of sign, the element keeps its value for one step
     const followed = grad.maskedFill(turned, 0);
     param.sub_(followed.sign().mul_(size));
     prev.copy_(followed);

@@ -1,7 +1,7 @@
 /**
- * The base of learning-rate schedules, which set the rates of an optimizer's groups. Invariant: a step starts at the
- * rates that groups have then, as PyTorch's, so that schedules that scale rates act together, and with programs that
- * set rates themselves.
+ * The base of learning-rate schedules, which set the rates of an optimizer's groups. Invariant: as in PyTorch, a step
+ * starts from the current rates, so that schedules that scale rates can be combined with each other and with programs
+ * that set rates.
  */
 import { checkAtLeast } from "../base/checked_numbers.ts";
 import { checkKind, refuseValue } from "../base/checked_input.ts";
@@ -11,17 +11,17 @@ import { isPlainObject } from "../base/tree.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import type { Optimizer, WithRate } from "./optimizer.ts";
 
-/** A group that keeps the rate that it had before any schedule changed it. */
+/** A group with its initial rate, from before any schedule changed it. */
 interface Scheduled extends WithRate {
   initialLr?: number;
 }
 
-/** The rates that groups had before any schedule changed them; undefined where none has. */
+/** The initial rates of groups, from before any schedule changed them; undefined for groups without schedule. */
 export function initialRates(optimizer: Optimizer): readonly (number | undefined)[] {
   return optimizer?.paramGroups?.map?.((group: Scheduled) => group.initialLr) ?? [];
 }
 
-/** Sets the rate of a group, in place where it is a tensor. */
+/** Sets the rate of a group, in place if it is a tensor. */
 export function setRate(group: WithRate, rate: number): void {
   const held: unknown = group.lr;
   if (held instanceof Tensor) held.fill_(rate);
@@ -30,19 +30,19 @@ export function setRate(group: WithRate, rate: number): void {
 
 /** The state of a schedule: its progress, and its settings except functions of the program. */
 export interface ScheduleState {
-  /** Steps so far. */
+  /** Number of steps so far. */
   readonly lastEpoch: number;
   /** The initial rates of groups; default: those of the optimizer. */
   readonly baseLrs?: readonly number[];
-  /** The rates of groups when the state was taken; those that there are where there are none. */
+  /** The rates of groups when the state was saved; default: the current ones. */
   readonly lastLr?: readonly number[];
-  /** The states of the schedules that one is made of. */
+  /** The states of the schedules that it combines. */
   readonly schedulers?: readonly ScheduleState[];
   /** Its settings by name; default: those of the schedule. */
   readonly [setting: string]: unknown;
 }
 
-/** Returns a setting without functions of the program, which are not part of states: undefined if nothing is left. */
+/** Removes functions of the program, which are not part of states, from a setting; undefined if nothing remains. */
 function asData(setting: unknown): unknown {
   if (typeof setting === "function") return undefined;
   if (Array.isArray(setting)) return setting.some(isFunction) ? undefined : setting.map(asData);
@@ -56,13 +56,13 @@ function withoutFunctions(settings: object): Record<string, unknown> {
   return Object.fromEntries(kept.filter(([, value]) => value !== undefined));
 }
 
-/** The kind of a setting; none where it may be left out. */
+/** The kind of a setting; null if it is optional. */
 const kindOf = (value: unknown): string | null =>
   value === null || value === undefined ? null : Array.isArray(value) ? "a list" : typeof value;
 
 /**
- * Restores the settings of a state; functions of the program are unchanged. Throws DynError, before it changes any, for
- * one that the schedule does not have, and for one of another kind.
+ * Restores the settings of a state, except functions of the program. Throws DynError, before any changes, for unknown
+ * settings and for values of another kind.
  */
 function restoreSettings(schedule: object, settings: object): void {
   const owner = schedule.constructor.name;
@@ -81,7 +81,7 @@ function restoreSettings(schedule: object, settings: object): void {
   for (const [name, value] of restored) Reflect.set(schedule, name, value);
 }
 
-/** Base: counts steps and sets the rate of each group. */
+/** The base class: counts steps and sets the rate of each group. */
 export abstract class LRScheduler {
   lastEpoch = 0;
   baseLrs: readonly number[];
@@ -95,26 +95,26 @@ export abstract class LRScheduler {
     this.lastLr = this.rates();
   }
 
-  /** The rate after `epoch` steps for the group of this number, which started with `base`, if nothing else sets it. */
+  /** The rate of a group after `epoch` steps, given its initial rate, if nothing else sets it. */
   abstract rateAt(epoch: number, base: number, group: number): number;
 
-  /** The rate after one more step, which is number `lastEpoch`, of a group with this rate. */
+  /** The rate of a group after step number `lastEpoch`, given its current rate. */
   protected nextRate(_rate: number, base: number, group: number): number {
     return this.rateAt(this.lastEpoch, base, group);
   }
 
-  /** The first rate of a group that has this one. */
+  /** The rate that the schedule sets first, given the current one. */
   protected firstRate(_rate: number, base: number, group: number): number {
     return this.rateAt(0, base, group);
   }
 
-  /** Sets the first rates: the last thing that a constructor does. */
+  /** Sets the first rates; the last call of every constructor. */
   begin(): void {
     this.lastEpoch = 0;
     this.setRates((rate, base, group) => this.firstRate(rate, base, group));
   }
 
-  /** Begins with rates that stand for those that groups had. */
+  /** Starts from the given rates instead of the current ones. */
   protected beginWith(rates: readonly number[]): void {
     this.setInitial(rates);
     this.begin();
@@ -127,15 +127,15 @@ export abstract class LRScheduler {
     this.baseLrs = [...rates];
   }
 
-  /** Begins where another schedule ends. */
+  /** Starts where another schedule ends. */
   restart(): void {
     this.lastEpoch = 0;
     this.setRates((_rate, base, group) => this.rateAt(0, base, group));
   }
 
   /**
-   * To be called once per epoch, after `optimizer.step()`: advances by one, or to an epoch, which may be fractional
-   * (`step(epoch + i / batches)`). Throws DynError for a negative one.
+   * Advances by one epoch, or to an epoch, which may be fractional (`step(epoch + i / batches)`); call it after
+   * `optimizer.step()`. Throws DynError for a negative epoch.
    */
   step(epoch?: number | null): void {
     if (epoch === undefined || epoch === null) {
@@ -149,7 +149,7 @@ export abstract class LRScheduler {
   }
 
   protected setRates(rateOf: (rate: number, base: number, group: number) => number): void {
-    // All before the first is set: groups may share a rate that is a tensor
+    // All are computed before the first is set: groups may share a rate that is a tensor
     this.setEach(this.rates().map((rate, i) => rateOf(rate, this.baseLrs[i] ?? rate, i)));
   }
 
@@ -162,7 +162,7 @@ export abstract class LRScheduler {
     return this.optimizer.paramGroups.map(({ lr }) => Number(lr));
   }
 
-  /** Returns its settings, its number of steps, and the current rates. */
+  /** Returns the settings, the number of steps, and the current rates. */
   toString(): string {
     const { optimizer: _optimizer, baseLrs: _baseLrs, lastLr: _lastLr, ...settings } = this;
     return withSettings(this.constructor.name, { ...settings, rates: this.rates() });
@@ -173,20 +173,20 @@ export abstract class LRScheduler {
     return this.baseLrs.map((base, i) => this.rateAt(this.lastEpoch, base, i));
   }
 
-  /** The rates that groups had after its last step. */
+  /** The rates after the last step. */
   getLastLr(): number[] {
     return [...this.lastLr];
   }
 
-  /** Returns the state from which a schedule resumes. */
+  /** Returns the state of the schedule. */
   stateDict(): ScheduleState {
     const { optimizer: _optimizer, lastEpoch, ...settings } = this;
     return { lastEpoch, ...withoutFunctions(settings), lastLr: this.rates() };
   }
 
   /**
-   * Resumes from a state, with the rates at that time, also where the optimizer was made with others and the schedule
-   * with other settings. Throws DynError for one that does not fit.
+   * Restores a state and its rates, even if the optimizer has other rates and the schedule other settings. Throws
+   * DynError if it does not match.
    */
   loadStateDict(state: ScheduleState): void {
     checkKind(state?.lastEpoch, "a number", "lastEpoch of loadStateDict");
@@ -207,15 +207,15 @@ showAsText(LRScheduler.prototype);
 
 /** A schedule that scales the distance of a rate from its floor: floor + (rate − floor) · factorAt(t). */
 export abstract class ScalingSchedule extends LRScheduler {
-  /** The share of the first distance that is left after `epoch` steps. */
+  /** The remaining share of the initial distance after `epoch` steps. */
   abstract factorAt(epoch: number): number;
 
-  /** The rate that a group of this number falls to. */
+  /** The final rate of a group. */
   protected floorOf(_group: number): number {
     return 0;
   }
 
-  /** The rate of a group after `epoch` steps, where `base` is the one that it began with. */
+  /** The rate of a group after `epoch` steps, given its initial rate. */
   override rateAt(epoch: number, base: number, group: number): number {
     const floor = this.floorOf(group);
     return floor + (base - floor) * this.factorAt(epoch);
@@ -227,9 +227,10 @@ export abstract class ScalingSchedule extends LRScheduler {
 
   protected override nextRate(rate: number, base: number, group: number): number {
     const before = this.factorAt(this.lastEpoch - 1), now = this.factorAt(this.lastEpoch);
-    // Not told apart where it is the same: each way of a branch is captured by itself, and a factor of 1 changes nothing
+    // No shortcut for equal factors: each side of a branch would be captured separately, and a factor of 1 changes
+    // nothing
     const floor = this.floorOf(group);
-    // From the floor itself the way up starts anew, at the share of the first distance
+    // From the floor the rate restarts at the share of the initial distance
     return before === 0 ? rate + (base - floor) * now : floor + (rate - floor) * (now / before);
   }
 }

@@ -38,8 +38,8 @@ export class SGD extends PerParameter<SGDOptions> {
   }
 
   /**
-   * Momentum is the first direction after the first step. The formula of every step turns zeros into that, unless there
-   * is dampening: then the first update begins the momentum instead.
+   * Momentum equals the first direction after the first step. The general formula computes that from zeros, unless
+   * there is dampening: then the first update creates the momentum instead.
    */
   protected override begin(param: Tensor, { momentum, dampening }: SGDOptions): ParamState | null {
     return momentum !== 0 && dampening === 0 ? { momentum_buffer: zerosLike(param) } : null;

@@ -3,13 +3,12 @@
  * two are not close. Invariant: a difference is reported only if rounding does not explain it.
  *
  * - Equal, both NaN, or |got − want| ≤ near·|want| + nearScale·max|want|: the same.
- * - Else double precision decides. `exact` is the same graph in float64, `nudged` that of inputs which differ in
- *   the last place; `noise` is the largest distance of `want` and of `nudged` from `exact`, over the whole
- *   tensor. |got − exact| ≤ 64·noise + near·|exact| is the same: got is as good an answer as want. The factor is
- *   wide because noise is seen in two samples only; where an answer is well conditioned it is far below `near`.
- * - Integers and booleans are the same only if equal, or where rounding decides them: where `want` or `nudged`
- *   differs from `exact`.
- * - Where a graph cannot run in double precision: 1e-3·|want| + 1e-4·max|want|.
+ * - Otherwise double precision decides. `exact` is the same graph in float64, `nudged` the graph with inputs that
+ *   differ in the last place; `noise` is the largest distance of `want` and of `nudged` from `exact`, over the whole
+ *   tensor. |got − exact| ≤ 64·noise + near·|exact| counts as equal: got is as good an answer as want. The factor is
+ *   large because noise is estimated from two samples only; for well-conditioned results it is far below `near`.
+ * - Integers and booleans must be equal, unless rounding determines them: `want` or `nudged` differs from `exact`.
+ * - If a graph cannot run in double precision: 1e-3·|want| + 1e-4·max|want|.
  */
 import { type DType, type FloatType, type HostArray, isFloat, partType } from "../../base/dtype.ts";
 
@@ -19,7 +18,7 @@ export interface Elements {
   readonly values: HostArray;
 }
 
-/** The same in double precision. */
+/** The same elements in double precision. */
 export interface Arbiter {
   readonly exact: HostArray;
   readonly nudged: HostArray;
@@ -30,11 +29,11 @@ export interface ElementDifference {
   /** Number of different elements, and of all elements. */
   readonly count: number;
   readonly total: number;
-  /** Place of the worst in row-major order. */
+  /** Index of the worst in row-major order. */
   readonly at: number;
   readonly got: number | bigint;
   readonly want: number | bigint;
-  /** Allowed difference at that element. */
+  /** Allowed difference at that index. */
   readonly allowed: number;
 }
 
@@ -62,7 +61,7 @@ const FAR = { near: 1e-3, scale: 1e-4 } as const;
 
 const NOISE = 64;
 
-/** The values that an element may have: within `allowed` of `of`. */
+/** The values that an element may have: `of` ± `allowed`. */
 interface Bound {
   readonly of: number;
   readonly allowed: number;
@@ -74,7 +73,7 @@ export function areNear(got: Elements, want: Elements): boolean {
   return compareElements(got, want, (at, largest) => around(want, at, near, scale * largest)) === null;
 }
 
-/** Compares where `areNear` does not hold. */
+/** Compares elements if `areNear` does not hold. */
 export function differenceOf(
   got: Elements,
   want: Elements,
@@ -105,13 +104,15 @@ export function differenceOf(
   });
 }
 
-/** Returns a relative and an absolute distance from a wanted element; zero for integers and booleans. */
+/** Returns a relative and an absolute tolerance around a wanted element; zero for integers and booleans. */
 function around({ dtype, values }: Elements, at: number, near: number, far: number): Bound {
   const of = Number(values[at]);
   return { of, allowed: floatOf(dtype) !== null ? near * Math.abs(of) + far : 0 };
 }
 
-/** Compares elements one by one; `boundOf` gets the place and the largest finite size of what is wanted. */
+/**
+ * Compares elements one by one; `boundOf` receives the index and the largest finite magnitude of the wanted elements.
+ */
 function compareElements(
   { values: got }: Elements,
   { values: want }: Elements,

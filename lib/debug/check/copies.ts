@@ -29,7 +29,7 @@ export type Precision = "same" | "double" | "perturbed";
 /** Copied arguments. */
 export interface Copies {
   readonly args: readonly unknown[];
-  /** Per argument the leaf that its gradient goes to; null if none is wanted. */
+  /** For each argument the leaf that receives its gradient; null if it needs none. */
   readonly leaves: readonly (Tensor | null)[];
 }
 
@@ -94,7 +94,7 @@ const UNIT: Readonly<Record<FloatType, number>> = {
   bfloat16: 2 ** -8,
 };
 
-/** Each element times 1 + e, with e of the size of a rounding error and of either sign. */
+/** Multiplies each element by 1 + e, with e of the size of a rounding error and of either sign. */
 function perturbed(flat: Tensor, dtype: DType): Tensor {
   const part = partType(dtype), unit = isFloat(part) ? UNIT[part] : 0;
   let state = 12345;
@@ -105,7 +105,7 @@ function perturbed(flat: Tensor, dtype: DType): Tensor {
   return ops.mul(flat, fromTypedArray(factors, [factors.length], { device: flat.device }));
 }
 
-/** A tensor that is not a leaf, so that a graph may write to it, with the elements of a leaf. */
+/** A tensor with the elements of a leaf that is not a leaf itself, so that a graph may write to it. */
 export function resultOf(leaf: Tensor): Tensor {
   const result = new Tensor(leaf.storage, leaf.layout, leaf.offset);
   setHistory(result, new CopyNode([gradientEdge(leaf)], [leaf.layout]), 0);

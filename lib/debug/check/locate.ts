@@ -19,7 +19,7 @@ export type CompileGraph = (gm: GraphModule, args: readonly unknown[]) => Compil
 
 /** The node at which results begin to differ. */
 export interface Culprit {
-  /** Of the original graph. */
+  /** The node, in the original graph. */
   readonly node: Node;
   /** The part of the graph up to there, which returns only that node and fails like the graph. */
   readonly part: GraphModule | null;

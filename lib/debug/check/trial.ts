@@ -27,7 +27,7 @@ export type Trial =
     readonly structure: TreeSpec;
     /** The arguments after the run. */
     readonly state: readonly unknown[];
-    /** Per argument; null if it is not wanted or does not exist. */
+    /** The gradient of each argument; null if it needs none or there is none. */
     readonly gradients: readonly (Tensor | null)[];
     /** The error of the backward pass, or null. */
     readonly backwardError: unknown;

@@ -19,7 +19,7 @@ export interface Finding {
   readonly kind: "values" | "layout" | "memory" | "error";
   /** Index of the result, if it is one. */
   readonly result?: number;
-  /** Of what, and how. */
+  /** A description of the difference. */
   readonly text: string;
 }
 
@@ -213,7 +213,7 @@ function elementsOf(tensor: Tensor): Elements {
   return { dtype: tensor.dtype, values: readElements(tensor) };
 }
 
-/** Type, shape, strides where they matter, and whether gradients are recorded. */
+/** Type, shape, strides if they matter, and whether gradients are recorded. */
 function layoutText({ dtype, shape, strides, device, requiresGrad }: Tensor, laidOut: boolean): string {
   const list = laidOut && shape.every((size) => size > 0)
     ? `[${strides.map((stride, d) => shape[d] === 1 ? "·" : stride).join(", ")}]`

@@ -21,14 +21,14 @@ import { type DataFormats, pixelsOf } from "../summary/pixels.ts";
 import { encodePng } from "../summary/png.ts";
 import { curvesSvg } from "./curves.ts";
 
-/** The same value by type of media, as notebooks take it. */
+/** Representations of a value by media type, as notebooks expect them. */
 export type MediaBundle = Readonly<Record<string, string>>;
 
 /** A value that notebooks show. */
 export class Displayed {
   readonly #media: MediaBundle;
 
-  /** `media`: by type; "text/plain" is what consoles show. */
+  /** `media` is by type; consoles show "text/plain". */
   constructor(media: MediaBundle) {
     this.#media = media;
   }
@@ -52,7 +52,9 @@ export interface DisplayImageOptions {
   readonly dataformats?: DataFormats | undefined;
 }
 
-/** A tensor as an image: floats from 0 to 1, integers from 0 to 255. Throws DynError for what is none. */
+/**
+ * A tensor as an image: floats from 0 to 1, integers from 0 to 255. Throws DynError for tensors that are not images.
+ */
 export function image(tensor: Tensor, options: DisplayImageOptions = {}): Displayed {
   checkTensor(tensor, "image");
   const { dataformats = tensor.ndim === 2 ? "HW" : "CHW" } = optionsOf("image", options, ["dataformats"]);
@@ -63,7 +65,9 @@ export function image(tensor: Tensor, options: DisplayImageOptions = {}): Displa
   });
 }
 
-/** Curves over their steps, by name, as `curves({ train: losses, test: others })`. Throws DynError where there are none. */
+/**
+ * Curves over their steps, by name, as `curves({ train: losses, test: others })`. Throws DynError if there are none.
+ */
 export function curves(series: Readonly<Record<string, ArrayLike<number> | Tensor>>): Displayed {
   checkKind(series, "an object", "curves");
   const lines = Object.entries(series).map(([name, values]) => {
@@ -91,7 +95,7 @@ const table = (rows: readonly string[], caption: string): string =>
     escapeHtml(caption)
   }</caption>${rows.join("")}</table></div>`;
 
-/** A tensor as a table of heat; of more than two dimensions the first matrix. */
+/** A tensor as a heat map table; of more than two dimensions, the first matrix. */
 function tensorHtml(tensor: Tensor): string {
   const { shape, dtype, device, ndim } = tensor;
   const flags = [`${dtype} [${shape.join(", ")}]`, device, ...tensor.requiresGrad ? ["requires grad"] : []];
@@ -131,7 +135,7 @@ function numberText(value: number | bigint, dtype: Tensor["dtype"]): string {
   return size >= 1e5 || size < 1e-3 ? value.toExponential(2) : `${Number(value.toPrecision(4))}`;
 }
 
-/** A module as a tree that opens, with its parameters. */
+/** A module as a collapsible tree with its parameters. */
 function moduleHtml(module: Module, name = ""): string {
   const own = module.namedParameters("", false).map(([key, { shape, dtype }]) =>
     `<div style="padding-left:1.4em;opacity:.8">${escapeHtml(key)}: ${dtype} [${shape.join(", ")}]</div>`
@@ -162,7 +166,7 @@ function display(this: object): MediaBundle {
 
 markFunction(display, { kind: "disabled", reason: "what notebooks show is made of elements" });
 
-/** Makes tensors, modules and profiles show in notebooks. */
+/** Makes notebooks display tensors, modules and profiles. */
 export function installDisplays(): void {
   const value = { value: display, writable: true, configurable: true };
   for (const { prototype } of [Tensor, Module, Profile, KeyAverages]) {

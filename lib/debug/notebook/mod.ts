@@ -1,2 +1,2 @@
-/** Display in notebooks beyond tensors and modules, which need no call: the namespace `notebook`. */
+/** Display functions for notebooks: the namespace `notebook`. Tensors and modules display without a call. */
 export { curves, Displayed, type DisplayImageOptions, image, type MediaBundle } from "./display.ts";

@@ -10,7 +10,7 @@ export interface PageParts {
   readonly title: string;
   /** The script that fills the page: the text of a module that imports only base.js. */
   readonly script: string;
-  /** Handed to the script; JSON can hold it. */
+  /** Passed to the script as JSON. */
   readonly data: unknown;
 }
 

@@ -94,10 +94,10 @@ export class KeyAverages extends Array<KeyAverage> {
   }
 
   /**
-   * The rows as text. Kernels show what share of the machine's limit they reach: the larger of the time that moving
-   * their bytes takes at the rate of a large copy, and their operations at that of a large matrix product, over their own.
-   * Both rates are measured when a table with kernels is first asked for. Above 100 % is what is read from caches.
-   * Throws DynError for a column that does not exist.
+   * The rows as text. For kernels it includes the share of the machine's limit that they reach: the larger of the
+   * minimum times of moving their bytes at the rate of a large copy and of computing their operations at that of a
+   * large matrix product, divided by their time. Both rates are measured for the first table with kernels. Reads from
+   * caches can exceed 100 %. Throws DynError for a column that does not exist.
    */
   table(options: TableOptions = {}): string {
     checkOptions("table", {
@@ -110,7 +110,7 @@ export class KeyAverages extends Array<KeyAverage> {
     const sorted = sortBy === undefined
       ? [...this]
       : this.toSorted((a, b) => Number(b[sortBy] ?? 0) - Number(a[sortBy] ?? 0));
-    // Kernels are waited for, so that the program takes their time as well
+    // The program waits for kernels, so it takes their time too
     const all = this.selfCpuTimeTotal + this.selfDeviceTimeTotal;
     const head = [
       "Name",
@@ -186,7 +186,7 @@ function averageOf(group: readonly ProfileEvent[]): KeyAverage {
   };
 }
 
-/** Returns whether an event's time is not part of the program's, or is completely contained in other events. */
+/** Returns whether an event's time does not count for the program, or is contained in other events. */
 function isBeside({ kind }: ProfileEvent): boolean {
   return kind === "kernel" || kind === "step" || kind === "collective";
 }

@@ -9,7 +9,7 @@ export type EventKind = SpanKind | "kernel" | "collective" | "compile" | "step";
 
 /** An event with a duration. Times are microseconds. */
 export interface ProfileEvent {
-  /** Of the op, function, kernel or phase. */
+  /** The name of the op, function, kernel or phase. */
   readonly name: string;
   /** The kind of the event. */
   readonly kind: EventKind;
@@ -28,8 +28,8 @@ export interface ProfileEvent {
   /** For a kernel: its device. */
   readonly device: DeviceName | null;
   /**
-   * Of a kernel: bytes of distinct elements read and written; of a collective: those of the tensors that this process gives
-   * or gets, whichever are more; null where nobody knows.
+   * For a kernel: bytes of distinct elements read and written; for a collective: bytes that this process sends or
+   * receives, whichever is more; null if unknown.
    */
   readonly bytes: number | null;
   /** For a kernel: scalar operations; null if unknown. */
@@ -40,9 +40,9 @@ export interface ProfileEvent {
 
 /** Memory of a device in use at one time. */
 export interface MemorySample {
-  /** Microseconds from the beginning of the profile. */
+  /** Microseconds since the beginning of the profile. */
   readonly time: number;
-  /** Whose memory it is. */
+  /** The device of the memory. */
   readonly device: DeviceName;
   /** Bytes that tensors occupy. */
   readonly allocated: number;

@@ -96,7 +96,7 @@ function programOf(kernel: Kernel, lengths: readonly number[]): Program {
   };
 }
 
-/** The best rate of a program's kernels, in units of what is counted per second. */
+/** The best rate of a program's kernels, in bytes or operations per second. */
 function rate(device: Device, program: Program, counted: "bytes" | "operations"): number {
   const { bytesRead, bytesWritten, operations } = costs(program);
   const amount = counted === "bytes" ? bytesRead + bytesWritten : operations;
@@ -121,8 +121,8 @@ function rate(device: Device, program: Program, counted: "bytes" | "operations")
 }
 
 /**
- * Returns how close work comes to the limits of its device: 1 where it takes no longer than its bytes or operations
- * must. Null where a rate is 0, because the device's kernels could not be timed.
+ * Returns how close work comes to the limits of its device: 1 if it takes no longer than its bytes or operations
+ * require. Null if a rate is 0 because the device's kernels could not be timed.
  */
 export function shareOfLimit(
   { bytes, flops, microseconds }: {

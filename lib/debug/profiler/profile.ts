@@ -32,7 +32,7 @@ export class Profile {
   #action: ProfilerAction;
   #saved: Recorded | null = null;
 
-  /** `profile` makes profiles and runs programs in them. */
+  /** Prefer `profile`, which creates a profile and runs a program in it. */
   constructor(options: ProfileOptions = {}) {
     checkOptions("profile", { schedule: ["function"], onTraceReady: ["function"] }, options);
     this.#options = options;
@@ -109,7 +109,7 @@ export class Profile {
 
   /**
    * Writes the events in the Trace Event Format, which chrome://tracing and Perfetto open: one track for the program,
-   * one for the kernels of each device, one for its memory. Throws DynError where nothing was recorded.
+   * one for the kernels of each device, one for its memory. Throws DynError if nothing was recorded.
    */
   exportChromeTrace(path: string): void {
     Deno.writeTextFileSync(path, chromeTrace(this.#recorded));
@@ -124,10 +124,10 @@ export class Profile {
 showAsText(Profile.prototype);
 
 /**
- * Runs a program and records what it does: ops, compiled functions and graphs, kernels with their times, bytes and
- * operations, compilation, memory. A program that returns a promise gives a promise of the profile. Errors of the program
- * pass through. Kernels on GPUs run one at a time meanwhile, where the runtime can wait; elsewhere they are not timed.
- * Throws DynError inside of another profile.
+ * Runs a program and records ops, compiled functions and graphs, kernels with their times, bytes and operations,
+ * compilation, and memory. If the program returns a promise, this returns a promise of the profile. Errors of the
+ * program are rethrown. GPU kernels run one at a time if the runtime can wait for them; otherwise they are not timed.
+ * Throws DynError inside another profile.
  *
  * ```ts
  * import { profile, randn } from "jsr:@x/dyn";

@@ -1,5 +1,5 @@
 /**
- * Schedules of a profile, like `torch.profiler.schedule`: a function from a step's number to the action in that step.
+ * Schedules of a profile, like `torch.profiler.schedule`: functions from a step's number to the action in that step.
  * Invariant: the last step of each cycle saves.
  */
 import { checkOptions } from "../../base/checked_input.ts";

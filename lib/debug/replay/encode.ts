@@ -22,7 +22,7 @@ const MOST_OBJECTS = 20_000;
 
 /** Recorded values. */
 export class Recorded {
-  /** Statements that make objects, then statements that fill them. */
+  /** Statements that create objects, followed by statements that fill them. */
   readonly creations: string[] = [];
   readonly fills: string[] = [];
   readonly tensors: Map<string, Tensor> = new Map();
@@ -30,7 +30,7 @@ export class Recorded {
   readonly missing: string[] = [];
   readonly #names = new Map<unknown, string>();
 
-  /** An expression for a value. `path` says for people where it was found. */
+  /** Returns an expression for a value. `path` describes where it was found, for people. */
   expression(value: unknown, path: string): string {
     switch (typeof value) {
       case "string":
@@ -71,7 +71,7 @@ export class Recorded {
     return known ? `Symbol.${known[0]}` : this.#missing(path, "a symbol of the program");
   }
 
-  /** A name for an object, so that it is made once. */
+  /** Names an object, so that it is created once. */
   #name(value: object, kind: string): string {
     const name = `${kind}${this.#names.size}`;
     this.#names.set(value, name);
@@ -156,7 +156,7 @@ export class Recorded {
     return name;
   }
 
-  /** An object and its own fields. */
+  /** Serialises an object with its own fields. */
   #fields(value: object, made: string, path: string): string {
     const name = this.#name(value, "object");
     this.creations.push(`const ${name} = ${made};`);
@@ -200,7 +200,7 @@ export class Recorded {
       each = Object.getPrototypeOf(each);
     }
     const made = `Object.create(${this.expression(maker, `the class ${maker.name}`)}.prototype)`;
-    // A variable that the class captures may have led here before.
+    // A variable that the class captures may already have led here.
     return this.#names.get(value) ?? this.#fields(value, made, path);
   }
 
@@ -243,7 +243,10 @@ export class Recorded {
     }
   }
 
-  /** A function or class: its text between declarations of what it captures, which get their values later. */
+  /**
+   * Serialises a function or class: its text after declarations of the variables that it captures, which get their
+   * values later.
+   */
   #closure(
     value: object,
     { text, free, base }: {
@@ -325,7 +328,7 @@ function freeOf(parts: readonly Part[]): Map<string, FreeBinding> {
   return found;
 }
 
-/** The methods and accessors of a class, its static ones too. */
+/** The methods and accessors of a class, including static ones. */
 function methodsOf(of: object): Part[] {
   const prototype: unknown = Reflect.get(of, "prototype");
   const parts: Part[] = [];
@@ -343,12 +346,12 @@ function methodsOf(of: object): Part[] {
   return parts;
 }
 
-/** The text of a function, whatever the program has put in the way. */
+/** The text of a function, even if the program has replaced `toString`. */
 function textOf(fn: object): string {
   return Reflect.apply(Function.prototype.toString, fn, []);
 }
 
-/** A function's text as an expression; methods are taken out of an object. */
+/** Returns a function's text as an expression; methods are taken from an object literal. */
 function asExpression(text: string): string | null {
   for (const expression of [`(${text})`, `Object.values({ ${text} })[0]`]) {
     try {
@@ -356,7 +359,7 @@ function asExpression(text: string): string | null {
       new Function("$base", `"use strict"; return ${expression};`);
       return expression;
     } catch {
-      // Not this form
+      // Not an expression of this form
     }
   }
   return null;
@@ -365,7 +368,7 @@ function asExpression(text: string): string | null {
 const isPrimitive = (value: unknown): boolean =>
   value === null || (typeof value !== "object" && typeof value !== "function" && typeof value !== "symbol");
 
-/** Objects that are more than their fields. */
+/** Describes an object with state outside its fields; null for others. */
 function handleOf(value: object): string | null {
   if (types.isPromise(value)) return "a promise";
   if (types.isGeneratorObject(value)) return "a generator";

@@ -22,7 +22,7 @@ import * as tensorModes from "../../tensor/modes.ts";
 import * as random from "../../tensor/random.ts";
 import { isTensor, Tensor } from "../../tensor/tensor.ts";
 
-/** The exports of the public module that programs hold on to, by name. */
+/** The exports of the public module that are objects or functions, by name. */
 const PUBLIC: Readonly<Record<string, object>> = {
   autograd,
   compile,
@@ -42,12 +42,12 @@ const PUBLIC: Readonly<Record<string, object>> = {
   Tensor,
 };
 
-/** Namespaces whose members the public module exports one by one. */
+/** Namespaces whose members the public module exports individually. */
 const SPREAD: readonly object[] = [creation, errors, free, freeForms, random, tensorModes];
 
 let known: Map<unknown, string> | undefined;
 
-/** An expression for a value that dyn or the runtime offers; undefined for others. */
+/** Returns an expression for a value that dyn or the runtime exports; undefined for others. */
 export function publicName(value: unknown): string | undefined {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return undefined;
   known ??= collect();

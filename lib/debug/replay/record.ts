@@ -25,13 +25,13 @@ import { Recorded } from "./encode.ts";
 
 const recordedErrors = new WeakSet<object>();
 
-/** A call as it was before it ran. */
+/** The state before a call. */
 interface Snapshot {
   readonly recorded: Recorded;
   readonly target: string;
   readonly self: string;
   readonly args: readonly string[];
-  /** Copies, for the call may write to the originals. */
+  /** Copies, since the call may write to the originals. */
   readonly tensors: readonly (readonly [name: string, value: Tensor])[];
   readonly generator: GeneratorState;
   readonly gradEnabled: boolean;
@@ -97,7 +97,10 @@ function snapshotOf({ fn, self, args }: CompiledCall): Snapshot {
   };
 }
 
-/** The name by which a receiver has a method, so that it is reached with its `super`; null for other functions. */
+/**
+ * Returns the name of a function that is a method of its receiver, so that it is called with its `super`; null for
+ * other functions.
+ */
 function methodKey(self: unknown, fn: object): string | null {
   for (let at: unknown = self; typeof at === "object" && at !== null; at = Object.getPrototypeOf(at)) {
     for (const [key, { value }] of Object.entries(Object.getOwnPropertyDescriptors(at))) {
@@ -107,7 +110,7 @@ function methodKey(self: unknown, fn: object): string | null {
   return null;
 }
 
-/** Writes a record; lines that say where it is. */
+/** Writes a record and returns lines with its location. */
 function write(call: CompiledCall, snapshot: Snapshot, error: unknown): string[] {
   const title = titleOf(call), place = call.place();
   const { recorded, target, self, args, generator, gradEnabled } = snapshot;
@@ -155,7 +158,7 @@ function write(call: CompiledCall, snapshot: Snapshot, error: unknown): string[]
   ];
 }
 
-/** Settings that are not the standard ones, without those that tools stand on. */
+/** Settings that differ from the defaults, except those of debugging tools. */
 function changedSettings(): Record<string, unknown> {
   const differing = (of: object, standard: object): Record<string, unknown> =>
     Object.fromEntries(

@@ -24,7 +24,7 @@ export interface ReplayedCall {
   readonly options: CompileOptions;
 }
 
-/** Makes the call; exit code 1 where it throws as recorded, 3 where it throws something else. */
+/** Makes the call; exit code 1 if it throws as recorded, 3 if it throws another error. */
 export async function replay(
   { error, surroundings, target, self, args, options }: ReplayedCall,
 ): Promise<void> {
@@ -45,7 +45,7 @@ export async function replay(
   }
 }
 
-/** Stands for a value that could not be recorded. */
+/** Returns a placeholder for a value that could not be recorded. */
 export function missing(path: string, because: string): unknown {
   const fail = (): never => {
     throw new DynError(`Expected ${path} in the record but it could not be recorded: ${because}`);
@@ -61,7 +61,7 @@ export function missing(path: string, because: string): unknown {
   });
 }
 
-/** Gives an object fields, whatever its prototype does with assignments. */
+/** Defines fields of an object, bypassing setters of its prototype. */
 export function fill(object: object, fields: object): void {
   for (const key of Reflect.ownKeys(fields)) {
     Object.defineProperty(object, key, {

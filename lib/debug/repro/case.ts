@@ -19,11 +19,11 @@ export type Stage = "dynamo" | "aot";
 
 /** The failure of a case. */
 export type Fault =
-  /** Compiling it, or the compiled graph, throws. */
+  /** Compiling it, or running the compiled graph, throws. */
   | { readonly kind: "error"; readonly name: string; readonly message: string }
-  /** Nobody has looked yet: anything that goes wrong. */
+  /** Not determined yet: any failure. */
   | { readonly kind: "unknown" }
-  /** The compiled graph does something else than its ops one by one. */
+  /** The compiled graph's effects differ from those of its ops run one by one. */
   | {
     readonly kind: "accuracy";
     readonly part: Finding["part"];
@@ -35,7 +35,7 @@ export type Fault =
 export interface Surroundings {
   readonly gradEnabled: boolean;
   readonly generator: GeneratorState;
-  /** Settings of the code generator that are not the standard ones. */
+  /** Settings of the code generator that differ from the defaults. */
   readonly settings: InductorPatch;
 }
 
@@ -59,7 +59,7 @@ export function compilerOf(
   return functionalCompilerOf(found, gm.signature?.role ?? "inference") ?? (() => plain);
 }
 
-/** The surroundings now. */
+/** The current surroundings. */
 export function surroundingsNow(): Surroundings {
   const standard = new InductorConfig();
   const settings: Record<string, unknown> = {};
@@ -80,7 +80,7 @@ export function within<R>({ gradEnabled, generator, settings }: Surroundings, bo
   }
 }
 
-/** Returns the failure of a case, or null. With `compare`, results that differ from the graph's are a failure too. */
+/** Returns the failure of a case, or null. With `compare`, results that differ from the graph's are failures too. */
 export function faultOf(
   { gm, args, surroundings }: Pick<ReproCase, "gm" | "args" | "surroundings">,
   compile: GraphCompiler,
@@ -104,7 +104,7 @@ export function faultOf(
   });
 }
 
-/** Returns whether a graph also throws op by op: then the error is the program's. */
+/** Returns whether a graph also throws op by op: in that case the program is wrong. */
 export function failsPlainly({ gm, args }: Pick<ReproCase, "gm" | "args">): boolean {
   return failureOf(runTrial((...given) => gm.forward(...given), caseOf(gm, args))) !== null;
 }
@@ -135,12 +135,12 @@ export function isSameFault(a: Fault, b: Fault): boolean {
   return b.kind === "accuracy" && a.part === b.part && a.what === b.what;
 }
 
-/** A message without what changes from graph to graph: numbers, and names that end in them. */
+/** A message without the parts that vary between graphs: numbers, and names that end in them. */
 function outline(message: string): string {
   return (message.split("\n").find((line) => line.trim() !== "") ?? "").replace(/\w*\d[\w.]*/g, "#");
 }
 
-/** A fault in a line or two. */
+/** A description of a fault in a line or two. */
 export function faultText(fault: Fault): string {
   if (fault.kind === "unknown") return "not tried yet";
   return fault.kind === "error" ? `${fault.name}: ${fault.message}` : fault.text;

@@ -1,7 +1,7 @@
 /**
- * The runtime of repros: the namespace `repro` that their programs import. It builds the case from the description
- * that script.ts writes and people may change, tries it and sets the exit code. Invariant: `run` reports whether the
- * case still fails as described; under `dyn minify` it passes the case on instead.
+ * The runtime of repros: the namespace `repro` that their programs import. It builds the case from the description that
+ * script.ts writes and users may edit, tries it and sets the exit code. Invariant: `run` reports whether the case still
+ * fails as described; under `dyn minify` it passes the case on instead.
  */
 import { encodeElements, numberArray } from "../../base/bfloat16.ts";
 import { type DType, type HostArray, isDType, itemSize } from "../../base/dtype.ts";
@@ -45,17 +45,17 @@ export type ReproInput =
 export interface ReproTensor {
   readonly dtype: DType;
   readonly shape: readonly number[];
-  /** Row-major unless given. */
+  /** Default: row-major. */
   readonly strides?: readonly number[];
   readonly offset?: number;
   readonly device?: string;
-  /** Whether a gradient is wanted, and whether the tensor is a leaf or the result of something else. */
+  /** Whether a gradient is computed, and whether the tensor is a leaf or another op's result. */
   readonly grad?: "leaf" | "result";
   /** The name that guards use. */
   readonly source?: string;
   /** The elements of its memory, in order. */
   readonly data?: readonly (number | bigint)[] | Tensor;
-  /** The input whose memory it shows. */
+  /** The input whose memory it shares. */
   readonly memoryOf?: string;
   /** Dimensions whose sizes are symbols. */
   readonly dynamic?: readonly number[];
@@ -63,11 +63,11 @@ export interface ReproTensor {
 
 /** The functions that a repro builds its graph with. */
 export interface ReproTools {
-  /** The ops by their names in graphs: `ops.add(x, 1)`. */
+  /** The ops by their graph names: `ops.add(x, 1)`. */
   readonly ops: Readonly<Record<string, (...args: readonly unknown[]) => Argument>>;
-  /** Says which line of the program the statements below come from. */
+  /** Sets the line of the program that the following statements come from. */
   readonly at: (place: string, code: string) => void;
-  /** Sets whether gradients of the statements below are recorded. */
+  /** Sets whether gradients of the following statements are recorded. */
   readonly history: (kind: HistoryKind) => void;
   /** Arithmetic of sizes. */
   readonly size: {
@@ -92,19 +92,19 @@ export interface ReproDescription {
   readonly surroundings: Surroundings;
   readonly signature?: GraphSignature;
   readonly inputs: Readonly<Record<string, ReproInput>>;
-  /** Makes the graph; `inputs` are those above, by name. */
+  /** Builds the graph; `inputs` are the ones above, by name. */
   readonly graph: (tools: ReproTools, inputs: Readonly<Record<string, Node>>) => Argument;
 }
 
-/** Tensors of a file beside the program. */
+/** Loads the tensors of a file beside the program. */
 export function load(url: URL): Readonly<Record<string, Tensor>> {
   return loadTensors(url);
 }
 
-/** Gets the case in place of trying it. */
+/** Receives the case instead of trying it. */
 let taker: ((found: ReproCase, fault: Fault) => void) | null = null;
 
-/** Runs `body`, which imports a repro, and gives the case that it describes; null where it describes none. */
+/** Runs `body`, which imports a repro, and returns the case that it describes; null if it describes none. */
 export async function caseDescribedBy(
   body: () => Promise<unknown>,
 ): Promise<{ readonly found: ReproCase; readonly fault: Fault } | null> {
@@ -118,7 +118,7 @@ export async function caseDescribedBy(
   return taken[0] ?? null;
 }
 
-/** Tries a repro, says what came of it, and sets the exit code: 1 while it fails as described. */
+/** Tries a repro, prints the outcome, and sets the exit code: 1 as long as it fails as described. */
 export function run(description: ReproDescription): void {
   const { fault: described } = description;
   const fault: Fault = described.kind === "accuracy" ? { ...described, text: "" } : described;
@@ -135,7 +135,7 @@ export function run(description: ReproDescription): void {
   Deno.exitCode = same ? 1 : 3;
 }
 
-/** Returns the line at which a wrong answer begins. */
+/** Describes the line at which a wrong answer begins. */
 function firstWrong(found: ReproCase): string {
   const { gm, args, surroundings } = found;
   const compile = compilerOf(found);
@@ -148,7 +148,7 @@ function firstWrong(found: ReproCase): string {
     .trimEnd();
 }
 
-/** Makes the case. Throws DynError where the description does not hold together. */
+/** Builds the case. Throws DynError for an inconsistent description. */
 export function caseOfDescription(description: ReproDescription): ReproCase {
   const { stage, backend, surroundings } = description;
   const args = makeInputs(description.inputs);
@@ -190,13 +190,13 @@ function makeGraph(
   return recorder.finish(argumentOf(graph(tools, nodes)), signature);
 }
 
-/** A position as `at` writes it: `block (model.ts:5)`. */
+/** Parses a position as written by `at`: `block (model.ts:5)`. */
 function positionOf(place: string, code: string): SourcePosition {
   const [, functionName = "", file = place, line = "0"] = place.match(/^(.*) \((.*):(\d+)\)$/) ?? [];
   return { functionName, file, line: Number(line), column: 1, code };
 }
 
-/** A value of the program as an argument of a node. Throws DynError for what cannot be one. */
+/** Converts a value of the program to an argument of a node. Throws DynError for other values. */
 function argumentOf(value: unknown): Argument {
   if (value instanceof Node || value === null || value === undefined) return value;
   if (Array.isArray(value)) return value.map(argumentOf);
@@ -215,7 +215,7 @@ function argumentOf(value: unknown): Argument {
   }
 }
 
-/** A size that an input gives. */
+/** A size of an input. */
 function sizeOf(input: Argument, part?: "shape" | "stride" | "offset", dim = 0): Dim {
   const { value } = input instanceof Node ? input.meta : { value: undefined };
   if (value?.kind === "size") return value.size;
@@ -227,13 +227,13 @@ function sizeOf(input: Argument, part?: "shape" | "stride" | "offset", dim = 0):
   throw new DynError("Expected an input of the graph that gives this size");
 }
 
-/** Tensors with memory as described, by name. */
+/** Creates tensors with the described memory, by name. */
 export function tensors(described: Readonly<Record<string, ReproTensor>>): Record<string, Tensor> {
   const made = makeInputs(described);
   return Object.fromEntries([...made].flatMap(([name, value]) => isTensor(value) ? [[name, value]] : []));
 }
 
-/** The inputs with memory as described. */
+/** Creates the inputs with the described memory. */
 function makeInputs(inputs: Readonly<Record<string, ReproInput>>): Map<string, unknown> {
   const storages = new Map<string, Storage>();
   const made = new Map<string, unknown>();

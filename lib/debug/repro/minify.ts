@@ -13,11 +13,11 @@ import { REDUCTIONS } from "./reductions.ts";
 /** The result of a minification. */
 export interface Minified {
   readonly found: ReproCase;
-  /** Compilations that were tried. */
+  /** Number of compilations. */
   readonly tries: number;
-  /** Operations at the beginning and at the end. */
+  /** Number of operations before and after. */
   readonly operations: readonly [number, number];
-  /** Whether time ran out before nothing more could be taken away. */
+  /** Whether the time limit ended the search early. */
   readonly isCut: boolean;
 }
 
@@ -25,11 +25,11 @@ export interface Minified {
 export interface MinifyOptions {
   /** Time limit for starting further cases. */
   readonly milliseconds: number;
-  /** Told after each reduction that made the case smaller. */
+  /** Called after each successful reduction. */
   readonly progress?: (text: string) => void;
 }
 
-/** Minifies a case that fails as `fault` says. */
+/** Minifies a case that fails with `fault`. */
 export function minify(
   original: ReproCase,
   { fault, compile }: { readonly fault: Fault; readonly compile: GraphCompiler },
@@ -79,14 +79,14 @@ export function minify(
   };
 }
 
-/** The case with known sizes, or with symbols where it fails only so; null where it cannot be replayed. */
+/** The case with known sizes, or with symbols if it fails only then; null if it cannot be replayed. */
 function specialized(call: Call, fails: Fails): Call | null {
   for (const dynamic of [false, true]) {
     try {
       const replayed = rebuild(call, { dynamic });
       if (fails(replayed)) return replayed;
     } catch {
-      // Ops that refuse to be inferred anew: the case stays as it is
+      // Some ops cannot be inferred again: the case is unchanged
     }
   }
   return null;
@@ -98,7 +98,7 @@ function operationsOf({ gm }: Call): number {
   return gm.graph.nodes.filter(({ op }) => op.startsWith("call_")).length;
 }
 
-/** The size of a case, for people. */
+/** Describes the size of a case. */
 export function sizeText(call: Call): string {
   const elements = call.args.filter(isTensor).reduce((sum, each) => sum + each.numel(), 0);
   const inputs = call.args.length, operations = operationsOf(call);
@@ -106,7 +106,7 @@ export function sizeText(call: Call): string {
   return `${of(operations, "operation")}, ${of(inputs, "input")}, ${of(elements, "element")}`;
 }
 
-/** Two calls of one key are the same case. */
+/** A key of a case: equal keys, equal cases. */
 function keyOf({ gm, args }: Call): string {
   const values = args.map((arg) => {
     if (!isTensor(arg)) return String(arg);

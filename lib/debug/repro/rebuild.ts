@@ -1,6 +1,6 @@
 /**
  * Replays graphs with changes into new graphs with new arguments. Invariant: metadata is inferred again, so that a
- * change of sizes, types or nodes carries through; a change that the ops refuse throws DynError.
+ * change of sizes, types or nodes carries through; a change that the ops reject throws DynError.
  */
 import { DynError } from "../../base/errors.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";
@@ -15,27 +15,27 @@ import { GraphRecorder } from "./recorder.ts";
 export interface Call {
   readonly gm: GraphModule;
   readonly args: readonly unknown[];
-  /** Whether it needs symbols: replays then keep them. */
+  /** Whether replays keep symbols because the failure needs them. */
   readonly dynamic?: boolean;
 }
 
 /** A change to make in the replay. */
 export interface Edit {
-  /** Whether sizes that are symbols stay so, or become the call's numbers; as the call says unless given. */
+  /** Whether symbolic sizes stay symbols or become the call's numbers; default: that of the call. */
   readonly dynamic?: boolean;
-  /** Replaces the arguments: one for each placeholder. */
+  /** Replacement arguments, one for each placeholder. */
   readonly args?: readonly unknown[];
-  /** Nodes that become inputs with these values. */
+  /** Nodes that become inputs, with their values. */
   readonly inputs?: ReadonlyMap<Node, unknown>;
-  /** Nodes that are left out, with what stands for them. */
+  /** Nodes that are removed, with their replacements. */
   readonly replaced?: ReadonlyMap<Node, Argument>;
-  /** The output in place of the graph's. */
+  /** A replacement of the graph's output. */
   readonly output?: Argument;
-  /** Changes constants among arguments. */
+  /** Maps constant arguments. */
   readonly constant?: (value: number) => number;
 }
 
-/** Replays a graph. Nodes that nothing needs are left out, and so are inputs, except those that give a symbol. */
+/** Replays a graph. Unused nodes and inputs are removed, except inputs that define a symbol. */
 export function rebuild(call: Call, edit: Edit = {}): Call {
   const dynamic = edit.dynamic ?? call.dynamic ?? false;
   return { ...new Replay(call, { ...edit, dynamic }).run(), dynamic };
@@ -69,7 +69,7 @@ class Replay {
     return { gm: this.#recorder.finish(output, this.#signature()), args: this.#args };
   }
 
-  /** The signature, as far as it is still about the same inputs and outputs. */
+  /** The signature, if it still describes the same inputs and outputs. */
   #signature(): GraphSignature | undefined {
     const { signature, graph } = this.call.gm;
     if (!signature) return undefined;
@@ -90,7 +90,7 @@ class Replay {
     return this.edit.output ?? this.call.gm.graph.output.args[0];
   }
 
-  /** The nodes that the output needs, and writes to what it or they show. */
+  /** The nodes that the output depends on, including writes to memory that it or they share. */
   #needed(): Set<Node> {
     const needed = new Set<Node>();
     const add = (argument: Argument) => forEachNode(argument, (node) => needed.add(node));
@@ -106,7 +106,7 @@ class Replay {
     return needed;
   }
 
-  /** Inputs come first. */
+  /** Creates the inputs, first of all nodes. */
   #inputs(needed: ReadonlySet<Node>): void {
     const { gm } = this.call;
     const args = this.edit.args ?? this.call.args;
@@ -145,7 +145,7 @@ class Replay {
     this.#args.push(value);
   }
 
-  /** Constants of the graph become inputs, so that a repro can keep their elements. */
+  /** Turns a constant of the graph into an input, so that a repro contains its elements. */
   #constant(node: Node): void {
     const value = this.call.gm.attributes[node.target];
     if (!isTensor(value)) throw new DynError(`Expected a tensor as the constant ${node.target}`);
@@ -177,7 +177,7 @@ class Replay {
     );
   }
 
-  /** An argument of the original as one of the replay. */
+  /** Translates an argument of the original to the replay. */
   #moved(argument: Argument): Argument {
     return mapLeaves(argument, (leaf) => {
       if (leaf instanceof Node) {
@@ -202,7 +202,7 @@ class Replay {
   }
 }
 
-/** A size that an argument has, where its placeholder is not part of the replay. */
+/** A size of an argument whose placeholder is not part of the replay. */
 function sizeOf(value: unknown, part: ReturnType<typeof sizeBindings>[number]["part"]): number | undefined {
   if (typeof value === "number") return value;
   if (!isTensor(value)) return undefined;

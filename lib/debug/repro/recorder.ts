@@ -1,7 +1,7 @@
 /**
- * Builds a graph call by call, from inputs with values and calls of ops by their graph names, as repros list them.
- * Invariant: the nodes hold exactly the given arguments, and their metadata is inferred from them, so that replaying
- * a graph yields the same graph.
+ * Builds a graph call by call, from inputs with values and calls of ops by graph names, as in repros. Invariant: the
+ * nodes hold exactly the given arguments, and their metadata is inferred from them, so that replaying a graph yields
+ * the same graph.
  */
 import { formOf } from "../../ops/complex/form.ts";
 import { DynError } from "../../base/errors.ts";
@@ -28,7 +28,7 @@ export interface InputOptions {
 /** Metadata of a call's node besides its arguments. */
 export type CallMeta = Pick<NodeMeta, "stack"> & Partial<Pick<NodeMeta, "noGrad" | "leaf">>;
 
-/** Gradient history at a node: recorded, not recorded, or started there. */
+/** Gradient history at a node: recorded, not recorded, or starting there. */
 export type HistoryKind = "kept" | "off" | "begun";
 
 /** The metadata for each kind of history. */
@@ -38,13 +38,13 @@ export const HISTORIES: Readonly<Record<HistoryKind, Pick<CallMeta, "noGrad" | "
   begun: { leaf: true },
 };
 
-/** A graph in the making. */
+/** A graph under construction. */
 export class GraphRecorder {
   readonly graph: Graph = new Graph();
   readonly attributes: Record<string, unknown> = {};
   readonly #sizes = new ShapeEnv();
 
-  /** An input. Numbers are sizes, symbols where `dynamic` says so of dimension 0. */
+  /** Adds an input. Numbers are sizes; they are symbols if `dynamic` is true for dimension 0. */
   input(name: string, value: unknown, { dynamic = () => false, source }: InputOptions = {}): Node {
     const meta = { stack: [], ...(source === undefined ? {} : { source }) };
     return this.graph.create("placeholder", name, {
@@ -73,7 +73,7 @@ export class GraphRecorder {
     return { kind: "size", size };
   }
 
-  /** A value that belongs to the graph. */
+  /** Adds a constant of the graph. */
   constant(name: string, value: unknown, meta: CallMeta): Node {
     this.attributes[name] = value;
     const known: NodeValue = isTensor(value)
@@ -82,7 +82,7 @@ export class GraphRecorder {
     return this.graph.create("get_attr", name, { meta: { ...meta, value: known } });
   }
 
-  /** A call. Throws DynError for an op that does not exist or that refuses its arguments. */
+  /** Adds a call. Throws DynError for an op that does not exist or that rejects its arguments. */
   call(
     target: string,
     { args, kwargs = {}, name }: {
@@ -107,7 +107,7 @@ export class GraphRecorder {
     return node;
   }
 
-  /** Ends the graph. */
+  /** Completes the graph. */
   finish(result: Argument, signature?: GraphSignature): GraphModule {
     this.graph.create("output", "output", { args: [result] });
     this.graph.lint();
@@ -148,7 +148,7 @@ function inferred(node: Node): NodeValue {
     : { kind: "tensor", tensor: result, requiresGrad: begins || (records && isDifferentiable(result.dtype)) };
 }
 
-/** Gradients are row-major, and have no history unless one is asked for. */
+/** Gradients are row-major, and have no history unless requested. */
 function gradientsOf(node: Node): NodeValue {
   const tensors = gradientCallOf(node).inputs.map(({ name, meta: { value } }): TensorMeta => {
     if (value.kind !== "tensor") {
@@ -168,7 +168,7 @@ function requiresAny(node: Node): boolean {
   return any;
 }
 
-/** Returns the stand-in for a node among the arguments of a call. */
+/** Returns the fake value of a node among the arguments of a call. */
 function resolved(argument: Argument): unknown {
   if (!(argument instanceof Node)) return argument;
   const { value } = argument.meta;

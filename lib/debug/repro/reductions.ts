@@ -1,6 +1,6 @@
 /**
- * Reductions of a failing case. Each tries smaller cases. Invariant: a reduced case fails in the same way as the
- * original; a change that the ops refuse counts as one that does not fail.
+ * Reductions of a failing case, each of which tries smaller cases. Invariant: a reduced case fails in the same way as
+ * the original; a change that the ops reject counts as one that does not fail.
  */
 import { type DType } from "../../base/dtype.ts";
 import { DynError, orNull } from "../../base/errors.ts";
@@ -15,19 +15,19 @@ import { type Call, type Edit, rebuild } from "./rebuild.ts";
 /** Returns whether a changed call still fails in the same way. */
 export type Fails = (call: Call) => boolean;
 
-/** One way to make a case smaller. */
+/** A kind of reduction. */
 export interface Reduction {
   readonly name: string;
   readonly run: (call: Call, fails: Fails) => Call;
 }
 
-/** The changed call if it can be made and fails, else null. */
+/** Returns the changed call if it can be built and fails, else null. */
 function tried(call: Call, edit: Edit, fails: Fails): Call | null {
   const changed = orNull(DynError, () => rebuild(call, edit));
   return changed && fails(changed) ? changed : null;
 }
 
-/** All reductions, those that take away most first. */
+/** All reductions, the most effective first. */
 export const REDUCTIONS: readonly Reduction[] = [
   { name: "cut off the end", run: cutEnd },
   { name: "drop results", run: dropResults },
@@ -37,7 +37,7 @@ export const REDUCTIONS: readonly Reduction[] = [
   { name: "simplify inputs", run: simplifyInputs },
 ];
 
-/** The shortest beginning of the graph that fails, by halving, then step by step. */
+/** Finds the shortest failing prefix of the graph, by halving, then step by step. */
 function cutEnd(call: Call, fails: Fails): Call {
   const nodes = tensorCalls(call.gm.graph);
   const upTo = (at: number): Call | null => {
@@ -45,7 +45,7 @@ function cutEnd(call: Call, fails: Fails): Call {
     return node ? tried(call, { output: [node] }, fails) : null;
   };
   let best: Call | null = null, low = -1, high = nodes.length - 1;
-  // The last node may not be what fails: the first that does, from the end, is where halving begins.
+  // The last node may not be the one that fails: halving starts at the last that does
   for (; high >= 0 && !best; high--) best = upTo(high);
   if (!best) return call;
   for (high++; high - low > 1;) {
@@ -58,7 +58,7 @@ function cutEnd(call: Call, fails: Fails): Call {
   return best;
 }
 
-/** The fewest results with which it fails. */
+/** Removes results that the failure does not need. */
 function dropResults(call: Call, fails: Fails): Call {
   let best = call;
   for (let at = 0; at < resultsOf(best).length;) {
@@ -75,7 +75,7 @@ function resultsOf({ gm }: Call): readonly Argument[] {
   return isList(list) ? list : [list];
 }
 
-/** Applies a change to half of the nodes, to quarters, … to single ones, as delta debugging does. */
+/** Applies a change to halves of the nodes, quarters, … and single nodes, as delta debugging does. */
 function inChunks(call: Call, fails: Fails, edit: (call: Call, nodes: readonly Node[]) => Edit | null): Call {
   let best = call;
   for (
@@ -94,7 +94,7 @@ function inChunks(call: Call, fails: Fails, edit: (call: Call, nodes: readonly N
   return best;
 }
 
-/** Each node is its first operand of the same type and sizes. */
+/** Replaces each node by its first operand of the same type and sizes. */
 function withoutNodes(_call: Call, nodes: readonly Node[]): Edit | null {
   const replaced = new Map<Node, Argument>();
   for (const node of nodes) {
@@ -109,7 +109,7 @@ function isAlike({ meta: { value: a } }: Node, { meta: { value: b } }: Node): bo
     `${a.tensor.shape}` === `${b.tensor.shape}`;
 }
 
-/** Each node is an input that holds what the node gives. */
+/** Replaces each node by an input with the node's value. */
 function withInputs({ gm, args }: Call, nodes: readonly Node[]): Edit | null {
   const { module, nodes: all } = probeGraph(gm, { as: "clone", keepsResults: false });
   let values: unknown;
@@ -129,7 +129,7 @@ function withInputs({ gm, args }: Call, nodes: readonly Node[]): Edit | null {
   return inputs.size === 0 ? null : { inputs };
 }
 
-/** Every size of the inputs as small as can be: 1, 2, half, wherever the program has that number. */
+/** Reduces every size of the inputs to 1, 2 or half, consistently wherever the program has that number. */
 function shrinkSizes(call: Call, fails: Fails): Call {
   let best = call;
   const sizes = (): number[] =>
@@ -160,7 +160,7 @@ function shrinkSizes(call: Call, fails: Fails): Call {
   return best;
 }
 
-/** The first elements of every dimension of one size. */
+/** Takes the first elements along every dimension of one size. */
 function shrunk(arg: unknown, size: number, smaller: number): unknown {
   if (arg === size) return smaller;
   if (!isTensor(arg) || !arg.shape.includes(size)) return arg;
@@ -174,7 +174,7 @@ function shrunk(arg: unknown, size: number, smaller: number): unknown {
   );
 }
 
-/** A leaf with memory of its own that is made from a tensor's elements. */
+/** Creates a leaf with its own memory from a tensor's elements. */
 function remade(tensor: Tensor, change: (tensor: Tensor) => Tensor): Tensor {
   const made = noGrad(() => ops.clone(ops.contiguous(change(tensor.detach()))));
   return tensor.requiresGrad ? made.requiresGrad_() : made;
@@ -182,7 +182,7 @@ function remade(tensor: Tensor, change: (tensor: Tensor) => Tensor): Tensor {
 
 const SMALLER_TYPES: Readonly<Partial<Record<DType, DType>>> = { float64: "float32", int64: "int32" };
 
-/** Inputs one by one: without gradient, row-major, of a smaller type, with simple elements. */
+/** Simplifies inputs one by one: no gradient, row-major, a smaller type, simple elements. */
 function simplifyInputs(call: Call, fails: Fails): Call {
   let best = call;
   const changes: readonly ((tensor: Tensor) => Tensor | null)[] = [

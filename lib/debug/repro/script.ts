@@ -21,13 +21,13 @@ import type { HistoryKind } from "./recorder.ts";
 /** Information in a repro besides the case. */
 export interface ReproAbout {
   readonly fault: Fault;
-  /** Lines for people, at the top. */
+  /** Comment lines at the top. */
   readonly notes: readonly string[];
-  /** Modules to load first: they register the backend. */
+  /** Modules to import first, which register the backend. */
   readonly imports: readonly string[];
 }
 
-/** A repro on its way to a file. */
+/** The text and files of a repro. */
 export interface ReproText {
   readonly text: string;
   /** Tensors by name, for `inputs.safetensors` beside it. */
@@ -81,12 +81,12 @@ export function reproText(of: ReproCase, { fault, notes, imports }: ReproAbout):
   return { text: out.toString(), tensors: inputs.tensors };
 }
 
-/** Names that the program of a repro has for itself. */
+/** Names that the program of a repro declares itself. */
 const TAKEN: ReadonlySet<string> = new Set(["at", "file", "history", "ops", "repro", "size"]);
 
 const nameOf = ({ name }: Node): string => TAKEN.has(name) ? `${name}$` : name;
 
-/** The dimensions of an input whose sizes are symbols; of a size, itself. */
+/** The dimensions of an input with symbolic sizes; for a size, 0. */
 function symbolicDims({ meta: { value } }: Node): number[] {
   if (value.kind === "size") return value.size instanceof Sym ? [0] : [];
   if (value.kind !== "tensor") return [];
@@ -96,7 +96,7 @@ function symbolicDims({ meta: { value } }: Node): number[] {
 /** Returns the gradient history at a node. */
 const historyOf = ({ meta: { leaf, noGrad } }: Node): HistoryKind => leaf ? "begun" : noGrad ? "off" : "kept";
 
-/** The graph as a function: one statement a node, under the line of the program that it comes from. */
+/** The graph as a function with one statement per node, under the line of the program that it comes from. */
 function graphText(out: TextWriter, gm: GraphModule): void {
   const { graph } = gm;
   const bindings = sizeBindings(graph);
@@ -148,7 +148,7 @@ function argumentText(argument: Argument, inputs: readonly Node[], bindings: rea
   return valueText(argument);
 }
 
-/** A symbol as the input that gives it. */
+/** A symbol as an expression over the input that defines it. */
 function symbolText(symbol: Sym, inputs: readonly Node[], bindings: readonly SizeBinding[]): string {
   const binding = bindings.find((each) => each.symbol === symbol);
   const input = inputs[binding?.input ?? -1];
@@ -167,7 +167,7 @@ function symbolText(symbol: Sym, inputs: readonly Node[], bindings: readonly Siz
   }
 }
 
-/** A size as an expression over the inputs, by the functions of `size`. */
+/** A size as an expression over the inputs, using the functions of `size`. */
 function sizeText(size: Sym, inputs: readonly Node[], bindings: readonly SizeBinding[]): string {
   const again = (d: number | Sym): string => typeof d === "number" ? `${d}` : sizeText(d, inputs, bindings);
   const { node } = size;
@@ -193,7 +193,7 @@ function sizeText(size: Sym, inputs: readonly Node[], bindings: readonly SizeBin
   }
 }
 
-/** Inputs as a program describes them. */
+/** Descriptions of inputs. */
 export interface InputTexts {
   readonly texts: readonly (readonly [name: string, text: string])[];
   /** Tensors that are too large for the text. */
@@ -246,7 +246,7 @@ export function describeInputs(inputs: readonly NamedInput[]): InputTexts {
 const recordText = (fields: readonly (readonly [string, string])[]): string =>
   `{ ${fields.map(([key, text]) => `${key}: ${text}`).join(", ")} }`;
 
-/** Elements as a list of numbers, in as few digits as tell them apart. */
+/** Elements as a list of numbers with the fewest digits that distinguish them. */
 function dataText(tensor: Tensor): string {
   const isSingle = tensor.dtype === "float32";
   return `[${
@@ -257,7 +257,7 @@ function dataText(tensor: Tensor): string {
   }]`;
 }
 
-/** The shortest decimal that is this float32. */
+/** The shortest decimal that rounds to this float32. */
 function singleText(value: number): string {
   for (let digits = 1; digits <= 9; digits++) {
     const short = Number(value.toPrecision(digits));

@@ -15,7 +15,7 @@ import { type ReproAbout, reproText, TENSOR_FILE } from "./script.ts";
 export interface WrittenRepro {
   /** The path of `repro.ts`. */
   readonly path: string;
-  /** Whether it fails by itself; null where that was not tried. */
+  /** Whether it fails on its own; null if not tried. */
   readonly verified: boolean | null;
   /** Its last output, if it does not fail as expected. */
   readonly output: string;
@@ -24,7 +24,9 @@ export interface WrittenRepro {
 /** The root of this installation's modules. */
 const ROOT = new URL("../../../", import.meta.url);
 
-/** A new folder below `config.reproDir`; `name` says what is in it. Throws DynError where it cannot be made. */
+/**
+ * Creates a new folder below `config.reproDir`; `name` describes its contents. Throws DynError if it cannot be created.
+ */
 export function newFolder(name: string): string {
   const plain = name.replace(/\W+/g, "_").replace(/^_+|_+$/g, "").slice(0, 40) || "graph";
   for (let attempt = 0;; attempt++) {
@@ -54,8 +56,8 @@ export function writeRepro(folder: string, of: ReproCase, about: ReproAbout): st
 }
 
 /**
- * The settings by which programs beside them find this toolchain where it lies in files, and its packages; null for
- * one that has no files of its own, or that is found by its public name.
+ * The import settings by which programs in the folder find this installation and its packages if it consists of files;
+ * null if it has none, or has a public name.
  */
 export function ownImportsText(): string | null {
   if (ROOT.protocol !== "file:") return null;
@@ -73,7 +75,7 @@ export function ownImportsText(): string | null {
   return JSON.stringify({ imports: own }, null, 2) + "\n";
 }
 
-/** Environment variables that would change what a repro does. */
+/** Environment variables that would affect a repro. */
 const NOT_INHERITED = [
   "DYN_BACKEND",
   "DYN_BISECT",
@@ -87,7 +89,7 @@ const NOT_INHERITED = [
   "DYN_TRACE",
 ];
 
-/** Runs a repro in a process of its own. */
+/** Runs a repro in a separate process. */
 export function verifyRepro(path: string): Pick<WrittenRepro, "verified" | "output"> {
   const env = Object.fromEntries(
     Object.entries(Deno.env.toObject()).filter(([name]) => !NOT_INHERITED.includes(name)),

@@ -1,9 +1,9 @@
 /**
- * Splits a recorded training step into layers and determines which of their values ranks can divide. Invariants:
- * every parameter belongs to the layer that reads it first, every operation of the forward pass to the one whose
- * matrix came last. Matrices are taken to be divided by columns and by rows in turns, as plans of tensor parallel
- * divide them: values after one divided by columns are in parts, one by rows adds them up. Layers are taken to share
- * the backward pass as they share the forward pass.
+ * Splits a recorded training step into layers and determines which of their values ranks can divide. Invariants: every
+ * parameter belongs to the layer that reads it first, every operation of the forward pass to the layer of the preceding
+ * matrix. Matrices are assumed to be divided by columns and by rows alternately, as in plans of tensor parallelism:
+ * values after a column-wise product are divided, a row-wise one sums them. The time of the backward pass is assumed to
+ * be distributed over layers like that of the forward pass.
  */
 import { memoryOf, type RecordedStep, type Value } from "./recorded_step.ts";
 import type { Amount, Workload } from "./workload.ts";
@@ -11,10 +11,10 @@ import type { Amount, Workload } from "./workload.ts";
 /** Operations that multiply by a matrix. */
 const PRODUCTS: ReadonlySet<string> = new Set(["mm", "bmm", "convolution"]);
 
-/** Operations that read rows of a table. */
+/** Operations that look up rows of a table. */
 const TABLES: ReadonlySet<string> = new Set(["embeddingRows"]);
 
-/** Inputs and operations of a step by their part in it. */
+/** Inputs and operations of a step by their role. */
 interface Parts {
   readonly forward: readonly Value[];
   readonly backward: readonly Value[];
@@ -26,7 +26,7 @@ interface Parts {
   readonly constants: readonly Value[];
 }
 
-/** Values that some are made from, and they themselves. */
+/** The given values and all values computed from them. */
 function madeFrom(values: readonly Value[]): Set<Value> {
   const found = new Set<Value>(), left = [...values];
   for (let value = left.pop(); value; value = left.pop()) {
@@ -58,7 +58,7 @@ function partsOf({ inputs, operations, written }: RecordedStep): Parts {
 const bytesOf = (values: Iterable<Value>): number => [...values].reduce((sum, { bytes }) => sum + bytes, 0);
 const secondsOf = (values: readonly Value[]): number => values.reduce((sum, { seconds }) => sum + seconds, 0);
 
-/** An amount that is being added up. */
+/** An amount being accumulated. */
 class Sum {
   whole = 0;
   divided = 0;
@@ -85,10 +85,10 @@ class GrowingLayer {
 /** The layers of a forward pass. */
 class Layers {
   readonly found: GrowingLayer[] = [new GrowingLayer()];
-  /** Memories of which ranks of tensor parallel have parts. */
+  /** Memories of which ranks of tensor parallelism hold parts. */
   readonly #divided = new Set<Value>();
   readonly #seen = new Set<Value>();
-  /** Activations that products by columns have read: their gradients are added up once. */
+  /** Activations that column-wise products have read: their gradients are summed once. */
   readonly #entered = new Set<Value>();
 
   constructor(private readonly parameters: ReadonlySet<Value>) {}
@@ -97,7 +97,7 @@ class Layers {
     return this.found.at(-1) ?? new GrowingLayer();
   }
 
-  /** Takes the next operation in. Gives the layer that it is of. */
+  /** Processes the next operation and returns its layer. */
   take(value: Value): GrowingLayer {
     const { target } = value, memories = value.reads.map(memoryOf);
     const own = memories.filter((each) => this.parameters.has(each));
@@ -126,13 +126,13 @@ class Layers {
     return layer;
   }
 
-  /** Of what ranks have parts they have the sum afterwards. */
+  /** After summing divided values, ranks hold the whole. */
   #addUp(layer: GrowingLayer, bytes: number): false {
     layer.sums.push(bytes);
     return false;
   }
 
-  /** A product by rows where its input is in parts, else one by columns. Whether its result is in parts. */
+  /** A row-wise product if its input is divided, else a column-wise one; returns whether its result is divided. */
   #product(layer: GrowingLayer, value: Value, others: readonly Value[]): boolean {
     if (others.some((each) => this.#divided.has(each))) return this.#addUp(layer, value.bytes);
     for (const each of others) {
@@ -145,7 +145,7 @@ class Layers {
 
   /**
    * Values computed from divided values are divided, unless they meet a whole activation as large: then the parts are
-   * joined.
+   * gathered.
    */
   #other(layer: GrowingLayer, value: Value, others: readonly Value[]): boolean {
     const divided = others.filter((each) => this.#divided.has(each));
@@ -161,7 +161,7 @@ class Layers {
   }
 }
 
-/** Bytes that cross from each layer to later ones. */
+/** Computes the bytes that each layer passes to later ones. */
 function setOutputs(
   layers: readonly GrowingLayer[],
   { forward }: Parts,
@@ -180,14 +180,14 @@ function setOutputs(
   }
 }
 
-/** Returns whether a graph updates parameters by their gradients. */
+/** Returns whether a graph computes parameter updates from gradients. */
 export function isTraining(step: RecordedStep): boolean {
   return partsOf(step).parameters.size > 0;
 }
 
 /**
- * The workload of a step whose call takes `seconds`, which its operations share as they took times one by one. The
- * step is one of training.
+ * The workload of a training step whose call takes `seconds`, distributed over its operations in proportion to their
+ * individual times.
  */
 export function workloadOf(step: RecordedStep, seconds: number): Workload {
   const parts = partsOf(step), { forward, backward, update, parameters, state, constants } = parts;
@@ -196,7 +196,7 @@ export function workloadOf(step: RecordedStep, seconds: number): Workload {
     const layer = layers.take(value);
     if (!value.base) layerOf.set(value, layer);
   }
-  // The same memory is kept once, however many operations read it
+  // Memory is counted once, however many operations read it
   for (const memory of new Set(backward.flatMap(({ reads }) => reads.map(memoryOf)))) {
     layerOf.get(memory)?.saved.add(memory.bytes, layers.isDivided(memory));
   }

@@ -5,57 +5,58 @@
  */
 import { DynError } from "../../base/errors.ts";
 
-/** A way between two ranks. */
+/** The link between two ranks. */
 export interface Link {
-  /** Seconds until the first byte is there. */
+  /** Seconds until the first byte arrives. */
   readonly latency: number;
-  /** Bytes in a second. */
+  /** Bytes per second. */
   readonly bandwidth: number;
 }
 
 /**
- * Algorithms of collectives: rings, where every rank sends all the time and a message passes through all of them, or
- * trees, up and down, in as many steps as the number of ranks has binary digits. "best": the faster one, as libraries
- * choose.
+ * Algorithms of collectives: rings, in which all ranks send all the time and a message passes through all of them, or
+ * trees, up and down, with a logarithmic number of steps. "best": the faster one, as libraries choose.
  */
 export const TOPOLOGIES = ["ring", "tree", "best"] as const;
 
 /** One of `TOPOLOGIES`. */
 export type Topology = typeof TOPOLOGIES[number];
 
-/** Nodes of equal numbers of ranks. */
+/** Nodes with equal numbers of ranks. */
 export interface Cluster {
   readonly ranksPerNode: number;
-  /** Between ranks of one node. */
+  /** The link between ranks of one node. */
   readonly within: Link;
-  /** From one node to another, for all of its ranks together. */
+  /** The link between nodes, shared by all ranks of a node. */
   readonly between: Link;
   readonly topology: Topology;
 }
 
-/** A group: so many ranks, each so many behind the one before. All ranks are in groups like it, which work at once. */
+/**
+ * A group: a number of ranks with a stride between them. All ranks are in such groups, which communicate concurrently.
+ */
 export interface Span {
   readonly ranks: number;
   readonly stride: number;
 }
 
-/** Returns the share of the slowest link that a rank of a group has. */
+/** Returns the share of the slowest link that each rank of a group gets. */
 export function linkOf({ ranksPerNode, within, between }: Cluster, { ranks, stride }: Span): Link {
   if (ranks * stride <= ranksPerNode) return within;
-  // Groups that are interleaved on a node share its way out
+  // Groups that are interleaved on a node share its link
   return { latency: between.latency, bandwidth: between.bandwidth / Math.min(stride, ranksPerNode) };
 }
 
 const depth = (ranks: number): number => Math.ceil(Math.log2(ranks));
 
-/** Seconds by ring and by tree; the topology's. */
+/** Selects the seconds of a ring or a tree by the topology. */
 function chosen({ topology }: Cluster, ring: number, tree: number): number {
   return topology === "ring" ? ring : topology === "tree" ? tree : Math.min(ring, tree);
 }
 
 /**
- * All ranks get the sum of `bytes` of each. In a ring each sends 2(n − 1)/n of them in 2(n − 1) steps; in a tree they go up
- * and down, one piece behind the other.
+ * Seconds until all ranks have the sum of `bytes` of each. In a ring each sends 2(n − 1)/n of them in 2(n − 1) steps;
+ * in a tree they go up and down, pipelined in pieces.
  */
 export function allReduceSeconds(cluster: Cluster, span: Span, bytes: number): number {
   const { latency, bandwidth } = linkOf(cluster, span), n = span.ranks;
@@ -65,8 +66,8 @@ export function allReduceSeconds(cluster: Cluster, span: Span, bytes: number): n
 }
 
 /**
- * All ranks get what each has a part of, `bytes` together; or each gets its part of a sum of so many. Each sends (n − 1)/n of
- * them: in a ring in n − 1 steps, else in steps of doubling (or halving) size.
+ * Seconds until all ranks have the parts of each, `bytes` together; or each has its part of a sum. Each sends (n − 1)/n
+ * of them: in a ring in n − 1 steps, otherwise in steps of doubling (or halving) size.
  */
 export function allGatherSeconds(cluster: Cluster, span: Span, bytes: number): number {
   const { latency, bandwidth } = linkOf(cluster, span), n = span.ranks;
@@ -75,7 +76,7 @@ export function allGatherSeconds(cluster: Cluster, span: Span, bytes: number): n
   return chosen(cluster, (n - 1) * latency + moved, depth(n) * latency + moved);
 }
 
-/** One message to the next rank of a group. */
+/** Seconds of one message to the next rank of a group. */
 export function sendSeconds(cluster: Cluster, span: Span, bytes: number): number {
   if (span.ranks === 1) return 0;
   const { latency, bandwidth } = linkOf(cluster, span);
@@ -90,8 +91,8 @@ export interface MeasuredReduce {
 }
 
 /**
- * The link that explains measured all-reduces in rings best, by least squares of relative errors. Throws DynError for fewer
- * than two sizes.
+ * Fits a link to measured all-reduces in rings, by least squares of relative errors. Throws DynError for fewer than two
+ * sizes.
  */
 export function fittedLink(measured: readonly MeasuredReduce[]): Link {
   if (new Set(measured.map(({ bytes }) => bytes)).size < 2) {
@@ -110,7 +111,7 @@ export function fittedLink(measured: readonly MeasuredReduce[]): Link {
   }
   const determinant = aa * bb - ab * ab;
   const latency = (a1 * bb - b1 * ab) / determinant, perByte = (b1 * aa - a1 * ab) / determinant;
-  // If one term explains everything, the other may come out below zero
+  // If one term explains everything, the other may be negative
   if (latency <= 0) return { latency: 0, bandwidth: bb / b1 };
   if (perByte <= 0) return { latency: a1 / aa, bandwidth: Infinity };
   return { latency, bandwidth: 1 / perByte };

@@ -1,27 +1,30 @@
 /**
- * Predicts the time of a training step on many ranks, and the memory of the fullest rank, from a workload, a cluster
- * and a layout. Invariants: on one rank the prediction is the recorded step; micro-batches are the recorded batch, so
- * that no time is extrapolated to other shapes.
+ * Predicts the time of a training step on many ranks, and the peak memory over ranks, from a workload, a cluster and a
+ * layout. Invariants: on one rank the prediction is the recorded step; micro-batches are the recorded batch, so that no
+ * time is extrapolated to other shapes.
  */
 import { gpipe, mostKept, oneForwardOneBackward } from "../../distributed/pipelining/orders.ts";
 import { allGatherSeconds, allReduceSeconds, type Cluster, sendSeconds, type Span } from "./links.ts";
 import { type Layer, share, stagesOf, total, type Workload } from "./workload.ts";
 
-/** Division of a step over ranks: `data` copies of the model, layers divided by `tensor` ranks, in so many stages. */
+/**
+ * Division of a step over ranks: `data` copies of the model, layers divided over `tensor` ranks, and a number of
+ * stages.
+ */
 export interface Layout {
   readonly data: number;
   readonly tensor: number;
   readonly stages: number;
-  /** Whether the copies keep a part each of parameters, gradients and what the optimizer keeps (ZeRO-3). */
+  /** Whether parameters, gradients and optimizer state are sharded over the copies (ZeRO-3). */
   readonly sharded: boolean;
 }
 
 /** The assumptions of a prediction. */
 export interface Terms {
   readonly cluster: Cluster;
-  /** Batches of a step of a pipeline. */
+  /** Number of micro-batches of a pipeline step. */
   readonly microbatches: number;
-  /** Whether gradients, and parameters of layers, travel while the ranks compute. */
+  /** Whether communication of gradients, and of parameters of layers, overlaps with computation. */
   readonly overlaps: boolean;
   readonly schedule: "gpipe" | "1f1b";
   /** Speed of a rank relative to the machine that recorded the step. */
@@ -32,18 +35,18 @@ export interface Terms {
 export interface Prediction {
   readonly layout: Layout;
   readonly seconds: number;
-  /** Recorded batches that a step goes through, on all ranks together. */
+  /** Recorded batches per step, on all ranks together. */
   readonly batches: number;
-  /** Bytes of the rank that needs most. */
+  /** Peak memory of the ranks, in bytes. */
   readonly bytes: number;
-  /** Seconds in which ranks wait for messages. */
+  /** Seconds in which ranks wait for communication. */
   readonly communication: number;
 }
 
-/** Bytes of a bucket of gradients: the last one has no computation to travel behind. */
+/** Bytes of a gradient bucket: the communication of the last one overlaps with nothing. */
 const BUCKET = 25 * 2 ** 20;
 
-/** The bytes that a stage of a layout needs. */
+/** The bytes of a stage. */
 function stageBytes(
   { stateRatio, constants }: Workload,
   layers: readonly Layer[],
@@ -52,18 +55,18 @@ function stageBytes(
   const parameters = total(layers, (layer) => layer.parameters, tensor);
   const held = parameters * (2 + stateRatio) / (sharded ? data : 1);
   const largest = Math.max(...layers.map((layer) => share(layer.parameters, tensor)));
-  // The whole parameters of a layer, and their gradients before they are divided
+  // A layer's gathered parameters, and its gradients before they are scattered
   const gathered = sharded && data > 1 ? 2 * largest : 0;
   return held + constants + gathered + kept * total(layers, (layer) => layer.saved, tensor);
 }
 
 /** Seconds of one stage. */
 interface StageTimes {
-  /** Of the passes of one micro-batch, with what ranks of tensor parallel add up. */
+  /** The passes of one micro-batch, including the sums of tensor parallelism. */
   readonly pass: number;
-  /** Of that, what is spent in messages. */
+  /** The part of `pass` that is communication. */
   readonly sums: number;
-  /** Behind the passes of all micro-batches. */
+  /** Communication after the passes of all micro-batches. */
   readonly gradients: number;
   readonly update: number;
 }
@@ -88,7 +91,7 @@ function stageTimes(
     const gradients = overlaps ? Math.max(last, whole - backward) : whole;
     return { ...times, sums, pass: forward + backward + sums, gradients };
   }
-  // Gathered for each of the passes; gradients are divided in between
+  // Parameters are gathered for both passes; gradients are scattered in between
   const each = sizes.map((size) => allGatherSeconds(cluster, copies, size));
   const moved = 3 * each.reduce((a, b) => a + b, 0), first = each[0] ?? 0;
   const exposed = overlaps ? Math.max(0, moved - forward - backward) + (stages === 1 ? first : 0) : moved;

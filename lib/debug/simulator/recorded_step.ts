@@ -1,7 +1,7 @@
 /**
  * A training step as a list of operations, from the functional graph of a compiled step with its region calls and the
- * times of its operations. Invariants: equal layers that the graph holds once as a region appear as often as they
- * run; a view counts as the memory it shows.
+ * times of its operations. Invariants: layers that the graph holds once as a region appear as often as they run; a view
+ * counts as the memory of its base.
  */
 import { itemSize } from "../../base/dtype.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";
@@ -16,12 +16,12 @@ export interface Value {
   readonly target: string | null;
   /** For an input: its source, as guards print it. */
   readonly source: string | null;
-  /** Whether the program holds it from call to call. */
+  /** Whether the program keeps it between calls. */
   readonly held: boolean;
   readonly shape: readonly number[];
   readonly bytes: number;
   readonly reads: readonly Value[];
-  /** The value whose memory it shows; itself where it has memory of its own. */
+  /** The value whose memory it shares; itself if it has its own. */
   readonly base: Value | null;
   /** Whether it belongs to the backward pass. */
   readonly ofPass: boolean;
@@ -31,9 +31,9 @@ export interface Value {
 /** A step. */
 export interface RecordedStep {
   readonly inputs: readonly Value[];
-  /** Values of operations, in their order. */
+  /** Results of operations, in order. */
   readonly operations: readonly Value[];
-  /** Inputs that are written, and what they become. */
+  /** Inputs that are written, with their new values. */
   readonly written: ReadonlyMap<Value, Value>;
 }
 
@@ -53,7 +53,7 @@ function sizesOf(tensor: TensorMeta): { readonly shape: readonly number[]; reado
   return { shape, bytes: shape.reduce((a, b) => a * b, itemSize(tensor.dtype)) };
 }
 
-/** Shape and bytes of a node; those of several tensors together. */
+/** Shape and bytes of a node; of several tensors, the total. */
 function extentOf({ meta: { value } }: Node): { readonly shape: readonly number[]; readonly bytes: number } {
   if (value.kind === "tensor") return sizesOf(value.tensor);
   if (value.kind !== "tensors") return { shape: [], bytes: 0 };
@@ -63,14 +63,14 @@ function extentOf({ meta: { value } }: Node): { readonly shape: readonly number[
 
 const isView = (target: string): boolean => findTarget(target)?.definition.implementation.kind === "view";
 
-/** Walks graphs, and the regions that they call, in the order in which they run. */
+/** Walks a graph and the regions that it calls in execution order. */
 class Walk {
   readonly operations: Value[] = [];
   #at = 0;
 
   constructor(private readonly times: readonly TimedOp[]) {}
 
-  /** Returns the time of the next operation of a name. */
+  /** Returns the time of the next operation with a name. */
   #secondsOf(target: string): number {
     const next = this.times[this.#at];
     if (next?.target !== target) return 0;
@@ -78,7 +78,7 @@ class Walk {
     return next.seconds;
   }
 
-  /** Values of the nodes of a graph, by node; results of regions are lists. */
+  /** Values of a graph by node; results of regions are lists. */
   graph(
     graph: Graph,
     given: readonly Value[],

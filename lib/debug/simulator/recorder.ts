@@ -1,7 +1,7 @@
 /**
- * Records the training steps that a program compiles, as workloads. Invariant: the program computes the same as
- * without it: each graph also runs op by op and those results are dropped, which is safe because functional graphs
- * have no side effects; kernels are compiled again, and calls wait for them.
+ * Records the training steps that a program compiles, as workloads. Invariant: the program computes the same as without
+ * it: each graph also runs op by op, with results that are dropped, which is safe because functional graphs have no
+ * side effects; kernels are compiled again, and calls wait for them.
  */
 import { config } from "../../base/config.ts";
 import { DynError } from "../../base/errors.ts";
@@ -12,16 +12,16 @@ import { recordedStep, type TimedOp } from "./recorded_step.ts";
 import { isTraining, workloadOf } from "./layers.ts";
 import type { Workload } from "./workload.ts";
 
-/** A graph that takes a whole training step, and its calls. */
+/** A graph of a whole training step, and its calls. */
 interface Step {
   readonly module: GraphModule;
-  /** The times of the first call's operations, one by one. */
+  /** The times of the operations, measured individually in the first call. */
   times: readonly TimedOp[] | null;
   /** Seconds of each call. */
   readonly calls: number[];
 }
 
-/** A step that was recorded. */
+/** A recorded step. */
 export interface Recorded {
   readonly workload: Workload;
   readonly calls: number;
@@ -54,7 +54,7 @@ function timesOf({ graph, runner, attributes }: GraphModule, args: readonly unkn
   }));
 }
 
-/** Watches compilations until it is stopped. */
+/** Records compilations until it is stopped. */
 export class StepRecorder {
   readonly #steps: Step[] = [];
   #graphs = 0;
@@ -62,7 +62,7 @@ export class StepRecorder {
 
   constructor() {
     const { graphCache, inductor: { tier } } = config;
-    // Graphs that are kept are not compiled, and calls before their kernels are there take longer
+    // Cached graphs would not be compiled, and calls are slower before their kernels are ready
     config.graphCache = false;
     config.inductor.tier = "wait";
     const remove = interpose({ functional: (compile) => this.#watched(compile) });
@@ -89,11 +89,11 @@ export class StepRecorder {
     };
   }
 
-  /** The step that was called most often. Ends the watch. Throws DynError where no graph was a whole step. */
+  /** Stops recording and returns the step that was called most often. Throws DynError if no graph was a whole step. */
   finish(): Recorded {
     this.#stop();
     const seconds = ({ calls }: Step) => Math.min(...calls);
-    // A step whose numbers change is compiled again; the graph that goes on being called is the one that counts
+    // A step with changing numbers is compiled again; the graph that is called most counts
     const called = this.#steps.filter(({ calls }) => calls.length > 0)
       .sort((a, b) => b.calls.length - a.calls.length || seconds(b) - seconds(a));
     const steps = called.map((step) => ({ ...step, recorded: recordedStep(step.module, step.times ?? []) }));

@@ -11,7 +11,7 @@ export const STRATEGIES = ["data", "sharded", "tensor", "pipeline", "mixed"] as 
 /** One of `STRATEGIES`. "mixed": any of the others together. */
 export type StrategyName = typeof STRATEGIES[number];
 
-/** Returns whether a layout belongs to a strategy; the remaining ranks are copies. */
+/** Returns whether a layout belongs to a strategy; the remaining ranks hold copies. */
 const IS_OF: Readonly<Record<StrategyName, (layout: Layout) => boolean>> = {
   data: ({ tensor, stages, sharded }) => tensor === 1 && stages === 1 && !sharded,
   sharded: ({ tensor, stages, sharded }) => tensor === 1 && stages === 1 && sharded,
@@ -27,14 +27,14 @@ export interface Choice {
   readonly fits: boolean;
 }
 
-/** Powers of two up to a number that divide another. */
+/** Powers of two up to a maximum that divide another number. */
 function powers(most: number, of: number): number[] {
   const found: number[] = [];
   for (let k = 1; k <= most && of % k === 0; k *= 2) found.push(k);
   return found;
 }
 
-/** All layouts of so many ranks: layers are divided within nodes. */
+/** All layouts of a number of ranks: layers are divided within nodes. */
 export function layoutsOf(ranks: number, ranksPerNode: number): Layout[] {
   return powers(Math.min(ranks, ranksPerNode), ranks).flatMap((tensor) =>
     powers(ranks / tensor, ranks / tensor).flatMap((stages) => {
@@ -45,7 +45,7 @@ export function layoutsOf(ranks: number, ranksPerNode: number): Layout[] {
   );
 }
 
-/** Batches in a second. */
+/** Batches per second. */
 export function rateOf({ batches, seconds }: Prediction): number {
   return batches / seconds;
 }
@@ -57,7 +57,7 @@ function isBetter(one: Choice, other: Choice): boolean {
     : one.prediction.bytes < other.prediction.bytes;
 }
 
-/** The best layout of each strategy that has one, on so many ranks that hold so many bytes each. */
+/** The best layout of each strategy that has one, for a number of ranks with a given memory. */
 export function choices(
   workload: Workload,
   terms: Terms,
@@ -74,7 +74,7 @@ export function choices(
   return STRATEGIES.flatMap((name) => best.get(name) ?? []);
 }
 
-/** The best of all; undefined where nothing fits. */
+/** The best of all; undefined if none fits. */
 export function fastest(found: readonly Choice[]): Choice | undefined {
   return found.filter(({ fits }) => fits).reduce<Choice | undefined>(
     (best, each) => !best || isBetter(each, best) ? each : best,

@@ -3,7 +3,7 @@ import type { Recorded } from "./recorder.ts";
 import { type Choice, fastest, rateOf } from "./strategies.ts";
 import { share } from "./workload.ts";
 
-/** The best layouts of so many ranks. */
+/** The best layouts for a number of ranks. */
 export interface Row {
   readonly ranks: number;
   readonly found: readonly Choice[];
@@ -28,7 +28,7 @@ function bytes(amount: number): string {
   return amount >= 2 ** 30 ? `${(amount / 2 ** 30).toFixed(1)} GiB` : `${(amount / 2 ** 20).toFixed(1)} MiB`;
 }
 
-/** Three digits. */
+/** Formats an amount to three digits. */
 function rate(amount: number): string {
   return amount >= 100 ? amount.toFixed(0) : amount.toPrecision(3);
 }
@@ -50,7 +50,7 @@ function cells({ ranks, found }: Row): string[][] {
   });
 }
 
-/** The table, with what it goes by. */
+/** The table, with its assumptions. */
 export function simulationText(
   { workload, calls, seconds: measured }: Recorded,
   rows: readonly Row[],

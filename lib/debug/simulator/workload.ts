@@ -3,7 +3,7 @@
  * and times seconds, for one batch of the recorded step on one rank.
  */
 
-/** An amount of which tensor parallel divides a part over its ranks. */
+/** An amount, and the part of it that tensor parallelism divides over ranks. */
 export interface Amount {
   readonly whole: number;
   readonly divided: number;
@@ -17,31 +17,31 @@ export interface Layer {
   readonly seconds: Amount;
   /** Bytes that the backward pass reads. */
   readonly saved: Amount;
-  /** Bytes that later layers read of this one and those before. */
+  /** Bytes that later layers read from this layer and earlier ones. */
   readonly output: number;
-  /** Bytes of what tensor parallel adds up over its ranks, in both passes. */
+  /** Bytes that tensor parallelism sums over ranks, in both passes. */
   readonly sums: readonly number[];
 }
 
 /** A recorded training step. */
 export interface Workload {
   readonly layers: readonly Layer[];
-  /** Seconds of the backward pass for each second of the forward pass. */
+  /** Seconds of the backward pass per second of the forward pass. */
   readonly backwardRatio: number;
-  /** Seconds that the optimizer takes for all parameters. */
+  /** Seconds of the optimizer's update of all parameters. */
   readonly update: number;
-  /** Bytes that the optimizer keeps for each byte of parameters. */
+  /** Bytes of optimizer state per byte of parameters. */
   readonly stateRatio: number;
-  /** Bytes that every rank holds besides: buffers, and parameters that are not trained. */
+  /** Further bytes of every rank: buffers, and parameters that are not trained. */
   readonly constants: number;
 }
 
-/** One rank's share of an amount, on so many ranks of tensor parallel. */
+/** One rank's share of an amount under tensor parallelism. */
 export function share({ whole, divided }: Amount, tensor: number): number {
   return whole + divided / tensor;
 }
 
-/** The sum over layers of a rank's share of something. */
+/** Sums a rank's share of an amount over layers. */
 export function total(layers: readonly Layer[], of: (layer: Layer) => Amount, tensor: number): number {
   return layers.reduce((sum, layer) => sum + share(of(layer), tensor), 0);
 }
@@ -49,7 +49,7 @@ export function total(layers: readonly Layer[], of: (layer: Layer) => Amount, te
 const secondsOf = ({ seconds }: Layer): Amount => seconds;
 
 /**
- * Layers in so many stages one behind the other, of which the slowest is as fast as can be; null where there are fewer layers
+ * Divides layers into consecutive stages so that the slowest is as fast as possible; null if there are fewer layers
  * than stages.
  */
 export function stagesOf(layers: readonly Layer[], stages: number, tensor: number): Layer[][] | null {

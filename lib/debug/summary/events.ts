@@ -1,6 +1,6 @@
 /**
- * Events of event files, which TensorBoard reads too. Invariant: reading returns what was written, in the precision
- * of the file: scalars have 32 bits. Field numbers: event.proto, summary.proto, tensor.proto of TensorBoard.
+ * Events of event files, which TensorBoard also reads. Invariant: reading returns what was written, in the file's
+ * precision: scalars have 32 bits. Field numbers: event.proto, summary.proto, tensor.proto of TensorBoard.
  */
 import { concat } from "../../base/bytes.ts";
 import { bytesField, doubleField, doublesField, Fields, floatField, intField } from "../../base/protobuf.ts";
@@ -28,23 +28,23 @@ export interface SummaryEvent {
   readonly value: SummaryValue;
 }
 
-/** TensorFlow's number of the type of texts. */
+/** TensorFlow's number for text tensors. */
 const DT_STRING = 7;
 const TEXT_SUFFIX = "/text_summary";
 
-/** The event at the beginning of a file. */
+/** The first event of a file. */
 export function versionEvent(time: number): Uint8Array {
   return concat(doubleField(1, time), bytesField(3, "brain.Event:2"));
 }
 
-/** An event as a message. */
+/** Encodes an event as a message. */
 export function encodeEvent({ time, step, tag, value }: SummaryEvent): Uint8Array {
   const name = value.kind === "text" ? tag + TEXT_SUFFIX : tag;
   const summary = bytesField(1, concat(bytesField(1, name), encodeValue(value)));
   return concat(doubleField(1, time), intField(2, step), bytesField(5, summary));
 }
 
-/** An event whose value is a plugin's of TensorBoard, which alone knows its content. */
+/** Encodes an event for a plugin of TensorBoard, which interprets its content. */
 export function encodePluginEvent(
   { time, step, tag }: Omit<SummaryEvent, "value">,
   { plugin, content }: { readonly plugin: string; readonly content: Uint8Array },
@@ -86,7 +86,7 @@ function encodeValue(value: SummaryValue): Uint8Array {
   }
 }
 
-/** The values of a message; those of other kinds are left out. */
+/** Decodes the values of a message; other kinds are skipped. */
 export function decodeEvent(message: Uint8Array): SummaryEvent[] {
   const fields = new Fields(message), time = fields.number(1), step = fields.number(2);
   return (fields.message(5)?.messages(1) ?? []).flatMap((each) => {

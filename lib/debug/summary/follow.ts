@@ -1,11 +1,11 @@
 /**
- * Follows growing event files for pages that show them: each look returns what is new, as JSON. Invariant: memory is
+ * Follows growing event files for pages that show them: each poll returns the new values as JSON. Invariant: memory is
  * bounded: long curves are thinned to every second point, and only the latest images, histograms and texts are kept.
  */
 import { decodeEvent, type SummaryEvent } from "./events.ts";
 import { readRecords } from "./wire.ts";
 
-/** A value as pages show it: step, seconds since 1970, and what it is. */
+/** A value for pages: step, seconds since 1970, and contents. */
 export type ShownValue =
   | readonly [step: number, time: number, value: number]
   | readonly [
@@ -33,11 +33,11 @@ const MOST: Readonly<Record<ShownSeries["kind"], number>> = {
 interface Followed {
   readonly run: string;
   read: number;
-  /** Whether it was said that what follows cannot be read. */
+  /** Whether damage of the file was already reported. */
   toldDamaged: boolean;
 }
 
-/** Follows files; a file that is gone keeps what was in it. `say` is told once of each that is damaged. */
+/** Follows files; values of a deleted file are kept. `say` is called once for each damaged file. */
 export class EventFollower {
   readonly #say: (text: string) => void;
   readonly #files = new Map<string, Followed>();
@@ -47,12 +47,12 @@ export class EventFollower {
     this.#say = say;
   }
 
-  /** Follows one more file, as a run of this name. */
+  /** Follows another file, as a run with this name. */
   add(path: string, run: string): void {
     if (!this.#files.has(path)) this.#files.set(path, { run, read: 0, toldDamaged: false });
   }
 
-  /** Everything that is kept. */
+  /** All values that are kept. */
   get all(): ShownSeries[] {
     return [...this.#series.values()];
   }
@@ -92,7 +92,7 @@ function shownValue({ step, time, value }: SummaryEvent): ShownValue {
       return [step, time, value.value];
     case "histogram": {
       const { limits, counts, min } = value.histogram;
-      // Pages have both edges of each bar
+      // Pages expect both edges of each bar
       return [step, time, { limits: [Math.min(min, limits[0] ?? min), ...limits], counts }];
     }
     case "image":

@@ -34,7 +34,7 @@ function limitsUpTo(value: number): number {
   return low;
 }
 
-/** The histogram of some numbers. Throws DynError where there are none, or one is not finite. */
+/** The histogram of some numbers. Throws DynError if there are none, or one is not finite. */
 export function histogramOf(values: ArrayLike<number>): Histogram {
   if (values.length === 0) throw new DynError("Expected numbers for a histogram but found none");
   const buckets = new Float64Array(LIMITS.length - 1);

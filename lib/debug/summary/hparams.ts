@@ -1,6 +1,6 @@
 /**
- * Hyperparameters of a run and the metrics that it is judged by, as TensorBoard's plugin `hparams` reads them. Field
- * numbers: plugin_data.proto, api.proto of that plugin, struct.proto. Invariant: the three contents belong to one run.
+ * Hyperparameters of a run and its metrics, for TensorBoard's plugin `hparams`. Field numbers: plugin_data.proto,
+ * api.proto of that plugin, struct.proto. Invariant: the three contents belong to one run.
  */
 import { refuseValue } from "../../base/checked_input.ts";
 import { concat } from "../../base/bytes.ts";
@@ -13,7 +13,7 @@ export type Hyperparameter = number | string | boolean | Tensor;
 /** The plugin's number of each type, and the field of a value of that type. */
 const STRING = { type: 1, field: 3 }, BOOL = { type: 2, field: 4 }, FLOAT64 = { type: 3, field: 2 };
 
-/** SUCCESS among the plugin's ways to end. */
+/** SUCCESS among the plugin's final states. */
 const SUCCESS = 1;
 
 interface Encoded {

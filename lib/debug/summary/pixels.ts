@@ -11,7 +11,7 @@ import type { Pixels } from "./png.ts";
 /** Layout of an image's dimensions: channels, height, width. */
 export type DataFormats = "CHW" | "HWC" | "HW";
 
-/** The pixels of an image of 1, 3 or 4 channels. Throws DynError for a tensor that is none. */
+/** The pixels of an image of 1, 3 or 4 channels. Throws DynError for other tensors. */
 export function pixelsOf(image: Tensor, dataformats: DataFormats = "CHW"): Pixels {
   const sizeOf = (letter: string): number => image.shape[dataformats.indexOf(letter)] ?? 1;
   const height = sizeOf("H"), width = sizeOf("W"), channels = sizeOf("C");

@@ -2,7 +2,7 @@
 import process from "node:process";
 import { concat } from "../../base/bytes.ts";
 
-/** An image: one byte a channel, by rows; 1 channel is grey, 3 are colours, 4 with opacity. */
+/** An image: one byte per channel, by rows; 1 channel is grey, 3 are colours, 4 with opacity. */
 export interface Pixels {
   readonly width: number;
   readonly height: number;
@@ -10,7 +10,7 @@ export interface Pixels {
   readonly data: Uint8Array;
 }
 
-/** Loaded by the first image: whoever imports dyn waits for nothing that few programs need. */
+/** Loaded for the first image, because few programs need it. */
 const compression = () => process.getBuiltinModule("node:zlib");
 
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);

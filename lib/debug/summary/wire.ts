@@ -10,7 +10,7 @@ const CASTAGNOLI = Uint32Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
-/** CRC-32C, as RFC 3720 has it. */
+/** CRC-32C, as in RFC 3720. */
 export function crc32c(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of bytes) crc = (CASTAGNOLI[(crc ^ byte) & 0xff] ?? 0) ^ crc >>> 8;
@@ -22,7 +22,7 @@ function maskedCrc(bytes: Uint8Array): number {
   return ((crc >>> 15 | crc << 17) + 0xa282ead8) >>> 0;
 }
 
-/** Bytes in front of the data of a record: its length and the checksum of that. */
+/** Bytes before the data of a record: its length and the checksum of that. */
 const HEAD = 12;
 
 /** A record of a TFRecord file. */
@@ -35,8 +35,8 @@ export function tfRecord(data: Uint8Array): Uint8Array {
 }
 
 /**
- * The whole records of a file's bytes, and how many bytes they take. Reading ends in front of a record that is not
- * all there, or damaged; `damaged` says which.
+ * The complete records in a file's bytes, and their total size. Reading stops before a record that is incomplete or
+ * damaged; `damaged` tells which.
  */
 export function readRecords(
   bytes: Uint8Array,

@@ -1,6 +1,6 @@
 /**
  * Writes curves of a training run as event files, like `torch.utils.tensorboard.SummaryWriter`; TensorBoard and `dyn
- * watch` read them. Invariant: a value is in the file after at most a second, and all are when the process ends.
+ * watch` read them. Invariant: values are written within a second, and before the process ends.
  */
 import { environmentVariable } from "../../base/permissions.ts";
 import { hparamContents, type Hyperparameter } from "./hparams.ts";
@@ -33,9 +33,9 @@ let count = 0;
 
 /** Writes one event file. */
 export class Writer {
-  /** The folder that the file is in. */
+  /** The folder of the file. */
   readonly logDir: string;
-  /** The file. */
+  /** The path of the file. */
   readonly path: string;
   readonly #file: Deno.FsFile;
   #pending: Uint8Array[] = [];
@@ -43,7 +43,7 @@ export class Writer {
   #lastWrite = performance.now();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
-  /** Steps of tags whose calls name none. */
+  /** Steps of tags that are added without a step. */
   readonly #steps = new Map<string, number>();
   /** A disk that is temporarily full must not end the program from a timer: unwritten values are kept. */
   readonly #flush = () => {
@@ -56,7 +56,7 @@ export class Writer {
   };
   #hasFailed = false;
 
-  /** `logDir` is made; unless given, it is `runs/` and the time. Throws DynError where no file can be made there. */
+  /** Creates `logDir`, by default `runs/` followed by the time. Throws DynError if the file cannot be created. */
   constructor(logDir?: string) {
     if (logDir !== undefined) checkKind(logDir, "a string", "the folder of a Writer");
     const time = new Date(), host = Deno.hostname();
@@ -79,7 +79,10 @@ export class Writer {
     if (watched) Deno.writeTextFileSync(watched, `${Deno.realPathSync(this.path)}\n`, { append: true });
   }
 
-  /** Adds a number. Without a step it gets the one after the last of the tag. Throws DynError for other tensors than of one element. */
+  /**
+   * Adds a number. The default step is one more than the tag's last. Throws DynError for tensors with more than one
+   * element.
+   */
   addScalar(tag: string, value: number | Tensor, globalStep?: number): void {
     const number = isTensor(value) ? Number(value.item()) : value;
     if (typeof number !== "number") {
@@ -88,20 +91,22 @@ export class Writer {
     this.#add(tag, { kind: "scalar", value: number }, globalStep);
   }
 
-  /** Adds several numbers, as tags behind a common one. */
+  /** Adds several numbers under a common tag. */
   addScalars(mainTag: string, values: Readonly<Record<string, number | Tensor>>, globalStep?: number): void {
     for (const [name, value] of Object.entries(values)) {
       this.addScalar(`${mainTag}/${name}`, value, globalStep);
     }
   }
 
-  /** Adds how numbers are distributed. Throws DynError where there are none, or one is not finite. */
+  /** Adds a histogram of numbers. Throws DynError if there are none, or one is not finite. */
   addHistogram(tag: string, values: Tensor | ArrayLike<number>, globalStep?: number): void {
     const numbers = isTensor(values) ? Float64Array.from(readElements(values), Number) : values;
     this.#add(tag, { kind: "histogram", histogram: histogramOf(numbers) }, globalStep);
   }
 
-  /** Adds an image of 1, 3 or 4 channels: floats from 0 to 1, integers from 0 to 255. Throws DynError for what is none. */
+  /**
+   * Adds an image of 1, 3 or 4 channels: floats from 0 to 1, integers from 0 to 255. Throws DynError for other tensors.
+   */
   addImage(
     tag: string,
     image: Tensor,
@@ -113,7 +118,7 @@ export class Writer {
     this.#add(tag, { kind: "image", width, height, channels, png }, globalStep);
   }
 
-  /** Adds a text, in Markdown where that helps. */
+  /** Adds a text, which may be Markdown. */
   addText(tag: string, text: string, globalStep?: number): void {
     this.#add(tag, { kind: "text", text }, globalStep);
   }
@@ -127,8 +132,8 @@ export class Writer {
   }
 
   /**
-   * Adds what a run was made with and the metrics that it ended with, for comparisons between runs: in a file of its own in
-   * the folder `runName` of this writer's, the time unless given. Throws DynError for values of other kinds.
+   * Adds the hyperparameters and final metrics of a run, for comparisons between runs: in a separate file in the folder
+   * `runName` of this writer's, by default the time. Throws DynError for values of other kinds.
    */
   addHparams(
     hparams: Readonly<Record<string, Hyperparameter>>,
@@ -166,10 +171,7 @@ export class Writer {
     this.#bytes += record.length;
   }
 
-  /**
-   * Writes what was added. Throws what the machine says where it cannot: what was not written is kept, and the next call
-   * goes on from there.
-   */
+  /** Writes buffered values. Throws the system's error if that fails; unwritten values are kept for the next call. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -184,7 +186,7 @@ export class Writer {
     }
   }
 
-  /** Writes what was added and closes the file. */
+  /** Writes buffered values and closes the file. */
   close(): void {
     if (this.#closed) return;
     this.flush();
@@ -193,7 +195,7 @@ export class Writer {
     globalThis.removeEventListener("unload", this.#flush);
   }
 
-  /** The same at the end of a block that has it by `using`. */
+  /** Closes the writer at the end of a `using` block. */
   [Symbol.dispose](): void {
     this.close();
   }

@@ -12,7 +12,9 @@ import { irecv, isend } from "../messages.ts";
 import { sent } from "../staging.ts";
 import type { Work } from "../work.ts";
 
-/** Numbers that come before activations: how many tensors, then each one's type, whether it has a gradient, and shape. */
+/**
+ * Numbers before activations: the number of tensors, then for each its type, whether it has a gradient, and its shape.
+ */
 const HEADER = 64;
 
 /** Tags of activations and gradients. */

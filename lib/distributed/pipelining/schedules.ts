@@ -73,16 +73,17 @@ abstract class Schedule {
   protected abstract readonly order: Order;
 
   /**
-   * A forward pass of all micro-batches and, with a loss, their backward passes. The first stage gives the batch, whose first
-   * size is a multiple of the number of micro-batches, the last `{ target, losses }`. Gives the outputs joined along the
-   * first dimension on the last stage, null on others. Gradients are added to those that are there. Throws DynError for
-   * batches that do not divide, DistributedError where stages do not do the same or do not come in time.
+   * Runs the forward pass of all micro-batches and, with a loss, their backward passes. The first stage passes the
+   * batch, whose first size must be a multiple of the number of micro-batches, the last stage `{ target, losses }`.
+   * Returns the outputs concatenated along the first dimension on the last stage, null on others. Gradients are
+   * accumulated. Throws DynError for batches that cannot be split, DistributedError if stages make different calls or
+   * time out.
    */
   step(...given: StepArguments): StageOutput | null {
     return this.#run(given, this.#lossFn !== null);
   }
 
-  /** The same without backward passes; losses are computed if there are targets. */
+  /** Like `step` without backward passes; computes losses if there are targets. */
   eval(...given: StepArguments): StageOutput | null {
     return noGrad(() => this.#run(given, false));
   }
@@ -185,8 +186,9 @@ export class ScheduleGPipe extends Schedule {
 }
 
 /**
- * Alternates forward and backward passes, like torch.distributed.pipelining.Schedule1F1B (Narayanan et al. 2019): a stage
- * keeps the activations of as many micro-batches as there are stages from it on, not of all. Arguments as for ScheduleGPipe.
+ * Alternates forward and backward passes, like torch.distributed.pipelining.Schedule1F1B (Narayanan et al. 2019): a
+ * stage keeps the activations of only as many micro-batches as there are stages from it on. Arguments as for
+ * ScheduleGPipe.
  */
 export class Schedule1F1B extends Schedule {
   /** @internal */

@@ -11,9 +11,7 @@ import { tensor } from "../../tensor/creation.ts";
 import { cat, stack } from "../../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 
-/**
- * Sequences packed by time step: the first elements of all, then the second ones of those that have them, and so on.
- */
+/** Sequences by time step: the first elements of all, then the second ones of those that have them, and so on. */
 export class PackedSequence {
   /** Takes the elements, the number of sequences at each time step, and permutations of the batch. */
   constructor(
