@@ -73,7 +73,7 @@ export interface TracedKernel {
   readonly compile: string | null;
   readonly device: string;
   readonly calls: number;
-  /** Microseconds; 0 where nobody has timed it. */
+  /** Microseconds; 0 if it was not timed. */
   readonly time: number;
   readonly bytes: number;
   readonly operations: number;

@@ -1,7 +1,7 @@
 /**
  * Ambient state that affects what tensor programs compute: one entry for each piece, with the functions that read it
- * and those that change it. Invariant: the table is total over `AmbientState`; a change of a piece is traced, or breaks
- * the graph, so that every graph and every unit runs under the state that its guard demands.
+ * and those that change it. Invariant: the table is total over `AmbientState`; a change of state is traced or breaks
+ * the graph, so that every graph and every unit runs under the state that its guard requires.
  */
 import { getDefaultDtype, setDefaultDtype } from "../base/dtype.ts";
 import { autocast, autocastSettings, getAutocastDtype, isAutocastEnabled } from "../tensor/autocast.ts";
@@ -36,13 +36,13 @@ interface Region {
 
 /** One piece of ambient state. */
 interface AmbientEntry<T extends Primitive> {
-  /** The value in force. */
+  /** The current value. */
   readonly now: () => T;
   /** The value at this point of a traced program. */
   readonly traced: (m: Interpreter) => T;
   /** Functions without arguments that return it. */
   readonly getters: readonly object[];
-  /** Functions that change it for a body, which is traced: the body, and the new value. */
+  /** Functions that change it for the duration of a body, which is traced: the body, and the new value. */
   readonly scopes: readonly {
     readonly fn: object;
     readonly read: (m: Interpreter, args: readonly Value[]) => Region;
@@ -109,7 +109,7 @@ const TABLE: AmbientTable = {
   },
 };
 
-/** The known options of a region; the program's error if they are wrong. */
+/** The options of a region as the tracer knows them, or the program's error if they are invalid. */
 function settingsOf(m: Interpreter, options: Value | undefined): ReturnType<typeof autocastSettings> {
   const unknown = () => breakGraph("gradientState", "a region of autocast whose options are not known");
   const given: Record<string, unknown> = {};
@@ -141,7 +141,7 @@ function flag(value: Value | undefined): boolean {
   return value.value;
 }
 
-/** The state in force. */
+/** The current state. */
 export function ambientState(): AmbientState {
   return {
     gradEnabled: TABLE.gradEnabled.now(),
@@ -152,7 +152,7 @@ export function ambientState(): AmbientState {
   };
 }
 
-/** Adds the models of everything that reads or changes ambient state. */
+/** Adds the models of all functions that read or change ambient state. */
 export function addAmbient(table: ModelTable): void {
   for (const entry of Object.values(TABLE)) addEntry(table, entry);
   table.call(isAutocastEnabled, (m) => constant(m.autocast !== ""));
@@ -170,7 +170,7 @@ function addEntry(table: ModelTable, entry: AmbientEntry<Primitive>): void {
   }
 }
 
-/** Traces a body with gradients or autocast off or on. */
+/** Traces a body with gradients or autocast switched off or on. */
 function inRegion(m: Interpreter, request: CallRequest, { body, modes }: Region): CallResult {
   if (!body || !isCallable(body)) return breakGraph("throws", "a body that is not a function");
   const former = modesOf(m);

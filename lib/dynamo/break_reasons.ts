@@ -11,7 +11,7 @@ interface CatalogueEntry {
   readonly category: string;
   readonly explanation: string;
   readonly hint: string;
-  /** A setting by which the graph goes on. */
+  /** A setting that avoids the break. */
   readonly setting?: "captureScalarOutputs" | "captureDynamicOutputShapes";
 }
 
@@ -361,7 +361,7 @@ export class BreakSignal extends Error {
   }
 }
 
-/** Ends the graph before the current instruction. */
+/** Breaks the graph before the current instruction. */
 export function breakGraph(kind: BreakKind, detail = ""): never {
   throw new BreakSignal({ kind, detail });
 }
@@ -384,7 +384,7 @@ export function engineErrorOf(thrown: unknown): EngineError | null {
   return constructor ? { constructor, message: thrown.message } : null;
 }
 
-/** Throws for a builtin that has thrown when called with the program's primitives; a break inside it is passed on. */
+/** Rethrows the error of a builtin that was called with the program's primitives; a break inside it is passed on. */
 export function throwsAsPlain(thrown: unknown, name: string): never {
   if (thrown instanceof BreakSignal) throw thrown;
   const error = engineErrorOf(thrown);

@@ -36,15 +36,15 @@ export type ExplanationOf<F extends AnyFunction> = ReturnType<F> extends
 
 const POSTPONED = breakReason({ kind: "postponed", detail: "" }, []).id;
 
-/** Each report is about one call, and this one has only made the next one possible. */
+/** Each report is about one call, and this call has only made the next one possible. */
 const AGAIN = "Explain it once more: this call has given the variables";
 
 /** Maximum number of values requested from a generator. */
 const MOST_VALUES = 100;
 
 /**
- * A function with the same parameters that calls `fn` once, compiled afresh, and reports; where `fn` is async, with a
- * promise of the report, which rejects as the call does. A generator is run for its first hundred values.
+ * A function with the same parameters that calls `fn` once, compiled anew, and returns the report; for an async `fn` a
+ * promise of the report, which rejects like the call. A generator is run for its first hundred values.
  */
 export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) => ExplanationOf<F> {
   return function (this: unknown, ...args: Parameters<F>): ExplanationOf<F> {

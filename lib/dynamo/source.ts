@@ -191,7 +191,7 @@ export function accessorSource(base: Source, key: string | symbol, part: "get" |
   return { kind: "accessor", name: `${propertySource(base, key).name}.${part}()`, base, key, part };
 }
 
-/** The element of a list at an index that may differ from call to call. */
+/** The element of a list at an index that may differ between calls. */
 export function elementSource(base: Source, at: Source, offset: number): Source {
   const more = offset === 0 ? "" : offset > 0 ? ` + ${offset}` : ` - ${-offset}`;
   return { kind: "element", name: `${base.name}[${at.name}${more}]`, base, at, offset };

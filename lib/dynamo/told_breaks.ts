@@ -1,6 +1,6 @@
 /**
  * Reports graph breaks to hooks, counters, logs and recorders. Invariant: a place is reported once for each compiled
- * function, however many entries end there; recorders receive it in every compilation.
+ * function, regardless of the number of entries that end there; recorders receive it in every compilation.
  */
 import { type BreakReason, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
@@ -12,7 +12,7 @@ export function refuseBreak(program: Program, reason: BreakReason): void {
   if (program.options.fullgraph) throw new Unsupported(reason);
 }
 
-/** Reports that a graph ends here. */
+/** Reports that the graph breaks here. */
 export function reportBreak(program: Program, reason: BreakReason): void {
   const { id, category, explanation, hint, stack } = reason;
   const meta = { id, category, explanation, hint, stack: stack.map((frame): Plain => ({ ...frame })) };

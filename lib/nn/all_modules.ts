@@ -18,10 +18,7 @@ import {
 } from "./hooks.ts";
 import { ALL_MODULES, type Module } from "./module.ts";
 
-/**
- * The registry for a hook. It is not created for a value that is not a function, since every module call would check
- * it.
- */
+/** The registry for a hook; none is created for a value that is not a function, since module calls would check it. */
 function hooksFor(hook: unknown): RegisteredHooks<Module> {
   checkFunction(hook, "as a hook");
   return ALL_MODULES.hooks ??= noHooks();

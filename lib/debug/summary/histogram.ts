@@ -5,7 +5,7 @@
  */
 import { DynError } from "../../base/errors.ts";
 
-/** A histogram as event files have it: `counts[k]` numbers lie between `limits[k - 1]` and `limits[k]`. */
+/** A histogram of an event file: `counts[k]` numbers are between `limits[k - 1]` and `limits[k]`. */
 export interface Histogram {
   readonly min: number;
   readonly max: number;

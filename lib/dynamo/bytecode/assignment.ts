@@ -197,7 +197,7 @@ function logicalAssignment(ctx: FunctionContext, node: ast.AssignmentExpression,
   return into(ctx, r, node, dst);
 }
 
-/** `x++` and the like. As a statement of its own it is `++x`: the old value is not needed. */
+/** `x++` and the like. As a statement it is `++x`: the old value is not needed. */
 export function updateExpression(
   ctx: FunctionContext,
   node: ast.UpdateExpression,
@@ -224,7 +224,7 @@ export interface Binding {
   readonly named?: { readonly object: string; readonly list: string };
 }
 
-/** Destructures `value` (or assigns it to a single name) as the pattern says. */
+/** Destructures `value` (or assigns it to a single name) according to the pattern. */
 export function bindPattern(
   ctx: FunctionContext,
   pattern: ast.Pattern,

@@ -59,7 +59,7 @@ export class CodeBuilder {
     return { id: this.offsets.length - 1 };
   }
 
-  /** Places the label at the next instruction. `entered`: it is reached by other ways than jumps. */
+  /** Places the label at the next instruction. `entered`: it is also reached otherwise than by jumps. */
   place(label: Label, entered = false): void {
     this.offsets[label.id] = this.instructions.length;
     if (entered || this.referenced[label.id]) this.reachable = true;

@@ -6,8 +6,8 @@ import { type AstNode, childrenOf, type ClassNode } from "./syntax.ts";
 
 /**
  * The computed keys that can be evaluated before the class: neither its name, its private names nor its strictness
- * matters to them. Keys of a class that extends something are evaluated after a check of the superclass, so that they
- * are plain names then. Empty if one of them has to remain in the text, or all are well-known symbols.
+ * matters to them. Keys of a derived class are evaluated after a check of the superclass, so they must be plain names.
+ * Empty if one of them must remain in the text, or all are well-known symbols.
  */
 export function keysBefore(ctx: FunctionContext, node: ClassNode): readonly ast.Expression[] {
   const keys: ast.Expression[] = [];
@@ -31,7 +31,7 @@ export function keysBefore(ctx: FunctionContext, node: ClassNode): readonly ast.
   return keys.every((key) => fits(key) && !(id && names(key, id.name))) ? keys : [];
 }
 
-/** Expressions without parts of their own scope and without assignments. */
+/** Expressions without scopes or assignments of their own. */
 const PLAIN_KEYS: ReadonlySet<string> = new Set([
   "BinaryExpression",
   "CallExpression",

@@ -77,7 +77,7 @@ export interface FreeVariable {
 /** A register; `name` is the user's variable it holds, null for temporaries. */
 export interface RegisterInfo {
   readonly name: string | null;
-  /** Whether it holds a cell with the variable in it, and not the variable itself. */
+  /** Whether it holds a cell that contains the variable, rather than the variable itself. */
   readonly cell: boolean;
 }
 
@@ -96,7 +96,7 @@ export type FunctionKind =
 export interface ClassTemplate {
   readonly name: string;
   readonly span: SourceSpan;
-  /** Span of the heritage expression; null for a class that extends nothing. */
+  /** Span of the heritage expression; null without `extends`. */
   readonly heritage: SourceSpan | null;
   /** Spans of the computed keys that are evaluated before the class; empty if its text evaluates them. */
   readonly keys: readonly SourceSpan[];

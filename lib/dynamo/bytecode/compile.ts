@@ -33,7 +33,7 @@ import {
   staticKeyName,
 } from "./syntax.ts";
 
-/** The code object of a function. Throws `UnsupportedSyntax` where the function itself cannot be compiled. */
+/** The code object of a function. Throws `UnsupportedSyntax` if the function itself cannot be compiled. */
 export function compileFunction(node: FunctionNode, module: ParsedModule): CodeObject {
   const unit = module.analysis.units.get(node);
   if (!unit) throw new Error("Expected a function of this module");

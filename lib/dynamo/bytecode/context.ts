@@ -77,7 +77,7 @@ export class FunctionContext {
   contexts: ControlContext[] = [];
   /** Target of an optional chain for null and undefined. */
   chainExit: Label | null = null;
-  /** Whether the code being compiled is strict: what a class extends is so in sloppy functions too. */
+  /** Whether the code being compiled is strict; the heritage of a class is strict even in sloppy functions. */
   strict: boolean;
   private readonly places = new Map<Variable, Register>();
   private readonly freeIndex = new Map<Variable, number>();
@@ -302,7 +302,7 @@ export class FunctionContext {
         );
         if (index < 0) index = c.exits.push(way) - 1;
         if (value !== null) this.move(c.value, value, way.node);
-        // Nothing reads it then, but it must be defined before, too
+        // Nothing reads it in this case, but it must be defined
         else this.constant(undefined, way.node, c.value);
         this.constant(index + 2, way.node, c.which);
         this.builder.jump(c.entry, way.node);

@@ -1,7 +1,7 @@
 /**
  * Reads, writes and successors of instructions.
  *
- * Invariant: every register an instruction mentions is among what it reads or writes.
+ * Invariant: every register that an instruction mentions is read or written by it.
  */
 import type { CodeObject, ExceptionEntry } from "./code.ts";
 import type { Instruction, Offset, Register } from "./instruction.ts";

@@ -121,7 +121,7 @@ export function expression(ctx: FunctionContext, node: ast.Expression, dst?: Reg
       const r = b.temp();
       const onReturn = ctx.returnAtYield(r, node)?.id ?? null;
       if (node.delegate) {
-        // In a register of its own, since the iterator replaces it in a generator that is resumed here.
+        // In a separate register, since the iterator replaces it in a generator that is resumed here.
         const source = b.temp();
         b.emit({ op: "move", dst: source, src }, node);
         b.emit({ op: "yieldDelegate", dst: r, source, onReturn }, node);

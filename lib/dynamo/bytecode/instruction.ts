@@ -122,7 +122,7 @@ export type Instruction =
   | { readonly op: "loadNewTarget"; readonly dst: Register }
   /** dst = the running function itself. */
   | { readonly op: "loadCallee"; readonly dst: Register }
-  /** dst = the home object of the running method, whose prototype `super` means. */
+  /** dst = the home object of the running method, whose prototype `super` refers to. */
   | { readonly op: "loadHome"; readonly dst: Register }
   /** The initial suspension of generators: code before it runs at the call, code after it at the first next(). */
   | { readonly op: "generatorStart" }
@@ -135,9 +135,9 @@ export type Instruction =
   | { readonly op: "loadGlobal"; readonly dst: Register; readonly name: string; readonly forTypeof: boolean }
   /** Global variable = src; if there is none, ReferenceError for `strict`, else it is created. */
   | { readonly op: "storeGlobal"; readonly name: string; readonly src: Register; readonly strict: boolean }
-  /** dst = a new cell holding src, or not initialised where src is null. */
+  /** dst = a new cell holding src, or uninitialised if src is null. */
   | { readonly op: "newCell"; readonly dst: Register; readonly src: Register | null; readonly name: string }
-  /** dst = content of the cell; may be the "not yet initialised" marker (a `checkTdz` follows where it can be). */
+  /** dst = content of the cell; may be the "not yet initialised" marker (then a `checkTdz` follows). */
   | { readonly op: "loadCell"; readonly dst: Register; readonly cell: Register }
   /** Content of the cell = src. */
   | { readonly op: "storeCell"; readonly cell: Register; readonly src: Register }
@@ -219,7 +219,7 @@ export type Instruction =
     readonly value: Register;
     readonly strict: boolean;
   }
-  /** dst = object.#name; `name` indexes `free` (kind "private"). TypeError where the object has none. */
+  /** dst = object.#name; `name` indexes `free` (kind "private"). TypeError if the object has none. */
   | { readonly op: "getPrivate"; readonly dst: Register; readonly object: Register; readonly name: number }
   /** object.#name = value. */
   | { readonly op: "setPrivate"; readonly object: Register; readonly name: number; readonly value: Register }
@@ -270,9 +270,11 @@ export type Instruction =
     readonly name: KeyOperand;
     readonly namePrefix: "" | "get" | "set";
   }
-  /** dst = a new class of classes[index], evaluated whole (static fields and static blocks run here);
-   * captures[i] gives its free[i]. `heritage` is the value after `extends`, null where there is none; keys[i] is the
-   * property key at the template's keys[i], null where its text evaluates them. */
+  /**
+   * dst = a new class of classes[index], evaluated whole (static fields and static blocks run here); captures[i] gives
+   * its free[i]. `heritage` is the value after `extends`, null without `extends`; keys[i] is the property key at the
+   * template's keys[i], null if the class's text evaluates the keys.
+   */
   | {
     readonly op: "class";
     readonly dst: Register;
@@ -282,8 +284,10 @@ export type Instruction =
     readonly captures: readonly Capture[];
     readonly name: string;
   }
-  /** dst = callee.apply(this, arguments); this = undefined where `self` is null. Method calls are `getProp` + `call`
-   * with `self`. TypeError where it is not callable; `text` is the callee as written, for messages. */
+  /**
+   * dst = callee.apply(this, arguments); this = undefined where `self` is null. Method calls are `getProp` + `call`
+   * with `self`. TypeError if it is not callable; `text` is the callee as written, for messages.
+   */
   | {
     readonly op: "call";
     readonly dst: Register;
@@ -329,14 +333,18 @@ export type Instruction =
     readonly test: Register;
     readonly target: Offset;
   }
-  /** Leaves the function. In constructors the caller (`new`) replaces a non-object by the new object; a derived
-   * constructor returns an object always. */
+  /**
+   * Leaves the function. In constructors the caller (`new`) replaces a non-object by the new object; a derived
+   * constructor always returns an object.
+   */
   | { readonly op: "return"; readonly src: Register }
   | { readonly op: "throw"; readonly src: Register }
   | { readonly op: "debugger" }
   // ---- iteration
-  /** iterator = source[Symbol.iterator](), next = iterator.next. TypeError where it is not iterable or gives no
-   * object. Async: source[Symbol.asyncIterator], or a sync iterator wrapped as the language does. */
+  /**
+   * iterator = source[Symbol.iterator](), next = iterator.next. TypeError if it is not iterable or does not return an
+   * object. Async: source[Symbol.asyncIterator], or a sync iterator wrapped as the language does.
+   */
   | {
     readonly op: "getIterator";
     readonly iterator: Register;
@@ -346,9 +354,11 @@ export type Instruction =
     /** The iterable as written, for messages. */
     readonly text: string;
   }
-  /** One step of a sync iterator. If `done` holds true already: value = undefined, nothing is called. Otherwise:
-   * done = true; result = next.call(iterator) (TypeError if no object); if result.done is truthy value = undefined,
-   * else value = result.value and then done = false. So an exception leaves done = true. */
+  /**
+   * One step of a sync iterator. If `done` holds true already: value = undefined, nothing is called. Otherwise: done =
+   * true; result = next.call(iterator) (TypeError if no object); if result.done is truthy value = undefined, else value
+   * = result.value and then done = false. So an exception leaves done = true.
+   */
   | {
     readonly op: "iteratorNext";
     readonly done: Register;
@@ -385,9 +395,11 @@ export type Instruction =
     readonly enumerator: Register;
   }
   // ---- generators and async functions
-  /** Suspends a generator. Resumed by next(v): dst = v. By throw(e): throws e here. By return(v): dst = v and control
-   * goes to `onReturn`, or the function returns v where that is null (no finally around). In async generators the
-   * operand is awaited first. */
+  /**
+   * Suspends a generator. Resumed by next(v): dst = v. By throw(e): throws e here. By return(v): dst = v and control
+   * goes to `onReturn`, or, if that is null (no enclosing finally), the function returns v. In async generators the
+   * operand is awaited first.
+   */
   | { readonly op: "yield"; readonly dst: Register; readonly src: Register; readonly onReturn: Offset | null }
   /** yield*: delegates to source's iterator; dst = its return value. Return as in `yield`. */
   | {
@@ -400,8 +412,10 @@ export type Instruction =
   /** `returns`: for the value that an async generator returns, which the language awaits by itself. */
   | { readonly op: "await"; readonly dst: Register; readonly src: Register; readonly returns?: true }
   // ---- using declarations
-  /** dst = the dispose method of src (Symbol.dispose; async: Symbol.asyncDispose, then Symbol.dispose), undefined
-   * for null and undefined; TypeError where there is none. */
+  /**
+   * dst = the dispose method of src (Symbol.dispose; async: Symbol.asyncDispose, then Symbol.dispose), undefined for
+   * null and undefined; TypeError if there is none.
+   */
   | { readonly op: "getDisposer"; readonly dst: Register; readonly src: Register; readonly async: boolean }
   /** dst = new SuppressedError(error, suppressed). */
   | {

@@ -15,8 +15,8 @@ export interface Rule<O extends Opcode = Opcode> {
   /** Registers that it writes; by default `dst`, if there is one. */
   readonly writes?: readonly Field<O>[];
   /**
-   * Its line in a listing: {field} as an operand, {field!} as a constant, {field~} as a free variable; <field: …> only where
-   * the field is given, <!field: …> only where it is not.
+   * Its line in a listing: {field} as an operand, {field!} as a constant, {field~} as a free variable; <field: …> only
+   * if the field is set, <!field: …> only if it is not.
    */
   readonly text: string;
   /** Whether it neither throws, nor suspends, nor runs other code. */

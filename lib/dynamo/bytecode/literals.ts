@@ -144,7 +144,7 @@ export function templateLiteral(ctx: FunctionContext, node: ast.TemplateLiteral,
   const values = node.expressions.map((e, i) => {
     const later = node.expressions.slice(i + 1);
     const value = operand(ctx, e, later);
-    // Each value becomes a string before the next expression runs; that is only observable if the next one is not
+    // Each value becomes a string before the next expression runs; this is observable only if the next one is not
     // inert.
     if (later.every((n) => isInert(ctx, n))) return value;
     const text = b.temp();

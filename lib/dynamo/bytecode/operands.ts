@@ -48,9 +48,7 @@ function assigns(ctx: FunctionContext, node: AstNode, variable: Variable): boole
   return found;
 }
 
-/**
- * Returns whether evaluating the node neither runs user code nor throws, and gives the same value whenever it happens.
- */
+/** Returns whether evaluating the node neither runs user code nor throws, and yields the same value at any time. */
 export function isInert(ctx: FunctionContext, node: AstNode): boolean {
   switch (node.type) {
     case "Literal":
@@ -108,7 +106,7 @@ export function elementList(
   options: {
     readonly node: { start: number; end: number };
     readonly dst?: Register | undefined;
-    /** Whether the engine names the spread value by its type: it does so in arguments. */
+    /** Whether the engine names the spread value by its type: as it does in arguments. */
     readonly isUnnamed?: boolean;
   },
 ): Register {

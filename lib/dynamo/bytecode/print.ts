@@ -175,7 +175,7 @@ class StructuredPrinter {
   ): { readonly owner: FlowNode; readonly table: Map<FlowNode, FlowNode[]> } {
     let owner = dominator;
     let table = this.placed;
-    // Code that only leaves the function may stay at its single use.
+    // Code that only leaves the function may be printed at its only use.
     const leaves = node.kind === "block" && node.successors.length === 0 && node.predecessors.length === 1;
     for (let at: FlowNode | null = dominator; at; at = at.dominator) {
       if (at.kind === "try") {

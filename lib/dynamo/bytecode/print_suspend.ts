@@ -1,5 +1,5 @@
 /**
- * Prints yields of generators that must notice return(): the value passes through `yield*` over a helper that records
+ * Prints yields of generators that must detect return(): the value passes through `yield*` over a helper that records
  * it.
  *
  * Invariant: in generated code only `yield*` shows what return() was called with.
@@ -11,7 +11,7 @@ import type { FunctionNames } from "./print_names.ts";
 import type { Statement } from "./statement_tree.ts";
 
 export interface SuspensionParts {
-  /** The whole statement, if return() need not be noticed. */
+  /** The whole statement, if return() need not be detected. */
   readonly plain: string;
   readonly before: readonly Statement[];
   readonly body: readonly Statement[];

@@ -49,7 +49,7 @@ export interface PrintedFunction {
   readonly parameters: readonly Register[];
   /** Form of each free variable that the text uses. */
   readonly free: ReadonlyMap<number, FreeForm>;
-  /** Whether it must be given `$callee` (the running function) and `$home`. */
+  /** Whether it needs `$callee` (the running function) and `$home`. */
   readonly needsCallee: boolean;
   readonly needsHome: boolean;
   readonly strict: boolean;

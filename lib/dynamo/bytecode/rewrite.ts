@@ -32,7 +32,7 @@ interface Binding extends CapturedText {
   readonly parameter: string;
   /** The replacement of a reference; null: unchanged. */
   readonly reference: string | null;
-  /** The replacement in strict code, where that differs. */
+  /** The replacement in strict code, if it differs. */
   readonly strictReference?: string;
 }
 
@@ -42,9 +42,9 @@ export function closureText(
   module: ParsedModule,
   options: {
     readonly captured: readonly CapturedText[];
-    /** Whether the code around it is strict: functions in what a class extends are so in sloppy code too. */
+    /** Whether the surrounding code is strict; the heritage of a class is strict even in sloppy code. */
     readonly strict: boolean;
-    /** Text of the `name` property, as an expression; null where the text itself gives the name. */
+    /** Text of the `name` property, as an expression; null if the text itself determines the name. */
     readonly name: string | null;
     readonly namePrefix: "" | "get" | "set";
     /** Text of the home object of a method with super. */
@@ -99,7 +99,7 @@ export function closureText(
   return `((${parameters.join(", ")}) => ${body})(${args.join(", ")})`;
 }
 
-/** The key of a member; V8 gives a class with a static `name` the name of a computed key nevertheless. */
+/** The key of a member. V8 names a class with a static `name` by a computed key nevertheless. */
 function memberKey(key: string): string {
   return key.startsWith('"') && key !== '"__proto__"' ? key : `[${key}]`;
 }
@@ -132,7 +132,7 @@ function named(
     }
     default:
       if (options.name === null) return `(${text})`;
-      // Not by itself, which would be named after the variable or property that it goes to
+      // Not the text alone, which would be named after the variable or property that it is assigned to
       if (options.name === '""') return `(0, ${text})`;
       return `({ ${member}: ${text} })[${key}]`;
   }
@@ -141,7 +141,7 @@ function named(
 function bind(variable: Variable, text: CapturedText): Binding {
   const base = variable.name.replace(/[^\p{ID_Continue}$]/gu, "_");
   if (variable.reassigned && variable.assignment !== "plain") {
-    // Some assignment must fail, so it is directed to an object that refuses it.
+    // The assignment must fail, so it goes to an object that refuses it
     const held = text.form === "cell" ? text.text : `{ v: ${text.text} }`;
     const refusing = `$rt.constant(${held}, ${JSON.stringify(variable.name)}, ${
       variable.assignment === "throws"

@@ -89,8 +89,7 @@ function begin(method: (...args: readonly unknown[]) => unknown, source: unknown
 }
 
 /**
- * Objects that implement `super` in methods with another home: they inherit from whatever that home inherits from at
- * the moment.
+ * Objects that implement `super` in methods with another home: they inherit from the current prototype of that home.
  */
 const supers = ownWeakMap<object, object>();
 

@@ -16,8 +16,8 @@ export interface Variable {
   /** The function-like node whose frame holds it. */
   readonly unit: Unit;
   /**
-   * Whether there is one instance of it: it belongs to the module itself, rather than to a block, which may run any
-   * number of times.
+   * Whether there is only one instance: it belongs to the module itself, rather than to a block, which may run
+   * repeatedly.
    */
   readonly single: boolean;
   readonly declaredAt: number;
@@ -55,7 +55,7 @@ export interface Unit {
   /** Whether it contains a direct eval or a `with`, which see every variable. */
   dynamicScope: boolean;
   /**
-   * Whether it, or a unit inside it, may ask for the caller of a function: the caller must be this function itself, not
+   * Whether it, or a unit inside it, may query the caller of a function: the caller must be this function itself, not
    * code generated from it.
    */
   asksForCaller: boolean;

@@ -302,7 +302,7 @@ export class ScopeTable {
     return false;
   }
 
-  /** Code here may read and write every variable in scope by name. */
+  /** Records that code here may read and write every variable in scope by name. */
   markDynamic(scope: Scope): void {
     scope.unit.dynamicScope = true;
     for (let s: Scope | null = scope; s; s = s.parent) {
@@ -310,7 +310,7 @@ export class ScopeTable {
     }
   }
 
-  /** Code here asks for the caller of a function, which only sloppy functions reveal. */
+  /** Records that code here queries the caller of a function, which only sloppy functions reveal. */
   markCaller(scope: Scope): void {
     for (let unit: Unit | null = scope.unit; unit && !unit.strict; unit = unit.parent) {
       unit.asksForCaller = true;

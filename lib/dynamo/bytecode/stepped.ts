@@ -3,7 +3,7 @@
 const { apply } = Reflect, wellKnown = Symbol;
 const { next }: Generator<unknown, unknown> = (function* () {})();
 
-/** Wraps a generator so that it is stepped by the language's own `next`. */
+/** Wraps a generator so that it is advanced by the builtin `next`. */
 export function stepped<T>(generator: Iterator<T, void>): IterableIterator<T> {
   return {
     next: () => apply(next, generator, []) as IteratorResult<T>,

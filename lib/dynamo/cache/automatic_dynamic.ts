@@ -8,7 +8,7 @@ import type { DynamicProfile } from "./dynamic_profile.ts";
 import { constructorText } from "../guards/runtime.ts";
 import type { SizeSource } from "../../sym/size_guards.ts";
 
-/** Treatment of sizes and numbers: automatic, all as symbols, or none. */
+/** Treatment of sizes and numbers: automatic, all symbolic, or none. */
 export type DynamicMode = "automatic" | "always" | "never";
 
 /** Primitives whose changes are recorded. */
@@ -154,8 +154,8 @@ export class ChangeHistory {
   }
 
   /**
-   * Records that a version serves a single value; returns whether there are more than `most` of these, so that it
-   * should not.
+   * Records that a version serves a single value; returns whether there are more than `most` of these; then further
+   * values should share one.
    */
   needsOne(computation: string, value: unknown, most = MOST_NEEDED): boolean {
     const known = this.#needed.get(computation) ?? new Set();
@@ -165,7 +165,7 @@ export class ChangeHistory {
     return false;
   }
 
-  /** The number of places warned about, where the last versions serve all further values. */
+  /** The number of places warned about, whose further values all share the last version. */
   get toldPlaces(): number {
     return this.#told.size;
   }
@@ -188,7 +188,8 @@ export class ChangeHistory {
   }
 
   /**
-   * Repeats the queries of an earlier process: returns whether the answers are the same; otherwise nothing is recorded.
+   * Repeats the queries of an earlier process and returns whether the answers are the same; otherwise nothing is
+   * recorded.
    */
   agrees(former: readonly (Asked & { readonly changed: Answer })[]): boolean {
     const numbers = this.#numbers, objects = this.#objects, shapes = this.#shapes;

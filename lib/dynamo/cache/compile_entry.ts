@@ -1,8 +1,8 @@
 /**
  * Compiles one entry of a unit: traces a call, compiles its graph, and generates the modified function. The entry
- * serves this call and every other that its guards admit. Invariant: no effect of the program has happened when this
- * returns, except that optimizer states may have been created, which the caller removes if its call does not step the
- * optimizer; the caller runs the entry.
+ * serves all calls that its guards admit, including this one. Invariant: no effect of the program has happened when
+ * this returns, except that optimizer states may have been created, which the caller removes if its call does not step
+ * the optimizer; the caller runs the entry.
  */
 import { config } from "../../base/config.ts";
 import { asProgram } from "../../base/own_builtins.ts";
@@ -89,7 +89,7 @@ function traceEntry(unit: Unit, key: string | null, { self, args }: Call): Entry
         });
       return key === null ? attempt() : notingReads(reads, attempt);
     } catch (error) {
-      // Calls that were not inlined have no numbers by which to return to an instruction
+      // If calls were not inlined, instructions have no numbers to return to
       const countsSteps = error instanceof Restart || (error instanceof SymbolicLimit && error.step !== null);
       if (countsSteps && repeats.made > 0) repeats.allowed = false;
       else if (error instanceof Restart) interruptions.set(error.step, error.interruption);
@@ -103,13 +103,13 @@ function traceEntry(unit: Unit, key: string | null, { self, args }: Call): Entry
   throw new CannotTrace("the trace began again too often");
 }
 
-/** Makes constants of the sizes for which a rule is missing; if they are constants already, the graph ends there. */
+/** Makes constants of the sizes for which a rule is missing; if they are constants already, the graph breaks there. */
 function settle(unit: Unit, limit: SymbolicLimit, interruptions: Map<number, Interruption>): void {
   const fixed = limit.sizes.filter((size) => unit.history.fix(size, limit.rule));
   if (fixed.length > 0) {
     logs.emit("dynamic", () => `${limit.message}: ${fixed.map(sourceText).join(", ")} are constants now`);
     counters.add("symbolic_limits", limit.rule);
-    // Numbers of instructions may differ if sizes are constants.
+    // Numbers of instructions may differ once sizes are constants.
     interruptions.clear();
   } else if (limit.step === null) throw limit.cause;
   else {
@@ -183,7 +183,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions, repeats, keep }: 
   try {
     outcome = recording.phase("trace", () => modes.without(() => machine.run()));
   } finally {
-    // Whole graphs are wanted or an error
+    // Whole graphs or an error are requested
     const hasTensors = wrapper.tensors.length > 0 || output.tensors.size > 0 || program.options.fullgraph;
     program.budget.spend(machine.steps, { hasTensors });
   }
@@ -253,7 +253,7 @@ function variableOf(real: object): { readonly name: string; readonly cell: LiveC
   return prototype === LiveView.prototype && real instanceof LiveView ? { name: "", cell: real.cell } : null;
 }
 
-/** An entry that continues after the graph; plain JavaScript if what follows cannot be written as code of its own. */
+/** An entry that continues after the graph; plain JavaScript if the rest cannot be written as separate code. */
 function resumed(traced: Traced, frames: readonly Frame[], tailOf: () => Tail | null): Entry {
   let detail = "";
   try {
@@ -288,7 +288,7 @@ function throwingEntry(traced: Traced, { because, stack }: Extract<Outcome, { ki
     const result = run();
     // An async function rejects instead, at its own time.
     if (machine.isAsync) return result;
-    // A call other than the traced one gets an entry of its own, if the guards did not distinguish them.
+    // A call other than the traced one gets its own entry, if the guards did not distinguish them.
     if (!first && unit.withdraw(entry)) return result;
     program.uncompiled.begin(body.name, reason("disagreement"), { expected: false })();
     if (program.options.fullgraph) throw new Unsupported(reason("disagreement"));
@@ -395,7 +395,7 @@ function assemble(
   return made.entry = entry;
 }
 
-/** Objects and tensors that were changed must not alias others that the trace took to be distinct. */
+/** Objects and tensors that were changed must not alias others that the trace treated as distinct. */
 function guardAliases(machine: Machine, output: OutputGraph): void {
   const { objects, tensors } = machine.wrapper;
   guardMemory(machine.wrapper);

@@ -6,12 +6,12 @@
 export type DimensionMark =
   /** `strict`: a program that makes a constant of it is an error. */
   | { readonly kind: "dynamic"; readonly min: number; readonly max: number; readonly strict: boolean }
-  /** Any size, about which nothing is known. */
+  /** Any size; no facts are known about it. */
   | { readonly kind: "unbacked" }
   | { readonly kind: "static" };
 
 const marks = new WeakMap<object, Map<number, DimensionMark>>();
-/** Whether there is any mark: until then guards need not look. */
+/** Whether there is any mark: until then guards skip them. */
 export const marked = { any: false };
 
 /** Declares how a dimension of a tensor is treated when the tensor is an input of a compiled function. */

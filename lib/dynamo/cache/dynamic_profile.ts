@@ -1,7 +1,7 @@
 /**
- * The changed sizes and numbers of a job, cached between its processes under `config.jobId`: a later process makes
- * them symbols immediately and compiles once where the first one compiled twice. Invariant: a profile only selects
- * symbols, so that a stale or foreign one costs speed and never correctness.
+ * The changed sizes and numbers of a job, cached between its processes under `config.jobId`: a later process makes them
+ * symbols immediately and compiles once instead of twice. Invariant: a profile only selects symbols, so that a stale or
+ * foreign one costs speed and never correctness.
  */
 import { config } from "../../base/config.ts";
 import { cachedText, cacheText } from "../../base/cached_texts.ts";
@@ -11,7 +11,7 @@ import { logs } from "../../base/logs.ts";
 export interface DynamicProfile {
   /** Returns whether a number has changed, or a dimension of the tensor at a place. */
   changed(place: string, dim: number | null): boolean;
-  /** Records that it has. */
+  /** Records such a change. */
   note(place: string, dim: number | null): void;
 }
 
@@ -64,7 +64,10 @@ function keep(key: string, unit: string, place: string): void {
 
 const keys = (...names: readonly string[]): string[] => names.filter((name) => name !== "");
 
-/** The profile of a function; `unit` is asked for its name, the same in all processes, once there is a job. */
+/**
+ * The profile of a function; `unit` returns its name, which is the same in all processes; it is called once there is a
+ * job.
+ */
 export function profileOf(unit: () => string): DynamicProfile {
   const placeOf = (place: string, dim: number | null) =>
     `${place.replace(/(?<=["\])])#\d+/g, "")}${dim === null ? "" : `:${dim}`}`;

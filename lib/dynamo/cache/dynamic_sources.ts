@@ -33,7 +33,7 @@ function listOf(text: string): SourceList {
 
 function entryOf(text: string): ListEntry {
   const [, place = text, dim] = /^(.*):(\d+)$/.exec(text) ?? [];
-  // PyTorch writes these quotes.
+  // PyTorch writes single quotes.
   const exact = place.replaceAll("'", '"');
   try {
     return { exact, pattern: new RegExp(`^(?:${exact})`), dim: dim === undefined ? null : Number(dim) };

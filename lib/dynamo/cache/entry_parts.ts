@@ -1,6 +1,6 @@
 /**
  * Parts of entries that do not depend on how an entry was created: its check, and the handling of calls whose graph
- * throws. Invariant: a call whose graph throws behaves as the program does.
+ * throws. Invariant: a call whose graph throws behaves like the program.
  */
 import { recording } from "../../base/recording.ts";
 import { isUndone, messageOf, OperandRefused } from "../../base/errors.ts";
@@ -72,7 +72,7 @@ export function wayOut(unit: Unit, { graph, made, isAsyncCall }: {
     logs.emit("dynamo", () => `A graph of ${body.name} failed; the call runs as it is: ${messageOf(error)}`);
     if (error instanceof AssumptionFailed) {
       unit.history.assumptionFailed();
-      // The next call compiles an entry that breaks where this one assumes
+      // The next call compiles an entry that breaks instead of assuming
       if (!unit.history.mayAssume && made.entry) unit.withdraw(made.entry);
     }
     const result = body.runPlain(self, Array.from(given));

@@ -1,6 +1,6 @@
 /**
- * Compiled callables: functions with the same signature that run compiled versions where they can. Invariant: creating
- * one compiles nothing; the callable does what the function does, receiver and errors included.
+ * Compiled callables: functions with the original's signature that run compiled versions if possible. Invariant:
+ * creating one compiles nothing; the callable does what the function does, receiver and errors included.
  */
 import type { AnyFunction } from "../../base/arguments.ts";
 import { apply, defineOwn } from "../../base/own_builtins.ts";
@@ -36,7 +36,7 @@ export interface CompileChoices {
   readonly fullgraph?: boolean;
   readonly dynamic?: boolean | undefined;
   readonly hooks?: Hooks;
-  /** Wraps a backend that the stance demands; by default it is unchanged. */
+  /** Wraps a backend that the stance requires; by default it is unchanged. */
   readonly wrapBackend?: (backend: GraphBackend) => GraphBackend;
   readonly cacheSizeLimit?: number | undefined;
   readonly guardFilter?: GuardFilter | undefined;
@@ -45,7 +45,7 @@ export interface CompileChoices {
   readonly shapesSpec?: ShapesSpec | undefined;
   /** The function whose parameters `shapesSpec` names, if the compiled one passes its arguments on to it. */
   readonly signature?: object | undefined;
-  /** The same options as the user wrote them, if they can be serialised: for records of calls. */
+  /** The user's options in serialisable form, if possible: for records of calls. */
   readonly described?: Readonly<Record<string, unknown>>;
 }
 
@@ -125,7 +125,7 @@ export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices):
   return callable as unknown as F;
 }
 
-/** Code that asks whether a function is async or a generator looks at its prototype; generators inherit from it. */
+/** Code that checks whether a function is async or a generator inspects its prototype; generators inherit from it. */
 function beOfKind(callable: object, fn: object): void {
   const kind = Object.getPrototypeOf(fn);
   if (kind !== Object.getPrototypeOf(callable)) Object.setPrototypeOf(callable, kind);

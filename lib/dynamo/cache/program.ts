@@ -1,6 +1,6 @@
 /**
  * The state that a compiled callable shares with all of its units. Invariant: units are found by their plan, so that
- * recompiling a function reuses the compiled rests of its earlier versions.
+ * recompiling a function reuses the compiled continuations of its earlier versions.
  */
 import type { BreakReason } from "../../base/errors.ts";
 import type { GraphBackend } from "../../graph/backend.ts";
@@ -17,7 +17,7 @@ import { UncompiledLog } from "./uncompiled.ts";
 /** Options of a compiled callable. */
 export interface OptimizeOptions {
   readonly backend: GraphBackend;
-  /** A backend that the stance demands, as this function runs it. */
+  /** Adapts a backend that the stance requires to this function. */
   readonly wrapBackend: (backend: GraphBackend) => GraphBackend;
   /** The backend's name in messages. */
   readonly backendName: string;
@@ -25,7 +25,7 @@ export interface OptimizeOptions {
   readonly fullgraph: boolean;
   readonly dynamic: DynamicMode;
   readonly hooks: Hooks;
-  /** Maximum number of entries of each part; null: as config says. */
+  /** Maximum number of entries of each part; null: that of config. */
   readonly cacheSizeLimit: number | null;
   /** The user's specification of parameter sizes. */
   readonly shapesSpec: ShapesSpec;

@@ -18,7 +18,7 @@ import type { UnitBody } from "./unit.ts";
 /** The name of an anonymous function in messages. */
 export const ANONYMOUS = "<anonymous>";
 
-/** The body of a whole function, in whose frame these rules hold. */
+/** The body of a whole function with the rules of its frame. */
 export function rootBody(
   fn: (...args: never[]) => unknown,
   name: string,

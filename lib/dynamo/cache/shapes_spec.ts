@@ -6,9 +6,7 @@ import { refuseChoice, refuseValue } from "../../base/checked_input.ts";
 import type { DimensionMark } from "./dimension_marks.ts";
 import { argumentSource } from "../source.ts";
 
-/**
- * A dimension: a symbol in a range; a constant; a size about which nothing is known; null: determined automatically.
- */
+/** A dimension: a symbol in a range; a constant; an unbacked size; null: determined automatically. */
 export type DimensionSpec =
   | "dynamic"
   | "static"
@@ -30,7 +28,7 @@ export interface SpecifiedFunction {
   labelOf(index: number): string;
 }
 
-/** Throws DynError for what is not a specification, whatever the function. */
+/** Throws DynError unless a value is a specification; independent of the function. */
 export function checkSpec(spec: ShapesSpec): void {
   for (const [parameter, dimensions] of Object.entries(spec)) marksFor(dimensions, parameter);
 }

@@ -39,13 +39,13 @@ export interface StanceOptions {
   /** Makes every compiled function use this backend, by name or itself; only with the stance "default". */
   readonly forceBackend?: string | GraphBackend | undefined;
   /**
-   * Functions with one entry run it without testing its guards. Unsafe: a call that the entry does not fit gives a
-   * wrong answer. If there are several entries, their guards choose as always.
+   * Functions with one entry run it without testing its guards. Unsafe: if the guards do not hold, the answer is wrong.
+   * If there are several entries, they are checked as usual.
    */
   readonly skipGuardEvalUnsafe?: boolean | undefined;
 }
 
-/** The current stance. */
+/** The active stance. */
 interface StanceInForce {
   readonly stance: Stance;
   /** The backend for all functions; null: each its own. */
@@ -55,7 +55,7 @@ interface StanceInForce {
 
 let current: StanceInForce = { stance: "default", backend: null, skipGuards: false };
 
-/** The stance in force. */
+/** Returns the active stance. */
 export function currentStance(): Stance {
   return current.stance;
 }
@@ -79,7 +79,7 @@ export function withBackend<R>(name: string, body: () => R): R {
 
 /** A change of the stance: disposing of it restores the former one; called with a function, it is a decorator. */
 export interface StanceChange extends Disposable {
-  /** The function with this stance in force during its calls only; if these return promises, until they settle. */
+  /** Returns the function with this stance active only during its calls, and until returned promises settle. */
   <F extends AnyFunction>(fn: F, context?: ClassMethodDecoratorContext): F;
 }
 

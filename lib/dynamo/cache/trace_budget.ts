@@ -1,7 +1,7 @@
 /**
- * Limits how much of a function that meets no tensors is traced before the rest of it runs uncompiled: capture takes a
- * thousand times as long as plain JavaScript, and gains nothing there. Invariant: attempts that meet a tensor
- * cost nothing, and a function that turns out to make some is captured again.
+ * Limits how much of a function without tensors is traced before the rest of it runs uncompiled: capture takes a
+ * thousand times as long as plain JavaScript, and gains nothing there. Invariant: attempts that encounter a tensor cost
+ * nothing, and a function that creates tensors later is captured again.
  */
 import { config } from "../../base/config.ts";
 import { lastSerial } from "../../tensor/storage.ts";
@@ -11,17 +11,17 @@ import type { CountCall } from "./uncompiled.ts";
 const STEPS_OF_VERSION = 30_000;
 
 export class TraceBudget {
-  /** Whether nothing of the function is captured any more. */
+  /** Whether the function is not captured any more. */
   isSpent = false;
-  /** Whether any attempt has met a tensor: what was captured is of use. */
+  /** Whether any attempt has encountered a tensor, so that capture is useful. */
   hasTensors = false;
-  /** Counts a call that runs plainly because of that; null while there was none. */
+  /** Counts a call that runs plainly because the budget is spent; null before the first. */
   count: CountCall | null = null;
   #spent = 0;
-  /** Doubled whenever a plain run was seen to make tensors. */
+  /** Doubled whenever a plain run creates tensors. */
   #allowances = 1;
 
-  /** An attempt of so many steps has ended. */
+  /** Records the end of an attempt of so many steps. */
   spend(steps: number, { hasTensors }: { readonly hasTensors: boolean }): void {
     if (hasTensors) {
       this.hasTensors = true;
@@ -30,7 +30,7 @@ export class TraceBudget {
     this.isSpent = this.#spent >= config.tensorlessTraceLimit * this.#allowances;
   }
 
-  /** Runs plain code of the function, and allows further attempts if that makes tensors. */
+  /** Runs plain code of the function, and allows further attempts if it creates tensors. */
   observe<T>(run: () => T): T {
     const before = lastSerial();
     try {

@@ -31,8 +31,8 @@ export class UncompiledLog {
   constructor(private readonly report: (reason: BreakReason) => void) {}
 
   /**
-   * Reports that calls of `name` run uncompiled for a reason; the result counts them. `expected`: the user sees it
-   * anyway or has nothing to do, so it is only logged.
+   * Reports that calls of `name` run uncompiled for a reason; the result counts them. `expected`: the user knows or
+   * cannot do anything about it, so it is only logged.
    */
   begin(name: string, reason: BreakReason, { expected }: { readonly expected: boolean }): CountCall {
     const key = `${name} ${reason.id} ${reason.explanation}`;

@@ -79,9 +79,9 @@ export interface UnitBody {
   readonly parameters: readonly string[];
   /** Returns the source position for guards on its parameters. */
   place(): SourcePosition | null;
-  /** Tells it that position, so that its module need not be parsed for it. */
+  /** Sets that position, so that the module need not be parsed for it. */
   beAt?(place: SourcePosition): void;
-  /** Frames with which to trace a call, or a text that says why it cannot be traced. */
+  /** Returns frames for tracing a call, or the reason why it cannot be traced. */
   begin(m: Interpreter, self: unknown, args: readonly unknown[]): readonly Frame[] | string;
   /** Runs a call without compiling anything. */
   runPlain(self: unknown, args: readonly unknown[]): unknown;
@@ -94,7 +94,7 @@ export type EntryCompiler = (unit: Unit, self: unknown, args: readonly unknown[]
 
 const ARRAYS_REPLACED = "the program has replaced how arrays are iterated over";
 
-/** Serves a call, with the program's builtins. */
+/** Serves a call, using the program's builtins. */
 type Serve = () => unknown;
 
 const { setTimeout: inNextTask } = globalThis;
@@ -118,7 +118,7 @@ export class Unit {
   #withdrawn = 0;
   /** The backend of the entries; null: the function's own. */
   #backend: GraphBackend | null = null;
-  /** Entries of the other backends that were in force. */
+  /** Entries of other backends that were active. */
   #index: EntryIndex<Entry> | null = null;
   readonly #others = new Map<GraphBackend | null, Entry[]>();
 
@@ -200,7 +200,7 @@ export class Unit {
     return null;
   }
 
-  /** The entries, indexed by what distinguishes them. */
+  /** The entries, indexed by the values that distinguish them. */
   get #indexed(): EntryIndex<Entry> {
     const { entries } = this;
     if (this.#index?.entries !== entries) this.#index = preferringOwnBuiltins(() => new EntryIndex(entries));
@@ -220,7 +220,7 @@ export class Unit {
     return this.#backend === null ? backend : wrapBackend(this.#backend);
   }
 
-  /** Forgets every entry and what was learnt with them. */
+  /** Drops all entries and what was learnt with them. */
   clear(): void {
     this.entries = [];
     this.#others.clear();
@@ -310,7 +310,7 @@ export class Unit {
     };
   }
 
-  /** Runs uncompiled this once, so that functions whose variables are missing expose them. */
+  /** Runs this call uncompiled, so that functions whose variables are missing expose them. */
   #postpone(because: string, self: unknown, args: readonly unknown[]): Serve {
     this.#countUncompiled("postponed", because, { expected: true })();
     const watched = watchNextRun(this.body.resumed ? null : this.program.fn);
@@ -344,7 +344,7 @@ export class Unit {
     this.givenUp = because;
   }
 
-  /** Runs plainly what is left of a function in which no tensor was met. */
+  /** Runs the rest of a function plainly in which no tensor was encountered. */
   #runTensorless(self: unknown, args: readonly unknown[]): unknown {
     const { body, program } = this, { budget } = program;
     budget.count ??= preferringOwnBuiltins(() => this.#countUncompiled("withoutTensors", ""));
@@ -356,7 +356,7 @@ export class Unit {
   #reachedLimit(): Limit | null {
     const { versions, options: { cacheSizeLimit } } = this.program, { length } = this.entries;
     const most = cacheSizeLimit ?? config.cacheSizeLimit;
-    // A program inspects a text in several places: versions that end there are specialised for all texts
+    // A program inspects a text in several places: further versions there serve all texts
     if (length >= most + 2 * this.history.toldPlaces && length > 0) {
       return { setting: "cacheSizeLimit", most };
     }
@@ -427,19 +427,22 @@ function entryText({ graph, guards }: Entry): string {
 
 /** The result of a modified function whose program continues in another unit. */
 export class Resumption {
-  /** Modes under which the unit begins; null: those in force. */
+  /** Modes under which the unit begins; null: the current ones. */
   modes: RegionModes | null = null;
 
   constructor(readonly unit: Unit, readonly args: readonly unknown[]) {}
 
-  /** The same, inside of a region that an earlier unit entered, or after one. */
+  /** Sets the modes, inside a region that an earlier unit entered, or after one. */
   under(modes: RegionModes): this {
     this.modes = modes;
     return this;
   }
 }
 
-/** The result of a call that has got this far. Loops with graph breaks return here, so that the stack does not grow. */
+/**
+ * The result of a call that has progressed this far. Loops with graph breaks return here, so that the stack does not
+ * grow.
+ */
 export function settle(begun: unknown): unknown {
   if (!(begun instanceof Resumption)) return begun;
   return throughRegions((enter) => {
@@ -453,7 +456,7 @@ export function settle(begun: unknown): unknown {
   });
 }
 
-/** Thrown if a frame has no instructions to trace. */
+/** A frame has no instructions to trace. */
 export class CannotTrace extends Error {
   override readonly name = "CannotTrace";
 }

@@ -15,11 +15,11 @@ export interface ClosurePrinter {
   /** A user's variable in the form that closures created here take. */
   liveCell(cell: LiveCell): object;
   readonly boxOfCaptured: (fn: unknown, index: number) => object;
-  /** A generator that continues at an offset, from its live registers. */
+  /** Sets the content of a cell. */
   setCell(cell: string, content: string): string;
-  /** A generator that goes on at an offset, from its live registers. */
+  /** A generator that continues at an offset, from its live registers. */
   generator(generator: ObjectValue, rebuild: (value: Value) => string, constants: Constants): string;
-  /** The keys that a for-in loop has yet to visit. */
+  /** The remaining keys of a for-in loop. */
   enumerator(object: string, keys: readonly string[], index: number, constants: Constants): string;
   /** The marker of uninitialised variables. */
   uninitialized(constants: Constants): string;

@@ -1,6 +1,6 @@
 /**
- * Instances with private members in generated code, which only their class can make. Invariant: generated code
- * constructs a class only where that has no effects whatever it is given, and then overwrites every field.
+ * Instances with private members in generated code, which only their class can create. Invariant: generated code
+ * constructs a class only if that has no effects, whatever the arguments, and then overwrites every field.
  */
 import type { CodeObject } from "../bytecode/code.ts";
 import type { Instruction, Register } from "../bytecode/instruction.ts";
@@ -13,7 +13,7 @@ import { mayRunCode, privateValues } from "./object_shape.ts";
 
 type Constructor = (new () => object) & { readonly prototype: object };
 
-/** The parts from which generated code makes an instance. */
+/** The parts from which generated code creates an instance. */
 export interface InstanceParts {
   readonly constructor: Constructor;
   /** Access to private fields, by their declarations. */
@@ -26,8 +26,8 @@ const EMPTY: ReadonlySet<string> = new Set(["Array", "Map", "Object", "Set", "We
 const known = new WeakMap<ObjectValue, InstanceParts | null>();
 
 /**
- * Returns the parts of an instance with private members; null where generated code cannot make it. Throws
- * VariablesPending where the private names are in reach from the next call on.
+ * Returns the parts of an instance with private members; null if generated code cannot create it. Throws
+ * VariablesPending if the private names become accessible with the next call.
  */
 export function instanceParts(object: ObjectValue): InstanceParts | null {
   let parts = known.get(object);
@@ -73,7 +73,7 @@ function keepsOrder(
   }
 }
 
-/** A class whose constructor and fields have no effects but on the instance. */
+/** A class whose constructor and fields have no effects except on the instance. */
 interface Link {
   readonly fn: object;
   readonly info: ClassInfo;
@@ -81,7 +81,7 @@ interface Link {
   readonly assigned: readonly string[];
 }
 
-/** The class and those that it extends; null where one of them may have effects. */
+/** Returns the class and its ancestors; null if one of them may have effects. */
 function quietChain(constructor: object): readonly Link[] | null {
   const chain: Link[] = [];
   for (let fn: object | null = constructor; fn; fn = Reflect.getPrototypeOf(fn)) {
@@ -98,7 +98,7 @@ function quietChain(constructor: object): readonly Link[] | null {
 
 const quiet = new WeakMap<CodeObject, readonly string[] | null>();
 
-/** The properties of `this` that code assigns; null where it may do anything else, throw, or run for long. */
+/** Returns the properties of `this` that code assigns; null if it may do anything else, throw, or run for long. */
 function assignedQuietly(code: CodeObject): readonly string[] | null {
   let keys = quiet.get(code);
   if (keys === undefined) quiet.set(code, keys = new Look(code).assigned());
@@ -175,7 +175,7 @@ class Look {
     }
   }
 
-  /** Returns whether a register holds nothing but the new instance. */
+  /** Returns whether a register always holds the new instance. */
   #isThis(register: Register): boolean {
     return this.#all(register, ({ op }) => op === "loadThis" || op === "superCall" || op === "uninitialized");
   }

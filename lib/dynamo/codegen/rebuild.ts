@@ -49,7 +49,7 @@ const COLLECTION_CALLS = {
   set: { put: "setAdd", delete: "setDelete" },
 } as const;
 
-/** Arguments of one call in generated code. */
+/** Maximum number of arguments of one call in generated code. */
 const MOST_ARGUMENTS = 1_000;
 
 /** Generates code that creates values. */
@@ -154,7 +154,7 @@ export class Rebuilder {
     return this.output(value.node);
   }
 
-  /** A parameter that the program has created and sees, with the properties that it has added. */
+  /** A parameter that the program has created and can access, with the properties that it has added. */
   #made(value: TensorValue): string {
     const name = this.parameter(value);
     if (!this.#filled.has(value)) {
@@ -227,7 +227,7 @@ export class Rebuilder {
     return name;
   }
 
-  /** Creates objects before all others, in this order, as long as they don't depend on others themselves. */
+  /** Creates objects before all others, in this order, unless they depend on others themselves. */
   makeFirst(values: readonly Value[]): void {
     this.order.together(() => {
       for (const value of values) this.value(value);
@@ -251,7 +251,8 @@ export class Rebuilder {
     if (!this.occurrences.isShared(object) && isLiteral(object)) return this.#literal(object);
     const name = this.names.fresh(nameOf(object));
     this.#objects.set(object, name);
-    // Reserved before its parts are created, so that parts created on the way come first but never refer to it early.
+    // Reserved before its parts are created, so that parts created meanwhile precede it but never refer to it too
+    // early.
     this.order.make(object, name, {
       shell: () => this.#shell(object),
       fillIn: () => this.#fillIn(object, name),
@@ -271,7 +272,7 @@ export class Rebuilder {
     return this.#withPrototype(object, literal);
   }
 
-  /** The object with which a function was created as its prototype. */
+  /** The object with which a function was created as its `prototype`. */
   #ownPrototype(object: ObjectValue, fn: ObjectValue): string {
     const code = fn.exotic.kind === "function" ? fn.exotic.closure?.code : undefined;
     return this.#collection(
@@ -421,7 +422,7 @@ export class Rebuilder {
     return prototype?.real === Array.prototype;
   }
 
-  /** Statements that give a new object its contents. */
+  /** Statements that fill a new object. */
   #fillIn(object: ObjectValue, name: string): void {
     const { exotic } = object;
     if (object.tensorProperty) return;
@@ -478,7 +479,10 @@ export class Rebuilder {
     }
   }
 
-  /** The statements that append elements to a list. Arguments take stack, a list of thousands more than there is. */
+  /**
+   * The statements that append elements to a list, in several calls: the arguments of one are on the stack, which
+   * thousands would overflow.
+   */
   append(name: string, elements: readonly Element[]): string {
     const append = this.helper("append"), statements: string[] = [];
     for (let i = 0; i < elements.length; i += MOST_ARGUMENTS) {

@@ -77,7 +77,7 @@ export function bindFunction(target: object, ...selfAndArgs: readonly unknown[])
   return apply(bind, target, selfAndArgs);
 }
 
-/** Gives a tensor without history the layout of an op's result. */
+/** Changes the layout of a tensor without history to that of an op's result. */
 export function changeLayout(tensor: Tensor, op: string, args: readonly unknown[]): void {
   modes.without(() => noGrad(() => callInplace(opNamed(op), [tensor, ...args])));
 }

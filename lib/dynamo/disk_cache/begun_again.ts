@@ -1,7 +1,7 @@
 /**
  * Recreates optimizer states that a trace had created ahead of the step, when its capture is reused. The state is
  * recorded so that it is removed if no step writes to it. Invariant: only dyn's own code runs, since it is not yet
- * known whether the rest of the world is the same.
+ * known whether the rest of the state is the same.
  */
 import { isOfIdentity } from "../../base/own_sources.ts";
 import { PerParameter } from "../../optim/per_parameter.ts";

@@ -80,7 +80,7 @@ function countEffort(key: string, effort: number): void {
 /** A trace that ended with one graph, or none, and what follows it. */
 export interface TracedEntry {
   readonly call: TracedCall;
-  /** The position of the function; null: the rest of one after a break tells its position itself. */
+  /** The position of the function; null: the rest of one after a break knows its own position. */
   readonly place: SourcePosition | null;
   readonly reads: NotedReads;
   readonly met: Iterable<object>;
@@ -193,7 +193,7 @@ export function takeCapture(unit: Unit, key: string, call: TracedCall): TakenCap
   return null;
 }
 
-/** The captures of an entry, a line each. */
+/** The captures of an entry, one per line. */
 const formsIn = (text: string | undefined): readonly string[] => text?.split("\n") ?? [];
 
 /** Caches the trace of a call. */
@@ -243,7 +243,7 @@ function write(traced: TracedEntry): Plain {
     broke: broke && reasonForm.write(broke, by),
     lines: lines.list.map((each) => lineForm.write(each, by)),
   };
-  // Objects to which the form refers must be found again, too
+  // Objects that the form refers to must be found again, too
   const journal = writeJournal(call, {
     reads,
     met: new Set([...met, ...numbers.keys()]),

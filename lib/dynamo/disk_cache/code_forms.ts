@@ -130,7 +130,7 @@ const parameter = variants<Parameter>({
   construction: fields({ frame: count, name: text }),
 });
 
-/** A function that is the same in all calls, and which part of it runs; null: it differs from call to call. */
+/** A function that is the same in all calls, and which part of it runs; null: it differs between calls. */
 interface FixedFunction {
   readonly callee: object;
   readonly part: string;

@@ -220,5 +220,5 @@ export const reason: Form<BreakReason> = fields<BreakReason>({
   }),
 });
 
-/** Serialises guards. They compare the ambient state in force, which is part of a journal's key. */
+/** Serialises guards. They compare the current ambient state, which is part of a journal's key. */
 export const guard: Form<Guard> = fields<Guard>({ fact, user: optional(position) });

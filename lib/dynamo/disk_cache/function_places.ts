@@ -48,7 +48,7 @@ function printOf(url: string): string | null {
   if (known?.text === text) return known.print;
   // Guards and graphs contain lines of the user's file
   const print = `${text.length} ${fingerprintText(`${text}\n${mapPayloadOf(url)?.mappings ?? ""}`)}`;
-  // Others belong to short-lived functions
+  // Other modules belong to short-lived functions
   if (/^(?:file|https?):/.test(url)) prints.set(url, { text, print });
   return print;
 }

@@ -9,7 +9,7 @@ import type { LiveCell } from "../source.ts";
 /** Free variables by name: the value of one that cannot be reassigned, or else the variable itself. */
 export type NotedVariables = Map<string, unknown>;
 
-/** A state of an optimizer that a trace has created, before anything of the program has happened. */
+/** A state of an optimizer that a trace has created, before any effect of the program. */
 export interface NotedBeginning {
   readonly optimizer: object;
   readonly param: object;

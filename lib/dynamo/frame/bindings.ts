@@ -114,7 +114,7 @@ export class Bindings {
     return this.among([name], name);
   }
 
-  /** Returns the binding of one of some variables; what is to be waited for is waited for together. */
+  /** Returns the binding of a variable; all pending ones of `all` are awaited together. */
   private among(all: readonly Variable[], variable: Variable): FreeBinding {
     const known = this.made.get(variable) ?? this.fromSnapshot(variable);
     if (known) return known;

@@ -71,8 +71,8 @@ export function captureFunction(fn: object): Captured {
 /**
  * The object to which a method belongs, whose prototype `super` refers to: for a constructor the class's prototype; for
  * a member of a class the object on the receiver's prototype chain that has it and was created by the class. Null for
- * others, such as methods of object literals: having a function as a property does not mean that it was written there.
- * `asked` is called with the constructors whose code decides.
+ * others, such as methods of object literals: a function that is a property was not necessarily written there. `asked`
+ * is called with the constructors whose code was consulted.
  */
 export function findHomeObject(
   fn: object,
@@ -189,7 +189,7 @@ function codesIn(known: Captured): readonly Pick<CapturedFunction, "code" | "bin
   ];
 }
 
-/** The module loaded from a URL. */
+/** Returns the module loaded from a URL. */
 function moduleAt(url: string): ParsedModule | null {
   consulted.add(url);
   return rewrittenModule(url) ?? open().scripts.moduleAt(url);

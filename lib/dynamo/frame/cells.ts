@@ -72,7 +72,7 @@ function refuseWrite(): never {
 /** Cells by the token of a run of their scope. */
 const beside = new WeakMap<object, Map<Variable, Cell>>();
 
-/** The one cell of a variable in the run of its scope to which a token belongs. */
+/** The only cell of a variable in the run of its scope that a token identifies. */
 function cellBeside(token: object, variable: Variable, cell: Cell): LiveCell {
   let cells = beside.get(token);
   if (!cells) beside.set(token, cells = new Map());

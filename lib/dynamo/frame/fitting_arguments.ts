@@ -7,7 +7,7 @@ import type * as ast from "acorn";
 
 type Pattern = ast.Pattern | null;
 
-/** A value for a name. */
+/** A value that binds to a name. */
 const FITTING: object = Object.freeze(Object.create(null));
 
 /** Arguments that fit the parameters. */
@@ -44,7 +44,7 @@ function items(patterns: readonly Pattern[]): readonly object[] {
   });
 }
 
-/** A list that yields the values in turn; the program may have replaced the iteration of arrays. */
+/** A list that yields the values in order; the program may have replaced the iteration of arrays. */
 function listOf(values: readonly object[]): object {
   return Object.freeze({
     [Symbol.iterator]: () => {

@@ -26,7 +26,7 @@ const FINAL: Origin = { kind: "final" };
 
 const exporters = new WeakMap<Variable, Variable>();
 
-/** The variable that is meant: of an import that `importOrigin` found to be another module's variable, that one. */
+/** The variable itself or, for an import that `importOrigin` found to be another module's variable, that one. */
 export function exporterOf(variable: Variable): Variable {
   return exporters.get(variable) ?? variable;
 }

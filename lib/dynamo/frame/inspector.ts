@@ -185,7 +185,7 @@ export class Inspector {
     };
   }
 
-  /** Runs `body` with the debugger enabled. Inside a batch it stays so until the batch ends. */
+  /** Runs `body` with the debugger enabled. Inside a batch it stays enabled until the batch ends. */
   withDebugger<T>(body: () => T): T {
     const release = this.holdDebugger();
     if (batches > 0 && this.endBatch === null) {

@@ -18,10 +18,10 @@ import { addModule, firstEntry, NAMES, withoutEntries } from "./rewritten.ts";
 import { mapComment, withInsertions } from "./source_map.ts";
 import { showClean } from "./source_text.ts";
 
-/** The module that rewritten ones import. */
+/** The module that rewritten modules import. */
 const DOOR = new URL("./probe.ts", import.meta.url).href;
 
-/** URL of the module in which `import.meta.main` is true although Deno was started with another. */
+/** URL of the module in which `import.meta.main` is true although Deno was started with another module. */
 let main: string | null = null;
 let installed = false;
 
@@ -82,7 +82,7 @@ function required<R extends LoadFnOutput>(url: string, result: R): R {
   return { ...result, source: null, shortCircuit: false };
 }
 
-/** The text passed to V8. */
+/** The text that V8 receives. */
 function rewritten(module: LoadedModule): string {
   const { parsed, map, arrowBefore } = module;
   const rewriting = rewrite(parsed, { names: NAMES, door: DOOR, first: firstEntry(), arrowBefore });

@@ -52,8 +52,8 @@ function namesInside({ module, node }: Located): ReadonlySet<string> {
 }
 
 /**
- * Variables of the module itself that change, have no cell yet, and are visible in the whole function. V8 keeps a
- * variable that no function captures where only the module's own code finds it.
+ * Variables of the module itself that change, have no cell yet, and are visible in the whole function. V8 stores a
+ * variable that no function captures where only the module's own code can access it.
  */
 export function moduleVariablesAt(at: Located): readonly Variable[] {
   const { analysis, program } = at.module;

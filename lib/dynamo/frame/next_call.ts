@@ -1,10 +1,10 @@
 /**
- * Obtains values from a function's scope during a real call of it.
+ * Obtains values from a function's scope during an actual call.
  *
  * Invariant: the run behaves as usual; nothing pauses, and no breakpoint remains.
  *
  * A breakpoint is set at the function's first statement. Its condition exposes the value and is false, so V8 continues
- * immediately. All closures of the same code reach it, so the caller must find out whose values they are.
+ * immediately. All closures of the same code reach it, so the caller must determine which closure the values belong to.
  */
 import { defineOwn, preferringOwnBuiltins } from "../../base/own_builtins.ts";
 import type { Accessors } from "./cells.ts";
@@ -26,11 +26,11 @@ const MOST_CALLS = 64;
 /** The function that breakpoint conditions call; undefined while nothing is watched. */
 const handOutSlot = new GlobalSlot("dyn.handOut");
 
-/** Open watches, of this run and of those around it, and what removes their breakpoints. */
+/** Open watches, of this run and of enclosing ones, and functions that remove their breakpoints. */
 const open = new Map<number, { readonly watch: CallWatch; readonly cut: () => void }>();
 let nextWatch = 0;
 
-/** Collects the wanted values until the result is called; collects none if the inspector cannot be used. */
+/** Collects the values until the returned function is called; collects none if the inspector cannot be used. */
 export function watchCalls(inspector: Inspector, watch: CallWatch): () => void {
   const id = nextWatch++;
   let release = (): void => {};

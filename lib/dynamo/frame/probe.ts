@@ -13,7 +13,7 @@ export type HandOut = () => readonly (readonly ((...args: readonly unknown[]) =>
  */
 export type Probe = (template: TemplateStringsArray, ...given: readonly [number, HandOut, HandOut?]) => void;
 
-/** Set during a probing call only. */
+/** Set only during a probing call. */
 export let probe: Probe | null = null;
 
 /** The exposed variables. */

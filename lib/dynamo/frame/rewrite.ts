@@ -28,7 +28,7 @@ export interface Entry {
   readonly node: FunctionNode | ClassNode;
   /** Number of nested parameter lists that contain it. */
   readonly depth: number;
-  /** Whether its entry is in its parameters, so that what follows must be skipped. */
+  /** Whether its entry is in its parameters, so that the code after it must be skipped. */
   readonly cutOff: boolean;
   /** The variables that it exposes itself, in that order. */
   readonly own: readonly Variable[];
@@ -149,7 +149,7 @@ class Rewriter {
       if (member.type === "PropertyDefinition") return member.static ? [] : [member];
       return member.type === "MethodDefinition" && member.kind === "constructor" ? [member.value] : [];
     });
-    // Private fields are set on instances that compiled code makes, whoever uses them
+    // Private fields are set on instances that compiled code creates, whatever code uses them
     const free = new Set<Variable>(
       inside.flatMap((each) =>
         each.type === "PropertyDefinition" ? privateNameOf(each.key, node, this.module) ?? [] : []

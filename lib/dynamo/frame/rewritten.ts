@@ -113,7 +113,7 @@ const ENTRY = `${NAMES.probe}\`\${`;
 function entryOf(text: string): number | null {
   let own: number | null = null, least = Infinity;
   for (let at = apply(indexOf, text, [ENTRY]); at >= 0; at = apply(indexOf, text, [ENTRY, at + 1])) {
-    // A class exposes its variables itself.
+    // Classes expose their variables themselves.
     if (own === null && isClassText(text)) return null;
     const id = numberAt(text, at + ENTRY.length);
     const depth = entries[id]?.entry.depth ?? Infinity;

@@ -1,9 +1,9 @@
 /**
  * Tokens: an object for each run of a scope, which proves that two functions share a variable.
  *
- * The token is held by a variable declared beside those that change. Invariant: a function that captures a variable
- * with a token also sees the token, and each instance of the variable has its own token: a loop's body runs once for
- * each instance of its head's variables.
+ * The token is held by a variable declared beside the variables that change. Invariant: a function that captures a
+ * variable with a token also sees the token, and each instance of the variable has its own token: a loop's body runs
+ * once for each instance of its head's variables.
  */
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Variable } from "../bytecode/scope.ts";
@@ -16,14 +16,14 @@ interface Place {
   readonly end: number;
   /** Text that terminates what precedes it. */
   readonly before: string;
-  /** Whether it is an expression that has to become a statement to make room for a declaration. */
+  /** Whether it is an expression that must become a statement to make room for a declaration. */
   readonly isExpression: boolean;
 }
 
 /** Returns where the statements of a body, or its expression, begin. */
 export type StartOfBody = (body: AstNode) => Pick<Place, "start" | "before">;
 
-/** An insertion that declares a token, or closes what another one has opened. */
+/** An insertion that declares a token, or closes an earlier insertion. */
 interface TokenInsertion {
   readonly at: number;
   readonly text: string;

@@ -89,7 +89,7 @@ export function withInsertions(text: string, insertions: readonly Insertion[]): 
   return out + text.slice(from);
 }
 
-/** The comment that gives the map of the text with the insertions. */
+/** The comment that contains the map of the text with the insertions. */
 export function mapComment(
   map: WrittenMap,
   starts: readonly number[],

@@ -19,7 +19,7 @@ export function isNative(value: unknown): value is object {
   return typeof value === "function" && /\{\s*\[native code\]\s*\}$/.test(loadedText(value));
 }
 
-/** Makes the program see texts after `clean` was applied to them. */
+/** Makes the program see texts as changed by `clean`. */
 export function showClean(clean: (text: string) => string): void {
   // Methods cannot be constructed, as builtins cannot.
   const { toString } = {
@@ -27,7 +27,7 @@ export function showClean(clean: (text: string) => string): void {
       return this === toString ? apply(native, native, []) : clean(apply(native, this, []));
     },
   };
-  // To the tracer it is a builtin like any other: it runs outside of graphs, and as a whole.
+  // The tracer treats it as a builtin: it runs outside of graphs.
   markFunction(toString, { kind: "builtin" });
   Object.defineProperty(Function.prototype, "toString", {
     value: toString,

@@ -29,9 +29,8 @@ interface ListPosition {
 }
 
 /**
- * An iterator of a Map or a Set. Its position among the entries changes as the program deletes and re-adds some, which
- * leaves no traces; a twin that nothing else can access moves in the same way, and is consumed to find the remaining
- * entries.
+ * An iterator of a Map or a Set. Deleting and re-adding entries changes its position without a trace; an inaccessible
+ * twin iterator moves in the same way, and is consumed to find the remaining entries.
  */
 interface CollectionPosition {
   readonly kind: "map" | "set";
@@ -42,7 +41,7 @@ interface CollectionPosition {
 
 type Position = ListPosition | CollectionPosition;
 
-/** Finding the remaining entries of a collection takes a pass over it in each iteration. */
+/** Finding the remaining entries of a collection takes a pass over the collection in each iteration. */
 const MOST_ENTRIES = 1_000;
 
 const positions = new WeakMap<object, Position>();

@@ -1,5 +1,5 @@
 /**
- * Regions of a program in which a graph break is an error. Invariant: the innermost region decides, also in code that
+ * Regions of a program in which a graph break is an error. Invariant: the innermost region applies, also in code that
  * resumes after a break; `fullgraph` overrides all of them.
  */
 import { checkFunction } from "../../base/checked_input.ts";
@@ -15,9 +15,9 @@ let inForce = false;
 
 /**
  * Runs `body` with graph breaks as errors (`Unsupported`), or no longer as errors, as
- * `torch._dynamo.error_on_graph_break`: in a compiled function for what `body` calls, around one for all that is compiled
- * until `body` ends (until it settles where it gives a promise). Regions nest; `fullgraph: true` is not switched off.
- * Unlike under `fullgraph`, a break outside of the region is allowed, so that there may be several graphs.
+ * `torch._dynamo.error_on_graph_break`: inside a compiled function it applies to the calls of `body`, around one to
+ * everything compiled until `body` ends or its promise settles. Regions nest, but cannot disable `fullgraph: true`.
+ * Unlike with `fullgraph`, breaks outside the region are allowed, so that there may be several graphs.
  */
 export function errorOnGraphBreak<R>(enabled: boolean, body: () => R): R {
   if (typeof enabled !== "boolean") {

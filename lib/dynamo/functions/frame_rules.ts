@@ -5,7 +5,7 @@
 
 /** The rules of a frame. */
 export interface FrameRules {
-  /** Whether a break from here on is an error, if a region of the program says so; null: as outside of it. */
+  /** Whether a break from here on is an error, as set by a region of the program; null: not set. */
   readonly errorOnBreak: boolean | null;
   /** Whether its own operations run outside of graphs; its callees are captured. */
   readonly runsOutside: boolean;

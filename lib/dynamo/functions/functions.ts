@@ -38,11 +38,11 @@ export interface ClassInfo {
 export interface FieldInfo {
   /** Null if the key is computed. */
   readonly key: string | null;
-  /** For a private field: where its name is declared; null for public ones. */
+  /** For a private field, the declaration of its name; null for public ones. */
   readonly declaration: string | null;
   /** Computes the value; null if the field starts undefined. */
   readonly value: FunctionInfo | null;
-  /** Access to it, where it is private. */
+  /** Access to a private field. */
   readonly access: () => FreeBinding;
 }
 
@@ -58,7 +58,7 @@ export interface PrivateMethodInfo {
 export interface NoInfo {
   readonly kind: "none";
   readonly because: string;
-  /** When another attempt may succeed: with other builtins, or in another task. */
+  /** Whether another attempt may succeed: with other builtins, or in another task. */
   readonly retry: "builtins" | "task" | null;
   /** The construct responsible, if there is one. */
   readonly place: SourcePosition | null;
@@ -103,7 +103,7 @@ export function infoOf(fn: object): CallableInfo {
   return info;
 }
 
-/** The same, for a trace that would inline the function. Throws if its code can be read in a later task only. */
+/** Like `infoOf`, for a trace that would inline the function. Throws if its code can only be read in a later task. */
 export function tracedInfo(fn: object): CallableInfo {
   const info = infoOf(fn);
   if (info.kind === "none" && info.retry === "task") {
@@ -112,7 +112,7 @@ export function tracedInfo(fn: object): CallableInfo {
   return info;
 }
 
-/** The same; records what a trace reads of the function's variables. */
+/** Returns the information and records the trace's reads of the function's variables. */
 function noting(fn: object, info: CallableInfo): CallableInfo {
   const reading = (given: FunctionInfo): FunctionInfo => ({
     ...given,
@@ -172,8 +172,8 @@ function noteInfo(fn: object, info: CallableInfo): void {
 }
 
 /**
- * Another closure of code whose instructions have been compiled: created anew in each call, so it is found without the
- * inspector.
+ * Returns the information about another closure of compiled code without the inspector, because closures are created
+ * anew in each call.
  */
 function again(fn: object): FunctionInfo | null {
   const captured = captureAgain(fn);

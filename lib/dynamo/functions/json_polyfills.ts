@@ -1,6 +1,6 @@
 /**
- * JSON with code of the program in JavaScript, so that the tracer steps through it: replacers, revivers and `toJSON`.
- * Invariant: code of the program is called as often, in the same order and with the same arguments as by the builtins.
+ * JSON with replacers, revivers and `toJSON`, in JavaScript, so that the tracer steps through them. Invariant: code of
+ * the program is called as often, in the same order and with the same arguments as by the builtins.
  */
 import { types } from "node:util";
 
@@ -17,10 +17,10 @@ type Replacer = (this: unknown, key: string, value: unknown) => unknown;
 type Reviver = (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown;
 type Holder = Record<string, unknown>;
 
-/** The options of writing. */
+/** The options of stringify. */
 interface Form {
   readonly replacer: Replacer | undefined;
-  /** The only names of properties that are written. */
+  /** The property names to write. */
   readonly names: readonly string[] | undefined;
   readonly gap: string;
 }

@@ -144,7 +144,7 @@ function models(): ModelTable {
   made.call(errorOnGraphBreak, errorOnGraphBreakModel);
   made.call(check, traceCheck);
   made.call(cond, traceCond);
-  // Errors created while tracing are created again where they are thrown.
+  // Errors created while tracing are created again at run time where they are thrown.
   made.call(traceProgram, () => UNDEFINED);
   made.call(refuseValue, () => breakGraph("throws", "a value of a wrong kind"));
   made.call(callModule, tracedAs(callTraced));
@@ -175,7 +175,7 @@ function addFreeFunctions(into: ModelTable): void {
   }
 }
 
-/** Output appears at its place among the graphs. */
+/** Output appears in order between the graphs. */
 function addConsole(into: ModelTable): void {
   for (const name of Object.keys(console)) {
     into.method(console, name, () => breakGraph("print", `console.${name}`));

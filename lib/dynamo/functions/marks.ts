@@ -56,17 +56,17 @@ export function isDescribed({ kind }: FunctionMark): boolean {
     kind === "ruled";
 }
 
-/** Returns whether code is being traced: false whenever it really runs. The tracer answers true in its place. */
+/** Returns whether code is being traced: false whenever it really runs. The tracer replaces calls by true. */
 export function isCompiling(): boolean {
   return false;
 }
 
 markFunction(isCompiling, { kind: "answers", answer: () => true });
 
-/** Ends the graph where it is called in compiled code, as `torch._dynamo.graph_break`; elsewhere it does nothing. */
+/** Breaks the graph at its call in compiled code, as `torch._dynamo.graph_break`; elsewhere it does nothing. */
 export function graphBreak(_msg: string = ""): void {}
 
-/** The same under the name of `torch.compiler`, where other tracers exist. */
+/** Like `isCompiling`, under the name of `torch.compiler`, where other tracers exist. */
 export function isDynamoCompiling(): boolean {
   return false;
 }
@@ -77,7 +77,7 @@ markFunction(canReadElements, { kind: "answers", answer: () => false });
 
 let exporting = false;
 
-/** Traces in `body` are those of an export. */
+/** Runs `body`, whose traces are those of an export. */
 export function whileExporting<R>(body: () => R): R {
   const former = exporting;
   exporting = true;
@@ -104,8 +104,8 @@ export interface DisableOptions {
 }
 
 /**
- * A function that runs as it is, outside of graphs; its callees are not traced either, unless `recursive: false` says
- * so. Compiled functions stay compiled.
+ * Returns a function that runs unchanged, outside of graphs; its callees are not traced either, unless `recursive` is
+ * false. Compiled functions stay compiled.
  */
 export function disable<F extends (...args: never[]) => unknown>(
   fn: F,
@@ -121,15 +121,16 @@ export function disable<F extends (...args: never[]) => unknown>(
 }
 
 /**
- * A function within whose calls no graph ends, as `torch._dynamo.disable_nested_graph_breaks`: if a callee cannot be
- * captured, the graph of the outermost compiled function ends at its own call instead, which then runs uncompiled.
+ * Returns a function within whose calls no graph ends, as `torch._dynamo.disable_nested_graph_breaks`: if a callee
+ * cannot be captured, the graph of the outermost compiled function ends at its own call instead, which then runs
+ * uncompiled.
  */
 export function disableNestedGraphBreaks<F extends (...args: never[]) => unknown>(fn: F): F {
   checkFunction(fn, "to capture as a whole");
   return wrapped(fn, { kind: "ruled", original: fn, rules: { breaksOutside: true } });
 }
 
-/** An equivalent function with a mark of its own. */
+/** Returns an equivalent function with its own mark. */
 function wrapped<F extends (...args: never[]) => unknown>(fn: F, mark: FunctionMark): F {
   const made = function (this: unknown, ...args: unknown[]): unknown {
     return apply(fn, this, args);
@@ -149,8 +150,8 @@ export interface SubstituteOptions {
 /**
  * Traces another function wherever `original` is called in a compiled function, as
  * `torch.compiler.substitute_in_graph`: a polyfill of a function that cannot be traced, such as one of the runtime.
- * Calls that run uncompiled call `original`, so both have to do the same. Gives the substitute back. Throws DynError
- * where one of them is not a function, or they take different numbers of parameters.
+ * Calls that run uncompiled call `original`, so both must be equivalent. Returns the substitute. Throws DynError if one
+ * of them is not a function, or their numbers of parameters differ.
  */
 export function substituteInGraph<F extends AnyFunction>(
   original: AnyFunction,
@@ -181,10 +182,10 @@ export function allowInGraph<F extends (...args: never[]) => unknown>(fn: F): F 
 }
 
 /**
- * The function is run while tracing, on tensors without elements, instead of being traced; the ops that it calls
- * become part of the graph, as with `torch.compiler.nonstrict_trace`. For what the tracer cannot step through: it may use
- * anything of the language, but has to be a pure function of its arguments (tensors, plain values, arrays and plain
- * objects of them), and what else it reads counts as constant. Where it looks at elements the graph breaks.
+ * Runs the function during tracing, on tensors without elements, instead of tracing it; the ops that it calls become
+ * part of the graph, as with `torch.compiler.nonstrict_trace`. For code that the tracer cannot step through: it may use
+ * the whole language, but must be a pure function of its arguments (tensors, plain values, arrays and plain objects of
+ * them), and other values that it reads count as constants. If it reads elements of tensors, the graph breaks.
  */
 export function nonstrictTrace<F extends (...args: never[]) => unknown>(fn: F): F {
   checkFunction(fn, "to run while tracing");
@@ -201,7 +202,7 @@ export function assumeConstantResult<F extends (...args: never[]) => unknown>(fn
 
 const regions = new WeakMap<object, object>();
 
-/** The function under the name of a region; the same one at each query. */
+/** Returns the function as a region; the same object each time. */
 export function regionOf<F extends AnyFunction>(fn: F): F {
   const known = regions.get(fn);
   if (known) return known as F;

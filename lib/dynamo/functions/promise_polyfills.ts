@@ -26,7 +26,7 @@ export function settledBy(value: unknown): Settling | undefined {
   return typeof value === "function" ? settlers.get(value) : undefined;
 }
 
-/** The promise of an async function that has returned a value before it waits, or thrown one. */
+/** The promise of an async function that has returned or thrown a value before its first await. */
 export function ended(value: unknown, isThrown: boolean): Promise<unknown> {
   return new OwnPromise((resolve, reject) => isThrown ? reject(value) : resolve(value));
 }

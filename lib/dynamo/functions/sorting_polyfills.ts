@@ -11,7 +11,7 @@ type Comparator = (a: unknown, b: unknown) => unknown;
 
 /** Longer lists are sorted outside of graphs: each comparison is traced. */
 export const LONGEST_SORTED = 256;
-/** If a graph would end within a sort of a longer list, it ends before the sort. */
+/** A sort of a longer list breaks the graph before the sort rather than inside it. */
 export const LONGEST_RESUMED = 63;
 /** From this many elements on V8 looks for presorted runs. */
 const LOOKED_AT_FIRST = 16;
@@ -196,7 +196,7 @@ function powerOf({ base, length }: Run, next: number, whole: number): number {
   return power;
 }
 
-/** Merges a run with the next one; items that are in place already are skipped. */
+/** Merges a run with the next one; items that are already in place are skipped. */
 function mergeAt(sort: Sort, n: number): void {
   const { items, comparator, runs } = sort, a = runs[n], b = runs[n + 1], behind = runs[n + 2];
   if (a === undefined || b === undefined) return;

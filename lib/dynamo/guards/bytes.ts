@@ -89,7 +89,7 @@ const GETTERS = {
   },
 } as const;
 
-/** A part of an object that accesses memory; `length`: elements, or bytes if it has none. */
+/** A part of an object that accesses memory; `length` counts elements, or bytes if it has none. */
 export type BytesPart = keyof typeof GETTERS.typed;
 
 function gettersOf(value: unknown) {

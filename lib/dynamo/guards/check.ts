@@ -4,8 +4,8 @@
  * a guard reads exist; a guard that throws counts as failed.
  *
  * The guards of a large model are written as functions of a bounded size: V8 does not optimise larger ones, and
- * optimised code reads a field of a constant object in a fraction of a nanosecond. Metadata of parameters is behind one
- * comparison.
+ * optimised code reads a field of a constant object in a fraction of a nanosecond. Metadata of parameters is checked by
+ * one comparison.
  */
 import { invariant } from "../../base/errors.ts";
 import { metadata } from "../../tensor/metadata_version.ts";

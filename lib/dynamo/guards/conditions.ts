@@ -201,7 +201,7 @@ export class ConditionWriter {
     return typeof key === "string" ? JSON.stringify(key) : this.constants.name(key);
   }
 
-  /** Tensors that are alike are tested by one function. */
+  /** Similar tensors share one test function. */
   private tensor(tensor: string, expected: TensorExpectation): string {
     const { tests } = this.context,
       text = this.tensorTest("value", expected),

@@ -12,7 +12,7 @@ import type { Source } from "../source.ts";
 import { inherits } from "../functions/modules.ts";
 import { BUILTIN_OBJECTS } from "../functions/builtin_objects.ts";
 
-/** The result of a read for which code of the program would have to run. */
+/** The result of a read that would run code of the program. */
 export const OTHERWISE: unique symbol = Symbol("otherwise");
 
 const { getOwnPropertyDescriptor, getPrototypeOf, get: getProperty } = Reflect;
@@ -81,8 +81,8 @@ function isSettled(object: object): boolean {
 }
 
 /**
- * The same for a place; `found`: returns the object at a place, by its name. Whatever optimizers hold is read in the
- * usual way.
+ * The same for a place; `found`: returns the object at a place, by its name. Properties of all objects of optimizers
+ * are read in the usual way.
  */
 export function isSettledAt(source: Source, found: (name: string) => object | undefined): boolean {
   const objectAt = (at: Source) => at.kind === "known" ? at.object : found(at.name);

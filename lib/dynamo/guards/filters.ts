@@ -1,6 +1,6 @@
 /**
- * Filters that select which guards of an entry are tested. Invariant: a skipped guard is assumed to hold, so that a
- * call that it would have rejected gets the answer of another one: all filters are unsafe, and their names say so.
+ * Filters that select which guards of an entry are tested. Invariant: skipped guards are assumed to hold, so that a
+ * call that one would have rejected gets the answer for another call: all filters are unsafe, as their names say.
  */
 import { checkKind } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
@@ -20,7 +20,7 @@ export interface GuardFilterEntry {
   readonly guardType: Fact["kind"];
   /** Whether the place is a captured or global variable rather than an argument. */
   readonly isGlobal: boolean;
-  /** To which kind of module the state belongs: one of the library, another one, or none. */
+  /** The kind of module that the state belongs to: one of the library, another one, or none. */
   readonly module: "builtin" | "user" | "none";
   /** The guard as it is printed. */
   readonly text: string;

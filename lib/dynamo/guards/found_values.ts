@@ -1,5 +1,5 @@
 /**
- * Describes a call's value where a guard failed, in a few words; null if the guard says it all. Invariant: no user code
+ * Describes briefly the value for which a guard failed; null if the guard's text suffices. Invariant: no user code
  * runs: no getter, no trap of a proxy.
  */
 import { types } from "node:util";

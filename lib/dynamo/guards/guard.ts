@@ -18,7 +18,7 @@ import type { CellPlace, Primitive } from "../variables/value.ts";
 
 /** The expected metadata of a tensor, with null for sizes that may differ. */
 export interface TensorExpectation {
-  /** Null for objects that are always the same. */
+  /** Null for objects that never change. */
   readonly prototype: object | null;
   /** The tensor's layout, if all sizes are constants. */
   readonly layout: object | null;
@@ -34,7 +34,7 @@ export interface TensorExpectation {
   readonly methods: ReadonlyMap<string | symbol, object>;
 }
 
-/** Types of values that may differ from call to call. */
+/** Types of values that may differ between calls. */
 export type PrimitiveType = "number" | "string" | "symbol";
 
 /** Objects that are distinct from each other, and from others, which may be one object. */
@@ -113,7 +113,7 @@ export type Fact =
   /** A tensor that shares no memory with the others, whether it is a view or not. */
   | { readonly kind: "elsewhere"; readonly source: Source; readonly others: readonly Source[] }
   | { readonly kind: "tensor"; readonly source: Source; readonly expected: TensorExpectation }
-  /** A tensor without history, with these hooks on its gradients, in order. */
+  /** A tensor without history, with these gradient hooks, in order. */
   | { readonly kind: "leaf"; readonly source: Source; readonly hooks: LeafHooks }
   /** A tensor computed by an operation, and not a view of a leaf that requires grad. */
   | { readonly kind: "made"; readonly source: Source }

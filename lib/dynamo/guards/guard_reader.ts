@@ -32,7 +32,7 @@ export interface GuardReader {
   readonly size: (of: SizeSource, call: RefusedCall) => FoundSize;
 }
 
-/** Reads sources as checks do, but without any facts about objects. */
+/** Reads sources like checks, but without any facts about objects. */
 export function sourceReads(readCaptured: CapturedReader): Read {
   return (source, { self, args }) => {
     const constants = new Constants();

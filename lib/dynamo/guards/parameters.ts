@@ -7,7 +7,7 @@ import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import type { Source } from "../source.ts";
 import type { Fact } from "./guard.ts";
 
-/** Returns whether a fact is about the metadata of constant tensors; changes of these are then counted. */
+/** Returns whether a fact is about the metadata of constant tensors, whose changes are then counted. */
 export function relyOnTensors(fact: Fact): boolean {
   const tensors = tensorsOf(fact);
   tensors?.forEach(relyOnMetadata);

@@ -36,7 +36,7 @@ export class Constants {
     return name;
   }
 
-  /** Adds a value under a name of its own, in addition to one that it may already have. */
+  /** Adds a value under a separate name, in addition to one that it may already have. */
   add(name: string, value: unknown): void {
     if (!this.#names.has(value)) this.#names.set(value, name);
     this.#values.set(name, value);
@@ -60,13 +60,13 @@ export type CapturedReader = (fn: unknown, index: number) => unknown;
 
 /** Reads that later functions of generated code need not repeat. */
 export interface SharedReads {
-  /** Objects that are known to be at their places, by the names of these. */
+  /** Objects at known places, by the names of these. */
   readonly found: ReadonlyMap<string, object>;
   /** Indices of lists of entries in the array `lists`, by the listed object. Null: lists are in variables. */
   readonly lists: Map<string, string> | null;
 }
 
-/** How code reads from objects that may differ from those that the trace has read. */
+/** Reads from objects that may differ from those that the trace has read. */
 export interface Care {
   /** The statement that ends the code if only the program's own code could provide a value. */
   readonly refuse: () => string;
@@ -88,7 +88,7 @@ export class SourceReader {
     readonly argument: (index: number, label: string) => string,
     readonly self: string,
     readonly readCaptured: CapturedReader,
-    /** Returns a free name for a local variable, from its contents. */
+    /** Returns an unused name for a local variable with given contents. */
     readonly fresh: (wish: string) => string,
     readonly shared: SharedReads = { found: new Map(), lists: null },
     /** Null: guards have verified that only data properties are read. */

@@ -38,7 +38,7 @@ export const isGenerator: (value: unknown) => boolean = types.isGeneratorObject;
 
 const textOfFunction = Function.prototype.toString;
 
-/** The text of an object's own constructor; null if it has none, or an unknown one. */
+/** The text of an object's own constructor; null if it has none or an unknown one. */
 export function constructorText(object: object): string | null {
   const maker: unknown = getOwnPropertyDescriptor(object, "constructor")?.value;
   return typeof maker === "function" ? apply(textOfFunction, maker, []) : null;

@@ -23,7 +23,7 @@ import { type ConstantValue, type ObjectValue, TensorValue, type Value } from ".
 /** An object or tensor of the program that another call replaces by its own. */
 export type Movable = (ObjectValue | TensorValue) & { readonly real: object; readonly source: Source };
 
-/** The subject of a call: objects that differ from call to call, and those that all calls share. */
+/** The subject of a call: objects that differ between calls, and those that all calls share. */
 export interface Subject {
   readonly self: ObjectValue & { readonly real: object };
   /** The module, or a parameter, its gradient and its state. */
@@ -194,7 +194,7 @@ export function recorded(m: Interpreter, call: OpenCall, value: Value): Recorded
 const changedCount = (m: Interpreter): number =>
   m.wrapper.objects.reduce((count, object) => count + (isChanged(object) ? 1 : 0), 0);
 
-/** Counters that grow if a call leaves more behind than operations. */
+/** Counters that grow if a call has effects besides operations. */
 function countsOf(m: Interpreter): readonly number[] {
   const { output, deferred, laterCalls, backwards, firstWrite } = m;
   const {
@@ -348,7 +348,7 @@ function gaveOf(
 ): Gave | null {
   switch (value.kind) {
     case "constant":
-      // Each call may create one of its own
+      // Each call may create its own
       return typeof value.value === "symbol" ? null : { kind: "constant", value };
     case "tensor":
       if (value.real) return { kind: "object", real: value.real };

@@ -90,9 +90,8 @@ export class MovedPlaces {
 }
 
 /**
- * Relies on a fact at the corresponding place. Returns false if that is not possible, or if the place holds something
- * else.
- * `realAt`: returns what the trace has found at a source with this name.
+ * Relies on a fact at the corresponding place. Returns false if that is not possible, or if the place holds another
+ * value. `realAt`: returns what the trace has found at a source with this name.
  */
 export function relyOnMoved(
   m: Interpreter,

@@ -37,7 +37,7 @@ function identityNumber(object: object): number {
 const symbolNumbers = new WeakMap<symbol, number>();
 let nextSymbol = 0;
 
-/** A symbol, whose description may be that of another one. */
+/** A symbol, whose description another symbol may share. */
 function symbolForm(symbol: symbol): Plain {
   const key = Symbol.keyFor(symbol);
   if (key !== undefined) return [key];
@@ -46,7 +46,7 @@ function symbolForm(symbol: symbol): Plain {
   return [number];
 }
 
-/** The objects reachable from some, themselves first; null if that is unknown, or if there are too many. */
+/** The objects reachable from roots, starting with these; null if that is unknown, or if there are too many. */
 export function objectsFrom(roots: readonly object[]): readonly object[] | null {
   const found = new Set(roots);
   return orNull(NotStorable, () => {

@@ -27,7 +27,7 @@ export function isVariable(value: unknown): value is Box {
   return prototype === NamedBox.prototype || prototype === LiveView.prototype;
 }
 
-/** Access to a box as to any other variable. */
+/** Access to a box in the form of any other variable. */
 export function cellOfBox(box: Box): LiveCell {
   if (box instanceof LiveView) return box.cell;
   let cell = cellsOfBoxes.get(box);

@@ -33,7 +33,7 @@ export interface Tail {
 export interface End {
   readonly unit: Unit;
   readonly frames: readonly Frame[];
-  /** The modes in force in the innermost frame, and those under which the unit begins. */
+  /** The modes of the innermost frame, and those under which the unit begins. */
   readonly modes: { readonly now: RegionModes; readonly entered: RegionModes };
 }
 
@@ -60,7 +60,7 @@ function wayOn(end: End, continuation: Continuation): Way | null {
     { ...traced, unit: unitOf(end.unit, traced.plan), modes: modesIn(end, continuation.depth) };
 }
 
-/** The modes in force where the frames from a depth on have ended; null: those under which the unit begins. */
+/** The modes after all frames except the outermost `depth` have ended; null: those under which the unit begins. */
 function modesIn({ frames, modes: { now, entered } }: End, depth: number): RegionModes | null {
   const modes = modesAt(frames, depth, now);
   return sameModes(modes, entered) ? null : modes;
@@ -102,7 +102,7 @@ function callText(
   return `return ${name}(${args.join(", ")})${under};`;
 }
 
-/** Makes the first version after the break treat a number computed by plain code as one that has changed. */
+/** Makes the first version after the break treat a number computed by plain code as variable. */
 function expectOthers({ unit: { history, body }, values }: Way): void {
   values.forEach((value, i) => {
     if (value === null) history.numberChanges(`L[${JSON.stringify(body.parameters[i])}]`, NaN);
@@ -115,7 +115,7 @@ function valuesOf(way: Way | null): Value[] {
 
 const isOpaque = (value: Value): boolean => value.kind === "object" && value.exotic.kind === "opaque";
 
-/** Instructions that are only valid inside of their function. */
+/** Instructions that are only valid inside their function. */
 const SUSPENDS: ReadonlySet<Opcode> = new Set<Opcode>(["await", "yield", "yieldDelegate", "return"]);
 
 /**
@@ -217,14 +217,14 @@ export function breakTail(end: End, changes: boolean): Tail | null {
 }
 
 /**
- * The statements where a function waits, or becomes a generator, with a continuation for each outcome of the wait; if
+ * The statements for a function that waits or becomes a generator, with a continuation for each outcome of the wait; if
  * it was called in the trace, its callers continue with its promise. Null if it does neither.
  */
 export function waitTail(end: End): Tail | null {
   const { frames } = end, frame = frames.at(-1);
   invariant(frame, "Expected a frame");
   const { unit, modes: { entered } } = end;
-  // Later calls of it run under modes of their own
+  // Later calls of it run in other modes
   const wait = pieceAt({ unit, frames: [frame], modes: { now: entered, entered } }, frame);
   if (!wait || frames.length === 1) return wait;
   const callers = callersOf(end);

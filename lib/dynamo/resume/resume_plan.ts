@@ -20,7 +20,7 @@ import { positionOf } from "../trace/positions.ts";
 /** The purpose of a parameter of a resumed function. */
 export type Parameter =
   | { readonly kind: "register"; readonly frame: number; readonly register: Register; readonly name: string }
-  /** The running function of a frame, if it differs from call to call. */
+  /** The running function of a frame, if it differs between calls. */
   | { readonly kind: "callee"; readonly frame: number; readonly name: string }
   /** A captured variable of a function created in the trace. */
   | {

@@ -274,7 +274,7 @@ function runFrames(
   };
   for (let i = plan.frames.length - 1; i >= 0; i--) {
     const frame = withRuntimeBuiltins(() => plainFrame(plan, i, args));
-    // Beyond its end a list has whatever the program gives all lists
+    // Beyond its end a list has the properties that the program gives all lists
     const above = i + 1 < plan.frames.length
       ? withRuntimeBuiltins(() => plainFrame(plan, i + 1, args))
       : null;

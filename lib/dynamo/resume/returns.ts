@@ -1,6 +1,6 @@
 /**
  * Analyses whether a generator may receive a return() while it is already returning. Invariant: all possible paths are
- * followed; only the exit of a `finally` is known, since the register that selects it is set on the way there.
+ * followed; only the exit of a `finally` is known, since the register that selects it is set before.
  */
 import type { CodeObject } from "../bytecode/code.ts";
 import type { ConstantValue, Instruction, Offset, Register } from "../bytecode/instruction.ts";
@@ -17,7 +17,7 @@ const MOST_STATES = 2000;
 
 const known = new WeakMap<CodeObject, boolean>();
 
-/** Returns whether a noticed return() may be followed by another one. */
+/** Returns whether a detected return() may be followed by another one. */
 export function noticesAgain(code: CodeObject): boolean {
   let found = known.get(code);
   if (found === undefined) known.set(code, found = find(code));
@@ -48,7 +48,7 @@ function find(code: CodeObject): boolean {
   return false;
 }
 
-/** Returns the successors: a single one if the register that decides is known. */
+/** Returns the successors: only one if the register that decides is known. */
 function nextOf(code: CodeObject, at: Offset, held: Held): readonly Offset[] {
   const i = code.instructions[at];
   if (i?.op !== "jumpIf" || !held.has(i.test)) return successors(code, at);

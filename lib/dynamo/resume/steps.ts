@@ -1,7 +1,7 @@
 /**
  * Transforms functions that wait into generators of their waits: an async function or a generator becomes a generator
- * that yields lists: how it waits, for what, and whether a return() there is noticed. Invariant: everything else
- * happens in the same order; offsets are mapped.
+ * that yields lists of the kind of wait, its operand, and whether a return() there must be detected. Invariant:
+ * everything else happens in the same order; offsets are mapped.
  */
 import { invariant } from "../../base/errors.ts";
 import type { CodeObject, ExceptionEntry, SourceSpan } from "../bytecode/code.ts";
@@ -9,8 +9,8 @@ import type { Instruction, Offset } from "../bytecode/instruction.ts";
 import { handlersAt } from "../bytecode/effects.ts";
 
 /**
- * How a function waits. `delegate`: for each value of an iterable in turn; `result`: an async generator, for its
- * result; `returned`: the same if code runs before it has returned.
+ * The kind of wait. `delegate`: for each value of an iterable; `result`: an async generator, for its result;
+ * `returned`: the same if code runs before it has returned.
  */
 export type WaitKind = "await" | "yield" | "delegate" | "result" | "returned";
 
@@ -25,7 +25,7 @@ export interface Steps {
 
 const known = new WeakMap<CodeObject, Steps>();
 
-/** A function that waits, in steps; other code unchanged. */
+/** Splits a function that waits into steps; other code is unchanged. */
 export function inSteps(code: CodeObject): Steps {
   if (!code.async && !code.generator) return { code, at: (offset) => offset };
   let steps = known.get(code);
@@ -79,7 +79,7 @@ function build(code: CodeObject): Steps {
   };
 }
 
-/** Returns how a function waits at an `await`. */
+/** Returns the kind of wait of an `await`. */
 export function awaitKind(code: CodeObject, offset: Offset): "await" | "result" | "returned" {
   const wait = code.instructions[offset], next = code.instructions[offset + 1];
   if (wait?.op !== "await" || !wait.returns) return "await";

@@ -1,6 +1,6 @@
 /**
- * Runs async functions and generators in pieces. Invariant: each wait is one of the language, in a function of the same
- * kind, so that microtasks run in the program's order.
+ * Runs async functions and generators in pieces. Invariant: each wait is one of the language's own, in a function of
+ * the same kind, so that microtasks run in the program's order.
  */
 import { apply } from "../../base/own_builtins.ts";
 import { runtime } from "../bytecode/runtime.ts";
@@ -24,7 +24,7 @@ export function waiting(kind: WaitKind, value: unknown, ways: Ways): Waiting {
 export interface Ways {
   readonly next: (value: unknown) => unknown;
   readonly throw: (error: unknown) => unknown;
-  /** Null for a generator that returns immediately when it is asked to. */
+  /** Null for a generator that has nothing to run when return() is called. */
   readonly return: ((value: unknown) => unknown) | null;
 }
 
@@ -44,7 +44,7 @@ export function asyncCall(begin: () => unknown): unknown {
   return step instanceof Whole ? step.value : goOn(step);
 }
 
-/** A first piece as the async function that it begins. */
+/** Wraps a first piece as the async function that it begins. */
 export function inAsyncCall(piece: (...args: readonly unknown[]) => unknown): typeof piece {
   return function (this: unknown, ...args) {
     return asyncCall(() => apply(piece, this, args));
@@ -105,12 +105,12 @@ function* generate(begin: () => unknown): Generator {
 }
 
 /**
- * Represents what a generator returns, which the language knows: because it was asked to return it, or returns it in
- * front of handlers.
+ * Represents what a generator returns if the language determines it: the argument of return(), or a value returned
+ * outside of handlers.
  */
 const GIVEN: unique symbol = Symbol("what is returned");
 
-/** Thrown if the program returns something else. */
+/** Thrown if the program returns another value. */
 class Instead {
   constructor(readonly value: unknown) {}
 }
@@ -168,7 +168,7 @@ async function* generateAsync(begin: () => unknown): AsyncGenerator {
   // Without a value there is nothing to wait for
   if (step !== undefined) return step;
 }
-/** Thrown where a generator is asked to return, so that it notices before it does. */
+/** Thrown at a wait when return() is called, so that the generator detects it. */
 class Returned {
   constructor(readonly value: unknown) {}
 }
@@ -179,9 +179,7 @@ function endOf(ways: Ways, thrown: unknown): () => unknown {
   return () => ways.return ? ways.return(thrown.value) : thrown.value;
 }
 
-/**
- * One value, or those of an iterable, passed through `yield*`, where a generator notices that it is asked to return.
- */
+/** One value, or those of an iterable, passed through `yield*`, by which a generator detects return(). */
 function seen(kind: WaitKind, value: unknown): Iterable<unknown, unknown, unknown> {
   return kind === "delegate" ? new Delegated(runtime.delegation(value, false)) : new Yielded(value);
 }

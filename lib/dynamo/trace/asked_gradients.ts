@@ -1,7 +1,7 @@
 /**
- * `autograd.grad` inside a traced program: if all paths from the outputs to the inputs lie in the graph, the
- * gradients become one node of it. Invariant: no tensor on the way has a history or hooks that the graph does not
- * know; a gradient that only the tape can compute breaks the graph.
+ * `autograd.grad` inside a traced program: if all paths from the outputs to the inputs are in the graph, the gradients
+ * become one node of it. Invariant: no tensor on these paths has a history or hooks unknown to the graph; a gradient
+ * that only the tape can compute breaks the graph.
  */
 import { elementCount } from "../../graph/meta.ts";
 import type { Node } from "../../graph/node.ts";
@@ -39,11 +39,11 @@ export function gradientsAsked(m: Interpreter, request: CallRequest): Value {
   const plan = m.output.history.asked(call);
   if (plan.kind === "refused") return leave(plan.because);
   if (plan.kind === "released") {
-    // A second pass through values that the first has released fails on the tape, so the first must be left to it
+    // A second pass through values that the first has released is an error of the tape, so the first must be left to it
     const detail = "gradients flow twice through the same results";
     return m.restartAt(Math.min(...m.backwards), { kind: "backward", detail });
   }
-  // Nothing outside of the graph was computed from a tensor created in it
+  // Nothing outside the graph was computed from a tensor created in it
   if (inputs.some(({ real }) => real) && !plan.inputs.every((input) => relyOnLeaf(m, input))) {
     return leave("an input has a history or hooks of its own");
   }
@@ -134,8 +134,8 @@ export function tangentOf(m: Interpreter, output: TensorValue, given: Value): No
 }
 
 /**
- * Gradients of one tensor in two places are summed, and it is used if it is in either: places must hold different
- * tensors.
+ * Requires that places hold different tensors: gradients of one tensor in two places would be summed, and it is used if
+ * either is.
  */
 function guardPlaces({ output }: Interpreter, asked: readonly TensorValue[], behind: readonly Node[]): void {
   const places = [...new Set([...asked, ...behind.flatMap((node) => output.tensors.get(node) ?? [])])];

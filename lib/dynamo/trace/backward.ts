@@ -31,7 +31,8 @@ export function backward(
   const plan = m.output.history.plan({ outputs, tangents, retainGraph, createGraph });
   if (plan.kind === "refused") return breakGraph("backward", plan.because);
   if (plan.kind === "released") {
-    // A second pass through values that the first has released fails on the tape, so the first must be left to it.
+    // A second pass through values that the first has released is an error of the tape, so the first must be left to
+    // it.
     const first = Math.min(...m.backwards);
     return m.restartAt(first, { kind: "backward", detail: "gradients flow twice through the same results" });
   }
@@ -142,10 +143,7 @@ function leafAt(m: Interpreter, node: Node): Leaf {
   return { tensor: value, hooks };
 }
 
-/**
- * Adds a gradient to that of a leaf, as the tape does: in place if there is one, unless that has a history, or is to
- * have one.
- */
+/** Adds a gradient to that of a leaf, as the tape does: in place if it exists, unless it has a history or needs one. */
 function accumulate(
   m: Interpreter,
   leaf: TensorValue,

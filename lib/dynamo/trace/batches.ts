@@ -1,7 +1,7 @@
 /**
  * Traces functions over batches, as `vmap` runs them. Invariant: a tensor that represents one element has no node in
- * the graph; an operation that needs one ends the graph before the function is called, so that plain JavaScript runs
- * it.
+ * the graph; an operation that needs one breaks the graph before the function's call, which then runs as plain
+ * JavaScript.
  */
 import { DynError, messageOf } from "../../base/errors.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
@@ -222,7 +222,7 @@ class TracedBatch implements OpenBatch {
     return this.#op("expand", [front, newArray(this.m, sizes)]);
   }
 
-  /** The tensor of a node, whichever batch it belongs to. */
+  /** The tensor of a node, in any batch. */
   tensorAt(node: Node): TensorValue | undefined {
     return this.#elements.get(node) ?? this.outer?.tensorAt(node) ?? this.m.output.tensors.get(node);
   }

@@ -1,7 +1,7 @@
 /**
- * Tensors of a trace at which the program starts a history, as `x.detach().requiresGrad_()` and `tensor(data, {
- * requiresGrad: true })` do: each becomes a node that marks it, or breaks the graph. Invariant: such a history ends
- * with its graph, because results with such a history would need the tape to follow it.
+ * Tensors of a trace at which the program starts a history, as by `x.detach().requiresGrad_()` or `tensor(data, {
+ * requiresGrad: true })`: a node marks each of them, or the graph breaks. Invariant: such a history ends with its
+ * graph, because results with such a history would need the tape to follow it.
  */
 import { isDifferentiable } from "../../base/dtype.ts";
 import type { Node } from "../../graph/node.ts";
@@ -28,7 +28,7 @@ export function beginHistory(m: Interpreter, tensor: TensorValue): TensorValue {
     },
   });
   output.noteOperation(leaf);
-  // Values computed from it before have no history
+  // Values computed from it earlier have no history
   output.tensors.delete(node);
   output.tensors.set(leaf, tensor);
   tensor.node = leaf;

@@ -21,14 +21,16 @@ import { ObjectValue, type Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { keyIdentity, newArray } from "./contents.ts";
 
-/** An iterator that was started before, with its progress in the trace. */
+/** An iterator that an earlier graph has started, with its progress in the trace. */
 interface Begun {
   readonly real: object;
   readonly source: Source;
   readonly state: { taken: number; isOver: boolean };
 }
 
-/** The next item of a loop's iterator that was started before; null at the end, undefined for other values. */
+/**
+ * The next item of a loop's iterator that an earlier graph has started; null at the end, undefined for other values.
+ */
 export function nextOfBegun(m: Interpreter, iterator: Value, method: Value): Value | null | undefined {
   if (iterator.kind !== "object" || iterator.exotic.kind !== "opaque") return undefined;
   const { exotic: { begun: state }, real, source } = iterator;

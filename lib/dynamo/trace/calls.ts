@@ -1,6 +1,6 @@
 /**
  * Traces calls and constructions. Invariant: a function is recognised by identity, so a user's replacement of a builtin
- * is traced as what it is.
+ * is traced as the user's function.
  */
 import { noticesAgain } from "../resume/returns.ts";
 import { isOwnModule } from "../../base/errors.ts";
@@ -123,7 +123,7 @@ function enter(m: Interpreter, bindings: FrameBindings, code: CodeObject, reques
   const completion = code.async ? promiseOf(code, request.completion) : request.completion;
   const self = receiver(m, code, request.self);
   const frame = new Frame(bindings, code, request.callee, self, request.args, UNDEFINED, completion);
-  // An async one begins outside of the trace, where its parameters are bound
+  // An async function begins outside of the trace, where its parameters are bound
   if (code.generator && !code.async) {
     frame.generator = new ObjectValue(
       { kind: "generator", state: "suspendedStart", frame: null },

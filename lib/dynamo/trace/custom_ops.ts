@@ -49,7 +49,7 @@ export function callCustomOp(m: Interpreter, op: CustomOp, args: readonly Value[
     ...written.map(({ meta: { shape, dtype, device } }) => contiguousMeta(shape, dtype, device)),
   ];
   const mode = m.gradEnabled ? {} : { noGrad: true as const };
-  // A gradient is assumed to arrive at every argument: the op itself may return none
+  // Assumes that every argument receives a gradient, although the op may return none
   const taped = grad && m.output.sizes.mayAssume ? { taped: true as const } : {};
   const meta = (value: NodeMeta["value"]): Partial<NodeMeta> => ({
     stack: m.output.whereabouts.stack(),

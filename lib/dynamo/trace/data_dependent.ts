@@ -48,7 +48,7 @@ export function callDataDependent(
     try {
       return implementation.compose(api, args);
     } catch (thrown) {
-      // Assumptions about sizes may be wrong, and so may be a rejection: plain JavaScript decides
+      // Assumptions about sizes may be wrong, and hence a rejection too: plain JavaScript decides
       if (!(thrown instanceof DynError) || thrown instanceof DataDependentSize) throw thrown;
       return breakGraph("dataDependentShape", `${definition.name}: ${messageOf(thrown)}`);
     }

@@ -51,7 +51,7 @@ export function refuseChange(object: ObjectValue, key: Key, action: "write" | "d
   return target && isRefused(target, key, action) ? raise(target, key, action) : refuseCall(WORDS[action]);
 }
 
-/** Ends an assignment to a property of `super` if it is rejected by what is found from `from` on. */
+/** Ends an assignment to a property of `super` if a property found from `from` on rejects it. */
 export function refuseSuper(from: ObjectValue, object: ObjectValue, key: Key): never {
   const source = likenessOf(from, key), receiver = likenessOf(object, key);
   // The receiver's own properties are not considered

@@ -98,7 +98,7 @@ export function storeFree(
 ): void {
   const bound = freeBinding(m, frame, index);
   invariant(bound.kind === "cell", "Expected a cell behind a variable that is assigned");
-  // The `this` that `super()` binds in an arrow is uninitialised before
+  // The `this` that `super()` binds in an arrow is uninitialised before that
   const isThis = frame.code.free[index]?.kind === "this";
   if ((readCell(m, bound).kind === "uninitialized") !== isThis) {
     breakGraph("throws", isThis ? "super() a second time" : "a variable is not initialised");

@@ -13,7 +13,7 @@ function tensorsIn(m: Interpreter, list: Value | undefined): readonly TensorValu
 
 /**
  * Returns whether nodes that outputs are computed from lead to inputs that require a gradient, other than the tensors.
- * Histories within the trace are not considered: gradients of gradients have none before they are requested.
+ * Histories within the trace are not considered: gradients have none unless requested.
  */
 export const traceFlowsBeyond: BuiltinModel = (m, { args: [outputs, tensors] }) => {
   const met = new Set<Node>(tensorsIn(m, tensors).flatMap(({ node }) => node ? [node] : []));

@@ -29,7 +29,7 @@ function firstReader(m: Interpreter, tensor: TensorValue): number | undefined {
     return !each.meta.noGrad && each.target.endsWith("_") && first !== undefined && aliases.has(first);
   };
   const last = nodes.findLastIndex(writes);
-  // An input of the program is on the tape as long as nothing is written to it
+  // An input of the program stays on the tape as long as it is not written to
   if (last < 0 && node.op === "placeholder") return undefined;
   const reader = nodes.slice(Math.max(last, nodes.indexOf(node)) + 1).find(isRead);
   return reader && output.madeAt(reader);

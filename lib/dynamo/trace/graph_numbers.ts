@@ -1,8 +1,7 @@
 /**
  * Numbers that the graph itself computes: elements of tensors, and numbers that the program computes from them by
- * JavaScript's operators. Each is an item whose value is that of a node. Invariant: a node applies the operator of
- * the language to the numbers themselves; a size beside it is the same integer, except that it does not distinguish
- * -0 from 0 where `signed` says so.
+ * JavaScript's operators. Each is an item whose value is that of a node. Invariant: a node applies the operator of the
+ * language to the numbers themselves; a size beside it is the same integer, except that -0 equals 0 there (`signed`).
  */
 import { type DType, isComplex, isFloat } from "../../base/dtype.ts";
 import { config } from "../../base/config.ts";
@@ -303,8 +302,8 @@ export function relyOn(output: OutputGraph, condition: ItemValue, message: strin
 }
 
 /**
- * Relies on a number not being an integer, as types of new tensors do: 2.0 is 2 in JavaScript. A call in which it is
- * one runs uncompiled. Returns false if that has happened, and for numbers that are always integers.
+ * Relies on a number not being an integer, as types of new tensors do: 2.0 is 2 in JavaScript. A call in which it is an
+ * integer runs uncompiled. Returns false if that has happened, or if the number is always an integer.
  */
 export function assumeFraction(output: OutputGraph, item: ItemValue): boolean {
   const number = graphNumber(output, item);

@@ -14,7 +14,7 @@ import { refuseIntegrity } from "./contents.ts";
 import { elementAtNumber as numberAtNumber } from "./memory.ts";
 import type { Interpreter } from "./interpreter.ts";
 
-/** Returns a list of which only the end has been accessed so far; null for all others. */
+/** Returns a list if only its end has been accessed so far; null otherwise. */
 export function growingOf(m: Interpreter, array: ObjectValue): GrowingList | null {
   const { exotic, real, source } = array;
   if (exotic.kind !== "array" || exotic.loaded) return null;
@@ -31,7 +31,7 @@ export function lengthOfGrowing(m: Interpreter, { length, added }: GrowingList):
   return added.length === 0 ? length : binaryNumbers(m.output, "+", [length, constant(added.length)]);
 }
 
-/** The element of a list counted from its end; null: it has to be found by its index. */
+/** The element of a list counted from its end; null: it must be found by its index. */
 export function elementFromEnd(m: Interpreter, array: ObjectValue, count: number): Value | null {
   const growing = growingOf(m, array), { real, source } = array;
   if (!growing || !Array.isArray(real) || !source || count < 1) return null;
@@ -48,7 +48,7 @@ export function elementFromEnd(m: Interpreter, array: ObjectValue, count: number
 /** Maximum number of elements at the end of a list that are read one by one. */
 const MOST_LAST = 64;
 
-/** The last elements of a list, as list.slice(-count) returns them; null: they have to be found by their indices. */
+/** The last elements of a list, as list.slice(-count) returns them; null: they must be found by their indices. */
 export function lastElements(m: Interpreter, array: ObjectValue, count: number): Value[] | null {
   const growing = growingOf(m, array);
   if (!growing || count < 1 || count > MOST_LAST || count > growing.length.hint) return null;
@@ -61,7 +61,7 @@ export function lastElements(m: Interpreter, array: ObjectValue, count: number):
   return found;
 }
 
-/** Returns the element of a list at a number of the trace; null: the number has to be known. */
+/** Returns the element of a list at a number of the trace; null: the number must be known. */
 export function elementAtNumber(m: Interpreter, list: Value, key: Value): Value | null {
   if (key.kind !== "number" || list.kind !== "object") return null;
   if (list.exotic.kind === "bytes") return numberAtNumber(m, list, key);

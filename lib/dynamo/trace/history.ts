@@ -1,7 +1,7 @@
 /**
- * The autograd history of the tensors in a trace, as the tape would have it: what requires grad after in-place
- * writes, and which gradients a backward pass computes. Invariant: queries use values with versions, never the data
- * edges of a graph that still writes in place.
+ * The autograd history of the tensors in a trace, as on the tape: which tensors require grad after in-place writes, and
+ * which gradients a backward pass computes. Invariant: queries use values with versions, never the data edges of a
+ * graph that still writes in place.
  */
 import { orNull } from "../../base/errors.ts";
 import type { Graph, Node } from "../../graph/node.ts";
@@ -53,7 +53,7 @@ export type AskedPlan =
   }
   | Refusal;
 
-/** Returns a host node from which some values are computed, or undefined. */
+/** Returns a host node on which some values depend, or undefined. */
 function onHostBehind(graph: Graph, values: readonly Node[]): Node | undefined {
   const isOnHost = ({ meta }: Node) => meta.onHost === true && !meta.begins;
   if (!graph.nodes.some(isOnHost)) return undefined;
@@ -115,7 +115,7 @@ export class TraceHistory {
     return this.#planned({ ...call, inputs: [] }, () => {
       const wanted = this.#leaves(), before = new Set(this.#replay.graph.nodes);
       const found = this.#replay.differentiate(call, wanted.map(({ value }) => value));
-      // Others are copied where a leaf takes them
+      // Other gradients are copied for the leaf that takes them
       if (call.createGraph && !areOwn(found, before)) return SHARED;
       const gradients = wanted.flatMap(({ node }, k): LeafGradient[] => {
         const grad = found[k];
@@ -128,7 +128,7 @@ export class TraceHistory {
   /** The gradients of outputs with respect to some tensors. */
   asked(call: Omit<GradientCall, "complete">): AskedPlan {
     return this.#planned(call, () => {
-      // Its place in the history is its former one, which has no value any more
+      // Its place in the history is its former one, which has lost its value
       const isMoved = call.inputs.some((node) => {
         const { storage } = this.#replay.tensor(node);
         return node.op !== "placeholder" && storage.version > storage.recordedWrites;
@@ -157,8 +157,8 @@ export class TraceHistory {
   }
 
   /**
-   * When a backward pass completes each leaf: at the earliest call that reads it, which the pass reaches last. Null for
-   * leaves that have been written to, whose readers read other values.
+   * The order in which a backward pass completes leaves: by the earliest call that reads each, which the pass reaches
+   * last. Null for leaves that have been written to, whose readers read other values.
    */
   turns(outputs: readonly Node[]): ReadonlyMap<Node, number> | null {
     this.#catchUp();
@@ -174,7 +174,7 @@ export class TraceHistory {
     return new Map(leaves.map(({ node, value }) => [node, done.get(value) ?? -1]));
   }
 
-  /** The nodes at which the histories begin because of which a tensor requires grad; null if unknown. */
+  /** The nodes at which the histories of a tensor begin; null if unknown. */
   begunBehind(node: Node): readonly Node[] | null {
     return orNull(NotFunctional, () => {
       this.#catchUp();
@@ -225,7 +225,7 @@ export class TraceHistory {
     }
   }
 
-  /** The inputs that were written to while gradients were recorded, as far as their history was queried. */
+  /** The inputs that were written to while gradients were recorded, whose history was queried. */
   writtenInputs(): Node[] {
     return this.#replay.inputs.flatMap(({ tensor }, k) => {
       const node = this.#inputs[k];

@@ -1,7 +1,7 @@
 /**
  * Recognises calls of ops that return one of their arguments itself: conversions to the type a tensor already has,
- * dropout that is switched off. Invariant: the composition that eager execution runs decides, and none of its calls has
- * an effect.
+ * disabled dropout. Invariant: the composition that eager execution runs determines the result, and none of its calls
+ * has an effect.
  */
 import { formOf } from "../../ops/complex/form.ts";
 import { makeOpApi } from "../../ops/api.ts";

@@ -1,6 +1,7 @@
 /**
  * In-place operations on traced tensors: the targets that they may write, and the histories of tensors after the write.
- * Invariant: the graph ends before a write that the op or the tape refuses, or whose histories only the tape knows.
+ * Invariant: the graph breaks before a write that the op or the tape rejects, or after which only the tape knows the
+ * histories.
  */
 import { canCast } from "../../base/type_info.ts";
 import type { Node } from "../../graph/node.ts";
@@ -14,7 +15,7 @@ import type { Interpreter } from "./interpreter.ts";
 import type { Inferred } from "./op_rule.ts";
 import { shownInput, shownNode } from "./shown_nodes.ts";
 
-/** Refuses a result of an in-place call that does not fit what it is written into: its type is of another category, say. */
+/** Rejects the result of an in-place call that does not fit its target, for example a type of another category. */
 export function checkInplace(target: GraphValue, result: Inferred): void {
   if (isMetas(result)) breakGraph("tensorMethod", "an in-place operation with several results");
   else if (!sameShape(result.shape, target.meta.shape)) {
@@ -28,7 +29,10 @@ export function checkInplace(target: GraphValue, result: Inferred): void {
   }
 }
 
-/** A leaf that requires grad must not be written to while recording, nor through its views: the tape says so. */
+/**
+ * Breaks the graph at a recorded write to a leaf that requires grad, or to a view of one, which is an error of the
+ * tape.
+ */
 export function checkLeaf(m: Interpreter, target: GraphValue): void {
   const root = shownInput(target.node, { detached: false });
   const { real = null, source = null } = (root && m.output.tensors.get(root)) ?? {};
@@ -39,7 +43,7 @@ export function checkLeaf(m: Interpreter, target: GraphValue): void {
   m.output.guard({ kind: "made", source });
 }
 
-/** Ends the graph at a write after which the tape gives a history to a view that was taken without one. */
+/** Breaks the graph at a write after which the tape gives a history to a view that was created without one. */
 export function refuseLateHistories(m: Interpreter, target: Node, writesHistory: boolean): void {
   const { tensors, graph } = m.output, whole = shownNode(target, { detached: false });
   if (!writesHistory && !tensors.get(whole)?.requiresGrad) return;
@@ -49,7 +53,7 @@ export function refuseLateHistories(m: Interpreter, target: Node, writesHistory:
   if (graph.nodes.some(isLate)) breakGraph("gradientState", "a write to what a view without history shows");
 }
 
-/** The receiver of an in-place call; all tensors that share its memory may require grad from now on. */
+/** Updates tensors after an in-place call: all that share memory with its receiver may now require grad. */
 export function afterInplace(
   m: Interpreter,
   node: Node,

@@ -24,7 +24,7 @@ export type Completion =
   | { readonly kind: "register"; readonly register: number }
   /** Ignored (setters, field initialisers). */
   | { readonly kind: "discard" }
-  /** `iteratorClose`: ignored, but it has to be an object. */
+  /** `iteratorClose`: ignored, but it must be an object. */
   | { readonly kind: "close" }
   /** `new`: an object result replaces the object under construction. */
   | { readonly kind: "construct"; readonly register: number; readonly object: ObjectValue }
@@ -202,7 +202,7 @@ export interface Interpreter {
   startGenerator(): void;
   /** `yield`. */
   suspend(value: Value): void;
-  /** The same with the very result object that `next` returns. */
+  /** Like `suspend`, with the result object that `next` returns. */
   suspendWith(result: Value): void;
   /** `yield*`. */
   delegate(source: Value, dst: number): void;

@@ -1,7 +1,6 @@
 /**
- * Calls of the runtime that the trace leaves to generated code, which makes them after the graph has run, in the
- * program's order: they create promises, settle them, set timers. Invariant: such a call runs no code of the program
- * before the job is over.
+ * Calls of the runtime that generated code makes after the graph has run, in the program's order: they create and
+ * settle promises, or set timers. Invariant: such a call runs no code of the program before the job ends.
  */
 import { types } from "node:util";
 import { invariant } from "../../base/errors.ts";
@@ -58,7 +57,7 @@ export function capabilityParts(
   });
 }
 
-/** The promise of an async function that has ended before it waits, by what it has returned or thrown. */
+/** The promise of an async function that has ended before its first await, with its returned or thrown value. */
 export function endedCall(m: Interpreter, value: Value, isThrown = false): ObjectValue {
   if (!isThrown) refuseThenable(m, value);
   const callee = m.wrapper.known(ended, "an async function that has ended");
@@ -66,7 +65,7 @@ export function endedCall(m: Interpreter, value: Value, isThrown = false): Objec
   return callLater(m, "promise", { callee, self: UNDEFINED, args: [value, constant(isThrown)] });
 }
 
-/** Settles a promise, unless it is settled already. */
+/** Settles a promise unless it is already settled. */
 export function settle(m: Interpreter, request: CallRequest): Value {
   const { callee: { exotic }, args: [value = UNDEFINED] } = request;
   const name = exotic.kind === "called" ? exotic.args[1] : undefined;
@@ -92,7 +91,7 @@ export function isPlainPromise(m: Interpreter, value: Value): boolean {
   });
 }
 
-/** Ends the graph at a value whose method `then` promises would look up. */
+/** Breaks the graph at a value whose method `then` promises would look up. */
 export function refuseThenable(m: Interpreter, value: Value): void {
   if (value.kind === "tensor" && (value.real || value.assigned.size > 0)) {
     if (value.assigned.has("then") || (value.real && Object.hasOwn(value.real, "then"))) {

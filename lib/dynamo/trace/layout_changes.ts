@@ -19,7 +19,7 @@ export interface BegunChange {
   readonly change: LayoutChange;
 }
 
-/** Prepares a call that changes a layout. Breaks the graph if plain JavaScript has to make the change. */
+/** Prepares a call that changes a layout. Breaks the graph if plain JavaScript must make the change. */
 export function beginChange(m: Interpreter, definition: OpDefinition, args: Resolved): BegunChange {
   const [first] = tensorArguments(args), name = `${definition.name}_`;
   const tensor = first && m.output.tensors.get(first.value.node);

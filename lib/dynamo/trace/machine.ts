@@ -56,7 +56,7 @@ import { rowsOf } from "./tensor_methods.ts";
 /** The outcome of a trace. */
 export type Outcome =
   | { readonly kind: "return"; readonly value: Value }
-  /** At the instruction of the top frame, which has not been executed. */
+  /** A break at the instruction of the top frame, which has not been executed. */
   | { readonly kind: "break"; readonly frames: readonly Frame[]; readonly cause: BreakCause }
   /** At a jump of the top frame that the graph decides. */
   | { readonly kind: "branch"; readonly frames: readonly Frame[] }
@@ -125,11 +125,11 @@ export class Machine implements Interpreter {
   /** Number of nested calls whose frames are to be marked. */
   #marking = 0;
   #async = false;
-  /** An exception that was raised to find out whether anything handles it. */
+  /** An exception that was raised to determine whether it is handled. */
   #doubt: { readonly value: Value; readonly step: number; readonly cause: BreakCause } | null = null;
   readonly #execution: ExecutionContext;
 
-  /** The innermost run over a batch: one that an exception has left is over. */
+  /** The innermost run over a batch; runs that an exception has left are over. */
   get batch(): OpenBatch | null {
     while (this.#batch !== null && this.frames.length <= this.#batch.depth) this.#batch = this.#batch.outer;
     return this.#batch;
@@ -178,7 +178,7 @@ export class Machine implements Interpreter {
     const outcome = this.#run();
     const doubt = this.#doubt;
     if (doubt && !(outcome.kind === "escape" && outcome.thrown === doubt.value)) {
-      // Something handles the exception, and it is unknown what the instruction had done by then.
+      // The exception is handled, but it is unknown what the instruction had done before.
       throw new Restart(doubt.step, { kind: "break", cause: doubt.cause });
     }
     return outcome;
@@ -196,7 +196,7 @@ export class Machine implements Interpreter {
       try {
         const planned = this.interruptions.get(step);
         if (planned?.kind === "break") {
-          // Others were refused where they arose, if necessary.
+          // Other breaks were refused where they arose, if necessary.
           if (planned.cause.kind === "symbolicLimit") this.#refuse(planned.cause);
           return this.#breakHere(planned.cause);
         }
@@ -347,7 +347,9 @@ export class Machine implements Interpreter {
     }
   }
 
-  /** The promise of an async function that an exception leaves; where only plain JavaScript can make it, the graph ends. */
+  /**
+   * The promise of an async function that an exception leaves; breaks the graph if only plain JavaScript can create it.
+   */
   #rejected(value: Value): Value {
     if (value.kind !== "object" || value.exotic.kind !== "thrown") return endedCall(this, value, true);
     const { cause, step } = value.exotic;
@@ -363,7 +365,7 @@ export class Machine implements Interpreter {
     this.complete({ kind: "register", register }, promise);
   }
 
-  /** Cleans up after a frame, however it is left. */
+  /** Cleans up after a frame in all cases. */
   #leave(frame: Frame): void {
     const exotic = frame.generator?.exotic;
     if (exotic?.kind === "generator") exotic.state = "completed";

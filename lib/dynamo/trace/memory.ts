@@ -1,8 +1,8 @@
 /**
  * Memory of typed arrays, DataViews and buffers: the program's is read when the call begins; writes of the trace are
- * recorded here, by bytes, and applied after the graph has run. Invariant: the trace knows a number by its place alone,
- * never by its value, and views of one buffer see each other's writes; where bytes of a number were written in another
- * form, the graph ends.
+ * recorded here, by bytes, and applied after the graph has run. Invariant: the trace knows only the place of a number,
+ * never its value, and views of one buffer see each other's writes; reading bytes that were written in another form
+ * breaks the graph.
  */
 import { breakGraph } from "../break_reasons.ts";
 import {
@@ -171,7 +171,7 @@ function elementValue(
   return new NumberValue({ kind: "element", source: root.source, at, form, isWhole }, hint, null);
 }
 
-/** The element of a typed array at a number of the trace; null: the number has to be known. */
+/** The element of a typed array at a number of the trace; null: the number must be known. */
 export function elementAtNumber(m: Interpreter, list: Value, key: NumberValue): Value | null {
   const array = numbersObject(list), origin = array && originOf(array);
   if (!array) return null;
@@ -203,7 +203,7 @@ export function elementAtNumber(m: Interpreter, list: Value, key: NumberValue): 
   return elementValue(m, root, { at, form: null, hint: found });
 }
 
-/** Ends the graph if there would be a version for each index. */
+/** Breaks the graph if there would be a version for each index. */
 export function refuseNumber(m: Interpreter, list: Value, key: Value): void {
   if (key.kind !== "number" || !bytesObject(list)) return;
   if (readsElements(key.expression) || m.wrapper.hasMany(key)) {
@@ -229,7 +229,7 @@ export function writeNumber(
   memory.cells.set(first, { form, given, value: converted, root: rootOf(object) });
 }
 
-/** A value after a round trip through an element of this type; null: only the real one can tell. */
+/** A value after a round trip through an element of this type; null if only real memory determines it. */
 function asNumber(m: Interpreter, type: NumberType, value: Value): Value | null {
   switch (value.kind) {
     case "constant":

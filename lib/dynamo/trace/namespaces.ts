@@ -65,7 +65,7 @@ function holds(cell: LiveCell, value: unknown): boolean {
   }
 }
 
-/** The export may be a variable that the trace has assigned; then both still hold the old value outside of it. */
+/** The export may be a variable that the trace has assigned; outside of it both still hold the old value. */
 function refuseAliases(m: Interpreter, namespace: object, key: string): void {
   const now = current(namespace, key);
   for (const { changed, place } of m.cells.values()) {

@@ -88,7 +88,7 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
   };
   if (!("value" in descriptor)) {
     const { get, set } = descriptor, isTrustedOne = isTrusted(real);
-    // Accessors of an object that is created anew for each call are created anew, too
+    // Accessors of an object that is created in each call are also created in each call
     const isAnew = !isTrustedOne && isPassedIn(source) &&
       (source.kind === "prototype" || object.prototype?.real === Object.prototype);
     if (isAnew) m.output.guard({ kind: "flags", source, key, flags: { writable: null, ...flags } });
@@ -271,7 +271,7 @@ function foundIn(slot: Slot | null): Found | null {
   return isCallable(slot.get) ? { kind: "getter", getter: slot.get } : undefinedFound();
 }
 
-/** A data property that a real object inherits: guarded through the object, so that shadowing is noticed. */
+/** A data property that a real object inherits: guarded through the object, so that shadowing is detected. */
 function inheritedRead(m: Interpreter, object: ObjectValue, holder: ObjectValue, key: Key): Found | null {
   if (holder.slots.has(key)) return foundIn(ownSlot(m, holder, key));
   refuseHidden(holder);

@@ -140,7 +140,7 @@ function refuseOrLimit(
   if (error instanceof DataDependentSize) throw error;
   const symbols = symbolsIn(args);
   if ([...symbols].some(isUnbacked)) {
-    // Assumptions about the sizes may be wrong, and so may be the rejection
+    // Assumptions about sizes may be wrong, and hence the rejection too
     breakGraph("dataDependentSize", `${rule}: ${messageOf(error)}`);
   }
   if (symbols.size > 0) {

@@ -342,7 +342,7 @@ function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
 /** Returns whether an object has another one in its prototype chain. */
 export function inheritsFrom(m: Interpreter, object: ObjectValue, prototype: Value): boolean {
   for (let at: ObjectValue | null = object; at; at = at.prototype) {
-    // Only a proxy knows from what it inherits.
+    // Only a proxy itself determines its prototype.
     refuseOpaque(at);
     m.wrapper.relyOnPrototype(at);
     if (at.prototype === prototype) return true;

@@ -17,12 +17,12 @@ function realsOf(m: Interpreter, self: Value, [param, group]: readonly Value[]) 
   if (real.dtype !== meta.dtype || real.device !== meta.device || !sameShape(real.shape, meta.shape)) {
     return null;
   }
-  // Code that has inspected the states would miss the new one
+  // Code that has inspected the states would not see the new one
   if (group.slots.size > 0 || m.wrapper.find(self.real.state)) return null;
   return { optimizer: self.real, param: real, group: group.real };
 }
 
-/** Creates a state for the traced call; in the program's own way if it has changed what that depends on. */
+/** Creates a state for the traced call; by the program's own code if it has changed any dependency. */
 export const prepareState: BuiltinModel = (m, request) => {
   m.memory.refuse();
   const reals = realsOf(m, request.self, request.args);

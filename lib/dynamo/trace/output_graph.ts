@@ -60,7 +60,7 @@ export type GraphInput =
     readonly kind: "data";
     readonly node: Node;
     readonly example: Tensor;
-    /** The call that creates it. */
+    /** The text of the call that creates it. */
     readonly text: (reader: SourceReader) => string;
   };
 
@@ -298,7 +298,7 @@ export class OutputGraph {
   /** The instruction of the first such call after the graph has run. */
   #closedAt: { readonly step: number; readonly call: HostCall } | null = null;
 
-  /** A number that a call returns; `isTimed`: whether it must follow what has happened before. */
+  /** A number that a call returns; `isTimed`: whether it must run after everything before it. */
   callHost(text: string, run: () => number, { isTimed }: { readonly isTimed: boolean }): NumberValue {
     const call = { text, run, afterGraph: isTimed && this.operations > 0 };
     if (call.afterGraph) this.#closedAt ??= { step: this.whereabouts.step(), call };
@@ -365,7 +365,7 @@ export class OutputGraph {
     return found;
   }
 
-  /** Placeholders precede everything else, whenever they are created. */
+  /** The position of placeholders, which precede all other nodes. */
   #place(): { before?: Node } {
     const before = firstOperation(this.graph);
     return before ? { before } : {};

@@ -118,7 +118,8 @@ function isMethod(member: Value | PrivateMethod): member is PrivateMethod {
 
 /**
  * The access by which the trace identifies a member. Every function has its own access to a member of its class, so two
- * accesses with the same name are compared on the object: they are the same member if one reads what the other writes.
+ * accesses with the same name are compared on the object: they access the same member if one reads what the other
+ * writes.
  */
 function canonical(object: ObjectValue, name: string, access: PrivateAccess): PrivateAccess {
   const { real } = object;

@@ -1,6 +1,6 @@
 /**
- * Modes that regions of the program set: the modes at a place, and their effect on operations there. Invariant:
- * inference regions that end in a trace leave no tensor that knows its base.
+ * Modes that regions of the program set: the modes at a place, and their effect on operations there. Invariant: no
+ * tensor created in an inference region knows its base after the region ends.
  */
 import { showsArgument } from "../../autograd/shows_argument.ts";
 import type { Node } from "../../graph/node.ts";
@@ -16,12 +16,12 @@ interface Ending {
   };
 }
 
-/** The modes in force at this point of the program. */
+/** The modes at this point of the program. */
 export function modesOf({ gradEnabled, inference, autocast }: Interpreter): RegionModes {
   return { gradEnabled, inference, autocast };
 }
 
-/** The modes in force where all frames but the outermost `depth` have ended; `now` are those in the innermost. */
+/** The modes after all frames except the outermost `depth` have ended; `now` are those in the innermost. */
 export function modesAt(frames: readonly Ending[], depth: number, now: RegionModes): RegionModes {
   return frames.slice(depth).reduceRight(
     (modes, { completion }) => "former" in completion ? completion.former : modes,

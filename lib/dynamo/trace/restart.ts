@@ -1,7 +1,7 @@
 /**
- * Restarts a trace that has gone too far: signals that end the attempt and carry what was learnt. Invariant: the next
- * attempt repeats this one up to the given instruction, so nothing of an abandoned attempt survives except the contents
- * of the signal.
+ * Restarts a trace that has passed the point where it should end: signals that abort the attempt and carry the
+ * findings. Invariant: the next attempt repeats this one up to the given instruction, so nothing of an abandoned
+ * attempt survives except the contents of the signal.
  */
 import type { SizeSource } from "../../sym/size_guards.ts";
 import type { BreakCause, EngineError } from "../break_reasons.ts";
@@ -11,9 +11,9 @@ export type Interruption =
   /** The graph ends here. */
   | { readonly kind: "break"; readonly cause: BreakCause }
   /**
-   * The program throws here. `certain`: the instruction throws before it has had any effect, so that the trace may go
-   * on in a handler; otherwise it may only find out that nobody handles the exception. `error`: what it throws, where
-   * that is known.
+   * The program throws here. `certain`: the instruction throws before it has had any effect, so that the trace may
+   * continue in a handler; otherwise it may only determine that nothing handles the exception. `error`: the thrown
+   * error, if known.
    */
   | {
     readonly kind: "raise";
@@ -32,7 +32,7 @@ export class Restart extends Error {
 
 /**
  * Thrown if a rule for symbolic sizes gives no answer, though the same rule gives one for the sizes of this call: these
- * sizes have to be constants. `step` is the current instruction, or null if compiling the graph failed.
+ * sizes must be constants. `step` is the current instruction, or null if compiling the graph failed.
  */
 export class SymbolicLimit extends Error {
   override readonly name = "SymbolicLimit";

@@ -22,7 +22,10 @@ type Jump = Extract<Instruction, { op: "jumpIf" }>;
 /** Registers that a branch has written. */
 type Written = ReadonlyMap<Register, Value>;
 
-/** Continues after a jump with numbers that the graph selects; returns false if its branches do anything else. */
+/**
+ * Continues after a jump with numbers that the graph selects; returns false if its branches do more than compute
+ * numbers.
+ */
 export function select(m: Interpreter, frame: Frame, jump: Jump, test: ItemValue): boolean {
   if (!config.captureScalarOutputs || (jump.condition !== "truthy" && jump.condition !== "falsy")) {
     return false;

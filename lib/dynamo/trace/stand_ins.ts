@@ -16,7 +16,7 @@ export class StandIns {
   readonly #accesses = new Map<object, PrivateAccess>();
   readonly #methods = new Map<object, object>();
   readonly #cells = new Map<object, Map<unknown, LiveCell>>();
-  /** The same by binding: a trace reads a variable of a loop again and again, and asks the inspector once. */
+  /** Cells by binding: a trace may read a variable repeatedly, but queries the inspector once. */
   readonly #found = new Map<Pending, LiveCell>();
 
   /** Records that something is missing. */

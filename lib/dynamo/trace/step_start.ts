@@ -1,6 +1,6 @@
 /**
- * Detects effects that an instruction had before it turned out that it cannot be traced. Invariant: an instruction that
- * has recorded anything is not run again: the trace restarts and ends before it.
+ * Detects effects of an instruction that turned out to be untraceable. Invariant: an instruction that has recorded
+ * anything is not run again: the trace restarts and ends before it.
  */
 import { type RegionModes, sameModes } from "../../tensor/modes.ts";
 import type { Interpreter } from "./interpreter.ts";

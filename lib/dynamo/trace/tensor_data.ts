@@ -1,6 +1,6 @@
 /**
- * Tensors of numbers that each call finds in the program's memory: inputs of the graph that are created before it runs.
- * Invariant: the type of the tensor is the same in all calls, by the class of the array or by guards.
+ * Tensors of numbers that each call reads from the program's memory: inputs of the graph that are created before it
+ * runs. Invariant: the type of the tensor is the same in all calls, by the class of the array or by guards.
  */
 import type { HostArray } from "../../base/dtype.ts";
 import { noGrad } from "../../tensor/modes.ts";
@@ -129,7 +129,7 @@ function ofData(m: Interpreter, { size, example, text }: CallData, { chosen, mak
   const value = m.output.dataNode(made, size ? [count] : [], (reader) => {
     return `${reader.constants.name(maker, "$made")}(${text(reader)})`;
   });
-  // The program may write to it, or keep it
+  // The program may write to it or keep it
   const copy = callOp(m, m.opNamed("clone"), [value], true);
   return chosen.requiresGrad && copy.kind === "tensor" ? beginHistory(m, copy) : copy;
 }

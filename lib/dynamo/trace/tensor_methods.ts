@@ -199,7 +199,7 @@ const LAYOUT_METHODS: ReadonlySet<string> = new Set([
   "isComplex",
 ]);
 
-/** Methods that are written in terms of others: they are traced like functions of the program. */
+/** Methods that are written in terms of others and traced like functions of the program. */
 const WRITTEN_OUT: ReadonlySet<string | symbol> = new Set([
   "equal",
   "allclose",

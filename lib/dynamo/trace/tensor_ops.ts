@@ -113,7 +113,7 @@ function madeAsLeaf(m: Interpreter, target: CallTarget, args: readonly Value[]):
   return isLeaf ? beginHistory(m, made) : breakGraph("gradientState", "a leaf that requires grad is made");
 }
 
-/** The same with arguments that are already nodes. */
+/** Calls an op on arguments that are already nodes. */
 export function callResolved(
   m: Interpreter,
   { definition: called, inplace }: CallTarget,
@@ -210,7 +210,7 @@ export function namedArray(
   return array;
 }
 
-/** Makes a call under autocast, which converts its arguments, or those of the calls that it is composed of. */
+/** Makes a call under autocast, which converts its arguments, or those of the calls of its composition. */
 function underAutocast(
   m: Interpreter,
   definition: OpDefinition,
@@ -237,7 +237,7 @@ function underAutocast(
   }
 }
 
-/** Makes the calls that an op is composed of, under autocast. */
+/** Makes the calls of an op's composition under autocast. */
 function composed(m: Interpreter, definition: OpDefinition, args: Resolved, region: AutocastType): Value {
   const { implementation } = definition;
   if (implementation.kind !== "composite") return breakGraph("tensorMethod", definition.name);
@@ -309,7 +309,7 @@ function detached(m: Interpreter, tensor: TensorValue): GraphValue {
 function append(m: Interpreter, target: CallTarget, args: Resolved, method: boolean): Value {
   const before = m.output.graph.nodes.length, value = appendCall(m, target, args, method);
   if (!m.inference) return value;
-  // A tensor that stays as it is appends nothing
+  // A tensor that is unchanged appends nothing
   const made = m.output.graph.nodes.slice(before).find((node) =>
     node.target === graphNameOf(target.definition)
   );
@@ -398,7 +398,9 @@ function forgetElements(m: Interpreter): void {
   m.output.hostCalls.clear();
 }
 
-/** Copies a tensor that was read as a number and is about to be written: its element is read when the graph has run. */
+/**
+ * Copies a tensor that was read as a number and is about to be written: its element is read after the graph has run.
+ */
 function keepReadElements(m: Interpreter, target: Node): void {
   for (const item of m.output.readLater) {
     const { tensor } = item;

@@ -113,10 +113,7 @@ export const DEFINED: ReadonlyMap<Key, PropertyDescriptor> = new Map(
   ]),
 );
 
-/**
- * A member that the class derives from the layout alone, for a traced tensor; a method is called with the given
- * arguments.
- */
+/** A member of a traced tensor that depends only on the layout; a method is called with the given arguments. */
 export function ofLayout(
   m: Interpreter,
   { meta }: TensorValue,
@@ -162,8 +159,8 @@ const GETTERS: ReadonlyMap<Key, unknown> = new Map(
 );
 
 /**
- * Relies on the getter that was found, since programs may replace getters of the class and theirs run as they are;
- * returns whether it is the one that the trace provides.
+ * Relies on the getter that was found, since programs may replace getters of the class, and replacements run unchanged;
+ * returns whether it is the original.
  */
 function relyOnGetter(m: Interpreter, tensor: TensorValue, key: Key): boolean {
   const prototype = classOf(m, tensor);

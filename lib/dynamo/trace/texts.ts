@@ -1,6 +1,6 @@
 /**
  * Strings of the traced program: primitives converted to strings, concatenated, and results of methods. Invariant: a
- * string that depends on one that differs from call to call may change until the program inspects it.
+ * string that depends on one that differs between calls may change until the program inspects it.
  */
 import { breakGraph } from "../break_reasons.ts";
 import { hostLeafText } from "../guards/guard.ts";
@@ -22,12 +22,12 @@ import type { Interpreter } from "./interpreter.ts";
 /** A value that is not an object. */
 export type PrimitiveValue = ConstantValue | NumberValue | ItemValue;
 
-/** A number as a constant of this version; the graph ends if several versions have been specialised already. */
+/** A number as a constant of this version; breaks the graph if several versions are already specialised. */
 export function settledNumber(m: Interpreter, value: NumberValue): ConstantValue {
   return m.wrapper.hasMany(value) ? breakGraph("changingText") : specializeNumber(m.output, value);
 }
 
-/** The same of a key or a length that may be no number; those that each call draws stay as they are. */
+/** Like `settledNumber`, for a key or a length that may not be a number; numbers that each call draws are unchanged. */
 export function settled(m: Interpreter, value: Value): Value {
   return value.kind === "number" && !callIn(value.expression) ? settledNumber(m, value) : value;
 }
@@ -52,7 +52,7 @@ export function textOf(m: Interpreter, primitive: PrimitiveValue): string {
 /** Longer strings are specialised in one version. */
 const MOST_PARTS = 64;
 
-/** The text of a number that differs from call to call; null if generated code would have to evaluate it twice. */
+/** The text of a number that differs between calls; null if generated code would have to evaluate it twice. */
 function numberText({ expression }: NumberValue): HostExpression | null {
   return callIn(expression) === null ? expression : null;
 }
@@ -148,7 +148,7 @@ export function equalPrimitives(m: Interpreter, left: ConstantValue, right: Cons
   return expected;
 }
 
-/** Decides on a version for one key, or ends the graph. */
+/** Creates a version for one key, or breaks the graph. */
 export function settleKey(m: Interpreter, { text, hint }: PassedValue): void {
   if (m.wrapper.needsMany(`key ${computationOf(text)}`, hint)) breakGraph("changingText");
 }

@@ -11,7 +11,7 @@ import { modesOf } from "./region_modes.ts";
 
 /** A snapshot of everything reachable in the trace. */
 export interface TraceState {
-  /** Returns a description of changes since then, or null. `backwards`: gradients may have been taken. */
+  /** Returns a description of later changes, or null. `backwards`: gradients may have been taken. */
   changed(allowed?: { readonly backwards: boolean }): string | null;
 }
 

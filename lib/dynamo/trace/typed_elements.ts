@@ -51,8 +51,8 @@ export function typedOf(m: Interpreter, type: NumberType, items: readonly Value[
 }
 
 /**
- * A copy of the elements of a typed array from one on, as another array of its class: they are read from the original
- * as long as the trace has not written them.
+ * A copy of the elements of a typed array from an index on, as another array of its class: they are read from the
+ * original as long as the trace has not written them.
  */
 export function copyOfElements(
   m: Interpreter,
@@ -112,7 +112,7 @@ export function elementsOf(m: Interpreter, array: NumbersObject): Value[] {
   return Array.from({ length }, (_, i) => elementOf(m, array, i) ?? constant(undefined));
 }
 
-/** Writes an element; nothing happens where there is none. */
+/** Writes an element; does nothing if it does not exist. */
 export function writeTyped(m: Interpreter, object: ObjectValue, key: string | symbol, value: Value): void {
   const array = numbersObject(object) ?? breakGraph("opaqueObject", "elements that are no numbers"),
     index = indexOf(key);

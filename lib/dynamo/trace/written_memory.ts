@@ -26,7 +26,7 @@ export function guardWrites(machine: Interpreter, output: OutputGraph, results: 
 }
 
 /**
- * Ends the trace at a call that needs a gradient of a tensor without one; throws Restart if a write to memory that it
+ * Breaks the graph at a call that needs a gradient of a tensor without one; throws Restart if a write to memory that it
  * aliases may give it one.
  */
 export function refuseWithoutHistory(m: Interpreter, call: string): never {

@@ -43,7 +43,7 @@ export interface TextCall {
 /** A piece of a string. */
 export type TextPart = string | HostExpression | TextCall;
 
-/** The value at a place, or the parts that are concatenated. */
+/** The value at a place, or parts to concatenate. */
 export type HostText = HostExpression | readonly TextPart[];
 
 /** The pieces of a string. */
@@ -51,11 +51,11 @@ export function partsOf(text: HostText): readonly TextPart[] {
   return "kind" in text ? [text] : text;
 }
 
-/** A primitive that programs mostly pass on. */
+/** A primitive that programs usually only pass on. */
 export type Passed = string | symbol;
 
 /**
- * A string or symbol that differs from call to call, or a string composed of such and of numbers: only its type is
+ * A string or symbol that differs between calls, or a string composed of such strings and numbers: only its type is
  * known as long as its value is not read. Reading it makes it a constant of this version.
  */
 export class PassedValue extends ConstantValue {
@@ -64,7 +64,7 @@ export class PassedValue extends ConstantValue {
   constructor(
     value: Passed,
     readonly text: HostText,
-    /** Adds the guards of its value, or ends the graph if many versions have been specialised already. */
+    /** Adds the guards of its value, or breaks the graph if many versions are already specialised. */
     readonly settle: (mayEnd: boolean) => void,
   ) {
     super(value);
@@ -78,7 +78,7 @@ export class PassedValue extends ConstantValue {
     return this.look(true);
   }
 
-  /** Reads its value, which is a constant from now on; `mayEnd`: the graph may end here instead. */
+  /** Reads its value, which is a constant from now on; `mayEnd`: the graph may break here instead. */
   look(mayEnd: boolean): Primitive {
     if (!this.#isSettled) this.settle(mayEnd);
     this.#isSettled = true;

@@ -12,19 +12,19 @@ export class NumberValue {
   #dim: Dim | null | (() => Dim | null);
 
   constructor(
-    /** Computes it in generated code. */
+    /** The expression that computes it in generated code. */
     readonly expression: HostExpression,
     /** Its value in the traced call. */
     readonly hint: number,
-    /** The same as a size, or what finds it once it is asked for, where it relies on a condition. */
+    /** Its value as a size, or a function that determines it on demand, if that relies on a condition. */
     dim: Dim | null | (() => Dim | null),
-    /** Set for the quotient of two sizes, for Math.floor and Math.trunc. */
+    /** Set for a quotient of two sizes: the operands, for Math.floor and Math.trunc. */
     readonly quotient: readonly [Dim, Dim] | null = null,
   ) {
     this.#dim = dim;
   }
 
-  /** The same as a size, if it is an integer from which sizes may be computed. */
+  /** Its value as a size, if it is an integer from which sizes may be computed. */
   get dim(): Dim | null {
     return this.#dim = typeof this.#dim === "function" ? this.#dim() : this.#dim;
   }
@@ -41,11 +41,11 @@ export interface SizeQuestion {
 /** A number or truth value computed by a node of the graph. */
 export class GraphNumber {
   readonly type: "number" | "boolean";
-  /** The same as a size, if it is an integer. */
+  /** Its value as a size, if it is an integer. */
   readonly dim: Dim | null;
   /** Whether it may be -0 where the size is 0. */
   readonly signed: boolean;
-  /** Set for the quotient of two sizes, for Math.floor and Math.trunc. */
+  /** Set for a quotient of two sizes: the operands, for Math.floor and Math.trunc. */
   readonly quotient: readonly [Dim, Dim] | null;
   /** Set for the outcome of a comparison of sizes. */
   readonly relation: SizeQuestion | null;
@@ -53,7 +53,7 @@ export class GraphNumber {
   readonly #node: Node | (() => Node);
 
   constructor(
-    /** The node, or what creates it on demand. */
+    /** The node, or a function that creates it on demand. */
     node: Node | (() => Node),
     { type, dim = null, signed = false, quotient = null, relation = null }:
       & Pick<GraphNumber, "type">

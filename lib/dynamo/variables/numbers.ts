@@ -175,7 +175,7 @@ export function binaryNumbers(
       if (!quotient || !Number.isInteger(hint)) return make(output, expression, hint, null, quotient);
       const whole = floorDiv(quotient[0], quotient[1]), rest = mod(quotient[0], quotient[1]);
       if (rest === 0) return make(output, expression, hint, whole, quotient);
-      // Exact if the remainder is 0, which is guarded once a size is wanted: Math.floor wants none.
+      // Exact if the remainder is 0, which is guarded only once a size is needed: Math.floor needs none.
       const value = make(output, expression, hint, null, quotient);
       if (value.kind !== "number") return value;
       const found = () => isEqual(rest, 0) ? soundDim(whole, hint) : null;

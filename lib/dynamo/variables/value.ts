@@ -62,7 +62,7 @@ export class ItemValue {
   constructor(
     /** The tensor of the graph whose element it is; a copy once something has been written there. */
     public tensor: TensorValue | null,
-    /** The graph's own representation of the number, if it computes with it. */
+    /** The graph's own representation of the number, if the graph computes with it. */
     readonly number: GraphNumber | null,
   ) {}
 
@@ -165,8 +165,8 @@ export const HOLE: unique symbol = Symbol("hole");
 export const LAZY: unique symbol = Symbol("lazy");
 
 /**
- * The identity of a Map key or Set member: primitives by value, everything else by its value object; so are primitives
- * that differ from call to call, until one is looked up.
+ * The identity of a Map key or Set member: primitives by value, everything else by its value object; likewise
+ * primitives that differ between calls, until one is looked up.
  */
 export type KeyIdentity = Primitive | PassedValue | TensorValue | ObjectValue;
 
@@ -184,7 +184,7 @@ export interface WrittenNumber {
   readonly form: NumberForm;
   /** The value that was assigned. */
   readonly given: Value;
-  /** The value that is then read there; null: only the real memory can tell. */
+  /** The value that is then read there; null if only real memory determines it. */
   readonly value: Value | null;
   /** The object of the program through which it is written; null for memory of the trace. */
   readonly root: BytesObject | null;
@@ -278,7 +278,7 @@ export type Exotic =
     readonly kind: "opaque";
     readonly what: string;
     readonly isOrdinary?: boolean;
-    /** For a loop's iterator over an array that was started before: how far the trace has advanced it. */
+    /** For a loop's iterator over an array that an earlier graph has started: its progress in the trace. */
     readonly begun?: { taken: number; isOver: boolean };
     /** For a proxy whose traps can be run. */
     readonly proxy?: ProxyParts;
@@ -292,7 +292,7 @@ export interface LaterCall {
   readonly args: readonly Value[];
 }
 
-/** A list from outside whose length differs from call to call: the elements that the trace has appended. */
+/** A list from outside whose length differs between calls: the elements that the trace has appended. */
 export interface GrowingList {
   /** Its length at the beginning of the call. */
   readonly length: NumberValue;
@@ -392,15 +392,15 @@ export interface ListIteratorExotic {
   readonly madeAt: number;
 }
 
-/** An object of the runtime created in the trace, which looks into it: created again by the same call. */
+/** An object of the runtime created in the trace, which inspects it: recreated by the same call. */
 export interface NativeExotic {
   readonly kind: "native";
   readonly made: object;
   readonly constructor: ObjectValue;
   readonly args: readonly Value[];
-  /** Of one that changes: the text that it is created from in place of `args`. */
+  /** For one that changes: the text from which it is created, instead of `args`. */
   readonly text: (() => string) | null;
-  /** Of a part of another one: how that gives it. */
+  /** For a part of another object: the getter that returns it. */
   readonly from: { readonly getter: ObjectValue; readonly self: ObjectValue } | null;
 }
 

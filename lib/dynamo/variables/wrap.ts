@@ -61,7 +61,7 @@ export interface WrapSettings {
   variableOf(real: object): { readonly name: string; readonly cell: LiveCell } | null;
   /** Target and handler of a proxy; null if they are unknown or the proxy has been revoked. */
   proxyParts(proxy: object): { readonly target: object; readonly handler: object } | null;
-  /** Returns whether an object is state that operations themselves depend on: modes, generators of random numbers. */
+  /** Returns whether an object is state that operations depend on: modes, generators of random numbers. */
   isAmbient(real: object): boolean;
   /** Returns whether a tensor is not of a subclass with its own methods. */
   isPlainTensor(tensor: Tensor): boolean;
@@ -79,7 +79,7 @@ export class Wrapper {
 
   constructor(readonly output: OutputGraph, readonly settings: WrapSettings) {}
 
-  /** The value of what was found at a source. */
+  /** The value of a real object or primitive at a source. */
   wrap(real: unknown, source: Source): Value {
     switch (typeof real) {
       case "number":
@@ -152,7 +152,7 @@ export class Wrapper {
     return this.settings.history.numberChanges(place.name, length);
   }
 
-  /** The length of a list, if it differs from call to call; null: it is a constant. */
+  /** The length of a list, if it differs between calls; null: it is a constant. */
   changingLength(length: number, place: Source): NumberValue | null {
     const { dynamic, history } = this.settings;
     if (!this.lengthChanges(length, place) || dynamic === "never") return null;
@@ -161,7 +161,7 @@ export class Wrapper {
     return value.kind === "number" ? value : null;
   }
 
-  /** The same for a number. */
+  /** Returns whether many versions have been specialised to values of a number. */
   hasMany({ expression, hint }: NumberValue): boolean {
     const computation = hostText(expression, leafKey);
     return this.needsMany(computation, hint);
@@ -200,7 +200,7 @@ export class Wrapper {
     return this.passed(value, source) ?? this.#constant(value, source);
   }
 
-  /** A string or symbol that differs from call to call; null: it has been the same so far. */
+  /** A string or symbol that differs between calls; null: it has been the same so far. */
   passed(value: Passed, source: Source): PassedValue | null {
     const { dynamic, history } = this.settings;
     if (isKnown(source) || dynamic === "never") return null;
@@ -227,9 +227,8 @@ export class Wrapper {
   }
 
   /**
-   * The same for strings that programs inspect and for functions that they receive. A version for each serves these
-   * best, but at the limit of versions the function would run uncompiled: the last ones are left for all further values
-   * alike.
+   * Like `needsMany`, for strings that programs inspect and functions that they receive: a version for each value is
+   * best, but beyond the limit the function would run uncompiled, so the last versions serve all further values.
    */
   #hasKinds(what: "texts" | "functions", source: Source, value: unknown): boolean {
     const { cacheSizeLimit } = config, most = Math.max(1, cacheSizeLimit - 2);
@@ -298,8 +297,8 @@ export class Wrapper {
 
   /**
    * The place of a prototype that functions of the program create anew, as those of classes and literals in them, once
-   * objects that inherit from another prototype with the same text have been seen. Null: it is guarded by identity, as
-   * when a class may have private members, which differ in each evaluation of it.
+   * objects with another prototype of the same text have been seen. Null: it is guarded by identity, as when a class
+   * may have private members, which differ in each evaluation of it.
    */
   #madeAnew(prototype: object | null, source: Source): Source | null {
     if (isKnown(source)) return null;
@@ -406,8 +405,8 @@ export class Wrapper {
 
   /**
    * Returns whether a place that is passed in has held another object in another call: it is then not guarded by
-   * identity, which would need a version for each object. One version serves all modules of a class, once two of them
-   * have been seen.
+   * identity, which would need a version for each object: one version serves all modules of a class, once two have been
+   * seen.
    */
   isExchanged(real: object, source: Source): boolean {
     return isPassedIn(source) && this.settings.history.objectChanges(source.name, real);
@@ -467,7 +466,7 @@ export class Wrapper {
 
 /**
  * Returns whether an object is guarded by identity, so that checks need not inspect it: modules are. A replaced module
- * has other parameters, unless it has none; of those, programs may pass equal ones.
+ * has other parameters, unless it has none; programs may pass various modules without parameters.
  */
 function staysItself(real: object, source: Source): boolean {
   return source.kind === "property" && isModule(real) && (!isPassedIn(source) || ownsParameter(real));

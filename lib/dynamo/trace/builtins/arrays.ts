@@ -88,7 +88,7 @@ function isMissing(value: Value | undefined): boolean {
   return value === undefined || (value.kind === "constant" && value.value === undefined);
 }
 
-/** Sorts by a comparator in a stand-in that repeats V8's order of comparisons; null where that order is unknown. */
+/** Sorts by a comparator in a stand-in that repeats V8's order of comparisons; null if that order is unknown. */
 function sortedBy(m: Interpreter, array: ObjectValue, request: CallRequest, name: string): CallResult | null {
   const [comparator] = request.args;
   if (isMissing(comparator)) return null;
@@ -240,7 +240,7 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     return join(m, array, { separator: text, completion: request.completion });
   },
   toString: ((m, array, _args, request) => {
-    // It calls the method with that name, even one of the program.
+    // It calls the program's method of that name if there is one.
     const method = m.plainProperty(array, "join");
     if (method?.kind !== "object" || method.real !== JOIN) return breakGraph("builtin", "join is replaced");
     return join(m, array, { separator: ",", completion: request.completion });
@@ -330,7 +330,7 @@ const CALLING = [
   "findLastIndex",
 ] as const;
 
-/** The same, for those that fill a list of the array's own class. */
+/** Methods with callbacks that fill a list of the array's own class. */
 const FILLING = ["filter", "flatMap"] as const;
 
 /** Methods that only read, so that a list may replace an arguments object. */

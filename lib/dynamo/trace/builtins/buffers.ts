@@ -85,7 +85,7 @@ function wordsOf(m: Interpreter, request: CallRequest, little: Value | undefined
   return { view, word, places: [high, low] };
 }
 
-/** get and set of 64-bit integers, whose values have to be known. */
+/** get and set of 64-bit integers, whose values must be known. */
 function addIntegers(table: ModelTable, name: "BigInt64" | "BigUint64"): void {
   table.method(DataView.prototype, `get${name}`, (m, request) => {
     const { view, word, places } = wordsOf(m, request, request.args[1]);

@@ -61,7 +61,7 @@ function remove(m: Interpreter, object: ObjectValue, key: Value): boolean {
   const identity = keyIdentity(key);
   const iterators = iteratorsOver(m, object);
   const at = iterators.length > 0 ? [...entries.keys()].indexOf(identity) : 0;
-  // Those that are past it step back
+  // Iterators past it step back
   for (const iterator of iterators) if (iterator.index > at) iterator.index--;
   entries.delete(identity);
   noteDeleted(object, identity, key);

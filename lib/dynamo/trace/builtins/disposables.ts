@@ -1,6 +1,6 @@
 /**
- * Models of DisposableStack: stacks of the trace hold what they dispose of in a private list. Invariant: such a stack
- * does not leave the trace.
+ * Models of DisposableStack: stacks of the trace hold their disposables in a private list. Invariant: such a stack does
+ * not leave the trace.
  */
 import { breakGraph } from "../../break_reasons.ts";
 import { SUPPRESSED } from "../../bytecode/runtime.ts";
@@ -13,7 +13,7 @@ import type { ModelTable } from "./table.ts";
 
 const { prototype } = DisposableStack;
 
-/** The list of a stack: a receiver, a method and its arguments each; undefined once they have been disposed of. */
+/** The list of a stack, with a receiver, a method and its arguments for each item; undefined once disposed of. */
 const CONTENT: PrivateAccess = {
   has: () => false,
   get: () => undefined,

@@ -26,7 +26,7 @@ export function newError(
 ): ObjectValue {
   const known = m.wrapper.known(constructor, constructor.name);
   if (known.kind !== "object") return breakGraph("constructor", "an error");
-  // Errors as properties of an error are properties like any others
+  // Errors passed to the constructor are ordinary properties
   const args: Value[] = constructor === AggregateError
     ? [newArray(m, [])]
     : constructor === SuppressedError
@@ -102,7 +102,7 @@ export function addErrors(table: ModelTable): void {
   table.constructs(SuppressedError, (m, { args }, prototype) => suppressedError(m, args, prototype));
   table.call(SuppressedError, (m, { args }) => suppressedError(m, args));
   table.method(Error, "captureStackTrace", (_m, { args: [target] }) => {
-    // An error has a stack already, which the trace does not know either
+    // An error already has a stack, which the trace does not know either
     return isMadeError(target)
       ? UNDEFINED
       : breakGraph("builtin", "captureStackTrace of what is no new error");

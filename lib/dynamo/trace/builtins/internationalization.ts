@@ -80,7 +80,7 @@ function run(fn: object, self: unknown, given: readonly unknown[]): unknown {
   }
 }
 
-/** The formatter itself; one of the program has to be the same in all calls. */
+/** The formatter itself; one of the program must be the same in all calls. */
 function formatterOf(m: Interpreter, self: Value, what: string): object {
   if (self.kind !== "object") return breakGraph("throws", what);
   const { exotic, real, source } = self;
@@ -96,7 +96,7 @@ function formatterOf(m: Interpreter, self: Value, what: string): object {
   return real;
 }
 
-/** Refuses calls without a time argument, which use the current one. */
+/** Refuses calls without a time argument, which use the current time. */
 function refusePresent(made: object, name: string, given: readonly unknown[]): void {
   if (made instanceof Intl.DateTimeFormat && given[0] === undefined && /^format/.test(name)) {
     breakGraph("builtin", "a format of the current time");
@@ -120,7 +120,7 @@ export function constructNative(
   if (typeof made !== "object" || made === null || known.kind !== "object") {
     return breakGraph("constructor", name);
   }
-  // The program may change the object that it has passed, afterwards
+  // The program may change the object later
   const copies = args.map((each, i) => each.kind === "object" ? copyOf(m, each, given[i]) : each);
   return new ObjectValue(
     { kind: "native", made, constructor: known, args: copies, text: null, from: null },
@@ -169,7 +169,7 @@ function addMember(table: ModelTable, standard: object, key: string): void {
         return fromData(m, run(found, undefined, given), key);
       });
       const fn = m.wrapper.known(found, key);
-      // A formatter that is created anew in each call has another function in each
+      // A formatter that is created anew in each call has a different function each time
       if (self.kind === "object" && self.exotic.kind === "native" && isCallable(fn)) {
         fn.onlyTraced ??= { step: m.steps - 1, cause: { kind: "builtin", detail: key } };
       }

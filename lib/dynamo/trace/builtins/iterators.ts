@@ -108,7 +108,7 @@ export function addIterators(table: ModelTable): void {
   table.method(HELPERS, "next", (m, request) => resumeGenerator(m, "next", { ...request, args: [] }));
   table.method(HELPERS, "return", (m, request) => closeHelper(m, { ...request, args: [] }));
   table.method(Iterator, "from", (m, { args: [source] }) => {
-    // What has no iterator is taken for one itself
+    // A value without an iterator is treated as an iterator itself
     const isIterator = source?.kind === "object" && m.plainProperty(source, Symbol.iterator) === null;
     const found = source && !isIterator ? listIteratorOf(m, source) : null;
     return found ?? breakGraph("builtin", "Iterator.from of what code of the program iterates");

@@ -65,13 +65,13 @@ export function newRegexp(m: Interpreter, source: string, flags: string): Object
   return made;
 }
 
-/** A regular expression of its own that stands for one of the program. */
+/** A regular expression that represents one of the program. */
 interface StandIn {
   readonly object: ObjectValue;
   readonly regexp: RegExp;
 }
 
-/** Returns the stand-in for a regular expression with the language's own methods; null for other values. */
+/** Returns the stand-in for a regular expression with the builtin methods; null for other values. */
 function standInOf(m: Interpreter, value: Value | undefined): StandIn | null {
   if (value?.kind !== "object") return null;
   const regexp = value.real === null ? ofMade(value) : ofReal(m, value);
@@ -80,7 +80,7 @@ function standInOf(m: Interpreter, value: Value | undefined): StandIn | null {
   return { object: value, regexp };
 }
 
-/** Ends the graph where the program has replaced what methods of strings call of regular expressions. */
+/** Breaks the graph if the program has replaced methods of regular expressions that string methods call. */
 function requireOwnMethods(m: Interpreter): void {
   const prototype = builtinPrototype(m, RegExp.prototype, "RegExp");
   // The guards ensure that these stay unchanged.
@@ -105,7 +105,7 @@ function ofMade({ exotic, slots, prototype }: ObjectValue): RegExp | null {
   return made;
 }
 
-/** One of the program: its text and its flags are guarded, and that it has nothing of its own. */
+/** One of the program: guards check its text, its flags, and that it has no own properties. */
 function ofReal(m: Interpreter, object: ObjectValue): RegExp | null {
   const { real, source, slots } = object;
   if (!types.isRegExp(real) || !source) return null;
@@ -178,7 +178,7 @@ function stringMethod(
 ): CallResult {
   const { self, args: [first = UNDEFINED, ...rest] } = request;
   const text = textArgument(m, self, name), standIn = standInOf(m, first);
-  // These make a regular expression of a text
+  // These convert a text to a regular expression
   if (!standIn && (name === "match" || name === "matchAll" || name === "search")) requireOwnMethods(m);
   const pattern = standIn?.regexp ?? primitiveOf(m, first, "a pattern");
   if (standIn?.regexp.hasIndices) return breakGraph("builtin", "a match with indices");

@@ -95,7 +95,7 @@ const STRING = [
 ];
 const NUMBER = ["toExponential", "toFixed", "toPrecision", "toString", "valueOf"];
 
-/** Builtins that return another number in each call; the clocks must follow what has happened before. */
+/** Builtins that return another number in each call; clocks must run after everything before them. */
 function changingNumbers(table: ModelTable): void {
   const { random } = Math, { now } = Date;
   table.call(random, ({ output }) => output.callHost("Math.random()", random, { isTimed: false }));
@@ -108,7 +108,7 @@ function changingNumbers(table: ModelTable): void {
   });
 }
 
-/** Math: numbers may differ from call to call; conversions run in order. */
+/** Math: numbers may differ between calls; conversions run in order. */
 function mathematics(table: ModelTable): void {
   for (const name of Reflect.ownKeys(Math)) {
     // One is not a pure function, the other takes an iterable
@@ -155,7 +155,7 @@ function mathematics(table: ModelTable): void {
   }
 }
 
-/** Passes a converted argument on. */
+/** Passes on a converted argument. */
 function converting(
   m: Interpreter,
   request: CallRequest,

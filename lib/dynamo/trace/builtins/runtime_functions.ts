@@ -48,7 +48,7 @@ const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** In place of an attribute that an object of another class lacks: reading it throws. */
+/** Represents an attribute that an object of another class lacks: reading it throws. */
 const FOREIGN = Symbol("foreign");
 
 /** Access to attributes, by their getters. */
@@ -132,7 +132,7 @@ const FUNCTIONS: Readonly<Record<string, BuiltinModel>> = {
   btoa: converted,
 };
 
-/** Adds the constructors of encoders and decoders, which are as their arguments are. */
+/** Adds the constructors of encoders and decoders, which depend only on their arguments. */
 export function addTextCodecs(table: ModelTable): void {
   for (const constructor of [TextEncoder, TextDecoder]) {
     table.constructs(
@@ -145,7 +145,7 @@ export function addTextCodecs(table: ModelTable): void {
   }
 }
 
-/** An encoder or decoder that the trace has made; undefined for all others. */
+/** An encoder or decoder that the trace has created; undefined for all others. */
 const codecOf = (self: Value): unknown =>
   self.kind === "object" && self.exotic.kind === "native" ? self.exotic.made : undefined;
 
@@ -160,7 +160,7 @@ const encode: BuiltinModel = (m, { self, args: [text] }) => {
   return typedOf(m, "Uint8Array", Array.from(bytes, (byte) => constant(byte)));
 };
 
-/** TextDecoder.prototype.decode of known bytes; options would keep a state from call to call. */
+/** TextDecoder.prototype.decode of known bytes; options would keep a state between calls. */
 const decode: BuiltinModel = (_m, { self, args: [bytes, options] }) => {
   const made = codecOf(self), array = numbersObject(bytes), known = array && knownElements(array);
   if (!(made instanceof TextDecoder) || !known || options) {

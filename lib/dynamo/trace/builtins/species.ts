@@ -1,5 +1,5 @@
 /**
- * The lists that array methods create: arrays, or those that the class of their receiver constructs. Invariant: the
+ * The lists that array methods create: arrays, or instances that the class of their receiver constructs. Invariant: the
  * constructor of a class is called once, before any element is read.
  */
 import { breakGraph } from "../../break_reasons.ts";
@@ -57,7 +57,7 @@ function constructed(
   return PUSHED;
 }
 
-/** Returns whether an array is of no class but its own, and names none. */
+/** Returns whether an array is an instance of Array itself and specifies no other class. */
 export function isPlainList(m: Interpreter, array: ObjectValue): boolean {
   m.wrapper.relyOnPrototype(array);
   const { prototype, slots, real, source } = array;
@@ -68,7 +68,7 @@ export function isPlainList(m: Interpreter, array: ObjectValue): boolean {
   return !present;
 }
 
-/** Passes on the list that an array method fills: of the class that its receiver names. */
+/** Passes on the list that an array method fills: of the class that its receiver specifies. */
 export function ofSpecies(
   m: Interpreter,
   { array, length }: { readonly array: ObjectValue; readonly length: number },

@@ -1,6 +1,6 @@
 /**
  * Models of typed arrays, whose elements are read from memory of the program or created in the trace. Invariant:
- * elements that differ from call to call are never inspected; if a method has to, the graph ends.
+ * elements that differ between calls are never inspected; a method that must inspect them breaks the graph.
  */
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
 import { BYTES_CLASSES, NUMBER_CLASSES, type NumberArray, type NumberType } from "../../guards/bytes.ts";
@@ -141,7 +141,7 @@ function copied(m: Interpreter, type: NumberType, source: Value): Value {
   return typedOf(m, type, itemsOf(m, source));
 }
 
-/** A typed array of what an object lists. */
+/** A typed array of the items that an object lists. */
 function constructListed(
   m: Interpreter,
   type: NumberType,
@@ -216,7 +216,7 @@ function sorted(m: Interpreter, request: CallRequest, name: "sort" | "toSorted")
   return target;
 }
 
-/** from, of lists and of what is iterated */
+/** from, for lists and iterables */
 function from(m: Interpreter, type: NumberType, request: CallRequest): CallResult {
   const [source, callback, self] = request.args, { completion } = request;
   if (!source) return breakGraph("throws", "from of nothing");
@@ -310,7 +310,7 @@ export function addTypedArrays(table: ModelTable): void {
     if (from < 0 || from + items.length > knownSize(m, array)) {
       return breakGraph("throws", "Offset is out of bounds");
     }
-    // All are converted, or end the graph, before the first is written
+    // All are converted, or break the graph, before the first is written
     const converted = elementsOf(m, typedOf(m, array.exotic.type, items));
     converted.forEach((element, i) => putElement(m, array, from + i, element));
     return UNDEFINED;

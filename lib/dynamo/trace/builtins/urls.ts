@@ -1,6 +1,6 @@
 /**
- * Models of URLs and their parameters that the trace makes: it reads and changes them itself, and generated code makes
- * them again as they stand then. Invariant: nothing here runs code of the program.
+ * Models of URLs and their parameters created in the trace: it reads and changes them itself, and generated code
+ * recreates them in their final state. Invariant: nothing here runs code of the program.
  */
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
 import {
@@ -22,7 +22,7 @@ import type { ModelTable } from "./table.ts";
 
 const { apply, getOwnPropertyDescriptor } = Reflect;
 
-/** Methods that change nothing, and those that change what they are called on or what belongs to it. */
+/** Methods without effects, and methods that change their receiver or its parameters. */
 const METHODS: ReadonlySet<string> = new Set([
   "get",
   "getAll",
@@ -36,10 +36,10 @@ const METHODS: ReadonlySet<string> = new Set([
 ]);
 const ITERATORS: ReadonlySet<string> = new Set(["entries", "keys", "values"]);
 
-/** The parameters of URLs that have been asked for them. */
+/** The parameters of URLs, once requested. */
 const parametersOf = new WeakMap<ObjectValue, ObjectValue>();
 
-/** A URL, or parameters, that the trace has made. */
+/** A URL, or parameters, created in the trace. */
 function nativeOf(value: Value): NativeExotic | null {
   const exotic = value.kind === "object" ? value.exotic : null;
   return exotic?.kind === "native" && exotic.text ? exotic : null;
@@ -66,7 +66,7 @@ const constructUrl: ConstructorModel = (m, { args: [text = UNDEFINED, base] }, p
   return made ? madeNative(m, made, null) : breakGraph("throws", "an invalid URL");
 };
 
-/** new URLSearchParams(text), of pairs in a list, or of an object of texts */
+/** new URLSearchParams(init), for a text, a list of pairs, or an object of texts */
 const constructParameters: ConstructorModel = (m, { args: [source] }, prototype) => {
   if (prototype?.real !== URLSearchParams.prototype) {
     return breakGraph("constructor", "a subclass of URLSearchParams");
@@ -94,14 +94,14 @@ export function addUrls(table: ModelTable): void {
   table.constructs(URLSearchParams, constructParameters);
 }
 
-/** Reads an attribute of a URL that the trace has made; null for other values. */
+/** Reads an attribute of a URL created in the trace; null for other values. */
 export function attributeOfUrl(m: Interpreter, value: Value, getter: object): Value | null {
   const native = nativeOf(value);
   if (!native || typeof getter !== "function") return null;
   return fromPure(m, apply(getter, native.made, [])) ?? breakGraph("builtin", "an attribute");
 }
 
-/** URL.prototype.searchParams, the same for each time that it is asked for */
+/** URL.prototype.searchParams, the same object each time */
 function parameters(m: Interpreter, url: ObjectValue, getter: ObjectValue): Value {
   const made = nativeOf(url)?.made;
   if (!(made instanceof URL)) return breakGraph("builtin", "searchParams of another object");
