@@ -118,7 +118,7 @@ async function dispatch(args: readonly string[]): Promise<number | undefined> {
   return await command.run(own?.rest ?? others);
 }
 
-/** Gives back the environment that the standalone executable's launcher changed for the runtime's own sake. */
+/** Restores the environment that the standalone executable's launcher changed for the runtime. */
 function restoreEnvironment(): void {
   const denoDir = Deno.env.get("DYN_STANDALONE");
   if (denoDir === undefined) return;

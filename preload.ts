@@ -1,9 +1,9 @@
 /**
  * Preloaded (`deno run -A --preload=jsr:@x/dyn/preload model.ts`), it prepares the program's modules for `compile`.
  *
- * A program that is started so, or by dyn itself, lets compiled functions reach variables that are assigned after
- * functions have captured them. Without it, modules that are loaded before dyn are as they are, and such a function
- * gives its variables with its first call, which runs uncompiled.
+ * In a program that is started this way, or by dyn itself, compiled functions can access variables that are reassigned
+ * after functions have captured them. Without it, modules that are loaded before dyn are unprepared, and such a
+ * function exposes its variables in its first call, which runs uncompiled.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
- * All listed backends side by side: milliseconds a call of programs that differ in what dominates them, and milliseconds of
- * the processor's time, which tell more where other programs are running. A program on which a backend falls back shows a
- * dash.
+ * All listed backends side by side: milliseconds per call of programs with different bottlenecks, and milliseconds of
+ * CPU time, which is more meaningful while other programs are running. A dash marks a program on which a backend falls
+ * back.
  *
  *   deno run -A cli.ts bench backends [name …]
  */
@@ -33,7 +33,7 @@ const PROGRAMS: Readonly<Record<string, readonly [program: (x: Tensor) => Tensor
   "perceptron with layer norm, 256×512": [(x) => head.call(x), rows],
 };
 
-/** Milliseconds of the processor's time that a call takes on all threads: the least of some turns. */
+/** CPU milliseconds of a call on all threads: the minimum of some rounds. */
 function processorTime(run: () => void): number {
   const turn = (): number => {
     const before = cpuUsage(), start = performance.now();

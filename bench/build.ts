@@ -1,6 +1,6 @@
 /**
- * BERT-base with its random weights, 109 million numbers, built beside PyTorch's: the first time in a process, and again
- * with memory that the previous one had released. Copies, casts and prints of one of its large weights, too.
+ * Builds BERT-base with random weights, 109 million numbers, compared with PyTorch: first in a fresh process, then with
+ * memory that the previous model has released. Also copies, casts and prints one of its large weights.
  *
  *   DYN_NUM_THREADS=2 DYN_BENCH_PYTHON=python deno run -A cli.ts bench build
  */
@@ -21,7 +21,7 @@ class Layer extends nn.Module {
   readonly norm = new nn.LayerNorm(WIDTH);
 }
 
-/** The weights of BERT-base, which is never called here. */
+/** The weights of BERT-base; the model is never called. */
 class Bert extends nn.Module {
   readonly words = new nn.Embedding(VOCABULARY, WIDTH);
   readonly positions = new nn.Embedding(POSITIONS, WIDTH);

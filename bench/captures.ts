@@ -1,9 +1,9 @@
 /**
- * Captures of functions: the first of a process, those of further modules, a closure that is made anew for each call,
- * beside one that stays, and closures that are compiled anew; and loops over collections of many entries.
+ * Captures of functions: the first of a process, those of further modules, a closure that is created for each call
+ * compared with a constant one, and closures that are compiled anew; also loops over large collections.
  *
- *   deno run -A cli.ts bench captures          # modules are rewritten as they are loaded
- *   deno run -A bench/captures.ts              # the functions of this file come from the inspector
+ *   deno run -A cli.ts bench captures          # modules are rewritten as they are loaded deno run -A bench/captures.ts
+ * # the functions of this file come from the inspector
  *
  * captures/frames.ts and captures/compiled_closures.ts take ten thousand of them, with the engine under pressure.
  */

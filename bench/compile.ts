@@ -32,7 +32,7 @@ if (Deno.args[0] === "chain") {
 
 const WIDTH = 128, HEADS = 4;
 
-/** A transformer's layer. */
+/** A transformer layer. */
 class Layer extends nn.Module {
   readonly before = new nn.LayerNorm(WIDTH);
   readonly between = new nn.LayerNorm(WIDTH);
@@ -140,7 +140,7 @@ for (const [at, count] of counts.entries()) {
 
 console.log("\nfirst result of a new small function, process warm");
 const x = randn([64, 64]);
-/** A function of its own each time, so that nothing about it is cached. */
+/** A different function each time, so that nothing about it is cached. */
 const fresh = (n: number) => compile((t: Tensor) => t.mul(n + 0.25).add(0.5 * n).relu().sum(1));
 for (const tier of ["wasm", "background", "wait"] as const) {
   const times: number[] = [];

@@ -1,9 +1,9 @@
 /**
- * Two processes of this machine. Milliseconds of an all-reduce of 64 MiB, and microseconds of one of 8 bytes, beside the
- * same calls of the MPI library by a program in C: 0.9 of its speed, and 5 µs more, are aimed at. A data-parallel training
- * step of a ConvNet, compiled as a whole, beside that of one process with as much work: 1.15 of its time is aimed at. Two
- * processes that make such steps at the same time but share nothing say what of it the machine takes for two. And what the
- * step's collectives move, how long it is from the beginning of each to its end, and how long the program waits for them.
+ * Two processes on this machine: milliseconds of an all-reduce of 64 MiB, and microseconds of one of 8 bytes, compared
+ * with the same MPI calls in C (targets: 0.9 of its speed, and 5 µs more); a data-parallel training step of a ConvNet,
+ * compiled as a whole, compared with one process doing the same work (target: 1.15 of its time). Two processes with
+ * such steps that share nothing show how much of that is due to the machine. Also the bytes of the step's collectives,
+ * their durations, and the time the program waits for them.
  *
  *   deno run -A cli.ts bench distributed
  */
@@ -14,7 +14,7 @@ import { compile, distributed, nn, optim, profile, randint, randn, type Tensor, 
 import { describeMachine, medianOf } from "./support/measure.ts";
 import "./support/native.ts";
 
-/** Elements of a call, and how often it is timed. */
+/** Number of elements of a call, and of timed rounds. */
 const SIZES = [{ name: "64 MiB", elements: 2 ** 24, rounds: 20 }, {
   name: "8 bytes",
   elements: 2,
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
 }
 `;
 
-/** Median milliseconds of a call that all ranks make at once. */
+/** Median milliseconds of a call that all ranks make together. */
 function timed(call: () => void, rounds: number): number {
   const times: number[] = [];
   for (let round = -3; round < rounds; round++) {
@@ -62,7 +62,7 @@ function timed(call: () => void, rounds: number): number {
   return medianOf(times);
 }
 
-/** Prints numbers, on the first rank. */
+/** Prints numbers on the first rank. */
 function tell(...numbers: readonly number[]): void {
   if (distributed.getRank() === 0) console.log(numbers.map((each) => each.toFixed(6)).join("\n"));
 }
@@ -76,12 +76,12 @@ function allReduces(): void {
   }
 }
 
-/** Images of a step on each process, and how often one is timed. */
+/** Number of images per step on each process, and of timed steps. */
 const BATCH = 64, STEPS = 100;
 
 /**
- * The medians of a step's time and of the processor's time in it, waiting included; then of one step how many collectives
- * it has, their bytes and time, and the time waited.
+ * Prints the medians of a step's wall and CPU time, including waiting; then for one step the number of collectives,
+ * their bytes and durations, and the time waited.
  */
 function step(isTogether: boolean): void {
   distributed.initProcessGroup();
@@ -114,7 +114,7 @@ function step(isTogether: boolean): void {
   );
 }
 
-/** Runs a program; gives the numbers that it prints, one a line. */
+/** Runs a program and returns the numbers that it prints, one per line. */
 async function numbersOf(program: string, args: readonly string[]): Promise<number[]> {
   const { code, stdout, stderr } = await new Deno.Command(program, {
     args: [...args],
@@ -129,7 +129,7 @@ async function numbersOf(program: string, args: readonly string[]): Promise<numb
   return new TextDecoder().decode(stdout).trim().split("\n").map(Number);
 }
 
-/** The numbers that so many processes print in a part of this file. */
+/** The numbers that a number of processes print in a part of this file. */
 function ranks(count: number, part: string): Promise<number[]> {
   const words = ["run", "-A", "--no-check", fileURLToPath(import.meta.url), part];
   return numbersOf("mpirun", ["-n", `${count}`, Deno.execPath(), ...words]);

@@ -1,6 +1,6 @@
 /**
- * Results that a loop drops without waiting, next to the same results disposed of immediately: time per call, and the memory
- * that the loop takes. The two take turns; the memory is that of the whole run.
+ * Results that a loop drops without waiting, compared with results that are disposed of immediately: time per call,
+ * alternately measured, and the memory of the whole run.
  *
  *   deno run -A bench/dropped.ts [cpu|webgpu] [elements]
  */
@@ -28,10 +28,10 @@ const device = findDevice(name);
 if (!device) throw new Error(`Expected the device ${name} but found none`);
 const elements = Math.ceil(Number(count) / COLUMNS) * COLUMNS;
 
-/** Calls in a turn, and turns of each kind. */
+/** Number of calls per round, and of rounds of each kind. */
 const CALLS = 50, TURNS = 7;
 
-/** Milliseconds of one call out of many that nothing waits for. */
+/** Milliseconds per call, if nothing waits for the calls. */
 function turn(call: () => void): number {
   const start = performance.now();
   for (let i = 0; i < CALLS; i++) call();

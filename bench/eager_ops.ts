@@ -1,8 +1,8 @@
 /**
- * Forty eager ops on 2²⁰ elements, each beside the same op of PyTorch: warm, when native code has taken over; without
- * a compiler, as WebAssembly; and the first call of all in a process, with an empty cache, with a full one and without
- * a compiler, beside PyTorch's first calls, in CPU time of the calling thread. Results are dropped, as programs drop
- * them. Processes take turns, and the least time of each op counts.
+ * Forty eager ops on 2²⁰ elements, each compared with PyTorch's: warm, with native code; without a compiler, as
+ * WebAssembly; and first calls in a process, with an empty cache, with a full one and without a compiler, compared with
+ * PyTorch's first calls, in CPU time of the calling thread. Results are dropped, as programs drop them. Processes
+ * alternate; the minimum time of each op counts.
  *
  *   DYN_NUM_THREADS=2 DYN_BENCH_PYTHON=python deno run -A cli.ts bench eager_ops
  */
@@ -20,7 +20,7 @@ const whole = randint(0, 1000, [SIDE, SIDE]), mask = x.gt(0), target = zeros([SI
 const places = randint(0, SIDE, [SIDE]), image = randn([16, 64, 32, 32]), channel = rand([64]).add(0.5);
 const query = randn([4, 8, 128, 64]);
 
-/** An op, and the same in Python. */
+/** An op here and in Python. */
 type Row = readonly [name: string, run: () => Tensor, python: string];
 
 const ROWS: readonly Row[] = [
@@ -87,13 +87,13 @@ function timed(run: () => unknown, milliseconds: number): number {
   return medianOf(samples);
 }
 
-/** Milliseconds by op: of the first call, and of later ones when all compilers are done. */
+/** Milliseconds by op: of the first call, and of calls after all compilers have finished. */
 type Timings = Readonly<Record<string, readonly [first: number, later: number]>>;
 
-/** The part that a process times: first calls are timed in processes that do nothing else. */
+/** The part that a process times: first calls are timed in separate processes. */
 type Part = "all" | "first";
 
-/** Processes of each kind whose first calls are timed. */
+/** Number of processes of each kind that time first calls. */
 const ROUNDS = 5;
 
 function timings(part: Part): Timings {
@@ -104,7 +104,7 @@ function timings(part: Part): Timings {
       return threadTime() - start;
     });
     if (part === "all") {
-      // Until every op has native code: a compiler takes some tenths of a second for each
+      // Until every op has native code, which takes the compiler some tenths of a second each
       const patience = config.inductor.tier === "wasm" ? 20 : 700;
       for (const [, run] of ROWS) timed(run, patience);
     }
@@ -128,8 +128,8 @@ const IMPORTED = [
 ];
 
 /**
- * Copies the tree into a folder as a checkout would have it: classes that dyn comes with are used only where no file is
- * newer, so that first calls in a tree that somebody works in take twice as long.
+ * Copies the tree into a folder as a checkout would: shipped classes are used only if no file is newer, so that first
+ * calls in a tree that is being edited take twice as long.
  */
 function checkOut(folder: string): void {
   const copy = (path: string): void => {
@@ -142,7 +142,7 @@ function checkOut(folder: string): void {
   IMPORTED.forEach(copy);
 }
 
-/** The same in a process of its own. */
+/** The timings of a separate process. */
 function timingsIn(tree: string, part: Part, env: Readonly<Record<string, string>>): Timings {
   const { stdout } = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", `${tree}/bench/eager_ops.ts`, part],
@@ -158,7 +158,7 @@ function timingsIn(tree: string, part: Part, env: Readonly<Record<string, string
   );
 }
 
-/** PyTorch's, in a process of its own; of no op where there is none. */
+/** PyTorch's timings, in a separate process; none if it is missing. */
 function theirTimings(part: Part): Timings {
   const rows = ROWS.map(([name, , python]) => `  time_op(${JSON.stringify(name)}, lambda: ${python})`);
   const found = pytorch(`
@@ -182,7 +182,7 @@ ${part === "all" ? `  time_op = time_later\n${rows.join("\n")}` : ""}
   return Object.fromEntries(ROWS.map(([name]) => [name, [of(`first ${name}`), of(name)]]));
 }
 
-/** The least times of several processes. */
+/** The minimum times of several processes. */
 function least(all: readonly Timings[]): Timings {
   const leastOf = (name: string, i: 0 | 1) =>
     Math.min(...all.map((timings) => timings[name]?.[i] ?? Infinity));
@@ -192,7 +192,7 @@ function least(all: readonly Timings[]): Timings {
 const mean = (ratios: readonly number[]): number =>
   Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
 
-/** A column of times, and the one that it is compared with. */
+/** A column of times, and the one it is compared with. */
 interface Column {
   readonly head: string;
   readonly of: (name: string) => number;
@@ -222,7 +222,7 @@ function main(): void {
   const tree = `${folder}/tree`;
   checkOut(tree);
   const wasmCache = { DYN_TIER: "wasm", DYN_CACHE_DIR: `${folder}/wasm` };
-  // The first of these fills the caches
+  // The first run fills the caches
   const warm = timingsIn(tree, "all", full),
     wasm = timingsIn(tree, "all", wasmCache),
     theirs = theirTimings("all");

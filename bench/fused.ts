@@ -56,7 +56,7 @@ for (
   const compiled = compile(fn);
   const timings = await measure({
     "hand-written C++": hand,
-    // Given back at once, as a reference count would; without `using` the collector has to find it
+    // Released immediately, like by reference counting; without `using` the garbage collector must find it
     "dyn inductor": () => {
       using _result = compiled(x);
     },

@@ -1,6 +1,6 @@
 /**
- * Matrix products of the native library in GFLOP/s, against PyTorch in the same run: square ones, the layers of a
- * 784-512-10 classifier at batch 128 in all three directions, products with few rows.
+ * Matrix products of the native library in GFLOP/s, compared with PyTorch in the same run: square products, the layers
+ * of a 784-512-10 classifier at batch 128 in all three directions, and products with few rows.
  *
  *   DYN_NUM_THREADS=1 DYN_BENCH_PYTHON=python deno run -A bench/gemm.ts
  */
@@ -11,7 +11,7 @@ import { describeMachine, medianOf } from "./support/measure.ts";
 import { pytorch } from "./support/pytorch.ts";
 import "./support/native.ts";
 
-/** m, k, n, and whether A and B are stored as they are (n) or transposed (t). */
+/** m, k, n, and whether A and B are transposed (t) or not (n). */
 const SHAPES: readonly (readonly [number, number, number, string])[] = [
   [256, 256, 256, "nn"],
   [1024, 1024, 1024, "nn"],
@@ -63,7 +63,7 @@ function milliseconds([m, k, n, layout]: (typeof SHAPES)[number]): number {
     callAt(gemm, call);
     samples.push(performance.now() - start);
   }
-  // Numbers do not keep buffers alive: without a later use the collector may take them from under the call
+  // Numbers do not keep buffers alive: the collector might release them during the call
   kept.push(a, b, c);
   kept.length = 0;
   return medianOf(samples.slice(2));

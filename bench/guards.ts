@@ -1,6 +1,6 @@
 /**
- * The cost of guards: those of large models, and of many versions. No graph runs, so that a call consists of guards
- * and dispatch only.
+ * The cost of guards: large models, and many versions. No graph runs, so that a call consists of guards and dispatch
+ * only.
  *
  *   DYN_BENCH_PYTHON=python deno run -A cli.ts bench guards
  */
@@ -11,7 +11,7 @@ import { describeMachine, measure, report } from "./support/measure.ts";
 import { pytorch } from "./support/pytorch.ts";
 import "./support/native.ts";
 
-/** Gives for every result the first input. */
+/** Returns the first input as every result. */
 const backend = (gm: GraphModule) => {
   const [results] = gm.graph.output.args;
   const count = Array.isArray(results) ? results.length : 1;
@@ -19,10 +19,10 @@ const backend = (gm: GraphModule) => {
 };
 
 const x = ones([1, 2]);
-/** V8 has optimised the checks by then. */
+/** Long enough for V8 to optimise the checks. */
 const LONG = { milliseconds: 6000 };
 
-/** A call that only asks whether an entry serves it. */
+/** Returns a call that only checks whether an entry serves it. */
 function guardsOf(
   fn: object,
   args: readonly unknown[],

@@ -1,6 +1,6 @@
 /**
- * Linear layers whose weights are float32, bfloat16 and float16: operands of small types are widened inside of the
- * product, so that few rows cost what reading the weight costs. Against PyTorch's in the same run.
+ * Linear layers whose weights are float32, bfloat16 and float16: operands of small types are widened inside the
+ * product, so that few rows take as long as reading the weight. Compared with PyTorch in the same run.
  *
  *   DYN_BENCH_PYTHON=python deno run -A cli.ts bench half
  */
@@ -8,7 +8,7 @@ import { compile, config, nn, randn, type Tensor } from "../mod.ts";
 import { describeMachine, measure } from "./support/measure.ts";
 import { pytorch } from "./support/pytorch.ts";
 
-/** Rows of the input, and what a row has before and after. */
+/** Number of rows of the input, and of inputs and outputs per row. */
 const SHAPES = [[1, 2048, 2048], [8, 2048, 2048], [32, 1024, 4096], [256, 1024, 1024], [
   1024,
   768,

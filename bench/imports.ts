@@ -1,6 +1,6 @@
 /**
  * The cost of importing dyn, compared with a process that imports nothing and one that imports only tensors: the
- * least wall time and the median CPU time (user and system, of all threads) over many processes.
+ * minimum wall time and the median CPU time (user and system, of all threads) over many processes.
  *
  *   deno run -A cli.ts bench imports
  */
@@ -9,14 +9,14 @@ import { describeMachine, medianOf } from "./support/measure.ts";
 
 const RUNS = 20;
 
-/** Modules that a process imports, by what the line says. */
+/** Modules that a process imports, by label. */
 const IMPORTED: Readonly<Record<string, string | null>> = {
   "nothing": null,
   "tensors and the tape": new URL("../lib/autograd/autograd.ts", import.meta.url).href,
   "dyn": new URL("../mod.ts", import.meta.url).href,
 };
 
-/** Milliseconds since a process began and of its processors, once it has imported what it is told to. */
+/** Wall and CPU milliseconds of a process after its imports. */
 interface Told {
   readonly wall: number;
   readonly cpu: number;

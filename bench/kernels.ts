@@ -1,6 +1,6 @@
 /**
- * Single compiled operations on the CPU beside PyTorch's: operations and kernels of rows, matrix products, convolutions
- * with and without gradients, and attention.
+ * Single compiled operations on the CPU, compared with PyTorch: operations and row kernels, matrix products,
+ * convolutions with and without gradients, and attention.
  *
  *   DYN_NUM_THREADS=2 DYN_BENCH_PYTHON=python deno run -A cli.ts bench kernels [ops|products|convolutions|attention]
  */
@@ -301,7 +301,7 @@ const CONVOLUTIONS = [
   [1, 64, 224, 64, 3, 1, 1],
 ] as const;
 
-/** PyTorch's faster layout is the peer: it is given each in both. */
+/** PyTorch runs in both memory layouts; the faster one is compared. */
 function convolutions(): void {
   const setup: string[] = [];
   const forward: Row[] = [], both: Row[] = [];

@@ -1,6 +1,6 @@
 /**
- * An MLP 784-512-512-10 at batch 128: one training step (forward, backward, Adam) compiled as a whole, against dyn
- * eager and PyTorch; the time of the first compiled step in a fresh process with an empty and with a full kernel
+ * An MLP 784-512-512-10 at batch 128: one training step (forward, backward, Adam) compiled as a whole, compared with
+ * dyn eager and PyTorch; the time of the first compiled step in a fresh process with an empty and with a full kernel
  * cache; resident memory over 1,000 steps without an await.
  *
  *   DYN_BENCH_PYTHON=python deno run -A cli.ts bench mlp

@@ -1,11 +1,11 @@
 /**
- * Whole models on the CPU beside PyTorch's, eager and compiled: inference, training steps with Adam, and GPT-2 that
- * decodes token by token with a cache. Each work has a process of its own; --together runs all of ours in one.
+ * Whole models on the CPU, compared with PyTorch, eager and compiled: inference, training steps with Adam, and GPT-2
+ * decoding token by token with a cache. Each workload runs in a separate process; --together runs all of ours in one.
  *
  *   DYN_NUM_THREADS=2 DYN_BENCH_PYTHON=python deno run -A cli.ts bench models [resnet18 …] [--eager] [--together]
  *     [--seconds=6]
  *
- * --eager leaves PyTorch's compiler out, which takes minutes; --seconds is how long each measurement goes on.
+ * --eager omits PyTorch's compiler, which takes minutes; --seconds is the duration of each measurement.
  */
 import { compile, compiler, manualSeed, nn, noGrad, optim, randint, randn, type Tensor } from "../mod.ts";
 import { ConvNeXt } from "./models/convnext.ts";
@@ -18,7 +18,7 @@ import { pytorch } from "./support/pytorch.ts";
 import "./support/native.ts";
 
 const TOKENS = 64, PROMPT = 16;
-/** Samples of slow works, whatever the time. */
+/** Minimum number of samples of slow workloads. */
 const LEAST_SAMPLES = 3;
 const flags = Deno.args.filter((each) => each.startsWith("--"));
 const given = Deno.args.filter((each) => !each.startsWith("--"));
@@ -63,7 +63,7 @@ const MODELS: Readonly<Record<string, Model>> = {
 const DECODING = "GPT-2 decoding";
 const NAMES = [...Object.keys(MODELS), DECODING];
 
-/** Milliseconds by what was measured. */
+/** Milliseconds by measurement. */
 type Times = Record<string, number>;
 
 function timed(run: () => unknown): number {
@@ -98,7 +98,7 @@ function measureModel(name: string, { make, input, labels }: Model, times: Times
   measured(`${name}, step`, () => step(x, y), times);
 }
 
-/** Milliseconds a token after the prompt, in three texts after one that compiles. */
+/** Milliseconds per token after the prompt, in three texts after one that compiles. */
 function measureDecoding(times: Times): void {
   const model = new Gpt2(BASE).eval();
   const next = compile(
@@ -130,7 +130,7 @@ function measureAll(names: readonly string[]): Times {
   return times;
 }
 
-/** The times of works in a process of their own. */
+/** The times of workloads in a separate process. */
 function inProcess(names: readonly string[]): Times {
   const { success, stdout } = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", import.meta.url, "work", ...names, `--seconds=${SECONDS}`],

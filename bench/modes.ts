@@ -1,6 +1,6 @@
 /**
- * The effect of the options of `compile`, each against the default in the same run: "staticResults" where results are
- * dropped, "max-autotune" where an access is transposed.
+ * The effect of the options of `compile`, each compared with the default in the same run: "staticResults" with dropped
+ * results, "max-autotune" with a transposed access.
  *
  *   deno run -A cli.ts bench modes
  */

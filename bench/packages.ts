@@ -1,7 +1,8 @@
 /**
- * Packages: milliseconds from the first line of a script in a fresh process to the first result, by each kind of code, and
- * what of it are the runtime's modules and the package; 30 are aimed at. The processor's time for the same, which a busy
- * machine changes less, and what the whole process takes beside one that does nothing. Bytes for a browser, weights apart: 1 MB is aimed at.
+ * Packages: milliseconds from the first line of a script in a fresh process to the first result, by each kind of code,
+ * and the shares of the runtime's modules and the package (target: 30); the CPU time for the same, which a busy machine
+ * changes less; and the time of the whole process compared with one that does nothing. Also the bytes for a browser
+ * without weights (target: 1 MB).
  *
  *   deno run -A cli.ts bench packages
  */
@@ -23,8 +24,8 @@ const MODELS: Readonly<Record<string, readonly [model: Model, shape: readonly nu
 };
 
 /**
- * Returns the script of a measured process: times since its first line, once there are modules, a program, and a
- * result.
+ * Returns the script of a measured process: times since its first line until modules, a program and a result are
+ * available.
  */
 function scriptOf(
   file: string,
@@ -47,7 +48,7 @@ console.log(JSON.stringify({ engine: model.engine, times, cpu: (user + system) /
 `;
 }
 
-/** A process that has ended: what it printed, and milliseconds. */
+/** A finished process: its output, and its milliseconds. */
 interface Process {
   readonly output: string;
   readonly wall: number;
@@ -62,7 +63,7 @@ async function run(script: string): Promise<Process> {
   return { output: new TextDecoder().decode(stdout), wall: performance.now() - start };
 }
 
-/** Bytes of the runtime in one file; NaN where it cannot be made. */
+/** Bytes of the runtime bundled in one file; NaN if that fails. */
 async function bundled(folder: string): Promise<number> {
   const out = `${folder}/runtime.js`, entry = fileURLToPath(new URL("../runtime/mod.ts", import.meta.url));
   const args = ["bundle", "--quiet", "--platform", "browser", "--minify", "-o", out, entry];

@@ -1,11 +1,11 @@
 /**
- * Predictions of `dyn simulate` beside measured steps: a small network on 1, 2 and 4 processes of this machine, divided in
- * each way, with a link that is fitted to measured all-reduces of small and large tensors.
+ * Predictions of `dyn simulate` compared with measured steps: a small network on 1, 2 and 4 processes of this machine,
+ * divided in each way, with a link model fitted to measured all-reduces of small and large tensors.
  *
  *   deno run -A cli.ts bench simulated
  *
- * Processes run one operation after the other, uncompiled, with one thread each; more processes than cores take turns, which
- * the predictions count as slower computing.
+ * Processes run operations one by one, uncompiled, with one thread each; more processes than cores share them, which
+ * predictions count as slower computing.
  */
 import { fileURLToPath } from "node:url";
 import { fittedLink, type Link, type MeasuredReduce } from "../lib/debug/simulator/links.ts";
@@ -36,7 +36,7 @@ const LAYOUTS: Readonly<Record<string, (ranks: number) => Layout>> = {
   pipeline: (stages) => ({ data: 1, tensor: 1, stages, sharded: false }),
 };
 
-/** Steps of this rank in one of those ways. */
+/** Steps of this rank in one of these layouts. */
 function stepOf(way: string): () => void {
   const rank = distributed.getRank(), ranks = distributed.getWorldSize();
   const x = randn([BATCH, WIDTH]), target = randn([BATCH, WIDTH]);
@@ -70,7 +70,7 @@ function stepOf(way: string): () => void {
   };
 }
 
-/** Seconds of something that all ranks do together, at best. */
+/** Minimum seconds of work that all ranks do together. */
 function secondsOf(body: () => void): number {
   const times: number[] = [];
   for (let round = -2; round < STEPS; round++) {
@@ -100,7 +100,7 @@ function work(): void {
   if (distributed.getRank() === 0) console.log(JSON.stringify({ reduces, steps } satisfies Measured));
 }
 
-/** Runs this program on so many ranks. */
+/** Runs this program on a number of ranks. */
 async function measured(ranks: number): Promise<Measured> {
   const own = fileURLToPath(import.meta.url);
   const { code, stdout, stderr } = await new Deno.Command("mpirun", {

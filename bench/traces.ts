@@ -1,9 +1,9 @@
 /**
  * The cost of capture by the length of the program: straight-line functions of 100, 1,000 and 5,000 operations, the
- * first of a process and another one of the same length, once more with a size that changes, the same operations in a
- * loop, 64 versions of a small function, 200 layers, blocks of a transformer; and the memory that 10,000 compiled and
- * dropped closures leave. The backend compiles nothing. Milliseconds of CPU, each row in a process of its own;
- * PyTorch's tracer in the same run.
+ * first of a process and another one of the same length, again with a changing size, the same operations in a loop, 64
+ * versions of a small function, 200 layers, blocks of a transformer; and the memory that 10,000 compiled and dropped
+ * closures retain. The backend compiles nothing. CPU milliseconds, each row in a separate process; PyTorch's tracer in
+ * the same run.
  *
  *   DYN_BENCH_PYTHON=python deno run -A cli.ts bench traces
  */
@@ -18,7 +18,7 @@ import "./support/native.ts";
 
 type Step = (x: Tensor) => Tensor;
 
-/** Gives for every result the first input. */
+/** Returns the first input as every result. */
 const backend = (gm: GraphModule) => {
   const [results] = gm.graph.output.args;
   const count = Array.isArray(results) ? results.length : 1;
@@ -27,7 +27,7 @@ const backend = (gm: GraphModule) => {
 
 const LENGTHS = [100, 1000, 5000];
 
-/** Milliseconds of CPU that something takes. */
+/** CPU milliseconds of some work. */
 function cpuOf(run: () => unknown): number {
   const before = process.cpuUsage();
   run();
@@ -35,7 +35,7 @@ function cpuOf(run: () => unknown): number {
   return (user + system) / 1000;
 }
 
-/** Two modules with a function of so many operations each. */
+/** Two modules, each with a function of `length` operations. */
 async function straightLines(length: number): Promise<readonly Step[]> {
   const folder = await Deno.makeTempDir();
   const body = Array.from({ length }, (_, i) => `  x = ${["x.sin()", "x.mul(2)", "x.add(1)"][i % 3]};`);
@@ -95,7 +95,7 @@ const ROWS: Readonly<Record<string, () => Promise<readonly number[]> | readonly 
     const heap = async () => {
       for (let i = 0; i < 3; i++) {
         await new Promise((resolve) => setTimeout(resolve, 50));
-        // Others leave what was compiled of code that has run lately
+        // Other kinds of collection keep compiled code that has run recently
         gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
       }
       return Deno.memoryUsage().heapUsed / 1024;
@@ -121,7 +121,7 @@ if (row) {
   Deno.exit(0);
 }
 
-/** Modules are rewritten as they are loaded, as in programs that dyn starts. */
+/** Modules are rewritten on load, as in programs that dyn starts. */
 const PRELOAD = fileURLToPath(new URL("../preload.ts", import.meta.url)),
   FILE = fileURLToPath(import.meta.url);
 

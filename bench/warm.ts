@@ -1,7 +1,7 @@
 /**
- * The first compiled call of a fresh process, with an empty cache and with one that a process has filled whose calls became
- * native: a small function, training steps of an MLP, of resnet18 and of a small BERT. Milliseconds from the call to its
- * result, and of CPU on all threads meanwhile; imports and models not counted.
+ * The first compiled call of a fresh process, with an empty cache and with one filled by a process whose calls became
+ * native: a small function, training steps of an MLP, of resnet18 and of a small BERT. Milliseconds from the call to
+ * its result, and CPU time on all threads meanwhile, without imports and construction of models.
  *
  *   DYN_NUM_THREADS=2 deno run -A cli.ts bench warm [hello mlp resnet18 bert] [--phases]
  */
@@ -15,7 +15,7 @@ import { ResNet18 } from "./models/resnet.ts";
 /** Number of measurements with a full cache. */
 const TURNS = 3;
 
-/** Milliseconds that the C++ compiler may take. */
+/** Maximum milliseconds of the C++ compiler. */
 const PATIENCE = 300_000;
 
 interface Work {
@@ -73,7 +73,7 @@ interface Told {
   readonly phases: string;
 }
 
-/** Calls until what the compiler works at in the background is there. */
+/** Calls until native code from the background compiler is in use. */
 async function becomeNative(run: () => unknown): Promise<void> {
   const of = (...names: string[]) => names.reduce((sum, name) => sum + counters.get("tiers", name), 0);
   const until = performance.now() + PATIENCE;

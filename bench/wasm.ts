@@ -1,6 +1,6 @@
 /**
  * Performance without a C++ compiler: matrix products and convolutions as WebAssembly in GFLOP/s on one thread and on
- * all, and the demo's training step with and without a compiler, in turns.
+ * all, and the demo's training step with and without a compiler, alternately.
  *
  *   deno run -A cli.ts bench wasm
  */
@@ -107,7 +107,7 @@ function programOf({ call, inputs, result }: Work): Program {
   };
 }
 
-/** Median milliseconds of a call whose operands are in the pool's memory. */
+/** Median milliseconds of a call with operands in the pool's memory. */
 function milliseconds(pool: ThreadPool, work: Work): number {
   const { memory } = pool, options = { limit: SIZE_LIMIT, fuses: engineFuses(), memory: memory.kind };
   const loaded = load(writeForm(programOf(work), options), pool), run = runOf(pool, loaded, []);

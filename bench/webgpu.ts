@@ -1,7 +1,6 @@
 /**
- * The WebGPU device at work: memory bandwidth, fused kernels, matrix products, attention with its gradients (and how far
- * it is from the same op by op) and the latency of small ops, on whatever adapter there is (a software one gets smaller
- * sizes).
+ * The WebGPU device: memory bandwidth, fused kernels, matrix products, attention with its gradients (and the difference
+ * from running op by op) and the latency of small ops, on any adapter (smaller sizes on a software one).
  *
  *   deno run -A bench/webgpu.ts
  */
@@ -36,7 +35,7 @@ interface Row {
 
 const table: Row[] = [];
 
-/** Median milliseconds of one call, by rounds of calls that are waited for together. */
+/** Median milliseconds of one call, over rounds of calls that are awaited together. */
 function time(call: () => Disposable): number {
   const rounds = (calls: number, count: number) =>
     Array.from({ length: count }, () => {
@@ -95,7 +94,7 @@ for (const sizes of attentions) for (const causal of [false, true]) attention(si
 
 console.table(table);
 
-/** Attention and its gradients: those of the products that it consists of count, where it is causal half of them. */
+/** Attention and its gradients: counts the operations of its products, half of them if it is causal. */
 function attention(sizes: readonly number[], causal: boolean): void {
   const [batch = 1, heads = 1, length = 1, width = 1] = sizes;
   const [q, k, v] = [0, 1, 2].map(() => randn([...sizes], { device: "webgpu" }));

@@ -1,7 +1,7 @@
 /**
- * Models and their heaviest operations on the WebGPU device: resnet18, a small BERT and a small GPT-2, inference and training steps
- * with Adam; convolutions with their gradients, matrix products and attention. A software adapter gets small
- * sizes. PyTorch on CUDA in the same run, with float32 and without TF32.
+ * Models and their heaviest operations on the WebGPU device: resnet18, a small BERT and a small GPT-2, inference and
+ * training steps with Adam; convolutions with their gradients, matrix products and attention. Small sizes on a software
+ * adapter. Compared with PyTorch on CUDA in the same run, with float32 and without TF32.
  *
  *   DYN_BENCH_PYTHON=python deno run -A cli.ts bench webgpu_models [models|operations] [convolution|product|attention]
  */
@@ -21,7 +21,7 @@ const software = /llvmpipe|lavapipe|swiftshader/i.test(adapter.description);
 console.log(`${adapter.description}${software ? " (software: small sizes)" : ""}`);
 const ON = { device: "webgpu" } as const;
 
-/** Milliseconds from the call until the device has done it. */
+/** Milliseconds until the device has finished a call. */
 function timed(run: () => unknown): number {
   const start = performance.now();
   run();
@@ -30,8 +30,8 @@ function timed(run: () => unknown): number {
 }
 
 /**
- * Median milliseconds of a call among calls that are waited for together. Rounds take 0.2 s: on an H100 small kernels take several
- * times as long in the moments after their first call, which PyTorch's do not.
+ * Median milliseconds of a call among calls that are awaited together. Rounds take 0.2 s: on an H100 small kernels take
+ * several times as long in the moments after their first call, which PyTorch's do not.
  */
 function steady(run: () => unknown): number {
   const once = Math.min(timed(run), timed(run)),
@@ -101,13 +101,13 @@ const MODELS: Readonly<Record<string, () => Work>> = {
   },
 };
 
-/** PyTorch's milliseconds by name; empty where there is none, or no such device to compare with. */
+/** PyTorch's milliseconds by name; empty without PyTorch or a comparable device. */
 function cuda(operations: readonly Operation[] | null): ReadonlyMap<string, number> {
   const found = software ? undefined : pytorch(cudaProgram(operations));
   return new Map(found?.map(({ name, median }) => [name, median]));
 }
 
-/** Columns of the comparison: PyTorch's milliseconds, and its time over ours. */
+/** Columns of the comparison: PyTorch's milliseconds, and its time divided by ours. */
 function beside(theirs: number | undefined, ours: number): Readonly<Record<string, string>> {
   return theirs === undefined ? {} : { PyTorch: theirs.toFixed(4), ratio: (theirs / ours).toFixed(2) };
 }
@@ -159,7 +159,7 @@ const PRODUCTS: readonly (readonly [number, number, number])[] = software ? [[64
   [1024, 256, 1024],
   [256, 256, 1024],
 ];
-/** Batch, heads, length, width, and 1 where it is causal. */
+/** Batch, heads, length, width, and 1 if it is causal. */
 const ATTENTIONS: readonly (readonly [number, number, number, number, 0 | 1])[] =
   (software ? [[1, 2, 32, 16]] as const : [[4, 8, 1024, 64], [8, 4, 128, 64], [1, 16, 2048, 64]] as const)
     .flatMap((sizes) => [[...sizes, 1], [...sizes, 0]] as const);

@@ -2,9 +2,9 @@
  * `bisect`: finds the part of the compiler that makes a program fail.
  *
  * It prints which stages fail and pass, then the graph, pass, rewrite, fusion or op with which the failure begins, and
- * the line of the program. The verdict of a run is its exit code; if the program succeeds, it is whether a compiled
- * graph differs from its ops run one by one. Invariant: each run is a separate process of the unchanged program; only
- * the environment differs.
+ * the line of the program. A run fails by its exit code or, if the program always succeeds, by a compiled graph that
+ * differs from its ops run one by one. Invariant: each run is a separate process of the unchanged program; only the
+ * environment differs.
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -39,7 +39,7 @@ export const bisectCommand: Command = {
   },
 };
 
-/** Runs the program in a process of its own. */
+/** Runs the program in a separate process. */
 async function runScript(script: readonly string[], plan: RunPlan, report: string): Promise<RunResult> {
   const { isDisabled, isCompared, ...rest } = plan;
   const nothing: BisectReport = { count: 0, last: "", differences: [] };
@@ -69,7 +69,7 @@ async function runScript(script: readonly string[], plan: RunPlan, report: strin
   return { failure, report: found };
 }
 
-/** The line that says why a program failed. */
+/** The line that tells why a program failed. */
 function failureText(code: number, stderr: string): string {
   const lines = stripVTControlCharacters(stderr).split("\n");
   return lines.findLast((line) => /^error: |^\w*Error: /.test(line)) ?? `exit code ${code}`;

@@ -1,7 +1,7 @@
 /**
  * The search of `dyn bisect`: which stage, which part of it, and which application of that part makes a program fail.
  * Programs run under a plan (lib/base/bisect.ts). Invariant: a failure of another kind than the first does not count;
- * the program was seen to pass without the reported fault.
+ * the program passes without the reported part.
  */
 import { BISECT_PARTS, type BisectPart, type BisectPlan, type BisectReport } from "../lib/base/bisect.ts";
 
@@ -70,7 +70,7 @@ class Search {
     const part = await this.#partOf(stage);
     if (part !== null) await this.#place(stage, part);
     if (stage !== "eager") await this.#place(stage, "graphs");
-    // Without a pass a fault of an op may merely be hidden.
+    // If it can be disabled, a fault of an op may merely be hidden.
     const namesOp = part === "graph_rules" || part === "joint_rules" || part === "fusion";
     if (stage === "other" && !namesOp) await this.#place(stage, "ops");
     this.#say(`(${this.#runs} runs)`);

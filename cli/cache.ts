@@ -2,7 +2,7 @@
  * `cache`: reports the location and size of the cache of compiled code; removes it, exports it as one file for other
  * machines, and explains why a program was compiled in spite of it.
  *
- * Invariant: only folders that dyn itself fills with reproducible data are removed or written, whatever lies beside
+ * Invariant: only folders that dyn itself fills with reproducible data are removed or written, whatever else is beside
  * them.
  */
 import { dirname, join } from "node:path";

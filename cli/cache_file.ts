@@ -1,8 +1,8 @@
 /**
  * A whole cache as one file. The file consists of a first line, the length of a manifest, the manifest as JSON (its
  * origin, and each file with its size and SHA-256), and the files in sequence. Invariant: it is treated as data until
- * everything has been checked: that it belongs to this user and only this user can write it, that the same dyn, runtime
- * and target made it, and that every byte matches the manifest; if a check fails, the cache is unchanged.
+ * everything has been checked: that it belongs to this user and only this user can write it, that it was made by the
+ * same dyn, runtime and target, and that every byte matches the manifest; if a check fails, the cache is unchanged.
  */
 import { join } from "node:path";
 import { isOwn } from "../backends/cpu/trust.ts";
@@ -82,7 +82,7 @@ export async function saveCache(root: string, stores: readonly string[], path: s
     await new Blob([head, text, ...parts.map((each) => each.slice())]).arrayBuffer(),
   );
   writeAtomically(path, whole);
-  // Loading checks that nobody else could have written it
+  // Loading checks that no other user could have written it
   if (Deno.build.os !== "windows") Deno.chmodSync(path, 0o600);
   return { files: files.length, bytes: whole.length };
 }

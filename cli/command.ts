@@ -29,12 +29,12 @@ export class UsageError extends DynError {
   override readonly name: string = "UsageError";
 }
 
-/** Throws `UsageError`: `what` has to be one of the known words. */
+/** Throws `UsageError`: `what` must be one of the known words. */
 export function refuseWord(what: string, known: readonly string[], found: string): never {
   throw new UsageError(`Expected ${what} to be one of ${known.join(", ")} but found ${found}`);
 }
 
-/** A flag, the setting that it stands for, and its value. */
+/** A flag, the setting that it changes, and its value. */
 interface Flag {
   readonly name: string;
   readonly value: string;

@@ -20,7 +20,7 @@ async function firstRun(folder: string, script: string, args: readonly string[])
     args: ["run", "--quiet", "--allow-all", "--no-lock", ...cli, "run", join(folder, script), ...args],
     env: {
       DYN_CACHE_DIR: join(folder, "cache"),
-      // As the executable will: it is to find native code
+      // As in the executable: native code is cached
       DYN_TIER: Deno.env.get("DYN_TIER") ?? "wait",
       DENO_DIR: join(folder, "deno"),
       DENO_NO_PACKAGE_JSON: "1",

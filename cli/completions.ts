@@ -9,7 +9,7 @@ interface Words {
   readonly flags: readonly (readonly [name: string, summary: string])[];
 }
 
-/** Scripts by shell. After a command, and where nothing fits, files are completed. */
+/** Scripts by shell. They complete file names after a command, and if no word matches. */
 const SHELLS: Readonly<Record<string, (words: Words) => readonly string[]>> = {
   bash: ({ commands, flags }) => [
     "_dyn() {",

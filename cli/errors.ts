@@ -36,8 +36,8 @@ export function reportFailure(thrown: unknown): void {
 }
 
 /**
- * Reports promises that nobody handled and exits with code 1, unless a listener of the program itself calls
- * `preventDefault`, which is watched because those listeners come later than this one.
+ * Reports unhandled rejections and exits with code 1, unless a listener of the program itself calls `preventDefault`,
+ * which is watched because those listeners come later than this one.
  */
 export function reportRejections(onFailure: (thrown: unknown) => void): void {
   globalThis.addEventListener("unhandledrejection", (event) => {

@@ -46,7 +46,7 @@ function report({ graphs, breaks, uncompiled, recompiles, limits }: Seen): strin
     ["Break reason", breaks],
     ["Uncompiled", uncompiled],
     ["Recompilation", recompiles],
-    // Each function once: further messages about it differ from call to call.
+    // Each function once: further messages about it vary between calls.
     ["Limit", [...new Map(limits.toReversed().map((text) => [text.split("\n", 1).join(), text])).values()]],
     ["Graph", graphs],
   ];

@@ -77,7 +77,7 @@ export class Interrupts {
     Atomics.store(this.#shared, RUNS, 1);
     const interrupted = new Promise<never>((_, reject) => this.#reject = reject);
     const finished = this.#runs.run(run, body);
-    // Nobody may be left to handle failures after an interruption
+    // After an interruption nothing may handle failures
     finished.catch(() => {});
     try {
       return await Promise.race([finished, interrupted]);

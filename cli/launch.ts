@@ -64,7 +64,7 @@ class Stream {
     if (rest !== "") onLine(rest);
   }
 
-  /** Waits for its end; a stream without a writer ends at once. */
+  /** Waits for its end; a stream without a writer ends immediately. */
   async end(): Promise<void> {
     if (!this.#isOpen) (await Deno.open(this.#path, { write: true })).close();
     await this.#ended;
@@ -84,7 +84,7 @@ function environment(ranks: number): Record<string, string> {
   };
 }
 
-/** Describes how a rank ended, by its shell exit code: above 128 it is that of a signal. */
+/** Describes how a rank ended, by its shell exit code: above 128 it was a signal. */
 function howItEnded(code: number): string {
   const [signal] = Object.entries(constants.signals).find(([, number]) => number === code - 128) ?? [];
   if (signal === undefined) return `failed first, with code ${code}`;

@@ -1,13 +1,13 @@
 /**
- * `doctor --prepare`: prepares once for this machine what first calls of most programs need: in the cache, the
- * programs of common eager calls, their native code and the routines of products, convolutions and sorting.
+ * `doctor --prepare`: prepares once for this machine what first calls of most programs need: in the cache, the programs
+ * of common eager calls, their native code and the routines of products, convolutions and sorting.
  *
- * Invariant: everything is made in the same way as by programs, so that they reuse it like the results of any former
- * process, or make their own.
+ * Invariant: everything is created in the same way as by programs, so that they reuse it like the results of any
+ * earlier process.
  */
 import { type Toolkit, toolkit } from "./toolkit.ts";
 
-/** Sizes of matrices. A program serves all sizes of the same magnitudes, but equal sizes need another one. */
+/** Sizes of matrices. A kernel serves all sizes of the same magnitudes, but equal sizes need a separate one. */
 const SHAPES = [[1024, 1024], [768, 1024], [128, 1024]] as const;
 /** Elements of operands of any shape: one program serves all from some thousand on. */
 const ELEMENTS = 2 ** 20;
@@ -81,7 +81,7 @@ function matrixCalls(dyn: Toolkit, [rows, columns]: typeof SHAPES[number]): read
   ];
 }
 
-/** Prepares all of it; returns a description of what was prepared. Throws if something cannot be prepared at all. */
+/** Prepares everything and returns a description. Throws if something cannot be prepared. */
 export async function prepare(): Promise<string> {
   const dyn = await toolkit(), calls = commonCalls(dyn);
   const { toolchainStatus } = await import("../backends/cpu/toolchain.ts");

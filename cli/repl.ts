@@ -115,7 +115,7 @@ function declare({ constants = {}, definitions = {}, imports = {} }: Declaration
   for (const [name, get] of Object.entries(imports)) {
     const value = get();
     const isPrimitive = (typeof value !== "object" || value === null) && typeof value !== "function";
-    // Another module may assign its exports; for a number or text that is sometimes the purpose.
+    // Modules may assign their exports, which is sometimes the purpose of exporting a number or text.
     setGlobal(name, isPrimitive ? { get } : { value, writable: false });
   }
 }
@@ -268,7 +268,7 @@ export const replCommand: Command = {
   run: async (args) => {
     expectNoMore("repl", args);
     await checkChoices();
-    // Before the hooks, which pass each module to JavaScript
+    // Before the hooks are installed, which process each module in JavaScript
     shareNames(await toolkit());
     redirectOtherCheckouts();
     rewriteLoadedModules();

@@ -2,14 +2,14 @@
  * Turns one input of the REPL into an ES module.
  *
  * The module's `default` is the value of the last expression, and it passes its declarations to the session;
- * alternatively the result is that more lines are needed, or an error. Invariant: text is only inserted after what
- * was typed on a line and around the last expression, or replaced by as many characters, and never with a line break,
- * so that lines in stack traces, and lines of code in reports, are those typed.
+ * alternatively the result is that more lines are needed, or an error. Invariant: text is only inserted after what was
+ * typed on a line and around the last expression, or replaced by as many characters, and never with a line break, so
+ * that lines in stack traces, and lines of code in reports, are those typed.
  *
  * An input is a module, and not a script, so that types, imports, `await` and functions mean what they mean in a file
  * and functions can be captured like those of a file. Other inputs see a declaration as a property of the global
- * object. Variables are only that: `let n = 1` is rewritten to an assignment, so that there is one `n` however many
- * inputs read and assign it, and a compiled function guards it as any global. Constants, imports, functions and
+ * object. Variables are only properties: `let n = 1` is rewritten to an assignment, so that there is one `n` however
+ * many inputs read and assign it, and a compiled function guards it as any global. Constants, imports, functions and
  * classes are bindings of their module whose values are passed on after their declaration.
  */
 import { stripTypeScriptTypes } from "node:module";

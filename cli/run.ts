@@ -45,7 +45,7 @@ export function redirectOtherCheckouts(): void {
 /** Runs a script to the end of its top level. Rejects with whatever it throws. */
 export async function runScript(path: string, args: readonly string[]): Promise<void> {
   const { url, folder } = await scriptSource(path);
-  // Before the hooks, which pass each module to JavaScript: a thousand that do not concern them
+  // Before the hooks are installed, which process each module in JavaScript: a thousand modules do not need that
   await toolkit();
   Object.defineProperty(Deno, "args", { value: [...args], enumerable: true, configurable: true });
   redirectOtherCheckouts();

@@ -1,8 +1,8 @@
 /**
- * The import map of a script's own project: dyn's process was started with the settings of dyn.
+ * The import map of a script's own project: dyn's own process was started with dyn's settings.
  *
  * A hook resolves imports of modules below the project's folder as its `deno.json` says. Invariant: dyn itself is
- * always this installation, whatever the project calls it.
+ * always this installation, under whatever name the project imports it.
  */
 import { registerHooks } from "node:module";
 import { dirname, join } from "node:path";

@@ -16,8 +16,8 @@ export async function toolkit(): Promise<Toolkit> {
 }
 
 /**
- * Loads the settings, now that the flags are in the environment. Throws `UsageError` where `--backend` or
- * `--device` names one that does not exist, and `DynError` where the device does not work here.
+ * Loads the settings, now that the flags are in the environment. Throws `UsageError` if `--backend` or `--device` names
+ * one that does not exist, and `DynError` if the device does not work here.
  */
 export async function checkChoices(): Promise<void> {
   await import("../lib/base/config.ts");

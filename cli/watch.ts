@@ -6,7 +6,7 @@
 import { dirname, resolve } from "node:path";
 import { UsageError } from "./command.ts";
 
-/** Files whose changes matter. */
+/** Files whose changes trigger a run. */
 const SOURCES = /\.(?:[cm]?[jt]sx?|jsonc?)$/;
 
 /** Time for which changes are collected, in milliseconds: editors write files in several steps. */

@@ -70,7 +70,7 @@ function updates(watched: Watched): Response {
 function serve(title: string, watched: Watched): Deno.HttpServer<Deno.NetAddr> {
   const page = htmlPage({ title, script: watchScript, data: { title } });
   const handler = (request: Request): Response => {
-    // Other sites must not access it under a name of their own
+    // Other sites must not access it under their own host names
     if (!/^(localhost|127\.0\.0\.1):\d+$/.test(request.headers.get("host") ?? "")) {
       return new Response("Expected a local name", { status: 403 });
     }

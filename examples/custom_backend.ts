@@ -1,10 +1,10 @@
 /**
- * A graph backend of one's own: it prints captured graphs as JavaScript over typed arrays, and trains with them.
+ * A custom graph backend: it prints captured graphs as JavaScript over typed arrays, and trains with them.
  *
  *   deno run -A examples/custom_backend.ts [--steps=200]
  *
- * Behind AOTAutograd a backend sees functional graphs of simple ops, forward and backward apart. This one takes graphs
- * of float32 that are elementwise, fuses each into one loop, and hands all others back to the interpreter.
+ * After AOTAutograd a backend receives functional graphs of simple ops, forward and backward separately. This one fuses
+ * each elementwise float32 graph into one loop, and leaves all others to the interpreter.
  */
 import { parseArgs } from "@std/cli";
 import {
@@ -20,7 +20,7 @@ import {
   tensor,
 } from "../mod.ts";
 
-/** Ops that the printer knows, as expressions over the elements of their operands. */
+/** Ops that the printer supports, as expressions over the elements of their operands. */
 const EXPRESSIONS: Readonly<Record<string, (...operands: string[]) => string>> = {
   add: (a, b) => `${a} + ${b}`,
   sub: (a, b) => `${a} - ${b}`,
@@ -33,7 +33,7 @@ const EXPRESSIONS: Readonly<Record<string, (...operands: string[]) => string>> =
 
 let printed = 0, handedBack = 0;
 
-/** The loop of a graph, as the text of a function of its inputs' and outputs' elements; null where it cannot be one. */
+/** The loop of a graph, as the text of a function of its inputs' and outputs' elements; null if it cannot be one. */
 function loopOf(graph: fx.Graph): { readonly text: string; readonly shape: readonly number[] } | null {
   const lines: string[] = [], results: string[] = [];
   const names: string[] = [];
@@ -91,7 +91,7 @@ compiler.registerBackend("loops", compiler.aotAutograd({ fwCompiler: printLoops 
 
 const { steps = "200" } = parseArgs(Deno.args, { string: ["steps"] });
 
-// A sine of unknown height, speed and phase, from noisy points: y = a · sin(b · x + c)
+// Fits a sine of unknown amplitude, frequency and phase to noisy points: y = a · sin(b · x + c)
 manualSeed(0);
 const x = linspace(-3, 3, 256);
 const y = x.mul(1.5).add(0.5).sin().mul(2).add(randn(256).mul(0.05));
@@ -100,7 +100,7 @@ const [a, b, c] = parameters;
 if (!a || !b || !c) throw new Error("Expected three parameters");
 const optimizer = new optim.Adam(parameters, { lr: 0.05 });
 
-/** The curve; one elementwise graph, whose gradient is another. */
+/** The curve: one elementwise graph; its gradient is another one. */
 const curve = compile(
   (x: Tensor, a: Tensor, b: Tensor, c: Tensor) => b.mul(x).add(c).sin().mul(a),
   { backend: "loops", fullgraph: true },

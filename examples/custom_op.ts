@@ -1,11 +1,11 @@
 /**
- * An op of one's own: soft dynamic time warping, a distance between series that forgives delays, and the mean of series
- * by it (Cuturi and Blondel, "Soft-DTW: a Differentiable Loss Function for Time-Series", 2017).
+ * A custom op: soft dynamic time warping, a distance between series that tolerates delays, and the mean of series under
+ * it (Cuturi and Blondel, "Soft-DTW: a Differentiable Loss Function for Time-Series", 2017).
  *
  *   deno run -A examples/custom_op.ts [--steps=100] [--smoothing=0.1]
  *
- * Each cell of its table needs three others before it, which loops say better than tensor ops do. So it is two custom
- * ops that loop over plain numbers, forward and backward; a compiled graph takes each as one node.
+ * Each cell of its table depends on three earlier ones, which loops express better than tensor ops. So there are two
+ * custom ops that loop over plain numbers, forward and backward; each is one node of a compiled graph.
  */
 import { parseArgs } from "@std/cli";
 import {
@@ -26,7 +26,7 @@ const steps = Number(flags.steps ?? 100), smoothing = Number(flags.smoothing ?? 
 
 type Table = readonly (readonly number[])[];
 
-/** Returns the soft minimum of the costs of all paths to each cell: every path counts, cheap ones most. */
+/** Returns the soft minimum over all paths of the cost to each cell. */
 function waysTo(costs: Table): Table {
   const ways: number[][] = [];
   for (const [i, row] of costs.entries()) {
@@ -41,7 +41,7 @@ function waysTo(costs: Table): Table {
   return ways;
 }
 
-/** The derivative of the last cell's way by each cell's cost: algorithm 2 of the paper. */
+/** The derivative of the last cell's soft minimum with respect to each cell's cost: algorithm 2 of the paper. */
 function sharesOf(costs: Table): Table {
   const ways = waysTo(costs), shares: number[][] = costs.map((row) => row.map(() => 0));
   const last = shares.at(-1);
@@ -65,7 +65,7 @@ const softDtw = library.customOp("examples::soft_dtw", (costs: Tensor): Tensor =
 });
 softDtw.registerFake((costs: Tensor) => costs.newEmpty([costs.shape[0] ?? 0]));
 
-/** Costs [B, N, M] → what each adds to the distance of its pair [B, N, M] */
+/** Costs [B, N, M] → the gradient of each pair's distance [B, N, M] */
 const softDtwShares = library.customOp("examples::soft_dtw_shares", (costs: Tensor): Tensor => {
   return tensor(tables(costs).map(sharesOf), { dtype: costs.dtype });
 });

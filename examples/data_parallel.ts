@@ -1,5 +1,5 @@
 /**
- * Several processes train a small ConvNet on handwritten digits together: each on its share of every epoch, with gradients
+ * Several processes train a small ConvNet on handwritten digits: each on its share of every epoch, with gradients
  * averaged by MPI.
  *
  *   deno run -A cli.ts launch -n 2 examples/data_parallel.ts [--epochs=4] [--train=9000] [--batch=64]
@@ -27,7 +27,7 @@ const net = new ConvNet().compile();
 const model = new distributed.DistributedDataParallel(net);
 const optimizer = new optim.Adam(model.parameters(), { lr: 2e-3 });
 
-/** The share of test digits that are told right, counted by all ranks together. */
+/** The share of test digits that are recognised, over all ranks. */
 function accuracy(): number {
   const rightAndAll = tensor([0, 0]);
   model.eval();

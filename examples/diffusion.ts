@@ -1,7 +1,7 @@
 /**
- * Diffusion on handwritten digits: a small U-Net learns to see digits in noise, and draws new ones out of it, of the classes
- * that it is asked for (Ho, Jain and Abbeel, "Denoising Diffusion Probabilistic Models", 2020; drawn as Song, Meng and
- * Ermon do in "Denoising Diffusion Implicit Models", 2020).
+ * Diffusion on handwritten digits: a small U-Net learns to denoise digits, and generates new ones of requested classes
+ * from noise (Ho, Jain and Abbeel, "Denoising Diffusion Probabilistic Models", 2020; sampling by Song, Meng and Ermon,
+ * "Denoising Diffusion Implicit Models", 2020).
  *
  *   deno run -A examples/diffusion.ts [--epochs=6] [--train=6000] [--times=200] [--draw=0247]
  */
@@ -30,11 +30,11 @@ const flags = parseArgs(Deno.args, { string: ["epochs", "train", "times", "draw"
 const epochs = Number(flags.epochs ?? 6), times = Number(flags.times ?? 200), width = 24;
 manualSeed(0);
 
-// Share of a picture left at each time, by the cosine schedule of Nichol and Dhariwal.
+// Share of the image left at each time, by the cosine schedule of Nichol and Dhariwal.
 const left = linspace(0, 1, times + 1).add(0.008).div(1.008).mul(Math.PI / 2).cos().square();
 const kept = left.at("1:").div(left.at(0)).clamp(1e-4);
 
-/** A convolution with normalisation, told the time and the class. */
+/** A convolution with normalisation, conditioned on time and class. */
 class Block extends nn.Module {
   conv: nn.Conv2d;
   norm: nn.GroupNorm;
@@ -57,7 +57,7 @@ class Block extends nn.Module {
 class UNet extends nn.Module {
   time = new nn.Sequential(new nn.Linear(32, 64), new nn.SiLU(), new nn.Linear(64, 64));
   digit = new nn.Embedding(10, 64);
-  // Four pixels are one place, so that all convolutions are on 14×14 and less.
+  // Four pixels become channels of one position, so that all convolutions are 14×14 or smaller.
   inside = new Block(4, width);
   down = new Block(width, 2 * width);
   middle = new Block(2 * width, 2 * width);
@@ -78,7 +78,7 @@ class UNet extends nn.Module {
 const { train } = loadDigits(Number(flags.train ?? 6000), 100);
 const batches = new data.DataLoader(train, { batchSize: 64, shuffle: true, dropLast: true });
 const model = new UNet();
-// Averages of the last steps draw better than the last step.
+// The average of recent weights generates better images than the last weights.
 const averages = new optim.swaUtils.AveragedModel(model, { avgFn: optim.swaUtils.getEmaAvgFn(0.98) });
 const optimizer = new optim.AdamW(model.parameters(), { lr: 2e-3 });
 const schedule = new optim.lrScheduler.OneCycleLR(optimizer, {
@@ -111,7 +111,7 @@ for (let epoch = 1; epoch <= epochs; epoch++) {
   console.log(`epoch ${epoch}: loss ${(total / batches.length).toFixed(3)}`);
 }
 
-/** A picture with as much noise as at one time, from one with that of another: the digit that is seen and the rest of it. */
+/** Takes an image from one noise level to a lower one: the predicted digit and the remaining noise. */
 const cleaner = compile((x: Tensor, time: Tensor, now: Tensor, before: Tensor, digits: Tensor) => {
   const clean = averages.call(x, time, digits);
   const noise = x.sub(clean.mul(now.sqrt())).div(now.rsub(1).sqrt());

@@ -11,10 +11,10 @@ const flags = parseArgs(Deno.args, { string: ["episodes", "ticks"] });
 const episodes = Number(flags.episodes ?? 220), most = Number(flags.ticks ?? 300);
 manualSeed(3);
 
-/** Place and speed of the cart, angle and turn of the pole. */
+/** Position and velocity of the cart, angle and angular velocity of the pole. */
 type State = readonly [x: number, speed: number, angle: number, turn: number];
 
-/** Returns the state after a push to one side for a fiftieth of a second. */
+/** The state after a push to one side for a fiftieth of a second. */
 function pushed([x, speed, angle, turn]: State, right: boolean): State {
   const [gravity, pole, length, total, tick] = [9.8, 0.1, 0.5, 1.1, 0.02];
   const sin = Math.sin(angle), cos = Math.cos(angle);
@@ -45,7 +45,7 @@ const online = makeNet(), target = makeNet();
 target.loadStateDict(online.stateDict());
 const optimizer = new optim.Adam(online.parameters(), { lr: 1e-3 });
 
-/** Towards what a state is worth by the reward of a tick and by what the next state is worth. */
+/** Moves the value of a state towards the reward of a tick plus the value of the next state. */
 const learn = compile((states: Tensor, actions: Tensor, next: Tensor, alive: Tensor) => {
   optimizer.zeroGrad();
   const worth = online.call(states).gather(1, actions).squeeze(1);

@@ -1,5 +1,5 @@
 /**
- * A Gaussian process whose scales are learnt: the marginal likelihood through a Cholesky factor, and its gradient
+ * A Gaussian process with learnt hyperparameters: the marginal likelihood through a Cholesky factor, and its gradient
  * (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006).
  *
  *   deno run -A examples/gaussian_process.ts [--steps=150]
@@ -27,12 +27,12 @@ const x = rand(40, float64).mul(6).sub(3);
 const truth = (at: Tensor) => at.mul(2).sin().add(at.mul(0.3));
 const y = truth(x).add(randn(40, float64).mul(0.1));
 
-/** Logarithms of the length scale, of the height and of the noise. */
+/** Logarithms of the length scale, of the amplitude and of the noise. */
 const scales = ["length", "height", "noise"].map(() => tensor(0, { ...float64, requiresGrad: true }));
 const [length, height, noise] = scales;
 if (!length || !height || !noise) throw new Error("Expected three scales");
 
-/** Similarity of two sets of places: [N], [M] → [N, M] */
+/** The covariance of two sets of points: [N], [M] → [N, M] */
 const kernel = (a: Tensor, b: Tensor, length: Tensor, height: Tensor) =>
   a.unsqueeze(1).sub(b).div(length.exp()).square().mul(-0.5).exp().mul(height.mul(2).exp());
 
@@ -43,7 +43,7 @@ const step = compile(() => {
   optimizer.zeroGrad();
   const factor = linalg.cholesky(covariance());
   const white = linalg.solveTriangular(factor, y.unsqueeze(1), false);
-  // Minus the logarithm of the likelihood, without its constant.
+  // The negative log likelihood, without its constant.
   const loss = white.square().sum().mul(0.5).add(factor.diagonal().log().sum());
   loss.backward();
   optimizer.step();

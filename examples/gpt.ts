@@ -1,5 +1,5 @@
 /**
- * A small GPT over characters that learns a text and goes on with it. The text is this repository's own prose.
+ * A small character-level GPT that learns a text and continues it. The text is this repository's own prose.
  *
  *   deno run -A examples/gpt.ts [--steps=700] [--width=64] [--layers=2] [--prompt="A graph"]
  */
@@ -31,7 +31,7 @@ const numberOf = new Map(characters.map((character, number) => [character, numbe
 const encode = (part: string): number[] => [...part].map((character) => numberOf.get(character) ?? 0);
 const encoded = tensor(encode(text));
 
-/** Attention of each place to those before it, then two layers for each place. */
+/** Causal attention, then two linear layers at each position. */
 class Block extends nn.Module {
   norm1 = new nn.LayerNorm(width);
   projections = new nn.Linear(width, 3 * width);
@@ -52,7 +52,7 @@ class Block extends nn.Module {
   }
 }
 
-/** Numbers of characters [N, T] → logits of those that come next [N, T, characters] */
+/** Character ids [N, T] → logits of the next characters [N, T, characters] */
 class Gpt extends nn.Module {
   tokens = new nn.Embedding(characters.length, width);
   places = new nn.Embedding(context, width);
@@ -80,7 +80,7 @@ const step = compile((inputs: Tensor, targets: Tensor) => {
   return loss.detach();
 });
 
-/** Stretches of the text, and the same one character further on. */
+/** Random stretches of the text, and the same shifted by one character. */
 function batch(): readonly [Tensor, Tensor] {
   const starts = Array.from({ length: 16 }, () => Math.floor(Math.random() * (text.length - context - 1)));
   const at = (shift: number) => stack(starts.map((s) => encoded.slice(0, s + shift, s + shift + context)));
@@ -94,7 +94,7 @@ for (let k = 1; k <= steps; k++) {
   if (k === 1 || k % 100 === 0 || k === steps) console.log(`step ${k}: loss ${loss.toFixed(3)}`);
 }
 
-/** The text with so many characters more, each drawn from what the model expects. */
+/** Continues a text by `count` characters, sampled from the model's predictions. */
 function continued(prompt: string, count: number): string {
   let numbers = tensor([encode(prompt)]);
   noGrad(() => {

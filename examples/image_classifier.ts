@@ -1,11 +1,12 @@
 /**
  * Fine-tuning an image classifier: a ResNet with torchvision's keys and shapes starts from a checkpoint and learns new
- * classes from a few pictures of each (He et al., "Deep Residual Learning for Image Recognition", 2015).
+ * classes from a few images of each (He et al., "Deep Residual Learning for Image Recognition", 2015).
  *
- *   deno run -A examples/image_classifier.ts [--weights=resnet18.safetensors] [--epochs=20] [--pictures=100] [--width=16]
+ *   deno run -A examples/image_classifier.ts [--weights=resnet18.safetensors] [--epochs=20] [--pictures=100]
+ * [--width=16]
  *
  * `safetensors.torch.save_file(torchvision.models.resnet18(weights="DEFAULT").state_dict(), path)` writes a file that
- * `--weights` reads. Without one the program makes its own: a narrower network that knows the digits 0 to 4.
+ * `--weights` reads. Without one the program first trains a narrower network on the digits 0 to 4.
  */
 import { parseArgs } from "@std/cli";
 import { compile, data, manualSeed, nn, noGrad, optim, safetensors, type Tensor } from "../mod.ts";
@@ -17,7 +18,7 @@ const flags = parseArgs(Deno.args, {
 const blocks = Number(flags.blocks ?? 2), pictures = Number(flags.pictures ?? 100);
 manualSeed(0);
 
-/** Two convolutions, and the way around them. */
+/** Two convolutions with a residual connection. */
 class BasicBlock extends nn.Module {
   conv1: nn.Conv2d;
   bn1: nn.BatchNorm2d;
@@ -47,7 +48,9 @@ class BasicBlock extends nn.Module {
   }
 }
 
-/** Images [N, 3, H, W] → logits [N, classes]. With a width of 64 and two blocks a layer it is torchvision's resnet18. */
+/**
+ * Images [N, 3, H, W] → logits [N, classes]. With a width of 64 and two blocks per layer it is torchvision's resnet18.
+ */
 class ResNet extends nn.Module {
   conv1: nn.Conv2d;
   bn1: nn.BatchNorm2d;
@@ -85,14 +88,14 @@ class ResNet extends nn.Module {
 
 type Pictures = readonly [images: Tensor, labels: Tensor];
 
-/** The task: training pictures, test pictures, and the number of epochs. */
+/** The task: training images, test images, and the number of epochs. */
 interface Task {
   readonly given: Pictures;
   readonly others: Pictures;
   readonly epochs: number;
 }
 
-/** Trains, and gives the share of the other pictures that are then named rightly. */
+/** Trains, and returns the accuracy on the other images. */
 function fit(model: ResNet, optimizer: optim.Optimizer, { given, others, epochs }: Task): number {
   const step = compile((images: Tensor, labels: Tensor) => {
     optimizer.zeroGrad();
@@ -113,7 +116,7 @@ function fit(model: ResNet, optimizer: optim.Optimizer, { given, others, epochs 
   return noGrad(() => model.call(others[0]).argmax(1).eq(others[1]).to("float32").mean().item());
 }
 
-/** All digits of a data set from one to another, as pictures of three colours; the first of them is class 0. */
+/** The digits of a data set in a range, as RGB images; the first digit of the range is class 0. */
 function digits(set: data.Dataset<Pictures>, first: number, last: number): Pictures {
   const [[images, labels] = [] as never] = new data.DataLoader(set, { batchSize: set.length });
   const chosen = labels.ge(first).logicalAnd(labels.le(last));
@@ -131,7 +134,7 @@ if (!flags.weights) {
   console.log(`  ${(100 * right).toFixed(1)} % right; kept in ${weights}`);
 }
 
-// The head is for other classes; everything below it is taken over.
+// The head has other classes; everything below it is loaded.
 const published = safetensors.load(weights), width = published["conv1.weight"]?.shape[0] ?? 64;
 const { "fc.weight": _weight, "fc.bias": _bias, ...trunk } = published;
 const few = ([images, labels]: Pictures): Pictures => [images.at(`:${pictures}`), labels.at(`:${pictures}`)];

@@ -1,6 +1,6 @@
 /**
- * Fine-tuning with low-rank adapters: a network that has learnt one task learns a second one by a few numbers beside its
- * frozen weights (Hu et al., "LoRA", 2021).
+ * Fine-tuning with low-rank adapters: a network that has learnt one task learns a second one with a few parameters
+ * added to its frozen weights (Hu et al., "LoRA", 2021).
  *
  *   deno run -A examples/lora.ts [--steps=300] [--rank=4]
  */
@@ -11,7 +11,7 @@ const flags = parseArgs(Deno.args, { string: ["steps", "rank"] });
 const steps = Number(flags.steps ?? 300), rank = Number(flags.rank ?? 4);
 manualSeed(0);
 
-/** A linear layer whose weight stays, and a product of two narrow matrices that is added to it. */
+/** A linear layer with a frozen weight, and a product of two narrow matrices that is added to it. */
 class Adapted extends nn.Module {
   a: nn.Parameter;
   b: nn.Parameter;
@@ -22,7 +22,7 @@ class Adapted extends nn.Module {
     base.bias?.requiresGrad_(false);
     const [outputs = 0, inputs = 0] = base.weight.shape;
     this.a = new nn.Parameter(randn(rank, inputs).mul(0.1));
-    // Zeros, so that it begins as the layer that it adapts.
+    // Zeros, so that it initially equals the layer that it adapts.
     this.b = new nn.Parameter(zeros(outputs, rank));
   }
 
@@ -31,7 +31,7 @@ class Adapted extends nn.Module {
   }
 }
 
-/** Trains what needs gradients to give the targets, and gives the last loss. */
+/** Trains the parameters that require gradients, and returns the last loss. */
 function train(model: nn.Module & { call(x: Tensor): Tensor }, wanted: (x: Tensor) => Tensor): number {
   const parameters = model.parameters().filter((parameter) => parameter.requiresGrad);
   const optimizer = new optim.Adam(parameters, { lr: 1e-2 });

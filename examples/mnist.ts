@@ -42,7 +42,7 @@ function trainer() {
   return { model, optimizer, step };
 }
 
-/** Milliseconds that one call takes. */
+/** Milliseconds of one call. */
 function time(run: () => void): number {
   const before = performance.now();
   run();
@@ -115,7 +115,7 @@ step: compiled ${(stepMs[stepMs.length >> 1] ?? 0).toFixed(1)} ms, eager ${eager
 peak memory ${peakMemoryMiB()} MiB
 total ${trainingSeconds.toFixed(1)} s on ${device}, backend ${backend}`);
 
-/** Largest resident memory of this process; the present one where the system does not say. */
+/** Peak resident memory of this process; the current one if the system does not report it. */
 function peakMemoryMiB(): number {
   try {
     const kib = /VmHWM:\s+(\d+)/.exec(Deno.readTextFileSync("/proc/self/status"))?.[1];

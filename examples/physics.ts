@@ -1,7 +1,7 @@
 /**
- * A physics-informed network: it solves a damped oscillation, u″ + 2d·u′ + w²·u = 0 with u(0) = 1 and u′(0) = 0, from the
- * equation alone (Raissi, Perdikaris and Karniadakis, 2019). Derivatives by time are inside of the training step, whose
- * own gradients go through them; the result is checked by `func.jvp` and `func.hessian`.
+ * A physics-informed network: it solves a damped oscillation, u″ + 2d·u′ + w²·u = 0 with u(0) = 1 and u′(0) = 0, from
+ * the equation alone (Raissi, Perdikaris and Karniadakis, 2019). The training step contains time derivatives and
+ * differentiates through them; the result is checked by `func.jvp` and `func.hessian`.
  *
  *   deno run -A examples/physics.ts [--steps=6000]
  */
@@ -33,7 +33,7 @@ const net = new nn.Sequential(
 );
 const times = linspace(0, 3, 60).unsqueeze(1), start = tensor([[0]], { dtype: "float32" });
 
-/** The network at times, and its first two derivatives by them. */
+/** The network's values at times, and the first two time derivatives. */
 function derivatives(at: Tensor): readonly [u: Tensor, first: Tensor, second: Tensor] {
   const t = at.clone().requiresGrad_(), u = net.call(t);
   const by = (value: Tensor): Tensor => {
@@ -74,7 +74,7 @@ const exact = (t: Tensor) => {
 const off = noGrad(() => net.call(times).sub(exact(times)).abs().amax().item());
 console.log(`off by ${off.toFixed(4)} at most`);
 
-// Checks what was learnt in another way: velocity and acceleration at one time, forward and as a Hessian.
+// Checks the result in another way: velocity and acceleration at one time, by forward mode and as a Hessian.
 const at = (t: Tensor) => net.call(t.reshape(1, 1)).sum(), early = tensor(0.5, { dtype: "float32" });
 const [place, velocity] = func.jvp(at, [early], [onesLike(early)]) as [Tensor, Tensor];
 const acceleration = (func.hessian(at)(early) as Tensor).item();

@@ -1,12 +1,12 @@
 /**
- * GPT-2 (Radford et al. 2019) that no process holds as a whole: heads and layers are divided over pairs of processes, what
- * is left of parameters, gradients and optimizer state over all pairs, each of which reads its own stretches of a text, this
- * repository's prose, letter by letter.
+ * GPT-2 (Radford et al. 2019) that no process holds as a whole: pairs of processes divide heads and layers (tensor
+ * parallelism), and the remaining parameters, gradients and optimizer state are sharded over the pairs, each of which
+ * reads different stretches of a text, this repository's prose, letter by letter.
  *
  *   deno run -A cli.ts launch -n 4 examples/sharded_gpt2.ts [--steps=200] [--tensor=2]
  *
- * The default sizes train in minutes on a few cores; `--layers=12 --width=768 --heads=12 --context=1024` are those of GPT-2
- * small. Started alone it trains the same model on one process.
+ * The default sizes train in minutes on a few cores; `--layers=12 --width=768 --heads=12 --context=1024` are those of
+ * GPT-2 small. Started alone it trains the same model on one process.
  */
 import { parseArgs } from "@std/cli";
 import { arange, distributed, manualSeed, nn, optim, randint, stack, type Tensor, tensor } from "../mod.ts";
@@ -28,7 +28,7 @@ if (!Number.isInteger(replicas)) {
   throw new Error(`Expected --tensor to divide ${size} processes but found ${across}`);
 }
 
-/** Groups of ranks `from(k)`, of which this process is in one. */
+/** Creates groups of ranks `from(k)`, and returns the one of this process. */
 function groupOf(count: number, from: (k: number) => number[]): distributed.ProcessGroup | undefined {
   return Array.from({ length: count }, (_, k) => distributed.newGroup(from(k))).find((group) =>
     group.rank >= 0
@@ -45,10 +45,10 @@ const text = pages.map((page) => Deno.readTextFileSync(new URL(`../docs/${page}.
 );
 const letters = [...new Set(text)].sort(), numberOf = new Map(letters.map((letter, k) => [letter, k]));
 const encoded = tensor([...text].map((letter) => numberOf.get(letter) ?? 0));
-/** A multiple of 64, so that ranks can divide the rows of the table. */
+/** A multiple of 64, so that ranks can divide the rows of the embedding. */
 const vocabulary = 64 * Math.ceil(letters.length / 64);
 
-/** Attention of each place to those before it. */
+/** Causal self-attention. */
 class Attention extends nn.Module {
   c_attn = new nn.Linear(width, 3 * width);
   c_proj = new nn.Linear(width, width);
@@ -83,7 +83,7 @@ class Block extends nn.Module {
   }
 }
 
-/** Numbers of letters [N, T] → logits of those that come next [N, T, vocabulary], by the table that letters are read by. */
+/** Letter ids [N, T] → logits of the next letters [N, T, vocabulary], with the embedding as output weight. */
 class Gpt2 extends nn.Module {
   wte = new nn.Embedding(vocabulary, width);
   wpe = new nn.Embedding(context, width);
@@ -123,7 +123,7 @@ if (rank === 0) console.log(`${whole} parameters, of which this process of ${siz
 const optimizer = new optim.AdamW(model.parameters(), { lr: rate, weightDecay: 0.1 });
 const schedule = new optim.lrScheduler.CosineAnnealingLR(optimizer, steps, rate / 10);
 
-// Processes that divide layers read the same stretches
+// Processes that divide layers must read the same stretches
 manualSeed(100 + Math.floor(rank / across));
 const shown = tensor([0], { dtype: "float32" });
 for (let k = 1; k <= steps; k++) {

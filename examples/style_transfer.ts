@@ -1,7 +1,7 @@
 /**
- * Neural style transfer: a picture keeps what it shows and takes over how another one looks (Gatys, Ecker and Bethge, "A
- * Neural Algorithm of Artistic Style", 2015). Its pixels are the parameters; L-BFGS changes them. What a picture shows,
- * and how it looks, is told by the layers of a network that has learnt to read digits, trained first.
+ * Neural style transfer: an image keeps its content and adopts the style of another one (Gatys, Ecker and Bethge, "A
+ * Neural Algorithm of Artistic Style", 2015). Its pixels are the parameters, which L-BFGS optimises. Content and style
+ * are measured by the features of a digit classifier that is trained first.
  *
  *   deno run -A examples/style_transfer.ts [--epochs=2] [--steps=6] [--weight=300]
  */
@@ -16,7 +16,7 @@ const epochs = Number(flags.epochs ?? 2),
   weight = Number(flags.weight ?? 300);
 manualSeed(0);
 
-/** Images [N, 1, 28, 28] → logits [N, 10], and the features of each layer on the way */
+/** Images [N, 1, 28, 28] → logits [N, 10], and the features of each layer */
 class Reader extends nn.Module {
   convs = new nn.ModuleList([
     new nn.Conv2d(1, 16, 3, { padding: 1 }),

@@ -10,13 +10,13 @@ const { epochs = "30", train = "700" } = parseArgs(Deno.args, { string: ["epochs
 const window = 36, ahead = 12, length = 900;
 manualSeed(0);
 
-// Two waves and a slow rise, with noise of a tenth.
+// Two waves and a linear trend, with a tenth of noise.
 const t = arange(length).to("float32");
 const series = t.mul(2 * Math.PI / 12).sin().add(t.mul(2 * Math.PI / 90).cos().mul(0.7)).add(t.mul(0.001))
   .add(
     randn(length).mul(0.1),
   );
-// Every stretch of the series, as a view.
+// All windows of the series, as a view.
 const all = series.unfold(0, window + ahead, 1);
 const known = all.at(":", `:${window}`), wanted = all.at(":", `${window}:`);
 const trained = Number(train);
@@ -36,7 +36,7 @@ const model = new Forecaster();
 const optimizer = new optim.AdamW(model.parameters(), { lr: 5e-3 });
 const schedule = new optim.lrScheduler.OneCycleLR(optimizer, {
   maxLr: 1e-2,
-  // Momentum cycles for SGD; Adam has two that stay.
+  // Cycling momentum is for SGD; Adam's two stay constant.
   cycleMomentum: false,
   totalSteps: Number(epochs) * Math.floor(trained / 50),
 });

@@ -11,7 +11,7 @@ const flags = parseArgs(Deno.args, { string: ["epochs", "train"] });
 const epochs = Number(flags.epochs ?? 8), latent = 16;
 manualSeed(0);
 
-/** Images [N, 1, 28, 28] → their reconstruction's logits [N, 784], and mean and log variance of what stands for them. */
+/** Images [N, 1, 28, 28] → logits of their reconstruction [N, 784], and mean and log variance of the latent code. */
 class Vae extends nn.Module {
   encoder = new nn.Sequential(
     new nn.Flatten(),
@@ -36,7 +36,7 @@ const optimizer = new optim.Adam(model.parameters(), { lr: 1e-3 });
 const step = compile((images: Tensor) => {
   optimizer.zeroGrad();
   const [logits, mean, logVariance] = model.call(images);
-  // The images are normalised; their shades lie in [0, 1].
+  // The images are normalised; their pixels are mapped back to [0, 1].
   const pixels = images.flatten(1).mul(0.3081).add(0.1307).clamp(0, 1);
   const surprise = nn.functional.binaryCrossEntropyWithLogits(logits, pixels, { reduction: "sum" });
   const distance = mean.square().add(logVariance.exp()).sub(1).sub(logVariance).sum().mul(0.5);

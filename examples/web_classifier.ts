@@ -1,6 +1,6 @@
 /**
- * Trains a small ConvNet on handwritten digits, puts it into a package and serves a page in which digits are drawn: the
- * browser runs the package, on WebGPU where it has an adapter, by WebAssembly otherwise.
+ * Trains a small ConvNet on handwritten digits, packages it and serves a page for drawing digits: the browser runs the
+ * package, on WebGPU if it has an adapter, otherwise by WebAssembly.
  *
  *   deno run -A examples/web_classifier.ts [--epochs=2] [--train=9000] [--port=8000] [--serve=false]
  */

@@ -1,5 +1,5 @@
 /**
- * `compile`: from a function or module to a callable that runs compiled graphs. It joins the stages: dynamo captures
+ * `compile`: makes a callable that runs compiled graphs from a function or module. It joins the stages: dynamo captures
  * the call as graphs, the chosen backend (aot, then inductor, then a device) turns each into kernels. The call
  * signature is unchanged. Invariant: nothing is compiled before the first call.
  */
@@ -170,7 +170,7 @@ function compileFunction<F extends AnyFunction>(
   };
   const counted = (backend: GraphBackend): GraphBackend => (gm, inputs) => {
     const run = counting(() => backend(gm, inputs));
-    // Parts of such a graph are compiled when calls reach them
+    // Parts of such a graph are compiled once calls reach them
     return run && (needsStages(gm.calling) || compilesLater(run))
       ? (...given) => counting(() => run(...given))
       : run;

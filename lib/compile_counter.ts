@@ -1,4 +1,4 @@
-/** Backends that count what reaches them; graphs are interpreted. Invariant: nothing is compiled. */
+/** Backends that count the graphs that reach them; graphs are interpreted. Invariant: nothing is compiled. */
 import { type BreakReason, breakText } from "./base/errors.ts";
 import type { GraphBackend } from "./graph/backend.ts";
 import type { GraphModule } from "./graph/graph_module.ts";
@@ -18,13 +18,13 @@ export abstract class WatchingBackend {
 
   abstract compile(gm: GraphModule, exampleInputs: readonly unknown[]): ReturnType<GraphBackend>;
 
-  /** A graph ends at a break. */
+  /** Called when a graph ends at a break. */
   onBreak(_reason: BreakReason): void {}
 
-  /** No entry serves a call: the failed guard of each. */
+  /** Called when no entry serves a call, with the failed guard of each. */
   onRecompile(_title: string, _reasons: readonly string[]): void {}
 
-  /** Calls run uncompiled from here on. */
+  /** Called when calls will run uncompiled. */
   onUncompiled(_reason: BreakReason): void {}
 }
 Object.setPrototypeOf(WatchingBackend.prototype, Function.prototype);
@@ -56,7 +56,7 @@ export interface CompilationProfiler {
   (gm: GraphModule, exampleInputs: readonly unknown[]): ReturnType<GraphBackend>;
 }
 
-/** Why a function would have been compiled again, and how often. */
+/** The reason why a function would have been compiled again, and the number of such calls. */
 export interface RecompilationCause {
   /** The function, or the rest of one after a graph break. */
   readonly name: string;
@@ -67,7 +67,8 @@ export interface RecompilationCause {
 
 /**
  * A backend that compiles nothing and reports what was captured, where graphs break and which guards fail, as
- * `torch._dynamo.utils.CompileProfiler`. Functions keep one entry each, so that every call unlike the first shows.
+ * `torch._dynamo.utils.CompileProfiler`. Functions keep one entry each, so that every call that differs from the first
+ * is reported.
  */
 export class CompilationProfiler extends WatchingBackend {
   readonly #graphs: ReadonlyMap<string, number>[] = [];

@@ -8,8 +8,8 @@ import { config, type InductorConfig } from "./base/config.ts";
 /**
  * The optimisation mode, as in `torch.compile`. "max-autotune": the first call times alternatives of each kernel and
  * keeps the fastest; "max-autotune-no-cudagraphs" is the same. "reduce-overhead": graphs on WebGPU are recorded, and
- * results that need no gradient are in memory that the next call overwrites; on the CPU every graph is one native
- * call already, so there it equals the default and logs that under perf_hints.
+ * results that need no gradient are in memory that the next call overwrites; on the CPU every graph is already one
+ * native call, so there it equals the default and logs that under perf_hints.
  */
 export type Mode = "default" | "reduce-overhead" | "max-autotune" | "max-autotune-no-cudagraphs";
 

@@ -1,6 +1,6 @@
 /**
  * The namespace `compiler.compiledAutograd`: backward passes captured as they run, as
- * `torch._dynamo.compiled_autograd`. Invariant: loading it gives compiled autograd the backend of `compile`.
+ * `torch._dynamo.compiled_autograd`. Imported for its effect, too: compiled autograd uses the backends of `compile`.
  */
 import { checkFunction } from "./base/checked_input.ts";
 import { counters } from "./base/logs.ts";

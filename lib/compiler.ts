@@ -134,7 +134,7 @@ export function explain(
   return explainCall(target);
 }
 
-/** Returns the function or module itself. Throws DynError for anything else. */
+/** Returns a function or module. Throws DynError for anything else. */
 function checkedTarget(fn: object): object {
   if (!((fn as unknown) instanceof Module)) checkFunction(fn, "or an nn.Module");
   return fn;
@@ -170,7 +170,7 @@ export function nestedCompileRegion(target: AnyFunction | Module): AnyFunction |
   return regionOf(target);
 }
 
-/** Returns the compiled function without further compilation: calls that no entry serves run uncompiled. */
+/** Returns the compiled function without further compilation: calls without a matching entry run uncompiled. */
 export function run<F extends AnyFunction>(fn: F): F {
   checkFunction(fn, "to run without compiling");
   return frozen(fn);
@@ -192,7 +192,7 @@ export function markDynamic(tensor: Tensor, dim: number | readonly number[], ran
   mark(tensor, dim, { range, strict: true });
 }
 
-/** The same, except that a program may make a constant of the dimension. */
+/** Like `markDynamic`, except that a program may make a constant of the dimension. */
 export function maybeMarkDynamic(
   tensor: Tensor,
   dim: number | readonly number[],
@@ -213,8 +213,8 @@ function mark(
 }
 
 /**
- * Treats a dimension of an input as data-dependent: nothing is guarded, a decision that depends on it ends the graph,
- * and assumptions of operations are checked in each call.
+ * Treats a dimension of an input as data-dependent: it is not guarded, decisions that depend on it break the graph, and
+ * assumptions of operations are checked in each call.
  */
 export function markUnbacked(tensor: Tensor, dim: number | readonly number[]): void {
   markEach(tensor, dim, { kind: "unbacked" });
@@ -255,7 +255,7 @@ export interface Status {
   readonly compiled: boolean;
   /** Captured graphs, of all versions and parts. */
   readonly graphs: number;
-  /** Places where graphs end. */
+  /** Places where the graph breaks. */
   readonly graphBreaks: number;
   /** Versions after the first, of the function and of its parts after graph breaks. */
   readonly recompiles: number;

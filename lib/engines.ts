@@ -42,17 +42,17 @@ const aotFuser = aotAutograd({
   fwCompiler: (gm) => partition(gm, { fuser: isPointwise }).compile({ fuser: compileFunctional }),
 });
 
-/** The same for captured graphs: each chain is differentiated by itself, and the rest by the tape. */
+/** Compiles pointwise chains of captured graphs: each chain is differentiated separately, and the rest by the tape. */
 const fuser: GraphBackend = (gm) =>
   needsStages(gm.graph)
     ? inStages(gm, fuser)
     : partition(gm, { fuser: isPointwise }).compile({ fuser: inductor });
 
-/** The inductor, with values that depend only on parameters computed once. */
+/** The inductor, computing values that depend only on parameters once. */
 const ofi: GraphBackend = (gm, examples) =>
   config.patch({ inductor: { freezing: true } }, () => inductor(gm, examples));
 
-/** The inductor with graphs on a GPU recorded. */
+/** The inductor, recording graphs on a GPU. */
 const replay: GraphBackend = (gm, examples) =>
   config.patch({ inductor: { replay: true } }, () => inductor(gm, examples));
 

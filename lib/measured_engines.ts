@@ -22,8 +22,8 @@ import { noGrad } from "./tensor/modes.ts";
 import { isTensor, type Tensor } from "./tensor/tensor.ts";
 
 /**
- * Maximum overhead in microseconds of an engine's threads on an idle machine. If it is higher, they wait for other
- * programs, and measurements are discarded.
+ * Maximum overhead in microseconds of an engine's threads on an idle machine. If it is higher, the threads compete with
+ * other programs, and measurements are discarded.
  */
 const MOST_WAITING = 50;
 
@@ -54,7 +54,7 @@ function isFaster(engine: Engine, gm: GraphModule, piece: readonly Node[]): bool
     part.engine === name
   );
   const [part] = parts;
-  // A piece that cannot be measured separately goes to the engine that the user chose
+  // A piece that cannot be measured separately goes to the engine, as the user chose
   if (!part || !comparison || parts.length > 1 || part.sizes.length > 0) return true;
   const { module } = part, own = ownIdentity(), text = textOf(module.graph);
   const key = own === null

@@ -97,7 +97,7 @@ function running(
     ? (...args) => {
       const results = runner.run(args);
       if (results) return results;
-      // Op by op the error names the index
+      // The error of running op by op names the index
       original.forward(...args);
       throw noteUndone(
         new DynError("Expected every index to lie in its dimension but found one that does not"),
@@ -211,7 +211,7 @@ function indexChecked(module: GraphModule, device: Device): CheckedModule | null
   return { module: new GraphModule(graph, module.attributes, module.runner, { ...known, failure }), inputs };
 }
 
-/** Returns the fastest form of a program; the default one on devices that cannot measure. */
+/** Returns the fastest variant of a program; the default one on devices that cannot measure. */
 function fastest(forms: ProgramForms, device: Device): Program {
   const chosen = device.choose?.(forms);
   if (chosen) return chosen;
@@ -227,7 +227,7 @@ function countGraph({ kernels, externCalls }: Pick<Convention, "kernels" | "exte
   counters.add("inductor", "extern_calls", externCalls);
 }
 
-/** Returns how a device is to run graphs, according to the settings. */
+/** Returns the device's compile options according to the settings. */
 function choicesFor({ name, records = false }: Device): CompileChoices {
   const { replay } = config.inductor;
   if (replay && !records) {

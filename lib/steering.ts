@@ -1,6 +1,6 @@
 /**
- * Functions that control compilation, for the tracer. Imported for its effect: a graph ends if a program calls one of
- * them, instead of tracing dyn's own code. Invariant: functions with a meaning inside graphs are not among them.
+ * Functions that control compilation, for the tracer. Imported for its effect: calls of them break the graph instead of
+ * tracing dyn's own code. Invariant: functions with a meaning inside graphs are not among them.
  */
 import { config } from "./base/config.ts";
 import { compile } from "./compile.ts";

@@ -1,6 +1,6 @@
 /**
- * Writes packages to files. What makes them is loaded with the first one: printers of all devices, which most programs
- * that import dyn never use.
+ * Writes packages to files. The writers load with the first package: they need printers of all devices, which most
+ * programs never use.
  */
 import { writeFile } from "../lib/data/safetensors.ts";
 import type { ExportedProgram } from "../lib/export/program.ts";
@@ -10,9 +10,9 @@ import type { SavePackageOptions } from "./package_bytes.ts";
 export type { SavePackageOptions } from "./package_bytes.ts";
 
 /**
- * Writes a package to a file: weights as safetensors, code for WebAssembly and for this machine's processor, with a C header.
- * `loadPackage` runs it without the compiler. Gives the SHA-256 of the file. Throws DynError for programs that draw random
- * numbers, or whose tensors are complex, not in row-major order or not on the CPU.
+ * Writes a package to a file: weights as safetensors, code for WebAssembly and for this machine's processor, with a C
+ * header. `loadPackage` runs it without the compiler. Returns the SHA-256 of the file. Throws DynError for programs
+ * that draw random numbers, or whose tensors are complex, not row-major or not on the CPU.
  */
 export async function savePackage(
   program: ExportedProgram,

@@ -17,14 +17,14 @@ import { processorFeatures } from "../runtime/native_session.ts";
 
 /** The source of a memory that the program reads. */
 export type NativeInput =
-  /** A tensor of the caller's. */
+  /** A tensor passed by the caller. */
   | {
     readonly kind: "argument";
     readonly name: string;
     readonly shape: readonly Dim[];
     readonly dtype: string;
   }
-  /** A part of the file of weights. */
+  /** A part of the weights file. */
   | { readonly kind: "held"; readonly name: string; readonly offset: number; readonly bytes: number };
 
 /** The parts of a library. */
@@ -33,26 +33,26 @@ export interface NativeParts {
   readonly call: CallSpec;
   readonly loops: Program;
   readonly program: PackagedProgram;
-  /** For each memory that the program reads. */
+  /** The source of each memory that the program reads. */
   readonly inputs: readonly NativeInput[];
-  /** New values, by the memory that the program reads. */
+  /** New values of memories that the program reads. */
   readonly mutations: readonly PackagedMutation[];
-  /** Results that the caller gets. */
+  /** Number of results that the caller receives. */
   readonly results: number;
 }
 
-/** A library, its header and the machine that it is for. */
+/** A library, its header and its target machine. */
 export interface NativeLibrary {
   readonly library: Uint8Array<ArrayBuffer>;
   readonly header: string;
   readonly target: Omit<NativeTarget, "file" | "header">;
 }
 
-/** Instructions beyond the least that every processor of an architecture has, as /proc/cpuinfo names them. */
+/** Instruction set extensions beyond the baseline of an architecture, as /proc/cpuinfo names them. */
 const EXTENSIONS =
   /^(avx|fma|f16c|bmi|movbe|popcnt|abm|sse4|ssse3|aes|vaes|pclmul|vpclmul|gfni|sha|adx|amx|asimd|sve|fphp|bf16|i8mm|dotprod)/;
 
-/** Compiles the library. Throws `ToolchainError` where there is no compiler. */
+/** Compiles the library. Throws `ToolchainError` without a compiler. */
 export function nativeLibrary(parts: NativeParts): NativeLibrary {
   const { prefix, loops } = parts, { form } = prepareProgram(loops);
   const sources = [...form.units, ...form.routines.map(routineSource)];

@@ -1,6 +1,6 @@
 /**
  * A functional graph for packaging whose results are separate row-major tensors, including new values of inputs.
- * Invariant: the plan around the graph needs no other work than returning the outputs.
+ * Invariant: the plan around the graph only returns the outputs.
  */
 import { type FunctionalGraph, functionalOf } from "../lib/aot/functional_graph.ts";
 import type { RuntimePlan } from "../lib/aot/joint.ts";
@@ -13,7 +13,7 @@ import { type Argument, type Graph, isList, Node } from "../lib/graph/node.ts";
 import { graphNameOf } from "../lib/ops/graph_builder.ts";
 import { graphRunner } from "../lib/tensor/graph_runner.ts";
 
-/** A graph and its outputs: first the leaves of the program's list of results, then new values of inputs. */
+/** A graph and its outputs: the leaves of the program's results, then new values of inputs. */
 export interface OwnResults {
   readonly functional: GraphModule;
   readonly mutations: readonly { readonly input: number; readonly result: number }[];
@@ -21,7 +21,7 @@ export interface OwnResults {
 
 type Steps = Extract<RuntimePlan["outputs"][number], { readonly kind: "inputView" }>["steps"];
 
-/** Makes such a graph. Throws DynError for programs that draw random numbers. */
+/** Creates such a graph. Throws DynError for programs that draw random numbers. */
 export function ownResults({ functional: given, plan, call }: ExportedParts): OwnResults {
   if (plan.randomOps > 0) {
     throw new DynError(
@@ -65,14 +65,14 @@ function inOrder({ functional, plan }: FunctionalGraph): GraphModule {
   return functional;
 }
 
-/** The graph with views and new values as nodes; results at these places are copies. */
+/** The graph with views and new values as nodes; results at the given positions are copies. */
 function withoutPlan(
   given: Graph,
   plan: RuntimePlan,
   copied: ReadonlySet<number>,
 ): { readonly graph: Graph; readonly mutations: OwnResults["mutations"] } {
   const graph = copyGraph(given);
-  // Clears the marks of gradients
+  // Clears gradient marks
   for (const { meta } of graph.nodes) {
     if (meta.value.kind === "tensor" || meta.value.kind === "tensors") {
       meta.value = { ...meta.value, requiresGrad: false };
@@ -84,7 +84,7 @@ function withoutPlan(
     if (found instanceof Node) return found;
     throw new DynError(`Expected a tensor at ${at} but found ${typeof found}`);
   };
-  // Views of inputs show what was written to them
+  // Views of inputs see writes to them
   const current = (input: number): Node => {
     const written = plan.mutations.find((each) => each.input === input);
     return written ? nodeAt(outputs, written.output) : nodeAt(inputs, input);

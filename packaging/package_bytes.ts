@@ -1,6 +1,6 @@
 /**
  * The bytes of packages: exported programs with weights and code, which run without the compiler. Invariant: a package
- * records the hash of every file in it, and the machines that its code is for.
+ * records the hash of every file in it, and the target machines of its code.
  */
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
 import { wasmForm } from "../backends/wasm/form.ts";
@@ -38,7 +38,7 @@ import { type OwnResults, ownResults } from "./own_results.ts";
 
 /** Options of `savePackage`. */
 export interface SavePackageOptions {
-  /** Whether native code for this machine is part of the package; where there is a compiler, unless given. */
+  /** Whether native code for this machine is included; default: if there is a compiler. */
   readonly native?: boolean | undefined;
 }
 
@@ -117,7 +117,7 @@ export async function packageBytes(
   return writeArchive(all);
 }
 
-/** The modules that a program's calls need. */
+/** The library modules that a program's calls need. */
 function libraryOf({ kernels }: Program): readonly LibraryModule[] {
   const found = new Map<string, LibraryModule>();
   for (const each of kernels) {
@@ -127,7 +127,7 @@ function libraryOf({ kernels }: Program): readonly LibraryModule[] {
   return [...found.values()];
 }
 
-/** Throws where a package cannot hold what a program takes. */
+/** Throws for inputs that a package does not support. */
 function refuseOthers({ functional: { graph }, call: { name } }: ExportedParts): void {
   for (const { name: node, op, meta: { value } } of graph.nodes) {
     if (value.kind !== "tensor") continue;
@@ -146,7 +146,7 @@ interface CompiledParts {
   readonly mutations: Manifest["mutations"];
 }
 
-/** The program of loops, whose kernels touch so many buffers at most, and how it is called. */
+/** Compiles to a program of loops, whose kernels access a limited number of buffers, and its calling convention. */
 function compileParts(
   parts: ExportedParts,
   { functional, mutations }: OwnResults,

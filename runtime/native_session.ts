@@ -36,7 +36,7 @@ const SYMBOLS = {
   arena: { parameters: ["buffer"], result: "i64" },
 } as const;
 
-/** Loads a library. Throws DynError where it is for another machine. */
+/** Loads a library. Throws DynError if it is for another machine. */
 export function nativeSession(library: Uint8Array, target: NativeTarget, threads: number): Session {
   refuseOthers(target);
   const folder = Deno.makeTempDirSync({ prefix: "dyn-package-" }), path = `${folder}/library.so`;
@@ -58,7 +58,7 @@ export function nativeSession(library: Uint8Array, target: NativeTarget, threads
       },
     };
   } finally {
-    // An opened library stays open
+    // The library stays open after its file is removed
     Deno.removeSync(folder, { recursive: true });
   }
 }

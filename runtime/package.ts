@@ -26,16 +26,19 @@ import { readWeights } from "./weights.ts";
 
 /** Options of `loadPackage`. */
 export interface LoadPackageOptions {
-  /** Runs the native code of the package; default false. Code runs as it is: ask only for packages that you trust. */
+  /**
+   * Whether to run the package's native code; default false. Code runs unchecked: enable it only for packages that you
+   * trust.
+   */
   readonly native?: boolean | undefined;
   /**
-   * Runs the shaders of the package where they and an adapter are there, and WebAssembly otherwise; default false. Results
-   * come later on WebGPU: `run` gives them.
+   * Whether to run the package's shaders if it has any and there is an adapter, and WebAssembly otherwise; default
+   * false. On WebGPU results are asynchronous: use `run`.
    */
   readonly webgpu?: boolean | undefined;
   /** Threads of native code; default 1. */
   readonly threads?: number | undefined;
-  /** SHA-256 of the whole file, in hexadecimal, where the caller knows what it has to be. */
+  /** Expected SHA-256 of the whole file, in hexadecimal. */
   readonly sha256?: string | undefined;
 }
 
@@ -44,7 +47,7 @@ type Engine =
   | { readonly name: "wasm" | "native"; readonly session: Session; readonly program: PackagedProgram }
   | { readonly name: "webgpu"; readonly session: LaterSession; readonly program: PackagedProgram };
 
-/** A call that was checked: what its session is handed, and what then comes out. */
+/** A checked call: the arguments of the session, and the form of its results. */
 interface ReadyCall {
   readonly call: SessionCall;
   readonly finish: () => unknown;
@@ -56,7 +59,7 @@ export class Package {
   readonly #engine: Engine;
   readonly #holding: Holding<PackageTensor>;
   readonly #mutated: ReadonlySet<number>;
-  /** The end of the last call by `run`. */
+  /** The completion of the last call by `run`. */
   #last: Promise<unknown> = Promise.resolve();
 
   /** @internal */
@@ -99,8 +102,8 @@ export class Package {
   }
 
   /**
-   * Runs the program. Throws DynError for arguments of another structure, type or size than it was made for, and on WebGPU,
-   * where `run` waits for results.
+   * Runs the program. Throws DynError for arguments whose structure, type or size differs from the exported ones, and
+   * on WebGPU, which needs `run`.
    */
   call(...args: unknown[]): unknown {
     const { name, session } = this.#engine;
@@ -112,7 +115,10 @@ export class Package {
     return finish();
   }
 
-  /** Runs the program, after the calls before. Arguments belong to the call until it ends. Rejects as `call` throws. */
+  /**
+   * Runs the program, after the calls before. Arguments must not change until it ends. Rejects where `call` would
+   * throw.
+   */
   run(...args: unknown[]): Promise<unknown> {
     const ended = this.#last.then(async () => {
       const { call, finish } = this.#ready(args);
@@ -140,7 +146,7 @@ export class Package {
     };
     const outputs = program.buffers.map(({ length, dtype }) => {
       const bytes = evaluate(length, sizeOf) * itemSize(dtype);
-      // Kernels may touch whole vectors
+      // Kernels may access whole vectors
       return new Uint8Array(new ArrayBuffer(Math.ceil(bytes / 64) * 64), 0, bytes);
     });
     const call: SessionCall = {
@@ -193,9 +199,8 @@ async function bytesOf(source: string | URL | Uint8Array): Promise<Uint8Array<Ar
 }
 
 /**
- * Reads a package from a file, an address or its bytes, and makes it ready to run: by WebAssembly, or by its native code or
- * its shaders where `native` or `webgpu` ask for them. Throws DynError where hashes do not fit, or the code is for another
- * machine.
+ * Reads a package from a file, a URL or its bytes, and prepares it to run by WebAssembly, or by its native code or
+ * shaders if `native` or `webgpu` is set. Throws DynError if hashes do not match, or the code is for another machine.
  */
 export async function loadPackage(
   source: string | URL | Uint8Array,

@@ -11,16 +11,19 @@ import {
 } from "../lib/base/dtype.ts";
 import { DynError } from "../lib/base/errors.ts";
 
-/** A tensor that a package takes or gives. */
+/** A tensor as argument or result of a package. */
 export class PackageTensor {
-  /** Elements, row by row; 16 bits of each bfloat16, a byte of each bool. */
+  /** Elements in row-major order; bfloat16 as 16 bits each, bool as a byte each. */
   readonly data: HostArray;
   /** Sizes of the dimensions. */
   readonly shape: readonly number[];
   /** Type of the elements. */
   readonly dtype: DType;
 
-  /** `dtype` is that of the array unless given: bfloat16 and bool have to be. Throws DynError where elements do not fit. */
+  /**
+   * `dtype` defaults to that of the array; required for bfloat16 and bool. Throws DynError if the elements do not
+   * match.
+   */
   constructor(data: HostArray, shape: readonly number[], dtype: DType | undefined = dtypeOfArray(data)) {
     if (dtype === undefined || isComplex(dtype)) {
       throw new DynError(`Expected a real type of elements but found ${dtype ?? "an array without one"}`);
@@ -39,13 +42,13 @@ export class PackageTensor {
     this.dtype = dtype;
   }
 
-  /** The bytes of its elements, where they are. */
+  /** The bytes of its elements, without a copy. */
   get bytes(): Uint8Array {
     return new Uint8Array(this.data.buffer, this.data.byteOffset, this.data.byteLength);
   }
 }
 
-/** A tensor without anything in it, and its bytes. */
+/** A tensor of zeros, and its bytes. */
 export function emptyTensor(shape: readonly number[], dtype: DType): PackageTensor {
   const length = shape.reduce((product, size) => product * size, 1);
   return new PackageTensor(

@@ -14,7 +14,7 @@ import { load, type Run, runOf, runSteps } from "../backends/wasm/run_form.ts";
 
 /** A call of a packaged program. */
 export interface SessionCall {
-  /** Memories that it reads, and whether each is as it was in the call before. */
+  /** Memories that it reads, and whether each is unchanged since the previous call. */
   readonly inputs: readonly { readonly bytes: Uint8Array; readonly kept: boolean }[];
   readonly outputs: readonly Uint8Array[];
   readonly sizes: readonly number[];
@@ -25,7 +25,7 @@ export interface Session {
   run(call: SessionCall): void;
 }
 
-/** This thread alone, over a memory of its own. */
+/** Runs jobs on this thread alone, with its own memory. */
 class OwnThread implements JobPool {
   readonly threads = 1;
   readonly memory: WasmMemory = new WasmMemory(false);
@@ -46,9 +46,9 @@ class OwnThread implements JobPool {
 export interface WasmParts {
   readonly form: Plain;
   readonly symbols: Symbols;
-  /** Every size is below this. */
+  /** The exclusive upper bound of sizes. */
   readonly limit: number;
-  /** Modules of products; the session writes what it needs besides. */
+  /** Modules of products; the session writes the other modules that it needs. */
   readonly library: readonly WrittenModule[];
 }
 

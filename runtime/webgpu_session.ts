@@ -1,7 +1,7 @@
 /**
  * Runs packaged programs by WebGPU, in Deno and in browsers. Invariant: weights stay in the device's memory between
- * calls; resources that depend on the sizes of a call are created once for them; work that the device refuses is an
- * error of its call.
+ * calls; resources that depend on the sizes of a call are created once for these sizes; work that the device rejects is
+ * an error of its call.
  */
 import { itemSize } from "../lib/base/dtype.ts";
 import { DynError, messageOf } from "../lib/base/errors.ts";
@@ -16,16 +16,16 @@ import type { Shader } from "../backends/webgpu/print/entry.ts";
 import { writeParameters } from "../backends/webgpu/print/parameters.ts";
 import type { SessionCall } from "./wasm_session.ts";
 
-/** Runs one program, whose results come later. */
+/** Runs one program, asynchronously. */
 export interface LaterSession {
   run(call: SessionCall): Promise<void>;
 }
 
-/** Sizes of calls whose memory is kept. */
+/** Maximum number of cached sets of sizes. */
 const KEPT_SIZES = 4;
 /** Workgroups along one dimension of a grid. */
 const MAX_GRID = 65535;
-/** Shaders may read whole vectors. */
+/** Shaders may access whole vectors. */
 const roomFor = (bytes: number): number => Math.max(16, Math.ceil(bytes / 16) * 16);
 
 /** A part of a buffer. */
@@ -44,17 +44,17 @@ interface Dispatch {
 interface Prepared {
   /** By position among the inputs. */
   readonly inputs: readonly Place[];
-  /** By position among the outputs; `at`: where they are read back. */
+  /** By position among the outputs; `at`: the offset in the staging buffer. */
   readonly outputs: readonly { readonly buffer: GPUBuffer; readonly bytes: number; readonly at: number }[];
   readonly dispatches: readonly Dispatch[];
   readonly staging: GPUBuffer;
-  /** All that goes when other sizes take its place. */
+  /** All buffers to destroy when other sizes replace these. */
   readonly own: readonly GPUBuffer[];
-  /** Inputs that are there. */
+  /** Inputs that have been uploaded. */
   readonly written: Set<number>;
 }
 
-/** A program on the adapter of this machine; null where there is none. Throws DynError for shaders that it does not take. */
+/** A program on the adapter of this machine; null if there is none. Throws DynError for shaders that it rejects. */
 export async function webGpuSession(form: Plain, symbols: Symbols): Promise<LaterSession | null> {
   const adapter = "gpu" in navigator
     ? await navigator.gpu.requestAdapter({ powerPreference: "high-performance" })
@@ -81,7 +81,7 @@ export async function webGpuSession(form: Plain, symbols: Symbols): Promise<Late
 
 class WebGpuSession implements LaterSession {
   readonly #prepared = new Map<string, Prepared>();
-  /** Weights, by their place among the inputs. */
+  /** Weights, by position among the inputs. */
   readonly #weights = new Map<number, GPUBuffer>();
 
   constructor(

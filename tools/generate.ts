@@ -59,7 +59,7 @@ export const RESERVED = new Set([
 /** Order of the formatter, which sorts names without regard to case. */
 const byName = (a: string, b: string): number => {
   const [x, y] = [a.toLowerCase(), b.toLowerCase()];
-  // In the formatter's order: capitals first among names that differ only in case
+  // The formatter's order: capitals first among names that differ only in case
   return x !== y ? (x < y ? -1 : 1) : a < b ? -1 : a > b ? 1 : 0;
 };
 
@@ -218,7 +218,7 @@ export function signatures(definition: OpDefinition, options: SignatureOptions):
   return out;
 }
 
-/** The same where each of several flags stands for a result: one overload, positional and by name, for each choice of them. */
+/** Signatures whose results depend on several flags: one overload, positional and by name, for each combination. */
 function flaggedSignatures(
   definition: OpDefinition,
   entries: readonly [string, Param][],
@@ -270,8 +270,8 @@ const isFunction = ({ exposure }: OpDefinition): boolean =>
   exposure?.free !== false || exposure.namespaces !== undefined;
 
 /**
- * The parameter list with all by name from the first on that is needed and no tensor: `x.softmax({ dim: 1 })`. Ops that
- * only other ops call are not called so.
+ * The parameter list with all arguments by name from the first required one that is not a tensor: `x.softmax({ dim: 1
+ * })`. Internal ops have no such form.
  */
 function namedList(
   definition: OpDefinition,
@@ -408,7 +408,7 @@ function methodsFile(): string {
   ].join("\n");
 }
 
-/** Signatures whose several results are of the type that says so; pages spell it out. */
+/** Replaces tuples of several results by a named type; pages spell them out. */
 const withResults = (text: string): string =>
   text.replaceAll(/\[((?:\w+: \w+(?:, )?)+)\] & \{[^}]*\}/g, (_, items: string) => {
     const names = [...items.matchAll(/(\w+):/g)].map(([, name]) => `"${name}"`);
@@ -461,7 +461,7 @@ function functionType(definition: OpDefinition): string {
 /** Returns whether an op is exported at the top of the module, and not only in namespaces. */
 const isFree = (definition: OpDefinition): boolean => definition.exposure?.free !== false;
 
-/** The functions that are at the top of the module, or the others with those. */
+/** The functions at the top of the module, or those in namespaces. */
 function functionsFile(about: string, free: boolean): string {
   const lines: string[] = [];
   for (const d of ALL_OPS) {

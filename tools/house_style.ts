@@ -15,17 +15,17 @@ const USER_FACING = [
   "tests/std/",
 ];
 
-/** Most positional parameters of any other exported function; one more may hold options. */
+/** Maximum number of positional parameters of any other exported function, besides options. */
 const MOST_PARAMETERS = 3;
 
-/** Types of an explicit context in front of the parameters proper: what the function works for, or writes into. */
+/** Types of an explicit context that precedes the parameters proper. */
 const CONTEXT_TYPES =
   /(Context|Machine|Tracer|Interpreter|Frame|Recorder|Compiler|Builder|Writer|Body|State|Scope)$/;
 
 /** Names that say nothing about what a file holds. */
 const VAGUE_FILES = /(^|[/\\])(utils?|helpers?|misc|common)\.ts$/;
 
-/** The constant beginning and end of a string or template, as far as they are known. */
+/** The constant beginning and end of a string or template, if known. */
 interface Ends {
   readonly first?: string | undefined;
   readonly last?: string | undefined;
@@ -76,7 +76,7 @@ function holdsOptions(parameter: Deno.lint.Parameter): boolean {
 
 const isOptionsName = (name: string): boolean => /^(options|opts|config)$|Options$/.test(name);
 
-/** The path of the file with forward slashes and one in front. */
+/** The path of the file with forward slashes and a leading one. */
 function pathOf(context: Deno.lint.RuleContext): string {
   return `/${context.filename.replaceAll("\\", "/")}`;
 }

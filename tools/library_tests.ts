@@ -1,11 +1,11 @@
 /**
- * Runs the tests of published libraries, plain and compiled, and compares:
- * `deno run -A --import-map=<map> tools/library_tests.ts --mode=plain --report=plain.json <test files>`, the same with
- * `--mode=compiled --report=compiled.json`, then `--compare plain.json compiled.json`.
+ * Runs the tests of published libraries, plain and compiled, and compares: `deno run -A --import-map=<map>
+ * tools/library_tests.ts --mode=plain --report=plain.json <test files>`, the same with `--mode=compiled
+ * --report=compiled.json`, then `--compare plain.json compiled.json`.
  *
  * The libraries are not part of this repository; the map has their imports beside dyn's own, and `globals.ts` for
- * `vitest`. Their authors say what is right: a test differs if it passes one way and not the other, or prints
- * something else. Invariant: graphs are interpreted, so that all differences come from the capture.
+ * `vitest`. Their assertions define what is right: a test differs if it passes only one way, or prints something else.
+ * Invariant: graphs are interpreted, so that all differences come from the capture.
  */
 import "../backends/cpu/device.ts";
 import "../lib/autograd/install.ts";
@@ -31,7 +31,7 @@ interface Outcome {
   readonly uncompiled: readonly string[];
 }
 
-/** Tests of a file that are run: the others are like them where a table makes thousands. */
+/** Maximum number of tests of a file: tables declare thousands of similar ones. */
 const MOST_TESTS = 120;
 
 const { _: given, ...options } = parseArgs(Deno.args, { string: ["mode", "report"], boolean: ["compare"] });
@@ -81,7 +81,7 @@ async function outcomeOf(test: LibraryTest, isCompiled: boolean): Promise<Omit<O
   return { failure, printed, breaks: [...breaks], uncompiled: [...uncompiled] };
 }
 
-/** The outcomes of a report, by the test and how often it came before. */
+/** The outcomes of a report, by test and occurrence. */
 function outcomesOf(report: string): Map<string, Outcome> {
   const outcomes = new Map<string, Outcome>(), times = new Map<string, number>();
   for (const line of Deno.readTextFileSync(report).trim().split("\n")) {
@@ -93,7 +93,7 @@ function outcomesOf(report: string): Map<string, Outcome> {
   return outcomes;
 }
 
-/** Prints the tests that differ, and why graphs ended or functions ran uncompiled. */
+/** Prints the tests that differ, and the causes of graph breaks and uncompiled calls. */
 function compare(plainReport: string, compiledReport: string): void {
   const plain = outcomesOf(plainReport), causes = new Map<string, number>();
   let compared = 0, passed = 0, different = 0;

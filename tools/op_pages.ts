@@ -51,7 +51,7 @@ export function callNames(definition: OpDefinition): readonly string[] {
   return [...functions, ...methods, ...(takesInplace(definition) ? [`x.${definition.name}_`] : [])];
 }
 
-/** Arguments without elements, tensors of the type that is asked for where the sample leaves it open. */
+/** Arguments without elements; tensors have the requested type if the sample does not specify one. */
 function hollow(value: SampleArgument, dtype: DType): unknown {
   if (Array.isArray(value)) return value.map((each) => hollow(each, dtype));
   if (typeof value !== "object" || value === null || !("tensor" in value)) return value;
@@ -64,7 +64,7 @@ function argumentsOf({ args, options }: Sample, dtype: DType): readonly unknown[
   return [...given, Object.fromEntries(Object.entries(options).map(([name, v]) => [name, hollow(v, dtype)]))];
 }
 
-/** The metadata of a sample's results; null where elements decide, or the types are refused. */
+/** The metadata of a sample's results; null if it depends on elements, or the types are rejected. */
 function inferred(definition: OpDefinition, sample: Sample, dtype: DType) {
   try {
     const args = parseCall(definition, argumentsOf(sample, dtype), isTensor);
@@ -83,7 +83,7 @@ const shown = (value: unknown): string => {
   return `{ ${Object.entries(value).map(([name, each]) => `${name}: ${shown(each)}`).join(", ")} }`;
 };
 
-/** The first calls of the samples with what comes of them. */
+/** The first calls of the samples with their results. */
 function shapesOf(definition: OpDefinition): readonly string[] {
   const lines = definition.samples.flatMap((sample) => {
     const metas = inferred(definition, sample, "float32");
@@ -121,7 +121,8 @@ function typesOf(definition: OpDefinition): string | null {
 }
 
 /**
- * Returns the errors of wrong calls: in full where metadata shows the fault, else the part that the definition names.
+ * Returns the errors of wrong calls: in full if they depend on metadata only, else the part that the definition
+ * specifies.
  */
 function errorsOf(definition: OpDefinition): ReadonlySet<string> {
   return new Set(

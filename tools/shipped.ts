@@ -1,7 +1,7 @@
 /**
  * Writes lib/written/shipped.ts: classes of common eager calls and their WebAssembly, which a first process would
- * else have to make. The calls are those of shipped_calls.ts. Invariant: each entry is what such a process would
- * keep, so that it holds for calls of all sizes of a class.
+ * otherwise have to generate. The calls are those of shipped_calls.ts. Invariant: each entry equals what such a process
+ * would cache, and holds for calls of all sizes of a class.
  *
  *   deno task generate
  */
@@ -13,22 +13,22 @@ import { shippedKey, shippedText } from "../lib/tensor/cached_classes.ts";
 import { noGrad } from "../mod.ts";
 import { type ShippedCall, shippedCalls } from "./shipped_calls.ts";
 
-/** The module, from the root of the repository on; behind all others in the order of names, see `wasWrittenLast`. */
+/** Path of the module from the root of the repository; the last file in the order of names, see `wasWrittenLast`. */
 export const SHIPPED = "lib/written/shipped.ts";
 
 const HEADER = `/**
- * Classes of common eager calls and their programs as WebAssembly, by what they are kept under between processes. Written by
- * tools/shipped.ts: run \`deno task generate\` after changing what code is generated.
+ * Classes of common eager calls and their programs as WebAssembly, by their cache keys. Written by tools/shipped.ts:
+ * run \`deno task generate\` after changing what code is generated.
  */
 
-/** A line for each: its key, a tab, its text. */
+/** One line per entry: its key, a tab, its text. */
 export const shipped = (): string =>
   \``;
 
 /** Cache entries of a call, by key; programs by the short names of their texts. */
 type Kept = ReadonlyMap<string, string>;
 
-/** Runs a call as a first process does, without a compiler, and gives what it would keep. */
+/** Runs a call as a first process would without a compiler, and returns what it would cache. */
 function keptBy({ run, loads = false }: ShippedCall): Kept {
   const found = new Map<string, string>();
   setEntryStore({
@@ -49,7 +49,7 @@ function keptBy({ run, loads = false }: ShippedCall): Kept {
 /** Whether a key is that of a program. */
 const isProgram = (key: string): boolean => key.startsWith("cpu ");
 
-/** The same with short names of programs; `loads`: without what is made for one number alone. */
+/** The entries with short names of programs; `loads`: without entries for a single number. */
 function shortened(found: Kept, loads: boolean): Kept {
   const short = new Map<string, string>(), used = new Set<string>();
   for (const [key, text] of found) {
@@ -67,7 +67,7 @@ function shortened(found: Kept, loads: boolean): Kept {
   return short;
 }
 
-/** An entry of the module, and the call that has kept it. */
+/** An entry of the module, and the call that created it. */
 export interface ShippedEntry {
   readonly text: string;
   readonly call: string;

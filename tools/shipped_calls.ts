@@ -1,7 +1,7 @@
 /**
- * Calls whose classes dyn comes with: what programs call eagerly on tensors that are large enough for a class. Input:
- * nothing; output: calls, one for each class of layouts. Elementwise ops have one class for all dense shapes; those by rows
- * and columns have one for each magnitude of sizes, of which these are common ones.
+ * Calls whose classes are shipped with dyn: common eager calls on tensors that are large enough for a class; one call
+ * for each class of layouts. Elementwise ops have one class for all dense shapes; those by rows and columns have one
+ * for each magnitude of sizes, of which these are the common ones.
  */
 import {
   arange,
@@ -24,7 +24,7 @@ import {
 export interface ShippedCall {
   readonly name: string;
   readonly run: () => unknown;
-  /** Whether it has so many numbers that they become operands. */
+  /** Whether it has so many numbers that some become operands. */
   readonly loads?: boolean;
 }
 
@@ -106,7 +106,7 @@ const BINARY: Readonly<Record<string, Binary>> = {
 
 const WHOLE = ["add", "sub", "mul", "eq", "ne", "lt", "gt", "maximum", "minimum"];
 
-/** Sizes of rows and columns: equal ones, and those of several magnitudes. */
+/** Sizes of rows and columns: equal ones, and several magnitudes. */
 const SIZES: readonly (readonly [number, number])[] = [
   [512, 512],
   [300, 500],
@@ -144,7 +144,7 @@ const HEADS: readonly (readonly number[])[] = [[1, 12, 128, 64], [4, 8, 128, 64]
   64,
 ]];
 
-/** Numbers, so many that the last of them are operands, and the same as integers. */
+/** So many numbers that the last of them are operands, and the same as integers. */
 const NUMBERS = [1.5, 2.25, 3.75, 4.125, 5.375, 6.625], INTEGERS = NUMBERS.map((_, k) => k + 3);
 
 /** The operands of several calls. */
@@ -216,13 +216,13 @@ const ALONE: Readonly<Record<string, (given: Operands) => unknown>> = {
   sort: ({ x }) => x.sort(),
 };
 
-/** All of them. Their operands are made here. */
+/** All calls. Their operands are created here. */
 export function shippedCalls(): readonly ShippedCall[] {
   const given = operands(), { x, y, whole } = given;
   return [
     ...Object.entries(UNARY).map(([name, call]) => ({ name, run: () => call(x) })),
     ...Object.entries(BINARY).map(([name, call]) => ({ name: `${name} of two`, run: () => call(x, y) })),
-    // What a power by a number is depends on the number
+    // The program of a power depends on the exponent
     ...Object.entries(BINARY).filter(([name]) => name !== "pow").map(([name, call]) => ({
       name: `${name} of a number`,
       run: () => [...NUMBERS, ...INTEGERS].map((number) => call(x, number)),

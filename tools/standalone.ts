@@ -2,10 +2,10 @@
  * Makes the standalone executable of dyn: `deno task compile [--pack] [output]`.
  *
  * The result is one file, `dist/dyn`, that runs scripts and the REPL on a machine without Deno and without this
- * repository. Invariant: both ways of making it start from the same module tree and the same entry.
+ * repository. Invariant: both ways of building it start from the same module tree and the same entry.
  *
- * `deno compile` makes it where its base binary is available (downloaded, or named by `DENORT_BIN`) and the result
- * runs; otherwise, or with `--pack`, the running Deno binary and the tree are packed behind a launcher.
+ * `deno compile` builds it if its base binary is available (downloaded, or named by `DENORT_BIN`) and the result runs;
+ * otherwise, or with `--pack`, the running Deno binary and the tree are packed behind a launcher.
  */
 import { parseArgs } from "@std/cli";
 import { join, resolve } from "node:path";
@@ -30,7 +30,7 @@ async function works(executable: string): Promise<boolean> {
   }
 }
 
-/** `deno compile`; false where it cannot be done here. */
+/** Runs `deno compile`; returns false if that is impossible here. */
 async function compileTree(tree: string, target: string): Promise<boolean> {
   const args = ["compile", "--quiet", "--allow-all", "--no-check", "--config", join(tree, "deno.json")];
   try {

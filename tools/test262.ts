@@ -4,8 +4,8 @@
  * [--sample=500] [--seed=7] [--part=1/4] [--report=file]`.
  *
  * The suite is not part of this repository. It prints every difference, then counts: run, equal, different, with
- * breaks, given up; with `--report` a line of JSON for each run. Invariant: both runs of a test start from builtins
- * that nothing has changed.
+ * breaks, given up; with `--report` a line of JSON for each run. Invariant: both runs of a test start with unchanged
+ * builtins.
  */
 import { parseArgs } from "@std/cli";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ function table(title: string, counts: ReadonlyMap<string, number>): string {
   return lines.length > 0 ? `${title}\n${lines.join("\n")}` : "";
 }
 
-/** The identifier and category of a cause, without what is special to its place. */
+/** The identifier and category of a cause, without details of its place. */
 const classOf = (cause: string): string => String(cause).split("\n", 1).join().slice(0, 120);
 
 const { _: [folder = ""], ...options } = parseArgs(Deno.args, {
@@ -103,7 +103,7 @@ for (let at = 0; at < runs.length; at += BATCH) {
     const one = expected.get(run), other = found[i];
     if (!one || !other) continue;
     if (one.outcome !== other.outcome && (await compiled.reports([run]))[0]?.outcome === one.outcome) {
-      // A loaded machine ends tests that take long, and the engine itself may end a process.
+      // A loaded machine stops slow tests, and the engine itself may end a process.
       counted(unsuited, `once different: ${run.path} (${run.mode}) ${other.outcome}`);
       continue;
     }

@@ -1,21 +1,21 @@
 /**
  * Captures the given number of new closures from the same two modules, with their code and their variables before and
- * after a call, and prints milliseconds of processor time for each. Fails if a variable does not hold the value that
- * the closure has assigned.
+ * after a call, and prints milliseconds of processor time for each. Fails if a variable does not have the value that
+ * the closure assigned.
  *
  *   deno run -A --preload=preload.ts --v8-flags=--jit-fuzzing,--stress-flush-code bench/captures/frames.ts 10000
  *
- * The flags have V8 optimise and forget code all the time.
+ * The flags make V8 optimise and discard code all the time.
  */
 import process from "node:process";
 import { captureFunction } from "../../lib/dynamo/frame/capture.ts";
 import * as second from "./second.ts";
 import * as third from "./third.ts";
 
-/** A closure of one of the modules, in turns. */
+/** A closure of one of the modules, alternately. */
 export const closureOf = (turn: number) => (turn % 2 === 0 ? second : third).counterFrom(turn % 7 + 2);
 
-/** Milliseconds of processor time that each run takes. */
+/** CPU milliseconds of each run. */
 export function timed(count: number, run: (turn: number) => void): number {
   const before = process.cpuUsage();
   for (let turn = 0; turn < count; turn++) run(turn);
@@ -23,7 +23,7 @@ export function timed(count: number, run: (turn: number) => void): number {
   return (user + system) / 1000 / count;
 }
 
-/** Fails where two values print differently. */
+/** Throws if two values print differently. */
 export function expectSame(found: unknown, expected: unknown): void {
   if (String(found) !== String(expected)) throw new Error(`Expected ${expected} but found ${found}`);
 }
@@ -39,7 +39,7 @@ function held(step: object): unknown {
   return variable.cell.get();
 }
 
-/** Stands for a tensor. */
+/** A substitute for a tensor. */
 const plain = { add: String, mul: String };
 
 if (import.meta.main) {

@@ -1,4 +1,4 @@
-/** A module of its own for functions to be captured. */
+/** A separate module with a function to capture. */
 import type { Tensor } from "../../mod.ts";
 
 let calls = 0;

@@ -1,4 +1,6 @@
-/** A small BERT that classifies: embeddings, layers of attention and of two products, the first position's class. */
+/**
+ * A small BERT classifier: embeddings, layers of attention and two linear layers, and the class by the first position.
+ */
 import { arange, nn, type Tensor } from "../../mod.ts";
 
 const VOCABULARY = 8192, POSITIONS = 512;
@@ -60,7 +62,7 @@ class Layer extends nn.Module {
   }
 }
 
-/** Token numbers [batch, length] to scores [batch, vocabulary]. */
+/** Maps token ids [batch, length] to scores [batch, vocabulary]. */
 export class Bert extends nn.Module {
   readonly words: nn.Embedding;
   readonly positions: nn.Embedding;

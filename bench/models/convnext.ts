@@ -1,9 +1,9 @@
-/** ConvNeXt-T (Liu et al. 2022), as torchvision writes it, without stochastic depth. */
+/** ConvNeXt-T (Liu et al. 2022), as in torchvision, without stochastic depth. */
 import { nn, ones, type Tensor } from "../../mod.ts";
 
 const WIDTHS = [96, 192, 384, 768] as const, DEPTHS = [3, 3, 9, 3] as const, EPS = { eps: 1e-6 };
 
-/** Norms over the channels of images. */
+/** Layer norm over the channels of images. */
 class ChannelNorm extends nn.LayerNorm {
   override forward(x: Tensor): Tensor {
     return super.forward(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2);
@@ -33,7 +33,7 @@ class Block extends nn.Module {
   }
 }
 
-/** Images [batch, 3, height, width] to scores [batch, 1000]. */
+/** Maps images [batch, 3, height, width] to scores [batch, 1000]. */
 export class ConvNeXt extends nn.Module {
   readonly features: nn.Sequential;
   readonly norm: nn.LayerNorm;

@@ -1,4 +1,4 @@
-/** resnet18 (He et al. 2015), as torchvision writes it. */
+/** resnet18 (He et al. 2015), as in torchvision. */
 import { nn, type Tensor } from "../../mod.ts";
 
 class BasicBlock extends nn.Module {
@@ -25,7 +25,7 @@ class BasicBlock extends nn.Module {
   }
 }
 
-/** Images [batch, 3, height, width] to scores [batch, 1000]. */
+/** Maps images [batch, 3, height, width] to scores [batch, 1000]. */
 export class ResNet18 extends nn.Module {
   readonly conv1: nn.Conv2d = new nn.Conv2d(3, 64, 7, { stride: 2, padding: 3, bias: false });
   readonly bn1: nn.BatchNorm2d = new nn.BatchNorm2d(64);

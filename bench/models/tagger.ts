@@ -1,4 +1,4 @@
-/** A tagger of two LSTM layers in both directions: token numbers [batch, length] to scores of tags [batch × length, 32]. */
+/** A tagger of two bidirectional LSTM layers: token ids [batch, length] to scores of tags [batch × length, 32]. */
 import { nn, type Tensor } from "../../mod.ts";
 
 export class Tagger extends nn.Module {

@@ -9,16 +9,18 @@ export interface Sizes {
   readonly heads: number;
 }
 
-/** BERT-base, GPT-2 of 124 million numbers, and ViT-B. */
+/** BERT-base, GPT-2 with 124 million parameters, and ViT-B. */
 export const BASE: Sizes = { layers: 12, width: 768, heads: 12 };
 
 /** Keys and values of one layer [batch, heads, length, width of a head]. */
 export type Past = readonly [Tensor, Tensor];
 
 interface Form {
-  /** Whether norms come before attention and products, as in GPT-2, or after their sums, as in BERT. */
+  /**
+   * Whether layer norms precede attention and linear layers, as in GPT-2, or follow their residual sums, as in BERT.
+   */
   readonly preNorm: boolean;
-  /** Whether a place attends to itself and those before it only. */
+  /** Whether a position attends only to itself and earlier ones. */
   readonly causal: boolean;
 }
 
@@ -69,7 +71,7 @@ class Block extends nn.Module {
 const blocks = (sizes: Sizes, form: Form) =>
   new nn.ModuleList(Array.from({ length: sizes.layers }, () => new Block(sizes, form)));
 
-/** BERT (Devlin et al. 2018) that classifies by its first place: token numbers [batch, length] to scores [batch, 2]. */
+/** BERT (Devlin et al. 2018) as a classifier by its first position: token ids [batch, length] to scores [batch, 2]. */
 export class BertClassifier extends nn.Module {
   readonly words: nn.Embedding;
   readonly places: nn.Embedding;
@@ -93,7 +95,7 @@ export class BertClassifier extends nn.Module {
   }
 }
 
-/** GPT-2 (Radford et al. 2019): token numbers [batch, length] to scores of the next ones [batch, length, 50257]. */
+/** GPT-2 (Radford et al. 2019): token ids [batch, length] to scores of the next ones [batch, length, 50257]. */
 export class Gpt2 extends nn.Module {
   readonly words: nn.Embedding;
   readonly places: nn.Embedding;
@@ -119,7 +121,7 @@ export class Gpt2 extends nn.Module {
     return this.scores(x);
   }
 
-  /** The likeliest token after those given [batch, 1], and the cache with them in it. */
+  /** The likeliest token after the given ones [batch, 1], and the extended cache. */
   next(words: Tensor, past: readonly Past[] | null): [Tensor, Past[]] {
     const before = past?.[0]?.[0].size(2) ?? 0, presents: Past[] = [];
     let x = this.words.call(words).add(this.places.call(arange(before, before + words.size(1))));

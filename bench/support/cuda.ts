@@ -124,8 +124,8 @@ def attention(name, *sizes):
 `;
 
 /**
- * An operation by name and sizes: convolutions by batch, channels, size, filters, kernel, stride and groups; attention by batch,
- * heads, length, width and whether it is causal.
+ * An operation, by name and sizes: convolutions by batch, channels, size, filters, kernel, stride and groups; attention
+ * by batch, heads, length, width and whether it is causal.
  */
 export interface Operation {
   readonly name: string;
@@ -133,7 +133,7 @@ export interface Operation {
   readonly sizes: readonly number[];
 }
 
-/** The program; without operations, the models. */
+/** The Python program; null: the models rather than operations. */
 export function cudaProgram(operations: readonly Operation[] | null): string {
   if (operations === null) return PRELUDE + MODELS;
   const calls = operations.map(({ kind, name, sizes }) =>

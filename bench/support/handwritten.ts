@@ -1,6 +1,6 @@
 /**
- * Hand-written C++ for three memory-bound kernels, compiled with the same compiler and flags as generated code:
- * the yardstick for the code generator. Each is one pass over rows with its intermediates in registers.
+ * Hand-written C++ for three memory-bound kernels, compiled with the same compiler and flags as generated code, as the
+ * yardstick for the code generator. Each is one pass over rows with its intermediates in registers.
  */
 import { buildLibraries } from "../../backends/cpu/object_cache.ts";
 import { requireToolchain, threadCount } from "../../backends/cpu/toolchain.ts";

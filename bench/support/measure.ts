@@ -1,6 +1,6 @@
 /**
- * Timing for benchmarks, in milliseconds. Invariant: competitors run in turns inside one process, so that a noisy
- * machine affects them equally; the median of the turns is reported.
+ * Timing for benchmarks, in milliseconds. Invariant: competitors alternate inside one process, so that a noisy machine
+ * affects them equally; the median of the rounds is reported.
  */
 import { Bench } from "tinybench";
 

@@ -20,7 +20,7 @@ def measure(name, run, seconds=0.6):
     result[name] = samples[len(samples) // 2]
 `;
 
-/** Runs Python code after a prelude that offers \`measure(name, run)\`; undefined where there is no PyTorch. */
+/** Runs Python code after a prelude that offers \`measure(name, run)\`; undefined without PyTorch. */
 export function pytorch(code: string): Timing[] | undefined {
   const python = Deno.env.get("DYN_BENCH_PYTHON");
   if (!python) {

@@ -1,7 +1,7 @@
 /**
- * Tables that compare two libraries: each row has a function here and an expression there; rows are sorted by
- * PyTorch's time over ours, losses first, with the geometric mean. Invariant: both do the same work on the same sizes
- * with as many threads, one library after the other in one run; results are dropped, as programs drop them.
+ * Tables that compare two libraries: each row has a function here and a Python expression; rows are sorted by PyTorch's
+ * time divided by ours, losses first, with the geometric mean. Invariant: both do the same work on the same sizes with
+ * as many threads, one library after the other in one run; results are dropped, as programs drop them.
  */
 import { compile, type Tensor } from "../../mod.ts";
 import { medianOf } from "./measure.ts";
@@ -14,18 +14,18 @@ export interface Row {
   readonly name: string;
   /** Compiled before it is timed. */
   readonly run: () => Result;
-  /** The same in Python, or ways to do it, of which the fastest counts. */
+  /** The Python equivalent, or several, of which the fastest counts. */
   readonly python: string | readonly string[];
-  /** Floating point operations of a call, where rates say more than times. */
+  /** Floating-point operations of a call, if rates are more informative than times. */
   readonly flops?: number;
 }
 
 interface TableOptions {
   /** The variables of Python's expressions. */
   readonly setup: string;
-  /** Seconds that a row is timed for in each library. */
+  /** Seconds for which a row is timed in each library. */
   readonly seconds?: number;
-  /** Whether PyTorch keeps gradients. */
+  /** Whether PyTorch records gradients. */
   readonly grad?: boolean;
 }
 
@@ -43,7 +43,7 @@ function timed(run: () => unknown, seconds: number): number {
   return medianOf(samples);
 }
 
-/** Times rows here and there, and prints them. */
+/** Times rows in both libraries and prints them. */
 export function compareRows(title: string, rows: readonly Row[], options: TableOptions): void {
   const { setup, seconds = 0.25, grad = false } = options;
   const measured = rows.flatMap(({ python }, row) =>
@@ -56,7 +56,7 @@ export function compareRows(title: string, rows: readonly Row[], options: TableO
     theirs.set(row, Math.min(median, theirs.get(row) ?? Infinity));
   }
   const compiled = rows.map(({ run }) => compile(run, { name: "row" }));
-  // Memory that no row has had yet is slow the first time
+  // The first use of fresh memory is slow
   for (const run of compiled) timed(run, 0.05);
   const found = rows.map(({ name, flops }, row) => {
     const ms = timed(compiled[row] ?? (() => undefined), seconds), peer = theirs.get(`${row}`);

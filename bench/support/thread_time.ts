@@ -8,7 +8,7 @@ const system = Deno.build.os === "linux"
   : null;
 const seconds = new BigInt64Array(2), bytes = new Uint8Array(seconds.buffer);
 
-/** Milliseconds since some moment. */
+/** Milliseconds since an arbitrary moment. */
 export function threadTime(): number {
   if (system === null) return performance.now();
   system.clock_gettime(THREAD_CPU, bytes);

@@ -89,7 +89,7 @@ async function repeat<P>(
     seed,
     path,
     numRuns: 1,
-    // Shrinking only; the first program always runs
+    // Limits shrinking only; the first program always runs
     interruptAfterTimeLimit: 1000 * Math.max(1, shrinkSeconds),
   });
   counters.clear();

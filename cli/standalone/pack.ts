@@ -11,7 +11,7 @@ import { copy, filesBelow, output } from "./files.ts";
 export interface Packing {
   /** Contains `dyn`, and everything else named below. */
   readonly folder: string;
-  /** Folders besides `bin` and `dyn` whose files have to remain unchanged. */
+  /** Folders besides `bin` and `dyn` whose files must remain unchanged. */
   readonly parts?: readonly string[];
   /** A folder of compiled code that continues to grow where the executable runs. */
   readonly cache?: string | undefined;

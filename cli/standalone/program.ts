@@ -26,7 +26,7 @@ export interface PackedProgram {
 
 /**
  * Copies a script, its modules and `include`, files or folders, below `folder`. A program within dyn's own folder keeps
- * its place there. Throws DynError for what is missing, and for modules that are not files.
+ * its place there. Throws DynError for missing files, and for modules that are not files.
  */
 export async function copyProgram(
   script: string,
@@ -42,7 +42,7 @@ export async function copyProgram(
   const part = join(folder, "program"), all = [...files, ...projectOf(dirname(path))?.files ?? []];
   const root = commonFolder(all);
   for (const file of all) copy(file, placeIn(part, root, file));
-  // Without settings of its own it would use those of a folder above, wherever it runs
+  // Without its own settings it would use those of an enclosing folder wherever it runs
   if (!isFile(join(part, "deno.json")) && !isFile(join(part, "deno.jsonc"))) {
     Deno.writeTextFileSync(join(part, "deno.json"), "{}\n");
   }

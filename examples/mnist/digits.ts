@@ -5,7 +5,7 @@ import { data, fromTypedArray, manualSeed, type Tensor, tensor } from "../../mod
 const PIXELS = 28 * 28;
 
 interface DigitClass {
-  /** Images one after another. */
+  /** Pixels of all images in sequence. */
   readonly raw: readonly number[];
   readonly length: number;
 }
@@ -26,7 +26,7 @@ export function loadDigits(trainCount: number, testCount: number): { train: Digi
     pixels.set(raw.slice(0, length * PIXELS), labels.length * PIXELS);
     for (let i = 0; i < length; i++) labels.push(digit);
   }
-  // Mean and deviation of the data set
+  // Mean and standard deviation of the data set
   for (let i = 0; i < pixels.length; i++) pixels[i] = ((pixels[i] ?? 0) - 0.1307) / 0.3081;
   const images = fromTypedArray(pixels, [total, 1, 28, 28]);
   const all = new data.TensorDataset(images, tensor(labels, { dtype: "int64" }));

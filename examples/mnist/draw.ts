@@ -1,4 +1,4 @@
-/** Terminal output of the demo: a progress bar, and images drawn with half blocks. */
+/** Terminal output of the demo: a progress bar, and images drawn with half-block characters. */
 import type { Tensor } from "../../mod.ts";
 
 const encoder = new TextEncoder();

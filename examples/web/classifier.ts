@@ -1,4 +1,4 @@
-/** A network that tells digits apart, as pages use it: from pixels in [0, 1] to shares of the digits. */
+/** A digit classifier for web pages: maps pixels in [0, 1] to probabilities of the digits. */
 import { nn, type Tensor } from "../../mod.ts";
 
 /** [N, 1, 28, 28] → [N, 10] */
@@ -8,7 +8,7 @@ export class Classifier extends nn.Module {
   }
 
   override forward(pixels: Tensor): Tensor {
-    // Mean and deviation of the data set
+    // Mean and standard deviation of the data set
     return this.net.call(pixels.sub(0.1307).div(0.3081)).softmax(1);
   }
 }

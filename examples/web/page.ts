@@ -1,10 +1,10 @@
 /**
- * The script of the page: a digit that is drawn goes through the model in the package at each stroke's end. Runs in
- * browsers, by the runtime alone.
+ * The script of the page: after each stroke, the drawn digit goes through the packaged model. Runs in browsers, with
+ * the runtime alone.
  */
 import { loadPackage, PackageTensor } from "../../runtime/mod.ts";
 
-/** The part of a page's document that is used here; browsers' types are not part of this project's. */
+/** The parts of a page's document that are used here; this project does not include browser types. */
 interface Canvas {
   addEventListener(name: string, listener: (event: Pointer) => void): void;
   readonly width: number;
@@ -57,7 +57,7 @@ function pixels(): Float32Array {
   return found;
 }
 
-/** The share that the model gives each digit. */
+/** The probability of each digit. */
 async function shares(): Promise<number[]> {
   const result = await model.run(new PackageTensor(pixels(), [1, 1, SIDE, SIDE]));
   return result instanceof PackageTensor ? Array.from(result.data, Number) : [];

@@ -15,7 +15,7 @@ function bodyOf(path: string, content: Uint8Array<ArrayBuffer> | string): Uint8A
     : content;
 }
 
-/** Serves `files` at their paths and modules below /dyn/; port 0: any that is free. */
+/** Serves `files` at their paths and modules below /dyn/; port 0: any free port. */
 export function serve(
   files: Readonly<Record<string, Uint8Array<ArrayBuffer> | string>>,
   port: number,
@@ -30,7 +30,7 @@ export function serve(
   });
 }
 
-/** The page in which digits are drawn, and a package of a model that tells them apart. */
+/** Serves the page for drawing digits, and a package of a model that recognises them. */
 export function serveClassifier(
   model: Uint8Array<ArrayBuffer>,
   port: number,

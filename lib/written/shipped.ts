@@ -1,9 +1,9 @@
 /**
- * Classes of common eager calls and their programs as WebAssembly, by what they are kept under between processes. Written by
- * tools/shipped.ts: run `deno task generate` after changing what code is generated.
+ * Classes of common eager calls and their programs as WebAssembly, by their cache keys. Written by tools/shipped.ts:
+ * run `deno task generate` after changing what code is generated.
  */
 
-/** A line for each: its key, a tab, its text. */
+/** One line per entry: its key, a tab, its text. */
 export const shipped = (): string =>
   `abs cpu float32 float32(s0^3 ),	[{"hints":[20000],"assumptions":[],"rest":{"programSizes":[["symbol",0]],"reads":[0],"results":[{"shape":[["symbol",0]],"strides":[1],"dtype":"float32"}],"kernelCount":1,"text":"shipped 6518afbcb1f18458244fe8f7413a09a0"}}]
 add cpu float32 float32(32*s0^2 32*s0^2 :1 >0^2 ),float32(32*s0^2 32*s0^2 ),1,	[{"hints":[16],"assumptions":[],"rest":{"programSizes":[["product",["symbol",0],["symbol",0]],["symbol",0]],"reads":[0,1],"results":[{"shape":[["sum",0,[32,["symbol",0]]],["sum",0,[32,["symbol",0]]]],"strides":[["sum",0,[32,["symbol",0]]],1],"dtype":"float32"}],"kernelCount":1,"text":"shipped 77d2727127e31cf5b094517bde019e6f"}}]

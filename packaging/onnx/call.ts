@@ -9,7 +9,7 @@ import { OnnxCall } from "./onnx_call.ts";
 import { RULES } from "./rules.ts";
 import { isValue, OnnxValue, type Values } from "./values.ts";
 
-/** Appends a node's counterpart; gives its result. Throws DynError with the user's line where ONNX has none. */
+/** Appends a node's counterpart and returns its result. Throws DynError with the user's line if ONNX has none. */
 export function callOf(
   node: Node,
   { named, lists, values }: {

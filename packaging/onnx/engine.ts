@@ -23,7 +23,7 @@ import { callOf } from "./call.ts";
 import { OnnxModel } from "./model.ts";
 import { OnnxValue, Values } from "./values.ts";
 
-/** The parts of a model in the making. */
+/** The parts of a model under construction. */
 interface Draft {
   readonly model: OnnxModel;
   readonly values: Values;
@@ -62,13 +62,13 @@ function addInput({ model, named }: Draft, node: Node, name: string): void {
 
 const NO_LISTS: ReadonlyMap<Node, OnnxValue> = new Map();
 
-/** Why models of one node were refused, by their bytes; null for those that were accepted. */
+/** The reasons why models of one node were rejected, by their bytes; null for accepted ones. */
 const refusals = new Map<string, string | null>();
 
 /** Maximum number of cached answers. */
 const KEPT = 4096;
 
-/** Why ONNX Runtime does not take a node over; null where it does. */
+/** The reason why ONNX Runtime does not support a node; null if it does. */
 function refusal(node: Node): string | null {
   const definition = findTarget(node.target)?.definition;
   if (!definition) return "ONNX has no counterpart";
@@ -99,7 +99,7 @@ function refusal(node: Node): string | null {
 
 const claimed = new WeakMap<Graph, ReadonlySet<Node>>();
 
-/** The nodes of a graph that ONNX Runtime takes over. */
+/** The nodes of a graph that ONNX Runtime supports. */
 function claimsOf(graph: Graph): ReadonlySet<Node> {
   const known = claimed.get(graph);
   if (known) return known;
@@ -110,7 +110,7 @@ function claimsOf(graph: Graph): ReadonlySet<Node> {
     }
     const isView = findTarget(node.target)?.definition.implementation.kind === "view";
     const users = [...node.users.keys()];
-    // Views that somebody else reads stay views
+    // Views with other readers remain views
     if (isView && (users.length === 0 || !users.every((user) => nodes.has(user)))) continue;
     const why = refusal(node);
     if (why === null) nodes.add(node);
@@ -127,7 +127,7 @@ function allocate(meta: TensorMeta): Tensor {
   return new Tensor(allocateStorage("cpu", layout.byteLength, { dtype, shape }), layout, 0);
 }
 
-/** The same elements in memory as wanted, where a dimension may repeat one row. */
+/** Copies elements into the wanted layout, in which a dimension may repeat one row. */
 function laidOut(dense: Tensor, wanted: TensorMeta): Tensor {
   const made = allocate(wanted);
   const first = (t: Tensor) =>
@@ -136,7 +136,7 @@ function laidOut(dense: Tensor, wanted: TensorMeta): Tensor {
   return made;
 }
 
-/** A part as a model, and as a function that runs it. */
+/** Compiles a part to a model, and returns a function that runs it. */
 function compile(part: GraphModule): CompiledFunction {
   const { graph } = part;
   const made = draft(), { model, values, named, sizes } = made;
@@ -169,7 +169,7 @@ function compile(part: GraphModule): CompiledFunction {
     };
     const feeds: Record<string, OrtTensor> = {}, fetches: Record<string, OrtTensor> = {};
     for (const [name, symbol] of sizes) feeds[name] = sizeTensor(sizeOf(symbol));
-    // Rows of what is not dense, which live as long as the call
+    // Dense copies of operands, which live as long as the call
     const held: Tensor[] = [];
     for (const { at, name } of inputs) {
       const given = args[at];
@@ -188,7 +188,7 @@ function compile(part: GraphModule): CompiledFunction {
     try {
       session.run(feeds, fetches, {});
     } catch (thrown) {
-      // An index out of range, which it refuses, has its own error in eager execution
+      // ONNX Runtime rejects an index out of range; eager execution throws the right error
       part.forward(...args);
       throw new DynError(`Expected ONNX Runtime to run a part but found: ${messageOf(thrown)}`);
     }

@@ -13,9 +13,9 @@ import { OnnxModel } from "./model.ts";
 import { OnnxValue, Values } from "./values.ts";
 
 /**
- * Writes an exported program as an ONNX model, of operators of version 20. Sizes that are symbols are named dimensions.
- * Inputs are called `input_0` and so on, by their place among the arguments; results `output_0`; what the program writes to,
- * `new_` and the name of the input or buffer. Throws DynError for ops and types that ONNX has no counterpart of.
+ * Writes an exported program as an ONNX model with opset 20. Symbolic sizes are named dimensions. Inputs are called
+ * `input_0` and so on, by position among the arguments; results `output_0`; new values of written inputs or buffers
+ * `new_` followed by their names. Throws DynError for ops and types without a counterpart in ONNX.
  */
 export function saveOnnx(program: ExportedProgram, path: string | URL): void {
   writeFile(path, onnxBytes(program));

@@ -8,7 +8,7 @@ import { DynError } from "../../lib/base/errors.ts";
 import { bytesField, floatField, intField } from "../../lib/base/protobuf.ts";
 import { type Dim, print } from "../../lib/sym/expr.ts";
 
-/** Versions: of the file, and of the operators. */
+/** Versions of the file format and of the operators. */
 const IR_VERSION = 9, OPSET = 20;
 
 const TYPES: Readonly<Record<RealType, number>> = {
@@ -24,7 +24,7 @@ const TYPES: Readonly<Record<RealType, number>> = {
   bfloat16: 16,
 };
 
-/** The number of an element type. Throws DynError for complex ones. */
+/** The number of an element type. Throws DynError for complex types. */
 export function typeNumber(dtype: DType): number {
   if (!isComplex(dtype)) return TYPES[dtype];
   throw new DynError(`Expected real tensors, which ONNX has, but found ${dtype}`);
@@ -45,7 +45,7 @@ function attributeField(name: string, value: Attribute): Uint8Array {
   return bytesField(5, concat(bytesField(1, name), body));
 }
 
-/** A model in the making. */
+/** A model under construction. */
 export class OnnxModel {
   readonly #nodes: Uint8Array[] = [];
   readonly #constants: Uint8Array[] = [];
@@ -53,7 +53,7 @@ export class OnnxModel {
   readonly #outputs: Uint8Array[] = [];
   #count = 0;
 
-  /** Adds a node; gives the name of its result. */
+  /** Adds a node and returns the name of its result. */
   node(
     type: string,
     inputs: readonly string[],
@@ -75,7 +75,7 @@ export class OnnxModel {
     return name;
   }
 
-  /** Adds a constant of these elements, as they lie in memory. */
+  /** Adds a constant with these elements, as stored in memory. */
   constant(
     bytes: Uint8Array,
     shape: readonly number[],
@@ -100,7 +100,7 @@ export class OnnxModel {
     this.#inputs.push(bytesField(11, valueInfo(name, shape, dtype)));
   }
 
-  /** Names a value as an output. */
+  /** Adds a value to the outputs. */
   output(
     value: string,
     name: string,

@@ -39,7 +39,7 @@ export class OnnxCall {
     return this.#definition.name;
   }
 
-  /** An argument, null where it is absent. */
+  /** An argument; null if absent. */
   argument(name: string): unknown {
     this.#seen.add(name);
     return this.#args[name] ?? null;
@@ -51,7 +51,7 @@ export class OnnxCall {
     throw new DynError(`Expected a tensor as ${name} of ${this.target} but found ${typeof found}`);
   }
 
-  /** A number that is known, where an argument names one. */
+  /** An argument that must be a known number. */
   number(name: string): number {
     const found = this.argument(name);
     if (typeof found === "number") return found;
@@ -66,18 +66,18 @@ export class OnnxCall {
     });
   }
 
-  /** The dimension of a tensor that an argument names. */
+  /** The dimension that an argument refers to. */
   axis({ length: rank }: readonly Dim[], name = "dim"): number {
     const dim = this.number(name);
     return dim < 0 ? dim + rank : dim;
   }
 
-  /** Leaves arguments aside that the result's shape and type say already, or that only gradients read. */
+  /** Marks arguments as seen that the result's shape and type already imply, or that only affect gradients. */
   settled(...names: readonly string[]): void {
     for (const name of names) this.#seen.add(name);
   }
 
-  /** Adds a node over elements of a type. Throws DynError for a type that ONNX does not have there. */
+  /** Adds a node over elements of a type. Throws DynError for a type that the operator does not support. */
   node(
     operator: string,
     dtype: DType,
@@ -89,7 +89,7 @@ export class OnnxCall {
     );
   }
 
-  /** Throws DynError for arguments that no rule looked at and that are not their defaults. */
+  /** Throws DynError for arguments that no rule has read and that differ from their defaults. */
   checkSeen(): void {
     for (const [name, { default: usual }] of Object.entries(this.#definition.params)) {
       const given = this.#args[name];
@@ -99,5 +99,5 @@ export class OnnxCall {
   }
 }
 
-/** Gives the name of the result. */
+/** Writes nodes for a call and returns the name of the result. */
 export type Rule = (call: OnnxCall) => string;

@@ -6,20 +6,20 @@ import { DynError } from "../../lib/base/errors.ts";
 import type { OnnxCall, Rule } from "./onnx_call.ts";
 import { isValue } from "./values.ts";
 
-/** Its tensor, in the type of the result. */
+/** The call's tensor, in the type of the result. */
 const own = (call: OnnxCall): string => call.values.cast(call.tensor("self"), call.dtype);
 
-/** One tensor, in the type of the result. */
+/** A rule for one tensor, in the type of the result. */
 const unary = (operator: string): Rule => (call) => call.node(operator, call.dtype, { inputs: [own(call)] });
 
-/** Fractions to whole numbers; integers stay. */
+/** Rounds floats; integers are unchanged. */
 const rounded = (operator: string): Rule => (call) =>
   isFloat(call.dtype) ? unary(operator)(call) : call.values.model.node("Identity", [own(call)]);
 
 /** Arithmetic of booleans. */
 const OF_BOOLS: Readonly<Record<string, string>> = { Add: "Or", Mul: "And", Max: "Or", Min: "And" };
 
-/** Two names, in the type of the result. */
+/** Combines two values in the type of the result. */
 const combined = (call: OnnxCall, operator: string, inputs: readonly string[]): string =>
   call.node(call.dtype === "bool" ? OF_BOOLS[operator] ?? operator : operator, call.dtype, { inputs });
 
@@ -60,7 +60,7 @@ const logical = (operator: string): Rule => (call) =>
     ["self", "other"].map((name) => call.values.operand(call.argument(name), "bool")),
   );
 
-/** self · min(max(self + 3, 0), 6) / 6, or without the first factor; ONNX's own one may lose NaN. */
+/** self · min(max(self + 3, 0), 6) / 6, or without the first factor; ONNX's operator may lose NaN. */
 const hard = (isFactor: boolean): Rule => (call) => {
   const { values, dtype } = call, name = own(call), { model } = values;
   const at = (value: number) => values.scalar(value, dtype);
@@ -88,7 +88,7 @@ export const POINTWISE: Readonly<Record<string, Rule>> = {
     if (isFloat(call.dtype)) return unary("Relu")(call);
     return combined(call, "Max", [own(call), call.values.scalar(0, call.dtype)]);
   },
-  // ONNX's own one keeps NaN, where PyTorch has 0
+  // ONNX's operator returns NaN where PyTorch returns 0
   sign(call) {
     const { values, dtype } = call, name = own(call);
     if (dtype === "bool") return values.model.node("Identity", [name]);
@@ -110,7 +110,7 @@ export const POINTWISE: Readonly<Record<string, Rule>> = {
   gelu(call) {
     const approximate = String(call.argument("approximate"));
     if (approximate === "tanh" && call.dtype === "float64") {
-      // ONNX Runtime's constants are those of float32
+      // ONNX Runtime computes the constants in float32
       throw new DynError("Expected gelu by tanh of float32 but found float64");
     }
     return call.node("Gelu", call.dtype, { inputs: [own(call)], attributes: { approximate } });
@@ -133,7 +133,7 @@ export const POINTWISE: Readonly<Record<string, Rule>> = {
   sub: sum("Sub"),
   mul: binary("Mul"),
   div: binary("Div"),
-  // Powers of integers leave their range here, or are computed as fractions there
+  // Integer powers overflow here, or are computed as floats there
   pow(call) {
     const { values, dtype } = call;
     if (!isFloat(dtype)) throw new DynError(`Expected fractions in pow, as ONNX has it, but found ${dtype}`);

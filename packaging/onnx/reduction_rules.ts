@@ -1,6 +1,6 @@
 /**
- * Rules for reductions. Invariants: NaN is propagated as in PyTorch, which ONNX's extremes leave open; empty sums
- * have PyTorch's values.
+ * Rules for reductions. Invariants: NaN is propagated as in PyTorch, although ONNX does not specify that for extremes;
+ * empty sums have PyTorch's values.
  */
 import { isFloat } from "../../lib/base/dtype.ts";
 import type { OnnxCall, Rule } from "./onnx_call.ts";
@@ -19,7 +19,7 @@ function reduced(call: OnnxCall, operator: string, name: string): string {
   return call.node(operator, call.dtype, { inputs, attributes: { keepdims } });
 }
 
-/** `ofNothing`: what no elements come to. */
+/** `ofNothing`: the value for no elements. */
 const reduction = (operator: string, ofNothing: number): Rule => (call) => {
   const { values, dtype, shape } = call, self = call.tensor("self");
   call.settled("dtype");
@@ -28,7 +28,7 @@ const reduction = (operator: string, ofNothing: number): Rule => (call) => {
   return values.model.node("Expand", [values.scalar(ofNothing, dtype), values.sizes(shape)]);
 };
 
-/** NaN where there is one, the extreme elsewhere. */
+/** NaN if any element is NaN, else the extreme. */
 const extreme = (operator: string): Rule => (call) => {
   const { values, dtype } = call, { name } = call.tensor("self"), found = reduced(call, operator, name);
   if (!isFloat(dtype)) return found;
@@ -38,7 +38,7 @@ const extreme = (operator: string): Rule => (call) => {
   return values.model.node("Where", [isOdd, values.scalar(NaN, dtype), found]);
 };
 
-/** The place of the first NaN, of the first extreme where there is none. */
+/** The index of the first NaN or, without NaN, of the first extreme. */
 const position = (operator: string): Rule => (call) => {
   const { values, shape } = call, { model } = values, self = call.tensor("self");
   const isAll = isWhole(call, self.shape.length);
@@ -47,7 +47,7 @@ const position = (operator: string): Rule => (call) => {
     axis: isAll ? 0 : call.axis(self.shape),
     keepdims: !isAll && call.argument("keepdim") === true ? 1 : 0,
   };
-  // The row of all elements is in the result's shape again below
+  // The row of all elements gets the result's shape below
   call.settled("keepdim");
   const shaped = (name: string) => isAll ? model.node("Reshape", [name, values.sizes(shape)]) : name;
   const found = call.node(operator, self.dtype, { inputs: [from], attributes });

@@ -7,7 +7,7 @@ import { DynError } from "../../lib/base/errors.ts";
 import type { OnnxCall, Rule } from "./onnx_call.ts";
 import { isValue, type OnnxValue } from "./values.ts";
 
-/** The elements in the result's shape. */
+/** Reshapes the elements to the result's shape. */
 const reshaped: Rule = (call) => {
   call.settled("shape", "size", "dim");
   return inShape(call, call.tensor("self").name);
@@ -18,18 +18,18 @@ const inShape = (call: OnnxCall, name: string): string =>
 
 const same: Rule = (call) => call.values.model.node("Identity", [call.tensor("self").name]);
 
-/** A number as a row of one. */
+/** A number as a vector with one element. */
 const row = (call: OnnxCall, { name, shape }: OnnxValue): string =>
   shape.length > 0 ? name : call.values.model.node("Reshape", [name, call.values.integers([1])]);
 
-/** Indices along a dimension; those below 0, which would count from its end, are out of range instead. */
+/** Indices along a dimension; negative ones, which would count from the end, become out of range. */
 function rows(call: OnnxCall, index: OnnxValue, size: string): string {
   const { values } = call, { model } = values, name = values.cast(index, "int64");
   const below = model.node("Less", [name, values.scalar(0, "int64")]);
   return model.node("Where", [below, size, name]);
 }
 
-/** Looks up along a dimension; numbers are rows of one there. */
+/** Looks up along a dimension; 0-d indices are treated as vectors with one element. */
 const lookup = (operator: string): Rule => (call) => {
   const self = call.tensor("self"), index = call.tensor("index"), { values } = call;
   const isNumber = self.shape.length === 0, dims = isNumber ? [1] : self.shape, axis = call.axis(dims);
@@ -101,14 +101,14 @@ export const SHAPES: Readonly<Record<string, Rule>> = {
   cat(call) {
     const { values, dtype, shape } = call, list = call.argument("tensors");
     const parts: readonly unknown[] = Array.isArray(list) ? list : [];
-    // An empty row joins whatever there is
+    // Empty vectors can be concatenated with any tensor
     const names = parts.filter((each) => !isValue(each) || each.shape.length === shape.length)
       .map((each) => values.operand(each, dtype));
     return values.model.node("Concat", names, { axis: call.axis(shape) });
   },
   constantPadNd(call) {
     const { name, shape } = call.tensor("self"), { values, dtype } = call, pad = call.numbers("pad");
-    // Pairs for the last dimension first, there all starts and then all ends
+    // PyTorch lists pairs from the last dimension; ONNX lists all starts, then all ends
     const places = shape.map((_, d) => 2 * (shape.length - 1 - d));
     const pads = [...places.map((at) => pad[at] ?? 0), ...places.map((at) => pad[at + 1] ?? 0)];
     const value = values.operand(call.argument("value"), dtype);
@@ -122,7 +122,7 @@ export const SHAPES: Readonly<Record<string, Rule>> = {
   },
   indexSelect: lookup("Gather"),
   gather: lookup("GatherElements"),
-  // Indices below 0 count from the end in both
+  // Negative indices count from the end in both
   gatherIndices(call) {
     const { values } = call, { name } = call.tensor("self"), list = call.argument("indices");
     const indices: readonly unknown[] = Array.isArray(list) ? list : [];

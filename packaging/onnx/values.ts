@@ -19,8 +19,8 @@ export class Values {
   readonly #sizes = new Map<string, string>();
 
   /**
-   * `sizeOf`: the name of a symbol's value, of shape [1]. `truncates`: whether fractions may become integers, whose values
-   * for what they cannot hold the machine decides.
+   * `sizeOf`: the name of a symbol's value, of shape [1]. `truncates`: whether floats may be converted to integers,
+   * which is undefined for values out of range.
    */
   constructor(
     readonly model: OnnxModel,
@@ -47,7 +47,7 @@ export class Values {
     return this.model.constant(new Uint8Array(data.buffer), [values.length], "int64");
   }
 
-  /** A size as a vector of one. */
+  /** A size as a vector with one element. */
   size(d: Dim): string {
     if (typeof d === "number") return this.integers([d]);
     const key = print(d), known = this.#sizes.get(key);
@@ -75,7 +75,7 @@ export class Values {
         }, this.integers([node.constant]));
       case "product":
         return node.factors.map((factor) => this.size(factor)).reduce((a, b) => model.node("Mul", [a, b]));
-      // Sizes are not negative, so that both ways to round agree
+      // Sizes are not negative, so that both kinds of rounding agree
       case "floorDiv":
         return pair("Div");
       case "mod":
@@ -102,7 +102,7 @@ export class Values {
     return this.model.node("Reshape", [this.size(d), this.integers([])]);
   }
 
-  /** A tensor in another type; itself where it has that. */
+  /** A tensor converted to a type; unchanged if it has that type. */
   cast({ name, dtype }: Pick<OnnxValue, "name" | "dtype">, to: DType): string {
     if (dtype === to) return name;
     if (!this.truncates && isFloat(dtype) && !isFloat(to) && to !== "bool") {
@@ -111,7 +111,7 @@ export class Values {
     return this.model.node("Cast", [name], { to: typeNumber(to) });
   }
 
-  /** An operand, a tensor, number or size, in a type. */
+  /** An operand (tensor, number or size), converted to a type. */
   operand(value: unknown, dtype: DType): string {
     if (isValue(value)) return this.cast(value, dtype);
     if (value instanceof Sym) return this.cast({ name: this.sizeScalar(value), dtype: "int64" }, dtype);

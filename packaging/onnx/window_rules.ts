@@ -1,5 +1,6 @@
 /**
- * Rules for products, convolutions and pooling. Invariant: pooling keeps NaN, as PyTorch does and ONNX leaves open.
+ * Rules for products, convolutions and pooling. Invariant: pooling propagates NaN as in PyTorch, although ONNX does not
+ * specify that.
  */
 import { DynError } from "../../lib/base/errors.ts";
 import { isFloat } from "../../lib/base/dtype.ts";
@@ -11,7 +12,7 @@ const product: Rule = (call) => {
   return call.node("MatMul", call.dtype, { inputs });
 };
 
-/** On both sides alike, as ONNX counts them. */
+/** Padding on both sides, in ONNX's order. */
 const twice = (sizes: readonly number[]): readonly number[] => [...sizes, ...sizes];
 
 const geometry = (call: OnnxCall) => ({
@@ -20,7 +21,7 @@ const geometry = (call: OnnxCall) => ({
   dilations: call.numbers("dilation"),
 });
 
-/** Returns the sizes of a transposed convolution's result beyond its smallest ones. */
+/** Returns the output padding of a transposed convolution: the sizes beyond the smallest possible result. */
 function beyond(call: OnnxCall, grad: readonly Dim[], kernel: readonly Dim[]): readonly number[] {
   const { strides, pads, dilations } = geometry(call);
   return kernel.map((size, d) => {
@@ -51,7 +52,7 @@ export const WINDOWS: Readonly<Record<string, Rule>> = {
     };
     return call.node("ConvTranspose", call.dtype, { inputs: [grad.name, weight.name], attributes });
   },
-  /** Its first result; the second one has no counterpart. */
+  /** The first result; the second one has no counterpart. */
   maxPoolOffsets(call) {
     if (call.argument("ceilMode") === true) {
       throw new DynError("Expected pooling without ceilMode but found it");

@@ -1,10 +1,10 @@
 /**
- * Tests that a library's files declare by `describe` and `it`, as Mocha, Jest and Vitest have them. Invariant: nothing
- * runs while tests are collected but what stands between them.
+ * Tests that a library's files declare by `describe` and `it`, as Mocha, Jest and Vitest have them. Invariant: while
+ * tests are collected, only the code between them runs.
  */
 type Action = (this: unknown, ...args: never[]) => unknown;
 
-/** A test with what comes before and after it. */
+/** A test with its hooks. */
 export interface LibraryTest {
   readonly name: string;
   readonly body: Action;
@@ -26,7 +26,7 @@ export class Collection {
   #tests: LibraryTest[] = [];
   readonly #groups: Group[] = [{ name: "", before: [], after: [] }];
 
-  /** Returns the tests that a file has declared, and forgets them. */
+  /** Returns the declared tests, and removes them. */
   take(): LibraryTest[] {
     const tests = this.#tests;
     this.#tests = [];
@@ -69,7 +69,7 @@ export class Collection {
     };
   }
 
-  /** `describe` or `it`, with what may be skipped, and a table of cases for `each`. */
+  /** `describe` or `it`, with its `skip` variants and tables of cases by `each`. */
   #declaration(declare: (name: string, body: Action) => void) {
     const declared = (name: string, body?: Action) => body && declare(String(name), body);
     const each = (rows: readonly unknown[]) => (name: string, body: (...row: unknown[]) => unknown) => {

@@ -1,4 +1,7 @@
-/** `expect` of Jest and Vitest, by the runtime's own comparison: as much of it as libraries of plain functions use. */
+/**
+ * `expect` of Jest and Vitest, using the runtime's own comparison; only the parts that libraries of plain functions
+ * use.
+ */
 import assert from "node:assert";
 import { inspect } from "node:util";
 
@@ -30,7 +33,7 @@ function throws(run: unknown, expected: unknown): boolean {
   return false;
 }
 
-/** A value of the test, of the kind that the matcher needs: what is none makes the comparison false. */
+/** Converts a value to the kind that a matcher needs; other values make the comparison fail. */
 const list = (value: unknown): unknown[] => Array.from(Object(value));
 const property = (value: unknown, key: string): unknown => Reflect.get(Object(value), key);
 const callsOf = (value: unknown): unknown[] => list(property(property(value, "mock"), "calls"));
@@ -84,7 +87,7 @@ export function expect(given: unknown): Record<string, unknown> {
   return { ...matchers(false), not: matchers(true) };
 }
 
-/** Functions that note their calls. */
+/** Functions that record their calls. */
 export const mocks = {
   fn(run: (...args: unknown[]) => unknown = () => undefined) {
     const calls: unknown[][] = [];

@@ -1,4 +1,4 @@
-/** Stands for `vitest` and `@jest/globals` in the import map of tests that import what others find as global variables. */
+/** Replaces `vitest` and `@jest/globals` in the import map, for tests that import the global variables. */
 const names: Record<string, unknown> = { ...globalThis };
 
 export const { describe, it, test, expect, vi, jest, beforeEach, afterEach, beforeAll, afterAll } = names;

@@ -5,7 +5,7 @@
 
 /** The state of the builtins at one time. */
 export interface Builtins {
-  /** A property that has changed since; null where nothing has. New globals that can be deleted are deleted. */
+  /** Returns a property that has changed since; null if none has. New globals that can be deleted are deleted. */
   changed(): string | null;
 }
 
@@ -27,7 +27,7 @@ const sizeOf = (map: Known["properties"]): number => size ? apply(size, map, [])
 const isReference = (value: unknown): value is object =>
   (typeof value === "object" && value !== null) || typeof value === "function";
 
-/** Objects that belong to the language: all that these globals lead to. */
+/** Globals from which all objects of the language are reachable. */
 const ROOTS = [
   "Object Function Array String Number Boolean Symbol BigInt Math JSON Reflect Proxy Promise Map Set WeakMap WeakSet",
   "WeakRef FinalizationRegistry Date RegExp Error AggregateError TypeError RangeError SyntaxError ReferenceError",

@@ -70,7 +70,7 @@ function howDone(): string {
   return `is done: ${state.done.map((error) => error === undefined ? "well" : described(error)).join()}`;
 }
 
-/** The tests of a list as functions; what cannot be parsed is its error. */
+/** The tests of a list as functions; a test that cannot be parsed is its error. */
 function functionsOf(runs: readonly Run[]): readonly unknown[] {
   const texts = runs.map(({ text }) => text);
   try {
@@ -86,12 +86,12 @@ function functionsOf(runs: readonly Run[]): readonly unknown[] {
   }
 }
 
-/** The identifier of causes of calls that only give variables: the next call is compiled. */
+/** The identifier of calls that only expose variables: the next call is compiled. */
 const POSTPONED = "GB0032";
-/** Calls of a test until no variable is missing. */
+/** Maximum number of calls of a test until no variable is missing. */
 const MOST_CALLS = 4;
 
-/** Runs one test to its end, as often as it takes to have its variables. */
+/** Runs one test to its end, repeatedly until its variables are available. */
 async function reportOf(engine: Engine, run: Run, test: unknown): Promise<Report> {
   let full: Report;
   let calls = 0;
@@ -119,7 +119,7 @@ async function reportOnce(engine: Engine, run: Run, test: unknown): Promise<Omit
       await untilDone();
       ended = howDone();
     }
-    // Unhandled rejections show after the job.
+    // Unhandled rejections are reported after the job.
     await new Promise((resolve) => later(resolve, 0));
   } catch (error) {
     ended = `throws ${described(error)}`;
@@ -134,7 +134,7 @@ const engine = mode === "compiled" ? (await import("./compiled_engine.ts")).comp
 Object.defineProperty(globalThis, "$state", { value: state });
 globalThis.addEventListener("unhandledrejection", (event) => {
   event.preventDefault();
-  // When a module turns out to be missing is the loader's affair.
+  // The loader determines when a missing module is detected.
   if (event.reason instanceof Error && NOT_LOADED.test(event.reason.message)) return;
   state.printed.push(event.reason);
 });

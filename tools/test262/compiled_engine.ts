@@ -14,12 +14,12 @@ import { type Counting, type Engine, surrounded } from "./engine.ts";
 // Taken before any test runs, since tests delete it.
 const number = Number, { defineProperty } = Object;
 
-/** Without what tests do to arrays. */
+/** Independent of changes that tests make to arrays. */
 function append(list: string[], text: string): void {
   defineProperty(list, list.length, { __proto__: null, value: text, enumerable: true } as PropertyDescriptor);
 }
 
-/** Compiles tests; each is called until none of its variables is missing any more. */
+/** Compiles tests; each is called until none of its variables is missing. */
 export const compiledEngine: Engine = {
   zero: () => tensor(0, { dtype: "float32" }),
   read: (count) => count instanceof Tensor ? number(count.item()) : NaN,

@@ -15,14 +15,14 @@ export interface State {
 export interface Capture {
   /** Causes of graph breaks. */
   readonly breaks: string[];
-  /** Why the test, or parts of it, ran uncompiled. */
+  /** Reasons why the test, or parts of it, ran uncompiled. */
   readonly uncompiled: string[];
   graphs: number;
 }
 
 /** A way to run tests. */
 export interface Engine {
-  /** A count of no assertions, with a method `add` that gives the next. */
+  /** A count of no assertions, whose method `add` returns the next. */
   zero(): unknown;
   /** A count as a number. */
   read(count: unknown): number;
@@ -35,13 +35,13 @@ export const NO_FUNCTION = "is no function";
 
 /** The outcome of a run. */
 export interface Report extends Readonly<Capture> {
-  /** All that is compared: how it ended, the assertions that it made, what it printed. */
+  /** Everything that is compared: the outcome, the number of assertions, the output. */
   readonly outcome: string;
-  /** The builtin that it left changed. */
+  /** The builtin that it changed. */
   readonly changed: string | null;
 }
 
-/** Runs a test between two steps on a tensor, so that both sides of it have a graph. */
+/** Runs a test between two tensor operations, so that there is a graph before and after it. */
 export function surrounded(state: { count: { add(n: number): unknown } }, test: () => void): unknown {
   const before = state.count.add(0);
   test();
@@ -55,12 +55,12 @@ class PlainCount {
   }
 }
 
-/** Calls tests as they are. */
+/** Calls tests unchanged. */
 export const plainEngine: Engine = {
   zero: () => new PlainCount(0),
   read: (count) => count instanceof PlainCount ? count.value : NaN,
   run: (test, state) => void surrounded(state as Counting, test),
 };
 
-/** A state whose count is one of the engine's. */
+/** A state whose count belongs to the engine. */
 export type Counting = State & { count: { add(n: number): unknown } };

@@ -26,7 +26,7 @@ export class Lines {
     }
   }
 
-  /** Reads no more. */
+  /** Stops reading. */
   async end(): Promise<void> {
     await this.#reader.cancel();
   }

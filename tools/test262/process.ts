@@ -1,6 +1,6 @@
 /**
- * A process of the conformance suite that is restarted whenever a test has spoilt it. Invariant: a run's process has
- * clean builtins; one that does not answer is ended, and that is its report.
+ * A process of the conformance suite that is restarted whenever a test has changed it. Invariant: a run's process has
+ * unchanged builtins; a process that does not answer is ended and reported.
  */
 import { fileURLToPath } from "node:url";
 import { Lines } from "./lines.ts";
@@ -21,13 +21,13 @@ export class Process {
 
   constructor(private readonly harness: string, private readonly mode: "plain" | "compiled") {}
 
-  /** Reports of runs, in their order. */
+  /** Reports of runs, in order. */
   async reports(runs: readonly Run[]): Promise<Report[]> {
     const reports: Report[] = [];
     while (reports.length < runs.length) {
       const started = this.#started ??= this.#start();
       if (!await send(started, runs.slice(reports.length))) {
-        // It ended after its last report.
+        // The process has ended after its last report.
         await this.end();
         continue;
       }

@@ -10,7 +10,7 @@
 export interface Run {
   readonly path: string;
   readonly mode: "sloppy" | "strict";
-  /** Ends when it calls `$DONE`. */
+  /** Whether it ends by calling `$DONE`. */
   readonly isAsync: boolean;
   /** Scripts of the harness, in the order in which they are loaded. */
   readonly harness: readonly string[];
@@ -18,14 +18,14 @@ export interface Run {
   readonly text: string;
 }
 
-/** The runs of a test, or why there are none. */
+/** The runs of a test, or the reason why there are none. */
 export type Suited = { readonly runs: readonly Run[] } | { readonly unsuited: string };
 
 /** The metadata in the comment at the beginning of a test. */
 interface FrontMatter {
   readonly flags: readonly string[];
   readonly includes: readonly string[];
-  /** When an error is due, where one is. */
+  /** The phase in which an error is expected, if any. */
   readonly errorPhase: string | null;
 }
 
@@ -52,7 +52,7 @@ function unsuitedBecause(source: string, { flags, errorPhase }: FrontMatter): st
   return null;
 }
 
-/** The runs of a test: in both modes of the language, unless it asks for one. */
+/** The runs of a test: in both modes of the language, unless it requests one. */
 export function runsOf(path: string, source: string): Suited {
   const frontMatter = frontMatterOf(source);
   const unsuited = unsuitedBecause(source, frontMatter);

@@ -1,7 +1,7 @@
 /**
- * Builtins that a program replaces while it is called: methods and global variables with others that do the same and
- * record their calls. Invariant: the records of a plain and of a compiled run are equal, so dyn's own calls must not
- * appear, and the program's must.
+ * Builtins that a program replaces while it is called: methods and global variables, by equivalents that record their
+ * calls. Invariant: the records of a plain and of a compiled run are equal, so dyn's own calls must not appear, and the
+ * program's must.
  */
 import { compiler } from "../../../mod.ts";
 

@@ -1,4 +1,4 @@
-/** Removes semicolons, as many people write programs. Invariant: the program stays the same. */
+/** Removes semicolons, as many people write programs. Invariant: the program is equivalent. */
 import { parse } from "acorn";
 import { type AstNode, childrenOf } from "../../../lib/dynamo/bytecode/syntax.ts";
 

@@ -385,7 +385,7 @@ function corners(tie: Tie): Weighted[] {
   ];
 }
 
-/** Uses of words, promises and iterators that are passed in. */
+/** Uses of strings, promises and iterators that are passed in. */
 function handedIn(tie: Tie): Weighted[] {
   const { number } = partsOf(tie);
   const block = blockOf(tie), constant = closed(number);

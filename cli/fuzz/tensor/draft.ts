@@ -33,7 +33,7 @@ export interface KnownMeta extends TensorMeta {
 export interface Variable {
   readonly name: string;
   readonly meta: KnownMeta;
-  /** Whether gradients flow to it. */
+  /** Whether gradients reach it. */
   readonly grad: boolean;
   /** Whether it is a leaf that requires grad, or a view of one: must not be written outside of noGrad. */
   readonly leaf: boolean;

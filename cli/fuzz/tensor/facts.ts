@@ -26,7 +26,7 @@ export const ASPECTS = [
   "mutation",
   /** `.grad` of leaves, errors of backward. */
   "gradients",
-  /** Texts and numbers that were recorded on the way, in order. */
+  /** Recorded texts and numbers, in order. */
   "effects",
   /** Number of random numbers drawn. */
   "random",

@@ -5,7 +5,7 @@
 
 /** Features of programs besides calls of ops and views. */
 export const FEATURES = [
-  /** Hooks, `backward()` and `autograd.grad` inside of the function. */
+  /** Hooks, `backward()` and `autograd.grad` inside the function. */
   "backward",
   /** Optimizers, and whole training steps. */
   "optimizer",
@@ -15,7 +15,7 @@ export const FEATURES = [
   "write",
   /** noGrad, loops, try, if. */
   "block",
-  /** Texts and numbers that are recorded, numbers read from tensors. */
+  /** Recorded texts and numbers, numbers read from tensors. */
   "effect",
   /** Calls with other sizes or other tensors. */
   "dynamic",

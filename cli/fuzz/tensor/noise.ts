@@ -119,7 +119,7 @@ function move(array: Floats, { before, exact, coarse, shaken, sizes, orderless }
       array[i] = 0;
       continue;
     }
-    // Unchanged elements belong to nobody here
+    // Unchanged elements are the results of other kernels
     if (!Number.isFinite(x) || (exact === null && Object.is(x, before[i]))) continue;
     const within = sizes?.[i] ?? NaN, size = Number.isFinite(within) ? within : x;
     const wide = exact?.[i], narrow = coarse?.[i];

@@ -1,7 +1,7 @@
 /**
- * Prints programs: functions that create one each (captured tensors, the function itself and its calls), combined in a
- * module, or a complete file that shows what a program does plainly and compiled. Invariant: the text that a fuzzer
- * runs is the text that a person sees, except for types.
+ * Prints programs: functions that create one each (captured tensors, the function and its calls), combined in a module,
+ * or a complete file that shows what a program does plainly and compiled. Invariant: the text that a fuzzer runs is the
+ * text that a person sees, except for types.
  */
 import { compileOptions } from "./compile_options.ts";
 import { makeData } from "./data.ts";

@@ -1,10 +1,10 @@
 /**
  * Removes differences of a compiled run that rounding explains. There are two judges, the cheaper one first:
  *
- * 1. The program in float64 says how large the error of each run is; the compiled one may not be markedly worse.
- * 2. Plain runs with random rounding errors (noise.ts) say what else could have come out: elements near the jump
- *    of a comparison, sums that cancel, integers made from floats. Only what some such run shows too, or what lies
- *    within a small multiple of their spread, is explained.
+ * 1. The program in float64 determines the error of each run; that of the compiled one may not be markedly larger.
+ * 2. Plain runs with random rounding errors (noise.ts) show the possible results: of comparisons near equality, sums
+ *    that cancel, integers converted from floats. A difference is explained only if some such run shows it too, or if
+ *    it is within a small multiple of their spread.
  *
  * Invariant: a difference that neither judge has found in a plain run is kept.
  */

@@ -1,7 +1,7 @@
 /**
  * Shrinks programs: smaller variants with parts removed or simplified, the largest steps first. Invariant: each names
  * only what it binds; none equals the program, and every step reduces a well-founded measure, so that shrinking
- * terminates. Whether a variant still runs is for the caller to find out.
+ * terminates. The caller determines whether a variant still runs.
  */
 import { isFloat, isInteger } from "../../../lib/base/dtype.ts";
 import {

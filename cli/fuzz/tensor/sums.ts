@@ -1,6 +1,6 @@
 /**
- * Magnitudes of the numbers that an eager kernel sums, whatever remains of them in the end: rounding errors are
- * relative to these, and depend on their order. Invariant: the memory of the call is unchanged.
+ * Magnitudes of the numbers that an eager kernel sums, even if they cancel: rounding errors are relative to these
+ * magnitudes and depend on the order. Invariant: the memory of the call is unchanged.
  */
 import type { CompiledProgram, ProgramCall } from "../../../lib/loops/device.ts";
 import type { Loop, Program, Statement } from "../../../lib/loops/ir.ts";
