@@ -1,7 +1,7 @@
 /**
  * Attention in one kernel for devices with workgroups (Dao et al. 2022): fuses the product that computes the scores,
  * the softmax kernels that turn their rows into weights, and the product of these with values, which then computes its
- * weights on the fly. Invariant: only patterns that are fully understood are fused: rows are shifted by their maximum,
+ * weights on the fly. Invariant: only patterns that are fully recognised are fused: rows are shifted by their maximum,
  * exponentials are summed, and all else is elementwise. Maxima and sums that a backward pass needs are stored as
  * before.
  */
@@ -41,7 +41,7 @@ function withAttention(program: Program, found: Found, kernel: ExternKernel): Pr
   return { ...withChain(program, found, [...chain.before, kernel, ...after]), buffers };
 }
 
-/** The kernel that a chain of kernels amounts to; undefined if the pattern is not understood. */
+/** The kernel that replaces a chain of kernels; undefined if the pattern is not recognised. */
 function fusedChain(
   program: Program,
   { chain, scores, end, isLocal }: Found,

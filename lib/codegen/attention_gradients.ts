@@ -3,7 +3,7 @@
  * and gradients of weights, the elementwise kernels on them, and the products that produce gradients of queries, keys
  * and values. These last products compute their first operands on the fly: sums over keys in kernels that run by blocks
  * of rows, sums over rows in kernels that run by blocks of keys. Elements that both need are computed once if there is
- * room to store them. Invariant: only patterns that are fully understood are fused: row sums are computed before, and
+ * room to store them. Invariant: only patterns that are fully recognised are fused: row sums are computed before, and
  * no element depends on another one.
  */
 import { hintOf } from "../sym/decide.ts";
@@ -44,7 +44,7 @@ export function fusedGradients(program: Program, { grid, kernelBuffers }: Target
     : withGradients(program, { grid, kernelBuffers, keeps: false });
 }
 
-/** The same; elements are stored if there is memory for them, or never. */
+/** The same; `keeps` says whether elements may be stored. */
 function withGradients(
   program: Program,
   { grid, kernelBuffers, keeps }: {
@@ -91,7 +91,7 @@ interface Result {
   readonly kernel: ExternKernel;
 }
 
-/** The kernels that a chain amounts to; undefined if the pattern is not understood. */
+/** The kernels that replace a chain; undefined if the pattern is not recognised. */
 function fusedChain(
   program: Program,
   found: Found,
@@ -152,7 +152,7 @@ const meet = (kernels: readonly ExternKernel[], written: ReadonlySet<number>): b
     [...usesOf(kernel).all].some((id) => written.has(id) && !usesOf(kernel).written.has(id))
   );
 
-/** The only sum over keys, if sums over rows compute its elements too and can store them for it. */
+/** The only sum over keys, if a sum over rows computes the same elements and can store them for it. */
 function keptOf(results: readonly Result[], { found: { scores }, grid, keeps }: Setting): Result | undefined {
   const [kept, other] = results.filter(({ over }) => over === "keys");
   const isShared = results.some(({ over, element }) => over === "rows" && element === kept?.element);

@@ -23,7 +23,7 @@ export function chunkedReductions(program: Program): Program {
   });
 }
 
-/** The full reduction that a kernel amounts to; undefined if it is something else, or too small. */
+/** The full reduction that a kernel consists of; undefined if it is something else, or too small. */
 function chunkedReduction(kernel: LoopKernel): CutReduction | undefined {
   const { body } = kernel, loops = body.filter((s): s is Loop => s.kind === "loop"), [loop] = loops;
   if (loops.length !== 1 || !loop || loop.order !== "reduction" || loop.reductions.length === 0) {

@@ -45,8 +45,8 @@ function changingIn(body: readonly Statement[], { symbol }: Axis): (other: Sym) 
 }
 
 /**
- * Returns whether an index differs for each value of a counter, whatever else changes: finer terms stay within one
- * step, and coarser ones move by multiples of all steps together.
+ * Returns whether an index differs for each value of a counter, whatever the other counters are: smaller terms stay
+ * within one step, and larger ones move by multiples of all steps together.
  */
 function isApart(index: Dim, { symbol: counter, size }: Axis, changes: (symbol: Sym) => boolean): boolean {
   const step = coefficientOf(index, counter), [, most] = boundsOf(size);

@@ -49,7 +49,7 @@ function flat(s: Statement): Statement {
 /** Combines the reductions of two nested loops: each outer one combines the results of an inner one. */
 function joined(outer: readonly Reduction[], inner: readonly Reduction[]): readonly Reduction[] | undefined {
   const left = outer.map((r) => {
-    // A position belongs to the extreme that is found together with it
+    // A position goes with the extreme found at the same time
     const extreme = inner.find(({ id }) => id === r.value);
     const value = isPosition(r.op) ? inner.find(({ id }) => id === r.index) : extreme;
     const same = value?.op === r.op && value.dtype === r.dtype && value.value === extreme?.value;

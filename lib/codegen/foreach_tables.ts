@@ -1,5 +1,5 @@
 /**
- * Foreach kernels: merges adjacent kernels that do the same with other buffers: updates of many parameters by one
+ * Foreach kernels: merges adjacent kernels that are equal except for their buffers: updates of many parameters by one
  * formula become one function that runs over a table of addresses and lengths, so that its threads are woken once. Runs
  * at the end of code generation. Invariant: no kernel of a table writes what another of them touches, so they may run
  * in any order, or concurrently.

@@ -93,7 +93,8 @@ export const PASSES: readonly Pass[] = [
 
 /**
  * Runs the passes that a target needs. Throws InternalError if a pass violates the rules of loop IR: the result is
- * verified; if that fails, or faults are errors, the output of each pass is, so that the error names the pass.
+ * verified; if that fails, or if the settings make fallbacks errors, the output of each pass is verified, so that the
+ * error names the pass.
  */
 export function generate(program: Program, target: Target): Program {
   const numbered = {

@@ -1,8 +1,8 @@
 /**
  * Maps loops to a grid: marks the loops that form the grid, and those that a workgroup divides where it runs a grid
- * point. Each kernel has one nest. One invocation makes an element where the body is scalar or reduces across the
- * fast axis, a workgroup a row where the body's own loops run along it. Invariant: the last loop of a grid is the
- * fast one, whose neighbours are neighbouring invocations.
+ * point. Each kernel has one nest. An invocation computes an element if the body is scalar or reduces across the fast
+ * axis; a workgroup computes a row if the body's own loops run along it. Invariant: the last loop of a grid is the fast
+ * one, whose neighbours are neighbouring invocations.
  */
 import { hintOf } from "../sym/decide.ts";
 import type { BufferDecl, Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
@@ -82,8 +82,8 @@ function relaxed(s: Statement): Statement {
 const SIDE_BY_SIDE = 32;
 
 /**
- * Reorders a nest to make another loop the fast one if more of what is read and written is adjacent along it: an
- * epilogue of a product walks its results in order, even if all else is transposed.
+ * Reorders a nest to make another loop the fast one if more accesses are adjacent along it: an epilogue of a product
+ * walks its results in order, even if all other accesses are transposed.
  */
 function alongMost({ loops, body }: Nest): readonly Loop[] {
   const apart = ({ axis }: Loop): number =>

@@ -16,7 +16,7 @@ import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
 import { inLoops, type Nest } from "./nests.ts";
 import type { Grid, Target } from "./target.ts";
 
-/** Elements of a result per invocation that are worth a part. */
+/** Minimum number of elements per invocation that are worth a part. */
 const WORTH_IT = 32;
 
 /** Invocations that keep a workgroup busy if each has results of its own. */
@@ -41,7 +41,7 @@ export interface CutReduction {
   readonly before: readonly Statement[];
   readonly loop: Loop;
   readonly after: readonly Statement[];
-  /** Iterations of a part, and the number of parts if that is fewer than the loop fills. */
+  /** Iterations of a part, and the number of parts if it is less than the length of the loop allows. */
   readonly length: Dim;
   readonly parts?: number;
   /** Whether corresponding parts of neighbouring results are adjacent. Absent: the parts of one result are. */
@@ -124,7 +124,7 @@ function elementsOf(body: readonly Statement[]): number {
   );
 }
 
-/** The kernel that makes partial results, and the one that combines them in order. */
+/** The kernel that computes partial results, and the one that combines them in order. */
 export function inTwo(
   { kernel, around, before, loop, after, length, parts: given, interleaved }: CutReduction,
   temporary: MakeTemporary,
@@ -140,7 +140,7 @@ export function inTwo(
     stores: Statement[] = [],
     loads: Statement[] = [],
     seconds: Reduction[] = [];
-  /** A partial result: how it is computed, and how the second kernel finds it. */
+  /** Records a partial result, and how the second kernel reads it. */
   const partial = (first: Reduction): number => {
     const buffer = temporary(first.dtype, mul(count, parts)), id = fresh();
     const at = (p: Dim): Dim => interleaved ? add(mul(p, count), place) : add(mul(place, parts), p);

@@ -1,5 +1,5 @@
 /**
- * Convolutions as matrix products, for targets whose library has nothing else: the windows of an image are unfolded
+ * Convolutions as matrix products, for targets whose library has no convolutions: the windows of an image are unfolded
  * into columns [(channel, ky, kx), (oy, ox)], which are an operand of a product or its result (im2col). Kernels run by
  * blocks, so that columns are local to a thread. Invariant: sums run along channels and taps, and over images in an
  * order that does not depend on the number of threads.

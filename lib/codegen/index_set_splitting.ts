@@ -84,7 +84,7 @@ class Cutter {
     for (const s of allOf(body)) this.#see(s);
   }
 
-  /** Records what a statement says about integers and conditions. */
+  /** Records the integers and conditions that a statement defines. */
   #see(s: Statement): void {
     if (s.kind === "index") this.#indices.set(s.id, s.index);
     if (s.kind !== "constant") return;
@@ -94,7 +94,7 @@ class Cutter {
 
   /** Handles statements outside of all loops. */
   outermost(body: readonly Statement[]): readonly Statement[] {
-    // Several loops may form one kernel for a reason
+    // Several loops in one kernel may have been fused on purpose
     if (body.filter(({ kind }) => kind === "loop").length > 1) return body;
     return body.flatMap((s): readonly Statement[] => {
       if (s.kind !== "loop" || s.body.some(({ kind }) => kind === "loop")) return [s];
@@ -125,7 +125,7 @@ class Cutter {
     const starts = [0, ...places], lengths = starts.map((start, at) => (places[at] ?? size) - start);
     if (starts.length > most || starts.length * [...allOf(body)].length > statements) return [loop];
     if (!even && 2 * Math.max(...lengths) < size && Math.min(...lengths) < EACH) return [loop];
-    // The index that bends inside of another one is made linear first
+    // Nested piecewise indices are made linear from the inside out
     return starts.flatMap((start, at) =>
       this.#parts(this.#part(loop, start, lengths[at] ?? 0), around, {
         ...limits,

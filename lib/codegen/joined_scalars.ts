@@ -9,7 +9,7 @@ import { nextId } from "../loops/value_types.ts";
 import { cloneStatement, type Renaming } from "./clone_statements.ts";
 import type { Target } from "./target.ts";
 
-/** Drivers take the longer to compile a kernel, the larger it is. */
+/** Larger kernels take drivers longer to compile. */
 const MOST_KERNELS = 16;
 
 /** The program with joined kernels. */

@@ -27,7 +27,7 @@ export function replaceKernels(program: Program, replace: (kernel: Kernel) => re
   };
 }
 
-/** A library call with other nests around it; the call itself if all of them stay. */
+/** A library call with its nests replaced; the call itself if none changes. */
 export function withNests(kernel: ExternKernel, replace: (nest: LoopKernel) => LoopKernel): ExternKernel {
   const epilogue = kernel.epilogue && replace(kernel.epilogue);
   const prologues = kernel.prologues?.map((each) => ({ ...each, nest: replace(each.nest) }));

@@ -89,7 +89,7 @@ export function planLanes(loop: Loop): LanePlan {
     for (const s of body) {
       if (!varies(s)) {
         items.push({ kind: "uniform", statement: s });
-        // Uniform items do not depend on the run, but stay in front of it
+        // Uniform items do not depend on the run, so they move in front of it
         if (run !== undefined) [items[items.length - 2], items[items.length - 1]] = swap(items);
       } else if (s.kind === "loop") {
         run = undefined;

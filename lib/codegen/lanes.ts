@@ -88,7 +88,7 @@ function inForm(loop: Loop, form: LaneForm, room: LaneRoom): readonly Statement[
   }
 }
 
-/** A reduction directly over memory, in a single iteration. */
+/** A reduction directly over memory, as a fold after a single iteration. */
 function folded(loop: Loop, { load }: Extract<LaneForm, { readonly kind: "fold" }>): Loop {
   const { axis: { symbol, size }, reductions } = loop;
   const values = { buffer: load.buffer, index: substitute(load.index, (s) => s === symbol ? 0 : s) };

@@ -35,7 +35,7 @@ function expanded(kernel: ExternKernel, context: Context): readonly Kernel[] {
   return [...calls, ...(epilogue ? [epilogue] : [])];
 }
 
-/** The call as loops. Sorts give every element a place, so that the first ones can be copied in order. */
+/** The call as loops. Sorts write all elements to a temporary, from which the first ones are copied. */
 function asLoops(kernel: ExternKernel, { typeOf, temporary }: Context): readonly Kernel[] {
   const [input] = kernel.inputs, [first] = kernel.outputs;
   const partly = kernel.call.op === "sort" && input !== undefined && first !== undefined &&

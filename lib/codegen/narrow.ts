@@ -204,7 +204,7 @@ class Truncation extends Rewriting {
   }
 }
 
-/** Constants beyond 32 bits mean "as far as possible" and saturate; others keep their bits. */
+/** Constants beyond 32 bits stand for infinity and saturate; others keep their bits. */
 function truncated(value: number): number {
   if (Math.abs(value) >= 2 ** 32) return Math.min(2 ** 31 - 1, Math.max(-(2 ** 31), value));
   return Number(BigInt.asIntN(32, BigInt(value)));

@@ -12,7 +12,7 @@ import { flatIndex, loadBufferOperand, Recorder, type Value } from "../loops/rec
 import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
 import type { Target } from "./target.ts";
 
-/** Lays filters out as the target asks for. */
+/** Repacks filters into the layouts that the target chooses. */
 export function packedFilters(program: Program, { grid }: Target): Program {
   if (!grid) return program;
   return replaceWithTemporaries(program, (kernel, temporary) => {

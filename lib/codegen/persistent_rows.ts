@@ -93,7 +93,7 @@ function placesOf(loops: readonly RowLoop[]): ReadonlyMap<Statement, Place> {
   return places;
 }
 
-/** Returns whether statements change what is at a place by its own accesses only. */
+/** Returns whether statements write to a place only through its own accesses. */
 function isItsOwn({ buffer, accesses }: Place, row: readonly Statement[]): boolean {
   const all = [...accessesOf(row)].filter((s) => s.buffer === buffer);
   return all.every(isLoad) || all.every((s) => accesses.includes(s) && (isLoad(s) || s.mode === "set"));
@@ -112,7 +112,7 @@ function persistentIn(row: readonly Statement[], { sharing, room, local }: Setti
     statements = [...allOf(loops.map(({ loop }) => loop))].length;
   if (iterations > MOST.iterations || iterations * statements > MOST.statements) return row;
   const places = placesOf(loops), kept = new Map<Place, BufferId>();
-  /** Elements that are kept behind each loop: those last read there make room. */
+  /** Number of elements kept after each loop; those whose last read is there free their room. */
   const held = loops.map(() => 0), elements = iterations * each;
   for (const place of new Set(places.values())) {
     const { buffer, accesses } = place, [first, ...later] = accesses, last = later.findLast(isLoad);

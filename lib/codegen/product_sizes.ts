@@ -1,4 +1,4 @@
-/** Sizes of the matrix product that a library call amounts to, if known. */
+/** Sizes of the matrix product that a library call computes, if known. */
 import { hintOf, isUnbacked } from "../sym/decide.ts";
 import { ceilDiv, type Dim, floorDiv, mul, product } from "../sym/expr.ts";
 import type { BufferView, ConvGeometry, ExternKernel } from "../loops/ir.ts";
@@ -30,7 +30,7 @@ export function phasesOf({ stride, dilation }: ConvGeometry): readonly [number, 
   return dilation.every((d) => d === 1) ? stride : [1, 1];
 }
 
-/** Maximum number of positions or taps in one phase, of this many in all. */
+/** Maximum number of positions or taps per phase, of `size` in all. */
 export const ofPhase = (size: Dim, phases: number): Dim => ceilDiv(size, phases);
 
 /**

@@ -36,8 +36,8 @@ const MOST_WEIGHT = 24;
 /** Beyond this many rows the columns of a product are recomputed so often that a kernel of their own costs less. */
 const MOST_ROWS = 512;
 /**
- * Except for elements that weigh no more than this: bfloat16 read as float32, and float16 whose columns are contiguous,
- * as in weights. These are converted at no cost, which saves a copy.
+ * The same does not apply to elements up to these weights: bfloat16 read as float32, and float16 with contiguous
+ * columns, as in weights. These are converted at no cost, which saves a copy.
  */
 const LIGHT = SCALAR_OPS.bfloatToFloat.weight, LIGHT_TURNED = SCALAR_OPS.halfToFloat.weight;
 
@@ -50,12 +50,12 @@ export function attachPrologues(program: Program, target: Target): Program {
     const touched = new Set(usesOf(kernel).all);
     const prologues = kernel.inputs.flatMap((view, input) => {
       const rows = kernel.inputs[0]?.shape.at(-2) ?? 1;
-      // Each workgroup computes columns for few rows
-      const isAgain = input === 1 && hintOf(rows) > MOST_ROWS;
-      const found = isAgain && target.grid ? undefined : producerOf(view.buffer, at, { program, users });
+      // A second operand is recomputed for every few rows of the result
+      const isRepeated = input === 1 && hintOf(rows) > MOST_ROWS;
+      const found = isRepeated && target.grid ? undefined : producerOf(view.buffer, at, { program, users });
       const made = found && onceForAlike(found.kernel, { view, input, firsts });
       if (!found || !made || !keepsSources(found, at, program)) return [];
-      if (isAgain && weightOf(found.kernel.body) > (made.transposed ? LIGHT_TURNED : LIGHT)) return [];
+      if (isRepeated && weightOf(found.kernel.body) > (made.transposed ? LIGHT_TURNED : LIGHT)) return [];
       for (const buffer of usesOf(made.nest).all) touched.add(buffer);
       if (touched.size > target.kernelBuffers) return [];
       kernels[found.at] = undefined;

@@ -49,7 +49,7 @@ export function blocksOfRows(program: Program, target: Target): Program {
   const mentions = new Mentions(program.kernels);
   for (let at = 0; at < found.kernels.length; at++) {
     if (!isGoneSoon(found, at, mentions)) continue;
-    // Everything as large as the scores is fused, as in a backward; otherwise the scores alone
+    // First try to fuse everything as large as the scores, as in a backward; otherwise the scores alone
     found = blocksFrom(found, { at, whole: true, mentions }, target) ??
       blocksFrom(found, { at, whole: false, mentions }, target) ?? found;
   }
@@ -57,8 +57,7 @@ export function blocksOfRows(program: Program, target: Target): Program {
 }
 
 /**
- * Returns whether nothing beyond a chain's reach needs what a product computes, as opposed to most of what is kept for
- * a backward.
+ * Returns whether only kernels within a chain's reach use the result of a product, unlike results saved for a backward.
  */
 function isGoneSoon({ kernels, buffers }: Program, at: number, mentions: Mentions): boolean {
   const product = kernels[at], [out] = product?.kind === "extern" ? product.outputs : [];
@@ -67,7 +66,9 @@ function isGoneSoon({ kernels, buffers }: Program, at: number, mentions: Mention
   return [...mentions.of(out.buffer)].every((each) => near.includes(each));
 }
 
-/** The program with the product at a place in blocks; undefined if its chain does not run row by row. */
+/**
+ * The program with the chain of the product at a position in blocks; undefined if the chain does not run row by row.
+ */
 function blocksFrom(
   program: Program,
   search: Search,

@@ -62,7 +62,7 @@ export interface Found {
 /** Where to search for a chain. */
 export interface Search {
   readonly at: number;
-  /** Whether everything as large as the scores is to be fused. */
+  /** Whether to fuse everything as large as the scores. */
   readonly whole: boolean;
   /** Of the program's kernels. */
   readonly mentions: Mentions;
@@ -155,8 +155,8 @@ export class Chain {
     if (kernel.kind === "loops") {
       return this.#fits(kernel) && this.#push(kernel, rowKernel(kernel, space, widths));
     }
-    // The product that ends the chain need not join it: an update of operands of earlier products runs after all of
-    // them
+    // The epilogue of the last product need not join the chain: it may update operands of earlier products, and then
+    // runs after all of them
     const { epilogue, prologues = [], ...call } = kernel;
     const step = productByRows(call, space, widths) ?? productOverRows(call, space, widths);
     if (!step || !this.#fits(call) || !prologues.every(({ nest }) => this.#isApart(nest))) return false;

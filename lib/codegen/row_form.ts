@@ -88,7 +88,7 @@ export function rowKernel(kernel: LoopKernel, space: RowSpace, known: Widths): B
   return { widths, forBlock };
 }
 
-/** A product of rows with whole matrices; undefined if the rows of its first operand or of its result are others. */
+/** A product of rows with whole matrices; undefined if the first operand or the result has different rows. */
 export function productByRows(kernel: ExternKernel, space: RowSpace, known: Widths): ByRows | undefined {
   const { call, inputs: [a, b], outputs: [out] } = kernel;
   if (call.op !== "matmul" || call.accumulate || !a || !b || !out) return undefined;

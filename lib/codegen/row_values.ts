@@ -134,7 +134,7 @@ export class RowValues {
     return [...found];
   }
 
-  /** Returns whether anything that it reads is also stored. */
+  /** Returns whether any memory that it reads is also stored to. */
   readsStored(): boolean {
     const stored = new Set(this.stores.map(({ buffer }) => buffer));
     return [...this.#nodes.values()].some((s) => s.kind === "load" && stored.has(s.buffer));

@@ -30,7 +30,7 @@ export function splitProducts(program: Program, { grid, kernelBuffers }: Target)
   });
 }
 
-/** Enough parts to fill a grid, each of which should be long compared to the tile that it stores. */
+/** Enough parts to fill a grid, each of them long compared to the tile that it stores. */
 function partsOf(kernel: ExternKernel, grid: Grid): number {
   const sizes = productSizes(kernel);
   if (

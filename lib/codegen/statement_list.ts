@@ -7,14 +7,14 @@ import { isPosition } from "../loops/ir.ts";
 import { combinationOf } from "../loops/reductions.ts";
 import type { ScalarOpName } from "../loops/scalar.ts";
 
-/** The value of a reduction so far, or a contribution to it. */
+/** The accumulated value of a reduction, or a contribution to it. */
 export interface Sofar {
   readonly value: ValueId;
   /** argmax, argmin: the position of `value`. */
   readonly index?: ValueId;
 }
 
-/** A reduction, and the type of what it compares or combines. */
+/** A reduction, and the type of the values that it compares or combines. */
 export interface Combining {
   readonly op: ReductionOp;
   readonly dtype: ValueType;

@@ -12,10 +12,10 @@ import { SCALAR_OPS } from "../loops/scalar.ts";
 import { allOf } from "../loops/uses.ts";
 import { replaceKernels } from "./kernels.ts";
 
-/** Smaller results stay in the caches, which is worth having. */
+/** Smaller results are better kept in the caches. */
 const LEAST_BYTES = 2 ** 18;
 
-/** In programs of more kernels a result takes a small part of the time, and short texts matter more. */
+/** In programs with more kernels each result takes a small part of the time, and a short source matters more. */
 const MOST_KERNELS = 8;
 
 /** Weight of an element, loads and stores counted as 4, above which computing it takes as long as storing it. */
@@ -40,7 +40,7 @@ function marked(kernel: LoopKernel, buffers: readonly BufferDecl[]): LoopKernel 
   const all = [...allOf(kernel.body)],
     read = new Set(all.flatMap((s) => s.kind === "load" ? [s.buffer] : []));
   const isFit = (id: BufferId): boolean => !read.has(id) && isLargeResult(buffers[id]);
-  // Parts of a row that store nothing would leave memory idle, and then wait for it
+  // During parts of a row that store nothing, memory would be idle, and later parts would wait for it
   if (all.some(reduces) || !all.some((s) => s.kind === "loop" && streams(s, isFit))) return kernel;
   const visit = (body: readonly Statement[]): readonly Statement[] =>
     body.map((s) => {
@@ -68,7 +68,7 @@ function streams({ vector, body, axis }: Loop, isFit: (id: BufferId) => boolean)
     s.kind === "load"
       ? coefficientOf(s.index, axis.symbol) !== undefined && !isIndirect(s.index)
       : s.kind !== "loop" && s.kind !== "masked";
-  // Memory accepts streamed lines more slowly than evicted ones, unless it is read in between
+  // Streamed lines are written more slowly than evicted ones, unless there are reads in between
   return stores.length > 0 && body.some((s) => s.kind === "load") && body.every(isPlain) &&
     stores.every(({ mode, buffer, index }) =>
       mode === "set" && isFit(buffer) && coefficientOf(index, axis.symbol) === 1 && !isIndirect(index)

@@ -1,5 +1,6 @@
 /**
- * Strip-mines loops: cuts them into a loop over parts and one over the iterations of a part. Tells how long loops are.
+ * Strip-mines loops: cuts them into a loop over parts and one over the iterations of a part. Also computes the lengths
+ * of loops.
  */
 import {
   add,

@@ -54,7 +54,7 @@ export interface Grid {
   readonly shared: number;
   /** Fewer than `few` rows of at least `long` elements become a kernel for each of their loops. */
   readonly rows: { readonly few: number; readonly long: number };
-  /** Elements of a row that an invocation may keep while it goes through the row again. */
+  /** Elements of a row that an invocation may keep in registers between passes over the row. */
   readonly kept: number;
   /** Whether buffers are aligned so that four elements may be read and written as a vector. */
   readonly vectors: boolean;
@@ -64,11 +64,11 @@ export interface Grid {
    */
   readonly attention: (features: number) => number | undefined;
   /**
-   * Returns the number of product rows computed together by a kernel that computes an operand on the fly; undefined
-   * if there is no kernel for the sizes, or operands are better kept in memory.
+   * Returns the number of product rows computed together by a kernel that computes an operand on the fly; undefined if
+   * there is no kernel for the sizes, or if storing the operand is faster.
    */
   readonly made: (sizes: MadeSizes) => number | undefined;
-  /** Returns whether elements computed for one kernel, this many, are stored for another product that needs them. */
+  /** Returns whether this many elements, computed for one kernel, are stored for another product that needs them. */
   readonly keeps: (elements: number) => boolean;
   /** Maximum size in bytes of temporaries for such elements. */
   readonly temporaries: number;
@@ -118,7 +118,7 @@ export interface Target {
   readonly kernelBuffers: number;
   /** Whether adjacent kernels that do the same work on other buffers run as one function over a table of these. */
   readonly tables: boolean;
-  /** Width of the widest integers that it computes with; with 32 bits, int64 keeps its low ones. */
+  /** Width of the widest integers that it computes with; at 32, int64 keeps its low 32 bits. */
   readonly integers: 32 | 64;
   /** Every size of a call is below this. */
   readonly sizeLimit: number;

@@ -1,7 +1,7 @@
 /**
- * Maps loops to threads: marks the loops that a team divides, with an estimate of the work that tells whether this
- * pays off. Each kernel has one nest. Invariant: divided iterations are independent, so results do not depend on the
- * number of threads.
+ * Maps loops to threads: marks the loops that a team divides, with an estimate of the work by which a device decides
+ * whether this pays off. Each kernel has one nest. Invariant: divided iterations are independent, so results do not
+ * depend on the number of threads.
  */
 import { add, boundsOf, type Dim, mul, product } from "../sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";

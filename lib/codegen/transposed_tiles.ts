@@ -72,7 +72,7 @@ function withTiles(kernel: LoopKernel, local: (dtype: DType, length: number) => 
 const isPlain = ({ order, carried, reductions, folds = [] }: Loop): boolean =>
   order === "parallel" && carried.length + reductions.length + folds.length === 0;
 
-/** The nest that a loop begins, if it reads contiguously along itself what the lanes inside of it read across rows. */
+/** The nest that starts at a loop, if the loads that its lanes do across rows are contiguous along the loop itself. */
 function nestOf(lines: Loop, written: ReadonlySet<BufferId>): Nest | undefined {
   const [lanes, ...others] = lines.body;
   if (lanes?.kind !== "loop" || others.length > 0 || !lanes.vector || !isPlain(lines) || !isPlain(lanes)) {
@@ -106,8 +106,8 @@ function isTransposed(
 const isCopy = ({ body }: Loop): boolean => body.every(({ kind }) => kind === "load" || kind === "store");
 
 /**
- * Returns whether the copies cost less than they save: always where nothing is computed; otherwise if rows compete
- * for cache sets.
+ * Returns whether the copies cost less than they save: always in a plain copy; otherwise if rows compete for cache
+ * sets.
  */
 function isWorthIt(lanes: Loop, transposed: readonly Load[]): boolean {
   if (lanes.body.some(({ kind }) => kind === "loop" || kind === "masked")) return false;

@@ -1,7 +1,7 @@
 /**
- * Squares of four by four elements per invocation, where some of what a grid reads lies side by side across the fast axis
- * (a transposed copy): each such line is read as a vector into what the invocation keeps, so that reads and writes of
- * neighbouring invocations fill whole transactions of memory. Invariant: as in vec4.ts.
+ * Squares of four by four elements per invocation, for grids that read some buffers contiguously across the fast axis
+ * (a transposed copy): each such line is read as a vector into local memory, so that reads and writes of neighbouring
+ * invocations fill whole memory transactions. Invariant: as in vec4.ts.
  */
 import { add, mul, type Sym } from "../sym/expr.ts";
 import type { BufferDecl, Loop, Statement, ValueId } from "../loops/ir.ts";

@@ -118,7 +118,7 @@ function byQuarters(loop: Loop, { axis, four }: Quarters, fresh: () => ValueId):
   };
   const reductions = loop.reductions.map((r): Reduction => {
     if (!isPosition(r.op)) return { ...r, value: ofFour(r) };
-    // A position goes with the extreme that is found beside it
+    // A position goes with the extreme found at the same time
     const dtype = types.get(r.value) ?? "float32", op = r.op === "argmax" ? "max" : "min";
     return { ...r, value: ofFour({ id: r.id, op, value: r.value, dtype }), index: ofFour(r) };
   });

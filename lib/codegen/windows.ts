@@ -1,7 +1,7 @@
 /**
- * Makes windows of buffers separate buffers, so that kernels that read one buffer at different offsets (the numbers of
- * a round, the random keys of a layer, a step of a sequence) become one kernel over other buffers, which is printed
- * once. Invariant: windows are read-only, and buffers that few kernels read at different offsets have none.
+ * Makes windows of buffers separate buffers, so that kernels that read one buffer at different offsets (random keys of
+ * a layer, steps of a sequence) become one kernel over different buffers, which is printed once. Invariant: windows are
+ * read-only, and buffers that few kernels read at different offsets have none.
  */
 import { InternalError } from "../base/errors.ts";
 import { usesOf } from "../loops/uses.ts";

@@ -16,7 +16,7 @@ export type Workgroup = Pick<LoopKernel, "workgroup" | "points">;
  * stay adjacent.
  */
 const SHARES = { least: 8, most: 32 } as const;
-/** Iterations of a row for each of its invocations; of scans, which meet several times for each of them, one. */
+/** Iterations of a row per invocation; one in scans, where each iteration takes several barriers. */
 const EACH = 4;
 
 /** Returns the workgroup for rows that compute `body`. */
@@ -51,7 +51,7 @@ export function workgroupOfColumns(
   if (lengths.length === 0 || !lengths.every((size) => typeof size === "number" && size >= SHARES.most)) {
     return undefined;
   }
-  // Few, if there would be few workgroups otherwise
+  // Few points, so that there are enough workgroups
   const count = Math.max(mostPoints(SHARES.most, results, busy(grid)), mostPoints(SHARES.least, results, 0));
   return { workgroup: grid.invocations, points: { count, interleaved: true } };
 }
@@ -66,7 +66,7 @@ function mostPoints(most: number, all: number, workgroups: number): number {
   return count;
 }
 
-/** Returns whether all points meet at the same barriers: no loop's length depends on them, and none is masked. */
+/** Returns whether all points reach the same barriers: no loop's length depends on them, and none is masked. */
 function isInStep(s: Statement): boolean {
   if (s.kind === "loop") return s.share === "team" || (s.order !== "sequential" && s.carried.length === 0);
   return s.kind !== "masked" || s.body.every((each) => each.kind !== "loop");

@@ -15,7 +15,7 @@ export abstract class Callable {
   constructor() {
     const call = (...args: unknown[]): unknown => self.forward(...args);
     const self: Callable = Object.setPrototypeOf(call, new.target.prototype);
-    // Backends hand `gm.forward` on as a value
+    // Backends pass `gm.forward` around as a value
     Object.defineProperty(self, "forward", {
       value: self.forward.bind(self),
       writable: true,

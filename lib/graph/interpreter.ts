@@ -36,7 +36,7 @@ export interface Runner extends ElementAccess {
     readonly retainGraph: boolean;
     readonly createGraph: boolean;
   }): readonly unknown[];
-  /** Requires gradients of a tensor without history. */
+  /** Makes a tensor without history require gradients. */
   beginHistory(tensor: unknown): unknown;
   /** Runs a call for which the captured program had disabled gradients. */
   withoutGradient<R>(body: () => R): R;

@@ -85,7 +85,7 @@ export interface NodeMeta {
   leaf?: true;
   /**
    * Set if sizes of the result, or the result itself, are known only after the node has run on the host: no kernel
-   * computes it. Its value lists the symbols of such sizes that its metadata mentions first.
+   * computes it. Its value lists the symbols of such sizes in the order in which its metadata mentions them.
    */
   onHost?: true;
   /** Set on nodes that begin a collective, and on their results: readers wait for it. */

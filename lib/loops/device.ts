@@ -75,7 +75,7 @@ export interface CompiledProgram {
    * program's guard stopped it: then only outputs were written.
    */
   run(call: ProgramCall): boolean;
-  /** Does in advance the preparations of its first run. */
+  /** Prepares the first run ahead of time. */
   readonly prepare?: () => void;
   /** The generated source, for logs. */
   readonly source: string;

@@ -33,7 +33,10 @@ export function flatForm(kernel: Kernel, dtypeOf: (id: BufferId) => DType | unde
   return text === undefined ? null : [team, ...[...buffers.keys()].map(dtypeOf), text].join("\n");
 }
 
-/** The buffers of statements as they come, each with the text of what is done over their numbers; none where there is none. */
+/**
+ * The buffers of statements in order of appearance, each with the text of the statements over their numbers; none
+ * without such a text.
+ */
 const textsOf = buffersOfAlike((given) => {
   const body = ofAnyLength(given), buffers: BufferId[] = [];
   if (body === null || !isClosed(body)) return new Map<BufferId, string>();

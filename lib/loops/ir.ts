@@ -103,7 +103,8 @@ export interface Loop {
   readonly vector: boolean;
   /**
    * Who runs the iterations, once a pass has decided it: each is a point of the grid, or a team (the threads of a
-   * kernel, or the invocations of a workgroup) divides them. Absent: whoever reaches the loop runs all of them.
+   * kernel, or the invocations of a workgroup) divides them. Absent: each thread that reaches the loop runs all of
+   * them.
    */
   readonly share?: "grid" | "team";
   /** How a team divides a loop. Absent: by iterations. */
@@ -309,7 +310,7 @@ export interface Prologue {
   readonly nest: LoopKernel;
 }
 
-/** Statements, and the value among those they define that is meant. */
+/** Statements and the value, among those that they define, that is the result. */
 export interface Piece {
   readonly body: readonly Statement[];
   readonly value: ValueId;

@@ -1,7 +1,7 @@
 /**
  * Statements that are equal except for the buffers they mention, as those of equal layers: results of analysing or
- * rewriting one of them are reused for all. Invariant: such statements differ in nothing else, and none of them has one
- * buffer where another has two; buffers in corresponding places have the same type.
+ * rewriting one of them are reused for all. Invariant: such statements differ in nothing else, and their buffers
+ * correspond one to one; buffers in corresponding places have the same type.
  */
 import type { BufferId, Statement } from "./ir.ts";
 

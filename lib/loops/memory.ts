@@ -152,7 +152,7 @@ class Calendar {
     if (last - first >= LONG) return this.#all.lowest(lifetime, bytes, 0);
     const near = this.#stretches.slice(first, last + 1).filter((list) => list !== undefined);
     let offset = 0;
-    // What is free in one list may be taken in another
+    // Memory that is free in one list may be taken in another
     for (let before = -1; before < offset;) {
       before = offset;
       for (const list of [this.#long, ...near]) offset = list.lowest(lifetime, bytes, offset);

@@ -280,7 +280,7 @@ export class Recorder implements Body<Value> {
     return this.loader(this, operand, index);
   }
 
-  /** Records a read of one buffer element; that of a small type as what it is computed with. */
+  /** Records a read of one buffer element, converting small types to the type of computations. */
   loadBuffer(buffer: BufferId, index: Dim, dtype: DType): Value {
     return this.memo(loadKey(buffer, index), () => {
       const id = this.ids.next(), type = loadType(dtype);
@@ -349,8 +349,8 @@ export function flatIndex(
 }
 
 /**
- * A constant in the one form that IR has for it: floats as (float32-rounded) numbers, int64 as bigint, other
- * integers as wrapped numbers, bool as boolean. Converts as a cast does.
+ * The canonical form of a constant in the IR: floats as (float32-rounded) numbers, int64 as bigint, other integers as
+ * wrapped numbers, bool as boolean. Converts as a cast does.
  */
 export function normalizeConstant(value: number | bigint | boolean, dtype: DType): number | bigint | boolean {
   switch (dtype) {

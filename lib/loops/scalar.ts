@@ -129,10 +129,10 @@ export type ScalarOpName = UnaryOpName | BinaryOpName | TernaryOpName;
  * - shl, shr: integers, arithmetic; a shift outside [0, bits) gives 0 (or −1 for a negative shr operand).
  * - and, or, xor, not: bitwise on integers, logical on bool.
  * - random(key0, key1, counter): 32 random bits (Philox 4×32-10, first word, counter in word 0), all int32.
- * - rounded: its operand, through which a target may not reason: (x + y) − y stays what rounding made of it.
+ * - rounded: its operand, opaque to a target's optimisations: (x + y) − y keeps its rounding error.
  * - bitsToFloat, floatToBits: float32 ↔ int32 and float64 ↔ int64 reinterpretation.
- * - halfToFloat, bfloatToFloat: the float32 that the low 16 bits of an int32 stand for. floatToHalf, floatToBfloat: the
- *   16 bits of the nearest float16 or bfloat16 in an int32 (see math/half.ts).
+ * - halfToFloat, bfloatToFloat: the float32 with the value of the low 16 bits of an int32. floatToHalf, floatToBfloat:
+ *   the 16 bits of the nearest float16 or bfloat16 in an int32 (see math/half.ts).
  */
 export const SCALAR_OPS: Readonly<Record<ScalarOpName, ScalarOpInfo>> = {
   add: op(2, "number"),
@@ -210,14 +210,14 @@ export type ScalarOps<V> =
   & { readonly [K in BinaryOpName]: (a: V, b: V) => V }
   & { readonly [K in TernaryOpName]: (a: V, b: V, c: V) => V }
   & {
-    /** A number as a value of what `dtype` is computed with; floats are not rounded to a small type. */
+    /** A number as a value of the type that `dtype` is computed in; floats are not rounded to a small type. */
     constant(value: number | bigint | boolean, dtype: DType): V;
     /**
-     * Converts to what `dtype` is computed with; float to integer truncates, to bool is ≠ 0, from bool gives 0 or 1.
-     * Small integers wrap. Small floats keep the precision of float32 until they are stored.
+     * Converts to the type that `dtype` is computed in; float to integer truncates, to bool is ≠ 0, from bool gives 0
+     * or 1. Small integers wrap. Small floats keep the precision of float32 until they are stored.
      */
     cast(value: V, dtype: DType): V;
-    /** The same, but rounds to what memory of `dtype` holds. */
+    /** The same, but rounds to `dtype` itself. */
     narrow(value: V, dtype: DType): V;
     /** condition ? then : otherwise, both evaluated. */
     select(condition: V, then: V, otherwise: V): V;

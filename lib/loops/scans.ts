@@ -1,13 +1,13 @@
 /**
- * Scans: sequential loops whose carried values are running sums, products or extremes, which a team may find together.
- * Invariant: what an iteration contributes does not depend on what former ones have carried or written.
+ * Scans: sequential loops whose carried values are running sums, products or extremes, which a team may compute
+ * together. Invariant: an iteration's contribution does not depend on values that earlier iterations carry or write.
  */
 import type { Carried, Loop, PlainOp, Statement, ValueId } from "./ir.ts";
 import type { ScalarOpName } from "./scalar.ts";
 import { accessesOf, deepUses, storedBuffers } from "./uses.ts";
 import { valueTypes } from "./value_types.ts";
 
-/** A carried value, and what it is a running combination of. */
+/** A carried value and the contributions that it combines. */
 export interface Scan {
   readonly carried: Carried;
   readonly op: ScalarOpName;
@@ -17,7 +17,7 @@ export interface Scan {
   readonly value: ValueId;
 }
 
-/** The scans of a loop, and the statements that contributions are computed by. */
+/** The scans of a loop, and the statements that compute the contributions. */
 export interface Scans {
   readonly scans: readonly Scan[];
   readonly first: readonly Statement[];
@@ -30,7 +30,10 @@ const REDUCTIONS: Partial<Record<ScalarOpName, PlainOp>> = {
   maximum: "max",
 };
 
-/** Returns the scans that a sequential loop consists of; undefined where its iterations need their order for more. */
+/**
+ * Returns the scans that a sequential loop consists of; undefined if its iterations depend on their order in other
+ * ways.
+ */
 export function scansOf(loop: Loop): Scans | undefined {
   if (loop.order !== "sequential" || loop.carried.length === 0 || loop.reductions.length > 0) {
     return undefined;

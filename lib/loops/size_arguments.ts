@@ -97,7 +97,10 @@ class SizeRewriter {
     };
   }
 
-  /** coefficient·term, of which the factors that are sizes are one. The coefficient stays: tiles and lanes show by it. */
+  /**
+   * coefficient·term, with the factors that are sizes as one argument. The coefficient stays, since tiles and lanes are
+   * recognised by it.
+   */
   #scaled(term: Sym, coefficient: number): Dim {
     if (term.node.kind !== "product") return mul(this.dim(term), coefficient);
     const { factors } = term.node;

@@ -118,7 +118,7 @@ function checkRoles(program: Program, fail: (message: string) => never): void {
   }
 }
 
-/** Before the decision existing memory must not be written, and the flag must be. */
+/** Checks that kernels before the decision write the flag, and no memory that existed before the call. */
 function checkGuard(program: Program, fail: (message: string) => never): void {
   const { guard, kernels, buffers } = program;
   if (!guard) return;

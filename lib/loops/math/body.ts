@@ -31,7 +31,7 @@ export function oddPolynomial<V>(o: MathBody<V>, coefficients: readonly number[]
   return o.fma(o.mul(x, z), polynomial(o, coefficients, z), x);
 }
 
-/** The magnitude of a value that is not negative with the sign of another. */
+/** A nonnegative magnitude with the sign of another value. */
 export function withSign<V>(o: MathBody<V>, magnitude: V, sign: V): V {
   return o.bitsToFloat(o.or(o.floatToBits(magnitude), signBit(o, sign)));
 }
@@ -49,15 +49,15 @@ export function flipSign<V>(o: MathBody<V>, x: V, sign: V): V {
   return o.bitsToFloat(o.xor(o.floatToBits(x), sign));
 }
 
-/** An unevaluated sum: its rounded value and what rounding took from it. */
+/** An unevaluated sum: its rounded value and the rounding error. */
 export interface Pair<V> {
   readonly high: V;
   readonly low: V;
 }
 
 /**
- * whole(), which is quick() unless an argument is `unusual`. In few lanes that is rare, and a branch costs less than what
- * only unusual arguments need; in wide vectors it would keep the function from being inlined.
+ * whole(), which equals quick() unless an argument is `unusual`. With few lanes unusual arguments are rare, so a branch
+ * costs less than always computing whole(); in wide vectors a branch would prevent inlining.
  */
 export function quickly<V>(
   o: MathBody<V>,

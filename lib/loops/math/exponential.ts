@@ -7,7 +7,7 @@ import { fastSum, kept, type MathBody, type Pair, polynomial, quickly } from "./
 import { constantsLike, type FloatValueType, nearestInteger, powerOfTwo } from "./format.ts";
 
 interface ExponentialTable {
-  /** ln 2 as a sum; n times the first part is exact after x was added (by fma, or for want of digits). */
+  /** ln 2 as a sum; n times the first part is exact once x is added (by fma, or because it has few digits). */
   readonly ln2: readonly [number, number];
   /** (e^r − 1 − r) / r² on |r| ≤ ½·ln 2: good enough for e^r, and for e^r − 1. */
   readonly exp: readonly number[];
@@ -123,7 +123,7 @@ function reduced<V>(o: MathBody<V>, x: V): Reduced<V> {
 
 /** e^x = (1 + m)·2ⁿ. */
 export interface ExpParts<V> {
-  /** e^r − 1, and what rounding took from it. */
+  /** e^r − 1 and its rounding error. */
   readonly m: Pair<V>;
   /** An integer whose lowest bits are n. */
   readonly bits: V;
@@ -216,7 +216,7 @@ export function expOfPair<V>(o: MathBody<V>, { high, low }: Pair<V>): V {
   const { c, i } = constantsLike(o, high), { largest, zero } = tableOf(o, high);
   const clamped = atLeast(o, atMost(o, high, largest + 10), zero - 4);
   const { r, bits } = reduced(o, clamped);
-  // Beyond the bounds the low part is not a small one
+  // Beyond the bounds the low part may be large
   const rest = o.add(r.high, o.add(r.low, o.select(o.eq(clamped, high), low, c(0))));
   const mantissa = polynomial(o, [1, 1, ...tableOf(o, high).expm1], rest), falls = o.lt(high, c(0));
   const power = powerOfTwo(o, high, o.add(bits, o.select(falls, i(64), i(-64))));

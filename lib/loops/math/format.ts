@@ -12,7 +12,7 @@ export interface FloatFormat {
   readonly dtype: FloatValueType;
   /** The integer type with as many bits. */
   readonly integer: "int32" | "int64";
-  /** Bits of the fraction; the exponent stands above them. */
+  /** Bits of the fraction, below those of the exponent. */
   readonly digits: 23 | 52;
   /** Exponent bits of 1. */
   readonly bias: 127 | 1023;

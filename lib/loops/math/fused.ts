@@ -25,10 +25,10 @@ export function fusedF32<V>(o: MathBody<V>, a: V, b: V, c: V): V {
 
 /** An addend this far from the product decides only which way that is rounded, or is rounded itself. */
 const FAR = 120n;
-/** Of results that are rounded to 0, and of those that no scale makes subnormal. */
+/** Exponents of results that are rounded to 0, and of those that no scale makes subnormal. */
 const LEAST = -2022n, NORMAL = -22n;
 
-/** A number but 0 as a factor in [1, 2) and a power of two. */
+/** A nonzero number as a factor in [1, 2) and a power of two. */
 function scaled<V>(o: MathBody<V>, x: V): { readonly factor: V; readonly exponent: V } {
   const integer = (value: bigint): V => o.constant(value, "int64");
   const isSmall = o.lt(o.abs(x), o.constant(2 ** -1022, "float64"));
@@ -56,8 +56,8 @@ function product<V>(o: MathBody<V>, a: V, b: V): Pair<V> {
 }
 
 /**
- * The same in sums of float64. Numbers are brought near 1, so that nothing overflows or loses digits on the way; results
- * that will be subnormal are rounded where they are added to a number with as few digits behind the point.
+ * The same in sums of float64. Numbers are brought near 1, so that nothing overflows or loses digits on the way;
+ * results that will be subnormal are rounded by adding them to a number with as few digits after the point.
  */
 export function fusedF64<V>(o: MathBody<V>, a: V, b: V, c: V): V {
   const integer = (value: bigint): V => o.constant(value, "int64"), zero = o.constant(0, "float64");

@@ -83,7 +83,7 @@ function lgammaOfPositive<V>(o: MathBody<V>, x: V): V {
   const z = o.select(twice, x, o.select(rises, minusOne, o.sub(y, c(2))));
   const log = logPair(o, o.select(isLarge, x, o.select(rises, under, over)));
   const sign = o.select(rises, c(-1), c(1)), [first = 0, ...others] = NEAR_TWO;
-  // The terms may cancel down to a third: the first of the series is kept whole
+  // The terms may cancel down to a third, so the first term of the series is kept exact
   const term = exactProduct(o, z, c(first)), rest = o.fma(o.mul(z, z), polynomial(o, others, z), term.low);
   const small = o.add(o.fma(sign, log.high, term.high), o.fma(sign, log.low, rest));
   const inverse = o.div(c(1), x), series = o.mul(inverse, polynomial(o, STIRLING, o.mul(inverse, inverse)));
@@ -153,7 +153,7 @@ export function digammaF64<V>(o: MathBody<V>, x: V): V {
   const { c } = constantsLike(o, x), negative = o.lt(x, c(0));
   const usual = digammaOfPositive(o, o.select(negative, o.sub(c(1), x), x));
   const result = o.masked(negative, () => {
-    // cot πx = tan(π/2 − πx), which is exact to subtract from a quarter on
+    // cot πx = tan(π/2 − πx); the subtraction is exact from a quarter on
     const part = o.sub(x, o.round(x)), isNear = o.lt(o.abs(part), c(0.25));
     const other = flipSign(o, o.sub(c(0.5), o.abs(part)), signBit(o, part));
     const tangent = tangentOfHalfTurns(o, o.select(isNear, part, other));

@@ -1,6 +1,6 @@
 /**
- * sinh, cosh, tanh and their inverses, from the parts of the exponential and of the logarithm. Where the difference
- * of exponentials would cancel, odd minimax polynomials stand.
+ * sinh, cosh, tanh and their inverses, from the parts of the exponential and of the logarithm. Where the difference of
+ * exponentials would cancel, odd minimax polynomials are used.
  */
 import {
   difference,
@@ -120,7 +120,7 @@ function logOfSum<V>(
   return o.add(log.high, o.add(log.low, o.select(huge, c(Math.LN2), o.div(low, log.whole))));
 }
 
-/** log(1 + |x| + (√(x² + 1) − 1)), with the square root as a sum; log(2·|x|) where 1 does not count. */
+/** log(1 + |x| + (√(x² + 1) − 1)), with the square root as a sum; log(2·|x|) where 1 is negligible. */
 export function asinh<V>(o: MathBody<V>, x: V): V {
   const { format: { digits }, c } = constantsLike(o, x), size = o.abs(x);
   const huge = o.gt(size, c(2 ** (digits + 4)));
@@ -133,7 +133,7 @@ export function asinh<V>(o: MathBody<V>, x: V): V {
   return withSign(o, result, x);
 }
 
-/** log(1 + t + √(2t + t²)), t = x − 1, with the square root as a sum; log(2x) where 1 does not count. */
+/** log(1 + t + √(2t + t²)), t = x − 1, with the square root as a sum; log(2x) where 1 is negligible. */
 export function acosh<V>(o: MathBody<V>, x: V): V {
   const { format: { digits }, c } = constantsLike(o, x);
   const huge = o.gt(x, c(2 ** (digits + 4)));

@@ -1,7 +1,7 @@
 /**
  * asin, acos, atan, atan2: arguments are brought near 0 by half angles (asin, acos: asin x = π/2 − 2·asin √((1 − x)/2))
  * or by subtracting the nearest of a few known angles (atan: arctan of 0, ½, 1, 3/2 and ∞, as in Sun's fdlibm), where
- * odd minimax polynomials stand. What divisions and roots lose is added again.
+ * odd minimax polynomials are used. The rounding errors of divisions and roots are added back.
  */
 import { difference, fastSum, lostByRoot, type MathBody, type Pair, polynomial, withSign } from "./body.ts";
 import { atMost } from "./exponential.ts";
@@ -154,8 +154,8 @@ export function atan<V>(o: MathBody<V>, x: V): V {
 }
 
 /**
- * The angle of (|x|, |y|), taken from π where x has a sign, with the sign of y. Infinite operands count as 1 beside
- * finite ones as 0; the angle of (0, 0) is 0.
+ * The angle of (|x|, |y|), subtracted from π where x has a sign, with the sign of y. Infinite operands count as 1
+ * beside finite ones as 0; the angle of (0, 0) is 0.
  */
 export function atan2<V>(o: MathBody<V>, y: V, x: V): V {
   const { c, i } = constantsLike(o, x), { pi, large, small, scale } = tableOf(o, x);

@@ -1,7 +1,7 @@
 /**
- * Quarter turns of large arguments (Payne and Hanek, "Radian Reduction for Trigonometric Functions", 1983): the bits
- * of x times those bits of 1/2π that matter to the fraction of the product. float32 multiplies words of 32 bits, which
- * every target has; float64 multiplies pieces of 53 bits, with exact products and sums.
+ * Quarter turns of large arguments (Payne and Hanek, "Radian Reduction for Trigonometric Functions", 1983): the bits of
+ * x times those bits of 1/2π that affect the fraction of the product. float32 multiplies words of 32 bits, which every
+ * target has; float64 multiplies pieces of 53 bits, with exact products and sums.
  */
 import { exactProduct, exactSum, fastSum, flipSign, kept, type MathBody, type Pair } from "./body.ts";
 import { constantsLike, nearestInteger } from "./format.ts";
@@ -38,7 +38,7 @@ export function quarterTurnsOfLargeF32<V>(o: MathBody<V>, x: V): QuarterTurns<V>
     c = (value: number) => o.constant(value, "float32");
   const bits = o.floatToBits(x);
   const mantissa = o.or(o.and(bits, i(0x7fffff)), i(0x800000));
-  // |x| = mantissa · 2^(offset − 32), and words from bit `offset` on are what is not a multiple of a turn
+  // |x| = mantissa · 2^(offset − 32); words before bit `offset` only add multiples of a turn
   const offset = o.sub(o.and(o.shr(bits, i(23)), i(0xff)), i(118));
   let words = TURN.map(i);
   for (const step of [4, 2, 1]) {

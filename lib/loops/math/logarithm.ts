@@ -83,7 +83,7 @@ export interface Split<V> {
   readonly exponent: V;
 }
 
-/** For positive normal numbers; `added` is added to k. */
+/** Splits a positive normal number; `added` is added to k. */
 function split<V>(o: MathBody<V>, x: V, added: V): Split<V> {
   const { format: { digits, dtype, rounder }, c, i } = constantsLike(o, x);
   const bits = o.floatToBits(x);
@@ -95,7 +95,7 @@ function split<V>(o: MathBody<V>, x: V, added: V): Split<V> {
   return { k: o.add(o.sub(whole, c(rounder)), added), f, exponent };
 }
 
-/** For positive numbers. */
+/** Splits any positive number, subnormal ones included. */
 export function splitAll<V>(o: MathBody<V>, x: V): Split<V> {
   const { format: { digits, least }, c } = constantsLike(o, x);
   const tiny = o.lt(x, c(least));
@@ -125,7 +125,8 @@ function special<V>(o: MathBody<V>, x: V, result: V): V {
 /** A logarithm of x by its parts. */
 function logarithm<V>(o: MathBody<V>, x: V, of: (parts: Split<V>) => V): V {
   const { format: { digits, bias, integer }, c, i } = constantsLike(o, x), unit = 1n << BigInt(digits);
-  // Positive normal numbers are the least integers when the least of them is moved to the least integer
+  // Subtracting the least positive normal number, and adding the least integer, makes positive normal numbers the least
+  // integers
   const least = integer === "int32" ? -(2n ** 31n) : -(2n ** 63n);
   return quickly(o, {
     unusual: () => o.ge(o.add(o.floatToBits(x), i(-least - unit)), i(least + BigInt(2 * bias) * unit)),
@@ -134,7 +135,7 @@ function logarithm<V>(o: MathBody<V>, x: V, of: (parts: Split<V>) => V): V {
   });
 }
 
-/** In float32 k·ln 2 is as exact in two fma. */
+/** In float32 two fma compute k·ln 2 as exactly. */
 export function log<V>(o: MathBody<V>, x: V): V {
   return logarithm(o, x, (parts) => {
     const { k, f } = parts, { format: { dtype }, c } = constantsLike(o, f);
@@ -182,8 +183,7 @@ export interface Log1pParts<V> extends Pair<V> {
 }
 
 /**
- * log(1 + x) as a sum, for −1 < x < ∞: f = (1 + x)·2⁻ᵏ − 1, and what rounding took from it. Beyond the precision
- * 1 + x is x.
+ * log(1 + x) as a sum, for −1 < x < ∞: f = (1 + x)·2⁻ᵏ − 1, and its rounding error. Beyond the precision 1 + x is x.
  */
 export function log1pParts<V>(o: MathBody<V>, x: V): Log1pParts<V> {
   const { format: { digits, bias }, c, i } = constantsLike(o, x);

@@ -8,7 +8,7 @@ import { atLeast, atMost, expOfPair } from "./exponential.ts";
 import { constantsLike, nearestInteger, powerOfTwo } from "./format.ts";
 import { splitAll } from "./logarithm.ts";
 
-/** ln 2 as a sum, whose first part times an exponent is exact, and what rounding took from ⅔. */
+/** ln 2 as a sum, whose first part times an exponent is exact, and the rounding error of ⅔. */
 const SPLIT = {
   float32: { ln2: [0.693145751953125, 1.4286068203094173e-6], twoThirds: -1.9868214925130208e-8 },
   float64: { ln2: [0.6931471805601177, -1.7239444525614835e-13], twoThirds: 3.700743415417188e-17 },
@@ -87,7 +87,7 @@ function powerOfSizeF32<V>(o: MathBody<V>, size: V, y: V): V {
   return o.cast(o.mul(mantissa, powerOfTwo(o, mantissa, bits)), "float32");
 }
 
-/** x^y. 1 where x is 1 or y is 0, NaN or not; NaN for negative x and exponents that are no integers. */
+/** x^y. 1 where x is 1 or y is 0, NaN or not; NaN for negative x and exponents that are not integers. */
 export function pow<V>(o: MathBody<V>, x: V, y: V): V {
   const { format: { dtype }, c } = constantsLike(o, x), size = o.abs(x);
   const wider = dtype === "float32" && o.arithmetic !== "single";

@@ -22,7 +22,7 @@ interface Reach {
   readonly steps: number;
 }
 
-/** |a| modulo |b| in float64. An infinite b leaves what is finite. */
+/** |a| modulo |b| in float64. With an infinite b, finite a are unchanged. */
 function remainderOfSizes<V>(o: MathBody<V>, a: V, b: V, { groups, steps }: Reach): V {
   const { c } = constantsLike(o, a);
   let rest = a;

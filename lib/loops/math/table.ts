@@ -1,9 +1,9 @@
 /**
  * All scalar functions: for each operation and each type of operands that it takes, whether targets support it directly
- * or which body computes it, and how large its error may be. The bounds are what tests hold bodies to. They lie just
- * above the largest errors that were found against functions of twice the precision: in float32 among every 31st of all
- * arguments, in float64 among a million and a half for each usual range, with all magnitudes and the neighbours of
- * special values. How the polynomials were made is in tools/fit_polynomials.py.
+ * or which body computes it, and how large its error may be. The bounds are what tests hold bodies to. They are just
+ * above the largest errors found in comparisons with twice the precision: of every 31st argument in float32, and in
+ * float64 of a million and a half in each usual range, of all magnitudes and around special values.
+ * tools/fit_polynomials.py fits the polynomials.
  */
 import type { ValueType } from "../../base/dtype.ts";
 import type { ScalarOpName } from "../scalar.ts";

@@ -88,7 +88,7 @@ const TABLES: Readonly<Record<FloatValueType, TrigonometryTable>> = {
 
 const tableOf = <V>(o: MathBody<V>, x: V): TrigonometryTable => TABLES[constantsLike(o, x).format.dtype];
 
-/** x − n·p, exactly, where little of it is left. Products of n with either half of p are exact. */
+/** x − n·p, exact where they nearly cancel. Products of n with either half of p are exact. */
 function without<V>(o: MathBody<V>, x: V, { n, p }: { readonly n: V; readonly p: number }): V {
   const { c } = constantsLike(o, x);
   if (o.arithmetic !== "single") return o.fma(n, c(-p), x);
@@ -96,7 +96,7 @@ function without<V>(o: MathBody<V>, x: V, { n, p }: { readonly n: V; readonly p:
   return kept(o, o.fma(n, c(upper - p), kept(o, o.fma(n, c(-upper), x))));
 }
 
-/** For |x| up to the table's `near`. The product with the second part of π/2 is kept whole: the first may cancel. */
+/** For |x| up to the table's `near`. The product with the second part of π/2 is exact, because the first may cancel. */
 function quarterTurns<V>(o: MathBody<V>, x: V): QuarterTurns<V> {
   const { c } = constantsLike(o, x), [p0, p1, p2] = tableOf(o, x).quarter;
   const { n, bits } = nearestInteger(o, x, 2 / Math.PI);
@@ -105,7 +105,7 @@ function quarterTurns<V>(o: MathBody<V>, x: V): QuarterTurns<V> {
   return { r: { high, low: o.add(low, o.fma(n, c(-p2), second.low)) }, n: bits };
 }
 
-/** r² with what the low part adds to it. */
+/** r², including the contribution of the low part. */
 function square<V>(o: MathBody<V>, { high, low }: Pair<V>): V {
   const half = o.mul(high, low);
   return o.fma(high, high, o.add(half, half));
@@ -129,8 +129,8 @@ function sineOfTurns<V>(o: MathBody<V>, { r, n }: QuarterTurns<V>): V {
 }
 
 /**
- * tan(r + n·π/2): tan r, or −1 / tan r corrected by one step of Newton's method. r³/3 is too large a part of the
- * result to be rounded three times, so that it is kept as a sum.
+ * tan(r + n·π/2): tan r, or −1 / tan r corrected by one step of Newton's method. r³/3 is too large a part of the result
+ * to be rounded three times, so it is kept as a sum.
  */
 function tangentOfTurns<V>(o: MathBody<V>, { r, n }: QuarterTurns<V>): V {
   const { c } = constantsLike(o, r.high), { high, low } = r;
