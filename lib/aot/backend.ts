@@ -1,7 +1,7 @@
 /**
- * Ahead-of-time autograd as a backend: hands functional, decomposed, partitioned graphs to compilers for forward and
- * backward graphs, and runs what they return. Invariant: a compiler sees each graph once, at compile time; nothing is
- * compiled during a backward pass, so that all guards on sizes are known when compilation ends.
+ * Ahead-of-time autograd as a backend: passes functional, decomposed, partitioned graphs to compilers for forward and
+ * backward graphs, and runs the compiled functions. Invariant: a compiler sees each graph once, at compile time;
+ * nothing is compiled during a backward pass, so that all guards on sizes are known when compilation ends.
  */
 import { DynError } from "../base/errors.ts";
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
@@ -140,7 +140,7 @@ function runnable(pair: CompiledPair): Compiled {
   return { run: runtimeOf(pair), mutated: mutations.map(({ input }) => input), addressed };
 }
 
-/** A step in which other processes take part, as one function. */
+/** A step with collectives, as one function. */
 function stepped(captured: GraphModule, step: SharedStep, compiler: GraphCompiler): Compiled {
   counters.add("aot", "joint_graphs");
   const { functional, plan } = step, forward = compileStep(step, compiler);
@@ -238,7 +238,7 @@ function compilePair(
   };
 }
 
-/** An input whose indices share elements cannot be written back as a whole. */
+/** Throws for an input whose indices share elements: it cannot be written back as a whole. */
 function refuseFolded(input: Node | undefined): void {
   if (input?.meta.value.kind !== "tensor") return;
   const { shape, strides } = input.meta.value.tensor;

@@ -42,7 +42,7 @@ export interface CachedCompilations {
   readonly restore: (gm: GraphModule, form: Plain, symbols: Symbols) => CompiledFunction | null;
 }
 
-/** Texts of stages that a cached graph skips: if something wants to read them, the graph is compiled. */
+/** Texts of stages that a cached graph skips: if they are recorded, the graph is compiled. */
 const STAGE_TEXTS: readonly Artifact[] = [
   "aot_joint_graph",
   "aot_graphs",
@@ -219,7 +219,7 @@ export class CachedPair {
     return found;
   }
 
-  /** Caches what was compiled; `asked`: the guards on sizes that compilation added. */
+  /** Caches a compiled pair; `asked`: the guards on sizes that compilation added. */
   keep(pair: CompiledPair, asked: readonly Question[]): void {
     const { symbols, stacks } = this, { plan, functional, backward } = pair;
     const half = (role: GraphSignature["role"]): Plain => {

@@ -43,7 +43,7 @@ export class LostNode extends Node {
   readonly name = "CompiledFunctionBackward";
   readonly inputs: readonly Layout[];
 
-  /** `behind`: the tensors that a backward pass would reach, which make it fail when they are differentiated. */
+  /** `behind`: the tensors that a backward pass would reach; the pass fails if it differentiates one of them. */
   constructor(readonly error: DynError, behind: readonly Tensor[]) {
     super(behind.map(gradientEdge));
     this.inputs = behind.map(({ layout }) => layout);
@@ -140,7 +140,7 @@ export class CompiledNode extends Node {
     const leads = this.edges.map((_, k) =>
       options.wanted(k) && (this.#backward.reached[k] ?? []).some((at) => grads[at])
     );
-    // Edges belong to the node, where the tape would give each result its own
+    // The node's edges are those of all its results, whereas the tape has separate ones for each
     if (!leads.includes(true)) {
       this.#read = [];
       return this.edges.map(() => null);
@@ -152,7 +152,7 @@ export class CompiledNode extends Node {
     const overwritten = saved?.some((each) => each instanceof SavedTensor && each.overwritten);
     if (ambient.gradEnabled || saved === null || overwritten) return again();
     const results = this.#compiled(saved, { grads, leads });
-    // Zeros for missing tangents may have been multiplied by infinities
+    // Zeros that replaced missing tangents may have been multiplied by infinities
     const exact = !this.#backward.fills ||
       results.every((grad, k) =>
         !grad || (this.#backward.reached[k] ?? []).every((at) => grads[at]) || isFinite(grad)
@@ -245,7 +245,7 @@ export class CompiledNode extends Node {
     const aliases = this.#primals.map((each, k) => {
       const primal = this.#unpack(each);
       if (!isTensor(primal) || !this.edges[k] || k >= count) return primal;
-      // A stand-in for released elements has no history, but keeps the input's place on the tape
+      // A stand-in for released elements has no history, but takes the input's place on the tape
       if (!primal.requiresGrad) primal.requiresGrad = true;
       return enableGrad(() => ops.viewAs(primal, primal));
     });
@@ -278,7 +278,7 @@ export class CompiledNode extends Node {
     return { edges, results: inside };
   }
 
-  /** Redirects later passes through recomputed results to the program's own results, which have the hooks. */
+  /** Redirects later passes from recomputed results to the program's own results, which have the hooks. */
   #standFor(
     results: readonly Tensor[],
     { found, since }: { readonly found: readonly (Tensor | null)[]; readonly since: number },
@@ -369,7 +369,7 @@ function isFinite(tensor: Tensor): boolean {
   return sum === 0;
 }
 
-/** The tensor behind a result of the functional graph, among those that the captured graph returned and wrote to. */
+/** The tensor of a result of the functional graph, among those that the captured graph returned and wrote to. */
 function rootOf(
   { outputs, mutations }: RuntimePlan,
   output: number,
@@ -385,7 +385,7 @@ function rootOf(
   throw new InternalError(`Expected result ${output} among what the captured graph gives`);
 }
 
-/** A saved value in the layout that the backward expects: what a graph has written in place has the caller's layout. */
+/** A saved value in the layout that the backward expects: a value written in place has the caller's layout. */
 function laidOut(
   value: unknown,
   expected: SavedLayout | undefined,

@@ -63,7 +63,7 @@ export class CompiledPart {
   /** Prepares the part for the values of a call, and compiles it if no version serves them. */
   prepare(values: ReadonlyMap<Node, unknown>, sizeOf: (symbol: Sym) => number): PreparedPart {
     const inputs = this.nodes.inputs.map((node) => values.get(node));
-    // The part would save values for its backward that the tape does not; these must not be overwritten
+    // The part would save more values for its backward than the tape does, and they must not be overwritten
     const saves = ambient.gradEnabled && this.#givesGradients &&
       inputs.some((value) => isTensor(value) && value.requiresGrad);
     if (saves && this.options.writtenLater) return this.#opByOp.prepare(values, sizeOf);

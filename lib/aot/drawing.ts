@@ -16,7 +16,7 @@ export function drawingIn(captured: GraphModule): (node: Node) => boolean {
     const kind = findTarget(node.target)?.definition.implementation.kind;
     if (kind === "random") return true;
     if (kind !== "composite") return false;
-    // The composition of a host op is known
+    // A host op may draw
     if (node.meta.onHost) return true;
     if (found === undefined) found = orNull(NotFunctional, () => drawingNodes(captured));
     return found === null || found.has(node);

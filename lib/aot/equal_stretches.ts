@@ -49,7 +49,7 @@ function longestRun(
   // Longer pieces save no more than all calls that follow the first piece
   for (let period = 1; period <= longest && to - from - period > most; period++) {
     const end = to - period, least = Math.max(period, most + 1);
-    // A run that is long enough includes one of these places
+    // Any run of sufficient length includes one of these places
     for (let probe = from + least - 1; probe < end; probe += least) {
       if (list[probe] !== list[probe + period]) continue;
       let start = probe, after = probe + 1;

@@ -44,7 +44,7 @@ function join(graph: Graph, attributes: Attributes): boolean {
     if (!call) continue;
     const groups = groupsOf.get(call.kind) ?? [];
     groupsOf.set(call.kind, groups);
-    // In the latest possible group it has to wait least
+    // The last possible group delays the call least
     let group = groups.findLast((each) => fits(call, each) && !dependsOn(call, each, groupOf));
     if (!group) groups.push(group = []);
     group.push(call);

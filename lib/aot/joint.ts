@@ -30,8 +30,8 @@ export type OutputPlan =
   | { readonly kind: "inputView"; readonly input: number; readonly steps: readonly ViewStep[] }
   | { readonly kind: "result"; readonly output: number }
   /**
-   * A view of an intermediate, recreated if other results alias that, if its elements are not dense, or if it has a
-   * history: writes in place give views another history than their bases.
+   * A view of an intermediate, recreated if other results alias the intermediate, if its elements are not dense, or if
+   * it has a history of its own: in-place writes give views and bases different histories.
    */
   | { readonly kind: "resultView"; readonly output: number; readonly steps: readonly ViewStep[] }
   /** A view of another leaf's memory, so that gradients of one flow through the other. */
@@ -43,7 +43,8 @@ export type OutputPlan =
 export type TapeResult =
   | { readonly kind: "output"; readonly output: number }
   /**
-   * A leaf that is recreated as a view, although other results are computed from it: the view's own node hides that.
+   * A leaf that is recreated as a view, and from which other results are computed: they must not go through the view's
+   * own node.
    */
   | { readonly kind: "view"; readonly leaf: number };
 
@@ -58,10 +59,10 @@ export interface LostResult {
   readonly error: DynError;
   /** Inputs that the pass would reach. */
   readonly inputs: readonly number[];
-  /** Other results on its way, and leaves that are recreated as views. */
+  /** Other results that the pass would reach on the way, and leaves that are recreated as views. */
   readonly through: readonly number[];
   readonly throughViews: readonly number[];
-  /** Whether passes inside of the graph have already released everything that it would read. */
+  /** Whether passes inside the graph have already released everything that it would read. */
   readonly isUsedUp: boolean;
 }
 
@@ -282,7 +283,7 @@ function viewsBehind(
   );
 }
 
-/** The nodes of values, and all that these are computed from. */
+/** The nodes of values, and all nodes that they depend on. */
 function behind(values: readonly GraphValue[]): Set<Node> {
   const found = new Set(values.map(({ node }) => node));
   for (const node of found) for (const input of node.inputs()) found.add(input);

@@ -27,8 +27,8 @@ export interface LateNumber {
 }
 
 /**
- * The number of a call that can become an argument; null: there is none, or there are several, one of which determines
- * the other's type.
+ * The number of a call that can become an argument; null: there is none, or one of several determines the type of
+ * another.
  */
 export function lateNumber(node: Node): LateNumber | null {
   const definition = findTarget(node.target)?.definition, { value: known } = node.meta;
@@ -43,7 +43,7 @@ export function lateNumber(node: Node): LateNumber | null {
   const operands = node.args.flatMap((each) => each instanceof Node ? metaOf(each) ?? [] : []);
   const promoted = resultTypeOf([...operands, value]);
   const dtype = tableType(promoted, value);
-  // Conversions to integers would differ: kernels do one, the host the other
+  // Kernels and the host convert to integers differently
   if (dtype === null || (isFloat(dtype) && isInteger(result))) return null;
   const loaded = contiguousMeta([], dtype, device);
   if (resultTypeOf([...operands, loaded]) !== promoted) return null;

@@ -15,7 +15,7 @@ export function isLateWrite(node: Node): boolean {
   return [...node.inputs()].every((input) => input.users.size === 1 && (input === written || isOwn(input)));
 }
 
-/** Returns whether a value owns its memory: it is computed, and not a view. */
+/** Returns whether a value has memory of its own: it is computed, and not a view. */
 function isOwn({ op, target, args: [source] }: Node): boolean {
   if (op !== "call_function" && op !== "call_method") return false;
   if (target === "getitem") return source instanceof Node && isOwn(source);

@@ -1,13 +1,13 @@
 /**
- * Merges parts that compute next to nothing, since starting another part takes longer than running some of them.
- * Invariant: nothing runs before what it reads, and no collective waits for more than before, except for such parts.
+ * Merges parts that compute next to nothing, since starting a part takes longer than running it. Invariant: nothing
+ * runs before what it reads, and no collective waits for more than before, except for such parts.
  */
 import type { Node } from "../graph/node.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { Group } from "./groups.ts";
 import { Classifier } from "./recompute.ts";
 
-/** Number of elements below which running loops takes less time than starting a part, or resuming a call beside it. */
+/** Number of elements below which running loops takes less time than starting a part, or resuming a concurrent call. */
 const FEW = 2048;
 
 /** Returns whether nodes compute next to nothing. */
@@ -22,7 +22,7 @@ function isLittle(nodes: readonly Node[]): boolean {
 function elementsOf({ meta: { value } }: Node): number {
   const metas = value.kind === "tensor" ? [value.tensor] : value.kind === "tensors" ? value.tensors : [];
   const known = (d: Dim) => typeof d === "number" ? d : Infinity;
-  // An unknown size times none is not a number
+  // Infinity times 0 is NaN
   return metas.reduce((sum, { shape }) => sum + (shape.map(known).reduce((a, b) => a * b, 1) || 0), 0);
 }
 

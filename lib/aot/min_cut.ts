@@ -36,7 +36,9 @@ export function ancestors(graph: Graph, of: readonly Argument[]): Set<Node> {
   return ordered;
 }
 
-/** Returns the roots of the forward part: its results, and calls that may throw even if nothing reads them. */
+/**
+ * Returns the roots of the forward part: its results, and calls that may throw although nothing reads their results.
+ */
 export function forwardEnds({ graph, results }: JointGraph): readonly Argument[] {
   return [...results, ...graph.nodes.filter(mayFail)];
 }

@@ -124,7 +124,7 @@ function regionsOf(calls: readonly Node[], attributes: GraphModule["attributes"]
       { length: count },
       (_, k) => wired(calls.slice(start + k * period, start + (k + 1) * period), late),
     );
-    // The first piece often takes inputs that no other piece computes
+    // The second piece is the model, as the first often reads inputs that no piece computes
     const [, model] = all;
     const fitting = model ? all.filter((each) => each.text === model.text) : [];
     return (fitting.length - 1) * period < SAVED ? [] : outlineOf(fitting) ?? [];
@@ -354,7 +354,7 @@ function slotsOf(pieces: readonly Wired[]): {
   return { of, first };
 }
 
-/** Position of a region call. */
+/** The last call of a piece, where the region call goes. */
 interface End {
   readonly outline: Outline;
   readonly piece: Piece;

@@ -67,7 +67,7 @@ function split(joint: JointGraph, chosen: ReadonlySet<Node>): Partition {
     if (result instanceof Node && !resultPlaces.has(result)) resultPlaces.set(result, at);
   }
   const mutated = new Set(plan.mutations.map(({ input }) => inputs[input]));
-  // Sizes are passed by symbol, whatever the cut decides about their nodes.
+  // Sizes are passed by symbol, so the cut of their nodes does not matter.
   const kept = [...graph.nodes].filter((node) => chosen.has(node) && node.meta.value.kind !== "size");
   const forward = new Graph();
   const copies = new Map<Node, Node>();
@@ -159,7 +159,7 @@ function backwardGraph(
   for (const node of cone) if (dependent.has(node)) make(node);
   for (const node of wanted) make(node);
   builder.output(gradients.map((node) => node && copyOf(copies, node)));
-  // Values that only metadata needed are not kept. Kernels choose the strides of values that stay inside
+  // Values that only metadata needed are dropped. Kernels choose the strides of values that stay inside
   const bound = new Set(
     sizeBindings(backward).flatMap(({ symbol, part }) =>
       part.kind === "stride" || part.kind === "offset" ? [] : [symbol]

@@ -90,7 +90,7 @@ export function bytesOf(node: Node): number {
   return metasOf(node).reduce((sum, meta) => sum + hintOf(elementCount(meta)) * itemSize(meta.dtype), 0);
 }
 
-/** The forward part as the heuristics see it. */
+/** The forward part in the form that the heuristics use. */
 export interface ForwardNodes {
   /** Nodes that forward results depend on, in order. */
   readonly required: ReadonlySet<Node>;
@@ -192,7 +192,7 @@ export function costlyNodes({ required, classifier }: ForwardNodes): Set<Node> {
 }
 
 function isCostly(node: Node, classifier: Classifier): boolean {
-  // Other processes take part only once
+  // Collectives run only once
   if (node.meta.begins && node.meta.value.kind === "tensors") return true;
   const kind = classifier.kindOf(node);
   switch (kind) {

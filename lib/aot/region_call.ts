@@ -130,7 +130,7 @@ function gradientOf(
   return ([grad = null], read) => {
     if (grad === null) return values.map(() => null);
     differentiated();
-    // A pass reads all saved values, whichever tensors they belong to
+    // A pass reads all saved values of the call
     if (saved.length > 0) void read(out).node;
     const tangent = laidOut(core, grad, contiguousMeta(out.shape, out.dtype, out.device));
     const kept = saved.map((each) => {

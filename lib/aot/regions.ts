@@ -70,7 +70,9 @@ export class Regions {
     return callVariant(replay, variant, { args: whole, written, keys, differentiated });
   };
 
-  /** A variant for arguments that require gradients; a variant for more arguments serves too if its result agrees. */
+  /**
+   * A variant for the arguments that require gradients; a variant for more arguments is reused if its result agrees.
+   */
   #variantFor(name: string, region: Region, requires: readonly boolean[]): RegionVariant | null {
     if (!this.keeps) return this.#variant(name, region, requires);
     const most = region.graph.placeholders.flatMap(({ meta: { value } }) =>
@@ -214,8 +216,8 @@ function requiring(graph: Graph, requires: readonly boolean[]): Graph {
 
 /**
  * Returns the positions of a region's results among those of its forward graph; null if it does more than compute new
- * tensors and new values of arguments that no gradient flows into, or if passes could reach one result without
- * another, so that they use up different parts of it.
+ * tensors and new values of arguments that no gradient flows into, or if passes could reach one result without another,
+ * and so release only some of its saved values.
  */
 function resultsOf({ plan }: JointGraph): number[] | null {
   const { outputs, mutations, lifted, lost, overwritten, addressed, differentiable } = plan;

@@ -1,7 +1,8 @@
 /**
- * Recomputation in graphs that make their own backward pass, as whole training steps do: checkpoints, values beyond
- * the memory budget, and attention scores are computed a second time where the pass needs them. Invariant: elements
- * are the same, as are random numbers, which repeat by their keys; repeated nodes are placed before their first use.
+ * Recomputation in graphs that contain their own backward pass, such as whole training steps: checkpoints, values
+ * beyond the memory budget, and attention scores are computed a second time where the pass needs them. Invariant:
+ * elements are the same, as are random numbers, which repeat by their keys; repeated nodes are placed before their
+ * first use.
  */
 import { config } from "../base/config.ts";
 import { type Graph, mapOperands, type Node } from "../graph/node.ts";
@@ -12,7 +13,7 @@ import { savedWithinBudget } from "./memory_budget.ts";
 import type { Cuttable } from "./min_cut.ts";
 import { Classifier, spreadNodes } from "./recompute.ts";
 
-/** Makes a graph's own backward pass recompute the values that it should not save. */
+/** Makes a graph's own backward pass recompute the values that should not be saved. */
 export function rematerialize({ graph, results }: Pick<JointGraph, "graph" | "results">): void {
   if (!graph.nodes.some(({ meta }) => meta.ofPass)) return;
   const cuttable = cuttableStep(graph), saved = savedFor(cuttable);

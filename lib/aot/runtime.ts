@@ -87,7 +87,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
       const output = plan.outputs[k];
       if (!made[k] && output) {
         leaves[k] = resultOf(output, { inputs, outputs, leafAt, sizeOf });
-        // Before views of it are created, which pass their gradients to it on the tape
+        // Must precede the creation of its views, which pass their gradients to it on the tape
         const place = placesOfViews.get(k);
         if (place !== undefined) node?.makes(tensorAt(leaves, k), place);
       }
@@ -189,7 +189,7 @@ function writeBack(
       const history = gradientEdge(value);
       if (history === null || target.viewState !== null) target.copy_(value);
       else {
-        // At the same place of the tape, so that gradients of other results flow through it, or fail
+        // Keeps the place on the tape, so that gradients of other results flow through it, or fail
         noGrad(() => target.copy_(value));
         setHistory(target, history.node, history.output);
       }

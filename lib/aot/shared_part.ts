@@ -1,5 +1,5 @@
 /**
- * A collective as a part of a step. Invariant: nothing but the call runs: a step waits meanwhile.
+ * A collective as a part of a step. Invariant: nothing else of the step runs during the call.
  */
 import { InternalError } from "../base/errors.ts";
 import type { GraphModule } from "../graph/graph_module.ts";

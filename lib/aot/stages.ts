@@ -228,7 +228,7 @@ function groupsOf(
       );
     const more = crossings.flatMap((each) => each.taped);
     if (more.length === 0) return { groups, repeated: crossings.map((each) => each.repeated) };
-    // The tape takes these gradients, so the groups change
+    // The tape computes these gradients, so the groups change
     for (const node of more) taped.add(node);
   }
 }
@@ -280,9 +280,9 @@ export function cut(
     // A later group may recompute a view, which would alias the new elements
     const shown = hasEffect(node) ? undefined : shownBy(node), home = shown && placed.get(shown);
     const isKnown = () => [...symbolsOf([node])].every((symbol) => !unknown.has(symbol));
-    // A copy has the elements of the moment at which it is made
+    // A copy has the elements at the moment of copying
     const isView = () => node.target === "getitem" || showsArgument(node);
-    // A copy made without recording has the history of that moment if it was made before a write
+    // An unrecorded copy has the history at that moment if it precedes the write
     const isInTime = () => !node.meta.noGrad || home === undefined || !outdated.has(home);
     if (home && home !== open && [...node.inputs()].length === 1 && isKnown() && isView() && isInTime()) {
       home.push(node);
@@ -323,7 +323,7 @@ function writtenBy(nodes: readonly Node[], own: ReadonlySet<Node>): Node[] {
 
 /** How gradients of a part reach values that earlier parts have computed. */
 interface Crossed {
-  /** Nodes to recompute, so that the gradient flows through values of its own part. */
+  /** Nodes to recompute, so that the gradient flows through values of the same part. */
   readonly repeated: readonly Node[];
   /** Gradients that the tape takes instead. */
   readonly taped: readonly Node[];

@@ -68,7 +68,7 @@ export class RandomKeys {
     return core.slice(keys, 0, first, 2 * this.count).node;
   }
 
-  /** The size is known only at the end; reading elements does not depend on it. */
+  /** The size is set at the end; reading elements does not depend on it. */
   #input(builder: GraphBuilder, device: DeviceName): GraphValue {
     return this.#keys ??= builder.tensor("random_keys", contiguousMeta([2 ** 30], "int32", device));
   }

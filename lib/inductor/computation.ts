@@ -50,7 +50,7 @@ export type Work =
 export interface RegionWork {
   readonly kind: "region";
   readonly program: Program;
-  /** Place of each buffer of the region's program. */
+  /** Position of each buffer of the region's program. */
   readonly places: readonly Place[];
   readonly reads: readonly BufferId[];
   readonly writes: readonly BufferId[];

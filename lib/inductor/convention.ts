@@ -28,7 +28,7 @@ export interface Convention {
   /** Elements and type of each program output, to allocate. */
   readonly outputBuffers: CompiledGraph["outputBuffers"];
   readonly outputs: readonly CompiledOutput[];
-  /** Whether the last result is the flag that tells of a failed check. */
+  /** Whether the last result is the flag of a failed check. */
   readonly guarded: boolean;
   /** Ranges of inputs' elements within which no index check fails; null: inputs alone do not decide. */
   readonly ranges: readonly InputRange[] | null;

@@ -35,7 +35,7 @@ export function ownCost(run: (recorder: Recorder) => void): OwnCost {
   });
   run(recorder);
   const own = weigh(recorder.statements);
-  // Views divide too, but where the divisions do not cancel, the loops are cut along them
+  // Divisions in views do not count: they cancel, or the loops are cut along them
   return { ...own, weight: own.weight + (own.operations > 0 ? DIVISION * divisions.size : 0), uses };
 }
 

@@ -130,7 +130,7 @@ function externKernel(group: Group, computation: Computation, placement: Placeme
 
 /**
  * The default loader, except that a buffer without memory is recomputed where its value is out of scope. The reader may
- * see it in another shape, but it reads the element of the same iteration, so that one is recomputed.
+ * use another shape, but reads the element of the same iteration, which is the one to recompute.
  */
 function groupLoader(
   members: readonly Member[],

@@ -17,13 +17,13 @@ import { noGrad } from "../tensor/modes.ts";
 import type { Storage } from "../tensor/storage.ts";
 import { isTensor, modes, Tensor } from "../tensor/tensor.ts";
 
-/** A graph in two parts: values that are kept, and work that each call does. */
+/** A graph in two parts: cached values, and the work of each call. */
 export interface FrozenParts {
-  /** From inputs that the program holds to the tensors that are kept. */
+  /** From inputs that the program holds to the cached tensors. */
   readonly kept: GraphModule;
   /** Indices of the graph inputs that `kept` takes. */
   readonly inputs: readonly number[];
-  /** The graph with the kept tensors as additional inputs after its own. */
+  /** The graph with the cached tensors as additional inputs after its own. */
   readonly rest: GraphModule;
 }
 
@@ -35,10 +35,10 @@ export function frozenParts(module: GraphModule, definitionOf: Definitions): Fro
   const { graph, signature } = module;
   if (signature?.role !== "inference") return null;
   const written = new Set(signature.mutatedInputs.map(({ input }) => input));
-  // A result has memory of its own in each call, even if it is a view of a kept value
+  // A result has memory of its own in each call, even if it is a view of a cached value
   const results = new Set<Node>();
   forEachNode(graph.output.args, (node) => viewChain(node).forEach((each) => results.add(each)));
-  // Views of held inputs and a graph's constants cost nothing themselves, but kept values may depend on them.
+  // Views of held inputs and a graph's constants cost nothing themselves, but cached values may depend on them.
   const held = new Set<Node>(), made = new Set<Node>(), work = new Set<Node>();
   graph.placeholders.forEach((node, at) => {
     if (node.meta.held && isFixed(node) && !written.has(at)) held.add(node);
@@ -55,7 +55,7 @@ export function frozenParts(module: GraphModule, definitionOf: Definitions): Fro
   const boundary = [...work].filter((node) =>
     node.meta.value.kind === "tensor" && [...node.users.keys()].some((user) => !work.has(user))
   );
-  // A kept value that consists of several tensors is kept as its parts.
+  // A cached value that consists of several tensors is cached as its parts.
   const isWhole = [...work].every((node) =>
     node.meta.value.kind === "tensor" || [...node.users.keys()].every((user) => work.has(user))
   );
@@ -139,7 +139,7 @@ class Copies {
 /** Number of consecutive calls with changed parameters after which the whole graph is compiled. */
 const MOST_CHANGES = 4;
 
-/** A compiler that keeps values that depend on parameters and buffers alone, if the settings ask for it. */
+/** A compiler that caches values that depend on parameters and buffers alone, if the settings request it. */
 export function freezing(compiler: GraphCompiler, definitionOf: Definitions): GraphCompiler {
   return (module, examples) => {
     const parts = config.inductor.freezing ? frozenParts(module, definitionOf) : null;

@@ -184,7 +184,7 @@ class Scheduler {
     if (together > (dependent ? this.options.maxBuffers : Math.min(MAX_BUFFERS, this.options.maxBuffers))) {
       return fail();
     }
-    // Sums traverse a concatenation in another order, and would have to find the source tensor of each element
+    // Sums walk a concatenation in another order, and would have to look up the source tensor of each element
     if (dependent && second.group.inner.length > 0 && sourcesOf(first) >= SOURCES) return fail();
     if (this.#isFar(first, second)) return fail();
     if (this.#isRepeated(first, second) || this.#isRepeated(second, first)) return fail();

@@ -1,7 +1,7 @@
 /**
- * Moves kernels that do the same work on other buffers next to each other, such as updates of parameters: devices may
- * run them as one. Invariant: no kernel moves past another if either writes what the other touches; kernels are moved
- * only if that hardly extends the lifetime of memory.
+ * Moves kernels that differ only in their buffers next to each other, such as updates of parameters: devices may run
+ * them as one. Invariant: no kernel moves past another if either writes what the other touches; kernels are moved only
+ * if that hardly extends the lifetime of memory.
  */
 import type { BufferId, Kernel } from "../loops/ir.ts";
 import { flatForm } from "../loops/flat_form.ts";

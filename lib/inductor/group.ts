@@ -229,7 +229,7 @@ function assemble(
   const after = second.members.map((m) => widen(m, unified.right, rightLevel));
   if (!dependenciesHold(before, after)) return undefined;
   const members = [...before, ...after].sort((a, b) => a.computation.order - b.computation.order);
-  // One searches elements in order, the other adds in lanes: each keeps its order of eager execution
+  // One searches elements in order, the other adds in lanes; each must keep the order of eager execution
   if (members.some(findsFirst) && members.some(addsFloats)) return undefined;
   const ordered = orderedInner({ members, inner: allInner });
   return ordered && { outer, inner: ordered, members, kind: "loops" };

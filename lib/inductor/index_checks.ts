@@ -1,8 +1,8 @@
 /**
- * Adds bounds checks of indices to a graph: a copy with one more output at the end, a 0-d bool that tells whether any
- * index is out of range; or null for a graph without indexing. Invariant: the other outputs are unchanged (kernels
- * clamp indices, so that a bad one never leaves its buffer; the check prevents its result from being used, and the
- * program from writing to memory that existed before the call).
+ * Adds bounds checks of indices to a graph: a copy with one more output at the end, a 0-d bool, whether any index is
+ * out of range; or null for a graph without indexing. Invariant: the other outputs are unchanged (kernels clamp
+ * indices, so that a bad one never leaves its buffer; the check prevents its result from being used, and the program
+ * from writing to memory that existed before the call).
  */
 import { InternalError } from "../base/errors.ts";
 import { copyGraph } from "../graph/copy.ts";
@@ -18,7 +18,7 @@ import { memoryRoot } from "../ops/rewrite/memory_root.ts";
 export interface CheckedGraph {
   readonly graph: Graph;
   /**
-   * The ranges that the check requires of inputs' elements, so that a caller who knows these knows the outcome; null if
+   * The ranges that the check requires of inputs' elements: a caller who knows the elements can skip the check; null if
    * any index is computed.
    */
   readonly inputs: readonly InputRange[] | null;

@@ -1,6 +1,6 @@
 /**
- * Memory layouts of results: strides of fresh tensors, formulas that amount to views, products that are read
- * transposed. Invariant: a fresh result fills its memory without gaps.
+ * Memory layouts of results: strides of fresh tensors, formulas that are views, products that are read transposed.
+ * Invariant: a fresh result fills its memory without gaps.
  */
 import { isComplex, isHalf } from "../base/dtype.ts";
 import { contiguousStrides, type TensorMeta } from "../graph/meta.ts";
@@ -29,7 +29,7 @@ export function denseStrides(shape: readonly Dim[], wanted: readonly Dim[] | und
   return wanted;
 }
 
-/** The strided view that a formula amounts to, if it does: a single load whose index is linear in the axes. */
+/** The strided view that a formula expresses: a single load whose index is linear in the axes; undefined for others. */
 export function linearView(
   element: Element,
   result: Pick<Operand, "shape" | "dtype">,

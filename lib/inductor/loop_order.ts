@@ -53,8 +53,8 @@ export const OTHER_TILINGS: readonly Tiling[] = [
 ];
 
 /**
- * Orders the loops of a group. Inner loops are ordered by what runs in them alone, and as for a single result, so that
- * a sum is added in the same order whatever is fused with it, as in eager execution.
+ * Orders the loops of a group. Inner loops are ordered by their own statements alone, and as for a single result, so
+ * that fusion does not change the order of a sum, which is that of eager execution.
  */
 export function chooseOrder(whole: Group, tiling: Tiling): LoopOrder {
   const within = whole.members.filter(({ level }) => level === "inner");

@@ -44,7 +44,7 @@ import { isEmpty, type Job, WorkPlan } from "./work_plan.ts";
 /** Finds the definition of a graph's call target. */
 export type OpLookup = (target: string) => OpDefinition | undefined;
 
-/** A library call with the precision that the settings ask for. */
+/** A library call with the precision of the settings. */
 const asPrecise = (call: ExternOp): ExternOp =>
   "groups" in call && config.inductor.convolutionPrecision === "high" ? { ...call, fast: true } : call;
 
@@ -213,7 +213,7 @@ class Lowering {
     return callRegion(this.#plan, compiled, { inputs, label, into, order: this.#lastOrder });
   }
 
-  /** When inputs are written to: after everything that reads their old values. */
+  /** The position of writes to inputs: after everything that reads their old values. */
   get #lastOrder(): number {
     return this.graph.nodes.length + 1.5;
   }

@@ -55,7 +55,7 @@ export function placeBuffers(
       const host = crosses && member.computation.weight >= HEAVY
         ? hostFor(member, { group, stages, storages, isLocal, taken: aliases, isInput })
         : undefined;
-      // Without memory to borrow, later stages recompute the value: that is cheaper than storing a whole row
+      // Without memory to reuse, later stages recompute the value, which is cheaper than storing a whole row
       if (host === undefined) virtual.add(buffer);
       else aliases.set(buffer, host);
     }

@@ -46,7 +46,7 @@ export function chooseStored(entries: readonly Entry[], store: (tensor: LazyTens
   }
 }
 
-/** Iterations of each reader of a lazy tensor; readers of its views count as its own. */
+/** Iterations of each reader of a lazy tensor, including readers of its views. */
 function readersOf(entries: readonly Entry[]): Map<LazyTensor, number[]> {
   const readers = new Map<LazyTensor, number[]>();
   for (const { cost, iterations, tensor } of entries.toReversed()) {

@@ -20,7 +20,7 @@ export interface RegionCall {
   readonly label: Label;
   /** Memory for results that need none of their own, by result; see overwriting.ts. */
   readonly into: ReadonlyMap<number, BufferOperand>;
-  /** When it runs; by default where it is called. */
+  /** Its position in the order of execution; by default that of the call. */
   readonly order?: number;
 }
 

@@ -54,7 +54,7 @@ export class GraphRunner {
       : undefined;
   }
 
-  /** The outputs, without the flag that tells of failure; null if the call fails. */
+  /** The outputs, without the flag of failure; null if the call fails. */
   run(args: readonly unknown[]): unknown[] | null {
     if (observed.by === null) return this.#run(args);
     const { role = "inference" } = this.#module.signature ?? {};
@@ -120,7 +120,7 @@ export class GraphRunner {
   }
 
   #byOp(args: readonly unknown[]): unknown[] {
-    // Without its own index checks, so that an error is reported as that of this graph
+    // This module has no index checks of its own, so that an error is reported as that of this graph
     const result = this.#module.forward(...args);
     if (Array.isArray(result)) return result;
     throw new InternalError("Expected a list of outputs from the graph");

@@ -60,7 +60,7 @@ export function scatterKernel(
   const ones = outer.filter((axis) => axis.size === 1);
   const at = flatIndex(target, to);
   const lane = parallel.find((axis) => coefficientOf(at, axis.symbol) === 1);
-  // Independent axes are outermost, where threads divide them; the contiguous axis is innermost, vectorised
+  // Independent axes go outermost, where threads divide them, and the contiguous axis innermost, vectorised
   const apart = parallel.filter((axis) => axis !== lane), inside = lane ? [lane] : [];
   const wrap = (axes: readonly Axis[], body: readonly Statement[], order: Loop["order"]) =>
     axes.reduceRight<readonly Statement[]>(

@@ -25,7 +25,7 @@ export interface Dependences {
   readonly writes: (node: Node) => ReadonlySet<MemoryClass>;
 }
 
-/** A lower bound on how a node accesses memory. */
+/** How a node accesses memory, at least. */
 type Conduct = "pure" | "shows" | "writes" | "anything";
 
 function conductOf(node: Node): Conduct {
