@@ -38,7 +38,7 @@ export function detectAnomaly<R>(body: () => R, options: AnomalyOptions = {}): R
   return scoped(body, () => Object.assign(state, former));
 }
 
-/** Returns the stack of the current operation for messages; null while the mode is off. */
+/** Returns the stack of the current operation, for messages; null while the mode is off. */
 export function placeNow(): string | null {
   return state.enabled ? new DynError("An operation").stack ?? null : null;
 }

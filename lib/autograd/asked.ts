@@ -29,7 +29,7 @@ export interface GradOptions extends BackwardOptions {
   readonly materializeGrads?: boolean | undefined;
   /** Return null for inputs that do not contribute, instead of an error. */
   readonly allowUnused?: boolean | undefined;
-  /** The gradients of the outputs have an additional leading dimension: one pass for each of its elements. */
+  /** The gradients of the outputs have an additional leading dimension: there is one pass for each of its elements. */
   readonly isGradsBatched?: boolean | undefined;
 }
 

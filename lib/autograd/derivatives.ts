@@ -28,7 +28,7 @@ export interface DerivativeOptions {
 
 const listOf = (value: TensorOrList): readonly Tensor[] => checkedTensors(value, "autograd.functional");
 
-/** The form of a list that stands for one tensor or several. */
+/** Returns a list in the form of `like`: one tensor or several. */
 const formed = (like: TensorOrList, list: readonly Tensor[]): TensorOrList =>
   isTensor(like) ? list[0] ?? list : list;
 
@@ -38,7 +38,7 @@ interface Point {
   readonly value: TensorOrList;
 }
 
-/** A function at arguments of its own. Throws DynError where it gives anything but tensors. */
+/** Calls a function on arguments with a new history. Throws DynError if it returns anything but tensors. */
 function at(owner: string, f: TensorFunction, { given, createGraph }: {
   readonly given: TensorOrList;
   readonly createGraph: boolean;
@@ -52,7 +52,7 @@ function at(owner: string, f: TensorFunction, { given, createGraph }: {
   return { inputs, outputs, value };
 }
 
-/** Gradients of outputs, zeros where none arrives. Throws DynError there if `strict`. */
+/** Gradients of outputs, zeros for inputs without one; if `strict`, throws DynError for those. */
 function pulled(
   outputs: readonly Tensor[],
   inputs: readonly Tensor[],
@@ -82,7 +82,7 @@ function pulled(
 const settled = (list: readonly Tensor[], createGraph: boolean): readonly Tensor[] =>
   createGraph ? list : list.map((each) => each.detach());
 
-/** The tangents of a product: ones for a single element where none are given. */
+/** The tangents of a product; by default ones, for an output of a single element. */
 function tangentsOf(
   owner: string,
   given: TensorOrList | null | undefined,
@@ -139,7 +139,7 @@ export function jvp(
   });
 }
 
-/** [output, v · Hessian] of a function that gives one element, as `torch.autograd.functional.vhp`. */
+/** [output, v · Hessian] of a function that returns one element, as `torch.autograd.functional.vhp`. */
 export function vhp(
   f: TensorFunction,
   inputs: TensorOrList,
@@ -149,7 +149,7 @@ export function vhp(
   return secondProduct("vhp", f, { inputs, v, options });
 }
 
-/** [output, Hessian · v], as `torch.autograd.functional.hvp`: a Hessian is symmetric, so it is that of `vhp`. */
+/** [output, Hessian · v], as `torch.autograd.functional.hvp`. Computed as `vhp`, since a Hessian is symmetric. */
 export function hvp(
   f: TensorFunction,
   inputs: TensorOrList,
@@ -184,8 +184,8 @@ function oneElement(owner: string, { value }: Point): Tensor {
 }
 
 /**
- * All derivatives of a function, as `torch.autograd.functional.jacobian`: for each output (a list of them where the
- * function gives one) those by each input, of the shape of the output followed by that of the input.
+ * All derivatives of a function, as `torch.autograd.functional.jacobian`: for each output (a list if the function
+ * returns one) the derivatives by each input, of the shape of the output followed by that of the input.
  */
 export function jacobian(
   f: TensorFunction,
@@ -203,7 +203,10 @@ export function jacobian(
   });
 }
 
-/** The gradients of each element of an output, over a batch of them; in compiled code, whose graph has the steps of all, one by one. */
+/**
+ * The gradients of each element of an output: as one batch, or one by one in compiled code, where the steps are
+ * unrolled.
+ */
 function rowsOf(output: Tensor, inputs: readonly Tensor[], options: DerivativeOptions): readonly Tensor[] {
   const { shape, dtype, device } = output, count = output.numel();
   const whole = (input: Tensor) => [...shape, ...input.shape];
@@ -231,8 +234,8 @@ function rowsOf(output: Tensor, inputs: readonly Tensor[], options: DerivativeOp
 }
 
 /**
- * All second derivatives of a function that gives one element, as `torch.autograd.functional.hessian`: for one input a
- * tensor, for several a list of lists.
+ * All second derivatives of a function that returns one element, as `torch.autograd.functional.hessian`: a tensor for
+ * one input, a list of lists for several.
  */
 export function hessian(
   f: TensorFunction,

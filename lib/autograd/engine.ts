@@ -278,7 +278,7 @@ class Pass {
     this.#pending.set(storage, (this.#pending.get(storage) ?? 0) + 1);
   }
 
-  /** A buffered gradient was used up: frees its memory unless something else refers to it. */
+  /** Frees the memory of a consumed gradient unless something else refers to it. */
   #drop(grad: Tensor): void {
     const { storage } = grad;
     const left = (this.#pending.get(storage) ?? 1) - 1;
@@ -416,7 +416,7 @@ class Pass {
         `Expected ${node.edges.length} gradients from ${node.name} but found ${result.length}`,
       );
     }
-    // Gradients may share memory: none of it is dead before all are passed on
+    // Gradients may share memory, which is dead only once all are passed on
     const handed = result.filter((grad, k): grad is Tensor =>
       grad !== null && node.edges[k] !== null && wanted(k)
     );
@@ -454,7 +454,7 @@ function fill(grads: readonly (Tensor | null)[]): readonly (Tensor | null)[] {
   return Array.from(grads, (grad) => grad ?? null);
 }
 
-/** Returns a gradient after a hook has seen it. Throws DynError if the hook returned an incompatible one. */
+/** Returns the gradient to use after a hook. Throws DynError if the hook returned an incompatible one. */
 function replacedBy(given: unknown, grad: Tensor): Tensor {
   if (given === undefined || given === null) return grad;
   checkTensor(given, "a gradient that a hook returns");

@@ -11,8 +11,8 @@ export interface StandInResult {
 }
 
 /**
- * Redirects gradients to the replaced results, from now on: along the edges of all nodes that are reachable from some
- * and have at least the sequence number `since`, and from tensors that are used again.
+ * Redirects gradients to the replaced results: along the edges of all reachable nodes with at least the sequence number
+ * `since`, and from tensors that are used later.
  */
 export function forwardGradients(
   results: readonly StandInResult[],

@@ -24,7 +24,7 @@ export class FunctionContext {
   /** For each argument of `apply`, whether its gradient is wanted. */
   needsInputGrad: readonly boolean[] = [];
   #saved: readonly (Tensor | null)[] = [];
-  /** Until `jvp` has run. */
+  /** Tensors saved for `jvp`; null once it has run. */
   #forward: readonly (Tensor | null)[] | null = null;
   #kept: readonly (SavedTensor | null)[] | null = null;
   #nonDifferentiable = new Set<Tensor>();
@@ -120,8 +120,8 @@ interface FunctionClass {
 /**
  * Base of operations with their own gradient, like `torch.autograd.Function`. Either `forward(ctx, …args)`, or
  * `forward(…args)` together with `setupContext(ctx, inputs, output)`; and `backward(ctx, …grads)`, which returns one
- * gradient per argument (null for none). `jvp(ctx, …tangents)` gives one tangent per result (null for zeros) from those
- * of the arguments, for forward-mode differentiation.
+ * gradient per argument (null for none). `jvp(ctx, …tangents)` returns one tangent per result (null for zeros), given
+ * those of the arguments, for forward-mode differentiation.
  */
 export class Function {
   /** Computes the results: a tensor or an array of values. */

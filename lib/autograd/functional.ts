@@ -155,7 +155,7 @@ export class FunctionalTensor implements TensorLike {
     return written;
   }
 
-  /** Takes over the layout of a view of itself, as in squeeze_. */
+  /** Adopts the layout of a view of itself, as in squeeze_. */
   become(view: FunctionalTensor): void {
     this.meta = view.meta;
     this.steps = view.steps;
@@ -211,7 +211,8 @@ export class Functionalizer {
   }
 
   /**
-   * Returns the versions then and now of the saved values of a recorded call, if they were written to since; else null.
+   * Returns the saved and the current version of the saved values of a recorded call if they were written to since;
+   * else null.
    */
   overwritten(call: RecordedCall<GraphValue>, value: GraphValue): { then: number; now: number } | null {
     const place = this.#places.get(value);
@@ -246,7 +247,9 @@ export class Functionalizer {
     return nameResults(definition, results.map((value) => this.fresh(value)));
   }
 
-  /** Repeats a view op on another value of the viewed tensor: recorded as the view was, even if the reader is not. */
+  /**
+   * Repeats a view op on another value of the viewed tensor, recorded if the view was, whatever applies to the reader.
+   */
   repeat({ definition, args, of, index, recorded }: ViewStep, value: GraphValue): GraphValue {
     const former = this.recorder.enabled;
     this.recorder.enabled = recorded;
@@ -269,7 +272,7 @@ export class Functionalizer {
     try {
       return implementation.writeBack<GraphValue>(this.recorder.api, now, { value, index: index ?? 0 });
     } catch (error) {
-      // A view of a view whose elements overlap may be written to, but no rule says how
+      // Writing to a view of a view with overlapping elements is legal, but there is no rule for it
       if (error instanceof DynError) throw new NotFunctional(error.message);
       throw error;
     }

@@ -41,7 +41,7 @@ export function gradcheck(
     }
   }
   const outputs = floatsOf(fn(...list));
-  // all of these first: differences write into the inputs, which saved tensors would notice
+  // computed before the differences, which write to the inputs and so invalidate saved tensors
   const jacobian = outputs.map((output) => output.requiresGrad ? jacobians(output, checked) : null);
   outputs.forEach((output, k) => {
     const analytic = jacobian[k];

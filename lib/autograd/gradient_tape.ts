@@ -36,7 +36,7 @@ export type OwnGradient<T> = (
 /** One step of a tape. */
 export type TapeEntry<T> =
   | RecordedCall<T>
-  /** `to` has the gradient of `from`: one value under two names. */
+  /** `to` has the gradient of `from`: both are the same value. */
   | { readonly kind: "same"; readonly from: T; readonly to: T };
 
 /** A value and its gradient. */
@@ -63,7 +63,7 @@ export interface Differentiation<T extends TensorLike> {
 export interface GradientSums<T> {
   /** The sum of two gradients of one value that come from different seeds. */
   add(a: FoundGradient<T>, b: FoundGradient<T>): T;
-  /** The gradient of one result of a call next to those of others: zeros if it has none. */
+  /** The gradient of one result of a call that has several: zeros if it has none. */
   beside(found: FoundGradient<T>): T;
 }
 

@@ -124,7 +124,7 @@ export function drawingNodes(
 
 /** The ops that compute gradients, and callbacks about them. */
 interface Watchers {
-  /** Recorded or not; default: not recorded. */
+  /** The ops that compute gradients; default: not recorded. */
   readonly api?: OpApi<GraphValue>;
   /** Called when a call is differentiated. */
   readonly visit?: (call: RecordedCall<GraphValue>) => void;
@@ -307,7 +307,7 @@ export class GraphReplay {
       const versions = this.functional.overwritten(call, value);
       if (!versions) return read ? new WatchedValue(value, () => read(call)) : value;
       const at = { node: nodeNameOf(call.definition), ...versions };
-      // It is unknown which of its ops has saved the value
+      // Any of its ops may have saved the value
       if (call.own) throw new HistoryLost("overwritten", overwrittenError(value, at));
       return new LostValue(value, () => new HistoryLost("overwritten", overwrittenError(value, at)));
     };
@@ -324,7 +324,7 @@ export class GraphReplay {
       });
     } catch (error) {
       if (!(error instanceof DynError) || error instanceof NotFunctional) throw error;
-      // A rule refuses its gradient when a pass reaches it, not when the program is compiled
+      // A rule must refuse when a pass reaches it, not when the program is compiled
       throw new NotFunctional(error.message);
     }
   }
@@ -485,7 +485,7 @@ export class GraphReplay {
     const { definition, args } = call;
     const { implementation, fills } = definition;
     if (fills !== undefined) {
-      // Elements that are not read may be lost
+      // Lost elements are fine if they are not read
       const [made] = [definition.infer(mapArguments(args, ({ meta }) => meta))].flat();
       invariant(made, `Expected a result of ${definition.name}`);
       return this.core.full(made.shape, fills, { dtype: made.dtype, device: made.device });

@@ -46,7 +46,7 @@ class TracingMode implements DispatchMode<Tensor> {
   readonly #values = new Map<Tensor, GraphValue>();
   readonly #attributes: Record<string, unknown> = {};
 
-  /** Creates an input that looks like a tensor. */
+  /** Creates an input with the metadata of a tensor. */
   input(like: Tensor, name: string): Tensor {
     const fake = Tensor.hollow(like.meta);
     fake.requiresGrad_(like.requiresGrad);
@@ -152,7 +152,7 @@ class TracingMode implements DispatchMode<Tensor> {
     return value;
   }
 
-  /** The value of another tensor object for the same elements, as the tape hands out what it saved. */
+  /** The value of another tensor object for the same elements, as the tape unpacks saved tensors. */
   #sameMemory({ storage, layout, offset }: Tensor): GraphValue | undefined {
     for (const [known, value] of this.#values) {
       if (known.storage === storage && known.layout === layout && known.offset === offset) return value;

@@ -39,17 +39,20 @@ export abstract class Node implements GradFn<Tensor> {
   readonly sequence: number = nextSequence++;
   readonly hooks: Map<number, Map<number, TensorHook<Tensor>>> = new Map();
   readonly retained: Map<number, Tensor> = new Map();
-  /** Layouts of inputs, where an edge leads somewhere: gradients must fit them. */
+  /** Layouts of the inputs with an edge: gradients must fit them. */
   abstract readonly inputs: readonly (Layout | null)[];
-  /** Whether temporaries of `apply` are dead when it returns: nothing of the user runs in it. */
+  /** Whether temporaries of `apply` are dead when it returns, because no code of the user runs in it. */
   readonly ownsTemporaries: boolean = true;
   /** Whether code of the user runs in `apply` and may keep gradients that it sees or returns. */
   readonly keepsGradients: boolean = false;
 
-  /** Whether its results must not be written in place: their memory belongs to others, whose histories do not know. */
+  /**
+   * Whether its results must not be written in place: their memory belongs to tensors whose histories would not record
+   * the write.
+   */
   readonly refusesWrites: boolean = false;
 
-  /** Whether `apply` reads elements by itself rather than by ops: modes that stand for several cannot look into it. */
+  /** Whether `apply` reads elements directly rather than by ops, so that batching modes cannot see into it. */
   readonly isOpaque: boolean = false;
 
   /** The calling stack, while anomaly detection is on. */
@@ -63,7 +66,7 @@ export abstract class Node implements GradFn<Tensor> {
   /** Gradients of the inputs from those of the results; one per edge, null for none. */
   abstract apply(grads: readonly (Tensor | null)[], options: ApplyOptions): readonly (Tensor | null)[];
 
-  /** Lets go of what was saved for the results that gradients have arrived at; the node cannot run for them again. */
+  /** Releases the saved values of results whose gradients have arrived; the node cannot run for them again. */
   abstract release(): void;
 
   /** Returns whether the gradient of a result flows on to an edge. */
@@ -71,7 +74,7 @@ export abstract class Node implements GradFn<Tensor> {
     return true;
   }
 
-  /** Other results whose gradients flow through a result inside of the node, where nobody sees them. */
+  /** Other results whose gradients flow through a result inside the node, invisibly to the engine. */
   dependents(_output: number): readonly number[] {
     return [];
   }
@@ -102,7 +105,7 @@ export interface InsideOptions extends ApplyOptions {
 export interface InsideGradients {
   /** Of the inputs: one per edge, null for none. */
   readonly edges: readonly (Tensor | null)[];
-  /** Of the results that were asked for, by their numbers. */
+  /** Of the requested results, by their numbers. */
   readonly results: ReadonlyMap<number, Tensor>;
 }
 
@@ -131,7 +134,7 @@ export function gradientEdge(tensor: Tensor): Edge | null {
   return { node: nodeOf(accumulator), output: 0 };
 }
 
-/** An edge, or that to which gradients go instead. */
+/** Returns the edge to which gradients of an edge are redirected, or the edge itself. */
 export function forwarded(edge: Edge): Edge {
   return edge.node.forwarding?.get(edge.output) ?? edge;
 }

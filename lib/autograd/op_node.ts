@@ -46,7 +46,7 @@ function placesOf(entry: OpEntry, args: TensorArgs): Place[] {
 
 /** Options for calls that write in place. */
 export interface OpNodeOptions {
-  /** Replaces the tensor that the call overwrites: its elements before. */
+  /** Replaces the tensor that the call overwrites by its former elements. */
   readonly before?: { readonly target: Tensor; readonly copy: Tensor };
 }
 
@@ -89,7 +89,7 @@ export class OpNode extends Node {
       }
     });
     this.#kept = kept;
-    // tensors are looked up by stand-ins, so that the arguments keep no elements alive
+    // stand-ins replace tensors, so that the arguments keep no elements alive
     const standIns = new Map<Tensor, Tensor>();
     this.#args = mapTensors(entry, args, (tensor) => {
       const known = standIns.get(tensor);

@@ -1,7 +1,7 @@
 /**
- * Passes tensors through a node whose function sees their gradients together: the elements are unchanged. Invariant:
- * gradients arrive as the function returns them; the passed tensors must not be written in place, since their memory
- * belongs to the originals.
+ * Passes tensors unchanged through a node whose function receives all their gradients together. Invariant: gradients
+ * arrive as the function returns them; the passed tensors must not be written in place, since their memory belongs to
+ * the originals.
  */
 import { DynError } from "../base/errors.ts";
 import { aliasOf } from "../tensor/eager.ts";

@@ -56,7 +56,7 @@ export class Recorder {
   }
 }
 
-/** Gives a result that is an argument itself an identity of its own, since gradients are stored by identity. */
+/** Copies a result that is an argument itself, since gradients are stored by identity. */
 function fresh(out: GraphValue, inputs: readonly GraphValue[]): GraphValue {
   return inputs.includes(out) ? new GraphValue(out.node, out.meta) : out;
 }

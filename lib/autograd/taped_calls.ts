@@ -44,7 +44,7 @@ export function recordTaped(
     args: { inputs: required },
     outs: [out],
     own: (_, read) => {
-      // Whether an earlier pass has released it is found out by reading
+      // Reading throws if an earlier pass has released it
       void read(out).node;
       return required.map(({ shape, dtype, device }) => {
         const tensor = contiguousMeta(shape, dtype, device);

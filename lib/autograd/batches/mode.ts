@@ -43,7 +43,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
 
   constructor(readonly size: number, readonly randomness: Randomness) {}
 
-  /** Returns the element of a tensor whose first dimension is the batch. */
+  /** Returns a tensor that represents one element of `whole`, whose first dimension is the batch. */
   element(whole: Tensor): Tensor {
     return elementOf(this, whole);
   }
@@ -127,7 +127,9 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
     }
   }
 
-  /** Calls a composition that is differentiated as a whole: as one op below, if gradients flow through it there. */
+  /**
+   * Calls a composition that is differentiated as a whole: as one op below, if gradients flow through it at that level.
+   */
   #composed(
     { definition, args }: Call,
     compose: () => Tensor | readonly Tensor[],
@@ -150,7 +152,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
     const { definition, args } = call, { implementation } = definition, rule = batchRuleOf(definition);
     const entry = entryOf(definition);
     if (implementation.kind === "composite" && !rule) {
-      // Levels that the composition opens would take what is recorded as a whole for theirs to record, without end
+      // Levels that the composition opens would record the inner calls again, without end
       const apart = (tensor: Tensor): Tensor => {
         const whole = this.#records || !tensor.requiresGrad ? undefined : this.whole(tensor);
         return whole ? this.element(whole) : tensor;
@@ -179,7 +181,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
       if (definition === OPS.asStrided) checkRowMajor(batched);
       const found = rule?.apply(over) ?? null;
       if (found !== null) return listOf(found);
-      // One by one it would be a copy, and writes to it would be lost
+      // A view taken element by element would be a copy, and writes to it would be lost
       if (implementation.kind === "view") {
         throw new DynError(`Expected a view that has a rule for batches but found ${definition.name}`);
       }

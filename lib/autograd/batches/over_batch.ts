@@ -55,7 +55,7 @@ export function ownHistory(tensor: Tensor): Tensor {
   return tensor.requiresGrad ? tensor : tensor.requiresGrad_();
 }
 
-/** Returns whether code is being traced: false whenever it really runs. The tracer answers true in its place. */
+/** Returns whether code is being traced: false in every real call; the tracer replaces calls by true. */
 export function isTraced(): boolean {
   return false;
 }

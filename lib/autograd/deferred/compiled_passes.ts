@@ -23,7 +23,7 @@ let backendInForce: () => GraphBackend = () => {
 /** The setting of the current scope; null: the global settings apply. */
 let scope: { readonly backend: GraphBackend | null } | null = null;
 
-/** Says which backend serves where nothing else is asked for. */
+/** Installs the function that returns the default backend. */
 export function installPassBackend(backend: () => GraphBackend): void {
   backendInForce = backend;
 }
@@ -62,10 +62,12 @@ export interface PassForm {
   readonly devices: ReadonlySet<string>;
 }
 
-/** Walks a backward pass: with its calls put off and compiled together where that is asked for and can be done. */
+/**
+ * Walks a backward pass; if a backend is set for passes, its calls are deferred and compiled together where possible.
+ */
 export function runPass(form: PassForm, walk: () => void): void {
   const backend = passBackend();
-  // A pass inside of another one is part of that
+  // A pass inside another one is part of that
   if (backend === null || modes.top instanceof Deferral) return walk();
   const because = whyPlain(form);
   if (because !== null) {
@@ -122,7 +124,7 @@ function runBatch(backend: GraphBackend, batch: Batch): void {
   batch.take(found);
 }
 
-/** The graph of a batch, compiled now or before; null where its calls are to run one by one. */
+/** The compiled graph of a batch, from the cache if possible; null if the calls have to run one by one. */
 function compiled(backend: GraphBackend, batch: Batch): CompiledFunction | null {
   let batches = known.get(backend);
   if (!batches) known.set(backend, batches = new CompiledBatches());

@@ -18,13 +18,13 @@ import { type PendingWork, Storage, unwatched, watchAllocations } from "../../te
 import { isTensor, modes, recordsGrad, Tensor } from "../../tensor/tensor.ts";
 import { Batch } from "./batch.ts";
 
-/** Runs the calls of a batch: fills what is wanted of it and makes its writes. */
+/** Runs the calls of a batch: fills the wanted tensors and performs the writes. */
 export type RunBatch = (batch: Batch) => void;
 
-/** Puts calls off. */
+/** Defers calls. */
 export class Deferral implements DispatchMode<Tensor>, PendingWork {
   readonly inlines = true;
-  /** Calls that were made at once, by what stood against putting them off. */
+  /** Number of calls that ran immediately, by the reason why they could not be deferred. */
   readonly plain: Map<string, number> = new Map();
   #batch = new Batch();
 
@@ -32,7 +32,7 @@ export class Deferral implements DispatchMode<Tensor>, PendingWork {
 
   call(call: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
     const { definition, args, inplace } = call;
-    // Calls that wait read tensors as they lie now
+    // Deferred calls read tensors in their current layout
     if (inplace && definition.inplace === "layout") this.settle();
     if (definition.fills !== undefined && !inplace) return this.#filled(call, definition.fills);
     const because = this.#whyPlain(call);
@@ -65,7 +65,7 @@ export class Deferral implements DispatchMode<Tensor>, PendingWork {
     return asResult(results, { definition, args });
   }
 
-  /** A filled tensor needs only metadata: the elements of the tensor it follows may be gone. */
+  /** A filled tensor needs only metadata: the elements of the tensor that it resembles may be released. */
   #filled({ definition, args }: ResolvedCall<Tensor>, value: number): Tensor {
     const [meta] = inferResults(definition, mapTensors(entryOf(definition), args, (tensor) => tensor.meta));
     if (!meta) throw new InternalError(`Expected a result of ${definition.name} but found none`);
@@ -73,7 +73,7 @@ export class Deferral implements DispatchMode<Tensor>, PendingWork {
     return modes.with(this, () => ops.full(shape, value, { dtype, device }));
   }
 
-  /** A view of what is waited for is a call of the batch; one of a tensor that is there is another tensor that is there. */
+  /** A view of a deferred tensor is a call of the batch; a view of a computed tensor is made immediately. */
   #view(call: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
     const { definition, args } = call;
     const tensors = tensorsOf(entryOf(definition), args);
@@ -130,14 +130,14 @@ export class Deferral implements DispatchMode<Tensor>, PendingWork {
       checkResult(layoutOf(meta), target.layout);
       return true;
     } catch {
-      // Making the call tells what is wrong with it
+      // The call itself throws the right error
       return false;
     }
   }
 
-  /** Gives all tensors of a call names in the batch. */
+  /** Names all tensors of a call in the batch. */
   #admit(tensors: readonly Tensor[]): void {
-    // Memory that waits and is seen in another way than calls have given it has to be there first
+    // Deferred memory in a layout that no call of the batch has returned must be computed first
     const isStrange = (tensor: Tensor) =>
       tensor.storage.pending !== null && this.#batch.made.has(tensor.storage) &&
       this.#batch.nameOf(tensor) === undefined;

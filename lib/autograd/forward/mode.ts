@@ -81,7 +81,7 @@ export class ForwardMode implements DispatchMode<Tensor> {
     return made;
   }
 
-  /** Returns a tensor as outer levels see it. */
+  /** Returns a tensor without its tangent at this level. */
   primal(tensor: Tensor): Tensor {
     return this.below(() => ops.viewAs(tensor, tensor));
   }
@@ -107,7 +107,7 @@ export class ForwardMode implements DispatchMode<Tensor> {
     });
   }
 
-  /** Code that is not an op has no derivative. */
+  /** Runs code that is not an op, which has no derivative. */
   apart(inputs: readonly (Tensor | null)[], code: OpaqueCode<Tensor>): readonly (Tensor | null)[] {
     if (inputs.some((input) => input && this.tangentOf(input))) {
       throw new DynError(
@@ -199,7 +199,7 @@ function laidOutAs(tangent: Tensor, { shape, strides, layout }: Tensor): Tensor 
   const same = shape.every((size, d) => size <= 1 || strides[d] === tangent.strides[d]);
   if (same || !liesApart(layout)) return tangent;
   const extent = shape.reduce((end, size, d) => end + Math.max(0, size - 1) * (strides[d] ?? 0), 1);
-  // Out of place: levels outside may take gradients
+  // Out of place, because outer levels may take gradients
   const zeros = ops.newZeros(tangent, [extent]);
   return ops.asStrided(ops.asStridedScatter(zeros, tangent, shape, strides, 0), shape, strides, 0);
 }

@@ -29,7 +29,7 @@ export interface ForwardCall {
 /** A tangent for each result; null: zeros. */
 export type Tangents = readonly (Tensor | null)[];
 
-/** Ops that are linear in these parameters together, for any values of the others. */
+/** Ops that are jointly linear in these parameters, for any values of the others. */
 const LINEAR: Partial<Readonly<Record<OpName, readonly string[]>>> = {
   sum: ["self"],
   cumsum: ["self"],
@@ -59,7 +59,7 @@ const MULTILINEAR: Partial<Readonly<Record<OpName, readonly string[]>>> = {
   bmm: ["self", "mat2"],
 };
 
-/** Elementwise ops, besides those whose definitions say so. */
+/** Elementwise ops whose definitions do not say so. */
 const DIAGONAL: readonly OpName[] = [...OWN_PLACES, "igamma", "igammac"];
 
 /** Ops with constant results, for any operands: their gradients are zeros. */
@@ -187,8 +187,8 @@ export interface LinearMap {
 }
 
 /**
- * Returns the transpose of a linear map, applied to tangents, one per cotangent. Throws DynError for a map that was not
- * recorded, which is not zero.
+ * Returns the transpose of a linear map, applied to one tangent per cotangent. Throws DynError for a map that was not
+ * recorded: that does not mean that it is zero.
  */
 export function pushedThrough(owner: string, { cotangents, pairs, again }: LinearMap): Tangents {
   const inputs = cotangents.flatMap((each) => each ?? []);
