@@ -13,11 +13,11 @@ import { ambient } from "./modes.ts";
 import { entryOf, mapTensors, type TensorArgs, tensorsOf } from "./plan.ts";
 import type { Tensor } from "./tensor.ts";
 
-/** Options of a region, in PyTorch's terms. */
+/** Options of a region, as PyTorch's. */
 export interface AutocastOptions {
-  /** The device whose ops it is for; "cpu" where absent. Every device has the same lists. */
+  /** The device whose ops are affected; default "cpu". All devices have the same lists. */
   readonly deviceType?: string;
-  /** bfloat16 where absent. */
+  /** The type to compute in; default bfloat16. */
   readonly dtype?: AutocastType;
   /** Whether it has an effect; default true. */
   readonly enabled?: boolean;
@@ -37,7 +37,7 @@ interface Converted {
   readonly tensor: Tensor;
 }
 
-/** The options of a region, checked. Throws DynError for a type that is none of 16 bits. */
+/** The options of a region, checked. Throws DynError for a type that has not 16 bits. */
 export function autocastSettings(options: AutocastOptions | string): Required<AutocastOptions> {
   const { deviceType = "cpu", dtype = "bfloat16", enabled = true, cacheEnabled = true } =
     typeof options === "string"
@@ -76,7 +76,7 @@ export function getAutocastDtype(_deviceType = "cpu"): DType {
   return ambient.autocast ?? "bfloat16";
 }
 
-/** Runs `body`, whose ops say all of their types themselves, outside of regions. */
+/** Runs `body`, whose ops have explicit types, outside of regions. */
 export function withoutAutocast<R>(body: () => R): R {
   const { autocast: former } = ambient;
   if (former === null) return body();

@@ -6,22 +6,22 @@
 import type { OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, Params } from "../ops/params.ts";
 
-/** Sees a gradient and may replace it. */
+/** Receives a gradient, and may return a replacement. */
 export type TensorHook<T> = (grad: T) => T | void;
 
-/** Takes a hook away again. */
+/** Removes a hook. */
 export interface HookHandle {
-  /** Takes the hook away; a second time does nothing. */
+  /** Removes the hook; a second call does nothing. */
   remove(): void;
 }
 
-/** The operation that made a tensor. */
+/** The operation that created a tensor. */
 export interface GradFn<T> {
   /** The name that PyTorch prints: "AddBackward0". */
   readonly name: string;
   /** Hooks on its results, by result and then by id. */
   readonly hooks: Map<number, Map<number, TensorHook<T>>>;
-  /** Of an accumulator: who is called when a gradient was added. */
+  /** Of an accumulator: functions to call after a gradient was added. */
   readonly after?: ReadonlyMap<number, (tensor: T) => void>;
   /** Results whose `.grad` is kept. */
   readonly retained: Map<number, T>;
@@ -36,7 +36,7 @@ export interface AutogradState<T> {
   gradFn: GradFn<T> | null;
   /** Index of the tensor among the results of `gradFn`. */
   output: number;
-  /** Of a leaf: what adds gradients into `.grad`, made on demand. */
+  /** Of a leaf: the node that adds gradients into `.grad`, created on demand. */
   accumulator: GradFn<T> | null;
 }
 
@@ -48,7 +48,7 @@ export interface ViewStep<T> {
   readonly index: number;
 }
 
-/** Says that a tensor is a differentiable view, and of what. */
+/** The base of a differentiable view, and the path to it. */
 export interface ViewState<T> {
   readonly base: T;
   readonly steps: readonly ViewStep<T>[];
@@ -78,7 +78,7 @@ export interface AutogradRuntime<T> {
   /** Gives results their history. Called only while recording, if an input requires grad. */
   record(call: RecordedCall<T>): void;
   /**
-   * The same for an in-place call, which `write` makes: tensors for backward are saved before it; afterwards the
+   * The same for an in-place call, which `write` makes: tensors for backward are saved before the write; afterwards the
    * history of `target`, and of its base if it is a view, starts from the call.
    */
   recordInplace(
@@ -86,11 +86,11 @@ export interface AutogradRuntime<T> {
     target: T,
     write: () => void,
   ): void;
-  /** The operation that made a tensor; for views brought up to date first. */
+  /** The operation that created a tensor; that of a view is updated first. */
   gradFnOf(tensor: T): GradFn<T> | null;
   /** Calls `hook` with gradients of a tensor. */
   registerHook(tensor: T, hook: TensorHook<T>): HookHandle;
-  /** Calls `hook` with a leaf when a gradient was added to its own. */
+  /** Calls `hook` with a leaf after a gradient was added to its `.grad`. */
   registerAccumulationHook(tensor: T, hook: (tensor: T) => void): HookHandle;
   backward(
     roots: readonly T[],

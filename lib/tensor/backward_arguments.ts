@@ -5,7 +5,7 @@
 import { optionsOf } from "../base/checked_input.ts";
 import type { BackwardOptions } from "./autograd_state.ts";
 
-/** The arguments by name, as `torch.Tensor.backward` has them. */
+/** The arguments by name, as of `torch.Tensor.backward`. */
 export interface NamedBackward<T> extends BackwardOptions {
   /** The gradient of this tensor; null for a tensor of one element. */
   readonly gradient?: T | null | undefined;
@@ -13,7 +13,7 @@ export interface NamedBackward<T> extends BackwardOptions {
   readonly inputs?: T | readonly T[] | null | undefined;
 }
 
-/** Arguments as they may be given. */
+/** Arguments in any accepted form. */
 export type BackwardArguments<T> = readonly [
   gradient?: T | null | NamedBackward<T>,
   retainGraph?: boolean | null | BackwardOptions,
@@ -22,7 +22,7 @@ export type BackwardArguments<T> = readonly [
 
 const NAMES = ["gradient", "retainGraph", "createGraph", "inputs"] as const;
 
-/** All arguments by name. Throws DynError for a name that is none. */
+/** All arguments by name. Throws DynError for an unknown name. */
 export function namedBackward<T extends object>(
   args: BackwardArguments<T>,
   isTensor: (value: object) => value is T,

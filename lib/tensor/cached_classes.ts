@@ -1,7 +1,7 @@
 /**
- * Classes of calls cached between processes, with the code of their programs: made by earlier processes, or else
- * shipped with dyn. Invariant: the key contains everything that making a class depends on, including dyn
- * itself and the settings, and is compared as a whole; custom ops are not cached.
+ * Classes of calls cached between processes, with the code of their programs: created by earlier processes, or shipped
+ * with dyn. Invariant: the key contains everything that making a class depends on, including dyn itself and the
+ * settings, and is compared as a whole; custom ops are not cached.
  */
 import { config, InductorConfig, settingChanges } from "../base/config.ts";
 import type { DType } from "../base/dtype.ts";
@@ -40,17 +40,17 @@ export interface CachedClass {
   readonly text: string;
 }
 
-/** The settings and versions on which all kept entries depend. */
+/** The settings and versions on which all cached entries depend. */
 interface Identity {
   readonly text: string;
-  /** Whether what dyn comes with is what would be made. */
+  /** Whether the entries shipped with dyn are valid under these settings. */
   readonly isShipped: boolean;
 }
 
-/** The identity under settings that were not changed since. */
+/** The identity, as long as the settings are unchanged. */
 let known: { readonly changes: number; readonly identity: Identity | null } | undefined;
 
-/** The present identity; null if nothing is kept. */
+/** The current identity; null if nothing is cached. */
 function identity(): Identity | null {
   const changes = settingChanges();
   if (known?.changes !== changes) known = { changes, identity: preferringOwnBuiltins(identityNow) };
@@ -86,13 +86,13 @@ function keyOf(key: string): string | null {
   return all === null ? null : `${all.text}\n${key}`;
 }
 
-/** A key without the environment it depends on: shipped entries are found by this. */
+/** A key without the environment that it depends on, by which shipped entries are found. */
 export const shippedKey = (key: string): string => key.slice(key.indexOf("\n") + 1);
 
 /** Returns the short name of a program whose code dyn ships. */
 export const shippedText = (text: string): string => `shipped ${fingerprintText(text)}`;
 
-/** The entry under a key, kept or shipped with dyn; null if there is none. */
+/** The entry under a key, cached or shipped with dyn; null if there is none. */
 function kept<T>(kind: EntryKind, key: string | null, read: (form: Plain) => T): T | null {
   if (key === null) return null;
   const own = cachedEntry(kind, key);
@@ -125,7 +125,7 @@ const rest = record<Omit<CachedClass, "sizes">>({
 });
 
 /**
- * The classes of a family that former processes made, none where its calls run op by op; null where nothing is known.
+ * The classes of a family that earlier processes created, empty if its calls run op by op; null if nothing is known.
  * `call`: one of its calls.
  */
 export function cachedClasses(family: string, call: ClassCall): readonly CachedClass[] | null {

@@ -31,8 +31,8 @@ export interface ClassGraph {
 }
 
 /**
- * Thrown inside a composition that has to run op by op: its ops check elements, draw numbers or run on the host, or
- * it gives an operand itself.
+ * Thrown inside a composition that has to run op by op: its ops check elements, draw numbers or run on the host, or it
+ * returns an operand itself.
  */
 export class OpByOp extends Error {
   override readonly name: string = "OpByOp";
@@ -47,7 +47,7 @@ export interface GraphedCall {
   readonly device: DeviceName;
 }
 
-/** The graph of a call; undefined where the call has to run op by op. */
+/** The graph of a call; undefined if the call has to run op by op. */
 export function graphOf(call: GraphedCall): ClassGraph | undefined {
   try {
     return build(call);
@@ -98,7 +98,7 @@ function build({ entry, args, numbers, sizes, device }: GraphedCall): ClassGraph
     if (composed && (ranges || dataDependent)) throw new OpByOp();
     switch (implementation.kind) {
       case "composite":
-        // An op that refuses the call names itself in the error if it runs on its own
+        // Run by itself, an op that refuses the call is named in the error
         if (!isAccepted(call)) throw new OpByOp();
         return implementation.compose(core, call.args);
       case "random": {

@@ -13,7 +13,7 @@ import type { Layout } from "./layout.ts";
 import { constantKey, type LoadedNumber, type OpEntry, type TensorArgs, tensorsOf } from "./plan.ts";
 import { Tensor } from "./tensor.ts";
 
-/** A call as its class sees it. */
+/** A call in terms of its class. */
 export interface ClassCall {
   readonly key: string;
   /** The values of the symbols. */
@@ -29,8 +29,8 @@ export interface ClassCall {
 const TILE = 32;
 
 /**
- * Magnitudes of sizes: how loops are ordered depends on them, and with it the order of additions. One program for all
- * would compute in the order that is best for the sizes that came first.
+ * Magnitudes of sizes, on which the order of loops depends, and so the order of additions. A single program for all
+ * would use the order that is best for the sizes seen first.
  */
 const MAGNITUDES: readonly number[] = [16, 256, 4096];
 
@@ -53,9 +53,8 @@ export function isFresh({ contiguous, shape, strides }: Layout): boolean {
 }
 
 /**
- * For each dimension the one that it continues, as in transposed tensors and slices; undefined where its stride is
- * independent. The stride then follows from sizes, so that loops over both can be one, as they are where all numbers
- * are known.
+ * For each dimension the one that it continues, as in transposed tensors and slices; undefined if its stride is
+ * independent. A stride that follows from sizes lets loops over both dimensions be merged, as with known numbers.
  */
 export function followed(
   { shape, strides }: Pick<Layout, "shape" | "strides">,
@@ -118,7 +117,7 @@ function sizeKey(value: TensorArgs[string] | undefined, name: (value: number) =>
   }]`;
 }
 
-/** An answer that a class depends on. */
+/** An answer about sizes that a class depends on. */
 export interface Assumption {
   readonly relation: Relation;
   /** left − right */
@@ -126,14 +125,14 @@ export interface Assumption {
   readonly outcome: boolean;
 }
 
-/** The symbols of a class, and the answers about them that its program was made with. */
+/** The symbols of a class, and the answers about them that its program assumes. */
 export class ClassSizes implements Decider {
   readonly #places = new Map<Sym, number>();
   readonly #assumptions: Assumption[] = [];
 
   readonly #dims = new Map<number, Dim>();
 
-  /** The sizes of a call; `hints`: the values of the symbols in the call that the class is made for, if it is another. */
+  /** The sizes of a call; `hints`: the values of the symbols in the call that created the class, if it is another. */
   constructor({ values, units }: ClassCall, readonly hints: readonly number[] = values) {
     values.forEach((value, place) => {
       const made = symbol(`s${place}`, { kind: "size", decider: this }, [2, Infinity]),
@@ -165,7 +164,7 @@ export class ClassSizes implements Decider {
     return this.hints[this.#place(s)] ?? 0;
   }
 
-  /** Assumes what a former process had assumed. */
+  /** Repeats the assumptions of an earlier process. */
   assumeAgain(assumptions: readonly Assumption[]): void {
     this.#assumptions.push(...assumptions);
   }
@@ -175,8 +174,8 @@ export class ClassSizes implements Decider {
   }
 
   /**
-   * Returns whether an expression is at most a number in the call that the class is made for, and therefore in the
-   * whole class.
+   * Returns whether an expression is at most a number in the call that creates the class, and therefore in the whole
+   * class.
    */
   isAtMost(d: Dim, limit: number): boolean {
     const outcome = evaluate(d, (s) => this.hintOf(s)) <= limit;

@@ -3,7 +3,7 @@
  * as its arguments. Invariant: a program serves a call only if all assumptions about sizes made during its
  * compilation hold for that call; a call without a class runs a program of its own shape.
  *
- * Making a class takes milliseconds, so it is made only where it pays: for large calls, for calls whose sizes keep
+ * Creating a class takes milliseconds, so it is created only if it pays: for large calls, for calls whose sizes keep
  * changing, and for frequent calls that run faster as a class.
  */
 import { complexMeta } from "../ops/complex/views.ts";
@@ -77,11 +77,11 @@ export function installGraphPrograms(compile: GraphToProgram): void {
   compiler = compile;
 }
 
-/** Elements from which on a call has a class at once. */
+/** Number of elements from which on the first call creates a class. */
 const LARGE = 1 << 14;
-/** Number of different sizes of one class that run separate programs before the class is made. */
+/** Number of different sizes of one class that run separate programs before the class is created. */
 const PATIENCE = 2;
-/** Maximum number of programs of one key that assume different things about sizes; later calls get none. */
+/** Maximum number of programs of one key with different assumptions about sizes; further calls have no class. */
 const MOST_VARIANTS = 8;
 
 /** A program that serves many sizes. */
@@ -93,14 +93,14 @@ interface CallClass extends CachedClass {
 
 /** The classes of one key. */
 interface Family {
-  /** Names it between processes; null where it is not kept. */
+  /** Its name in the disk cache; null if it is not cached. */
   readonly keptAs: string | null;
   readonly classes: CallClass[];
-  /** Whether those of former processes are among them. */
+  /** Whether the classes of earlier processes have been loaded. */
   hasKept: boolean;
-  /** Whether such calls have no class whatever their sizes, since they run op by op. */
+  /** Whether such calls never have a class, because they run op by op. */
   isOpByOp: boolean;
-  /** Sizes that came. */
+  /** Number of different sizes seen. */
   seen: number;
 }
 
@@ -116,12 +116,12 @@ export interface ClassRequest {
 }
 
 /**
- * When a call has a class: where it pays, only where one has had calls already, also where one was made before but not where
- * it had to be made, or whatever its size.
+ * When a call gets a class: if it pays ("usual"), only if the class is in use ("ready"), only if it exists, possibly on
+ * disk ("kept"), or always.
  */
 export type ClassWish = "usual" | "ready" | "kept" | "often";
 
-/** The plan of a call by its class; undefined where it has none. */
+/** The plan of a call by its class; undefined if it has none. */
 export function classPlan(request: ClassRequest, wish: ClassWish = "usual"): Plan | undefined {
   if (isShapesOnly(deviceOf(tensorsOf(request.entry, request.args), request.args) ?? "cpu")) return undefined;
   const row = asRow(request);
@@ -134,8 +134,8 @@ export function classPlan(request: ClassRequest, wish: ClassWish = "usual"): Pla
 }
 
 /**
- * An elementwise call over dense tensors of one shape, as one over rows of as many elements, so that all such shapes
- * are one class; null where it is none.
+ * An elementwise call over dense tensors of one shape, as a call over rows of as many elements, so that all such shapes
+ * are one class; null for other calls.
  */
 function asRow({ entry, args, numbers }: ClassRequest): {
   readonly request: ClassRequest;
@@ -190,7 +190,7 @@ function planByClass({ entry, args, numbers }: ClassRequest, wish: ClassWish): P
   );
   if (results.some(({ numel }) => numel === 0)) return undefined;
   const draws = entry.definition.implementation.kind === "random";
-  // Here, where the program's builtins are set aside already
+  // Here, where the program's changes to builtins are not in effect
   if (!found.isReady) program.prepare?.();
   found.isReady = true;
   return { results, program, reads, numbers, draws, sizes: programSizes.map(at) };
@@ -225,7 +225,7 @@ interface Placed {
   readonly call: ClassCall;
 }
 
-/** The class that a former process made for such calls. */
+/** The class that an earlier process created for such calls. */
 function keptClass(family: Family, request: ClassRequest, { device, call }: Placed): CallClass | undefined {
   if (family.keptAs === null || family.hasKept) return undefined;
   family.hasKept = true;
@@ -315,7 +315,7 @@ function compileCall(
   return { program, programSizes, reads, results: [result], answers: [] };
 }
 
-/** The same by way of the graph compiler. */
+/** The same with the graph compiler. */
 function compileGraphOf(
   { entry, args, numbers }: ClassRequest,
   { device, sizes }: { readonly device: DeviceName; readonly sizes: ClassSizes },
@@ -334,7 +334,7 @@ function compileGraphOf(
     const whole = complexMeta({ shape, strides, offset: 0, dtype, device });
     return [{ shape: whole.shape, strides: whole.strides, dtype: whole.dtype }];
   });
-  // A result that shows an operand, or part of another one, is not the program's to make
+  // Programs do not make results that alias an operand or another result
   if (results.length !== made.results || program.outputs.length !== made.results) return undefined;
   if (program.kernels.length === 0) return undefined;
   return {

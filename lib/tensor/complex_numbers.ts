@@ -23,7 +23,7 @@ export function hasComplexNumbers(given: readonly unknown[]): boolean {
   return false;
 }
 
-/** The arguments with tensors in the place of complex numbers. */
+/** The arguments with tensors in place of complex numbers. */
 export function withComplexTensors(given: readonly unknown[]): unknown[] {
   const options = given.filter(isPlainObject).flatMap((each) => Object.values(each));
   const tensors = [...given, ...options].flat().filter(isTensor);

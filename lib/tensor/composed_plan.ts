@@ -4,9 +4,9 @@
  *
  * A composition that calls a single op runs as that op, which has a class itself. A small call gets one only if its
  * sizes keep changing, since making a class takes milliseconds. A call that repeats with the same sizes gets one too,
- * once its ops have taken about as long, and if several consecutive calls show that it adds in the same order: the
- * order of additions in a program follows its inputs, in ops those of the previous op. Operands such as zeros may
- * hide the order, so other operands are generated that reveal it.
+ * once its ops have taken about as long, provided that several consecutive calls show that the program adds in the same
+ * order as the ops: the order in a program depends on its inputs, that of an op on the previous op. Operands such as
+ * zeros may hide the order, so operands that reveal it are generated.
  */
 import { DynError } from "../base/errors.ts";
 import { preferringOwnBuiltins } from "../base/own_builtins.ts";
@@ -26,7 +26,7 @@ import { deviceNamed } from "./storage.ts";
 import { canTell, tellingArguments } from "./telling_operands.ts";
 import type { Tensor } from "./tensor.ts";
 
-/** Calls of one signature, op by op, after which a program is tried, and how often. */
+/** Number of op-by-op calls of one signature after which a program is tried, and maximum number of trials. */
 const OFTEN = 1000, TRIALS = 8;
 
 /** A call of a composition. */
@@ -66,12 +66,12 @@ const requestOf = ({ entry, args }: ComposedCall, numbers: readonly LoadedNumber
   numbers,
 });
 
-/** Tries a program in the place of the ops; it takes over once it has given their bits in all trials. */
+/** Tries a program in place of the ops; it replaces them once it has returned the same bits in all trials. */
 function consider(found: ComposedPlan, call: ComposedCall): void {
   const { calls, numbers } = found, { entry, args } = call;
   if (calls === OFTEN && call.admits(numbers)) {
     const plan = preferringOwnBuiltins(() => classPlan(requestOf(call, numbers), "often")) ?? null;
-    // A single op would run the same program either way, so trials, which cost many calls each, would show nothing
+    // A single op runs the same program either way, so that trials, which cost many calls each, would be useless
     if (isOneCall(entry)) return void (found.plan = plan);
     found.trial = plan;
   }
@@ -85,7 +85,7 @@ function consider(found: ComposedPlan, call: ComposedCall): void {
 /** The outcome of comparing a program with its ops; "nothing" if all results are NaN. */
 type Verdict = "same" | "other" | "nothing";
 
-/** Compares on operands whose sums depend on their order; "nothing" if the call refuses them. */
+/** Compares results for operands whose sums depend on the order; "nothing" if the call refuses them. */
 function verdictOf(plan: Plan, call: ComposedCall, round: number): Verdict {
   const { entry, args } = call;
   try {
@@ -97,7 +97,7 @@ function verdictOf(plan: Plan, call: ComposedCall, round: number): Verdict {
   }
 }
 
-/** Compares all bits, but those of NaN: processors give them other signs from one instruction to the next. */
+/** Compares all bits except those of NaN, whose sign depends on the instruction. */
 function compared(plan: Plan, { entry, byOps }: ComposedCall, args: TensorArgs): Verdict {
   if (plan.results.some(({ device }) => !deviceNamed(device).hostReadable)) return "other";
   const made = runInto(plan, { inputs: tensorsOf(entry, args), args });

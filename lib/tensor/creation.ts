@@ -74,13 +74,13 @@ export function copyOf<T extends TensorLike>(ops: OpApi<T>, data: T, { dtype, de
   return converted(ops, ops.clone(ops.detach(data)), { dtype, device });
 }
 
-/** JavaScript writes 2.0 as 2, so that numbers which are to have gradients are meant to be floats. */
+/** JavaScript writes 2.0 as 2, so numbers that require gradients are meant as floats. */
 function pick(kind: DTypeCategory, requiresGrad = false): DType {
   if (kind === "complex") return complexType(getDefaultDtype());
   return kind === "bool" ? "bool" : kind === "integer" && !requiresGrad ? "int64" : getDefaultDtype();
 }
 
-/** The data as a tensor; one that fits already is returned as it is, as `torch.as_tensor`. */
+/** The data as a tensor; a tensor that fits already is returned itself, as `torch.as_tensor`. */
 export function asTensor(data: TensorData, options: TensorOptions = {}): Tensor {
   optionsOf("asTensor", options);
   if (!isTensor(data)) return tensor(data, options);
@@ -123,7 +123,7 @@ function fromElements(flat: readonly Element[], shape: readonly number[], option
   return finish(made, options);
 }
 
-/** Numbers as memory holds elements of a real type. */
+/** Numbers as stored elements of a real type. */
 function elementArray(flat: readonly Element[], dtype: RealType): HostArray {
   const array = numberArray(dtype, flat.length);
   flat.forEach((value, k) => {
@@ -138,7 +138,7 @@ function elementArray(flat: readonly Element[], dtype: RealType): HostArray {
   return encodeElements(dtype, array);
 }
 
-/** Numbers as memory holds elements of a complex type. */
+/** Numbers as stored elements of a complex type. */
 function pairsArray(flat: readonly Element[], dtype: ComplexType): HostArray {
   const array = numberArray(dtype, flat.length);
   flat.forEach((value, k) => {

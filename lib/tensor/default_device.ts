@@ -11,25 +11,25 @@ import { deviceNamed } from "./storage.ts";
 
 let chosen: DeviceName = "cpu";
 
-/** The device of tensors that are made without naming one, as `torch.get_default_device`. */
+/** The device of new tensors whose creation names none, as `torch.get_default_device`. */
 export function defaultDevice(): DeviceName {
   return chosen;
 }
 
-/** Chooses the device of tensors that are made without naming one. It is to be initialised already. */
+/** Chooses the device of new tensors whose creation names none. It must be initialised. */
 export function chooseDefaultDevice(name: DeviceName): void {
   chosen = name;
 }
 
 /**
- * Makes tensors on a device from now on unless they name another, as `torch.set_default_device`; null is the CPU. Throws
- * DynError for a device that is not there or not initialised.
+ * Sets the device of new tensors whose creation names none, as `torch.set_default_device`; null is the CPU. Throws
+ * DynError for a device that is unknown or not initialised.
  */
 export function setDefaultDevice(name: DeviceName | null): void {
   chooseDefaultDevice(deviceNamed(name ?? "cpu").name);
 }
 
-/** The arguments of a call, on the default device where it makes a tensor and names no device. */
+/** The arguments of a call, with the default device if it creates a tensor and names no device. */
 export function onDefaultDevice<T>(definition: OpDefinition, args: ArgsOf<Params, T>): ArgsOf<Params, T> {
   if (chosen === "cpu" || !isCreation(definition) || args["device"] !== null) return args;
   const takesTensor = Object.entries(definition.params).some(([name, { kind }]) =>

@@ -1,6 +1,6 @@
 /**
- * Methods and properties of tensors that are written in terms of others: names that PyTorch has besides those of ops and of
- * the class itself. `descriptions.ts` defines them.
+ * Methods and properties of tensors that are defined in terms of others: PyTorch's names besides those of ops and of
+ * the class itself. Implemented in `descriptions.ts`.
  */
 import type { DType } from "../base/dtype.ts";
 import type { Element } from "./host.ts";
@@ -8,7 +8,7 @@ import type { DataOf, NestedElements, TensorOptions, Tolerances } from "./tensor
 
 /** Options of `nonzeroStatic`: the number of indices. */
 export interface NonzeroStaticOptions {
-  /** Rows of the result. */
+  /** Number of rows of the result. */
   readonly size: number;
   /** The value of rows that no element fills; default −1. */
   readonly fillValue?: number;
@@ -40,7 +40,7 @@ export interface Described<T> {
   readonly isCpu: boolean;
   /** Whether it is on a CUDA device: always false, since GPUs are "webgpu". */
   readonly isCuda: boolean;
-  /** Whether it has a shape and no elements. */
+  /** Whether it has a shape but no elements. */
   readonly isMeta: boolean;
   /** Whether it is sparse: no tensor is. */
   readonly isSparse: boolean;
@@ -66,11 +66,11 @@ export interface Described<T> {
   readonly mH: T;
   /** The shape of another tensor, as `resize_`. */
   resizeAs_(other: T): T;
-  /** The last two dimensions exchanged, and conjugated where numbers are complex, as `mH`. */
+  /** The last two dimensions exchanged, and complex numbers conjugated, as `mH`. */
   adjoint(): T;
   /**
-   * The indices of the first `size` elements that are not 0, one row each; what there is too little of is filled. Its shape
-   * is known before the elements are, as `torch.nonzero_static`.
+   * The indices of the first `size` nonzero elements, one row each; missing rows are filled. Its shape does not depend
+   * on elements, as of `torch.nonzero_static`.
    */
   nonzeroStatic(options: NonzeroStaticOptions): T;
   /** With the type of another tensor, on its device. */
@@ -101,15 +101,15 @@ export interface Described<T> {
   nextafter_(other: T): T;
   /** The product of Householder reflections, as `linalg.householderProduct`. */
   orgqr(tau: T): T;
-  /** Throws DynError: `toTypedArray`, `tolist` and `data` give elements to JavaScript. */
+  /** Throws DynError: use `toTypedArray`, `tolist` or `data` to read elements. */
   numpy(): never;
-  /** The elements, as `tolist` gives them, for `JSON.stringify`. */
+  /** The elements in the form of `tolist`, for `JSON.stringify`. */
   toJSON(): NestedElements;
-  /** Replaces each element by what a function gives for it, one by one, in place. For tensors of any size ops are faster. */
+  /** Replaces each element by a function of it, one by one, in place. Ops are faster except for tiny tensors. */
   apply_(fn: (element: Element) => Element): T;
-  /** Replaces each element by what a function gives for it and for the other tensor's, in place. */
+  /** Replaces each element by a function of it and of the other tensor's element, in place. */
   map_(other: T, fn: (element: Element, other: Element) => Element): T;
-  /** Shows another tensor's elements from now on, sharing its storage; its place in the autograd graph stays. */
+  /** Makes this tensor show another tensor's elements, sharing its storage; its place in the autograd graph stays. */
   set_(source: T): T;
   /** Throws DynError: there are no CUDA devices. */
   cuda(): T;

@@ -178,7 +178,7 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
   },
 };
 
-/** Elements that a function gives for those of several tensors at each place, written into the first. */
+/** Writes a function of the elements of several tensors at each position into the first. */
 function written(
   target: Tensor,
   given: readonly Tensor[],
@@ -216,7 +216,7 @@ export function nonzeroStatic(input: Tensor, options: NonzeroStaticOptions): Ten
   checkInteger("size of nonzeroStatic", size, 0);
   const { device, ndim } = input, place = { dtype: "int64", device } as const;
   const isFound = input.ne(0).reshape([-1]), count = ops.cumsum(isFound, 0);
-  // One row more, for all that has no place
+  // One extra row, for elements that do not fit
   const row = ops.where(isFound.logicalAnd(count.le(size)), count.sub(1), size);
   const flat = ops.arange(isFound.shape[0] ?? 0, null, 1, place);
   const columns = input.shape.map((length, d) => {
@@ -232,7 +232,7 @@ export const DESCRIBED: ReadonlySet<string> = new Set(
   Object.keys(MEMBERS),
 );
 
-/** Gives a class of tensors the members. */
+/** Installs the members in a class of tensors. */
 export function installDescriptions(prototype: object): void {
   for (const key of DESCRIBED) {
     const descriptor = Reflect.getOwnPropertyDescriptor(MEMBERS, key);

@@ -12,9 +12,9 @@ import { isTensor, type Tensor } from "./tensor.ts";
 
 /** Arguments of gradient by name. */
 export interface GradientOptions {
-  /** The distance of samples, one for each dimension, or vectors of their coordinates. */
+  /** The distance of samples, one for all or for each dimension, or vectors of their coordinates. */
   readonly spacing?: number | readonly number[] | readonly Tensor[] | null;
-  /** All dimensions where absent. */
+  /** The dimensions; default: all. */
   readonly dim?: number | readonly number[] | null;
   /** Order of the differences at the edges: exact for polynomials of this degree. */
   readonly edgeOrder?: 1 | 2;
@@ -30,7 +30,7 @@ function combined(
   return terms.reduce((sum, term) => sum.add(term));
 }
 
-/** Along one dimension, of samples at one distance. */
+/** Differences along one dimension, of samples at equal distances. */
 function evenly(
   x: Tensor,
   dim: number,
@@ -45,7 +45,7 @@ function evenly(
   return ops.cat([first, ...middle, last], dim).div(distance);
 }
 
-/** Along one dimension, of samples at coordinates. */
+/** Differences along one dimension, of samples at given coordinates. */
 function unevenly(
   x: Tensor,
   dim: number,
@@ -80,8 +80,8 @@ function unevenly(
 
 /**
  * The derivative of a sampled function along dimensions, by central differences, as `torch.gradient`: one tensor of the
- * shape of `input` for each. Throws DynError for dims that are not distinct, spacings that are not as many, and dimensions
- * of fewer than edgeOrder + 1 samples.
+ * shape of `input` for each. Throws DynError for repeated dims, another number of spacings, and dimensions of fewer
+ * than edgeOrder + 1 samples.
  */
 export function gradient(input: Tensor, options: GradientOptions = {}): Tensor[] {
   checkTensor(input, "gradient");

@@ -2,7 +2,7 @@
 import { type Flag, flagOf } from "../base/arguments.ts";
 import type { Tensor } from "./tensor.ts";
 
-/** Drops the gradients of some tensors, or makes them zeros in place where `setToNone` is false. */
+/** Drops the gradients of some tensors, or zeroes them in place if `setToNone` is false. */
 export function dropGradients(tensors: readonly Tensor[], setToNone: Flag<"setToNone">): void {
   const drop = flagOf("zeroGrad", "setToNone", setToNone);
   for (const tensor of tensors) {

@@ -1,7 +1,7 @@
 /**
- * Eager execution: every call of an op on tensors ends here. Modes see calls first; then the op's kernels run, views
- * share storage, compositions call ops, and the tape records. Invariant: a call either has its whole effect or throws
- * before it has any.
+ * Eager execution: every call of an op on tensors ends here. Modes receive calls first; then the op's kernels run,
+ * views share storage, compositions call ops, and the tape records. Invariant: a call either has its whole effect or
+ * throws before it has any.
  */
 import { encodeElements } from "../base/bfloat16.ts";
 import { complexText, isComplexNumber } from "../base/complex.ts";
@@ -52,7 +52,7 @@ import type { NestedElements } from "./tensor_options.ts";
 /** Maximum number of cached signatures and view places of one op. */
 const PLAN_LIMIT = 8192;
 
-/** Calls an op with arguments as a user gives them. */
+/** Calls an op with the arguments of a user's call. */
 export function callOp(definition: OpDefinition, given: readonly unknown[]): Tensor | readonly Tensor[] {
   return withRuntimeBuiltins(() => callGiven(definition, given));
 }
@@ -61,7 +61,7 @@ function callGiven(definition: OpDefinition, given: readonly unknown[]): Tensor 
   return withGenerator(definition, given, (rest) => callWritten(definition, rest));
 }
 
-/** Makes a call with its random numbers from the generator that it names, if it does. */
+/** Makes a call with random numbers from the generator that it names, if any. */
 function withGenerator<R>(
   { name, takesGenerator }: OpDefinition,
   written: readonly unknown[],
@@ -84,7 +84,7 @@ function callWritten(definition: OpDefinition, written: readonly unknown[]): Ten
     : filledWithComplex(definition, written, fills);
 }
 
-/** A new tensor of ones times the number that is to fill it. */
+/** A new tensor filled with a complex number: ones times the number. */
 function filledWithComplex(definition: OpDefinition, given: readonly unknown[], at: number): Tensor {
   const last = given.length > at + 1 ? given.at(-1) : {}, number = given[at];
   const { requiresGrad, dtype: asked, ...named } = isPlainObject(last) ? { ...last } : {};
@@ -119,8 +119,8 @@ function callReal(definition: OpDefinition, given: readonly unknown[]): Tensor |
 }
 
 /**
- * Gives a new tensor that requires grad a floating type if only integers chose otherwise: JavaScript writes 2.0 as 2, so
- * that `full([2], 2.0)` has integers.
+ * Gives a new tensor that requires grad a floating type if its integer type was not explicit: JavaScript writes 2.0 as
+ * 2, so that `full([2], 2.0)` has integers.
  */
 function withFloats(definition: OpDefinition, args: TensorArgs): TensorArgs {
   if (args.dtype !== null || tensorsOf(entryOf(definition), args).length > 0) return args;
@@ -128,7 +128,7 @@ function withFloats(definition: OpDefinition, args: TensorArgs): TensorArgs {
   return made?.dtype === "int64" ? { ...args, dtype: getDefaultDtype() } : args;
 }
 
-/** Tensors stand for numbers where only numbers may stand: 0-d ones for one, others for several. */
+/** Parameters that take only numbers accept tensors: 0-d ones as a number, others as a list. */
 const valueOf = (tensor: Tensor): Element | NestedElements =>
   tensor.ndim === 0 ? tensor.item() : tensor.tolist();
 
@@ -157,7 +157,7 @@ export function callResolved(called: OpDefinition, args: TensorArgs): Tensor | r
   return asResult(results, { definition, args });
 }
 
-/** The results of a call as it returns them: one alone, or all by their names. */
+/** The returned value of a call: its only result, or all results by name. */
 export function asResult(
   results: readonly Tensor[],
   { definition, args }: { readonly definition: OpDefinition; readonly args: TensorArgs },
@@ -204,7 +204,7 @@ function hasSeveral(definition: OpDefinition, args: TensorArgs): boolean {
 /** The ops over eager tensors. */
 export const ops: OpApi<Tensor> = makeOpApi<Tensor>(callOp);
 
-/** Runs a call and records it where gradients are wanted. */
+/** Runs a call, and records it if gradients are wanted. */
 function execute(entry: OpEntry, args: TensorArgs): readonly Tensor[] {
   const { definition } = entry;
   const { implementation, gradient } = definition;
@@ -246,7 +246,7 @@ function compose(
   return isTensor(result) ? [result] : result;
 }
 
-/** A composition that is not recorded: as one program where it has a class, else op by op. */
+/** Runs a composition that is not recorded: as one program if it has a class, else op by op. */
 function runComposite(
   entry: OpEntry,
   args: TensorArgs,
@@ -255,7 +255,7 @@ function runComposite(
     readonly inputs: readonly Tensor[];
   },
 ): readonly Tensor[] {
-  // A region of autocast looks at the parts
+  // An autocast region converts the operands of the parts
   if (ambient.autocast !== null || entry.definition.dataDependent?.(args)) {
     return composeAndFree(implementation, args);
   }
@@ -271,7 +271,7 @@ function runComposite(
   return plan === null ? composeAndFree(implementation, args) : runInto(plan, { inputs, args });
 }
 
-/** A composition that is not recorded: its intermediates are dead when it returns, so their memory is reused. */
+/** Runs a composition that is not recorded: its intermediates are dead when it returns, so their memory is freed. */
 function composeAndFree(
   implementation: Implementation<Params> & { kind: "composite" },
   args: TensorArgs,
@@ -299,7 +299,7 @@ function isInexact(lowered: Lowered): boolean {
     isFloat(lowered.accumulator);
 }
 
-/** A key of random numbers, where only its type matters. */
+/** A placeholder for random keys, of which only the type matters. */
 const KEY: Operand = { shape: [], dtype: "int32" };
 
 /** The plan of a call of a lowered or random op. */
@@ -430,7 +430,7 @@ function runOnHost(
   });
 }
 
-/** The results of a call on the host where they are to have shapes only; null where elements decide, or are wanted. */
+/** The results of a host call if they have only shapes; null if they depend on elements, or elements are wanted. */
 function hollowResults(entry: OpEntry, args: TensorArgs): readonly Tensor[] | null {
   const { device: wanted } = args,
     place = typeof wanted === "string" ? wanted : tensorsOf(entry, args)[0]?.device;
@@ -446,11 +446,11 @@ export function aliasOf(tensor: Tensor): Tensor {
   return new Tensor(tensor.storage, tensor.layout, tensor.offset);
 }
 
-/** A tensor that was made as a view as one of its own, unless a history leads through the view. */
+/** Removes the view relation of a tensor, unless its history goes through the view. */
 export const asWhole = (tensor: Tensor): Tensor =>
   tensor.viewState !== null && !tensor.requiresGrad ? aliasOf(tensor) : tensor;
 
-/** A tensor with a layout and no elements, for rules that read none; `missing` says why where they do. */
+/** A tensor with a layout and no elements, for rules that read none; `missing` creates the error of reading them. */
 export function hollowLike(
   { device, layout }: Pick<Tensor, "device" | "layout">,
   missing?: () => Error,

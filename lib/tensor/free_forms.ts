@@ -1,6 +1,6 @@
 /**
- * Free functions whose result is not a tensor, or several where they get several. Invariant: elements are accessed
- * only through ops.
+ * Free functions whose result is not a tensor, or that return as many tensors as they receive. Invariant: elements are
+ * accessed only through ops.
  */
 import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { checkTensor } from "./checked.ts";
@@ -33,7 +33,7 @@ export function allclose(self: Tensor, other: Tensor, ...tolerances: Tolerances)
   return self.allclose(other, ...tolerances);
 }
 
-/** The shape that shapes broadcast to (a number stands for one of one dimension), as `torch.broadcast_shapes`. */
+/** The common shape that shapes broadcast to (a number is a shape of one dimension), as `torch.broadcast_shapes`. */
 export function broadcastShapes(...shapes: readonly (number | readonly number[])[]): Dim[] {
   const lists = shapes.map((shape) => typeof shape === "number" ? [shape] : shape);
   for (const list of lists) {
@@ -45,14 +45,14 @@ export function broadcastShapes(...shapes: readonly (number | readonly number[])
 
 type Raise = (x: Tensor) => Tensor;
 
-/** A tensor for one tensor, a list for several, spread or in a list. */
+/** Applies a function to one tensor, or to several, spread or in a list, which gives a list. */
 function each(raise: Raise, given: readonly (Tensor | readonly Tensor[])[]): Tensor | Tensor[] {
   const [first, ...others] = given;
   const alone = others.every((other) => other === undefined);
   return alone && isTensor(first) ? raise(first) : given.flat().map(raise);
 }
 
-/** The signatures of atleast1d and its kin. */
+/** The signatures of atleast1d, atleast2d and atleast3d. */
 export interface AtLeast {
   (x: Tensor): Tensor;
   (tensors: readonly Tensor[]): Tensor[];
@@ -91,7 +91,7 @@ function checkOperand(value: unknown, owner: string): void {
   refuseValue(`a tensor or a number for ${owner}`, value);
 }
 
-/** The type in which an op of these two would compute, as `torch.result_type`. */
+/** The type to which two operands promote, as `torch.result_type`. */
 export function resultType(a: Tensor | Element, b: Tensor | Element): DType {
   for (const each of [a, b]) checkOperand(each, "resultType");
   const real = [a, b].flatMap((each) => isComplexNumber(each) ? [] : [each]);
@@ -159,14 +159,17 @@ export function vander(x: Tensor, ...given: Trailing<VanderColumns, readonly ["N
   return increasing ? table : ops.flip(table, [-1]);
 }
 
-/** A matrix product of several, in the order that takes least, as `torch.chain_matmul` and `linalg.multiDot`. */
+/** The product of several matrices, in the cheapest order, as `torch.chain_matmul` and `linalg.multiDot`. */
 export function chainMatmul(...matrices: readonly Tensor[]): Tensor {
   const [first] = matrices;
   if (!first) throw new DynError("Expected matrices to multiply but found none");
   return matrices.length === 1 ? first : ops.multiDot(matrices);
 }
 
-/** An uninitialised tensor whose dimensions lie in memory in a given order, the last one closest, as `torch.empty_permuted`. */
+/**
+ * An uninitialised tensor whose dimensions are in a given order in memory, the last with stride 1, as
+ * `torch.empty_permuted`.
+ */
 export function emptyPermuted(
   size: readonly number[],
   physicalLayout: readonly number[],

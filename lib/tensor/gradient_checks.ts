@@ -1,4 +1,4 @@
-/** Checks that a gradient fits what it is the gradient of. */
+/** Checks that a gradient fits its tensor. */
 import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 
@@ -9,7 +9,7 @@ interface Described {
   readonly device: string;
 }
 
-/** Throws DynError unless `found`, which `owner` gives, has the type, the shape and the device of `expected`. */
+/** Throws DynError unless `found`, which `owner` returned, has the type, shape and device of `expected`. */
 export function checkGradient(found: Described, expected: Described, owner: string): void {
   const [given, wanted] = [textOf(found), textOf(expected)];
   if (given !== wanted) throw new DynError(`Expected ${owner} of ${wanted} but found ${given}`);

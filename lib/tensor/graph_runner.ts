@@ -24,7 +24,7 @@ export const graphRunner: Runner = {
     const { definition, inplace } = found;
     const { [RANDOM_KEYS]: keys, ...named } = kwargs;
     const given = Object.keys(named).length > 0 ? [...args, named] : args;
-    // Graphs say their types
+    // Types are explicit in graphs
     const call = () => inplace ? callInplace(definition, given) : callOp(definition, given);
     const run = () => withoutAutocast(call);
     return keys === undefined ? run() : withKeys(keysOf(keys), run);
@@ -67,7 +67,7 @@ function keysOf(keys: unknown): RandomKeys {
   throw new DynError("Expected two keys for a random op");
 }
 
-/** Lets the generator give these keys next, and puts it back afterwards. */
+/** Makes the generator return these keys next, and restores it afterwards. */
 function withKeys<R>([seed, offset]: RandomKeys, body: () => R): R {
   const former = defaultGenerator.state;
   // With a seed below 2³² the keys of a call are the seed and the count of calls.

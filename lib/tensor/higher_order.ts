@@ -16,8 +16,8 @@ import { isTensor, type Tensor } from "./tensor.ts";
 export type Tensors = Tensor | readonly Tensors[] | { readonly [name: string]: Tensors };
 
 /**
- * `trueFn` of the operands where `pred` (a boolean or a tensor of one element) is true, else `falseFn`. Both must give
- * tensors in the same arrangement and may not write to tensors from outside. As `torch.cond`.
+ * `trueFn` of the operands where `pred` (a boolean or a tensor of one element) is true, else `falseFn`. Both must
+ * return tensors in the same structure and must not write to outside tensors. As `torch.cond`.
  */
 export function cond<R extends Tensors, A extends readonly unknown[]>(
   pred: boolean | Tensor,
@@ -68,8 +68,8 @@ export interface ScanOptions {
 }
 
 /**
- * Runs `combineFn(carry, x) → [carry, y]` over the slices x of `xs` along a dimension; gives the last carry and the ys
- * along that dimension. Type and sizes of the carry stay the same. As `scan`.
+ * Runs `combineFn(carry, x) → [carry, y]` over the slices x of `xs` along a dimension; returns the last carry and the
+ * ys along that dimension. Type and sizes of the carry stay the same. As `scan`.
  */
 export function scan<C extends Tensors, X extends Tensors, Y extends Tensors>(
   combineFn: (carry: C, x: X) => readonly [C, Y],
@@ -156,18 +156,18 @@ function flattened(value: unknown): { readonly leaves: readonly unknown[]; reado
   return flatten(value, isTensor);
 }
 
-/** The leaves in an arrangement that a caller's own values had. */
+/** Rebuilds the structure of a caller's values from leaves. */
 function arranged<T>(spec: TreeSpec | undefined, leaves: readonly unknown[]): T {
   invariant(spec, "Expected a function that was called");
   return unflatten(spec, leaves) as T;
 }
 
-/** The same arrangement of changed tensors. */
+/** The same structure with each tensor changed. */
 function mapTensors<T extends Tensors>(value: T, change: (tensor: Tensor) => Tensor): T {
   return zipTensors(value, value, change);
 }
 
-/** Tensors at the same places of two arrangements. */
+/** Combines tensors at the same positions of two structures. */
 function zipTensors<T extends Tensors>(a: T, b: T, change: (x: Tensor, y: Tensor) => Tensor): T {
   const both = (x: unknown, y: unknown): unknown => {
     if (isTensor(x) && isTensor(y)) return change(x, y);

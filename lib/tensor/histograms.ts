@@ -13,9 +13,9 @@ export type GridBins = number | readonly number[] | readonly Tensor[];
 
 /** Arguments of histogramdd by name. */
 export interface HistogramddOptions {
-  /** The bins, where they are not given by position. */
+  /** The bins, if they are not given by position. */
   readonly bins?: GridBins;
-  /** Lower and upper end for each dimension, in a row; those of the points where absent. */
+  /** Lower and upper end for each dimension, in one list; default: those of the points. */
   readonly range?: readonly number[] | null;
   /** A weight for each point. */
   readonly weight?: Tensor | null;

@@ -10,10 +10,10 @@ import { pairsMeta } from "../ops/complex/views.ts";
 import { type Layout, layoutOf } from "./layout.ts";
 import { deviceNamed, type Storage } from "./storage.ts";
 
-/** A real element as JavaScript has it. int64 crosses as a number where that is exact, else as a bigint. */
+/** A real element as a JavaScript value. int64 is a number where that is exact, else a bigint. */
 export type RealElement = number | bigint | boolean;
 
-/** One element as JavaScript has it. */
+/** An element as a JavaScript value. */
 export type Element = RealElement | Complex;
 
 /** The parts of a tensor that reading elements needs. */
@@ -23,7 +23,7 @@ export interface Readable {
   readonly offset: number;
 }
 
-/** An element as memory holds it as JavaScript has it. */
+/** A stored element as a JavaScript value. */
 export function toElement(raw: number | bigint, dtype: DType): RealElement {
   if (typeof raw === "bigint") {
     return raw >= Number.MIN_SAFE_INTEGER && raw <= Number.MAX_SAFE_INTEGER ? Number(raw) : raw;
@@ -32,18 +32,18 @@ export function toElement(raw: number | bigint, dtype: DType): RealElement {
   return dtype === "bool" ? raw !== 0 : raw;
 }
 
-/** Element `k` of what `readStored` gives. */
+/** Element `k` of the result of `readStored`. */
 export function storedElement(stored: HostArray, k: number, dtype: DType): Element {
   if (!isComplex(dtype)) return toElement(stored[k] ?? 0, dtype);
   return { re: Number(stored[2 * k]), im: Number(stored[2 * k + 1]) };
 }
 
-/** All elements, row-major, waiting for the device; of complex tensors the parts, side by side. */
+/** All elements, row-major, waiting for the device; complex elements as adjacent real and imaginary parts. */
 export function readElements(tensor: Readable): HostArray {
   return decodeElements(tensor.layout.dtype, readStored(tensor));
 }
 
-/** The same as memory holds them. */
+/** The same in stored form. */
 export function readStored(tensor: Readable): HostArray {
   const { layout, storage, offset } = tensor;
   if (layout.numel === 0) return hostArray(layout.dtype, new ArrayBuffer(0));
@@ -67,7 +67,7 @@ export async function readElementsLater(tensor: Readable): Promise<HostArray> {
   return decodeElements(layout.dtype, pack(bytes, layout));
 }
 
-/** One element, by its place in row-major order of a one-element tensor or its place in the addressed range. */
+/** One element, by its position in the addressed range. */
 export function elementAt(tensor: Readable, place: number): Element {
   const { layout, storage, offset } = tensor;
   const size = itemSize(layout.dtype);
@@ -75,7 +75,7 @@ export function elementAt(tensor: Readable, place: number): Element {
   return storedElement(aligned(bytes, layout.dtype), 0, layout.dtype);
 }
 
-/** Number of elements from which on not all are read when few are needed. */
+/** Number of elements from which on single elements are read separately. */
 const MANY = 1024;
 
 /** Reads elements by their indices, as numbers. */
@@ -102,7 +102,7 @@ function numberIn(elements: HostArray, k: number, dtype: DType): number | bigint
     : elements[k] ?? 0;
 }
 
-/** Bytes as elements; copied only where they do not start on a multiple of the element's size. */
+/** Bytes as elements; copied only if they are not aligned to the element size. */
 function aligned(bytes: Uint8Array, dtype: DType): HostArray {
   const size = itemSize(dtype);
   if (bytes.byteOffset % size === 0) {
@@ -135,7 +135,7 @@ function pack(bytes: Uint8Array, whole: Layout): HostArray {
   return packed;
 }
 
-/** Writes row-major elements, as memory holds them, to the start of a storage. */
+/** Writes row-major elements in stored form to the start of a storage. */
 export function writeElements(storage: Storage, elements: HostArray): void {
   if (elements.length === 0) return;
   const bytes = new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength);

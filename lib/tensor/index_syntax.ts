@@ -12,13 +12,13 @@ import { specialize } from "../sym/decide.ts";
 import { Sym } from "../sym/expr.ts";
 import type { Dim } from "../sym/expr.ts";
 
-/** A slice with computed ends: what is absent or null is open. `{ start: 1, stop: 5 }` is "1:5". */
+/** A slice with computed ends; absent or null ends are open. `{ start: 1, stop: 5 }` is "1:5". */
 export interface SliceIndex {
   /** The first index; default: the beginning. */
   readonly start?: number | Sym | null | undefined;
   /** The index after the last; default: the end. */
   readonly stop?: number | Sym | null | undefined;
-  /** 1 unless given. */
+  /** The step; default 1. */
   readonly step?: number | Sym | null | undefined;
 }
 
@@ -32,7 +32,7 @@ export type IndexArgument<T> = number | string | boolean | null | T | Sym | Slic
 /** An entry of an array argument. */
 export type IndexItem = number | boolean | Sym | readonly IndexItem[];
 
-/** A step of indexing, applied to the dimension that the steps before it left in place. */
+/** A step of indexing, applied to the next dimension that earlier steps have not consumed. */
 export type IndexStep<T> =
   | { readonly kind: "select"; readonly index: Dim }
   | { readonly kind: "slice"; readonly start: Dim | null; readonly stop: Dim | null; readonly step: number }
@@ -46,11 +46,11 @@ export interface TensorIndex<T> {
   readonly tensor: T;
   /** Number of dimensions that it indexes; a mask indexes as many as it has. */
   readonly dims: number;
-  /** Whether it is one integer, which takes its dimension away as a number does. */
+  /** Whether it is a single integer, which removes its dimension as a number does. */
   readonly isNumber: boolean;
 }
 
-/** Tells how a value indexes if it is a tensor; undefined if it is not one. */
+/** Returns how a tensor indexes; undefined if the value is not a tensor. */
 export type TensorIndexRank<T> = (value: unknown) => TensorIndex<T> | undefined;
 
 /**
@@ -69,7 +69,7 @@ export function tensorIndex<T>(tensor: T, dtype: DType, rank: number): TensorInd
   return { tensor, dims: isMask ? rank : 1, isNumber: !isMask && rank === 0 };
 }
 
-/** Parses arguments for a tensor of `rank` dimensions. Throws DynError where they do not fit. */
+/** Parses arguments for a tensor of `rank` dimensions. Throws DynError if they do not fit. */
 export function parseIndex<T>(
   index: readonly unknown[],
   rank: number,

@@ -18,9 +18,9 @@ import { isTensor, type Tensor } from "./tensor.ts";
 export interface Indexing<T extends TensorLike, V> {
   readonly ops: OpApi<T>;
   isTensor(value: unknown): value is T;
-  /** A tensor of indices that were listed. */
+  /** A tensor of indices given as a list. */
   listed(make: () => Tensor): T;
-  /** The integer in a tensor that says where to write. */
+  /** The integer in a tensor, as the position of a write. */
   numberIn(index: T): Dim;
   /** A value as a tensor with the type and the device of another. */
   valueLike(x: T, value: V): T;
@@ -34,7 +34,7 @@ interface Indexed<T> {
   readonly gather: readonly (T | null)[];
 }
 
-/** Takes an integer in a tensor out of a dimension, which goes away. */
+/** Selects the index in a tensor along a dimension, which is removed. */
 type TakeNumber<T> = (view: T, dim: number, index: T) => T;
 
 /** The value of `x.at(…)`. */
@@ -67,7 +67,7 @@ export function setAt<T extends TensorLike, V>(
   return x;
 }
 
-/** Makes views for integers and slices. */
+/** Creates the views of integers and slices. */
 function apply<T extends TensorLike, V>(
   of: Indexing<T, V>,
   x: T,
@@ -112,7 +112,7 @@ function apply<T extends TensorLike, V>(
           view = taken(view, dim, step.tensor);
           break;
         }
-        // A mask of one truth is one for a new dimension
+        // A 0-d mask applies to a new dimension
         if (step.dims === 0) view = ops.unsqueeze(view, dim);
         gatherBy(step.dims === 0 ? ops.unsqueeze(step.tensor, 0) : step.tensor);
         break;
@@ -125,7 +125,7 @@ function apply<T extends TensorLike, V>(
 
 const isMask = ({ dtype }: TensorLike): boolean => dtype === "bool" || dtype === "uint8";
 
-/** Throws unless they are integers, or a mask of the sizes that it indexes. */
+/** Throws unless the indices are integers, or a mask of the sizes that it indexes. */
 function checkIndices(view: TensorLike, indices: TensorLike, dim: number): void {
   if (indices.dtype === "int64" || indices.dtype === "int32") return;
   if (!isMask(indices)) {
@@ -143,7 +143,7 @@ function checkIndices(view: TensorLike, indices: TensorLike, dim: number): void 
   );
 }
 
-/** Of eager tensors. */
+/** Indexing of eager tensors. */
 export const INDEXING: Indexing<Tensor, Tensor | Element> = {
   ops,
   isTensor,

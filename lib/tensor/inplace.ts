@@ -62,7 +62,7 @@ export function runInplace(
     );
   }
   const records = ambient.gradEnabled && recordsGrad(inputs);
-  // A composition may give the target as it is, as dropout does outside of training: then nothing is written
+  // A composition may return the target unchanged, like dropout outside of training: then nothing is written
   if (records && definition.gradient.kind !== "composite") checkLeaf(target);
   const write = (call: Call) => {
     const from = entryOf(formOf(call.definition, call.args));
@@ -146,7 +146,7 @@ export function becomeView(target: Tensor, view: Tensor): void {
   const retains = state?.gradFn?.retained.get(state.output) === target;
   if (retains) state?.gradFn?.retained.delete(state.output);
   target.storage.version++;
-  // A leaf stays one, whatever its layout is
+  // A leaf stays a leaf, whatever its layout is
   if (now !== null && (before !== null || state?.gradFn) && !state?.requiresGrad) {
     const former = before === null ? formerOf(target) : null,
       isSuccessor = former !== null || before?.succeeds;
@@ -167,14 +167,14 @@ export function becomeView(target: Tensor, view: Tensor): void {
   metadataChanges(target);
 }
 
-/** A second tensor with the present state of one that is about to change. */
+/** A second tensor with the current state of one that is about to change. */
 function formerOf({ storage, layout, offset, state }: Tensor): Tensor {
   const former = new Tensor(storage, layout, offset);
   former.state = state && { ...state };
   return former;
 }
 
-/** Of a view whose history is to be found again. */
+/** The version of a view whose history must be computed again. */
 const STALE = -1;
 
 /** Throws if several indices of a tensor share an element: its value would depend on the order of writes. */
@@ -188,7 +188,7 @@ export function isViewOfLeaf(tensor: Tensor): boolean {
   return base !== undefined && base.isLeaf && base.requiresGrad;
 }
 
-/** Leaves that require grad, and their views, must not change under the tape. */
+/** Throws for leaves that require grad, and their views, while recording. */
 export function checkLeaf(target: Tensor): void {
   if (isViewOfLeaf(target)) {
     throw new DynError(
@@ -209,7 +209,7 @@ interface Write {
   readonly run: Execute;
 }
 
-/** Computes a call and stores its result, directly where the operands allow it. Whether there was anything to store. */
+/** Computes a call and stores its result, directly if the operands allow it. Returns whether anything was stored. */
 function writeInto(target: Tensor, { entry, args, inputs, run }: Write): boolean {
   const { kind } = entry.definition.implementation;
   if (kind === "lower" || kind === "random") {
@@ -251,14 +251,14 @@ function copyInto(target: Tensor, source: Tensor): void {
   runPlan(plan, { inputs: [target, source], outputs: [target], args });
 }
 
-/** A copy of a tensor, made as calls are. */
+/** A copy of a tensor, made through `run`. */
 function cloned(self: Tensor, run: Execute): Tensor {
   const args = { self }, [copy] = run(entryOf(formOf(OPS.clone, args)), args);
   if (!copy) throw new InternalError("Expected a copy of a tensor but found none");
   return copy;
 }
 
-/** A tensor as one of a complex type. */
+/** A tensor converted to a complex type. */
 function converted(tensor: Tensor, dtype: DType, run: Execute): Tensor {
   if (tensor.dtype === dtype) return tensor;
   const args = { self: tensor, dtype }, [result] = run(entryOf(formOf(OPS.to, args)), args);
@@ -273,7 +273,7 @@ function pairsOf({ storage, layout, offset }: Tensor): Tensor {
 
 const plans = new Map<OpEntry, PlanCache<InplacePlan | null>>();
 
-/** The plan that writes into a layout, or null where the op must run out of place first. */
+/** The plan that writes into a layout, or null if the op must run out of place first. */
 function planOf(entry: OpEntry, args: TensorArgs, layout: Layout): InplacePlan | null {
   let cache = plans.get(entry);
   if (!cache) plans.set(entry, cache = new PlanCache());
@@ -311,7 +311,7 @@ function compileInplace(
   return { ...plan, aligned };
 }
 
-/** The plan that calls out of place have, where it writes such a layout. */
+/** The plan of out-of-place calls, if it writes such a layout. */
 function sharedPlan(
   request: ClassRequest,
   { layout, wish }: { readonly layout: Layout; readonly wish?: ClassWish },
@@ -323,7 +323,7 @@ function sharedPlan(
   return aligned && { ...plan, aligned };
 }
 
-/** For each tensor, whether it is read only at the index that is written; undefined where that is not the form. */
+/** For each tensor, whether it is read only at the written index; undefined for other forms of ops. */
 function alignedOperands(
   entry: OpEntry,
   { args, metas }: { readonly args: TensorArgs; readonly metas: readonly TensorMeta[] },

@@ -4,7 +4,7 @@
 import { refuseValue } from "../base/checked_input.ts";
 import { isTensor, type Tensor } from "./tensor.ts";
 
-/** The arguments of a method, also where it can be called in two ways. */
+/** The arguments of a method, including one with overloads. */
 export type ArgumentsOf<F> = F extends { (...first: infer A): unknown; (...second: infer B): unknown } ? A | B
   : F extends (...args: infer A) => unknown ? A
   : never;

@@ -17,17 +17,17 @@ export interface Layout {
   readonly device: DeviceName;
   readonly numel: number;
   readonly contiguous: boolean;
-  /** Elements from the first to one past the last that is addressed. */
+  /** Number of elements from the first to the last addressed one. */
   readonly extent: number;
   /** Bytes of the addressed range. */
   readonly byteLength: number;
-  /** The same as metadata, with offset 0. */
+  /** The same as metadata with offset 0. */
   readonly meta: TensorMeta;
 }
 
 const layouts = new Map<string, Layout>();
 
-/** The layout of a meta; its offset is the tensor's own. Throws DynError where sizes are symbolic. */
+/** The layout of metadata, without its offset. Throws DynError for symbolic sizes. */
 export function layoutOf(meta: Pick<TensorMeta, "shape" | "strides" | "dtype" | "device">): Layout {
   const key = `${meta.shape}|${meta.strides}|${meta.dtype}|${meta.device}`;
   const known = layouts.get(key);

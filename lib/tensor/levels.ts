@@ -77,7 +77,7 @@ export function wholeOf(element: Tensor, level: Level): Tensor | undefined {
   return found?.whole;
 }
 
-/** The tensor with elements behind all levels; the tensor itself if it represents no element. */
+/** The tensor with elements below all levels; the tensor itself if it represents no element. */
 export function wholeBeneath(tensor: Tensor): Tensor {
   const entry = byElement.get(tensor) ?? byStorage.get(tensor.storage)?.[0];
   return entry === undefined ? tensor : wholeBeneath(entry.whole);

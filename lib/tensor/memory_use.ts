@@ -10,10 +10,10 @@ import { deviceNamed } from "./storage.ts";
 const useOf = (device: DeviceName | undefined): MemoryUse => deviceNamed(device ?? defaultDevice()).memoryUse;
 
 /**
- * The bytes that tensors occupy on a device, by default the default one, each rounded up to the allocator's sizes. Dropped
- * tensors count until the allocator finds them, when it needs memory or in `emptyCache`; those released explicitly, as by
- * `using`, do not. Throws DynError for a device that is not initialised.
- * As `torch.cuda.memory_allocated`.
+ * The bytes that tensors occupy on a device, by default the default one, each rounded up to the allocator's sizes.
+ * Dropped tensors count until the allocator collects them, when it needs memory or in `emptyCache`; those released
+ * explicitly, as by `using`, do not. Throws DynError for a device that is not initialised. As
+ * `torch.cuda.memory_allocated`.
  */
 export function memoryAllocated(device?: DeviceName): number {
   return useOf(device).allocated;
@@ -24,24 +24,24 @@ export function memoryReserved(device?: DeviceName): number {
   return useOf(device).reserved;
 }
 
-/** The most that `memoryAllocated` was since the start or `resetPeakMemoryStats`. As `torch.cuda.max_memory_allocated`. */
+/** The maximum of `memoryAllocated` since the start or `resetPeakMemoryStats`. As `torch.cuda.max_memory_allocated`. */
 export function maxMemoryAllocated(device?: DeviceName): number {
   return useOf(device).mostAllocated;
 }
 
-/** The most that `memoryReserved` was since the start or `resetPeakMemoryStats`. As `torch.cuda.max_memory_reserved`. */
+/** The maximum of `memoryReserved` since the start or `resetPeakMemoryStats`. As `torch.cuda.max_memory_reserved`. */
 export function maxMemoryReserved(device?: DeviceName): number {
   return useOf(device).mostReserved;
 }
 
-/** Resets the peaks to the present use. As `torch.cuda.reset_peak_memory_stats`. */
+/** Resets the peaks to the current use. As `torch.cuda.reset_peak_memory_stats`. */
 export function resetPeakMemoryStats(device?: DeviceName): void {
   useOf(device).resetPeaks();
 }
 
 /**
- * Finds every tensor that the program dropped, and gives all memory that no tensor occupies back to the system. Takes
- * 50 ms and more; a program needs it only where others want the memory. As `torch.cuda.empty_cache`.
+ * Collects all tensors that the program has dropped, and returns all unused memory to the system. Takes 50 ms or more;
+ * needed only if other programs want the memory. As `torch.cuda.empty_cache`.
  */
 export function emptyCache(device?: DeviceName): void {
   useOf(device).giveBack();

@@ -8,15 +8,15 @@ import { ownWeakSet } from "../base/collections.ts";
 
 const reliedOn = ownWeakSet<object>();
 
-/** Goes up whenever a tensor that is relied on changes. */
+/** Incremented whenever a registered tensor changes. */
 export const metadata: { version: number } = { version: 0 };
 
-/** Counts the changes of a tensor from now on. */
+/** Registers a tensor, whose changes are counted from now on. */
 export function relyOnMetadata(tensor: object): void {
   reliedOn.add(tensor);
 }
 
-/** Call where anything but the elements and the gradient of an existing tensor changes. */
+/** Must be called when anything but the elements and the gradient of an existing tensor changes. */
 export function metadataChanges(tensor: object): void {
   if (reliedOn.has(tensor)) metadata.version++;
 }

@@ -10,10 +10,10 @@ import { ALL_OPS, type CallTarget } from "../ops/table.ts";
 
 const names = ownWeakMap<object, string>();
 
-/** The name under which a function was installed as the method of an op; undefined for all others. */
+/** The name under which a function was installed as the method of an op; undefined for other functions. */
 export const installedName = (fn: object): string | undefined => names.get(fn);
 
-/** Gives the prototype its methods. */
+/** Installs the methods on a prototype. */
 export function installMethods(
   prototype: object,
   call: (target: CallTarget, given: readonly unknown[]) => unknown,
@@ -37,8 +37,8 @@ export function installMethods(
 }
 
 /**
- * `x.data` is a method: Python's `x.data.fill_(0)` says what to write instead of that a function lacks it, and `x.data = y`,
- * which would change no element, is an error.
+ * `x.data` is a method, so members of Python's `x.data`, as in `x.data.fill_(0)`, throw an error that names the
+ * alternative, and so does `x.data = y`, which would change no element.
  */
 export function refuseData(prototype: object): void {
   const data: unknown = Reflect.get(prototype, "data");
@@ -60,7 +60,10 @@ export function refuseData(prototype: object): void {
   Object.defineProperty(prototype, "data", { writable: false });
 }
 
-/** Brackets take the name of a property: Python's x[0] says what to write instead of being undefined. */
+/**
+ * Brackets are property names in JavaScript: Python's x[0] throws an error that names the alternative instead of being
+ * undefined.
+ */
 export function refuseBrackets(prototype: object): void {
   for (const index of [-2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) {
     Object.defineProperty(prototype, index, {

@@ -1,7 +1,7 @@
 /**
- * The ambient state of tensor programs: whether gradients are recorded, and which mode sees calls before eager
- * execution does. Invariant: every change is undone when its body ends, for promises when they settle; a mode never
- * sees the calls that it makes itself.
+ * The ambient state of tensor programs: whether gradients are recorded, and which mode receives calls before eager
+ * execution. Invariant: every change is undone when its body ends, for promises when they settle; a mode never receives
+ * its own calls.
  */
 import { scoped } from "../base/scoped.ts";
 import type { AutocastType } from "../ops/autocast.ts";
@@ -12,7 +12,7 @@ import type { ArgsOf, Params } from "../ops/params.ts";
 export interface ResolvedCall<T> {
   readonly definition: OpDefinition;
   readonly args: ArgsOf<Params, T>;
-  /** The result is to be written into the first tensor, which is then the result. */
+  /** Whether the result is written into the first tensor, which is then the result. */
   readonly inplace: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface DispatchMode<T> {
   readonly apart?:
     | ((inputs: readonly (T | null)[], run: OpaqueCode<T>) => readonly (T | null)[])
     | undefined;
-  /** The results: one tensor, or several where the definition has several. */
+  /** Returns the results: one tensor, or several if the definition has several. */
   call(call: ResolvedCall<T>): T | readonly T[];
 }
 
@@ -37,12 +37,12 @@ export interface DispatchMode<T> {
 interface Ambient {
   gradEnabled: boolean;
   inference: boolean;
-  /** The type in which matrix products and their like compute; null: that of their operands. */
+  /** The type of matrix products and similar ops in a region of autocast; null: that of their operands. */
   autocast: AutocastType | null;
   autocastCaches: boolean;
 }
 
-/** The state in force. Change it with the functions of this file and of autocast.ts only. */
+/** The current state. Change it only with the functions of this file and of autocast.ts. */
 export const ambient: Ambient = {
   gradEnabled: true,
   inference: false,
@@ -67,7 +67,7 @@ export function enableGrad<R>(body: () => R): R {
   return setGradEnabled(true, body);
 }
 
-/** Modes that compiled code follows through a program, in which regions begin and end. */
+/** Modes that compiled code tracks through a program as regions begin and end. */
 export interface RegionModes {
   readonly gradEnabled: boolean;
   /** Whether views do not record their bases. */
@@ -94,7 +94,7 @@ export function throughRegions<R>(body: (enter: (modes: RegionModes) => void) =>
   }
 }
 
-/** The modes in force. */
+/** The current modes. */
 export function regionModes(): RegionModes {
   const { gradEnabled, inference, autocast } = ambient;
   return { gradEnabled, inference, autocast: autocast ?? "" };
@@ -128,17 +128,17 @@ export function isInferenceMode(): boolean {
 
 /** A stack of modes over tensors of type T. */
 export class ModeStack<T> {
-  /** The innermost mode, which sees calls first; null: calls run eagerly. */
+  /** The innermost mode, which receives calls first; null: calls run eagerly. */
   top: DispatchMode<T> | null = null;
 
-  /** Runs `body` with a mode innermost. */
+  /** Runs `body` with a mode as the innermost. */
   with<R>(mode: DispatchMode<T>, body: () => R): R {
     const former = this.top;
     this.top = mode;
     return scoped(body, () => this.top = former);
   }
 
-  /** Runs `body` with no mode, as a mode does for calls of its own. */
+  /** Runs `body` without modes, as a mode does for its own calls. */
   without<R>(body: () => R): R {
     const former = this.top;
     this.top = null;

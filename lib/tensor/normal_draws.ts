@@ -14,7 +14,7 @@ import { isTensor, type Tensor } from "./tensor.ts";
 
 /** The generator to draw from. */
 export interface NormalDrawOptions {
-  /** The common generator unless given. */
+  /** Default: the common generator. */
   readonly generator?: RandomSource | null | undefined;
 }
 

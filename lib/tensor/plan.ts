@@ -40,7 +40,7 @@ export interface Plan {
   readonly reads: readonly number[];
   /** Parameters whose numbers are inputs of the program rather than constants in it. */
   readonly numbers: readonly LoadedNumber[];
-  /** Whether each run takes keys from the generator, also one that has no use for them: calls are counted. */
+  /** Whether each run takes keys from the generator, even if it does not use them, since calls are counted. */
   readonly draws: boolean;
   /** The values of the program's sizes. */
   readonly sizes: readonly number[];
@@ -50,11 +50,11 @@ export interface Plan {
 export interface ComposedPlan {
   /** null: op by op. */
   plan: Plan | null;
-  /** Calls that ran op by op. */
+  /** Number of calls that ran op by op. */
   calls: number;
   /** A candidate for the plan. */
   trial: Plan | null;
-  /** Trials with operands that tell in which order they are added, where there are such. */
+  /** Number of trials with operands that reveal the order of additions. */
   told: number;
   readonly numbers: readonly LoadedNumber[];
 }
@@ -65,7 +65,7 @@ export interface LoadedNumber {
   readonly dtype: DType;
 }
 
-/** The place of a view in its storage. */
+/** The layout and offset of a view in its storage. */
 export interface ViewPlace {
   readonly layout: Layout;
   readonly offset: number;
@@ -75,7 +75,7 @@ export interface ViewPlace {
 interface Slot {
   readonly name: string;
   readonly kind: ParamKind;
-  /** Whether tensors may stand there. */
+  /** Whether it accepts tensors. */
   readonly tensors: boolean;
 }
 
@@ -90,26 +90,26 @@ export class PlanCache<P> {
 /** Maximum number of plans in one cache; beyond it all are dropped, which only costs time. */
 const PLAN_LIMIT = 8192;
 
-/** After so many plans that differ in numbers only, one plan that loads them serves all further calls. */
+/** After this many plans that differ only in numbers, one plan that loads them serves all further calls. */
 const VARIANT_LIMIT = 4;
 
-/** An op as eager calls need it, besides its definition: a digest of its parameters, and its plans. */
+/** An op with the data that eager calls need besides its definition: a digest of its parameters, and its plans. */
 export class OpEntry {
   readonly slots: readonly Slot[];
   /** Whether it creates tensors, so that calls may pass `requiresGrad`. */
   readonly creates: boolean;
-  /** Whether calls may ask for the result in the first tensor. */
+  /** Whether calls may request the result in the first tensor. */
   readonly takesInplace: boolean;
   readonly plans: PlanCache<Plan> = new PlanCache<Plan>();
-  /** Of compositions. */
+  /** Plans of compositions. */
   readonly composed: PlanCache<ComposedPlan> = new PlanCache<ComposedPlan>();
-  /** Parameters that may be loaded numbers, and whether these must be natural beside integers. */
+  /** Parameters whose numbers may be loaded, and whether they must be nonnegative integers next to integer tensors. */
   readonly loadable: readonly { readonly param: string; readonly natural: boolean }[];
-  /** Of views: where results lie, by signature with offsets; null where the call copies. */
+  /** Of views: the positions of results, by signature with offsets; null if the call copies. */
   readonly views = new Map<string, readonly ViewPlace[] | null>();
   /** Signatures whose arguments `infer` accepted, for compositions. */
   readonly checked = new Set<string>();
-  /** `keptAs`: names it between processes, where it is dyn's own. */
+  /** `keptAs`: its name in the disk cache, for dyn's own ops. */
   constructor(readonly definition: OpDefinition, readonly keptAs: string | null = null) {
     this.creates = isCreation(definition);
     this.takesInplace = takesInplace(definition);
@@ -128,7 +128,7 @@ function takesTensors(kind: ParamKind): boolean {
   return kind === "tensor" || kind === "operand" || kind === "tensors" || kind === "tensorsOrNulls";
 }
 
-/** Runs a call out of place; given by eager dispatch. */
+/** Runs a call out of place; provided by eager dispatch. */
 export type Execute = (entry: OpEntry, args: TensorArgs) => readonly Tensor[];
 
 const entries = new Map<OpDefinition, OpEntry>();
@@ -201,7 +201,7 @@ export function findPlan<P>(entry: OpEntry, args: TensorArgs, source: PlanSource
   return noted(cache, key, planFrom(source, []));
 }
 
-/** A plan, which calls with this signature have from now on. */
+/** Caches a plan for calls with this signature, and returns it. */
 function noted<P>(cache: PlanCache<P>, key: string, plan: P): P {
   if (cache.exact.size > PLAN_LIMIT) {
     cache.exact.clear();
@@ -212,9 +212,9 @@ function noted<P>(cache: PlanCache<P>, key: string, plan: P): P {
 }
 
 /**
- * Numbers that may be loaded as 0-d operands without a change of types: those beside a tensor of numbers with
- * dimensions, which outranks them within their category. A number that its type does not hold stays a constant, of
- * which ops know how far it is out of range.
+ * Numbers that may be loaded as 0-d operands without changing types: those next to a tensor with dimensions, which
+ * outranks them within their category. A number out of the range of its type stays a constant, since ops depend on its
+ * value.
  */
 function numbersToLoad(entry: OpEntry, args: TensorArgs): LoadedNumber[] {
   if (entry.loadable.length === 0) return [];
@@ -289,7 +289,7 @@ function listKey(list: readonly unknown[], offsets: boolean): string {
   return `${key}]`;
 }
 
-/** A call's arguments with something else in place of each tensor. */
+/** A call's arguments with each tensor replaced. */
 export function mapTensors<T>(
   entry: OpEntry,
   args: TensorArgs,

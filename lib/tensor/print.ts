@@ -1,6 +1,6 @@
 /**
- * Tensors as text in PyTorch's format: aligned columns, four digits, scientific notation where magnitudes need it,
- * ends of long dimensions only. Invariant: the output equals PyTorch's with its default print options.
+ * Tensors as text in PyTorch's format: aligned columns, four digits, scientific notation if magnitudes require it, only
+ * the ends of long dimensions. Invariant: the output equals PyTorch's with its default print options.
  */
 import type { Complex } from "../base/complex.ts";
 import { checkOneOf, optionsOf } from "../base/checked_input.ts";
@@ -10,13 +10,13 @@ import { type DType, getDefaultDtype, isComplex, isFloat, partType } from "../ba
 export interface PrintOptions {
   /** Digits after the point; initially 4. */
   readonly precision: number;
-  /** Elements from which on the ends of dimensions alone are shown; 1000 at first. */
+  /** Number of elements from which on only the ends of dimensions are shown; initially 1000. */
   readonly threshold: number;
   /** Number of elements shown at each end of a summarised dimension; initially 3. */
   readonly edgeitems: number;
-  /** Characters of a line; 80 at first. */
+  /** Characters per line; initially 80. */
   readonly linewidth: number;
-  /** Whether numbers are written with exponents; null, at first: where their magnitudes need it. */
+  /** Whether numbers are written with exponents; initially null: if their magnitudes require it. */
   readonly sciMode: boolean | null;
 }
 
@@ -37,7 +37,7 @@ export function getPrintoptions(): PrintOptions {
   return printing.options;
 }
 
-/** Changes how tensors are printed from now on: some options, or all by the name of a profile. Throws DynError for others. */
+/** Changes how tensors are printed: some options, or all by the name of a profile. Throws DynError for unknown ones. */
 export function setPrintoptions(
   given: Partial<PrintOptions> & { readonly profile?: "default" | "short" | "full" },
 ): void {
@@ -61,17 +61,17 @@ interface Format {
   text(value: Printed): string;
 }
 
-/** An element to print; of bool 0 or 1. */
+/** An element to print; bools are 0 or 1. */
 type Printed = number | bigint | Complex;
 
 /** An element by its indices. */
 type ElementOf = (index: readonly number[]) => Printed;
 
-/** Returns whether elements show their type: truths, whole numbers, and pairs of numbers of the default type. */
+/** Returns whether printed elements show their type: bools, int64, and the default types. */
 const isEvident = (dtype: DType): boolean =>
   dtype === "bool" || dtype === "int64" || (isComplex(dtype) && partType(dtype) === getDefaultDtype());
 
-/** The text of a tensor, for which those elements are read that it shows; null: it has shapes only. */
+/** The text of a tensor; `elementOf` creates the reader of the shown elements; null: it has none. */
 export function tensorText(tensor: Printable, elementOf: (() => ElementOf) | null): string {
   const suffix: string[] = [];
   if (tensor.device !== "cpu") suffix.push(`device='${tensor.device}'`);
@@ -110,7 +110,7 @@ function bodyText(
   elementOf: ElementOf,
   { indent, summarize }: { readonly indent: number; readonly summarize: boolean },
 ): string {
-  // In the order in which they are written
+  // In the order of printing
   const shown: Printed[] = [];
   const collect = (index: readonly number[]) => {
     if (index.length === shape.length) {
@@ -152,7 +152,7 @@ function formatOf(values: readonly Printed[], dtype: DType): Format {
   return isComplex(dtype) ? pairFormat(values, partType(dtype)) : realFormat(real, dtype);
 }
 
-/** Each part is aligned. */
+/** Real and imaginary parts are each aligned. */
 function pairFormat(values: readonly Printed[], part: DType): Format {
   const pairOf = (value: Printed): Complex =>
     typeof value === "object" ? value : { re: Number(value), im: 0 };
@@ -188,12 +188,12 @@ function realFormat(values: readonly (number | bigint)[], dtype: DType): Format 
 const signedZero = (x: number, digits: number): string =>
   Object.is(x, -0) ? `-${(0).toFixed(digits)}` : fixed(x, digits);
 
-/** More digits than any number has that lies half-way between two short ones. */
+/** More digits than any number halfway between two short ones has. */
 const EXACT_DIGITS = 30;
 
-/** With that many digits, to the even one where the number lies half-way, as C prints it. */
+/** Formats with this many digits, rounding ties to even, as C does. */
 function fixed(x: number, digits: number): string {
-  // From 1e21 on toFixed writes exponents, and numbers are whole
+  // From 1e21 on toFixed writes exponents, and numbers are integers
   const text = Math.abs(x) < 1e21
     ? x.toFixed(digits)
     : `${BigInt(x)}${digits > 0 ? "." : ""}${"0".repeat(digits)}`;

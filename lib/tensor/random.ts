@@ -21,17 +21,17 @@ export interface GeneratorState {
 /** Two int32 words that key one random call. */
 export type RandomKeys = readonly [key0: number, key1: number];
 
-/** Hands out keys, as `torch.Generator`: the same on all devices. */
+/** A source of keys, as `torch.Generator`: the same on all devices. */
 export class Generator implements RandomSource {
   #seed: number;
   #offset = 0;
 
-  /** Begins with a seed, a random one unless given. */
+  /** Starts from a seed, by default a random one. */
   constructor(seed: number = randomSeed()) {
     this.#seed = seed;
   }
 
-  /** Starts again from a seed, an integer up to 2⁵³. */
+  /** Restarts from a seed, an integer up to 2⁵³. */
   manualSeed(seed: number): this {
     if (!Number.isSafeInteger(seed)) {
       refuseValue("an integer as a seed", seed);
@@ -46,7 +46,7 @@ export class Generator implements RandomSource {
     return this.#seed;
   }
 
-  /** Starts again from a random seed, which is given. */
+  /** Restarts from a random seed, and returns it. */
   seed(): number {
     return this.manualSeed(randomSeed()).initialSeed();
   }
@@ -56,7 +56,7 @@ export class Generator implements RandomSource {
     return this.state;
   }
 
-  /** Goes on from a state. */
+  /** Continues from a state. */
   setState(state: GeneratorState): this {
     checkKind(state, "an object", "the state of a generator");
     const { seed, offset } = state;
@@ -79,7 +79,7 @@ export class Generator implements RandomSource {
     return this;
   }
 
-  /** Another generator that gives what this one would give from here on. */
+  /** Returns a copy, which continues with the same numbers as this generator. */
   cloneState(): Generator {
     return new Generator().setState(this.state);
   }
@@ -129,17 +129,17 @@ export function initialSeed(): number {
   return defaultGenerator.initialSeed();
 }
 
-/** The generator's state, to be put back with `setRngState`. */
+/** The generator's state, to be restored with `setRngState`. */
 export function getRngState(): GeneratorState {
   return defaultGenerator.state;
 }
 
-/** Puts a state back, so that the same random numbers follow. */
+/** Restores a state, so that the same random numbers follow. */
 export function setRngState(state: GeneratorState): void {
   defaultGenerator.state = state;
 }
 
-/** Runs `draw` on the random numbers of `generator`, which advances; for null on those of the common one. */
+/** Runs `draw` with the random numbers of `generator`, which advances; null: of the common one. */
 export function drawnFrom<T>(generator: Generator | null, draw: () => T): T {
   if (generator === null || generator === defaultGenerator) return draw();
   const common = defaultGenerator.state;
@@ -153,8 +153,8 @@ export function drawnFrom<T>(generator: Generator | null, draw: () => T): T {
 }
 
 /**
- * Runs a body and puts the common generator back to where it stood, as `torch.random.fork_rng`; where the body gives a
- * promise, after that settles.
+ * Runs a body and restores the common generator afterwards, as `torch.random.fork_rng`; if the body returns a promise,
+ * once that settles.
  */
 export function forkRng<R>(body: () => R): R {
   const before = defaultGenerator.state;

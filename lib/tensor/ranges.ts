@@ -16,15 +16,15 @@ import { isTensor, type Tensor } from "./tensor.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 
 /**
- * Elements from which on it takes longer to look at each of them than to run kernels that find the extremes. Fewer have no
- * classes either, so that each new shape would need two programs.
+ * Number of elements from which on kernels that find the extremes are faster than checking each element here. Smaller
+ * calls have no classes, so that each new shape would need two programs.
  */
 const MANY = 2 ** 14;
 
 /** A closed interval. */
 type Interval = readonly [low: number, high: number];
 
-/** Throws DynError where an index element is out of its range. */
+/** Throws DynError if an index is out of its range. */
 export function checkRanges(definition: OpDefinition, args: TensorArgs, run: Execute): void {
   const entry = entryOf(definition);
   const owners = new Map<TensorMeta, Tensor>();
@@ -36,7 +36,7 @@ export function checkRanges(definition: OpDefinition, args: TensorArgs, run: Exe
   for (const range of definition.ranges?.(metas) ?? []) checkRange(range, owners.get(range.values), run);
 }
 
-/** Throws DynError where an element of an operand is out of the bounds that the definition sets it. */
+/** Throws DynError if an element of an operand is outside the bounds of the definition. */
 export function checkBounds(definition: OpDefinition, args: TensorArgs, run: Execute): void {
   for (const [operand, bounds] of Object.entries(definition.bounds?.(args) ?? {})) {
     const given = args[operand], [low, high] = bounds;
@@ -60,7 +60,7 @@ function checkRange({ low, high, what }: ElementRange, tensor: Tensor | undefine
   if (found !== undefined) throw new DynError(`Expected ${what} in [${from}, ${to}] but found ${found}`);
 }
 
-/** The first element outside of an interval, undefined where there is none. */
+/** The first element outside an interval; undefined if there is none. */
 function outlierOf(tensor: Tensor, interval: Interval, run: Execute): number | bigint | undefined {
   if (tensor.layout.numel >= MANY && lieWithin(tensor, interval, run)) return undefined;
   return outlierAmong(readElements(tensor), interval);
@@ -73,13 +73,16 @@ function outlierAmong(
   if (elements instanceof BigInt64Array) return longOutlierAmong(elements, [low, high]);
   for (let k = 0; k < elements.length; k++) {
     const each = elements[k] ?? 0;
-    // NaN is no element of an interval, but not too small either
+    // NaN violates an upper bound, but not a lower bound alone
     if (high === Infinity ? each < low : !(each >= low && each <= high)) return each;
   }
   return undefined;
 }
 
-/** The same by the words of each element: as numbers, which may be rounded but not across a bound, they take a seventh of the time. */
+/**
+ * The same for int64: comparing numbers, which are rounded but never across a bound, takes a seventh of the time of
+ * bigints.
+ */
 function longOutlierAmong(elements: BigInt64Array, [low, high]: Interval): bigint | undefined {
   const words = new Int32Array(elements.buffer, elements.byteOffset, 2 * elements.length);
   for (let k = 0; k < elements.length; k++) {

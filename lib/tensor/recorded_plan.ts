@@ -36,22 +36,22 @@ export interface Lying {
   readonly shape: readonly Dim[];
   readonly strides: readonly Dim[];
   readonly dtype: DType;
-  /** Elements from the first to one past the last that is addressed. */
+  /** Number of elements from the first to the last addressed one. */
   readonly extent: Dim;
 }
 
 /** The destination of a result. */
 export interface Target extends Lying {
-  /** Whether there is between its elements what stays as it is. */
+  /** Whether memory between its elements must stay unchanged. */
   readonly partly: boolean;
 }
 
-/** A call whose program is made. */
+/** A call to record. */
 export interface RecordedCall {
   readonly entry: OpEntry;
-  /** With sizes as the program has them. */
+  /** Arguments with the program's sizes. */
   readonly args: TensorArgs;
-  /** Of the results. */
+  /** Metadata of the results. */
   readonly metas: readonly TensorMeta[];
   readonly lower: Lower;
   readonly layoutOf: (tensor: Tensor) => Lying;
@@ -138,7 +138,7 @@ export function recordProgram(
 export interface PlanRequest extends Pick<RecordedCall, "entry" | "args" | "metas" | "lower"> {
   /** Numbers that the program loads. */
   readonly numbers?: readonly LoadedNumber[];
-  /** Write with these layouts instead of those of the metas (in-place results). */
+  /** Layouts to write instead of those of the metas (in-place results). */
   readonly targets?: readonly Layout[];
 }
 
@@ -165,12 +165,12 @@ export function makePlan({ entry, args, metas, lower, targets, numbers = [] }: P
   if (!first) throw new InternalError(`Expected results of ${entry.definition.name} but found none`);
   const compiled = deviceNamed(first.device).compileEager(program);
   noteCosts(compiled, () => costsOf(program));
-  // Here, where the program's builtins are set aside already
+  // Here, where the program's changes to builtins are not in effect
   compiled.prepare?.();
   return { results, program: compiled, reads, numbers, draws, sizes: [] };
 }
 
-/** Throws where a call whose results have shapes only takes tensors that have elements, too, other than single ones. */
+/** Throws if a call without elements mixes devices, except for tensors of one element. */
 function checkHollow(entry: OpEntry, args: TensorArgs): void {
   const devices = tensorsOf(entry, args).filter(({ ndim }) => ndim > 0).map(({ device }) => device);
   if (new Set(devices).size <= 1) return;

@@ -8,7 +8,7 @@ import { ops } from "./eager.ts";
 import { lastSerial, type Storage } from "./storage.ts";
 import { isTensor, type Tensor } from "./tensor.ts";
 
-/** Eager tensors in loops and branches. */
+/** Access to eager tensors in loops and branches. */
 export const eagerRegions: RegionAccess = {
   isTrue(value) {
     if (typeof value === "boolean") return value;

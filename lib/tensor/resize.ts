@@ -9,7 +9,7 @@ import { metadataChanges } from "./metadata_version.ts";
 import { allocateStorage, deviceNamed } from "./storage.ts";
 import type { Tensor } from "./tensor.ts";
 
-/** Gives a tensor another shape. Throws where it requires grad. */
+/** Gives a tensor another shape. Throws if it requires grad. */
 export function resize(tensor: Tensor, shape: readonly number[]): void {
   if (tensor.requiresGrad) {
     throw new DynError("Expected a tensor that does not require grad for resize_ but found one that does");

@@ -31,13 +31,13 @@ export interface RuleCall {
   readonly wanted: readonly Place[];
 }
 
-/** Parameters of a rule's op besides those of its call, in which no call has these characters. */
+/** Names of a rule op's parameters besides those of its call; the spaces rule out conflicts. */
 const OUT = "out of the call", GRADS = "gradients of the results", WANTED = "wanted gradients";
 
-/** Rules as ops whose results are the gradients that are wanted. */
+/** Rules as ops whose results are the wanted gradients. */
 const ruleOps = new WeakMap<OpDefinition, OpEntry>();
 
-/** Gradients in the order of `wanted`; null where the rule has to run op by op. */
+/** Gradients in the order of `wanted`; null if the rule has to run op by op. */
 export function runRule(call: RuleCall): readonly Tensor[] | null {
   const { definition, args, out, grads, wanted } = call;
   // Recording, tracing and casting need the ops of the rule one by one, and views are not worth a program

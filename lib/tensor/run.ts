@@ -21,7 +21,7 @@ export interface PlanRun {
   readonly args: TensorArgs;
 }
 
-/** Runs a plan into fresh memory; `isZero`: whether all that it writes there is 0, which the system may have done. */
+/** Runs a plan into fresh memory; `isZero`: whether it writes only zeros, which fresh memory may already contain. */
 export function runInto(
   plan: Plan,
   given: Omit<PlanRun, "outputs">,
@@ -94,7 +94,7 @@ function writeKeys(device: string): Memory {
   return memory;
 }
 
-/** A one-element tensor may be used on any device. */
+/** Copies a one-element tensor, which may be used on any device. */
 function moveScalar(tensor: Tensor, device: string): Tensor {
   if (tensor.layout.numel !== 1 || tensor.ndim > 0) {
     throw new DynError(`Expected all tensors on one device but found ${tensor.device} and ${device}`);

@@ -9,7 +9,7 @@ import type { IndexArgument } from "./index_syntax.ts";
 
 /** Calls and indexing. */
 export interface TensorRuntime<T> {
-  /** Calls an op with arguments as the user gave them. */
+  /** Calls an op with the arguments of a user's call. */
   call(target: CallTarget, given: readonly unknown[]): T | readonly T[];
   at(tensor: T, index: readonly IndexArgument<T>[]): T;
   set(tensor: T, index: readonly IndexArgument<T>[], value: T | Element): T;

@@ -1,7 +1,7 @@
 /** Detects tensors that share a storage. Invariant: it visits each value once. */
 import { isTensor } from "./tensor.ts";
 
-/** Looks for shared memory so far. */
+/** Number of searches so far. */
 let looks = 0;
 
 /** Returns whether two of the values are tensors over one storage, in one pass. */

@@ -10,12 +10,12 @@ import { type Device, type DeviceName, findDevice, type Memory, OutOfMemory } fr
 let serial = 0;
 let watched: Storage[] | null = null;
 
-/** The number of the storage made last: later ones have greater `serial`. */
+/** The serial number of the newest storage; later ones have greater numbers. */
 export function lastSerial(): number {
   return serial;
 }
 
-/** Runs `body` and says which storages it allocated. */
+/** Runs `body` and returns the storages that it allocated. */
 export function watchAllocations<R>(
   body: () => R,
 ): { readonly result: R; readonly allocated: readonly Storage[] } {
@@ -29,7 +29,7 @@ export function watchAllocations<R>(
   }
 }
 
-/** Runs `body` hidden from observers of allocations: what it allocates is no temporary of the call. */
+/** Runs `body` hidden from observers of allocations: its allocations are not temporaries of the call. */
 export function unwatched<R>(body: () => R): R {
   const former = watched;
   watched = null;
@@ -40,17 +40,17 @@ export function unwatched<R>(body: () => R): R {
   }
 }
 
-/** Between which numbers the elements of a storage lie, both included. */
+/** Bounds of the elements of a storage, both inclusive. */
 export interface ElementBounds {
   readonly least: number;
   readonly greatest: number;
 }
 
-/** Work that was put off: when it is done it reads storages, writes to them or gives them their first elements. */
+/** Deferred work, which will read storages, write to them or fill them. */
 export interface PendingWork {
-  /** Does the work; from then on no storage waits for it. */
+  /** Does the work; afterwards no storage waits for it. */
   settle(): void;
-  /** A storage that waits is not used any more by anything but the work: it is released once the work is done. */
+  /** Releases a storage, which only the work still uses, once the work is done. */
   drop(storage: Storage): void;
 }
 
@@ -58,37 +58,37 @@ const UNCLONABLE: symbol = Symbol.for("A tensor, which tensor.clone() copies,");
 
 /** Memory shared by tensors. */
 export class Storage {
-  /** Makes `structuredClone`, which would lose the memory, fail with a word of what to do instead. */
+  /** Makes `structuredClone`, which would lose the memory, fail with an error that names the alternative. */
   readonly structuredClone = UNCLONABLE;
-  /** When it was made, counted over all storages. */
+  /** Serial number, counted over all storages. */
   readonly serial: number = ++serial;
   /** Advanced by each in-place write through any tensor on it. */
   version = 0;
-  /** The last look for shared memory that has met it. */
+  /** The last search for shared memory that has visited it. */
   met = 0;
   #memory: Memory | null;
 
   #missing: (() => Error) | undefined;
   #bounds: (ElementBounds & { readonly version: number }) | undefined;
-  /** Whether the memory belongs to somebody else, who takes it back. */
+  /** Whether the memory is owned elsewhere and will be reclaimed. */
   #isLent = false;
-  /** Work that has to be done before anybody else sees the memory. */
+  /** Work that must be done before the memory is accessed. */
   #pending: PendingWork | null = null;
 
-  /** `missing` makes the error for reading a storage without memory. */
+  /** `missing` creates the error for reading a storage without memory. */
   constructor(readonly device: DeviceName, memory: Memory | null, missing?: () => Error) {
     this.#memory = memory;
     this.#missing = missing;
   }
 
-  /** Storage over memory that its maker keeps and will `reclaim`; releasing it frees nothing. */
+  /** Storage over memory that the creator owns and will `reclaim`; releasing it frees nothing. */
   static lent(device: DeviceName, memory: Memory): Storage {
     const storage = new Storage(device, memory);
     storage.#isLent = true;
     return storage;
   }
 
-  /** Storage whose elements are the result of work that was put off, which will `fill` it. */
+  /** Storage whose elements are the result of deferred work, which will `fill` it. */
   static promised(device: DeviceName, work: PendingWork): Storage {
     const storage = new Storage(device, null);
     storage.#pending = work;
@@ -96,28 +96,28 @@ export class Storage {
     return storage;
   }
 
-  /** The work that is done before the memory is seen; null: none. */
+  /** The work that must be done before the memory is accessed; null: none. */
   get pending(): PendingWork | null {
     return this.#pending;
   }
 
-  /** Has work done before anybody sees the memory. Of one work only: another one's is done at once. */
+  /** Makes accesses of the memory wait for work. Only one work may be pending: another one is done immediately. */
   awaits(work: PendingWork): void {
     if (this.#pending !== work) this.#pending?.settle();
     this.#pending = work;
   }
 
-  /** The work is being done: the memory is there as it is, and may be filled. */
+  /** Ends waiting, as the work is being done: the memory may be accessed and filled. */
   awaitsNothing(): void {
     this.#pending = null;
   }
 
-  /** Gives promised elements. */
+  /** Sets the memory of promised elements. */
   fill(memory: Memory): void {
     this.#memory = memory;
   }
 
-  /** Takes lent memory back: from here on `missing` makes the error for reading it, unless it was replaced. */
+  /** Reclaims lent memory: from then on `missing` creates the error for reading it, unless it was replaced. */
   reclaim(missing: () => Error): void {
     if (!this.#isLent) return;
     this.#pending?.settle();
@@ -153,7 +153,7 @@ export class Storage {
     return this.#memory?.byteLength ?? 0;
   }
 
-  /** Known bounds of the present elements, found without asking the device. */
+  /** Known bounds of the current elements; the device is not read for them. */
   get bounds(): ElementBounds | undefined {
     return this.#bounds?.version === this.version ? this.#bounds : undefined;
   }
@@ -163,7 +163,7 @@ export class Storage {
     this.#bounds = { ...bounds, version: this.version };
   }
 
-  /** Gives the memory back for reuse. The caller promises that no tensor on it is used again. */
+  /** Returns the memory for reuse. The caller guarantees that no tensor on it is used again. */
   release(): void {
     if (this.#pending !== null) return this.#pending.drop(this);
     if (this.#memory === null) return;
@@ -171,7 +171,7 @@ export class Storage {
     this.#memory = null;
   }
 
-  /** Takes over the memory of another storage (`x.data = y`). */
+  /** Replaces the memory (`x.data = y`). */
   replace(memory: Memory): void {
     this.#pending?.settle();
     this.#memory = memory;
@@ -214,7 +214,7 @@ export function isShapesOnly(name: DeviceName): boolean {
   return findDevice(name)?.shapesOnly === true;
 }
 
-/** The device of this name. Throws DynError where it is not registered. */
+/** The device of this name. Throws DynError if it is not registered. */
 export function deviceNamed(name: DeviceName): Device {
   const device = findDevice(name);
   if (device) return device;

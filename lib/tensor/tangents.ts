@@ -8,7 +8,7 @@ import type { Tensor } from "./tensor.ts";
 export class TangentLevel {
   #own = new WeakMap<Tensor, Tensor>();
 
-  /** The tangent that was given to a tensor; undefined where none was. */
+  /** The tangent of a tensor; undefined if it has none. */
   given(tensor: Tensor): Tensor | undefined {
     return this.#own.get(tensor);
   }
@@ -18,12 +18,12 @@ export class TangentLevel {
     this.#own.set(tensor, tangent);
   }
 
-  /** Begins to hold tangents. */
+  /** Opens the level. */
   open(): void {
     levels.push(this);
   }
 
-  /** Forgets them. */
+  /** Closes the level and drops its tangents. */
   close(): void {
     levels.splice(levels.lastIndexOf(this), 1);
     this.#own = new WeakMap();

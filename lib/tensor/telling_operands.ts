@@ -10,14 +10,14 @@ import { mapTensors, type OpEntry, type TensorArgs, tensorsOf } from "./plan.ts"
 import { allocateStorage } from "./storage.ts";
 import { Tensor } from "./tensor.ts";
 
-/** Of both signs, or between 0 and 1, which roots, logarithms and chances need. */
+/** Of both signs, or between 0 and 1, as roots, logarithms and probabilities require. */
 export type Telling = "signed" | "fractions";
 
 /** Returns whether a call has operands that can reveal the order. */
 export const canTell = (entry: OpEntry, args: TensorArgs): boolean =>
   tensorsOf(entry, args).some(({ layout }) => isFloat(layout.dtype) && layout.numel > 1);
 
-/** The call with operands that tell; `round`: others each time. */
+/** The call with operands that reveal the order; each `round` has different ones. */
 export function tellingArguments(
   entry: OpEntry,
   args: TensorArgs,

@@ -58,12 +58,12 @@ export function installAutograd(runtime: AutogradRuntime<Tensor>): void {
   tape.install(runtime);
 }
 
-/** The tape. Throws InternalError where it is not loaded. */
+/** The tape. Throws InternalError if it is not loaded. */
 export function autograd(): AutogradRuntime<Tensor> {
   return tape.there;
 }
 
-/** Modes that see calls on tensors before they run. */
+/** Modes that receive calls on tensors before they run. */
 export const modes: ModeStack<Tensor> = new ModeStack<Tensor>();
 
 /** Returns whether elements of tensors can be read: no mode intervenes, and nothing is being traced. */
@@ -92,7 +92,7 @@ export class Tensor {
   viewState: ViewState<Tensor> | null = null;
 
   /**
-   * Users make tensors with `tensor`, `zeros` and the like. `offset` counts elements.
+   * Users create tensors with `tensor`, `zeros` and the like. `offset` counts elements.
    *
    * @internal
    */
@@ -104,13 +104,13 @@ export class Tensor {
     /** @internal */
     public offset: number = 0,
   ) {
-    // Programs in JavaScript, where the types do not say it
+    // For programs in JavaScript, without type checks
     if (layout === undefined) {
       throw new DynError("Expected tensor(data) or zeros(shape) but found new Tensor");
     }
   }
 
-  /** Proxies of tensors have no private field: asking for it runs none of their traps. */
+  /** Proxies of tensors lack the private field, and testing for it runs none of their traps. */
   readonly #isInstance = true;
 
   /**
@@ -238,7 +238,7 @@ export class Tensor {
     this.requiresGrad_(value);
   }
 
-  /** The operation that made it, where gradients are recorded; null for leaves. */
+  /** The recorded operation that created it; null for leaves. */
   get gradFn(): GradFn<Tensor> | null {
     if (this.viewState !== null) return autograd().gradFnOf(this);
     return this.state?.gradFn ?? null;
@@ -259,7 +259,7 @@ export class Tensor {
     if (value !== null || this.state !== null) autogradStateOf(this).grad = value;
   }
 
-  /** Shares the storage of another tensor from now on, keeping its own place in the autograd graph. */
+  /** Adopts the storage of another tensor, keeping its own place in the autograd graph. */
   replaceData(other: Tensor): void {
     checkInstance(other, Tensor, "replaceData");
     this.storage = other.storage;
@@ -273,7 +273,7 @@ export class Tensor {
     return readElementsLater(this);
   }
 
-  /** Asks for gradients (or no longer), in place. Throws where it is not a leaf or its type is not a floating type. */
+  /** Sets whether gradients are recorded for it, in place. Throws unless it is a leaf of a floating type. */
   requiresGrad_(requiresGrad: Flag<"requiresGrad"> = true): this {
     const value = flagOf("requiresGrad_", "requiresGrad", requiresGrad);
     if (value && !isDifferentiable(this.dtype)) {
@@ -291,7 +291,7 @@ export class Tensor {
     return this;
   }
 
-  /** Keeps the gradient of a tensor that is not a leaf, as `torch.Tensor.retain_grad`. */
+  /** Makes backward passes store `.grad` although it is not a leaf, as `torch.Tensor.retain_grad`. */
   retainGrad(): void {
     if (!this.requiresGrad) {
       throw new DynError("Expected a tensor that requires grad for retainGrad but found one that does not");
@@ -330,7 +330,7 @@ export class Tensor {
     return autograd().registerAccumulationHook(this, hook);
   }
 
-  /** Makes it a leaf without history, in place. Views cannot be detached so. */
+  /** Makes it a leaf without history, in place. Throws for views. */
   detach_(): this {
     if (this.viewState !== null && !this.viewState.succeeds) {
       throw new DynError(
@@ -346,17 +346,18 @@ export class Tensor {
     return this;
   }
 
-  /** Gives memory back at once. The tensor and all that share its elements must not be used afterwards. */
+  /** Frees its memory immediately. The tensor and all that share its elements must not be used afterwards. */
   [Symbol.dispose](): void {
     this.storage.release();
   }
 
   /**
-   * The element of a one-element tensor: a number; of bool a boolean, and of int64 a bigint where a number would not be
-   * exact, which `item<boolean>()` and `item<bigint>()` say in types; of complex types `{ re, im }`: `item<Complex>()`.
+   * The element of a one-element tensor: a number; a boolean for bool; a bigint for int64 if a number would not be
+   * exact; `{ re, im }` for complex types. The type parameter states the other types: `item<boolean>()`,
+   * `item<bigint>()`, `item<Complex>()`.
    */
   item(): number;
-  /** The element, as a type that the caller knows. */
+  /** The element, typed by the caller. */
   item<T extends Element>(): T;
   item(): Element {
     if (this.layout.numel !== 1) {
@@ -369,7 +370,7 @@ export class Tensor {
 
   /** All elements as nested arrays, or the element of a tensor without dimensions. */
   tolist(): NestedElements;
-  /** The elements, as a type that the caller knows: `tolist<number[][]>()` of a matrix. */
+  /** The elements, typed by the caller: `tolist<number[][]>()` of a matrix. */
   tolist<T extends NestedElements>(): T;
   tolist(): NestedElements {
     return withRuntimeBuiltins(() => {
@@ -384,14 +385,14 @@ export class Tensor {
   }
 
   /**
-   * A copy of the elements in row-major order; those of bfloat16, which no typed array has, as float32, and of complex
-   * types both parts, side by side.
+   * A copy of the elements in row-major order; bfloat16, for which there is no typed array, as float32; complex
+   * elements as adjacent real and imaginary parts.
    */
   toTypedArray(): HostArray {
     return withRuntimeBuiltins(() => readElements(this));
   }
 
-  /** A one-element tensor converts to its element; in texts to what `toString` gives. */
+  /** Converts a one-element tensor to its element; in strings, any tensor to its text. */
   [Symbol.toPrimitive](hint: "number" | "string" | "default"): string | number | bigint | boolean {
     if (hint === "string" || (hint === "default" && this.layout.numel !== 1)) return this.toString();
     if (this.layout.numel !== 1) {
@@ -409,7 +410,7 @@ export class Tensor {
     return typeof value === "boolean" ? Number(value) : value;
   }
 
-  /** Along the first dimension. */
+  /** Iterates over the first dimension. */
   *[Symbol.iterator](): IterableIterator<Tensor> {
     if (this.ndim === 0) {
       throw new DynError("Expected a tensor with dimensions to iterate over but found a 0-d one");
@@ -433,7 +434,7 @@ export class Tensor {
   }
 
   /**
-   * Writes into what `at` would give: an array holds the arguments of `at`, so that `x.set([0, 2], v)` is
+   * Writes into the elements that `at` selects: an array holds the arguments of `at`, so that `x.set([0, 2], v)` is
    * `x[0, 2] = v` and `x.set([[0, 2]], v)` is `x[[0, 2]] = v`. `value` broadcasts.
    */
   set(index: IndexArgument<Tensor> | readonly IndexArgument<Tensor>[], value: Tensor | Element): Tensor {
@@ -441,17 +442,17 @@ export class Tensor {
     return dispatch.there.set(this, list, value);
   }
 
-  /** Itself where the condition holds, else `other`: `torch.where(condition, self, other)`. */
+  /** Its elements where the condition holds, those of `other` elsewhere: `torch.where(condition, self, other)`. */
   where(condition: Tensor, other: Tensor | Element): Tensor {
     return dispatch.there.where(condition, this, other);
   }
 
-  /** On the CPU; itself where it is already. */
+  /** A copy on the CPU; itself if it is there already. */
   cpu(): Tensor {
     return dispatch.there.to(this, ["cpu"]);
   }
 
-  /** With another type, on another device, or as another tensor is; itself where nothing changes. */
+  /** Converts to another type or device, or those of another tensor; returns itself if nothing changes. */
   to<T extends string | Tensor | ConversionOptions>(
     target: T extends string ? TypeOrDevice<T> : T,
     ...more: (DType | ConversionOptions | boolean)[]
@@ -459,12 +460,14 @@ export class Tensor {
     return dispatch.there.to(this, [target, ...more]);
   }
 
-  /** Itself where its elements lie in row-major order, else a copy that does. */
+  /** Itself if its elements are in row-major order, else a row-major copy. */
   contiguous(): Tensor {
     return this.layout.contiguous ? this : dispatch.there.contiguous(this);
   }
 
-  /** Another shape over the same storage, in row-major order; what the storage lacks is added unset. */
+  /**
+   * Changes the shape over the same storage, row-major, in place; the storage grows if it is too small, uninitialised.
+   */
   resize_(...shape: readonly number[] | readonly [readonly number[]]): this {
     dispatch.there.resize(this, shape.flat());
     return this;
@@ -478,10 +481,10 @@ export class Tensor {
   }
 }
 
-// A tensor that was overwritten or disposed of has no elements to show, and the console must not throw
+// A tensor that was overwritten or disposed of has no elements, and the console must not throw
 showAsText(Tensor.prototype, (x) => x.storage.filled ? String(x) : `Tensor(${x.dtype}[${x.shape}])`);
 
-/** The entry of a list for a dimension, which may be counted from the end. */
+/** The entry of a list for a dimension; negative ones count from the end. */
 function alongDim(list: readonly number[], dim: number): number {
   const found = list[dim < 0 ? dim + list.length : dim];
   if (found === undefined) {

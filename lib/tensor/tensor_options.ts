@@ -31,7 +31,7 @@ export interface ConversionOptions {
   readonly dtype?: DType | null | undefined;
   /** Device of the result. */
   readonly device?: DeviceName | null | undefined;
-  /** Whether to copy where nothing changes. */
+  /** Whether to copy even if nothing changes. */
   readonly copy?: boolean | undefined;
   /** Accepted without effect. */
   readonly nonBlocking?: boolean | undefined;
