@@ -1,6 +1,6 @@
 /**
- * The ops as typed functions over any kind of tensor, whichever way calls are made. Invariant: several results come
- * back as an array whose elements also have names.
+ * The ops as typed functions over any kind of tensor, independent of how calls are executed. Invariant: several results
+ * are returned as an array whose elements also have names.
  */
 import { InternalError } from "../base/errors.ts";
 import { defineHidden, defineOwn } from "../base/own_builtins.ts";
@@ -8,10 +8,10 @@ import type { OpDefinition, TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { ALL_OPS } from "./table.ts";
 
-/** Makes a call with arguments as the caller gave them. */
+/** Makes a call with the caller's arguments. */
 export type OpCaller<T> = (definition: OpDefinition, given: readonly unknown[]) => T | readonly T[];
 
-/** All ops, each a function from its first use on: whoever makes them for one call uses few of them. */
+/** All ops; each becomes a function at its first use, since most users of an instance need few of them. */
 class OpFunctions {
   readonly #call: OpCaller<unknown>;
 
@@ -26,7 +26,7 @@ class OpFunctions {
   }
 
   static {
-    // In an object without prototype, which V8 keeps as a table: a class's own prototype is copied with every property
+    // V8 keeps an object without prototype as a table, but copies a class's prototype with every added property
     const getters: object = Object.create(null);
     for (const definition of ALL_OPS) {
       defineOwn(getters, definition.name, {
@@ -59,7 +59,7 @@ export function resultNames(
     : results;
 }
 
-/** Several results as an array that has them by the names of the definition too, which what lists it does not show. */
+/** Several results as an array that also has them, not enumerable, under the names of the definition. */
 export function nameResults<T>(
   definition: OpDefinition,
   results: readonly T[],

@@ -10,7 +10,8 @@ export type AutocastType = "float16" | "bfloat16";
 
 /**
  * - lower: in the region's type. float32: in float32. widest: in the widest type of the operands.
- * - through: a composition whose ops are looked at one by one; all others are left alone with what they are made of.
+ * - through: a composition whose ops are treated one by one. Other ops, and the parts of other compositions, are
+ *   unchanged.
  */
 type Policy = "lower" | "float32" | "widest" | "through";
 
@@ -126,9 +127,9 @@ const POLICIES: ReadonlyMap<string, Policy> = new Map(
 export type Autocast =
   /** Floating operands other than float64 are converted to this type. */
   | { readonly kind: "convert"; readonly dtype: DType }
-  /** The call runs unchanged, and so do the ops it is composed of. */
+  /** The call runs unchanged, and so do the parts of a composition. */
   | { readonly kind: "plain" }
-  /** Its composition is looked at op by op. */
+  /** The parts of its composition are treated one by one. */
   | { readonly kind: "through" };
 
 const PLAIN: Autocast = { kind: "plain" }, THROUGH: Autocast = { kind: "through" };

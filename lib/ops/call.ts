@@ -30,7 +30,7 @@ interface Signature {
   readonly positional: number;
 }
 
-/** Arguments by name. An assignment makes a property, whatever programs give all objects. */
+/** Arguments by name. Assignments always create own properties, even if programs extend Object.prototype. */
 class NamedArguments {
   [name: string]: never;
 }
@@ -109,7 +109,7 @@ export function parseCall<T>(
   return args;
 }
 
-/** The arguments of a call without those at its end that are undefined: they count as absent. */
+/** The arguments of a call without trailing undefined ones, which count as absent. */
 export function withoutTrailing(given: readonly unknown[]): readonly unknown[] {
   let count = given.length;
   while (count > 0 && given[count - 1] === undefined) count--;
@@ -152,7 +152,7 @@ export function splitRequiresGrad(
   return { given, requiresGrad: value === true };
 }
 
-/** Splits `generator` off the options of a call of a random op: undefined or null where random numbers are the common ones. */
+/** Splits `generator` off the options of a call of a random op: undefined or null for the common generator. */
 export function splitGenerator(
   written: readonly unknown[],
 ): { readonly given: readonly unknown[]; readonly generator: unknown } {
@@ -193,7 +193,7 @@ export function inplaceArguments<T>(
   return { ...args, ...Object.fromEntries(left) };
 }
 
-/** Kinds for which a tensor may stand where its elements can be read. */
+/** Kinds that accept a tensor if its elements can be read. */
 const TAKES_NUMBERS: ReadonlySet<ParamKind> = new Set([
   "scalar",
   "float",

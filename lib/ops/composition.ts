@@ -1,7 +1,7 @@
 /**
- * Metadata of a call's results, including compositions, and which results a gradient can reach. Invariant: the
- * metadata of a composition is that of the ops it runs: its own rule may say less about types and strides, and may
- * accept what one of its ops refuses. A call that is accepted here can be refused only because of its elements.
+ * Metadata of a call's results, including compositions, and which results a gradient can reach. Invariant: the metadata
+ * of a composition is that of the ops it runs: its own rule may be less precise about types and strides, and may accept
+ * calls that one of its ops refuses. A call that is accepted here can be refused only because of its elements.
  */
 import { isDifferentiable } from "../base/dtype.ts";
 import type { TensorMeta } from "../graph/meta.ts";
@@ -28,7 +28,7 @@ type Args = ArgsOf<Params, ComposedMeta>;
 const isMeta = (value: unknown): value is ComposedMeta =>
   typeof value === "object" && value !== null && "requiresGrad" in value && "dtype" in value;
 
-/** Infers from the op's own rule, without looking into its composition. */
+/** Infers from the op's own rule, not from its composition. */
 function inferAlone(definition: OpDefinition, args: Args): Metas {
   const inferred: TensorMeta | readonly TensorMeta[] = definition.infer(args);
   const reaches = definition.gradient.kind !== "none" &&
@@ -62,7 +62,7 @@ const api: OpApi<ComposedMeta> = makeOpApi<ComposedMeta>((definition, given) => 
   return isMeta(results) ? results : nameResults(definition, results);
 });
 
-/** Metadata of a call's results. Throws DynError where the op, or one that it is composed of, refuses the call. */
+/** Metadata of a call's results. Throws DynError if the op, or a part of its composition, refuses the call. */
 export function inferComposed(definition: OpDefinition, args: Args): Metas {
   try {
     return compose(definition, args);

@@ -1,25 +1,25 @@
 /**
- * The memory that each value of a captured graph shows, while the graph may still write in place. Invariant: two
+ * The memory that each value of a captured graph aliases, while the graph may still write in place. Invariant: two
  * values may share memory only if they have the same root, or both are inputs, since inputs may alias each other.
  */
 import { type Graph, hasEffect, type Node } from "../graph/node.ts";
 import { findTarget } from "./table.ts";
 
-/** The value whose elements a node may show; undefined where it has memory of its own. */
+/** The value that a node may be a view of; undefined if it has memory of its own. */
 export function shownBy(node: Node): Node | undefined {
   const kind = findTarget(node.target)?.definition.implementation.kind;
   const shows = hasEffect(node) || node.target === "getitem" || kind === "view" || kind === "composite";
   return node.op !== "placeholder" && shows ? [...node.inputs()][0] : undefined;
 }
 
-/** The value that has the memory which a node may show. */
+/** The value that owns the memory that a node may alias. */
 export function rootOf(node: Node): Node {
   let root = node;
   for (let shown = shownBy(root); shown; shown = shownBy(root)) root = shown;
   return root;
 }
 
-/** Returns whether any of the nodes may show memory of these roots. Inputs may alias each other. */
+/** Returns whether any of the nodes may alias memory of these roots. Inputs may alias each other. */
 export function shares(nodes: readonly Node[], roots: ReadonlySet<Node>): boolean {
   const hasInput = [...roots].some(({ op }) => op === "placeholder");
   return nodes.map(rootOf).some((root) => roots.has(root) || (hasInput && root.op === "placeholder"));
@@ -30,7 +30,7 @@ export function shares(nodes: readonly Node[], roots: ReadonlySet<Node>): boolea
  * alone do not lead from `c.sum()` to `c.copy_(z)`.
  */
 export class ComputedFrom {
-  /** Calls that write, by the roots of what they write to; those to inputs are together. */
+  /** Calls that write, by the root of the written value; all inputs count as one root. */
   readonly #writes = new Map<Node | "inputs", Node[]>();
   readonly #places: ReadonlyMap<Node, number>;
 
@@ -44,7 +44,7 @@ export class ComputedFrom {
     }
   }
 
-  /** The calls that write into what a node shows. */
+  /** The calls that write into the memory of a node. */
   writtenInto(node: Node): readonly Node[] {
     return this.#writes.get(memoryOf(node)) ?? [];
   }

@@ -14,7 +14,7 @@ import type { TensorLike } from "./tensor_like.ts";
 
 export type { TensorLike };
 
-/** How the result is computed: in exactly one way. */
+/** How the result is computed, in exactly one way. */
 export type Implementation<P extends Params> =
   /** Its elements, as a loop body or a library call. One entry per result; a library call may give several. */
   | {
@@ -23,7 +23,7 @@ export type Implementation<P extends Params> =
   }
   /**
    * An alias of its tensor `of`: `infer` returns the strides and offset (or fresh ones: then it copies, as reshape
-   * may). `lower` expresses the same as index arithmetic, for values without storage.
+   * may). `lower` expresses the same by index arithmetic, for values without storage.
    */
   | ({ readonly kind: "view"; readonly of: string } & View<P>)
   /** Other ops. Runs with eager tensors and with graph nodes alike. */
@@ -45,15 +45,15 @@ export type Implementation<P extends Params> =
       keys: readonly [Operand, Operand],
     ): readonly Lowered[];
   }
-  /** From elements in host memory, at once; no kernel computes it. */
+  /** Computed immediately from elements in host memory, by no kernel. */
   | { readonly kind: "host"; compute(args: ArgsOf<P, HostTensor>): readonly HostTensor[] };
 
 /** Reads and writes an alias as index arithmetic. */
 export interface View<P extends Params> {
   lower(args: ArgsOf<P, Operand>, out: readonly TensorMeta[]): readonly Lowered[];
   /**
-   * Whether these arguments allow no alias, so that the op copies: runs `lower` into fresh memory.
-   * Absent: always an alias. Strides decide; they are absent from values without storage, which never copy.
+   * Returns whether these arguments allow no alias, so that the op copies: it runs `lower` into fresh memory. Absent:
+   * always an alias. This depends on strides; values without storage have none and never copy.
    */
   copies?(args: ArgsOf<P, TensorMeta>): boolean;
   /**
@@ -108,7 +108,9 @@ export type Gradient<P extends Params> =
   | { readonly kind: "composite" }
   | { readonly kind: "none"; readonly because: string };
 
-/** Gradients from that of the first result, for ops where no other has one. Nothing flows back where none reached it. */
+/**
+ * Gradients from that of the first result, for ops whose other results have none. Without one there are no gradients.
+ */
 export interface SingleRule<P extends Params> {
   readonly saves: readonly string[];
   /** Written with ops, hence differentiable itself. */
@@ -119,7 +121,10 @@ export interface SingleRule<P extends Params> {
 export interface Sample {
   readonly args: readonly SampleArgument[];
   readonly options?: { readonly [name: string]: SampleArgument };
-  /** Its gradient is not the derivative, by design (rows of an embedding that are not trained), or rounded to float16. */
+  /**
+   * Whether its gradient is not the derivative by design (rows of an embedding that are not trained), or is rounded to
+   * float16.
+   */
   readonly frozen?: boolean;
 }
 
@@ -145,7 +150,7 @@ export interface ErrorSample extends Sample {
 
 /** Where an op is exposed besides the table. */
 export interface Exposure {
-  /** A method of Tensor (its first parameter is the receiver). Default true when that is a tensor. */
+  /** A method of Tensor (its first parameter is the receiver). Default: whether that is a tensor. */
   readonly method?: boolean;
   /** Free function of the module. Default true. */
   readonly free?: boolean;
@@ -157,59 +162,62 @@ export interface Exposure {
 
 /** Ops that only other ops call. */
 export const INTERNAL = { method: false, free: false } as const satisfies Exposure;
-/** Ops that `nn.functional` alone has. */
+/** Ops that exist only in `nn.functional`. */
 export const FUNCTIONAL = { ...INTERNAL, namespaces: ["nn.functional"] } as const satisfies Exposure;
 
 /** The description of an op apart from its implementation and gradient. */
 export interface OpDescription<P extends Params = Params> {
   /** Public name, in camelCase. */
   readonly name: string;
-  /** Its name in graphs where it differs ("truediv" for div). */
+  /** Its name in graphs, if it differs ("truediv" for div). */
   readonly graphName?: string;
   /** One or two sentences with shapes and the PyTorch function it follows. */
   readonly doc: string;
   readonly params: P;
-  /** Positional arguments in the order of `params`, where PyTorch has further forms of the call. */
+  /** Brings positional arguments into the order of `params`, if PyTorch has further forms of the call. */
   arrange?(given: readonly unknown[], isTensor: (value: unknown) => boolean): readonly unknown[];
-  /** Names of the results where there are several: ["values", "indices"]. */
+  /** Names of the results, if there are several: ["values", "indices"]. */
   readonly results?: readonly string[];
   /**
-   * The results are several only where this parameter is given (not null, not false); otherwise there is one:
-   * `max(x)` and `max(x, dim)`.
+   * There are several results only if this parameter is given (not null, not false), else one: `max(x, dim)` and
+   * `max(x)`.
    */
   readonly resultsIf?: string;
   /** Further results that exist only if a parameter is true, by the name of each: those of `unique`. */
   readonly resultsWith?: Readonly<Record<string, string>>;
   /** The result is a list whose length depends on the arguments: split, unbind, meshgrid. */
   readonly resultList?: boolean;
-  /** Results without a gradient although their type is a floating one: statistics kept for a backward. */
+  /** Results without a gradient although they are floating: statistics saved for a backward. */
   readonly auxiliary?: readonly string[];
-  /** Whether the values of numbers decide if a call is accepted, or what it is: then they are constants of a graph. */
+  /** Whether the values of numbers affect the validity or the kind of a call: then they are constants of a graph. */
   readonly checksNumbers?: boolean;
   /** Whether calls may name the generator that random numbers come from. */
   readonly takesGenerator?: true;
-  /** All elements of the result are this number, whatever those of its tensors are. */
+  /** The number that fills the result, whatever the elements of the arguments are. */
   readonly fills?: number;
-  /** Whether it is composed of ops that the host computes, for some arguments at least. */
+  /** Whether its composition contains ops that the host computes, at least for some arguments. */
   readonly hostParts?: true;
-  /** Whether sizes of the results depend on elements: then `infer` throws, and a trace must stop before the call. */
+  /**
+   * Returns whether sizes of the results depend on elements: then `infer` throws, and a trace must stop before the
+   * call.
+   */
   dataDependent?(args: ArgsOf<P, TensorLike>): boolean;
   /**
-   * Metadata of the results of a data-dependent op that the host computes, one entry per result: `unknown` makes a size
-   * that is known once it has run, at most `upTo`.
+   * Metadata of the results of a data-dependent op that the host computes, one entry per result: `unknown` creates a
+   * size that is known after the run, at most `upTo`.
    */
   inferUnbacked?(args: ArgsOf<P, TensorMeta>, unknown: (upTo: Dim) => Dim): readonly TensorMeta[];
   /**
-   * Each element of the one result comes of the elements of the tensors at its own place, which are broadcast, and of no
-   * others: dense tensors of one shape may as well be rows.
+   * Whether each element of the only result depends just on the elements of the broadcast tensors at its own position:
+   * dense tensors of one shape may then be processed flattened.
    */
   readonly elementwise?: boolean;
   /**
-   * Whether `name_` exists: computes, converts to the receiver's type and writes into it. "layout": the receiver's elements
-   * stay where they are, and it shows them as the result does.
+   * Whether `name_` exists: it computes, converts to the receiver's type and writes into it. "layout": the receiver
+   * keeps its elements and adopts the layout of the result.
    */
   readonly inplace?: boolean | "layout";
-  /** Defaults of arguments that a call of `name_` leaves out, where they differ from those of other calls. */
+  /** Defaults of arguments of `name_` that differ from those of the other forms. */
   readonly inplaceDefaults?: Readonly<Record<string, number>>;
   readonly exposure?: Exposure;
   /** Metadata of the results from that of the arguments. Throws DynError for bad arguments. */
@@ -220,8 +228,8 @@ export interface OpDescription<P extends Params = Params> {
    */
   ranges?(args: ArgsOf<P, TensorMeta>): readonly ElementRange[];
   /**
-   * The closed intervals that elements of operands have to lie in, by operand: eager calls on memory that the host reads
-   * refuse others, and compiled graphs compute with them.
+   * The closed intervals for elements of operands, by operand: eager calls on memory that the host reads refuse other
+   * elements; compiled graphs compute with them.
    */
   bounds?(args: ArgsOf<P, TensorLike>): Readonly<Record<string, readonly [low: number, high: number]>>;
   readonly samples: readonly Sample[];
@@ -258,7 +266,7 @@ export interface HostSource<P extends Params> extends OpDescription<P> {
   readonly gradient: Gradient<P> | SingleRule<P>;
 }
 
-/** Any op, its gradient in either form. */
+/** Any op, with its gradient in either form. */
 export interface OpSource<P extends Params> extends OpDescription<P> {
   readonly implementation: Implementation<P>;
   readonly gradient: Gradient<P> | SingleRule<P>;
@@ -293,7 +301,7 @@ export function lowerOp<const P extends Params>({ lower, ...described }: Lowerin
   return defineOp<P>({ ...described, implementation: { kind: "lower", lower } });
 }
 
-/** Defines an op that gives an alias of `self`. */
+/** Defines an op that returns an alias of `self`. */
 export function viewOp<const P extends Params>(source: ViewSource<P>): OpDefinition<P> {
   const { lower, copies, writeBack, ...described } = source;
   const view: View<P> = { lower, ...(copies ? { copies } : {}), ...(writeBack ? { writeBack } : {}) };

@@ -1,8 +1,8 @@
 /**
- * Gradients of graphs whose values are partly computed on the host: such a graph runs in stages, and a gradient
- * passes through several of them. Either the last stage takes the gradient and recomputes what earlier ones have
- * computed, or the tape takes it, on which every stage records its part. Invariant: recomputing yields the same
- * values: what is recomputed draws no random numbers, has no gradient of its own, and was not written to before.
+ * Gradients of graphs whose values are partly computed on the host: such a graph runs in stages, and a gradient passes
+ * through several of them. Either the last stage takes the gradient and recomputes what earlier ones have computed, or
+ * the tape takes it, on which every stage records its part. Invariant: recomputing yields the same values: recomputed
+ * nodes draw no random numbers, have no gradient of their own, and were not written to before.
  */
 import { takesGradients } from "../graph/gradient_call.ts";
 import { type Graph, hasEffect, type Node } from "../graph/node.ts";
@@ -29,21 +29,21 @@ export interface Crossing {
   readonly inputs: readonly Node[];
   /** Whether the gradients have a history of their own. */
   readonly createGraph: boolean;
-  /** In front of which node the path is to be computed a second time; null: at the end of the graph. */
+  /** The node before which the path would be recomputed; null: at the end of the graph. */
   readonly before: Node | null;
   /** Returns whether a node draws random numbers, itself or in its composition. */
   readonly draws: (node: Node) => boolean;
 }
 
-/** Who takes a gradient that passes through several stages. */
+/** How a gradient that passes through several stages is computed. */
 export type LateGradient =
-  /** The stage that requests it, which recomputes the path. */
+  /** By the stage that requests it, which recomputes the path. */
   | { readonly kind: "repeated" }
-  /** The tape, while the graph runs: each stage has left there what it has computed. */
+  /** By the tape, while the graph runs: each stage has recorded its part there. */
   | { readonly kind: "taped" }
   | { readonly kind: "refused"; readonly because: string };
 
-/** Who takes a gradient along a path. */
+/** Decides how a gradient along a path is computed. */
 export function lateGradient(
   graph: Graph,
   path: readonly Node[],
@@ -56,13 +56,13 @@ export function lateGradient(
   if (taken) return refused(`${taken.name} takes gradients before the host has computed`);
   const because = whyNotRepeated(graph, path, { before, draws });
   if (because === null) return { kind: "repeated" };
-  // Stages are compiled: their tape knows what they are given and what they give, and nothing between
+  // Stages are compiled, so the tape knows their inputs and results, but nothing in between
   const begun = path.find(({ meta }) => meta.leaf) ?? inputs.find(({ op }) => op.startsWith("call_"));
   if (begun) return refused(`${because}, and ${begun.name} is made in the graph`);
   return createGraph ? refused(`${because}, and a gradient has a history of its own`) : { kind: "taped" };
 }
 
-/** Why the nodes of a path cannot be computed a second time; null: they can. */
+/** Why the nodes of a path cannot be recomputed; null: they can. */
 function whyNotRepeated(
   { nodes }: Graph,
   path: readonly Node[],

@@ -17,7 +17,7 @@ import {
 /** Makes a call. */
 export type RunCall = (call: OpCall<GraphValue>) => Results;
 
-/** A call by the definition that its types ask for. */
+/** A call with the definition for its types. */
 export function formed<T>({ definition, args }: OpCall<T>): OpCall<T> {
   return { definition: formOf(definition, args), args };
 }
@@ -29,7 +29,7 @@ export function graphApi(run: RunCall): OpApi<GraphValue> {
   );
 }
 
-/** The ops as a builder makes them: of compositions, what they are composed of. */
+/** The ops as calls of a builder, with compositions expanded. */
 export function builtBy(builder: Pick<GraphBuilder, "call">): OpApi<GraphValue> {
   const api = graphApi((call) => {
     const { implementation } = call.definition;

@@ -1,6 +1,6 @@
 /**
  * Appends ops to a graph, with inferred metadata and normalised arguments, for gradients, decomposition and tracing.
- * Invariant: a node's arguments parse to the call it was made from, and its metadata is what `infer` returns.
+ * Invariant: a node's arguments parse to the call that created it, and its metadata is what `infer` returns.
  */
 import { isMetas } from "../graph/meta.ts";
 import type { DType } from "../base/dtype.ts";
@@ -84,7 +84,7 @@ export function graphNameOf(definition: OpDefinition): string {
   return definition.graphName ?? definition.name;
 }
 
-/** Resolves the arguments of a node's call; `valueOf` gives a node's tensor, list or number. */
+/** Resolves the arguments of a node's call; `valueOf` returns a node's tensor, list or number. */
 export function argumentsOfNode<T>(
   node: Node,
   definition: OpDefinition,
@@ -102,7 +102,7 @@ export function argumentsOfNode<T>(
   return parseCall(definition, given, isTensor);
 }
 
-/** Metadata shared by all nodes that a builder makes. */
+/** Metadata shared by all nodes of a builder. */
 export type SharedMeta =
   & Partial<Pick<NodeMeta, "stack" | "partition" | "noGrad" | "recomputed" | "ofPass" | "turn">>
   & {
@@ -119,7 +119,7 @@ export function placeOf({ meta: { stack, partition, ofPass, turn } }: Node): Sha
   };
 }
 
-/** The arguments of a call as nodes hold them: defaults left out, what follows them and keywords by name. */
+/** The arguments of a call in the form of nodes: without defaults; keywords, and arguments after a default, by name. */
 export function callArguments(
   { definition, args }: OpCall<GraphValue>,
 ): { readonly args: readonly Argument[]; readonly kwargs: Readonly<Record<string, Argument>> } {
@@ -137,7 +137,7 @@ export function callArguments(
 
 /** Appends nodes to one graph. */
 export class GraphBuilder {
-  /** Metadata of nodes made from here on. */
+  /** Metadata of nodes created from now on. */
   shared: SharedMeta = {};
 
   /** New nodes go before `before`, or to the end. */
@@ -168,7 +168,7 @@ export class GraphBuilder {
   }
 
   /**
-   * Appends a call. Several results are taken apart by `getitem` and come as a list that has them by name too.
+   * Appends a call. Several results are unpacked by `getitem` and returned as a list that also has them by name.
    * `extra` are keyword arguments besides the parameters.
    */
   call(
@@ -222,7 +222,7 @@ export class GraphBuilder {
     return metas.map((tensor, index) => this.#item(node, index, tensor));
   }
 
-  /** Appends a call that other processes have a part in; `target`: by what name. */
+  /** Appends a call of a collective; `target`: its name in the graph. */
   callShared(
     target: string,
     { args, metas }: { readonly args: readonly Argument[]; readonly metas: readonly TensorMeta[] },
@@ -262,7 +262,7 @@ export function mapArguments<A extends TensorLike, B>(
   return mapped;
 }
 
-/** One tensor of a call: the parameter it is for and, in a list, its place. */
+/** One tensor of a call: its parameter and, in a list, its index. */
 export interface TensorArgument<T> {
   readonly param: string;
   readonly value: T;
@@ -282,7 +282,7 @@ export function tensorArguments<T extends TensorLike>(args: ArgsOf<Params, T>): 
   return found;
 }
 
-/** A resolved argument as graphs hold it. */
+/** A resolved argument in the form of graphs. */
 function toArgument(value: CallArgument<GraphValue>): Argument {
   if (isTensorList(value)) return value.map((each) => each === null ? null : each.node);
   return isTensor(value) ? value.node : value;

@@ -22,7 +22,7 @@ export function hostTensor(
   const data = numberArray(dtype, values.length);
   for (let i = 0; i < values.length; i++) {
     const value = values[i] ?? 0;
-    // A truth is 0 or 1 in memory
+    // A bool is stored as 0 or 1
     setElement(data, i, dtype === "bool" ? Number(value != 0) : value);
   }
   return { shape, dtype, data };
@@ -70,7 +70,7 @@ const argwhere = hostOp({
     const { data } = self, shape = knownShape(self), found: number[] = [];
     for (let i = 0; i < data.length; i++) if (Number(data[i]) !== 0) found.push(i);
     const rows = new BigInt64Array(found.length * shape.length);
-    // From the last dimension on, each column holds what is left of the flat positions
+    // From the last dimension on, each column takes its part of the flat positions
     for (let d = shape.length - 1; d >= 0; d--) {
       const size = shape[d] ?? 1;
       for (const [row, position] of found.entries()) {
@@ -110,7 +110,7 @@ const repeatedIndices = hostOp({
   samples: [{ args: [{ tensor: [3], dtype: "int64", range: [0, 3] }, 3] }],
 });
 
-/** Slices of a host tensor along a dimension, each as its elements. */
+/** Slices of a host tensor along a dimension, each as a list of elements. */
 function slicesOf(x: HostTensor, dim: number): (number | bigint)[][] {
   const shape = knownShape(x), size = shape[dim] ?? 1;
   const inner = shape.slice(dim + 1).reduce((a, b) => a * b, 1);
@@ -152,7 +152,7 @@ interface Groups {
   readonly counts: readonly number[];
 }
 
-/** Groups of equal slices: of neighbours, or of all, sorted. */
+/** Groups of equal slices: of adjacent ones, or of all, sorted. */
 function groupsOf(slices: readonly (readonly (number | bigint)[])[], consecutive: boolean): Groups {
   const order = slices.map((_, i) => i);
   if (!consecutive) order.sort((a, b) => compareSlices(slices[a] ?? [], slices[b] ?? []) || a - b);

@@ -1,6 +1,6 @@
 /**
- * Finds the calls that run on the host, wholly or in part, because something in their composition is computed from
- * elements in host memory. Invariant: nothing is computed.
+ * Finds the calls that run on the host, wholly or in part, because an op of their composition is computed in host
+ * memory. Invariant: nothing is computed.
  */
 import { DynError } from "../base/errors.ts";
 import type { GraphValue, OpCall } from "./graph_builder.ts";
@@ -18,7 +18,7 @@ export function runsOnHost(call: OpCall<GraphValue>): boolean {
   try {
     takenApart(call, (part) => found ||= part.implementation.kind === "host");
   } catch (thrown) {
-    // Whoever runs the call gets its error, which elements may decide
+    // The run of the call throws the error, which may depend on elements
     if (!(thrown instanceof DynError)) throw thrown;
     return true;
   }

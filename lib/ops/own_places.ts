@@ -1,10 +1,10 @@
 /**
- * The names of elementwise compositions: each result element depends only on the operands' elements at its own place.
- * Invariant: properties that single definitions state are not repeated here.
+ * The names of elementwise compositions: each result element depends only on the operands' elements at its own
+ * position. Ops whose definitions are `elementwise` are not repeated here.
  */
 import type { OpName } from "./generated.ts";
 
-/** Ops that are elementwise as the sum of their parts. */
+/** Ops that are elementwise because all their parts are. */
 export const OWN_PLACES: readonly OpName[] = [
   "square",
   "round",

@@ -1,13 +1,13 @@
 /**
- * Parameters of ops, as data. From them come the parsing of calls (positional arguments, then an options
- * object), the TypeScript signatures of methods and functions, and the typed arguments that an op's own
- * functions receive. Invariant: a parameter without default is required.
+ * Parameters of ops, as data: the source of the parsing of calls (positional arguments, then an options object), of the
+ * TypeScript signatures of methods and functions, and of the typed arguments of an op's own functions. Invariant: a
+ * parameter without default is required.
  */
 import type { DType } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { DeviceName } from "../loops/device.ts";
 
-/** A number in the sense of PyTorch's Scalar. A symbolic size may stand where an integer may. */
+/** A number in the sense of PyTorch's Scalar. A symbolic size may replace an integer. */
 export type Scalar = number | bigint | boolean;
 
 /** The type of each kind of argument, where tensors are values of type T. */
@@ -60,18 +60,18 @@ export interface Param<K extends ParamKind = ParamKind, N extends boolean = bool
   /** Only by name, in the options object. */
   readonly keyword?: boolean;
   /**
-   * A scalar that lowering treats as it treats operands, so that it may be loaded instead of being a constant, as
-   * operands may. "natural": beside integers only where it is not negative, for which there is an error.
+   * Whether lowering treats the scalar as an operand, so that it may be loaded instead of being a constant. "natural":
+   * with integers only if it is not negative, since negative ones are an error.
    */
   readonly loadable?: true | "natural";
   /**
-   * An operand whose numbers may as well be 0-d tensors of the type that is computed with: results and gradients have the
-   * same bits.
+   * Whether numbers may be replaced by 0-d tensors of the type of the computation: results and gradients have the same
+   * bits.
    */
   readonly late?: true;
-  /** A complex number may stand there, which becomes a tensor before the call is parsed. */
+  /** Whether complex numbers are accepted; they become tensors before the call is parsed. */
   readonly complex?: true;
-  /** Allowed texts of a string parameter. */
+  /** Allowed values of a string parameter. */
   readonly oneOf?: readonly string[];
   /** `sizes` and `dims`: may also be spread over the trailing positional arguments, as x.view(2, 3). */
   readonly variadic?: boolean;

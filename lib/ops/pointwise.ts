@@ -25,7 +25,7 @@ import { castTo, elementOf, floatTypeOf, isTensor, resultTypeOf } from "./promot
 import { broadcastShapes } from "./shapes.ts";
 import { defineWideOp, lowerWideOp } from "./wide.ts";
 
-/** Anything that may stand as an operand where tensors are T. */
+/** An operand, where tensors are of type T. */
 export type OperandOf<T> = T | Scalar | Dim;
 
 /** How operand types determine the computation type and the result type. */
@@ -97,7 +97,7 @@ export function pointwise<const T extends readonly OperandOf<Operand>[]>(
   });
 }
 
-/** Elements of `result` from those of one operand, in a type that is the operand's unless another is given. */
+/** Elements of `result` from those of one operand, computed in `compute`, by default the operand's type. */
 export function eachElement(
   self: Operand,
   result: TensorMeta | undefined,
@@ -159,10 +159,10 @@ export interface UnarySpec {
   readonly graphName?: string;
   readonly doc: string;
   readonly rule: TypeRule;
-  /** Categories that it accepts; all where absent. */
+  /** Categories that it accepts; default: all. */
   readonly accepts?: readonly DTypeCategory[];
   readonly body: <V>(o: Body<V>, x: V) => V;
-  /** The gradient, with what it reads; or why there is none. */
+  /** The gradient and the values that it reads, or why there is none. */
   readonly derivative:
     | {
       readonly reads: readonly ("self" | "out")[];
@@ -285,9 +285,9 @@ export interface BinarySpec {
   readonly range?: readonly [number, number];
   /** The number operand in samples. */
   readonly number?: number;
-  /** Throws for operands that the types alone do not rule out. */
+  /** Throws for invalid operands of valid types. */
   readonly check?: (call: { readonly compute: DType; readonly other: OperandOf<TensorMeta> }) => void;
-  /** Whether numbers may not stand for `other`, as PyTorch has it. */
+  /** Whether `other` must be a tensor, as in PyTorch. */
   readonly tensorsOnly?: boolean;
   /** Whether each gradient is one operation, rounded once. */
   readonly oneStep?: boolean;
@@ -366,7 +366,7 @@ export function binary(spec: BinarySpec): OpDefinition<BinaryParams> {
   });
 }
 
-/** Sums a gradient over what was broadcast and converts it, so that it fits the tensor it belongs to. */
+/** Sums a gradient over broadcast dimensions and converts it, so that it fits its tensor. */
 export function reduceTo<T extends TensorLike>(o: OpApi<T>, grad: T, like: TensorLike): T {
   const summed = sumTo(o, grad, like.shape);
   return summed.dtype === like.dtype ? summed : o.to(summed, like.dtype);

@@ -35,7 +35,7 @@ export function isScalar(value: unknown): value is Scalar | Dim {
     value instanceof Sym;
 }
 
-/** Throws DynError for a number that elements of a type cannot be. */
+/** Throws DynError for a number that a type cannot hold. */
 export function checkHeld(value: unknown, dtype: DType): void {
   if ((typeof value !== "number" && typeof value !== "bigint") || holds(dtype, value)) return;
   throw new DynError(`Expected a number that ${dtype} holds but found ${value}`);
@@ -49,7 +49,7 @@ export function checkSameType(op: string, ...tensors: readonly { readonly dtype:
   }
 }
 
-/** The type that a number brings into promotion. */
+/** The type of a number in promotion. */
 export function typeOfNumber(value: Scalar | Dim): DType {
   if (typeof value === "boolean") return "bool";
   if (typeof value === "number" && !isWhole(value)) return getDefaultDtype();
@@ -79,7 +79,7 @@ function combine(higher: DType | undefined, lower: DType | undefined): DType | u
   return higher;
 }
 
-/** `dtype` where it is a floating type, else the default floating type: the rule of `sin`, `div`, `mean`. */
+/** `dtype` if it is floating, else the default type: the rule of `sin`, `div`, `mean`. */
 export function floatTypeOf(dtype: DType): DType {
   return isFloat(dtype) ? dtype : getDefaultDtype();
 }
@@ -105,7 +105,7 @@ export function elementOf<V>(
   return castTo(o, o.load(operand, broadcastIndex(operand.shape, at.index)), at.dtype);
 }
 
-/** A value as `dtype`; nothing to do where it is already. */
+/** A value converted to `dtype`, unless it has that type already. */
 export function castTo<V>(o: ScalarOps<V>, value: V, dtype: DType): V {
   return o.dtypeOf(value) === dtype ? value : o.cast(value, dtype);
 }

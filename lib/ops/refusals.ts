@@ -1,12 +1,14 @@
 /**
  * Checks of elements inside compositions. A check is a tensor of zeros that is added to the values that depend on it.
- * Invariant: a call whose condition holds is refused as one with an index out of range is, also when compiled.
+ * Invariant: a call whose condition holds is refused like one with an index out of range, also when compiled.
  */
 import { DynError } from "../base/errors.ts";
 import type { TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 
-/** One zero of the type of `like`, read at index 0; at 1, which there is not, where `condition` holds for any element. */
+/**
+ * A zero of the type of `like`, read at index 0, or at 1, which is out of range, if `condition` holds for any element.
+ */
 export function zeroUnless<T extends TensorLike>(
   o: OpApi<T>,
   condition: T,
@@ -16,7 +18,7 @@ export function zeroUnless<T extends TensorLike>(
   try {
     return o.indexSelect(o.newZeros(like, [1]), 0, index);
   } catch (error) {
-    // Where the elements are available the index is refused immediately, with the message of the call
+    // If elements are available, the index is refused immediately, with the message of the call
     throw error instanceof DynError ? new DynError(`Expected ${expected}`) : error;
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Shape rules that ops share: dimensions counted from the end, broadcasting, reduced shapes, inferred sizes and index
- * ranges. Invariant: sizes are compared through sym/decide.ts only, so that what a trace assumes is recorded.
+ * ranges. Invariant: sizes are compared only through sym/decide.ts, so that assumptions of a trace are recorded.
  */
 import { DynError } from "../base/errors.ts";
 import {
@@ -20,7 +20,7 @@ import {
 import type { Scalar } from "./params.ts";
 import { isAtMost, isEqual, isLess, isUnbacked, specialize } from "../sym/decide.ts";
 
-/** A shape as messages show it. */
+/** A shape as text, for messages. */
 export function shapeText(shape: readonly Dim[]): string {
   return `[${shape.map(print).join(", ")}]`;
 }
@@ -52,7 +52,7 @@ export function normalizeDims(dims: number | readonly number[] | null, rank: num
   return rank === 0 ? [] : list;
 }
 
-/** Dimensions that a tensor which is reduced may have, as PyTorch counts them in the bits of a word. */
+/** Maximum rank of a tensor that is reduced: PyTorch keeps a bit per dimension in a word. */
 const MOST_REDUCED = 64;
 
 /** Like `normalizeDims`, but an empty list also means all dimensions, as in sums. */
@@ -70,7 +70,7 @@ export function reducedShape(shape: readonly Dim[], dims: readonly number[], kee
     : shape.filter((_, d) => !dims.includes(d));
 }
 
-/** The common size of two broadcast dimensions, or undefined where they do not fit. */
+/** The common size of two broadcast dimensions, or undefined if they do not fit. */
 function broadcastSize(a: Dim, b: Dim): Dim | undefined {
   if (a === b) return a;
   if (isEqual(a, 1)) return b;
@@ -116,7 +116,7 @@ export function broadcastIndex(shape: readonly Dim[], index: readonly Dim[]): Di
   return shape.map((size, d) => isEqual(size, 1) ? 0 : index[lead + d] ?? 0);
 }
 
-/** `index` without the reduced axes, with them put back at `dims`: a full index of the reduced tensor. */
+/** An index of the reduced tensor, combined with reduced axes at `dims`. */
 export function fullIndex(
   index: readonly Dim[],
   reduced: readonly Dim[],
@@ -149,7 +149,7 @@ export function unravel(flat: Dim, shape: readonly Dim[]): Dim[] {
   return index;
 }
 
-/** Fills in the size given as −1 so that the shape holds `count` elements. */
+/** Infers the size given as −1 from the number of elements. */
 export function inferSizes(sizes: readonly Dim[], count: Dim): Dim[] {
   const unknown = sizes.findIndex((s) => s === -1);
   if (sizes.some((s, d) => s === -1 && d !== unknown)) {
@@ -197,12 +197,12 @@ export function normalizeIndex(index: Dim, size: Dim): Dim {
   return from;
 }
 
-/** The part [start, end) of a dimension as Python slices it, clamped. */
+/** The part [start, end) of a dimension, clamped as in Python. */
 export function sliceRange(size: Dim, start: Dim | null, end: Dim | null): { start: Dim; end: Dim } {
   const clamp = (bound: Dim): Dim => {
     const from = isLess(bound, 0) ? add(bound, size) : bound;
     if (isLess(from, 0)) return 0;
-    // Which of the two an unbacked size equals is decided when the graph runs
+    // For an unbacked size, the minimum is computed when the graph runs
     if (isUnbacked(from) || isUnbacked(size)) return min(from, size);
     return from === size || isAtMost(from, size) ? from : size;
   };
@@ -232,7 +232,7 @@ export function knownSize(d: Dim): number {
   return typeof d === "number" ? d : specialize(d);
 }
 
-/** A number that must be known here; a symbolic one as `knownSize` has it. */
+/** A number that must be known here; symbolic ones as in `knownSize`. */
 export function knownNumber(value: Scalar | Dim): number {
   return value instanceof Sym ? specialize(value) : Number(value);
 }

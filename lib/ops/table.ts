@@ -151,7 +151,7 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...windowFunctions,
 } satisfies Record<OpName, OpDefinition>;
 
-/** The op that a call target names, and how it is called. */
+/** The op of a call target, and the form of the call. */
 export interface CallTarget {
   readonly definition: OpDefinition;
   /** Whether the result is written into the first tensor. */
@@ -162,7 +162,7 @@ const targets = new Map<string, CallTarget>();
 const definitions = new Map<string, OpDefinition>(Object.entries(OPS));
 
 for (const [name, definition] of definitions) {
-  // A missing field must not be found on the prototype that programs can extend
+  // Missing fields must not be found on Object.prototype, which programs can extend
   for (const each of [definition, definition.params, ...Object.values(definition.params)]) apart(each);
   if (name !== definition.name) {
     throw new InternalError(
@@ -172,7 +172,7 @@ for (const [name, definition] of definitions) {
   const graphName = definition.graphName ?? name;
   for (const each of new Set([name, graphName])) {
     const known = targets.get(each);
-    // a public name outranks another op's graph name
+    // a public name takes precedence over another op's graph name
     if (!known || each === name) targets.set(each, { definition, inplace: false });
     if (definition.inplace) targets.set(`${each}_`, { definition, inplace: true });
   }

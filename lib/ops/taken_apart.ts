@@ -14,7 +14,7 @@ import {
   type Results,
 } from "./graph_builder.ts";
 
-/** The results of a call, expanded; `visit` receives every op on the way that is not a composition. */
+/** Returns the results of an expanded call; `visit` receives every op that is not a composition. */
 export function takenApart(
   { definition, args }: OpCall<GraphValue>,
   visit: (part: OpDefinition) => void = () => {},

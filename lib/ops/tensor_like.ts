@@ -1,6 +1,6 @@
 /**
- * The least that ops ask of a tensor value. Implemented by eager tensors, graph values and metadata. Invariant:
- * it says nothing of elements or strides.
+ * The minimal interface of tensor values for ops, implemented by eager tensors, graph values and metadata. It does not
+ * include elements or strides.
  */
 import type { DType } from "../base/dtype.ts";
 import type { DeviceName } from "../loops/device.ts";
@@ -16,7 +16,7 @@ export interface TensorLike {
   readonly device: DeviceName;
 }
 
-/** Returns whether a value is one of them. */
+/** Returns whether a value is a tensor value. */
 export function isTensorLike<T extends TensorLike>(value: unknown): value is T {
   return typeof value === "object" && value !== null && "dtype" in value && "shape" in value;
 }

@@ -91,7 +91,7 @@ function widened<T extends TensorLike>(o: OpApi<T>, x: T): T {
   return isHalf(x.dtype) ? o.to(x, "float32") : x;
 }
 
-/** The arguments with something else in the place of each tensor, those in lists too. */
+/** The arguments with each tensor replaced, including those in lists. */
 function mapTensors<P extends Params, T extends TensorLike, U>(
   args: ArgsOf<P, T>,
   change: (tensor: T, name: string) => U,
@@ -106,7 +106,7 @@ function mapTensors<P extends Params, T extends TensorLike, U>(
   return Object.fromEntries(entries);
 }
 
-/** Gradients in the types of the tensors that they belong to. */
+/** Gradients converted to the types of their tensors. */
 function roundedLike<P extends Params, T extends TensorLike>(
   o: OpApi<T>,
   found: Gradients<P, T>,

@@ -18,7 +18,9 @@ import { scatterViews } from "../shape/scatter_views.ts";
 import { normalizeDims } from "../shapes.ts";
 import { type BatchCall, over, type RuleOf } from "./call.ts";
 
-/** Padding takes one or two dimensions before those that are padded: others, the batch too, are one with the first. */
+/**
+ * Padding accepts one or two dimensions before the padded ones: others, including the batch, are folded into the first.
+ */
 function asPadded<P extends Params, T extends TensorLike>(call: BatchCall<P, T>, x: T, count: number): T {
   const front = call.front(x), lead = front.shape.length - count;
   return lead <= 2 ? front : call.o.reshape(front, paddedSizes(front.shape, count));
@@ -33,7 +35,7 @@ export const arrangingRules: readonly RuleOf[] = [
   over(copies.cat, {
     apply: (call) => {
       const { tensors, dim } = call.args, rank = call.out[0]?.shape.length ?? 1;
-      // An empty vector stands beside tensors of any rank
+      // An empty vector can be joined with tensors of any rank
       const parts = tensors.filter((x) => call.rankOf(x) === rank), [first] = parts;
       return first ? call.o.cat(parts.map((x) => call.front(x)), call.axis(dim, first)) : null;
     },

@@ -62,7 +62,7 @@ export class BatchCall<P extends Params, T extends TensorLike> {
     return this.isBatched(x) ? x : this.o.expand(this.o.unsqueeze(x, 0), [this.size, ...x.shape]);
   }
 
-  /** With the batch first; what has no further dimension gets one of size 1. */
+  /** With the batch first; a tensor without further dimensions gets one of size 1. */
   raised(x: T): T {
     const front = this.front(x);
     return front.shape.length === 1 ? this.o.unsqueeze(front, 1) : front;
@@ -75,7 +75,7 @@ export class BatchCall<P extends Params, T extends TensorLike> {
     return this.o.reshape(x, [this.size, ...new Array<Dim>(missing).fill(1), ...this.shapeOf(x)]);
   }
 
-  /** A dimension of one element as one of the batch. */
+  /** A dimension of one element as a dimension of the batched tensor. */
   axis(dim: number, x: T): number {
     return normalizeDim(dim, Math.max(1, this.rankOf(x))) + 1;
   }
@@ -85,19 +85,19 @@ export class BatchCall<P extends Params, T extends TensorLike> {
     return [this.size, ...rest];
   }
 
-  /** Makes the call with other arguments; results get the shapes that they have for each element. */
+  /** Makes the call with other arguments; results are reshaped to those for each element. */
   shapedRun(args: ArgsOf<Params, T>): readonly T[] {
     return this.run(args).map((result, k) => this.shaped(result, k));
   }
 
-  /** A result in the shape that it has for each element, in which only the form of 0-d tensors was another. */
+  /** A result in its shape for each element, from which it may differ by dimensions added to 0-d tensors. */
   shaped(result: T, k = 0): T {
     const shape = this.out[k]?.shape ?? [];
     return result.shape.length === shape.length + 1 ? result : this.o.reshape(result, this.sizes(shape));
   }
 }
 
-/** Runs an op over a batch. Results have the batch first; null where the rule does not cover the call. */
+/** Runs an op over a batch. Results have the batch first; null if the rule does not cover the call. */
 export interface BatchRule<P extends Params = Params> {
   apply<T extends TensorLike>(call: BatchCall<P, T>): T | readonly T[] | null;
 }
@@ -108,7 +108,7 @@ export interface RuleOf {
   readonly rule: BatchRule;
 }
 
-/** Names the op of a rule, whose parameters it has. */
+/** A rule for an op, typed by the op's parameters. */
 export function over<const P extends Params>(definition: OpDefinition<P>, rule: BatchRule<P>): RuleOf {
   return { name: definition.name, rule };
 }

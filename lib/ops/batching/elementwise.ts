@@ -1,13 +1,12 @@
 /**
- * Ops whose elements depend on those at their own places, over batches. Invariant: types promote as those of one
- * element of the batch do, where tensors of no dimension rank lower.
+ * Elementwise ops over batches. Invariant: types promote as for one element of the batch, where 0-d tensors rank lower.
  */
 import { isScalar, resultTypeOf } from "../promotion.ts";
 import { isTensorLike, type TensorLike } from "../tensor_like.ts";
 import type { ArgsOf, Params } from "../params.ts";
 import type { BatchCall, BatchRule } from "./call.ts";
 
-/** Operands that select rather than take part: their type does not affect promotion. */
+/** Operands that only select: their type does not affect promotion. */
 const CHOOSING: ReadonlySet<string> = new Set(["condition", "mask"]);
 
 /** The tensors of a call by parameter. */
@@ -20,7 +19,7 @@ function operandsOf<T extends TensorLike>(
   });
 }
 
-/** Widens operands to one rank and converts those whose type would rank otherwise with a batch. */
+/** Widens operands to one rank and converts those whose type would rank differently with a batch. */
 function aligned<T extends TensorLike>(call: BatchCall<Params, T>): ArgsOf<Params, T> {
   const operands = operandsOf(call), { o } = call;
   const rank = Math.max(0, ...operands.map(([, value]) => call.rankOf(value)));

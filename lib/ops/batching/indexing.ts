@@ -1,6 +1,6 @@
 /**
- * Indexing over batches: tensors, indices or both may have a batch. Invariant: an index never reaches an element of
- * another one of the batch: it is checked against the sizes of one.
+ * Indexing over batches: tensors, indices or both may have a batch. Invariant: an index never reaches into another
+ * element of the batch, since it is checked against the sizes of one element.
  */
 import { type Dim, product } from "../../sym/expr.ts";
 import { advancedIndexing } from "../indexing/advanced_indexing.ts";
@@ -15,17 +15,17 @@ import { type BatchCall, over, type RuleOf } from "./call.ts";
 
 type Operand<T> = T | Scalar | Dim;
 
-/** The elements of a tensor in a row, with the batch first. */
+/** A flattened tensor, with the batch first. */
 function rows<P extends Params, T extends TensorLike>(call: BatchCall<P, T>, x: T): T {
   return call.o.reshape(call.front(x), call.sizes([product(call.shapeOf(x))]));
 }
 
-/** Indices of which negative ones count from the end, all counted from the start. */
+/** Indices with negative ones, which count from the end, made nonnegative. */
 function wrapped<P extends Params, T extends TensorLike>(call: BatchCall<P, T>, index: T, size: Dim): T {
   return call.o.where(call.o.lt(index, 0), call.o.add(index, size), index);
 }
 
-/** A source of values as tensors of the shape of indices. */
+/** The values to write, as a tensor of the shape of the indices. */
 function sourceOf<P extends Params, T extends TensorLike>(
   call: BatchCall<P, T>,
   src: Operand<T>,
@@ -35,7 +35,9 @@ function sourceOf<P extends Params, T extends TensorLike>(
   return call.o.fullLike(index, src, { dtype: self.dtype });
 }
 
-/** An index vector, or one index, for each place of a tensor outside of a dimension: as `gather` and `scatter` take it. */
+/**
+ * An index vector, or one index, repeated for all other dimensions of a tensor, in the form of `gather` and `scatter`.
+ */
 function spreadIndex<P extends Params, T extends TensorLike>(
   call: BatchCall<P, T>,
   index: T,
@@ -46,7 +48,7 @@ function spreadIndex<P extends Params, T extends TensorLike>(
   return o.expand(o.reshape(o.to(vector, "int64"), shape), like.map((size, d) => d === axis ? count : size));
 }
 
-/** Values, which have the batch first, at an index vector along a dimension, put there or added. */
+/** Writes or adds values, batch first, at an index vector along a dimension. */
 function scattered<P extends Params, T extends TensorLike>(
   call: BatchCall<P, T>,
   { self, dim, index, source, mode }: {
@@ -72,13 +74,13 @@ function scattered<P extends Params, T extends TensorLike>(
   return call.shaped(result);
 }
 
-/** For each element of the batch its number, as an index that broadcasts against others of a rank. */
+/** The number of each element of the batch, as an index that broadcasts against others of a rank. */
 function batchIndex<P extends Params, T extends TensorLike>(call: BatchCall<P, T>, like: T, rank: number): T {
   const numbers = call.o.toDevice(call.o.arange(0, call.size, 1), like.device);
   return call.o.reshape(numbers, call.sizes(new Array<Dim>(rank).fill(1)));
 }
 
-/** Advanced indices with one for the batch before them. */
+/** Advanced indices, preceded by one for the batch. */
 function withBatch<P extends Params, T extends TensorLike>(
   call: BatchCall<P, T>,
   indices: readonly (T | null)[],
@@ -173,7 +175,8 @@ export const indexingRules: readonly RuleOf[] = [
     apply: (call) => {
       const { self } = call.args, { indices, rank, at } = withBatch(call, call.args.indices);
       const found = call.o.gatherIndices(call.front(self), indices);
-      // Beside the index of the batch the others are adjacent where they begin at the first dimension, or in no order
+      // Next to the index of the batch, the others are adjacent if they begin at the first dimension, or are not
+      // adjacent anyway
       return call.o.permute(found, moved(found.shape.length, { rank, at, back: false }));
     },
   }),

@@ -9,13 +9,13 @@ import { matrix } from "../linalg/matrix.ts";
 import type { Params } from "../params.ts";
 import { type BatchCall, over, type RuleOf } from "./call.ts";
 
-/** The batch and the first dimension as one. */
+/** Merges the batch and the first dimension. */
 function folded<P extends Params, T extends TensorLike>(call: BatchCall<P, T>, x: T): T {
   const [first = 1, ...rest] = call.shapeOf(x);
   return call.o.reshape(call.front(x), [mul(call.size, first), ...rest]);
 }
 
-/** The batch and the first dimension, which are one, apart again. */
+/** Splits the batch and the first dimension again. */
 function unfolded<P extends Params, T extends TensorLike>(call: BatchCall<P, T>, x: T): T {
   return call.o.reshape(x, call.sizes(call.out[0]?.shape ?? []));
 }

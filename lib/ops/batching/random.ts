@@ -10,7 +10,7 @@ import type { BatchCall } from "./call.ts";
 /** How random ops behave along a batch: refused, drawn for each element, or drawn once for all. */
 export type Randomness = "error" | "different" | "same";
 
-/** Makes a random call. Throws DynError where it is not allowed, or cannot be the same for all. */
+/** Makes a random call. Throws DynError if it is not allowed, or cannot be the same for all elements. */
 export function drawn<T extends TensorLike>(
   call: BatchCall<Params, T>,
   randomness: Randomness,
@@ -38,7 +38,7 @@ export function drawn<T extends TensorLike>(
     return call.run({ ...all, self: one }).map((result) => call.front(result));
   }
   if (randomness === "same") return call.run(all).map((result) => call.front(result));
-  // randint(high, size) has its size in the place of `high`
+  // randint(high, size) has its size in place of `high`
   if (Array.isArray(size)) return call.run({ ...all, size: [call.size, ...size] });
   if (Array.isArray(high)) return call.run({ ...all, high: [call.size, ...high] });
   throw new DynError(`Expected a random op of known form but found ${definition.name}`);

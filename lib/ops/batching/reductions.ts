@@ -22,12 +22,12 @@ function reduced<P extends Params, T extends TensorLike>(
   others: ArgsOf<Params, T> = {},
 ): readonly T[] {
   const rank = call.rankOf(self), raised = call.raised(self);
-  // A 0-d tensor gets a dimension to reduce over; the result does not have it
+  // A 0-d tensor gets a dimension to reduce over, which the result lacks
   const dims = rank === 0 ? [1] : reducedDims(dim, rank).map((d) => d + 1);
   return call.shapedRun({ ...others, self: raised, dim: dims, keepdim: rank > 0 && keepdim });
 }
 
-/** Makes a reduction over one dimension, or over all elements in a row. */
+/** Makes a reduction over one dimension, or over the flattened elements. */
 function reducedOne<P extends Params, T extends TensorLike>(
   call: BatchCall<P, T>,
   { self, dim, keepdim }: { readonly self: T; readonly dim: number | null; readonly keepdim: boolean },

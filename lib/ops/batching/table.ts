@@ -16,7 +16,7 @@ import { reductionRules } from "./reductions.ts";
 import { viewRules } from "./views.ts";
 import { wholeRules } from "./wholes.ts";
 
-/** Ops that broadcast their operands besides those whose definitions say that elements come of their own places. */
+/** Ops that broadcast their operands and whose definitions are not `elementwise`. */
 const BROADCASTING: readonly OpName[] = [
   ...OWN_PLACES,
   "isclose",
@@ -43,7 +43,7 @@ const BROADCASTING: readonly OpName[] = [
   "shiftedChebyshevPolynomialW",
 ];
 
-/** Ops over the last dimensions, whatever stands before these. */
+/** Ops over the last dimensions, with any leading dimensions. */
 const LEADING: readonly OpName[] = [
   "thresholdBackward",
   "tril",

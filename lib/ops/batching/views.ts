@@ -82,7 +82,7 @@ export const viewRules: readonly RuleOf[] = [
     },
   }),
   over(stridedViews.asStrided, {
-    // Elements of the batch lie one after the other, each row-major: whoever calls this has seen to it
+    // The caller ensures that elements of the batch are contiguous, one after the other
     apply: (call) => {
       const { self, size, stride, storageOffset } = call.args, one = product(call.shapeOf(self));
       return call.o.asStrided(call.front(self), call.sizes(size), [one, ...stride], storageOffset);

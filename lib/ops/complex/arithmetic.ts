@@ -50,7 +50,7 @@ function quotient<T extends TensorLike>(o: OpApi<T>, a: OperandOf<T>, b: Operand
     return overPairs(o, o.div(pairs, factorOfPairs(o, b, dtype)));
   }
   const q = partsOf(o, asComplex(o, b, { dtype, like }));
-  // The quotient does not depend on the scale, so that no gradient goes through it
+  // The quotient does not depend on the scale, so it needs no gradient
   const scale = o.detach(o.maximum(o.abs(q.re), o.abs(q.im)));
   const c = o.div(q.re, scale), d = o.div(q.im, scale);
   const norm = o.mul(o.add(o.mul(c, c), o.mul(d, d)), scale);
@@ -65,12 +65,12 @@ function quotient<T extends TensorLike>(o: OpApi<T>, a: OperandOf<T>, b: Operand
   });
 }
 
-/** The integer powers that are products: by squaring, exact where the products are. */
+/** Maximum integer power that is computed by products, with squaring. */
 const MOST_FACTORS = 64;
 
 /** zⁿ for a whole n, as products. */
 function wholePower<T extends TensorLike>(o: OpApi<T>, z: T, n: number): T {
-  // Its gradient is 0, but it has one
+  // Its gradient is 0, but must exist
   if (n === 0) return o.maskedFill(z, o.ones(z.shape, { dtype: "bool", device: z.device }), 1);
   if (n < 0) return o.reciprocal(wholePower(o, z, -n));
   const half = n === 1 ? null : wholePower(o, z, Math.floor(n / 2));

@@ -22,7 +22,9 @@ import { truth } from "./reductions.ts";
 import { type ComplexRule, rule } from "./rule.ts";
 import { checkSameType } from "../promotion.ts";
 
-/** The parts with 1 in the place of 0, whose magnitude and angle have no derivatives, and where that is. */
+/**
+ * The parts with zeros replaced by ones, since magnitude and angle have no derivative at 0, and a mask of the zeros.
+ */
 function awayFromZero<T extends TensorLike>(o: OpApi<T>, z: T): Parts<T> & { readonly isZero: T } {
   const { re, im } = partsOf(o, z);
   const isZero = o.logicalAnd(o.eq(re, 0), o.eq(im, 0));
@@ -41,7 +43,7 @@ function argument<T extends TensorLike>(o: OpApi<T>, z: T): T {
   return o.where(isZero, o.atan2(o.detach(im), plain), o.atan2(im, re));
 }
 
-/** Both as complex tensors of one type, in parts. */
+/** The parts of both operands, as complex tensors of one type. */
 function bothParts<T extends TensorLike>(o: OpApi<T>, a: T, b: OperandOf<T>): readonly [Parts<T>, Parts<T>] {
   const dtype = complexResult([a, b]), like = a;
   return [partsOf(o, asComplex(o, a, { dtype, like })), partsOf(o, asComplex(o, b, { dtype, like }))];

@@ -12,16 +12,16 @@ import { asComplex, isComplexTensor, joined, partsOf } from "./parts.ts";
 import { truth } from "./reductions.ts";
 import { type ComplexRule, rule } from "./rule.ts";
 
-/** The requested type, or that of the tensor to follow. */
+/** The requested type, or that of a given tensor. */
 const typeFor = (asked: DType | null, self?: TensorLike): DType => asked ?? self?.dtype ?? "complex64";
 
-/** The requested type and device, or those of the tensor to follow. */
+/** The requested type and device, or those of a given tensor. */
 const placeFor = (self: TensorLike, dtype: DType | null, device: DeviceName | null) => ({
   dtype: typeFor(dtype, self),
   device: device ?? self.device,
 });
 
-/** A new tensor: of a complex type by what `make` gives for its parts, of a real one by `plain`. */
+/** A new tensor: `make` creates the parts of a complex one, `plain` a real one. */
 function made<T extends TensorLike>(
   o: OpApi<T>,
   dtype: DType,

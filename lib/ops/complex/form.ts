@@ -1,7 +1,7 @@
 /**
  * Chooses the form of an op for complex arguments: its own definition when all arguments are real, otherwise one that
  * is composed of ops on real tensors. Invariant: every call passes through here, so that no kernel, loop or gradient
- * rule ever sees complex elements; an op without a rule refuses them.
+ * rule ever receives complex elements; an op without a rule refuses them.
  */
 import { DynError, InternalError } from "../../base/errors.ts";
 import { type DType, isComplex } from "../../base/dtype.ts";
@@ -36,12 +36,12 @@ const RULES: ReadonlyMap<string, ComplexRule> = new Map(
   ].map((each) => [each.name, each]),
 );
 
-/** Ops that take complex tensors as they are. */
+/** Ops that accept complex tensors directly. */
 const OWN: ReadonlySet<OpDefinition> = new Set([OPS.viewAsReal, OPS.viewAsComplex]);
 
 const composed: ReadonlySet<string> = new Set(COMPOSED);
 
-/** The definition by which a call is made. */
+/** The definition to use for a call. */
 export function formOf(definition: OpDefinition, args: object): OpDefinition {
   return concernsComplex(args) && !OWN.has(definition) ? complexForm(definition) : definition;
 }

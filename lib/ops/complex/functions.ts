@@ -7,7 +7,7 @@ import type { TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import type { Parts } from "./parts.ts";
 
-/** A function by its value and derivative; `z` is where, `w` the value there. */
+/** A function by its value and derivative; `z` is the argument, `w` the value. */
 interface ComplexFunction {
   value<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T>;
   derivative<T extends TensorLike>(o: OpApi<T>, z: T, w: T): T;
@@ -48,7 +48,7 @@ function log<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T> {
   return { re: logAbs(o, z), im: o.atan2(z.im, z.re) };
 }
 
-/** The root with a real part that is not negative; the half with cancellation follows from the other one. */
+/** The root with a nonnegative real part; the part with cancellation is computed from the other one. */
 function sqrt<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
   const large = o.sqrt(o.add(o.mul(o.hypot(re, im), 0.5), o.mul(o.abs(re), 0.5)));
   const small = o.where(o.eq(large, 0), o.abs(im), o.div(o.mul(o.abs(im), 0.5), large));
@@ -141,7 +141,7 @@ const scaled = <T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>, factor:
   im: o.mul(im, factor),
 });
 
-/** 1 / √(1 − z) / √(1 + z): where √(1 − z²) has other cuts. */
+/** 1 / √(1 − z) / √(1 + z); √(1 − z²) would have different branch cuts. */
 const arcSlope = <T extends TensorLike>(o: OpApi<T>, z: T): T =>
   o.mul(o.rsqrt(o.add(o.neg(z), 1)), o.rsqrt(o.add(z, 1)));
 

@@ -1,6 +1,6 @@
 /**
  * Splits tensors and numbers into real and imaginary parts, and builds complex tensors from them. Invariant: a real
- * operand gets no imaginary part where that would not change the result.
+ * operand gets no imaginary part if that would not change the result.
  */
 import { type ComplexType, complexType, isComplex, partType } from "../../base/dtype.ts";
 import type { Dim } from "../../sym/expr.ts";
@@ -29,7 +29,7 @@ export function joined<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>):
   return o.viewAsComplex(o.stack([re, im], -1));
 }
 
-/** The complex tensor over pairs, which are copied where they do not lie side by side. */
+/** The complex tensor over pairs, which are copied if they are not adjacent. */
 export function overPairs<T extends TensorLike>(o: OpApi<T>, pairs: T): T {
   return o.viewAsComplex(o.contiguous(pairs));
 }
@@ -39,7 +39,7 @@ export function complexResult(operands: readonly OperandOf<TensorLike>[]): Compl
   return complexType(resultTypeOf(operands));
 }
 
-/** An operand as a tensor of a complex type, of its own shape. `like` says where numbers become tensors. */
+/** An operand as a tensor of a complex type, of its own shape. Numbers become tensors on the device of `like`. */
 export function asComplex<T extends TensorLike>(
   o: OpApi<T>,
   operand: OperandOf<T>,
@@ -56,7 +56,7 @@ export function asComplex<T extends TensorLike>(
   return joined(o, { re, im: o.zerosLike(re) });
 }
 
-/** A real operand as the type of parts, with one more dimension at its end: a factor of pairs. */
+/** A real operand as a factor of pairs: converted to the type of parts, with an additional last dimension. */
 export function factorOfPairs<T extends TensorLike>(
   o: OpApi<T>,
   factor: OperandOf<T>,

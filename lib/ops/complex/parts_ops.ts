@@ -12,7 +12,7 @@ import { deviceOf, t } from "../pointwise.ts";
 import { resultTypeOf } from "../promotion.ts";
 import { broadcastShapes } from "../shapes.ts";
 
-/** An op that gives real tensors themselves. */
+/** An op that returns real tensors themselves. */
 function identity(name: string, doc: string) {
   return composeOp({
     name,

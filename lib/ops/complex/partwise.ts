@@ -59,10 +59,10 @@ const VALUES = {
   toDevice: ["self"],
 } as const satisfies { readonly [name in OpName]?: readonly string[] };
 
-/** Those whose result has the type of all values together; others keep the type of the first. */
+/** Ops whose values promote to a common type; others keep the type of the first. */
 const PROMOTING: ReadonlySet<string> = new Set(["add", "sub", "where", "cat"]);
 
-/** The values among the arguments, lists taken apart. */
+/** The values among the arguments, including those in lists. */
 function valuesOf<T extends TensorLike>(
   args: ArgsOf<Params, T>,
   names: readonly string[],
@@ -82,7 +82,7 @@ function isOperand<T extends TensorLike>(value: Argument<T> | undefined): value 
   return value !== undefined && value !== null && typeof value !== "string" && !Array.isArray(value);
 }
 
-/** The arguments with one part in the place of each value. */
+/** The arguments with one part in place of each value. */
 function partsIn<T extends TensorLike>(
   o: OpApi<T>,
   args: ArgsOf<Params, T>,

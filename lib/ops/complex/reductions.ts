@@ -32,7 +32,7 @@ function productAlong<T extends TensorLike>(o: OpApi<T>, z: T, dim: number): T {
   return left.shape[dim] === 0 ? onesAlong(o, left, dim, 1) : left;
 }
 
-/** Products of all first elements: each step multiplies by what lies twice as far back (Hillis and Steele 1986). */
+/** Cumulative products: each step multiplies by the element twice as far back (Hillis and Steele 1986). */
 function runningProduct<T extends TensorLike>(o: OpApi<T>, z: T, dim: number): T {
   const size = knownSize(z.shape[dim] ?? 1);
   let found = z;
@@ -46,7 +46,7 @@ function runningProduct<T extends TensorLike>(o: OpApi<T>, z: T, dim: number): T
 const typed = <T extends TensorLike>(o: OpApi<T>, x: T, dtype: T["dtype"] | null): T =>
   dtype === null ? x : o.to(x, dtype);
 
-/** Norms see magnitudes alone. */
+/** Norms depend only on magnitudes. */
 const sized = <T extends TensorLike>(o: OpApi<T>, x: T): T => isComplex(x.dtype) ? o.abs(x) : x;
 
 function realOnly(name: string, dtype: string | null): void {
@@ -55,7 +55,7 @@ function realOnly(name: string, dtype: string | null): void {
   }
 }
 
-/** Orders of matrix norms that magnitudes alone decide. */
+/** Orders of matrix norms that depend only on magnitudes. */
 const ENTRYWISE: readonly unknown[] = ["fro", 1, -1, Infinity, -Infinity];
 
 export const reductionRules: readonly ComplexRule[] = [

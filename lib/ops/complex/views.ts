@@ -2,7 +2,7 @@
  * Views of complex numbers as pairs of real ones and back, and their parts. The elements of a complex tensor lie in
  * memory as two adjacent floats. Invariant: these two views are the only ops that read or produce complex elements
  * themselves; all other complex ops are composed of them and of ops on real tensors (form.ts), so that loops and
- * kernels know nothing of complex numbers.
+ * kernels never handle complex numbers.
  */
 import { complexType, isComplex, partType } from "../../base/dtype.ts";
 import { DynError, InternalError } from "../../base/errors.ts";
@@ -25,7 +25,7 @@ export function pairsMeta(self: TensorMeta): TensorMeta {
   };
 }
 
-/** A real tensor's pairs as complex elements. Throws DynError where they do not lie side by side. */
+/** A real tensor's pairs as complex elements. Throws DynError if they are not adjacent. */
 export function complexMeta(self: TensorMeta): TensorMeta {
   const { shape, strides, offset, dtype, device } = self;
   if (dtype !== "float32" && dtype !== "float64") {

@@ -22,7 +22,7 @@ const options = {
 
 const NO_INPUT = "it reads no elements";
 
-/** Elements that depend on their index alone. */
+/** Elements that depend only on their index. */
 function fromIndex(
   result: TensorMeta | undefined,
   element: <V>(o: Body<V>, index: readonly Dim[]) => V,
@@ -36,7 +36,7 @@ function fill(result: TensorMeta | undefined, value: Scalar | Dim): Lowered[] {
   return fromIndex(result, (o) => numberValue(o, value, result?.dtype ?? "float32"));
 }
 
-/** The metadata of a tensor that a number fills. Throws DynError where its type does not hold that. */
+/** The metadata of a tensor filled with a number. Throws DynError if its type cannot hold the number. */
 function filled(value: unknown, result: TensorMeta): TensorMeta {
   checkHeld(value, result.dtype);
   return result;
@@ -207,12 +207,12 @@ function isSize(value: Scalar | Dim): value is Dim {
   return value instanceof Sym || (typeof value === "number" && Number.isSafeInteger(value));
 }
 
-/** arange(end), arange(start, end), arange(start, end, step): the bounds whichever were given. */
+/** The bounds of arange(end), arange(start, end) and arange(start, end, step). */
 function bounds(args: { start: Scalar | Dim; end: Scalar | Dim | null; step: Scalar | Dim }) {
   return args.end === null ? { start: 0, end: args.start, step: args.step } : { ...args, end: args.end };
 }
 
-/** A bound or step in a range of some type: of integers, its integer part. */
+/** A bound or step in the type of a range: its integer part for integers. */
 function inType(value: Scalar | Dim, dtype: DType): Scalar | Dim {
   return typeof value === "number" && !isFloat(dtype) ? Math.trunc(value) : value;
 }
@@ -268,7 +268,7 @@ const linspace = lowerOp({
   },
   lower({ start, end, steps }, [result]) {
     const dtype = result?.dtype ?? "float32", type = isFloat(dtype) ? valueType(dtype) : "float64";
-    // From the nearer end, as PyTorch on CPUs does, whose compiler fuses: its numbers, both ends exact
+    // From the nearer end with fma, as PyTorch on CPUs computes it: the same numbers, with both ends exact
     return fromIndex(result, (o, [i = 0]) => {
       const known = (value: Scalar | Dim) => {
         const made = numberValue(o, inType(value, dtype), type);
@@ -360,7 +360,7 @@ const to = composeOp({
   samples: [{ args: [t(2, 3), "int64"] }, { args: [t(3), "float32"] }],
 });
 
-/** x.float() and its like. */
+/** x.float() and similar conversions. */
 function conversion(name: string, dtype: DType) {
   return composeOp({
     name,

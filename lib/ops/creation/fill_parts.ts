@@ -7,10 +7,10 @@ import type { TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { acceptedMeta } from "../pointwise.ts";
 
-/** There is `name_` alone. */
+/** The op exists only as `name_`. */
 export const INPLACE_ONLY = { method: false, free: false } as const;
 
-/** A floating tensor of the same shape. Throws DynError for other types. */
+/** The metadata of a floating tensor filled in place. Throws DynError for other types. */
 export function floatFill(name: string, self: TensorMeta): TensorMeta {
   return acceptedMeta(name, self);
 }

@@ -1,5 +1,5 @@
 /**
- * Methods that fill a tensor in place: with numbers of further distributions, and along the diagonal. Each is an op
+ * Methods that fill a tensor in place: with numbers of several distributions, and along the diagonal. Each is an op
  * that returns a tensor like its input, which `name_` writes into it; random fills use only the shape and type of the
  * input.
  */

@@ -13,7 +13,7 @@ import { checkCategory, t } from "../pointwise.ts";
 import { normalizeDim, shapeText } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
 
-/** −scale · alpha of SELU: where it saturates (Klambauer et al. 2017). */
+/** −scale · alpha of SELU, its saturation value (Klambauer et al. 2017). */
 const SATURATED = -1.7580993408473766;
 
 function checkNoise(name: string, self: TensorMeta, p: number): TensorMeta {
@@ -22,7 +22,7 @@ function checkNoise(name: string, self: TensorMeta, p: number): TensorMeta {
   return contiguousMeta(self.shape, self.dtype, self.device);
 }
 
-/** Elements kept where `mask` is not 0, else saturated, then moved so that mean and variance stay. */
+/** Elements where `mask` is not 0, saturated elsewhere, then shifted and scaled to preserve mean and variance. */
 function saturate<T extends TensorLike>(
   o: OpApi<T>,
   self: T,

@@ -26,17 +26,17 @@ const options = {
 
 type Keys = readonly [Operand, Operand];
 
-/** 32 random bits for an index; each `stream` is another sequence of the same keys. */
+/** 32 random bits for an index; the same keys give a separate sequence for each `stream`. */
 function bits<V>(o: Body<V>, keys: Keys, at: { readonly flat: Dim; readonly stream: number }): V {
   const key0 = o.load(keys[0], []), key1 = o.load(keys[1], []);
   const mixed = at.stream === 0 ? key1 : o.xor(key1, o.constant(STREAMS[at.stream] ?? 0, "int32"));
   return o.random(key0, mixed, o.index(at.flat, "int32"));
 }
 
-/** Constants that tell the streams of one call apart. */
+/** Constants that separate the streams of one call. */
 const STREAMS = [0, 0x5bd1e995, 0x2545f491, 0x6c078965] as const;
 
-/** Digits of the types that are computed with as float32. */
+/** Digits of the types that are computed in float32. */
 const DIGITS: Partial<Record<DType, number>> = { float16: 11, bfloat16: 8 };
 
 /** A number in [0, 1), of as many random bits as the type has digits: none is rounded up to 1. */
@@ -138,7 +138,7 @@ function sampledLike(name: "randLike" | "randnLike", base: "rand" | "randn") {
   });
 }
 
-/** Integers of [low, high) from 32 bits, or from 64 where the range is wider. */
+/** Integers of [low, high) from 32 bits, or from 64 for wider ranges. */
 function integer<V>(
   o: Body<V>,
   keys: Keys,
@@ -146,7 +146,7 @@ function integer<V>(
 ): V {
   const range = at.high - at.low;
   if (range <= 2 ** 30) {
-    // x mod range from x's upper 31 bits and the last one: nothing leaves the positive 32-bit integers
+    // x mod range from x's upper 31 bits and the last one, so that all values are nonnegative 32-bit integers
     const x = bits(o, keys, { flat: at.flat, stream: 0 }), size = o.constant(range, "int32");
     const upper = o.floorMod(o.and(o.shr(x, o.constant(1, "int32")), o.constant(0x7fffffff, "int32")), size);
     const whole = o.add(o.add(upper, upper), o.and(x, o.constant(1, "int32")));
@@ -193,7 +193,7 @@ const randint = defineOp({
   errors: [{ args: [5, 5, [2]], message: "low below high" }],
 });
 
-/** randint(high, size) has its arguments one place earlier. */
+/** randint(high, size) has its arguments one position earlier. */
 function randintArguments(
   args: { low: number; high: number | readonly number[] | null; size: readonly Dim[] | null },
 ): { low: number; high: number; size: readonly Dim[] } {
@@ -402,7 +402,7 @@ const multinomial = composeOp({
       }),
     );
     if (!replacement) {
-      // The largest of w / e with e exponential is drawn with probability w: a draw without replacement
+      // The largest of w / e, with e exponential, is at w with probability w: a draw without replacement
       const races = o.div(weights, o.exponential(o.emptyLike(weights)));
       const [, indices] = o.topk(races, numSamples);
       return indices;

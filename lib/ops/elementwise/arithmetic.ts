@@ -27,7 +27,7 @@ import {
 } from "../pointwise.ts";
 import { lowerWideOp } from "../wide.ts";
 
-/** a · alpha, left alone where alpha is 1. */
+/** a · alpha, or a itself if alpha is 1. */
 function scaled<T extends TensorLike>(o: OpApi<T>, value: T, alpha: OperandOf<T>): T {
   return alpha === 1 ? value : o.mul(value, alpha);
 }
@@ -44,7 +44,7 @@ function checkAlpha(result: { dtype: DType }, alpha: OperandOf<TensorLike>): voi
   checkHeld(alpha, result.dtype);
 }
 
-/** Sum or difference with alpha, of bools as logic where PyTorch allows it. */
+/** Returns whether an operand is bool: sums of bools are logical, as in PyTorch. */
 const isBool = (x: OperandOf<TensorMeta>): boolean =>
   isTensor(x) ? x.dtype === "bool" : typeof x === "boolean";
 
@@ -123,7 +123,7 @@ const rsub = composeOp({
   },
   compose(o, { self, other, alpha }) {
     const { result } = typesOf("promote", [self, other]);
-    // Unsigned integers have no negative ones: in the type of the result first
+    // Unsigned integers cannot be negated, so they are converted to the type of the result first
     const wide = self.dtype === result ? self : o.to(self, result);
     return o.add(o.neg(scaled(o, wide, alpha)), other);
   },
@@ -146,7 +146,7 @@ const mul = binary({
   exposure: { aliases: ["multiply"] },
 });
 
-/** floor(a / b) of floats, exact where a is a multiple of b: as Python's float floor division. */
+/** floor(a / b) of floats, exact if a is a multiple of b, as Python's float floor division. */
 function floorDivide<V>(o: ScalarOps<V>, a: V, b: V): V {
   const dtype = o.dtypeOf(a);
   const zero = o.constant(0, dtype), one = o.constant(1, dtype), half = o.constant(0.5, dtype);
@@ -160,7 +160,7 @@ function floorDivide<V>(o: ScalarOps<V>, a: V, b: V): V {
 }
 
 /** a / b in the given rounding mode, both of one type. */
-/** Throws where integers are divided by the number 0. */
+/** Throws if integers are divided by the number 0. */
 function checkDivisor(dtype: DType, other: OperandOf<TensorMeta>): void {
   if (!isFloat(dtype) && (other === 0 || other === false)) {
     throw new DynError(`Expected a nonzero divisor for integers but found ${String(other)}`);

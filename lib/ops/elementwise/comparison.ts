@@ -93,7 +93,7 @@ const bitwiseNot = unary({
   derivative: NOT_CONTINUOUS,
 });
 
-/** A test that only floats can pass. */
+/** A predicate that only floats can satisfy. */
 function floatTest(name: string, body: <V>(o: Body<V>, x: V) => V, whereNot: boolean) {
   return unary({
     name,
@@ -130,7 +130,7 @@ const signbit = unary({
   inplace: false,
 });
 
-/** Elements of one operand where a condition holds, else of another one. */
+/** Elements of one operand where a condition holds, of another elsewhere. */
 function selected(
   result: TensorMeta | undefined,
   { condition, held, other }: { condition: Operand; held: OperandOf<Operand>; other: OperandOf<Operand> },

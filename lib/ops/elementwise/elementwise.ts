@@ -56,7 +56,7 @@ const hypot = binary({
     const x = o.abs(a), y = o.abs(b), zero = k(o, x, 0), one = k(o, x, 1);
     const high = o.maximum(x, y), low = o.minimum(x, y);
     const ratio = o.div(low, o.select(o.eq(high, zero), one, high));
-    // An infinite side is infinitely long, whatever the other is
+    // With an infinite side the result is infinite, even if the other side is NaN
     const infinity = k(o, x, Infinity), infinite = o.or(o.eq(x, infinity), o.eq(y, infinity));
     return o.select(infinite, infinity, o.mul(high, o.sqrt(o.fma(ratio, ratio, one))));
   },
@@ -150,7 +150,7 @@ function logAddExp(name: "logaddexp" | "logaddexp2") {
     },
     derivative: {
       reads: ["self", "other"],
-      // In the type of the result: bools cannot be subtracted
+      // Computed in the type of the result, since bools cannot be subtracted
       self: (o, { grad, self, other }) => {
         const wide = o.to(self, grad.dtype);
         return shareOf(
@@ -172,7 +172,7 @@ function logAddExp(name: "logaddexp" | "logaddexp2") {
   });
 }
 
-/** grad / (1 + e^lead): what an operand adds to the sum, where the other one leads by so much. */
+/** grad / (1 + e^lead): the gradient of an operand that the other one exceeds by `lead`. */
 function shareOf<T extends TensorLike>(o: OpApi<T>, grad: T, lead: T, two: boolean): T {
   return o.div(grad, o.add(two ? o.exp2(lead) : o.exp(lead), 1));
 }

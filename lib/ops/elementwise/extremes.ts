@@ -77,12 +77,12 @@ function extremeNumber(name: "fmax" | "fmin") {
   });
 }
 
-/** The operands of a clamp that are there. */
+/** The operands of a clamp that are not null. */
 function given<T>(self: T, ...bounds: readonly (OperandOf<T> | null)[]): OperandOf<T>[] {
   return [self, ...bounds.filter((b) => b !== null)];
 }
 
-/** A bound as a number that the type holds: −3 of uint8 bounds nothing from below, as 0 does. */
+/** A bound as a number that the type can hold: a lower bound of −3 for uint8 becomes 0. */
 function representable(bound: OperandOf<Operand>, dtype: DType): OperandOf<Operand> {
   if (isTensor(bound) || typeof bound === "boolean" || typeof bound === "bigint") return bound;
   if (!isInteger(dtype) || dtype === "int64") return bound;
@@ -229,7 +229,7 @@ const nanToNum = lowerOp({
       if (!isFloat(self.dtype)) return x;
       const largest = finfo(self.dtype).max;
       const k = (value: number) => o.constant(value, self.dtype);
-      // A half that was computed and not stored yet may be larger than the type's numbers
+      // A float16 that is computed but not stored yet may exceed the range of the type
       const finite = o.select(
         o.gt(x, k(largest)),
         k(posinf ?? largest),

@@ -1,17 +1,17 @@
-/** Powers whose exponents are known: by products and roots where those are as exact as the general function. */
+/** Powers with known exponents, by products and roots if those are as exact as the general function. */
 import { isFloat } from "../../base/dtype.ts";
 import type { Body } from "../../loops/body.ts";
 
-/** An unevaluated sum: its rounded value and what rounding took from it; absent: nothing. */
+/** An unevaluated sum: its rounded value and the rounding error; absent: 0. */
 interface Pair<V> {
   readonly high: V;
   readonly low?: V;
 }
 
-/** Exponents whose powers are within two units in the last place also where fma rounds twice, and half of one elsewhere. */
+/** Exponents whose powers are within half a unit in the last place, or two if fma rounds twice. */
 const BY_PRODUCTS: readonly unknown[] = [1.5, 2.5, 4];
 
-/** x to a known power; undefined where the general function does better. */
+/** x to a known power; undefined if the general function is better. */
 export function knownPower<V>(o: Body<V>, x: V, exponent: unknown): V | undefined {
   const float = isFloat(o.dtypeOf(x));
   if (exponent === 1) return x;
@@ -25,13 +25,13 @@ export function knownPower<V>(o: Body<V>, x: V, exponent: unknown): V | undefine
     : undefined;
 }
 
-/** x to a power of two, or to its sum with a half, with what the products and the root are rounded by. */
+/** x to a power of two, or to a power of two plus a half, with the rounding errors of the products and the root. */
 function powerByProducts<V>(o: Body<V>, x: V, exponent: number): V {
   const c = (value: number): V => o.constant(value, o.dtypeOf(x)), whole = Math.floor(exponent);
   let power: Pair<V> = { high: x };
   for (let n = 1; n < whole; n *= 2) power = product(o, power, power);
   const hasRoot = whole < exponent, { high, low = c(0) } = hasRoot ? product(o, power, rootOf(o, x)) : power;
-  // Of what is infinite or 0 the rest is no number
+  // The error of an infinite or zero value is NaN
   const isUsual = o.and(o.lt(o.abs(high), c(Infinity)), o.gt(o.abs(low), c(0)));
   const value = o.select(isUsual, o.add(high, low), high);
   return hasRoot ? o.select(o.eq(x, c(-Infinity)), c(Infinity), o.abs(value)) : value;

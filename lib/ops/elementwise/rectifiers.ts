@@ -1,6 +1,6 @@
 /**
- * Piecewise linear activations. Invariant: gradients read the result or a comparison, so that they fuse with what
- * surrounds them.
+ * Piecewise linear activations. Invariant: gradients read the result or a comparison, so that they fuse with their
+ * neighbours.
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { type Body } from "../../loops/body.ts";
@@ -11,7 +11,7 @@ import { optional, required } from "../params.ts";
 import { acceptedMeta, eachElement, k, pointwise, t, unary, unarySamples } from "../pointwise.ts";
 import { composeWideOp, lowerWideOp } from "../wide.ts";
 
-/** x where it is not below the bound (so that −0 stays, and NaN), else the bound. */
+/** x unless it is below the bound (so that −0 and NaN stay), else the bound. */
 const atLeast = <V>(o: Body<V>, x: V, bound: number): V =>
   o.select(o.lt(x, k(o, x, bound)), k(o, x, bound), x);
 const atMost = <V>(o: Body<V>, x: V, bound: number): V =>

@@ -22,7 +22,7 @@ import { composeWideOp, lowerWideOp } from "../wide.ts";
 
 type Derivative = <T extends TensorLike>(o: OpApi<T>, context: UnaryContext<T>) => T;
 
-/** A function on floats that the scalar vocabulary has under some name. */
+/** A function on floats from the scalar vocabulary. */
 function float(
   name: string,
   body: UnarySpec["body"],
@@ -164,7 +164,7 @@ const sigmoid = float(
   { exposure: { namespaces: ["special", "nn.functional"], aliases: ["expit"] } },
 );
 
-/** x within [eps, 1 − eps]; where eps is beyond ½ the lower bound decides first, and NaN stays. */
+/** x clamped to [eps, 1 − eps]; for eps beyond ½ the lower bound takes precedence, and NaN stays. */
 function clampedApart<V>(o: ScalarOps<V>, x: V, eps: number): V {
   const low = k(o, x, eps), high = k(o, x, 1 - eps);
   return o.select(o.lt(x, low), low, o.select(o.gt(x, high), high, x));

@@ -9,7 +9,9 @@ import { shapeText } from "../shapes.ts";
 /** The namespace of linear algebra. */
 export const LINALG = { method: false, free: false, namespaces: ["linalg"] } as const;
 
-/** The sizes of matrices in the last two dimensions. Throws DynError for what are none, or not of a float type. */
+/**
+ * The sizes of matrices in the last two dimensions. Throws DynError for other ranks, and types that are not floating.
+ */
 export function checkMatrices(name: string, A: TensorLike): { readonly rows: Dim; readonly columns: Dim } {
   const [rows, columns] = A.shape.slice(-2);
   if (rows === undefined || columns === undefined) {
@@ -19,7 +21,7 @@ export function checkMatrices(name: string, A: TensorLike): { readonly rows: Dim
   return { rows, columns };
 }
 
-/** The side of square matrices. Throws DynError for others, or where they are not of a float type. */
+/** The side of square matrices. Throws DynError for other shapes, and types that are not floating. */
 export function checkSquare(name: string, A: TensorLike): Dim {
   const n = A.shape.at(-1) ?? 1;
   if (A.shape.length < 2 || !isEqual(n, A.shape.at(-2) ?? 1)) {
@@ -29,7 +31,7 @@ export function checkSquare(name: string, A: TensorLike): Dim {
   return n;
 }
 
-/** The lesser of two sizes, which decides the shape of factors. */
+/** The smaller of two sizes, which determines the shape of factors. */
 export function lesser(rows: Dim, columns: Dim): Dim {
   return isLess(rows, columns) ? rows : columns;
 }

@@ -14,7 +14,7 @@ import { composeWideOp, hostWideOp } from "../wide.ts";
 import { checkMatrices, checkSquare, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
 
-/** L with A = L · Lᵀ, and the order of the first leading minor that is not positive, 0 where all are. */
+/** L with A = L · Lᵀ, and the order of the first leading minor that is not positive; 0 if all are. */
 function factorize(A: Matrix): { readonly L: Matrix; readonly info: number } {
   const n = A.rows, L = new Matrix(n, n);
   for (let j = 0; j < n; j++) {

@@ -16,7 +16,7 @@ import { checkMatrices, checkSquare, lesser, LINALG } from "./checks.ts";
 import { matricesOf, type Matrix, matrixTensor } from "./matrix.ts";
 
 interface Elimination {
-  /** L below the diagonal, whose ones are left out, and U. */
+  /** L below the diagonal, without its diagonal of ones, and U. */
   readonly LU: Matrix;
   /** The row that each row was swapped with, counting from 1. */
   readonly pivots: readonly number[];

@@ -44,7 +44,7 @@ function applied(M: Matrix | null, x: Float64Array): Float64Array {
   );
 }
 
-/** Sums of columns, by a matrix of factors of which rows from `first` on count. */
+/** Combinations of columns, by the rows of a matrix of factors from `first` on. */
 function combined(columns: Columns, factors: Matrix, first: number): Columns {
   return Array.from({ length: factors.columns }, (_, j) => {
     const made = new Float64Array(columns[0]?.length ?? 0);
@@ -56,7 +56,7 @@ function combined(columns: Columns, factors: Matrix, first: number): Columns {
 /** A remainder of a vector shorter than this part of its length counts as linearly dependent. */
 const DEPENDENT = 1e-10;
 
-/** An orthonormal basis, by the product over B, of what the columns span; the first ones stay first. */
+/** An orthonormal basis, with the inner product of B, of the span of the columns; the first ones stay first. */
 function orthonormal(columns: Columns, B: Matrix | null): Columns {
   const basis: Float64Array[] = [], images: Float64Array[] = [];
   for (const column of columns) {
@@ -86,7 +86,7 @@ interface Limits {
   readonly largest: boolean;
 }
 
-/** Steps after which a search that is to end by its tolerance is given up. */
+/** Number of steps after which a search that ends by its tolerance is given up. */
 const MOST_STEPS = 1000;
 
 /** Values and vectors, and whether they are within the tolerance. */

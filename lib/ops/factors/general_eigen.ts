@@ -87,10 +87,10 @@ function balance(A: ComplexMatrix): readonly number[] {
   return factors;
 }
 
-/** Beyond this, elements of a vector are made smaller on the way. */
+/** Vectors with larger elements are scaled down on the way. */
 const LARGE = 1e100;
 
-/** The eigenvector of a triangle for the value at a place of its diagonal. */
+/** The eigenvector of a triangle for the eigenvalue at a position of its diagonal. */
 function ofTriangle(T: ComplexMatrix, k: number): readonly Complex[] {
   const { n } = T, value = T.at(k, k), y: Complex[] = Array.from({ length: n }, () => ({ re: 0, im: 0 }));
   let largest = 0;

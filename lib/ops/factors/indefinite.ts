@@ -22,7 +22,7 @@ interface Decomposition {
   readonly info: number;
 }
 
-/** The share of the greatest element beside a pivot that it must have. */
+/** The minimum size of a pivot relative to the largest element next to it. */
 const ALPHA = (1 + Math.sqrt(17)) / 8;
 
 /**
@@ -113,12 +113,12 @@ function factorsOf(A: HostTensor): readonly HostTensor[] {
   ];
 }
 
-/** Takes `factor` times row `from` off row `to`. */
+/** Subtracts `factor` times row `from` from row `to`. */
 function takeOff(B: Matrix, { from, to, factor }: { from: number; to: number; factor: number }): void {
   for (let j = 0; j < B.columns; j++) B.add(to, j, -factor * B.at(from, j));
 }
 
-/** X with L · D · Lᵀ · X = B, in the place of B. */
+/** X with L · D · Lᵀ · X = B, in place of B. */
 function solveOne(A: Matrix, pivots: readonly number[], B: Matrix): void {
   const n = A.rows, pivot = (k: number) => pivots[k] ?? 0;
   for (let k = 0; k < n;) {

@@ -22,7 +22,7 @@ interface Tolerance<T> {
   readonly rtol: Operand<T> | null;
 }
 
-/** The singular values, or absolute eigenvalues, of which those that count as 0 are below the returned bound. */
+/** The bound below which singular values, or absolute eigenvalues, count as 0. */
 function boundOf<T extends TensorLike>(
   o: OpApi<T>,
   values: T,
@@ -64,7 +64,7 @@ const linalgSvd = composeWideOp({
   errors: [{ args: [t(3)], message: "matrices" }],
 });
 
-/** Orthonormal columns with others that make them a basis. */
+/** Orthonormal columns, completed to a basis. */
 function completed<T extends TensorLike>(o: OpApi<T>, U: T): T {
   const rows = knownSize(U.shape.at(-2) ?? 1), columns = knownSize(U.shape.at(-1) ?? 1);
   if (rows === columns) return U;
@@ -157,7 +157,7 @@ const pinv = composeWideOp({
   errors: [{ args: [t(3)], message: "matrices" }],
 });
 
-/** The symmetric matrices of which lower triangles are given. */
+/** The symmetric matrices with the given lower triangles. */
 function symmetric<T extends TensorLike>(o: OpApi<T>, A: T): T {
   return o.add(o.tril(A), o.mT(o.tril(A, -1)));
 }
@@ -299,7 +299,7 @@ function movedShape<D>(shape: readonly D[], dims: readonly number[] | null): rea
   return [...shape.filter((_, d) => !moved.has(d)), ...shape.filter((_, d) => moved.has(d))];
 }
 
-/** The largest norm for which the series is summed without scaling, and how far it is summed. */
+/** The largest norm for which the series is summed without scaling, and its number of terms. */
 const SUMMED = 0.5, TERMS = 18;
 
 /** e^A by scaling, a Taylor series and squaring. */

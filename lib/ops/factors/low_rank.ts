@@ -67,7 +67,7 @@ const svdLowrank = composeWideOp({
   errors: [{ args: [t(3)], message: "matrices" }, { args: [t(3, 3), -1], message: "to be at least 0" }],
 });
 
-/** The number of components: at most six unless told. */
+/** The number of components; default: at most six. */
 function componentsOf(A: TensorLike, q: number | null): number {
   const least = Math.min(...sizesOf(A));
   if (q !== null && (q < 0 || q > least)) {

@@ -76,7 +76,7 @@ export class Matrix {
   }
 }
 
-/** The dimensions before the matrices, and the matrices. */
+/** The leading dimensions, and the matrices. */
 export function matricesOf(
   { shape, data }: HostTensor,
 ): { readonly lead: readonly number[]; readonly matrices: readonly Matrix[] } {

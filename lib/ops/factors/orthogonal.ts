@@ -162,7 +162,7 @@ const qr = composeWideOp({
   errors: [{ args: [t(3)], message: "matrices" }],
 });
 
-/** Q and R, reduced; of wide matrices by those of their first columns, which decide Q. */
+/** Reduced Q and R; those of wide matrices follow from their first columns, which determine Q. */
 function wideOrTall<T extends TensorLike>(o: OpApi<T>, A: T): readonly [T, T] {
   const { rows, columns } = checkMatrices("qr", A);
   if (isEqual(lesser(rows, columns), columns)) {

@@ -66,7 +66,7 @@ const geqrf = hostWideOp({
   errors: [{ args: [t(3)], message: "matrices" }],
 });
 
-/** Throws unless tau has a factor for each of the first columns of A. Gives the sizes of A. */
+/** Throws unless tau has a factor for each of the first columns of A. Returns the sizes of A. */
 function checkReflections(name: string, A: TensorLike, tau: TensorLike): { rows: Dim; columns: Dim } {
   const { rows, columns } = checkMatrices(name, A), count = tau.shape.at(-1);
   if (count === undefined || !sameShape(tau.shape.slice(0, -1), A.shape.slice(0, -2))) {

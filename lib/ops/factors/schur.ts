@@ -1,7 +1,7 @@
 /**
  * Schur forms of square matrices: A = Q · T · Qᴴ with T upper triangular and Q unitary. Invariant: for a real matrix,
- * eigenvalues on T's diagonal are exactly real or stand in exactly conjugate pairs, the one with the positive
- * imaginary part first (Golub and Van Loan, sections 7.4 and 7.5).
+ * eigenvalues on T's diagonal are exactly real or in exactly conjugate pairs, the one with the positive imaginary part
+ * first (Golub and Van Loan, sections 7.4 and 7.5).
  */
 import { LinAlgError } from "../../base/errors.ts";
 import {
@@ -23,13 +23,13 @@ export interface Schur {
   readonly Q: ComplexMatrix;
 }
 
-/** Steps for one eigenvalue after which it is taken to be out of reach. */
+/** Number of steps for one eigenvalue after which the search fails. */
 const MOST_STEPS = 60;
 
-/** Beside elements around 1 less than any rounding error, and the square of it is no 0 yet. */
+/** Smaller than any rounding error of elements around 1, but with a square that is not 0. */
 const TINY = 1e-150;
 
-/** The Schur form of a matrix of finite elements, of which the largest is around 1. It is changed. */
+/** The Schur form of a matrix of finite elements, the largest of which is around 1. Overwrites the matrix. */
 export function schurOf(A: ComplexMatrix): Schur {
   const Q = ComplexMatrix.eye(A.n);
   toHessenberg(A, Q);
@@ -40,7 +40,7 @@ export function schurOf(A: ComplexMatrix): Schur {
   return { T: A, Q };
 }
 
-/** Zeros below the first subdiagonal, by reflections that Q takes too. */
+/** Makes elements below the first subdiagonal 0 by reflections, which are also applied to Q. */
 function toHessenberg(H: ComplexMatrix, Q: ComplexMatrix): void {
   const { n } = H;
   for (let k = 0; k < n - 2; k++) {
@@ -51,7 +51,7 @@ function toHessenberg(H: ComplexMatrix, Q: ComplexMatrix): void {
       continue;
     }
     const head = H.at(k + 1, k), size = Math.hypot(head.re, head.im), length = Math.hypot(size, rest);
-    // The mirror image is on the far side of the first element, so that nothing cancels
+    // The sign of the mirror image is opposite to the first element, so that nothing cancels
     const phase = size === 0 ? { re: 1, im: 0 } : { re: head.re / size, im: head.im / size };
     const v = Array.from({ length: n - k - 1 }, (_, i) => H.at(k + 1 + i, k));
     v[0] = { re: head.re + phase.re * length, im: head.im + phase.im * length };
@@ -107,7 +107,7 @@ function reflectColumns({ n, re, im }: ComplexMatrix, { v, factor, first }: Refl
 }
 
 /**
- * Returns whether an element below the diagonal is negligible beside its neighbours; the element is then set to 0.
+ * Returns whether an element below the diagonal is negligible compared to its neighbours; it is then set to 0.
  */
 function vanishes(H: ComplexMatrix, row: number): boolean {
   const around = H.size(row - 1, row - 1) + H.size(row, row), size = H.size(row, row - 1);
@@ -123,7 +123,7 @@ function startOfBlock(H: ComplexMatrix, last: number): number {
   return first;
 }
 
-/** Goes on with steps from the last row up, until the blocks that are left have at most `size` rows. */
+/** Repeats steps from the last row up, until the remaining blocks have at most `size` rows. */
 function deflate(
   H: ComplexMatrix,
   size: 1 | 2,
@@ -141,7 +141,7 @@ function deflate(
   }
 }
 
-/** Steps after which a shift is drawn from elsewhere, as cycles exist. */
+/** Returns whether to use an exceptional shift, which breaks cycles. */
 const isStuck = (count: number): boolean => count % 10 === 0;
 
 /** Blocks of at most two rows on the diagonal of a real matrix, by double steps (Francis 1961). */
@@ -175,7 +175,7 @@ function toBlocks(H: ComplexMatrix, Q: ComplexMatrix): void {
   });
 }
 
-/** The reflection that leaves only the first element of a real column; null where nothing else is there. */
+/** The reflection that leaves only the first element of a real column; null if the others are 0 already. */
 function mirror(column: readonly number[], first: number): Reflection | null {
   const [head = 0, ...rest] = column, behind = Math.hypot(...rest);
   if (behind < TINY) return null;
@@ -184,7 +184,7 @@ function mirror(column: readonly number[], first: number): Reflection | null {
   return { v, factor: 2 / v.reduce((total, { re }) => total + re * re, 0), first };
 }
 
-/** Makes two real or conjugate eigenvalues of a block of a real matrix, and turns it into a triangle. */
+/** Computes the two real or conjugate eigenvalues of a block of a real matrix, and makes the block triangular. */
 function openBlock({ T, Q }: Schur, k: number): void {
   const { n } = T,
     [a, b, c, d] = [[k, k], [k, k + 1], [k + 1, k], [k + 1, k + 1]].map(([i = 0, j = 0]) => T.at(i, j).re);
@@ -202,7 +202,7 @@ function openBlock({ T, Q }: Schur, k: number): void {
   T.set(k + 1, k, { re: 0, im: 0 });
 }
 
-/** A triangle, by steps with one shift each. */
+/** Makes a matrix triangular, by steps with one shift each. */
 function toTriangle(H: ComplexMatrix, Q: ComplexMatrix): void {
   deflate(H, 1, (first, last, count) => {
     const shift = isStuck(count) ? { re: H.size(last, last - 1), im: H.size(last, last) } : nearest(H, last);
@@ -221,7 +221,7 @@ function toTriangle(H: ComplexMatrix, Q: ComplexMatrix): void {
   });
 }
 
-/** Of the eigenvalues of two rows, the one that is nearer to the last element (Wilkinson's shift). */
+/** Wilkinson's shift: of the eigenvalues of the last two rows, the one nearer to the last element. */
 function nearest(H: ComplexMatrix, last: number): Complex {
   const corner = H.at(last, last), across = times(H.at(last - 1, last), H.at(last, last - 1));
   const apart = difference(H.at(last - 1, last - 1), corner), half = { re: apart.re / 2, im: apart.im / 2 };

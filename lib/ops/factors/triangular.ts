@@ -15,7 +15,7 @@ import { checkMatrices, checkSquare, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
 import { checkSameType } from "../promotion.ts";
 
-/** How a triangular matrix is read. */
+/** Which triangle of a matrix is read, and how. */
 export interface Triangle {
   readonly upper: boolean;
   /** Whether its diagonal is taken to be ones. */
@@ -59,7 +59,7 @@ const backSubstitution = hostWideOp({
     saves: ["A", "out"],
     single(o, grad, { args: { A, upper, unitriangular }, out: [X], needs }) {
       if (!X) return {};
-      // B is given the solution of the transposed system
+      // The gradient of B is the solution of the transposed system
       const side = o.backSubstitution(o.mT(A), grad, !upper, unitriangular);
       if (!needs("A")) return { B: side };
       return { A: triangleOf(o, o.neg(o.matmul(side, o.mT(X))), { upper, unitriangular }), B: side };

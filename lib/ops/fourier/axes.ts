@@ -1,6 +1,6 @@
 /**
- * Transforms along dimensions of complex tensors, as compositions. Results are real where only real values are
- * possible. Invariant: sizes are known numbers; the scale is applied once.
+ * Transforms along dimensions of complex tensors, as compositions. Results are real if only real values are possible.
+ * Invariant: sizes are known numbers; the scale is applied once.
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { complexType, getDefaultDtype, isComplex, isFloat, isHalf } from "../../base/dtype.ts";
@@ -55,7 +55,7 @@ function checked(size: number): number {
   return size;
 }
 
-/** Throws DynError for a type that has no transform. */
+/** Throws DynError for a type without transforms. */
 export function checkType(name: string, { dtype }: TensorLike, real: boolean): void {
   if (isHalf(dtype)) throw new DynError(`Expected float32 or float64 for ${name} but found ${dtype}`);
   if (real && isComplex(dtype)) throw new DynError(`Expected a real tensor for ${name} but found ${dtype}`);
@@ -66,14 +66,14 @@ export function transformedType({ dtype }: TensorLike): "complex64" | "complex12
   return complexType(dtype);
 }
 
-/** Pairs of a tensor's elements, as transforms take them. */
+/** The elements of a tensor as pairs, in the form of `transform`. */
 function pairsOf<T extends TensorLike>(o: OpApi<T>, x: T): T {
   if (isComplex(x.dtype)) return o.viewAsReal(x);
   const re = isFloat(x.dtype) ? x : o.to(x, getDefaultDtype());
   return o.stack([re, o.zerosLike(re)], -1);
 }
 
-/** Cut, or filled up with zeros, to the sizes of the axes. */
+/** Cropped, or padded with zeros, to the sizes of the axes. */
 function fitted<T extends TensorLike>(o: OpApi<T>, pairs: T, axes: readonly Axis[]): T {
   let found = pairs;
   for (const { dim, size } of axes) {
@@ -87,7 +87,7 @@ function fitted<T extends TensorLike>(o: OpApi<T>, pairs: T, axes: readonly Axis
   return found;
 }
 
-/** The factor of a norm for so many elements. */
+/** The scale of a norm for this many elements. */
 function scaleOf(count: number, { inverse, norm }: Direction): number {
   if (norm === "ortho") return 1 / Math.sqrt(count);
   return (norm === "forward") === inverse ? 1 : 1 / count;
@@ -119,7 +119,7 @@ export function complexToComplex<T extends TensorLike>(
   return o.viewAsComplex(scaled(o, sums, axes, direction));
 }
 
-/** From real tensors to the half of the last axis that tells the other one. */
+/** From real tensors to complex ones; only the half of the last axis that determines the other half. */
 export function realToComplex<T extends TensorLike>(
   o: OpApi<T>,
   x: T,
@@ -150,7 +150,7 @@ export function complexToReal<T extends TensorLike>(
   const before = axes.slice(0, -1), { dim, size } = last;
   const given = fitted(o, pairsOf(o, x), [...before, { dim, size: Math.floor(size / 2) + 1 }]);
   const half = summed(o, given, before, direction.inverse);
-  // The other half is the conjugate of this one, backwards
+  // The other half is the reversed conjugate of this one
   const others = Math.ceil(size / 2) - 1;
   const mirrored = () => {
     const there = o.flip(o.narrow(half, dim, 1, others), [dim]);

@@ -10,9 +10,9 @@ export interface Plan {
   run(pairs: Float64Array, from: number, inverse: boolean): void;
 }
 
-/** The largest factor that is transformed by its definition. */
+/** The largest factor that is transformed by the definition of the transform. */
 const MOST_RADIX = 13;
-/** Plans that are kept; beyond it all are dropped, which only costs time. */
+/** Maximum number of cached plans; beyond it all are dropped, which only costs time. */
 const PLAN_LIMIT = 64;
 
 const plans = new Map<number, Plan>();
@@ -46,7 +46,10 @@ function radicesOf(n: number): number[] {
   return found;
 }
 
-/** cos and −sin of 2πk/n for all k, interleaved. Angles are taken in the first octant, where both are exact to the last bit. */
+/**
+ * cos and −sin of 2πk/n for all k, interleaved. Angles are reduced to the first octant, where both are exact to the
+ * last bit.
+ */
 function rootsOf(n: number): Float64Array {
   const roots = new Float64Array(2 * n);
   for (let k = 0; k < n; k++) {
@@ -60,7 +63,7 @@ function rootsOf(n: number): Float64Array {
 /** cos and sin of 2πk/n. */
 function unitAt(k: number, n: number): readonly [number, number] {
   const eighth = Math.floor(8 * k / n), angle = (x: number) => 2 * Math.PI * x / n;
-  // Distances to the nearest multiple of a quarter turn are exact, being integers over 4n
+  // Distances to the nearest multiple of a quarter turn are exact, since they are integers over 4n
   const toQuarter = (quarter: number) => 4 * k - quarter * n;
   const at = (quarter: number): readonly [number, number] => {
     const rest = angle(toQuarter(quarter) / 4);
@@ -98,7 +101,7 @@ interface Stage {
   /** Offset of the vector in the source array. */
   readonly read: number;
   readonly write: number;
-  /** Length of the transforms that are left, and how many of them lie interleaved. */
+  /** Length of the remaining transforms, and the number of interleaved ones. */
   readonly length: number;
   readonly stride: number;
 }

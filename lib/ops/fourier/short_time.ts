@@ -46,7 +46,7 @@ function framesOf(
   return { nFft, hopLength, winLength };
 }
 
-/** The window with zeros around it, as long as a frame; null: ones. */
+/** The window, padded with zeros to the length of a frame; null: ones. */
 function framed<T extends TensorLike>(
   o: OpApi<T>,
   window: T | null,

@@ -26,13 +26,13 @@ const FFT = { method: false, free: false, namespaces: ["fft"] } as const;
 
 const norm = nullable("string", { oneOf: ["backward", "ortho", "forward"] });
 
-/** From what to what: complex numbers, or real ones whose spectrum is half as long. */
+/** The types of arguments and results; real ones have spectra of half the length. */
 type Kind = "c2c" | "r2c" | "c2r";
 
 const CONVERSIONS = { c2c: complexToComplex, r2c: realToComplex, c2r: complexToReal } as const;
 
-/** The axes of a transform; the size of the last one of c2r is that of the result. */
-function asResult(kind: Kind, x: TensorLike, axes: readonly Axis[], sizes: readonly number[] | null): Axis[] {
+/** The axes with the sizes of the result, by default 2·(n − 1) for the last one of c2r. */
+function resultAxes(kind: Kind, x: TensorLike, axes: readonly Axis[], sizes: readonly number[] | null): Axis[] {
   if (kind !== "c2r" || sizes !== null && sizes.at(-1) !== -1) return [...axes];
   return axes.map((axis, k) =>
     k < axes.length - 1 ? axis : { ...axis, size: Math.max(1, 2 * (knownSize(x.shape[axis.dim] ?? 1) - 1)) }
@@ -83,7 +83,7 @@ const docOf = (torch: string, { kind, inverse }: Spec, where: string): string =>
 /** A transform along one dimension. */
 function along(torch: string, { kind, inverse }: Spec) {
   const axes = (self: TensorLike, n: number | null, dim: number) =>
-    asResult(kind, self, [axisOf(self, dim, n)], n === null ? null : [n]);
+    resultAxes(kind, self, [axisOf(self, dim, n)], n === null ? null : [n]);
   return composeOp({
     name: nameOf(torch),
     doc: docOf(torch, { kind, inverse }, kind === "c2c" ? "along a dimension" : ""),
@@ -100,13 +100,13 @@ function along(torch: string, { kind, inverse }: Spec) {
   });
 }
 
-/** A transform along several dimensions; the last ones unless told. */
+/** A transform along several dimensions; by default the last ones. */
 function alongAll(
   torch: string,
   { kind, inverse, two }: Spec & { readonly two: boolean },
 ) {
   const axes = (self: TensorLike, s: readonly number[] | null, dim: number | readonly number[] | null) =>
-    asResult(kind, self, axesOf(self, dim, s), s);
+    resultAxes(kind, self, axesOf(self, dim, s), s);
   return composeOp({
     name: nameOf(torch),
     doc: docOf(torch, { kind, inverse }, two ? "along two dimensions" : "along all or some dimensions"),
@@ -128,7 +128,7 @@ function alongAll(
   });
 }
 
-/** Elements moved around half of each dimension. */
+/** An op that rolls each dimension by half of its size. */
 function shift(torch: string, half: (size: number) => number) {
   return composeOp({
     name: nameOf(torch),

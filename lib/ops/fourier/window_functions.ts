@@ -1,6 +1,6 @@
 /**
  * Windows that weight samples before a transform: a vector of a given length. Invariant: a periodic window is a
- * symmetric one of one element more without its last; one element is 1, whatever the window.
+ * symmetric one with one more element, without its last; a window of one element is 1.
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { type DType, getDefaultDtype, isFloat } from "../../base/dtype.ts";
@@ -10,7 +10,7 @@ import { composeOp, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, type Param, required } from "../params.ts";
 
-/** The numbers that a window takes besides, by name. */
+/** Additional numbers of a window, by name. */
 type Extra = Readonly<Record<string, number>>;
 
 /** The name, formula and parameters of one window function. */
@@ -19,7 +19,7 @@ interface WindowSpec {
   readonly torch: string;
   readonly about: string;
   readonly extra: Extra;
-  /** Its elements; `at` is 0, 1, … and `last` the greatest of a symmetric window. */
+  /** Its elements; `at` is 0, 1, … and `last` the last index of a symmetric window. */
   readonly of: <T extends TensorLike>(o: OpApi<T>, at: T, given: { last: number; extra: Extra }) => T;
 }
 

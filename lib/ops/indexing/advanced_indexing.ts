@@ -72,7 +72,7 @@ function rangesOf(self: TensorMeta, indices: readonly (TensorMeta | null)[]): El
 
 const isMask = (index: TensorLike | null): boolean => index?.dtype === "bool" || index?.dtype === "uint8";
 
-/** Integer indices, a mask replaced by the positions of what is true in it, one tensor for each dimension. */
+/** Integer indices, with each mask replaced by the positions of its true elements, one tensor for each dimension. */
 function withoutMasks<T extends TensorLike>(o: OpApi<T>, indices: readonly (T | null)[]): (T | null)[] {
   return indices.flatMap((index) => {
     if (index === null || !isMask(index)) return [index];
@@ -131,8 +131,8 @@ const gatherIndices = lowerOp({
 });
 
 /**
- * The mask that alone says where the same values are put at each position that it selects: no positions are needed
- * then, so sizes stay known. Null where there is more to it.
+ * The mask, if it is the only index and all selected positions get the same values: then no positions are needed, and
+ * sizes stay known. Null otherwise.
  */
 function onlyMask<T extends TensorLike>(self: T, indices: readonly (T | null)[], values: T): T | null {
   const [mask = null, ...others] = indices;

@@ -1,6 +1,6 @@
 /**
- * Embeddings: rows of a table looked up by integers. Invariant: the gradient of a table sums over the places that
- * read each row, except those of the padding index.
+ * Embeddings: rows of a table looked up by integers. Invariant: the gradient of a row sums over all reads of it; the
+ * padding index has none.
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
@@ -34,7 +34,7 @@ export function checkTable(weight: Pick<TensorMeta, "shape">): void {
   }
 }
 
-/** nn.functional.embedding takes the integers first, torch.embedding the table: their types tell which is which. */
+/** nn.functional.embedding takes the integers first, torch.embedding the table; they are distinguished by type. */
 export function tableAndIndices<T extends { readonly dtype: DType }>(
   input: T,
   weight: T,
@@ -43,7 +43,7 @@ export function tableAndIndices<T extends { readonly dtype: DType }>(
   return swapped ? { table: input, indices: weight } : { table: weight, indices: input };
 }
 
-/** The two in their places. Throws DynError unless they are integers and a table. */
+/** The table and the indices. Throws DynError unless they are a table and integers. */
 function checkedTable<T extends Pick<TensorMeta, "dtype" | "shape">>(
   input: T,
   weight: T,
@@ -83,7 +83,7 @@ const embedding = composeOp({
     return [indexRange(indices, table.shape[0] ?? 1)];
   },
   compose(o, { input, weight, paddingIdx, scaleGradByFreq }) {
-    // Complex tables come here without `infer`
+    // Complex tables have not been checked by `infer`
     const { table, indices } = checkedTable(input, weight);
     return o.embeddingRows(table, indices, paddingRow(paddingIdx, table.shape[0] ?? 1), scaleGradByFreq);
   },
@@ -175,7 +175,7 @@ const embeddingBackward = lowerOp({
   samples: [{ args: [t(2, 3, 2), INDICES, 4, null] }, { args: [t(2, 3, 2), INDICES, 4, 1] }],
 });
 
-/** oneHot without a number of classes must look at the elements. */
+/** oneHot without a number of classes depends on elements. */
 const oneHot = composeOp({
   name: "oneHot",
   doc:

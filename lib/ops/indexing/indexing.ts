@@ -14,7 +14,7 @@ import { castTo, checkHeld, isTensor, numberValue } from "../promotion.ts";
 import { deviceOf, elements, type OperandOf, t } from "../pointwise.ts";
 import { broadcastShapes, flatIndex, normalizeDim, shapeText, unravel, withSize } from "../shapes.ts";
 
-/** An index of `size` positions from an integer value; negative ones count from the end where `wrap` is set. */
+/** An index of `size` positions from an integer value; with `wrap`, negative ones count from the end. */
 export function indirectIndex<V>(
   o: Body<V>,
   value: V,
@@ -41,7 +41,7 @@ export function indexRange(values: TensorMeta, size: Dim, wrap = false): Element
   return { values, low: wrap ? mul(-1, size) : 0, high: size, what: "index" };
 }
 
-/** The size along a dimension that may count from the end. */
+/** The size along a dimension; negative dimensions count from the end. */
 export const sizeAt = (x: { readonly shape: readonly Dim[] }, dim: number): Dim =>
   x.shape[normalizeDim(dim, x.shape.length)] ?? 1;
 
@@ -112,7 +112,7 @@ const gather = lowerOp({
   errors: [{ args: [t(3, 4), 0, t(2, 4)], message: "int64" }],
 });
 
-/** Elements put along a dimension at an index tensor's places. */
+/** Writes elements along a dimension at the positions of an index tensor. */
 function scatterLowered(
   args: { self: Operand; dim: number; index: Operand; src: OperandOf<Operand> },
   mode: "set" | "add",
@@ -314,7 +314,7 @@ const put = lowerOp({
   samples: [{ args: [t(3, 4), { tensor: [2], dtype: "int64", range: [0, 12] }, t(2)] }],
 });
 
-/** Indices of which negative ones count from the end. */
+/** Indices with negative ones, which count from the end, made nonnegative. */
 function fromStart<T extends TensorLike>(o: OpApi<T>, indices: T, size: Dim): T {
   return o.where(o.lt(indices, 0), o.add(indices, size), indices);
 }

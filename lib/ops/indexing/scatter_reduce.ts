@@ -1,5 +1,6 @@
 /**
- * Scattering with reductions other than the sum. Invariant: the kernel reads per result, so that it needs no atomics.
+ * Scattering with reductions other than the sum. Invariant: the kernel gathers for each result, so that it needs no
+ * atomics.
  */
 import { DynError } from "../../base/errors.ts";
 import { type DType, isFloat } from "../../base/dtype.ts";
@@ -77,12 +78,12 @@ const scatterCombined = lowerOp({
   }],
 });
 
-/** The leading part of a tensor, of the sizes given. */
+/** The leading part of a tensor, of the given sizes. */
 function leading<T extends TensorLike>(o: OpApi<T>, x: T, shape: readonly Dim[]): T {
   return shape.reduce<T>((part, size, d) => part.shape[d] === size ? part : o.slice(part, d, 0, size), x);
 }
 
-/** Throws DynError for means of bools, which have none. */
+/** Throws DynError for means of bools, which do not exist. */
 function checkMean(name: string, { dtype }: TensorLike, reduce: string): void {
   if (reduce !== "mean" || dtype !== "bool") return;
   throw new DynError(`Expected numbers for means of ${name} but found bool tensors`);

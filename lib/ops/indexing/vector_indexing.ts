@@ -61,7 +61,7 @@ const indexSelect = lowerOp({
   errors: [{ args: [t(3, 4), 1, t(2)], message: "int64" }],
 });
 
-/** Parts of `source` put or added at a vector of indices along a dimension. */
+/** Writes or adds parts of `source` at a vector of indices along a dimension. */
 function vectorScatter(
   args: { self: Operand; dim: number; index: Operand },
   spec: {
@@ -116,7 +116,7 @@ function checkSource(
   return contiguousMeta(self.shape, self.dtype, deviceOf([self, index, source]));
 }
 
-/** An element of a source that may have fewer dimensions because it has one element. */
+/** An element of a source, which may have fewer dimensions if it has a single element. */
 const sourceAt = <V>(o: Body<V>, source: Operand, position: readonly Dim[]): V =>
   o.load(source, source.shape.length === position.length ? position : source.shape.map(() => 0));
 
@@ -200,7 +200,7 @@ const indexFill = lowerOp({
   gradient: {
     saves: ["index"],
     single(o, grad, { args: { dim, index, value }, needs }) {
-      // An index that is there twice fills its part once
+      // Repeated indices fill their part only once
       const filled = () => o.indexFill(o.zerosLike(grad, { dtype: "bool" }), dim, index, true);
       return {
         self: needs("self") ? o.indexFill(grad, dim, index, 0) : null,

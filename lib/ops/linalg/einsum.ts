@@ -143,7 +143,7 @@ function align<T extends TensorLike>(o: OpApi<T>, term: Named<T>, labels: Labels
   return o.reshape(value, labels.map((l) => term.labels.includes(l) ? value.shape[next++] ?? 1 : 1));
 }
 
-/** Two terms contracted over what neither the result nor a later term wants. */
+/** Contracts two terms over labels that neither the result nor a later term needs. */
 function contract<T extends TensorLike>(
   o: OpApi<T>,
   pair: readonly [Named<T>, Named<T>],
@@ -214,7 +214,7 @@ const einsum = composeOp({
     if (operands.length === 0) throw new DynError("Expected at least one operand of einsum but found none");
     const { inputs, output, sizes } = parse(equation, operands);
     const [first = [], ...others] = inputs, kept = new Set(output);
-    // A sum of one operand is a sum; a product of several stays in their type
+    // A single operand is summed with the type of sums; products of several keep their type
     const isSum = others.length === 0 && first.some((l) => !kept.has(l));
     const dtype = resultTypeOf(operands);
     return contiguousMeta(
@@ -296,7 +296,7 @@ const tensordotDims = composeWideOp({
     const rest = (x: typeof self, gone: readonly number[]) => x.shape.filter((_, d) => !gone.includes(d));
     const left = [...rest(self, at.left), ...rest(other, at.right)];
     if (left.every((size) => size === 1)) {
-      // One number: the sum of products, which is not a product of matrices
+      // A single number is a sum of products, not a product of matrices
       const flat = (x: typeof self, dims: readonly number[]) =>
         o.reshape(o.permute(x, [...dims, ...x.shape.map((_, d) => d).filter((d) => !dims.includes(d))]), [
           -1,
@@ -359,7 +359,7 @@ const trace = composeOp({
     return contiguousMeta([], isFloat(self.dtype) ? self.dtype : "int64", self.device);
   },
   compose(o, { self }) {
-    // Complex matrices have their metadata from here
+    // Complex matrices get their metadata here, not from `infer`
     checkMatrix(self);
     return o.sum(o.diagonal(self));
   },

@@ -379,7 +379,7 @@ const matrixPower = composeWideOp({
   compose(o, { A, n }) {
     const side = A.shape.at(-1) ?? 1;
     if (n === 0) {
-      // Of A, but for its elements: its gradient is 0
+      // Depends on A except for its elements, so that its gradient is 0
       const eye = o.eye(side, null, { dtype: A.dtype, device: A.device });
       return o.where(o.onesLike(A, { dtype: "bool" }), eye, A);
     }

@@ -201,7 +201,7 @@ const matmul = composeWideOp({
   errors: [{ args: [t(3, 4), t(3, 4)], message: "multiply" }, { args: [t(), t(3)], message: "0-d" }],
 });
 
-/** beta · input + alpha · product, leaving out what is neutral; beta 0 ignores input, NaN included. */
+/** beta · input + alpha · product, without neutral factors; beta 0 ignores input, even NaN. */
 function combine<T extends TensorLike>(
   o: OpApi<T>,
   terms: { input: T; product: T; beta: OperandOf<T>; alpha: OperandOf<T> },
@@ -212,12 +212,12 @@ function combine<T extends TensorLike>(
   return o.add(beta === 1 ? input : o.mul(input, beta), right);
 }
 
-/** A factor of integers is an integer: its fraction is dropped. */
+/** A factor for integers: its fraction is dropped. */
 function factorOf(factor: Scalar | Dim, dtype: DType): Scalar | Dim {
   return typeof factor === "number" && !isDifferentiable(dtype) ? Math.trunc(factor) : factor;
 }
 
-/** addmm and its like: a product added to what broadcasts to it. */
+/** addmm and similar ops: a product added to a tensor that broadcasts to it. */
 function addProduct(
   name: "addmm" | "addmv" | "baddbmm" | "addbmm" | "addr",
   second: "mat2" | "vec" | "batch2" | "vec2",
@@ -226,7 +226,7 @@ function addProduct(
   [whole, ...factors]: readonly [readonly number[], readonly number[], readonly number[]],
 ) {
   const operands = factors.map((s) => t(...s));
-  // Products are of tensors of one type, but that of vectors is like a multiplication
+  // Operands of products have one type, except that outer products promote like a multiplication
   const typeOf = (self: TensorLike, a: TensorLike, b: TensorLike) =>
     name === "addr" ? resultTypeOf([self, a, b]) : a.dtype;
   return composeWideOp({
@@ -378,7 +378,7 @@ const linear = composeWideOp({
         x.shape.length === 2 ? x : api.reshape(x, [product(x.shape.slice(0, -1)), x.shape.at(-1) ?? 1]);
       return {
         input: needs("input") ? o.matmul(given, matrix) : null,
-        // Of the layout that the weight has
+        // In the layout of the weight
         weight: needs("weight") ? o.reshape(o.mm(o.t(rows(o, given)), rows(o, input)), weight.shape) : null,
         bias: bias && needs("bias") ? o.sumToSize(grad, bias.shape) : null,
       };

@@ -58,7 +58,7 @@ function orthogonalize(columns: Columns, v: Columns): void {
   }
 }
 
-/** Adds unit columns orthogonal to those that there are, until there are as many as rows wanted. */
+/** Adds unit columns orthogonal to the existing ones, up to `count`. */
 function complete(columns: Columns, count: number, rows: number): void {
   for (let axis = 0; columns.length < count && axis < rows; axis++) {
     const next = new Float64Array(rows);
@@ -167,7 +167,7 @@ function factorGradient<T extends TensorLike>(
   if (!gU && !gVh) return gS ? o.matmul(o.mul(U, o.unsqueeze(gS, -2)), Vh) : null;
   const rows = U.shape.at(-2) ?? 1, columns = Vh.shape.at(-1) ?? 1, least = S.shape.at(-1) ?? 1;
   const row = o.unsqueeze(S, -2), column = o.unsqueeze(S, -1);
-  // E[i][j] = s[j]² − s[i]², with ones on the diagonal, where what is divided is 0
+  // E[i][j] = s[j]² − s[i]², with ones on the diagonal, where the dividend is 0
   const eye = o.eye(least, null, { dtype: "bool", device: S.device });
   const gaps = o.where(eye, 1, o.mul(o.sub(row, column), o.add(row, column)));
   const skew = (x: T) => o.sub(x, o.mT(x));

@@ -1,5 +1,5 @@
 /**
- * Linear systems with square matrices. Invariant: solved by inverses, which elimination finds in float64; a singular
+ * Linear systems with square matrices. Invariant: solved by inverses, which elimination computes in float64; a singular
  * matrix is an error.
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";

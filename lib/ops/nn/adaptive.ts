@@ -1,6 +1,6 @@
 /**
- * Pooling to a given output size: window i of n covers [⌊i·size/n⌋, ⌈(i+1)·size/n⌉). Invariant: one dimension is
- * pooled after the other for means and maxima, all at once for places of maxima.
+ * Pooling to a given output size: window i of n covers [⌊i·size/n⌋, ⌈(i+1)·size/n⌉). Invariant: means and maxima pool
+ * one dimension after the other; positions of maxima pool all dimensions at once.
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
@@ -21,7 +21,7 @@ import { composeWideOp, lowerWideOp } from "../wide.ts";
 const startOf = (i: Dim, size: Dim, count: number): Dim => floorDiv(mul(i, size), count);
 const endOf = (i: Dim, size: Dim, count: number): Dim => ceilDiv(mul(add(i, 1), size), count);
 
-/** The most elements that a window has. */
+/** The maximum number of elements of a window. */
 function widest(size: number, count: number): number {
   return size % count === 0 ? size / count : Math.ceil(size / count) + 1;
 }
@@ -182,7 +182,7 @@ const adaptiveMax = lowerWideOp({
       accumulator: dtype,
       element(o, index, [k]) {
         const i = index[at] ?? 0, place = add(startOf(i, size, count), k ?? 0);
-        // The last one again changes no maximum, and nothing has to be asked
+        // Repeating the last element changes no maximum, and needs no condition
         const last = sub(endOf(i, size, count), 1);
         return o.load(self, withSize(index, at, size % count === 0 ? place : min(place, last)));
       },
@@ -199,7 +199,7 @@ const adaptiveMaxima = composeWideOp({
   exposure: INTERNAL,
   infer: ({ self, sizes }) =>
     contiguousMeta([...self.shape.slice(0, -sizes.length), ...sizes], self.dtype, self.device),
-  // The last dimension comes last: until then elements lie side by side
+  // The last dimension comes last, so that until then adjacent elements are read
   compose: (o, { self, sizes }) =>
     sizes.reduce((x, count, d) => o.adaptiveMax(x, self.shape.length - sizes.length + d, count), self),
   gradient: {
@@ -282,7 +282,7 @@ const adaptiveMaxOffsets = lowerWideOp({
   samples: [{ args: [t(2, 5), [3], [3]] }],
 });
 
-/** The windows of a call, where all of them are of one size, so that none overlaps with another. */
+/** The windows of a call, if all have the same size, so that none overlap. */
 function equalWindows(self: TensorLike, sizes: readonly number[]): Windows | undefined {
   const rank = sizes.length, spatial = self.shape.slice(-rank).map((size) => knownSize(size));
   const kernel = spatial.map((size, d) => size / (sizes[d] ?? 1));
@@ -332,7 +332,7 @@ function adaptiveMaximum(rank: 1 | 2 | 3) {
   });
 }
 
-/** maxUnpool1d, 2d, 3d: values put where the maxima were. */
+/** maxUnpool1d, 2d, 3d: values at the positions of the maxima. */
 function maxUnpool(rank: 1 | 2 | 3) {
   const name = `maxUnpool${rank}d`;
   return composeWideOp({

@@ -15,7 +15,7 @@ import { broadcastShapes, shapeText } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
 import { checkSameType } from "../promotion.ts";
 
-/** Keys or values with each head repeated so that there are as many as queries have. */
+/** Keys or values with each head repeated, up to the number of heads of the queries. */
 function repeatHeads<T extends TensorLike>(o: OpApi<T>, x: T, heads: Dim): T {
   const own = x.shape.at(-3) ?? 1;
   if (isEqual(own, heads)) return x;
@@ -25,7 +25,7 @@ function repeatHeads<T extends TensorLike>(o: OpApi<T>, x: T, heads: Dim): T {
   return o.repeatInterleave(x, specialize(floorDiv(heads, own)), -3);
 }
 
-/** Scores where attention is allowed, −∞ where it is not; or with a mask of numbers added. */
+/** Scores with a mask: −∞ where a bool mask is false, or with a mask of numbers added. */
 function masked<T extends TensorLike>(
   o: OpApi<T>,
   scores: T,

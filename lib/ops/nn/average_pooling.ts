@@ -22,7 +22,7 @@ import {
 } from "./windows.ts";
 import { composeWideOp, lowerWideOp } from "../wide.ts";
 
-/** The number of elements of a window: of its part inside of the padded input, or of the input. */
+/** The number of elements of a window inside the padded input, or inside the input. */
 function windowSize<V>(
   o: Body<V>,
   window: readonly Dim[],

@@ -56,7 +56,7 @@ const multilabelMarginLoss = composeWideOp({
   errors: [{ args: [t(2, 4), t(2, 4)], message: "int64" }],
 });
 
-/** Places of a loss of several dimensions; whether targets are probabilities. */
+/** Checks the targets of a linear loss; returns whether they are probabilities. */
 function linearTargets(
   { input, weight, target }: { input: Shaped; weight: Shaped; target: TensorMeta },
 ): { readonly features: readonly Dim[]; readonly probable: boolean } {

@@ -155,7 +155,7 @@ const convolutionBackwardInput = lowerOp({
     saves: ["grad", "weight"],
     single: (o, grad, { args: { grad: g, weight, stride, padding, dilation, groups }, needs }) => ({
       grad: needs("grad")
-        ? placesOf(o, o.convolution(grad, weight, null, stride, padding, dilation, groups), g)
+        ? croppedTo(o, o.convolution(grad, weight, null, stride, padding, dilation, groups), g)
         : null,
       weight: needs("weight")
         ? o.convolutionBackwardWeight(g, grad, weight.shape, stride, padding, dilation, groups)
@@ -165,8 +165,8 @@ const convolutionBackwardInput = lowerOp({
   samples: [{ args: [t(2, 3, 5, 5), t(3, 2, 3, 3), [2, 2, 5, 5], ...GEOMETRY] }],
 });
 
-/** Without places at the ends: the padding of a transposed convolution's output may be as much as whole strides. */
-function placesOf<T extends TensorLike>(o: OpApi<T>, convolved: T, { shape }: TensorLike): T {
+/** Crops elements at the ends: the padding of a transposed convolution's output may be whole strides. */
+function croppedTo<T extends TensorLike>(o: OpApi<T>, convolved: T, { shape }: TensorLike): T {
   return shape.reduce(
     (made, size, d) => d < 2 || isEqual(made.shape[d] ?? 1, size) ? made : o.narrow(made, d, 0, size),
     convolved,
@@ -190,7 +190,7 @@ const convolutionBackwardWeight = lowerOp({
     saves: ["grad", "input"],
     single: (o, grad, { args: { grad: g, input, stride, padding, dilation, groups }, needs }) => ({
       grad: needs("grad")
-        ? placesOf(o, o.convolution(input, grad, null, stride, padding, dilation, groups), g)
+        ? croppedTo(o, o.convolution(input, grad, null, stride, padding, dilation, groups), g)
         : null,
       input: needs("input")
         ? o.convolutionBackwardInput(g, grad, input.shape, stride, padding, dilation, groups)
@@ -220,7 +220,7 @@ function paddingOf(
   return { before: totals.map((p) => Math.floor(p / 2)), extra: totals.map((p) => p % 2) };
 }
 
-/** Checks a user's call and fills in what was given once for all dimensions. */
+/** Checks a user's call and expands arguments given once for all dimensions. */
 export function settle(
   name: string,
   args: {

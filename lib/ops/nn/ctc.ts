@@ -35,7 +35,7 @@ interface Sequence {
 const mayJump = ({ labels, blank }: Sequence, s: number): boolean =>
   s >= 2 && labels[s] !== blank && labels[s] !== labels[s - 2];
 
-/** Log-probabilities of all beginnings: at a time in a state. */
+/** Log-probabilities of all alignments of the beginning, by time and state. */
 function beginnings(sequence: Sequence): Float64Array[] {
   const { steps, labels, at } = sequence, found: Float64Array[] = [];
   for (let time = 0; time < steps; time++) {
@@ -51,7 +51,7 @@ function beginnings(sequence: Sequence): Float64Array[] {
   return found;
 }
 
-/** Log-probabilities of all endings, that of the state itself included. */
+/** Log-probabilities of all alignments of the rest, including the state itself. */
 function endings(sequence: Sequence): Float64Array[] {
   const { steps, labels, at } = sequence, found: Float64Array[] = new Array(steps);
   for (let time = steps - 1; time >= 0; time--) {

@@ -12,7 +12,7 @@ import { knownSize, shapeText, spread } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
 
 interface Folding {
-  /** Sizes of images, and with padding. */
+  /** Sizes of images, without and with padding. */
   readonly sizes: readonly number[];
   readonly wide: readonly number[];
   readonly kernel: readonly number[];

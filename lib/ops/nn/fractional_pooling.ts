@@ -97,7 +97,7 @@ function fractionalMaxPool(rank: 2 | 3) {
       let index: typeof self | null = null;
       spatial.forEach((size, d) => {
         const known = knownSize(size), count = sizes[d] ?? 1, window = kernel[d] ?? 1;
-        // PyTorch's images take their numbers from the last dimension on, its volumes from the first
+        // PyTorch assigns random numbers from the last dimension on for images, from the first for volumes
         const sample = o.select(samples, -1, rank === 2 ? rank - 1 - d : d);
         const first = starts(o, sample, { size: known, window, count });
         const places = o.reshape(first, [

@@ -1,6 +1,6 @@
 /**
  * Sampling of [batch, channels, …spatial] at grid points in [−1, 1], the last dimension first: [batch, channels,
- * …places]. Invariant: compositions, so that gradients reach activations and grid; elements outside are never read.
+ * …places]. Invariant: compositions, so that gradients flow to activations and grid; elements outside are never read.
  */
 import { DynError, invariant } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
@@ -39,7 +39,7 @@ function inElements<T extends TensorLike>(
 const sizeLike = <T extends TensorLike>(o: OpApi<T>, x: T, size: Dim): T =>
   o.fullLike(o.newEmpty(x, []), size);
 
-/** A coordinate moved to the nearest element inside; nothing is known of what a move does to the result. */
+/** A coordinate moved to the nearest element inside; moved ones have no gradient. */
 function clipped<T extends TensorLike>(o: OpApi<T>, x: T, size: Dim): T {
   const last = sub(size, 1), inside = o.logicalAnd(o.gt(x, 0), o.lt(x, last));
   return o.where(inside, x, o.detach(o.clampMax(o.clampMin(x, 0), last)));
@@ -58,14 +58,14 @@ function mirrored<T extends TensorLike>(
   return o.add(o.where(odd, o.rsub(extra, span), extra), low);
 }
 
-/** A coordinate where the padding puts it. */
+/** A coordinate after padding. */
 function padded<T extends TensorLike>(o: OpApi<T>, x: T, at: { size: Dim; sampling: Sampling }): T {
   const { size, sampling: { paddingMode, alignCorners: aligned } } = at;
   if (paddingMode === "zeros") return x;
   return clipped(o, paddingMode === "border" ? x : mirrored(o, x, { size, aligned }), size);
 }
 
-/** An element along one dimension and the share that it has in the result. */
+/** An element along one dimension and its weight in the result. */
 interface Tap<T> {
   readonly place: T;
   readonly share: T;
@@ -85,7 +85,7 @@ function tapsOf<T extends TensorLike>(o: OpApi<T>, x: T, at: { size: Dim; sampli
   if (sampling.mode === "bicubic") return cubicTaps(o, elements, at);
   const place = padded(o, elements, at);
   if (sampling.mode === "nearest") {
-    // The share is 1 and moves with no coordinate: gradients of places are zeros, and are there
+    // The weight is 1 and does not depend on the coordinate, whose gradient is 0 but must exist
     const nearest = o.round(place), whole = o.detach(nearest);
     return [{ place: whole, share: o.add(o.sub(nearest, whole), 1) }];
   }
@@ -93,7 +93,7 @@ function tapsOf<T extends TensorLike>(o: OpApi<T>, x: T, at: { size: Dim; sampli
   return [{ place: low, share: o.rsub(share, 1) }, { place: o.add(low, 1), share }];
 }
 
-/** One tap of each dimension, in all ways. */
+/** All combinations of one tap per dimension. */
 function corners<T>(taps: readonly (readonly Tap<T>[])[]): (readonly Tap<T>[])[] {
   return taps.reduce<(readonly Tap<T>[])[]>(
     (before, own) => before.flatMap((corner) => own.map((tap) => [...corner, tap])),
@@ -127,7 +127,7 @@ function sample<T extends TensorLike>(
   return o.reshape(total, [batch, channels, ...places]);
 }
 
-/** The result's metadata. Throws DynError for shapes and types that do not belong together. */
+/** The result's metadata. Throws DynError for shapes and types that do not match. */
 function sampledMeta(input: TensorMeta, grid: TensorMeta, mode: string): TensorMeta {
   const rank = input.shape.length - 2, expected = grid.shape.at(-1) ?? 0;
   if (rank < 2 || rank > 3 || grid.shape.length !== rank + 2 || !isEqual(expected, rank)) {

@@ -1,6 +1,6 @@
 /**
  * Losses, for each sample or reduced. Invariant: all are compositions, so that they fuse with the model's last layer;
- * ignored targets contribute neither to the loss nor to the number it is divided by.
+ * ignored targets contribute neither to the loss nor to its divisor.
  */
 import { checkShare } from "../../base/checked_numbers.ts";
 import { isFloat, promoteTypes } from "../../base/dtype.ts";
@@ -19,12 +19,12 @@ import { composeWideOp } from "../wide.ts";
 const REDUCTIONS = ["none", "mean", "sum"] as const;
 export const reductionParam = optional("string", "mean", { oneOf: REDUCTIONS });
 
-/** Reduces the losses of all samples as `reduction` says. */
+/** Reduces the losses of all samples by `reduction`. */
 function reduce<T extends TensorLike>(o: OpApi<T>, loss: T, reduction: string): T {
   return reduction === "mean" ? o.mean(loss) : reduction === "sum" ? o.sum(loss) : loss;
 }
 
-/** Metadata of losses of a shape, or of what becomes of them. */
+/** Metadata of losses of a shape after their reduction. */
 export function lossMeta(shape: readonly Dim[], like: TensorMeta, reduction: string): TensorMeta {
   return contiguousMeta(reduction === "none" ? shape : [], like.dtype, like.device);
 }
@@ -77,7 +77,7 @@ interface WeightedParams extends PairParams {
   readonly weight: Param<"tensor", true>;
 }
 
-/** Samples of a loss, with weights where it takes any. */
+/** Samples of a loss, with weights if it takes any. */
 const pairSamples = (weighs: boolean): readonly Sample[] =>
   REDUCTIONS.flatMap((reduction): readonly Sample[] => [
     { args: [t(3, 4), t(3, 4)], options: { reduction } },
@@ -148,7 +148,7 @@ const softMarginLoss = pairLoss(
   (o, input, target) => o.log1p(o.exp(o.mul(o.neg(target), input))),
 );
 
-/** Throws DynError for a width that has no meaning. */
+/** Throws DynError for an invalid width. */
 function checkWidth(name: string, width: number, isMeant: boolean): void {
   if (isMeant) return;
   const wanted = name === "delta" ? "positive" : "non-negative";
@@ -228,7 +228,7 @@ interface ClassTargets<T> {
   readonly ignoreIndex: number;
 }
 
-/** −input[target] with weights, the weights, and which samples count. */
+/** −input[target] with weights, the weights, and a mask of the samples that count. */
 function pick<T extends TensorLike>(o: OpApi<T>, { input, target, weight, ignoreIndex }: ClassTargets<T>) {
   const dim = classDim(input);
   const counts = o.ne(target, ignoreIndex);
@@ -366,7 +366,7 @@ const binaryCrossEntropy = composeWideOp({
     single(o, grad, { args: { self, target, weight, reduction }, needs }) {
       const scaled = reduction === "mean" ? o.div(grad, product(self.shape)) : grad;
       const g = weight ? o.mul(scaled, weight) : scaled;
-      // bounded as PyTorch's, so that the ends 0 and 1 give finite gradients
+      // bounded as in PyTorch, so that gradients are finite at 0 and 1
       const slope = o.div(o.sub(self, target), o.clampMin(o.mul(o.rsub(self, 1), self), 1e-12));
       const lead = o.sub(o.clampMin(o.log1p(o.neg(self)), -100), o.clampMin(o.log(self), -100));
       return {

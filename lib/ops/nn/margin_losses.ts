@@ -168,7 +168,7 @@ const gaussianNllLoss = composeWideOp({
     let variance = typeof given === "object" && "shape" in given ? given : o.fullLike(like, given);
     const shorter = variance.shape.length === self.shape.length - 1 && variance.shape.length > 0;
     if (shorter && !sameShape(variance.shape, self.shape.slice(1))) variance = o.unsqueeze(variance, -1);
-    // The bound keeps the gradient of what it replaces
+    // A bounded variance keeps its gradient
     const kept = o.add(variance, o.detach(o.sub(o.clampMin(variance, eps), variance)));
     const loss = o.mul(o.add(o.log(kept), o.div(o.square(o.sub(self, target)), kept)), 0.5);
     return reduce(o, full ? o.add(loss, 0.5 * Math.log(2 * Math.PI)) : loss, reduction);

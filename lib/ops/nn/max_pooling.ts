@@ -1,6 +1,6 @@
 /**
- * Max pooling of [batch?, channels, …]. Invariant: a maximum is found together with its place in the window, and the
- * gradient reads by place, so that windows that do not overlap need no accumulation.
+ * Max pooling of [batch?, channels, …]. Invariant: a maximum is found together with its position in the window, and the
+ * gradient reads by position, so that windows that do not overlap need no accumulation.
  */
 import { DynError } from "../../base/errors.ts";
 import { type Dim, mul, product } from "../../sym/expr.ts";
@@ -226,7 +226,7 @@ const maxPool2dWithIndicesBackward = composeOp({
     const sent = o.scatterAdd(o.newZeros(gradOutput, flat), -1, rows(indices), rows(gradOutput));
     return o.reshape(sent, self.shape);
   },
-  // The input decides where gradients go, and nothing else
+  // The input only determines where gradients go
   gradient: {
     saves: ["indices"],
     single(o, grad, { args: { gradOutput, self, indices } }) {

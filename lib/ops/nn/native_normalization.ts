@@ -16,7 +16,7 @@ import { composeWideOp } from "../wide.ts";
 
 const LIST = { method: false } as const;
 
-/** Normal values with the mean and 1/deviation over some dimensions (kept). */
+/** Normalised values with the mean and 1/deviation over some dimensions (kept). */
 function standard<T extends TensorLike>(o: OpApi<T>, x: T, dims: readonly number[], eps: number): [T, T, T] {
   const mean = o.mean(x, dims, true), centred = o.sub(x, mean);
   const rstd = o.rsqrt(o.add(o.mean(o.square(centred), dims, true), eps));

@@ -40,7 +40,7 @@ function standardizeBackward<T extends TensorLike>(
   return o.mul(o.sub(o.sub(grad, mean), o.mul(normal, slope)), rstd);
 }
 
-/** normal·weight + bias, either of which may be absent. */
+/** normal·weight + bias; weight and bias may be absent. */
 function affine<T extends TensorLike>(o: OpApi<T>, normal: T, weight: T | null, bias: T | null): T {
   const scaled = weight ? o.mul(normal, weight) : normal;
   return bias ? o.add(scaled, bias) : scaled;
@@ -255,7 +255,7 @@ const batchNormTraining = composeWideOp({
         `Expected more than 1 value per channel when training but found shape ${shapeText(self.shape)}`,
       );
     }
-    // Of small floats as they are computed
+    // Statistics of small floats have the type of computations
     const statistics = contiguousMeta([channels], valueType(self.dtype), self.device);
     return [same(self), statistics, statistics];
   },

@@ -17,7 +17,7 @@ const MODES = ["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "tri
 
 interface Resizing {
   readonly sizes: readonly number[];
-  /** Input steps for an output step, where a scale was given; else null. */
+  /** Input steps per output step, if a scale was given; else null. */
   readonly steps: readonly (number | null)[];
 }
 
@@ -76,7 +76,7 @@ function resampleAxis<T extends TensorLike>(o: OpApi<T>, x: T, axis: Axis): T {
   return o.add(o.mul(a, o.rsub(weight, 1)), o.mul(b, weight));
 }
 
-/** Keys' cubic convolution with a = −0.75, as PyTorch has it. */
+/** Keys' cubic convolution with a = −0.75, as in PyTorch. */
 function cubic<T extends TensorLike>(
   o: OpApi<T>,
   x: T,
@@ -97,7 +97,7 @@ function cubic<T extends TensorLike>(
   return terms.slice(1).reduce((sum, term) => o.add(sum, term), terms[0] ?? x);
 }
 
-/** Filters, by the distance from their middle: Keys' with a = −0.5 for bicubic. */
+/** Filters as functions of the distance from their centre; bicubic is Keys' with a = −0.5. */
 const FILTERS = {
   bilinear: { at: <T extends TensorLike>(o: OpApi<T>, d: T): T => o.clamp(o.rsub(d, 1), 0, null) },
   bicubic: {
@@ -178,7 +178,7 @@ const interpolate = composeWideOp({
     if (self.dtype !== "uint8" || mode === "nearest" || mode === "nearest-exact") {
       return order.reduce(along, self);
     }
-    // Pictures of bytes are rounded along each dimension, the last one first
+    // Images of bytes are rounded after each dimension, the last one first
     const rounded = (x: typeof self, d: number) => o.clamp(o.floor(o.add(along(x, d), 0.5)), 0, 255);
     return o.to(order.reduceRight(rounded, self), self.dtype);
   },
@@ -363,7 +363,7 @@ const localResponseNorm = composeWideOp({
     if (self.shape.length < 3) {
       throw new DynError(`Expected at least 3 dimensions but found ${shapeText(self.shape)}`);
     }
-    // Without elements the input itself is the result, whatever its type
+    // An input without elements is returned itself, whatever its type
     const kept = isFloat(self.dtype) || self.shape.includes(0);
     return contiguousMeta(self.shape, kept ? self.dtype : "float32", self.device);
   },

@@ -94,7 +94,7 @@ function convTransposeOf(rank: 1 | 2 | 3, samples: readonly Sample[]) {
   });
 }
 
-/** The depth of the kernel unrolled: planes of transposed convolutions, each added up where the kernel puts it. */
+/** The depth of the kernel unrolled: planes of transposed convolutions, each added at its position. */
 function transposed3d<T extends TensorLike>(
   o: OpApi<T>,
   { input, weight, sizes }: { readonly input: T; readonly weight: T; readonly sizes: readonly Dim[] },

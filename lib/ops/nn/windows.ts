@@ -55,14 +55,14 @@ export function pooledSizes(shape: readonly Dim[], w: Windows): Dim[] {
   return [...shape.slice(0, lead), ...out];
 }
 
-/** Parameters of windows as users write them. */
+/** Parameters of windows in users' calls. */
 export const windowParams = {
   kernelSize: required("intOrInts"),
   stride: nullable("intOrInts"),
   padding: optional("intOrInts", 0),
 } as const;
 
-/** A user's windows with everything filled in. */
+/** A user's windows, completed with defaults. */
 export function windowsOf(
   args: {
     readonly kernelSize: number | readonly number[];
@@ -105,7 +105,7 @@ export const internalParams = {
   ceilMode: required("bool"),
 } as const;
 
-/** The element of a window, or a value outside of the input. */
+/** The element of a window, or another value outside the input. */
 export function inWindow<V>(
   o: Body<V>,
   self: Operand,
@@ -137,19 +137,19 @@ export function inWindow<V>(
     : o.masked(inside, () => o.load(self, source), outside(o));
 }
 
-/** The flat place of an offset in a window. */
+/** The flat position of an offset in a window. */
 export const flatOffset = (offset: readonly Dim[], kernel: readonly number[]): Dim =>
   offset.reduce<Dim>((flat, i, d) => add(mul(flat, kernel[d] ?? 1), i), 0);
 
-/** Returns the maximum number of windows that cover a place along a dimension. */
+/** Returns the maximum number of windows that cover a position along a dimension. */
 function candidatesAlong(w: Windows, d: number): number {
   const reach = (w.dilation[d] ?? 1) * ((w.kernel[d] ?? 1) - 1) + 1;
   return Math.ceil(reach / (w.stride[d] ?? 1));
 }
 
 /**
- * Sums, over the windows that hold a place, what `part` gives for the window and the offset of the place in it.
- * With windows that do not overlap there is one candidate, and the sum is not a loop.
+ * Sums `part` of the window, and of the offset in it, over the windows that contain a position. With windows that do
+ * not overlap there is one candidate, and the sum is not a loop.
  */
 export function gatherWindows(
   result: TensorMeta,

@@ -143,7 +143,7 @@ const unravelIndex = composeOp({
   samples: [{ args: [{ tensor: [4], dtype: "int64", range: [0, 6] }, [2, 3]] }],
 });
 
-/** Most positions that all choices together may name: a GiB of them. */
+/** Maximum number of positions in all combinations: a GiB. */
 const MOST_POSITIONS = 2 ** 27;
 
 /** Returns the number of ways to choose r of n positions. Throws DynError when there are too many to list. */

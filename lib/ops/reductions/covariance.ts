@@ -30,7 +30,7 @@ const frequencies = lowerWideOp({
   }],
 });
 
-/** Rows as variables: their covariance with frequencies and weights of observations. */
+/** The covariance of rows, with frequencies and weights of observations. */
 const cov = composeWideOp({
   name: "cov",
   doc: "The covariance of rows over columns, with frequencies and weights, as `torch.cov`.",

@@ -18,7 +18,7 @@ import { acceptedMeta, t } from "../pointwise.ts";
 import { normalizeDim } from "../shapes.ts";
 import { composeWideOp, lowerWideOp } from "../wide.ts";
 
-/** The type in which a scan accumulates: float64 for float32 where the device has it, as PyTorch does. */
+/** The type in which a scan accumulates: float64 for float32 if the device has it, as in PyTorch. */
 function runningType({ dtype, device }: TensorMeta): DType {
   return dtype === "float32" && !findDevice(device)?.lacksFloat64 ? "float64" : dtype;
 }
@@ -45,7 +45,7 @@ function scan(
 }
 
 const sumType = (dtype: DType): DType => isFloat(dtype) ? dtype : "int64";
-/** The type of running sums and products: a number's. */
+/** Returns the type of a cumulative op. Throws DynError for bool. */
 function scanType(name: string, dtype: DType): DType {
   if (dtype === "bool") throw new DynError(`Expected ${name} of numbers but found type bool`);
   return dtype;
@@ -105,8 +105,8 @@ const cumprod = lowerWideOp({
 });
 
 /**
- * Σ over outputs j ≥ i of grad[j] · ∏ of all factors up to j but i: in one triangle of products, right for zeros
- * too. Quadratic in the length of the dimension.
+ * Σ over outputs j ≥ i of grad[j] · ∏ of all factors up to j but i: as a triangle of products, which is also correct
+ * for zeros. Quadratic in the length of the dimension.
  */
 function productGradient<T extends TensorLike>(
   o: OpApi<T>,
@@ -145,8 +145,8 @@ const logcumsumexp = lowerWideOp({
     single(o, grad, { args: { self, dim }, out: [out] }) {
       if (!out) return {};
       if (self.shape.length === 0) return { self: grad };
-      // The logarithms of the positive and of the negative part of the gradient keep huge and tiny terms apart. A finite
-      // number stands for the logarithm of 0, whose derivative is none
+      // Positive and negative parts of the gradient are summed by logarithms, which keeps huge and tiny terms. The
+      // logarithm of 0 is replaced by a finite number, since it has no derivative
       const least = finfo(self.dtype).min;
       const part = (g: typeof grad) => {
         const none = o.le(g, 0), logs = o.where(none, least, o.log(o.where(none, 1, g)));
@@ -163,7 +163,7 @@ function reversedLogSums<T extends TensorLike>(o: OpApi<T>, x: T, dim: number): 
   return o.flip(o.logcumsumexp(o.flip(x, [dim]), dim), [dim]);
 }
 
-/** A number that loses against every element: exact, or the last one that a double holds below 2^63. */
+/** An initial value that no element loses against: exact, or the largest double below 2^63. */
 function startOf(kind: "max" | "min", dtype: DType): number {
   if (kind === "min" && dtype === "int64") return 2 ** 63 - 1024;
   return Number(kind === "max" ? lowest(dtype) : highest(dtype));

@@ -1,6 +1,6 @@
 /**
- * Histograms of one and several dimensions, optionally weighted. Invariant: a bin holds its lower edge, the last one
- * its upper too; values outside, and NaN, go to a bin that is dropped.
+ * Histograms of one and several dimensions, optionally weighted. Invariant: a bin includes its lower edge, the last one
+ * also its upper; values outside, and NaN, go to a bin that is dropped.
  */
 import { DynError, invariant } from "../../base/errors.ts";
 import { type Dim, product, sub } from "../../sym/expr.ts";

@@ -84,7 +84,7 @@ function reduction(self: Operand, result: TensorMeta | undefined, over: Over): L
   }];
 }
 
-/** A reduced tensor with its dimensions put back as 1, so that it broadcasts against the input. */
+/** A reduced tensor with the reduced dimensions restored as 1, so that it broadcasts against the input. */
 export function restoreDims<T extends TensorLike>(
   o: OpApi<T>,
   reduced: T,
@@ -106,12 +106,12 @@ const reductionParams = {
   dtype: nullable("dtype", { keyword: true }),
 } as const;
 
-/** The type of a sum: integers and bools count in int64. */
+/** The type of a sum: int64 for integers and bools. */
 function sumType(dtype: DType): DType {
   return isFloat(dtype) ? dtype : "int64";
 }
 
-/** Elements of sums and products take the type of the result first: as bools they are counted. */
+/** Sums and products convert elements to the type of the result first: bools are counted. */
 function combinedAs(dtype: DType): Pick<Over, "accumulator" | "value"> {
   return dtype === "bool"
     ? { accumulator: "int64", value: (o, x) => castTo(o, x, "bool") }
@@ -182,7 +182,8 @@ const prod = lowerWideOp({
       const flat = dim === null ? o.reshape(self, [-1]) : self;
       const at = dim === null ? 0 : normalizeDim(dim, self.shape.length);
       if (self.shape.length === 0) return { self: grad };
-      // The product of all others is that of those before and of those after: right for zeros too.
+      // The product of all other elements is that of the elements before times that of those after; correct for zeros
+      // too.
       const others = o.mul(
         exclusiveProduct(o, flat, at),
         o.flip(exclusiveProduct(o, o.flip(flat, [at]), at), [at]),
@@ -265,7 +266,7 @@ function positionOf(name: "argmax" | "argmin") {
   });
 }
 
-/** Returns whether `any` or `all` reduces no dimension: other reductions take an empty list for all of them. */
+/** Returns whether `any` or `all` reduces no dimension; for other reductions an empty list means all. */
 export function overNone(dim: Reduced["dim"]): boolean {
   return typeof dim === "object" && dim?.length === 0;
 }
@@ -307,7 +308,7 @@ function extremeWithIndex(name: "max" | "min") {
     params: { self: required("tensor"), dim: nullable("operand"), keepdim: optional("bool", false) },
     results: ["values", "indices"],
     resultsIf: "dim",
-    // A number is a dimension, where a tensor is an operand
+    // A number is a dimension, but a tensor is an operand
     checksNumbers: true,
     infer({ self, dim, keepdim }) {
       if (dim === null) {
@@ -344,7 +345,7 @@ const countNonzero = composeWideOp({
   samples: [{ args: [t(3, 4)] }, { args: [t(3, 4), 1] }],
 });
 
-/** A reduction that leaves NaN out: sum or mean. */
+/** A sum or mean that ignores NaN. */
 function withoutNan(name: "nansum" | "nanmean", exposure: Exposure = {}) {
   return composeWideOp({
     name,

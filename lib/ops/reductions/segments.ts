@@ -1,6 +1,6 @@
 /**
  * Reductions over segments of a dimension, given by lengths or offsets: one element for each segment, as in
- * torch.segment_reduce. Invariant: only the lengths are read on the host; elements are combined where they are.
+ * torch.segment_reduce. Invariant: only the lengths are read on the host; elements are combined on their device.
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
@@ -13,7 +13,7 @@ import { checkCategory, t } from "../pointwise.ts";
 import { knownSize, normalizeDim, sameShape, shapeText } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
 
-/** The segment of each element; what is in none has the number of segments. */
+/** The segment of each element; elements outside all segments have the number of segments. */
 function numbersOf(
   { shape, data }: HostTensor,
   { size, areOffsets, unsafe }: {
@@ -99,7 +99,7 @@ function countOf({ bounds, areOffsets }: Segments<TensorLike>): number {
   return width;
 }
 
-/** A tensor [...leading] as one that goes with [...leading, ...trailing]. */
+/** A tensor [...leading] with dimensions added to broadcast against [...leading, ...trailing]. */
 function spread<T extends TensorLike>(o: OpApi<T>, x: T, trailing: readonly Dim[]): T {
   return trailing.reduce<T>((found) => o.unsqueeze(found, -1), x);
 }
@@ -143,7 +143,7 @@ const segmentReduce = composeWideOp({
       unsafe,
     );
     const index = o.expand(spread(o, numbers, trailing), data.shape);
-    // One more for what is in no segment
+    // One more, for elements outside all segments
     const shape = [...data.shape.slice(0, at), count + 1, ...trailing],
       options = { dtype: data.dtype, device: data.device };
     const kind = reduce as keyof typeof STARTS, isExtreme = kind === "max" || kind === "min";

@@ -1,6 +1,6 @@
 /**
- * Sorting, and ops that follow from it. Invariant: everything rests on one primitive, a stable sort along the last
- * dimension with NaN greatest.
+ * Sorting, and ops that follow from it. Invariant: the only primitive is a stable sort along the last dimension with
+ * NaN greatest.
  */
 import { checkShare } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
@@ -202,7 +202,7 @@ function middleAlong<T extends TensorLike>(
 ): [T, T] {
   const at = normalizeDim(dim, self.shape.length), size = self.shape[at] ?? 1;
   const [, order] = sorted(o, o.detach(self), { dim: at, descending: false });
-  // NaN sorts last: it is the median if there is any, unless only numbers count
+  // NaN sorts last: it is the median if there is any, unless NaN is ignored
   const numbers = o.sum(o.logicalNot(o.isnan(self)), [at], true);
   const position = numbersOnly
     ? o.clamp(o.div(o.sub(numbers, 1), 2, { roundingMode: "floor" }), 0, null)

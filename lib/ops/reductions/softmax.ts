@@ -79,7 +79,7 @@ function softmaxDerivative<T extends TensorLike>(
 const softmax = alongDim("softmax", "exp(self) / Σ exp(self) along `dim`, as `torch.softmax`.", {
   compose(o, x, dim) {
     const e = o.exp(o.sub(x, o.amax(x, dim, true)));
-    // The sum lies in [1, n], so its reciprocal is safe, and one division a row is enough
+    // The sum is in [1, n], so its reciprocal is safe, and one division per row is enough
     return o.mul(e, o.reciprocal(o.sum(e, dim, true)));
   },
   derivative: softmaxDerivative,

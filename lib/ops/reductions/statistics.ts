@@ -25,7 +25,7 @@ import { composeWideOp } from "../wide.ts";
 
 type Dims = number | readonly number[] | boolean | null;
 
-/** Reduced dimensions; a boolean in their place is `unbiased`, over all. */
+/** Reduced dimensions; a boolean instead is `unbiased`, over all dimensions. */
 const spreadDims = (dim: Dims, rank: number): number[] =>
   reducedDims(typeof dim === "boolean" ? null : dim, rank);
 
@@ -92,7 +92,7 @@ function spreadOf(name: "var" | "std", exposure: Exposure) {
     gradient: name === "var" ? { kind: "composite" } : {
       kind: "rule",
       saves: ["self", "out"],
-      // 0 where the deviation is 0, as PyTorch has it
+      // 0 where the deviation is 0, as in PyTorch
       rule(o, { args: { self, ...args }, out: [out], grads: [grad] }) {
         if (!grad || !out) return {};
         const dims = spreadDims(args.dim, self.shape.length);
@@ -161,7 +161,7 @@ const logsumexp = composeWideOp({
   samples: [{ args: [t(3, 4), 1] }, { args: [t(3, 4), [0, 1], true] }],
 });
 
-/** A divisor whose zeros, at which a rule gives 0, make no NaN where the rule itself is differentiated. */
+/** A divisor with zeros replaced, so that a rule, which is 0 there, has no NaN when it is differentiated itself. */
 function divisible<T extends TensorLike>(o: OpApi<T>, norm: T): T {
   return o.where(o.eq(norm, 0), 1, norm);
 }

@@ -1,4 +1,4 @@
-/** Calls of ops by name, without arguments by name, as rewrites look for them. */
+/** Recognises calls of ops without named arguments, for rewrites. */
 import { type Argument, Node } from "../../graph/node.ts";
 
 /** Returns whether a node calls this op. */

@@ -1,9 +1,9 @@
 /**
  * The contract that every pass over a functional graph keeps; a violation throws an InternalError that names the pass
- * and the node. Invariants that are checked: calls are of lowerable ops of the table, none in place and none on
- * complex numbers; all metadata is what inference returns; inputs are unchanged; outputs keep their number, element
- * types, shapes and strides; outputs that were promised memory of their own have it; and each collective op transfers
- * as many elements as before.
+ * and the node. Invariants that are checked: calls are of lowerable ops of the table, none in place and none on complex
+ * numbers; all metadata is what inference returns; inputs are unchanged; outputs keep their number, element types,
+ * shapes and strides; outputs to which separate memory was promised have it; and each collective op transfers as many
+ * elements as before.
  */
 import { isComplex } from "../../base/dtype.ts";
 import { InternalError, invariant } from "../../base/errors.ts";
@@ -32,7 +32,7 @@ export interface Promises {
   readonly laidOut?: number;
 }
 
-/** Keeps passes to what they promise. */
+/** Enforces the contract of passes. */
 export class GraphContract {
   readonly #inputs: readonly Node[];
   readonly #inputMetas: readonly NodeValue[];
@@ -48,7 +48,7 @@ export class GraphContract {
     this.#shared = sharedElements(graph);
   }
 
-  /** Gives results whose memory has become an input's or another result's a copy; tells whether it did. */
+  /** Copies results that have come to alias an input or another result; returns whether there were any. */
   separateResults(): boolean {
     const { graph, promises: { ownResults } } = this;
     const outputs = outputsOf(graph), taken = new Set<Node>();
@@ -73,7 +73,7 @@ export class GraphContract {
     return changed;
   }
 
-  /** Throws InternalError where the graph breaks the contract; `pass` is who had it last. */
+  /** Throws InternalError if the graph breaks the contract; `pass`: the last pass that changed it. */
   verify(pass: string): void {
     const { graph } = this;
     try {
@@ -169,8 +169,8 @@ function isComplexNode({ meta: { value } }: Node): boolean {
 }
 
 /**
- * A value with the strides of `meta`, which lies densely: functional writes lose strides. `own`: a copy also where
- * the strides are right.
+ * A value with the strides of `meta`, which is dense: functional writes lose strides. `own`: copies even if the strides
+ * are right.
  */
 export function laidOut(
   api: OpApi<GraphValue>,

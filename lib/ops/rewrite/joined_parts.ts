@@ -15,7 +15,7 @@ import { sumsOf } from "./sum_terms.ts";
 /** Fewer parts of one index each stay a sum. */
 const MANY = 8;
 
-/** Puts parts together. */
+/** Joins parts. */
 export const JOINED_PARTS: GraphPass = { name: "join_parts", run: joinParts };
 
 /** Parts along a dimension, in their order. */
@@ -38,7 +38,7 @@ function joinParts(graph: Graph): boolean {
   return changed;
 }
 
-/** The parts that terms put into zeros, where they are all parts of a dimension and each comes once. */
+/** The parts that terms write into zeros, if they are all parts of a dimension, each exactly once. */
 function partsOf(terms: readonly Node[], { shape, dtype }: TensorMeta): Parts | undefined {
   const parts = terms.map((term) => partOf(term, shape)), [first] = parts;
   const size = first ? shape[first.dim] : undefined, sources: Node[] = [];

@@ -16,7 +16,7 @@ import { type Sum, sumsOf } from "./sum_terms.ts";
 /** Fewer terms stay a sum. */
 const MANY = 8;
 
-/** Makes sums of products one product. */
+/** Replaces sums of products by one product. */
 export const JOINED_PRODUCTS: GraphPass = { name: "join_products", run: joinProducts };
 
 /** A term leftᵀ·right, of matrices of equally many rows. */
@@ -26,7 +26,7 @@ interface Product {
   readonly right: Node;
 }
 
-/** A term that sums the rows of a matrix up. */
+/** A term that is the sum of a matrix's rows. */
 interface RowSum {
   readonly term: Node;
   readonly matrix: Node;
@@ -40,7 +40,7 @@ interface Joined {
 
 function joinProducts(graph: Graph): boolean {
   let changed = false;
-  // Products first: sums of the rows that they stack read the same stack
+  // Products first: row sums can then read the same stacks
   const sums = sumsOf(graph, MANY).toReversed(), known = unstacked(graph);
   for (const join of [joinedProduct, joinedRowSums]) {
     for (const sum of sums) {
@@ -86,7 +86,7 @@ function joinedProduct({ terms }: Sum, stacks: Stacks): Joined | undefined {
   };
 }
 
-/** The most products whose matrices follow each other in the stacks that there are, in that order. */
+/** The longest run of products whose matrices are adjacent in existing stacks, in that order. */
 function runOf(products: readonly Product[], left: Stack | undefined, right: Stack | undefined): Product[] {
   const placed = products.flatMap((product) => {
     const l = left ? left.places.get(product.left) : undefined;
@@ -105,7 +105,7 @@ function runOf(products: readonly Product[], left: Stack | undefined, right: Sta
   return most.map(({ product }) => product);
 }
 
-/** A product of so few rows that writing the result takes longer than copying both matrices. */
+/** The product of a term, if it has so few rows that writing the result takes longer than copying both matrices. */
 function productOf(term: Node): Product | undefined {
   const [turned, right] = term.args;
   if (!isCall(term, "mm") || term.users.size !== 1) return undefined;
@@ -122,7 +122,7 @@ function haveShapesOf({ left, right }: Product, like: Product): boolean {
   return sameList(sizesOf(left), sizesOf(like.left)) && sameList(sizesOf(right), sizesOf(like.right));
 }
 
-/** The sizes of a matrix, where they are known; else none. */
+/** The sizes of a matrix; empty if they are not known. */
 function sizesOf({ meta: { value } }: Node): readonly number[] {
   if (value.kind !== "tensor" || value.tensor.shape.length !== 2) return [];
   return value.tensor.shape.every((size) => typeof size === "number") ? value.tensor.shape : [];
@@ -141,7 +141,7 @@ function joinedRowSums({ terms, meta: { shape } }: Sum, stacks: Stacks): Joined 
   };
 }
 
-/** A sum over the rows of a matrix, in whatever shape. */
+/** A sum over the rows of a matrix, of any shape. */
 function rowSumOf(term: Node): RowSum | undefined {
   const [inner] = term.args, sum = isCall(term, "reshape") && inner instanceof Node ? inner : term;
   const [matrix, dims] = sum.args;

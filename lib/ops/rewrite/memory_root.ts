@@ -1,5 +1,5 @@
 /**
- * Finds the node whose memory a value of a functional graph shows when the graph runs op by op. Invariant: two
+ * Finds the node whose memory a value of a functional graph aliases when the graph runs op by op. Invariant: two
  * results with different roots never share memory.
  */
 import type { Node } from "../../graph/node.ts";

@@ -17,7 +17,9 @@ import {
 } from "../graph_builder.ts";
 import { findTarget } from "../table.ts";
 
-/** The metadata that a call's definition infers from its arguments'. Throws InternalError for what is not a pure call. */
+/**
+ * The metadata that a call's definition infers from its arguments. Throws InternalError for calls that are not pure.
+ */
 export function inferredMetas(node: Node): readonly TensorMeta[] {
   if (node.target === "getitem") {
     const [from, index] = node.args;
@@ -72,7 +74,7 @@ export function sameMeta(a: TensorMeta | undefined, b: TensorMeta | undefined): 
       a.strides.every((stride, d) => a.shape[d] === 1 || same(stride, b.strides[d])));
 }
 
-/** Infers a call's metadata again after its arguments' has changed, and that of what follows from it. */
+/** Infers a call's metadata again after that of its arguments has changed, and likewise for its users. */
 export function refreshMeta(node: Node): void {
   const { value } = node.meta;
   if (node.op !== "call_function" || (value.kind !== "tensor" && value.kind !== "tensors")) return;

@@ -1,6 +1,6 @@
 /**
- * Runs passes over a functional graph, in order, and holds them to the contract of such graphs. Invariant: after every
- * pass the results that were promised memory of their own have it; the contract is verified before anybody uses the graph.
+ * Runs passes over a functional graph, in order, and enforces the contract of such graphs. Invariant: after every pass,
+ * results to which separate memory was promised have it; the contract is verified before the graph is used.
  */
 import { config } from "../../base/config.ts";
 import { bisection, type BisectPart } from "../../base/bisect.ts";
@@ -10,18 +10,18 @@ import { GraphContract, type Promises } from "./contract.ts";
 import { findTarget } from "../table.ts";
 import { rewrite, type RewriteOptions } from "./rewrite.ts";
 
-/** One pass; tells whether it changed anything. */
+/** A pass; returns whether it changed anything. */
 export interface GraphPass {
   readonly name: string;
   readonly run: (graph: Graph) => boolean;
 }
 
-/** Decides which calls stay although nothing reads them. */
+/** Returns whether a call stays although nothing reads it. */
 export type Kept = (node: Node) => boolean;
 
 /**
- * Keeps what the graph as a whole would be another without: that a call fails is seen even where its result is not, and
- * other processes wait for their part in one.
+ * Keeps calls with effects outside the graph: checks that may fail although nothing reads their results, and
+ * collectives that other processes wait for.
  */
 export const keepChecks: Kept = (node) => hasEffect(node) || mayFail(node) || node.meta.begins === true;
 
@@ -31,12 +31,12 @@ export function mayFail({ op, target, meta }: Node): boolean {
   return meta.region?.graph.nodes.some(mayFail) ?? findTarget(target)?.definition.ranges !== undefined;
 }
 
-/** Drops calls that nothing reads. */
+/** Removes calls that nothing reads. */
 export function deadCode(kept?: Kept): GraphPass {
   return { name: "eliminate_dead_code", run: (graph) => graph.eliminateDeadCode(kept) };
 }
 
-/** Makes equal calls of equal arguments one. */
+/** Merges equal calls with equal arguments. */
 export const COMMON_SUBEXPRESSIONS: GraphPass = {
   name: "eliminate_common_subexpressions",
   run: eliminateCommonSubexpressions,
@@ -51,15 +51,16 @@ export function patterns(name: string, options: RewriteOptions): GraphPass {
 export interface PassOptions extends Promises {
   /** Maximum number of rounds over all passes, which end early when nothing changes; default 1. */
   readonly rounds?: number;
-  /** Sees the graph after each pass that changed it. */
+  /** Called with the graph after each pass that changed it. */
   readonly observe?: (pass: string, graph: Graph) => void;
   /** The name of one pass in a bisection. */
   readonly part: BisectPart;
 }
 
 /**
- * Runs passes in order. Throws InternalError where one breaks the contract: what comes out is verified, and when faults are
- * errors or looked for also the result of each pass, so that the error names the pass.
+ * Runs passes in order. Throws InternalError if one breaks the contract: the final graph is verified, and if the
+ * settings make fallbacks errors, or the final graph is wrong, also the result of each pass, so that the error names
+ * the pass.
  */
 export function runPasses(
   graph: Graph,
@@ -69,7 +70,7 @@ export function runPasses(
   const contract = new GraphContract(graph, promises);
   const verifiesEach = config.inductor.errorOnFallback || bisection.active;
   if (verifiesEach) contract.verify("whatever made it");
-  /** Passes that find nothing in the graph as it is. */
+  /** Passes that find nothing to change in the current graph. */
   const idle = new Set<GraphPass>();
   for (let round = 0, again = true; again && round < rounds; round++) {
     again = false;

@@ -15,7 +15,7 @@ import { outputsOf } from "./contract.ts";
 import { refreshMeta } from "./metadata.ts";
 import type { Rewrite, Rule } from "./rules.ts";
 
-/** Most rounds: a rule may make room for another one. */
+/** Maximum number of rounds: a rule may enable another one. */
 const MOST_ROUNDS = 8;
 
 /** The rules to apply, and how. */
@@ -23,11 +23,11 @@ export interface RewriteOptions {
   readonly rules: readonly Rule[];
   /** The name of one application in a bisection. */
   readonly part: BisectPart;
-  /** Decides which calls stay although nothing reads them; default: those with effects. */
+  /** Returns whether a call stays although nothing reads it; default: whether it has effects. */
   readonly kept?: (node: Node) => boolean;
 }
 
-/** Applies rules until none fits; tells whether any did. */
+/** Applies rules until none fits; returns whether any did. */
 export function rewrite(graph: Graph, { rules, part, kept }: RewriteOptions): boolean {
   const byTarget = Map.groupBy(
     rules.flatMap((rule) => rule.targets.map((target) => ({ target, rule }))),
@@ -73,8 +73,8 @@ function replace(graph: Graph, node: Node, { found, meta }: { found: Rewrite; me
 }
 
 /**
- * A constant is row-major where the view that it replaces may not have been: what follows from it gets other strides.
- * Results, though, keep those that were promised, at whatever distance; where one would not, nothing is replaced.
+ * Replaces a node by a constant, which is row-major even if the replaced view is not, so that users may get other
+ * strides. Results must keep the promised strides; if one would not, nothing is replaced.
  */
 function replaceByConstant(graph: Graph, node: Node, by: { meta: TensorMeta; value: number }): boolean {
   const constant = makeFull(graph, node, by);

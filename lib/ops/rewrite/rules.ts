@@ -27,7 +27,7 @@ export interface Rule {
 
 const asNode = (argument: Argument): Node | undefined => argument instanceof Node ? argument : undefined;
 
-/** The number that an argument is, or that all elements of a `full` are. */
+/** The number of a constant argument, or of a `full`. */
 function numberOf(argument: Argument): number | undefined {
   if (typeof argument === "number") return argument;
   const value = argument instanceof Node && argument.target === "full" ? argument.args[1] : undefined;
@@ -49,7 +49,7 @@ function isPowerOfTwo(value: number): boolean {
   return Number.isInteger(exponent) && Math.abs(exponent) <= 126;
 }
 
-/** The element of constant tensors, by target; `full` and its kin say it themselves. */
+/** The element of constant tensors, by target; calls of `full` state it themselves. */
 const CONSTANTS: Readonly<Record<string, number>> = {
   zeros: 0,
   zerosLike: 0,
@@ -60,7 +60,7 @@ const CONSTANTS: Readonly<Record<string, number>> = {
   newOnes: 1,
 };
 
-/** Folding must round as the kernel would; integers and bools are left to it. */
+/** A constant rounded as a kernel would round it; integers and bools are not folded. */
 function rounded(value: number, { dtype }: TensorMeta): Rewrite | undefined {
   return isFloat(dtype) ? { constant: Number(normalizeConstant(value, dtype)) } : undefined;
 }
@@ -68,7 +68,7 @@ function rounded(value: number, { dtype }: TensorMeta): Rewrite | undefined {
 /** Simplifications before a joint graph is partitioned: fewer values, hence less to save. */
 export const JOINT_RULES: readonly Rule[] = [
   {
-    // zerosLike(x) → full(shape, 0): reads nothing of x, so x need not be kept for it
+    // zerosLike(x) → full(shape, 0): does not read x, so x need not be kept
     name: "constant",
     targets: Object.keys(CONSTANTS),
     apply: (node) => ({ constant: CONSTANTS[node.target] ?? 0 }),
@@ -121,13 +121,13 @@ export const JOINT_RULES: readonly Rule[] = [
     apply: (node) => asNode(node.args[0]),
   },
   {
-    // copy(x, y) → y of the same layout and type, as for writes of whole tensors: reads nothing of x
+    // copy(x, y) → y of the same layout and type, as for writes of whole tensors: does not read x
     name: "copied_elements",
     targets: ["copy"],
     apply: (node) => asNode(node.args[1]),
   },
   {
-    // viewAsReal(viewAsComplex(x)) → x, and the other way around: the same memory
+    // viewAsReal(viewAsComplex(x)) → x, and vice versa: the same memory
     name: "pairs_and_back",
     targets: ["viewAsReal", "viewAsComplex"],
     apply: ({ target, args: [viewed] }) =>
@@ -187,7 +187,7 @@ export const INDUCTOR_RULES: readonly Rule[] = [
     apply: (node) => asNode(callOf(node.args[0], "neg")?.args[0]),
   },
   {
-    // |−x| → |x|, ||x|| → |x|, exact, but that −x of an unsigned integer is another magnitude
+    // |−x| → |x|, ||x|| → |x|, exact; not for unsigned integers, whose −x has another magnitude
     name: "abs_of_sign",
     targets: ["abs"],
     apply: (node, meta) => {
@@ -229,8 +229,8 @@ export const INDUCTOR_RULES: readonly Rule[] = [
     },
   },
   {
-    // x / 2^k → x · 2^−k, exact: both only change the exponent, and subnormal results round the same value. Of
-    // integers only where 2^−k is none, as their product with an integer is one
+    // x / 2^k → x · 2^−k, exact: both only change the exponent, and subnormal results round the same value. For
+    // integers only if 2^−k is not an integer, because a product of integers is one
     name: "divide_by_power_of_two",
     targets: ["truediv"],
     apply: (node, meta) => {

@@ -8,9 +8,9 @@ import type { OpApi } from "../generated.ts";
 import { type GraphValue, valueOfNode } from "../graph_builder.ts";
 import { callOf, isCall } from "./calls.ts";
 
-/** Matrices below each other. */
+/** Matrices stacked on top of each other. */
 export interface Stack {
-  /** The place of each. */
+  /** The position of each. */
   readonly places: ReadonlyMap<Node, number>;
   /** [T, K, N]. */
   readonly value: GraphValue;
@@ -20,11 +20,11 @@ export interface Stack {
 export interface StackedGraph {
   /** Order of the nodes that existed before the pass, and of each stack. */
   readonly order: Map<Node, number>;
-  /** The stacks made so far, which those to come join. */
+  /** The stacks created so far, which later ones extend. */
   readonly made: Stack[];
 }
 
-/** A graph in which a pass has made no stacks so far. */
+/** The initial state for a graph. */
 export function unstacked({ nodes }: Graph): StackedGraph {
   return { order: new Map(nodes.map((node, at) => [node, at])), made: [] };
 }
@@ -37,7 +37,7 @@ export class Stacks {
     this.#end = known.order.get(before) ?? 0;
   }
 
-  /** The stack that holds most of some matrices, if one holds at least so many. */
+  /** The stack that contains most of some matrices, if one contains at least `least`. */
   find(matrices: readonly Node[], least: number): Stack | undefined {
     const candidates = new Set(this.known.made.filter(({ value: { node } }) => this.#isBefore(node)));
     const [first, second] = matrices;
@@ -61,7 +61,7 @@ export class Stacks {
     return made;
   }
 
-  /** The matrix of those from one place to another. */
+  /** The matrix of a range of positions. */
   rows({ value, places: { size } }: Stack, from: number, to: number): GraphValue {
     const [, k = 1, n = 1] = value.shape;
     const part = from === 0 && to === size ? value : this.api.slice(value, 0, from, to);
@@ -75,7 +75,7 @@ export class Stacks {
       for (const cat of unsqueezed.users.keys()) {
         const places = isCall(cat, "cat") ? stackedIn(cat) : undefined;
         if (!places) continue;
-        // Where zeros are added because of −0, users read the sum
+        // If zeros are added because of −0, users read the sum
         const read = [cat, ...cat.users.keys()].findLast((each) =>
           (each === cat || (isCall(each, "add") && each.args[0] === cat && each.args[1] === 0)) &&
           this.#isBefore(each)
@@ -90,7 +90,7 @@ export class Stacks {
   }
 }
 
-/** The matrices that a call of `cat` puts below each other, each once. */
+/** The matrices that a call of `cat` stacks, each once. */
 function stackedIn({ args: [list, dim = 0] }: Node): Map<Node, number> | undefined {
   if (dim !== 0 || list === undefined || !isList(list)) return undefined;
   const places = new Map<Node, number>();

@@ -1,6 +1,6 @@
 /**
  * The terms of sums in a functional graph: each sum of floats that is not part of another one, with its terms.
- * Invariant: all terms have the type and the shape of the sum, and nothing else reads the sums inside.
+ * Invariant: all terms have the type and the shape of the sum, and nothing else reads the inner sums.
  */
 import { sameList } from "../../base/lists.ts";
 import { isFloat } from "../../base/dtype.ts";
@@ -16,7 +16,7 @@ export interface Sum {
   readonly terms: readonly Node[];
 }
 
-/** The outermost sums of a graph with at least so many terms, the last first. */
+/** The outermost sums of a graph with at least `least` terms, the last first. */
 export function sumsOf(graph: Graph, least: number): readonly Sum[] {
   const seen = new Set<Node>(), sums: Sum[] = [];
   for (const node of graph.nodes.toReversed()) {

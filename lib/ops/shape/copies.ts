@@ -305,7 +305,7 @@ const diag = composeOp({
   errors: [{ args: [t(2, 2, 2)], message: "vector or matrix" }],
 });
 
-/** The tensors that a concatenation joins: an empty vector joins anything. */
+/** The tensors that a concatenation joins; empty vectors, which fit any shape, are skipped. */
 function joined<T extends { readonly shape: readonly Dim[] }>(tensors: readonly T[]): readonly T[] {
   const full = tensors.filter((x) => !(x.shape.length === 1 && isEqual(x.shape[0] ?? 1, 0)));
   return full.length > 0 ? full : tensors.slice(0, 1);
@@ -364,10 +364,10 @@ const cat = lowerOp({
   errors: [{ args: [[t(2, 3), t(3, 2)]], message: "agree" }],
 });
 
-/** Parts up to which their reads are a chain; more are halved first, so that no read lies deeper than this and a few. */
+/** Maximum number of parts whose reads form a chain; longer lists are halved first, which bounds the nesting. */
 const LONGEST_CHAIN = 16;
 
-/** The element of the part that the index falls into: masked reads, each where the index is not past its part. */
+/** The element of the part that contains the index, by nested masked reads. */
 function pick<V>(
   o: Body<V>,
   parts: readonly Operand[],
@@ -388,7 +388,7 @@ function pick<V>(
       return castTo(o, o.load(first.operand, withSize(at.index, at.at, sub(along, first.start))), at.dtype);
     }
     const here = o.lt(o.index(along, "int64"), o.index(list[cut]?.start ?? first.end, "int64"));
-    // Neither branch may read outside of its parts
+    // Neither branch may read outside its parts
     const rest = o.masked(o.not(here), () => of(list.slice(cut)), zero);
     return o.masked(here, () => of(list.slice(0, cut)), rest);
   };

@@ -25,7 +25,7 @@ import {
 
 const LIST = { method: false } as const;
 
-/** The shape with as many dimensions as wanted, new ones where PyTorch puts them. */
+/** The shape extended to a rank, with new dimensions where PyTorch adds them. */
 function raised(shape: readonly Dim[], rank: 1 | 2 | 3): Dim[] {
   if (shape.length >= rank) return [...shape];
   if (rank === 3 && shape.length === 2) return [...shape, 1];
@@ -404,7 +404,7 @@ function trapezoidRule(name: "trapezoid" | "cumulativeTrapezoid", aliases: reado
 const floatOr = (dtype: TensorMeta["dtype"]): TensorMeta["dtype"] =>
   dtype === "float64" ? "float64" : "float32";
 
-/** Places along a dimension given as a vector, in the shape of the values. */
+/** Coordinates given as a vector along a dimension, in the rank of the values. */
 function alignedTo<T extends TensorLike>(o: OpApi<T>, x: T, y: T, at: number): T {
   if (x.shape.length === y.shape.length) return x;
   return o.reshape(x, y.shape.map((_, d) => d === at ? x.shape[0] ?? 1 : 1));
@@ -425,7 +425,7 @@ const sumToSize = composeOp({
     return contiguousMeta(size, kept ? self.dtype : "int64", self.device);
   },
   compose(o, { self, size }) {
-    // A sum of everything is one even of a single element, as its type shows
+    // Summing to a 0-d shape has the type of a sum even for a single element
     if (size.length === 0) return o.sum(self);
     const lead = self.shape.length - size.length;
     const dims = self.shape.flatMap((s, d) => d < lead || (s !== 1 && size[d - lead] === 1) ? [d] : []);

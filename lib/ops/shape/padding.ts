@@ -172,7 +172,7 @@ const padByBackward = lowerOp({
   samples: [{ args: [t(2, 1, 7), [2, 1, 4], [1, 2], "reflect"] }],
 });
 
-/** Every element of a gradient added at the place that it was read from. */
+/** Adds every element of a gradient at the position from which it was read. */
 export function addBack(
   grad: Operand,
   result: TensorMeta,
@@ -209,7 +209,7 @@ const pad = composeOp({
     if (value !== null && value !== 0) {
       throw new DynError(`Expected no value to pad with in mode ${mode} but found ${String(value)}`);
     }
-    // Elements that are cut off at one end cannot be repeated at the other
+    // Elements that are cropped at one end cannot be repeated at the other
     const cropped = mode === "circular" && pad.some((p) => isLess(p, 0))
       ? o.constantPadNd(self, pad.map((p) => isLess(p, 0) ? p : 0), 0)
       : self;

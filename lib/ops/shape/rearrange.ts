@@ -1,6 +1,6 @@
 /**
- * Views composed of other views, and lists of views. Invariant: nothing is copied, except by flatten where strides
- * forbid a view.
+ * Views composed of other views, and lists of views. Invariant: nothing is copied, except by flatten if strides forbid
+ * a view.
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
@@ -93,7 +93,7 @@ const reversed = composeOp({
   samples: [{ args: [t(2, 3)] }, { args: [t()] }],
 });
 
-/** The order that moves dimensions from where they are to where they should be. */
+/** The order of dimensions that moves `source` to `destination`. */
 function movedOrder(
   rank: number,
   source: number | readonly number[],
@@ -124,7 +124,7 @@ const movedim = composeOp({
   errors: [{ args: [t(2, 3), [0, 1], [0]], message: "as many" }],
 });
 
-/** Metadata of a reshape: an alias where strides allow, else a copy. */
+/** Metadata of a reshape: an alias if strides allow it, else a copy. */
 function reshapedMeta(self: TensorMeta, shape: readonly Dim[]): TensorMeta {
   const strides = viewStrides(self, shape);
   return strides ? { ...self, shape, strides } : contiguousMeta(shape, self.dtype, self.device);
@@ -166,7 +166,7 @@ function unflatShape(shape: readonly Dim[], dim: number, sizes: readonly Dim[]):
   return shape.toSpliced(at, 1, ...inferSizes(sizes, shape[at] ?? 1));
 }
 
-/** Ops that show a tensor in the shape of another. */
+/** Ops that view a tensor in the shape of another. */
 function like(
   name: "viewAs" | "reshapeAs" | "expandAs",
   base: "view" | "reshape" | "expand",
@@ -289,7 +289,7 @@ function bySizes(sizes: readonly Dim[]): Cuts {
   });
 }
 
-/** Parts of one length, the last one shorter where it does not divide the size. */
+/** Parts of one length, the last one shorter if it does not divide the size. */
 function byLength(size: Dim, length: Dim): Cuts {
   if (isLess(length, 0)) {
     throw new DynError(`Expected a non-negative split size but found ${print(length)}`);

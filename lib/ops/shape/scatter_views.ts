@@ -29,7 +29,7 @@ export function within<V>(o: Body<V>, index: Dim, lo: Dim, hi: Dim): V {
   return o.and(o.ge(i, o.index(lo, "int64")), o.lt(i, o.index(hi, "int64")));
 }
 
-/** Elements of `source` where the index lies in its part, of `base` elsewhere. */
+/** Elements of `source` where the index is in its part, of `base` elsewhere. */
 function overlay(
   args: { base: Operand; source: Operand },
   part: {

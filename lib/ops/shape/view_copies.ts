@@ -1,6 +1,6 @@
 /**
- * Copying versions of views, and splits that promise nothing about aliasing. Results are fresh tensors. Invariant:
- * parameters and checks are those of the op that each is named after.
+ * Copying versions of views, and splits without promises about aliasing. Results are fresh tensors. Invariant:
+ * parameters and checks are those of the original op.
  */
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { composeOp, type OpDefinition, type TensorLike } from "../definition.ts";
@@ -16,7 +16,7 @@ function isList<T>(result: T | readonly T[]): result is readonly T[] {
 
 const fresh = (meta: TensorMeta): TensorMeta => contiguousMeta(meta.shape, meta.dtype, meta.device);
 
-/** The op under another name whose results are copies. */
+/** An op with another name whose results are copies. */
 function copyOf<P extends Params>(
   name: string,
   base: OpDefinition<P>,

@@ -62,8 +62,8 @@ const trigamma = unary({
 });
 
 /**
- * The x ≥ 0 with erf(x) = size and erfc(x) = rest = 1 − size, of which the smaller is given exactly: steps of Newton's,
- * for erf near 0 and for log erfc beyond, where erf has lost its digits.
+ * The x ≥ 0 with erf(x) = size and erfc(x) = rest = 1 − size, of which the smaller is given exactly: Newton steps, for
+ * erf near 0 and for log erfc beyond, where erf has lost its digits.
  */
 function solveErf<V>(o: Body<V>, size: V, rest: V): V {
   const w = o.neg(o.log(o.mul(rest, o.add(k(o, size, 1), size)))), far = o.neg(o.log(rest));

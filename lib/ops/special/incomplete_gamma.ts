@@ -53,7 +53,7 @@ function byFraction(a: number, x: number): number {
   }
 }
 
-/** From where on the normal distribution is near enough: a series takes as many terms as √a, which has no end. */
+/** From here on the normal distribution is exact enough; a series would take √a terms. */
 const LARGE = 1e8;
 
 /** μ − log(1 + μ), without cancellation. */
@@ -84,7 +84,7 @@ function regularized(a: number, x: number, upper: boolean): number {
   return upper ? byFraction(a, x) : 1 - byFraction(a, x);
 }
 
-/** Strides of a row-major shape in a broadcast one; 0 along what is repeated. */
+/** Strides of a row-major shape in a broadcast one; 0 along repeated dimensions. */
 function stridesIn(shape: readonly number[], wide: readonly number[]): number[] {
   let size = 1;
   const own = shape.toReversed().map((s) => {

@@ -52,7 +52,7 @@ const i1e = special({
   body: (o, x) => scaledBessel(o, x, 1),
   derivative: {
     reads: ["self"],
-    // Not computed from the result: the difference of two close numbers would magnify its rounding
+    // Not computed from the result, whose rounding error a difference of close numbers would magnify
     of: (o, { grad, self }) => {
       const slope = o.sub(o.i0e(self), o.mul(o.i1e(self), o.add(o.sign(self), o.reciprocal(self))));
       return o.mul(grad, o.where(o.eq(self, 0), 0.5, slope));

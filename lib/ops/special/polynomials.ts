@@ -45,7 +45,7 @@ interface Family {
   readonly doc: string;
   /** The polynomial of degree n at x in [−1, 1] in closed form; absent: there is none. */
   readonly closed?: (n: number, x: number) => number;
-  /** Degrees beyond it have no result that a type could hold: NaN. */
+  /** Maximum degree by type; results of greater degrees are NaN. */
   readonly greatest?: Readonly<Record<"float32" | "float64", number>>;
   readonly first: (x: number) => number;
   readonly next: (
@@ -60,8 +60,8 @@ interface Family {
 const SHORT = 8;
 
 /**
- * A number as a degree, as C++ converts it to an integer: what is none, or none of 64 bits, becomes the least
- * integer, so that its polynomial is 0 and not a recurrence without end.
+ * A number as a degree, converted to an integer as on x86: NaN and numbers beyond 64 bits become the least integer, so
+ * that the polynomial is 0 instead of an endless recurrence.
  */
 function degreeOf(x: number): number {
   return Math.abs(x) < 2 ** 63 ? Math.trunc(x) : -(2 ** 63);
@@ -79,7 +79,7 @@ function valueOf(
   const z = family.argument ? family.argument(x) : x;
   if (family.closed && n > SHORT && Math.abs(z) <= 1) return family.closed(n, z);
   let before = 1, now = family.first(z);
-  // Once it is NaN it stays so
+  // NaN stays NaN
   for (let k = 1; k < n && !Number.isNaN(now); k++) {
     [before, now] = [now, family.next(k, { x: z, now, before })];
   }

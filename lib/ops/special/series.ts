@@ -8,7 +8,7 @@ import { k, unary, type UnaryContext, type UnaryParams, type UnarySpec } from ".
 
 type Derivative = <T extends TensorLike>(o: OpApi<T>, context: UnaryContext<T>) => T;
 
-/** A derivative that reads the argument alone. */
+/** A derivative that reads only the argument. */
 export const ofSelf = (of: Derivative): UnarySpec["derivative"] => ({ reads: ["self"], of });
 
 /** The derivative of a Bessel function of order 1 by that of order 0: f₀(x) − f₁(x)/x, which is 1/2 at 0. */
@@ -23,7 +23,7 @@ export const ofOrderOne = (
 /** The namespace of special functions that are not methods. */
 export const SPECIAL = { method: false, free: false, namespaces: ["special"] } as const;
 
-/** Defines a function of floats that is found there, and has no form in place. */
+/** Defines a function of floats in that namespace, without an in-place form. */
 export function special(spec: Omit<UnarySpec, "rule" | "inplace" | "exposure">): OpDefinition<UnaryParams> {
   return unary({ ...spec, rule: "float", inplace: false, exposure: SPECIAL });
 }

@@ -24,7 +24,7 @@ const BERNOULLI = [
   -3617 / 10670622842880000,
 ] as const;
 
-/** Terms before the rest is summed as an integral. */
+/** Number of terms before the rest is summed as an integral. */
 const TERMS = 10;
 
 /** An order x, and a⁻ˣ for a > 0. */
@@ -52,7 +52,7 @@ function positive<V>(o: Body<V>, { x, power }: Order<V>, q: V): V {
   return o.select(continues, o.fma(term, rest, sum), sum);
 }
 
-/** q's distances from the poles beside it, for the sums from there on. */
+/** The distances of q from the neighbouring poles, where the two sums start. */
 const sides = <V>(o: Body<V>, q: V): { readonly above: V; readonly below: V } => ({
   above: o.sub(q, o.floor(q)),
   below: o.sub(o.ceil(q), q),
