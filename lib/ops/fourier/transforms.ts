@@ -32,7 +32,12 @@ type Kind = "c2c" | "r2c" | "c2r";
 const CONVERSIONS = { c2c: complexToComplex, r2c: realToComplex, c2r: complexToReal } as const;
 
 /** The axes with the sizes of the result, by default 2·(n − 1) for the last one of c2r. */
-function resultAxes(kind: Kind, x: TensorLike, axes: readonly Axis[], sizes: readonly number[] | null): Axis[] {
+function resultAxes(
+  kind: Kind,
+  x: TensorLike,
+  axes: readonly Axis[],
+  sizes: readonly number[] | null,
+): Axis[] {
   if (kind !== "c2r" || sizes !== null && sizes.at(-1) !== -1) return [...axes];
   return axes.map((axis, k) =>
     k < axes.length - 1 ? axis : { ...axis, size: Math.max(1, 2 * (knownSize(x.shape[axis.dim] ?? 1) - 1)) }
