@@ -4,7 +4,7 @@
  * are bitwise the same; choices are cached on disk under the complete text of everything compared, including compiler
  * and threads.
  *
- * Measured and left out, because they never won by more than noise: narrower vectors, unrolled loops, programs
+ * Not tried, because in measurements they never won by more than noise: narrower vectors, unrolled loops, programs
  * without fusion or without epilogues, other thresholds of storing values, other blocks of matrix products.
  */
 import { config } from "../../lib/base/config.ts";
@@ -32,7 +32,7 @@ import { requireToolchain, threadCount } from "./toolchain.ts";
 const IN_DOUBT = [3, 2000] as const;
 /**
  * Microseconds that waking a team takes at most on an idle machine. If it takes longer, its threads wait for other
- * programs, and timings say nothing about the kernel.
+ * programs, and timings are meaningless.
  */
 const MOST_WAITING = 50;
 /** Maximum number of bytes of buffers for timing a kernel. */
@@ -73,7 +73,7 @@ export function autotune(candidates: ProgramForms): Program {
     });
     return { ...program, kernels };
   } catch (thrown) {
-    // Compiling the program itself meets the fault again and handles it
+    // Compiling the program itself fails in the same way and handles it
     if (!(thrown instanceof ToolchainError)) throw thrown;
     logs.emit("perf_hints", () => `max-autotune keeps ${program.name} as it is: ${thrown.message}`);
     return program;
@@ -123,7 +123,7 @@ function mayChangeTeam(kernel: Kernel, threads: number): boolean {
   return threads > 1 && (kernel.kind === "loops" || kernel.call.op !== "sort");
 }
 
-/** A program that consists of one kernel with buffers of its own. */
+/** A program of one kernel with separate buffers. */
 function aloneProgram(kernel: Kernel, buffers: readonly BufferDecl[]): Program {
   const { all, written } = usesOf(kernel);
   const ids = [...all];

@@ -1,7 +1,7 @@
 /**
  * Claims that decide which process builds a library that several need at once, such as ranks that compile the same
  * step. Invariants: a claim ends with the process that holds it; if a folder does not support locks, and on machines
- * that do not share it, every process builds; nobody waits for a background build, which finishes only when its
+ * that do not share it, every process builds; no process waits for a background build, which finishes only when its
  * program polls it.
  */
 import { type FaultKind, isFaultKind, ToolchainError } from "./compiler_faults.ts";
@@ -27,7 +27,7 @@ export class Claim {
   /** Whether another process held the claim at the first attempt. */
   #hasWaited = false;
 
-  /** `library`: its future path; null: it is built here, whatever other processes do. */
+  /** `library`: its future path; null: it is built here regardless of other processes. */
   constructor(library: string | null, mode: BuildMode) {
     this.#path = `${library}.claim`;
     this.#mode = mode;
@@ -35,7 +35,7 @@ export class Claim {
     try {
       this.#file = Deno.openSync(this.#path, { create: true, read: true, write: true, mode: 0o600 });
     } catch {
-      // Writing the library reports what is wrong with the folder
+      // Writing the library will report the fault of the folder
     }
   }
 
@@ -63,7 +63,7 @@ export class Claim {
     throw met;
   }
 
-  /** Ends the claim; processes that wait for it throw `failure`, or else look for the library. */
+  /** Ends the claim; processes that wait for it throw `failure`, or load the library. */
   release(failure?: ToolchainError): void {
     const file = this.#file;
     if (!file) return;

@@ -1,7 +1,7 @@
 /**
  * The cache folder of compiled code, and atomic writes to it: DYN_CACHE_DIR or the user's cache folder. Invariants:
- * nobody but the user can write the folder; a file in it is complete or absent: files are written under another name
- * and renamed.
+ * only the user can write to the folder; a file in it is complete or absent: files are written under another name and
+ * renamed.
  */
 import { environmentVariable, isGranted } from "../../lib/base/permissions.ts";
 import { uniqueSuffix } from "../../lib/base/whole_file.ts";
@@ -38,7 +38,7 @@ function temporaryCandidates(): string[] {
 export function cacheDirectory(): string {
   if (directory !== undefined) return directory;
   const asked = candidates();
-  // A process that may not know its own user cannot tell whether it should trust a folder
+  // Without permission to know its user, a process cannot decide whether to trust a folder
   const folders = isGranted({ name: "sys", kind: "uid" }) ? [...asked, ...temporaryCandidates()] : [];
   for (const base of folders) {
     if (!isGranted({ name: "write", path: base })) continue;
@@ -70,7 +70,7 @@ export function cacheDirectory(): string {
 
 let ownDirectory: string | undefined;
 
-/** A folder of this process alone, removed when it ends. */
+/** A folder of this process, removed when it ends. */
 export function processDirectory(): string {
   if (ownDirectory !== undefined) return ownDirectory;
   const made = ownDirectory = makeTemporary();
@@ -93,12 +93,12 @@ function makeTemporary(): string {
   return Deno.makeTempDirSync(options);
 }
 
-/** Removes a file or a folder, unless it is gone already or cannot be removed. */
+/** Removes a file or a folder if it exists and can be removed. */
 export function removeIfThere(path: string): void {
   try {
     Deno.removeSync(path, { recursive: true });
   } catch {
-    // Another process was faster, or it was never written
+    // Another process has removed it, or it was never written
   }
 }
 

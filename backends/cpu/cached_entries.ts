@@ -1,8 +1,8 @@
 /**
- * Caches entries between processes in folders beside that of compiled code, and finds those that dyn is shipped with.
- * Imported for its effect. A file is the entry's text, its complete key and a footer (lengths, fingerprint), so that
- * one rename publishes all of it. Invariant: a file is used only if its key equals the wanted one, its fingerprint fits
- * and only this user can have written it.
+ * Caches entries between processes in folders next to that of compiled code, and finds those shipped with dyn. Imported
+ * for its effect. A file is the entry's text, its complete key and a footer (lengths, fingerprint), so that one rename
+ * publishes all of it. Invariant: a file is used only if its key equals the wanted one, its fingerprint fits and only
+ * this user can have written it.
  */
 import { dirname } from "node:path";
 import { config } from "../../lib/base/config.ts";
@@ -36,7 +36,7 @@ function folderOf(kind: EntryKind): string {
 
 const pathOf = (kind: EntryKind, key: string): string => `${folderOf(kind)}/${fingerprintText(key)}.json`;
 
-/** Kinds of which a process reads many entries in a row, each once. */
+/** Kinds of which a process reads many entries, each once. */
 const LISTED: ReadonlySet<EntryKind> = new Set(["classes", "programs"]);
 /** Size in bytes of a folder itself up to which its names are listed: about a thousand of them. */
 const SHORT_LIST = 2 ** 16;

@@ -5,7 +5,7 @@
 import { isGranted } from "../../lib/base/permissions.ts";
 import type { HostBlock } from "./host_memory.ts";
 
-/** Bytes of the last-level cache if the system does not say. */
+/** Bytes of the last-level cache if the system does not report them. */
 const USUAL_BYTES = 2 ** 25;
 
 /** Part of the cache left to other data, whose accesses evict a block before it fills the cache. */

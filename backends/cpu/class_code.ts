@@ -75,7 +75,7 @@ function numbered(sizes: readonly Sym[]): Symbols {
   return symbols;
 }
 
-/** A size of a program that exists only as code, where the symbol has no other meaning. */
+/** A size of a program that exists only as code; the symbol has no other meaning. */
 function sizeSymbol(n: number): Sym {
   const refuse = () => {
     throw new InternalError(

@@ -1,6 +1,6 @@
 /**
- * Programs of eager ops over host memory: WebAssembly at first, native code once they have done enough work to
- * justify a compiler, or from the first call if a former process got that far. Invariant: the compiler works in the
+ * Programs of eager ops over host memory: WebAssembly at first, native code once they have done enough work to justify
+ * a compiler, or from the first call if an earlier process got that far. Invariant: the compiler works in the
  * background; if it fails the program stays on WebAssembly.
  */
 import { preferringOwnBuiltins, restoresAsLoaded } from "../../lib/base/own_builtins.ts";
@@ -71,7 +71,9 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
       return settle(null);
     }
   };
-  /** Native libraries round in another order: programs that must always produce the same bits stay on WebAssembly. */
+  /**
+   * Native libraries round in another order, so programs that must always produce the same bits stay on WebAssembly.
+   */
   const stays = () =>
     areDeterministicAlgorithmsEnabled() && program().kernels.some(({ kind }) => kind === "extern");
   const heated = ({ builds }: { readonly builds: boolean }): State => {
@@ -128,7 +130,7 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
   };
 }
 
-/** Returns the code of a program from a former process. */
+/** Returns the code of a program from an earlier process. */
 function codeOf({ name, kept }: ClassSource): ClassCode {
   if (kept === null) return {};
   try {

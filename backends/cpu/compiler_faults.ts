@@ -153,7 +153,7 @@ export function folderFailure(thrown: unknown, task: string): ToolchainError {
   );
 }
 
-/** Returns whether an error of the file system, or a compiler's, is that there is no room. */
+/** Returns whether an error of the file system or a compiler means that the disk is full. */
 const tellsOfFullDisk = (text: string): boolean => /no space left|disk quota exceeded/i.test(text);
 
 /** Describes the space left in a folder that is nearly full; undefined if there is room. */

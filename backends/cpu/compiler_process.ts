@@ -29,9 +29,9 @@ export type Ending =
 
 /**
  * Runs one command: `job number seconds output log word…`. A second process sleeps until the time is over and kills the
- * first. The sleeping process holds none of our pipes, and is ended by KILL: a process that has just been forked loses
- * other signals when it executes `sleep`. The limit on processor time is for children that a killed compiler leaves
- * running.
+ * first. The sleeping process inherits no pipes, and is ended by KILL, because a process that has just been forked
+ * loses other signals when it executes `sleep`. The limit on processor time is for children that a killed compiler
+ * leaves running.
  */
 const SCRIPT = `
 job() {
@@ -56,16 +56,19 @@ job() {
 
 const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** Maximum number of compilers in the background: they leave processors to the program, which goes on meanwhile. */
+/** Maximum number of compilers in the background, which leaves processors to the running program. */
 const BACKGROUND_LANES = Math.max(1, navigator.hardwareConcurrency >> 1);
 
 /**
- * Compilers at once while the program waits: more than there are processors, since each lane's share is fixed before
- * anything is known of how long its commands take, and few enough to fit into memory.
+ * Number of compilers while the program waits: more than there are processors, since commands are assigned to lanes
+ * before their durations are known, and few enough to fit into memory.
  */
 const WAITED_LANES = 2 * navigator.hardwareConcurrency;
 
-/** The calls of `job` for all commands, dealt out to at most `count` lanes, each a line that runs its own in turn. */
+/**
+ * The calls of `job` for all commands, distributed over at most `count` lanes, each a line that runs its commands in
+ * sequence.
+ */
 function lanesOf(commands: readonly Command[], seconds: number, count: number): string[] {
   const calls = commands.map(({ words, log, output = "/dev/null" }, i) => {
     const args = [String(i), String(Math.ceil(seconds)), output, log, ...words];
@@ -134,7 +137,7 @@ export interface BackgroundRun {
 
 /**
  * Runs commands in the background, a few at a time; their files belong in `folder`, which only this run uses. It holds
- * no resource of the runtime and needs no turn of the event loop: a detached shell does the work, and checks once a
+ * no resources of the runtime and does not depend on the event loop: a detached shell does the work, and checks once a
  * second whether this process is still alive.
  */
 export function runInBackground(
@@ -154,7 +157,7 @@ export function runInBackground(
     "kill -KILL $watch 2>/dev/null",
     `mv "$folder/telling" "$folder/told"`,
   ].join("\n");
-  // A group of its own, where the system has the command, can be killed with all that a compiler has started.
+  // If the system has the command, a separate group can be killed with all processes that a compiler has started.
   const path = quote(`${folder}/script`);
   const start = `if command -v setsid >/dev/null 2>&1; then GROUP=1 setsid sh ${path} & ` +
     `echo $! >${quote(group)}; else sh ${path} & fi`;

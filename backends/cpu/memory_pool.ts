@@ -9,13 +9,13 @@ import { discardBlocks, makeBlock } from "./host_blocks.ts";
 /**
  * Bytes of young memory after which dropped results are searched for: few enough that the next results are written to
  * memory still in a cache, and enough that the search, 0.3 ms with cold caches, is a small part of their kernels' time.
- * Larger results than the second size are in no cache by then either way.
+ * Results larger than the second size are not in a cache by then anyway.
  */
 const YOUNG_BYTES = 2 ** 25, UNCACHED_BYTES = 2 ** 23;
 
 /**
- * Bytes of huge pages that the system clears in the time of a search, which takes longer if a program has just been
- * built and its parts are young, too.
+ * Bytes of huge pages that the system clears in the time of a search; searches take longer right after a program was
+ * built, since its parts are young, too.
  */
 const FRESH_BYTES = 2 ** 21;
 
@@ -65,5 +65,5 @@ function blockOrNone({ make }: HostBuffers, size: number): HostBlock | undefined
   }
 }
 
-/** The memory of the device "cpu", including temporaries of its programs. */
+/** Memory of the device "cpu", including temporaries of its programs. */
 export const hostPool: MemoryPool = new MemoryPool("cpu");

@@ -70,7 +70,7 @@ export function runsOnTeam(program: Program): boolean {
   );
 }
 
-/** The data that running a program requires besides its libraries. */
+/** The data for running a program, besides its libraries. */
 export interface NativeForm {
   /** Number of kernels of the original program. */
   readonly kernelCount: number;
@@ -180,7 +180,7 @@ export function linkNative({ form, source }: PreparedProgram, paths: readonly st
     const [first = 0] = times;
     calls.forEach((kernels, at) => {
       const from = times[at] ?? 0, to = times[at + 1] ?? 0;
-      // No time if the guard stopped the call before
+      // 0 if the guard stopped the call before
       if (to > 0) clock.ran(kernels, { start: start + 1000 * (from - first), duration: 1000 * (to - from) });
     });
   };

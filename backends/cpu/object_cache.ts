@@ -87,7 +87,7 @@ function sealed(image: Uint8Array, key: string): Uint8Array {
   return bytes;
 }
 
-/** The content of a file, or undefined if it cannot be read. */
+/** The contents of a file, or undefined if it cannot be read. */
 function readBytes(path: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return Deno.readFileSync(path);
@@ -96,7 +96,7 @@ function readBytes(path: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-/** Returns whether the file at `path` is a complete library built from `key` that nobody else can have written. */
+/** Returns whether the file at `path` is a complete library built from `key` that no other user can have written. */
 function lookAt(path: string, key: string): "whole" | "damaged" | "absent" {
   const bytes = readBytes(path);
   if (!bytes) return "absent";
@@ -124,7 +124,7 @@ interface Draft {
   readonly claim: Claim;
 }
 
-/** A library that this process wants, and its claim to build it. */
+/** A library that this process needs, and its claim to build it. */
 interface Wanted {
   readonly job: Job;
   readonly claim: Claim;
@@ -137,7 +137,7 @@ const ASK_EVERY = 10;
 const LEEWAY = 30;
 
 /**
- * Of the wanted libraries, those that this process is to build, and those that another process builds; libraries that
+ * Of the wanted libraries, those that this process has to build, and those that another process builds; libraries that
  * exist by now are in neither list.
  */
 function asked(
@@ -195,7 +195,7 @@ function compileOwn(toolchain: Toolchain, wanted: readonly Wanted[], seconds: nu
   }
 }
 
-/** Blocks without a turn of the event loop. */
+/** Blocks the thread without running the event loop. */
 function pause(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
@@ -211,8 +211,8 @@ export interface BackgroundBuild {
 let isShared = false;
 
 /**
- * From now on this process and others that were started with it compile each library once, also in the background.
- * Claims keep files open meanwhile, so programs that run alone do without them.
+ * Makes this process and others that were started with it compile each library only once, also in the background.
+ * Programs that run alone do without this, since claims keep files open.
  */
 export function shareBackgroundBuilds(): void {
   isShared = true;
@@ -225,7 +225,7 @@ export function compileInBackground(jobs: readonly Job[]): BackgroundBuild {
   return build;
 }
 
-/** Libraries of which other processes may build some. */
+/** A build of libraries, some of which other processes may build. */
 class SharedBuild implements BackgroundBuild {
   readonly #toolchain = requireToolchain();
   readonly #claims: readonly Claim[];
@@ -313,7 +313,7 @@ function commandOf({ compiler, options, linkOptions }: Toolchain, { job, stem }:
   return { words, log: `${stem}.log` };
 }
 
-/** Moves a compiler's output into the cache; returns the failure if that is impossible. */
+/** Moves a compiler's output into the cache; returns the error if that fails. */
 function keep(
   { compiler }: Toolchain,
   { job: { source, key, path }, stem }: Draft,

@@ -32,9 +32,9 @@ export type Routine = typeof ROUTINES[number];
 const OPTIONS = ["-O2", "-ffp-contract=fast", "-fno-tree-loop-distribute-patterns"] as const;
 
 /**
- * GCC tunes chains of fused multiply-adds away for some processors (AMD's Zen), where they have the latency of two
- * instructions. The accumulators of a tile are independent, and WebAssembly fuses wherever the processor can: with
- * this, products have the same bits on every processor that has the instruction.
+ * For some processors (AMD's Zen) GCC avoids chains of fused multiply-adds, because of their latency. The accumulators
+ * of a tile are independent, and WebAssembly fuses wherever the processor can: with this, products have the same bits
+ * on every processor that has the instruction.
  */
 const GCC_OPTIONS = ["--param=avoid-fma-max-bits=0"] as const;
 

@@ -27,8 +27,8 @@ const TYPES: Readonly<Record<DType, string>> = {
 };
 
 /**
- * Compiles a kernel. Throws ToolchainError if there is no compiler, DynError with the compiler's message about the
- * text.
+ * Compiles a kernel. Throws ToolchainError if there is no compiler, DynError with the compiler's message if it rejects
+ * the text.
  */
 export function compileSource({ name, cpp, inputs, outputs }: KernelSource): (call: KernelCall) => void {
   if (cpp === null) {

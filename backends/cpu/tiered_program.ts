@@ -34,11 +34,11 @@ const LONG = 100;
  */
 const LOOK_EVERY = 2;
 
-/** Callbacks that learn why there is no native code. */
+/** Callbacks that receive the reason why there is no native code. */
 export interface Listeners {
   /** Receives what was thrown; rethrows errors that are not faults of the compiler or the machine. */
   readonly failed: (thrown: unknown) => void;
-  /** Receives the status of a missing compiler, if it had not been looked for before. */
+  /** Receives the status of a missing compiler, when it is looked for the first time. */
   readonly absent: (status: AbsentCompiler) => void;
 }
 
@@ -219,7 +219,7 @@ class TieredProgram implements CompiledProgram {
     if (seen.kind === "waiting") return state;
     if (seen.kind === "failed") throw seen.thrown;
     const { paths, missing } = findLibraries(this.#text().sources);
-    // They have been removed since
+    // The libraries have been removed meanwhile
     if (missing.length > 0) return { kind: "settled" };
     this.#current = linkNative(this.#text(), paths);
     counters.add("tiers", "switched");

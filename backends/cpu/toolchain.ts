@@ -31,7 +31,7 @@ export interface Target {
   /** Number of vector registers. */
   readonly vectorRegisters: number;
   readonly fusedMultiplyAdd: boolean;
-  /** Major version of GCC; absent where the compiler is another. */
+  /** Major version of GCC; absent for other compilers. */
   readonly gcc?: number;
 }
 
@@ -241,7 +241,7 @@ function answersOf({ compiler, folder, seconds, commands }: Trial, endings: read
       told(command, "build a shared library", ending);
       return undefined;
     } catch (thrown) {
-      // Anything but a link error says nothing about the compiler's abilities
+      // Only a link error is about the compiler's abilities
       if (thrown instanceof ToolchainError && thrown.fault === "rejected") return thrown;
       throw thrown;
     }
@@ -310,7 +310,7 @@ function isAnswers(value: unknown): value is { key: string; answers: Answers } {
   return typeof value === "object" && value !== null && "key" in value && "answers" in value;
 }
 
-/** Grows whenever `Answers` change, so that what an older version of dyn has stored is asked again. */
+/** Incremented whenever `Answers` change, so that answers stored by an older version of dyn are not used. */
 const ANSWERS_VERSION = 2;
 
 /** Probes a compiler; undefined while its answers are pending. */

@@ -12,21 +12,21 @@ import { memoryLimit } from "./limit.ts";
 import { type Findable, LiveSet } from "./live_set.ts";
 import type { Visible } from "./weak_entries.ts";
 
-/** A piece of a device's memory, and what its pool knows of it. */
+/** A piece of a device's memory, with the data of its pool. */
 export class Block {
   size = 0;
   /** Whether it is in use. */
   isInUse = false;
-  /** Id of its current or last memory: by id, since a pool keeps no memory alive. */
+  /** Id of its current or last memory; a reference would keep the memory alive. */
   memoryId = 0;
-  /** The last search that saw that memory, and the last that visited this block. */
+  /** The last search that found that memory alive, and the last that visited this block. */
   seenBy = 0;
   countedBy = 0;
   /** The pool's count of bytes handed out when this block was last freed, or was handed out and then dropped. */
   leftAt = 0;
   /** Bytes handed out between that moment and the next use of this block. */
   away = 0;
-  /** Whether its bytes were all 0 when it was created, and it has never been used since. */
+  /** Whether its bytes are all 0: they were when it was created, and it was never used. */
   isUntouched = false;
 }
 
@@ -51,7 +51,7 @@ export interface BlockSource<B extends Block, M extends BlockMemory<B>> {
   discard(blocks: readonly B[]): void;
   /**
    * Below this size a freed memory object is itself reused, which costs less than creating one. It may have become old
-   * by then, so that it is found later when it is dropped.
+   * by then, and is then found later after it is dropped.
    */
   readonly smallBytes: number;
   /**
@@ -73,8 +73,8 @@ const YOUNG_COUNT = 1 << 13;
 const MOST_PATIENCE = 8;
 
 /**
- * Number of early searches, before new pages are touched. Each ages the objects that it sees, but what a training step
- * holds should be found soon after it ends, so a program has these searches only at the beginning.
+ * Number of early searches, before new pages are touched. Each ages the objects that it visits, but memory of a
+ * training step should be found soon after the step ends, so these searches happen only at the beginning of a program.
  */
 const EARLY_LOOKS = 16;
 
@@ -96,7 +96,7 @@ const MUCH_NEW = 8;
  */
 const ROOMY_PART = 15 / 16;
 
-/** The least weight of new bytes, if counting them finds nothing. */
+/** The minimum weight of new bytes, after searches that found nothing. */
 const LEAST_HOPE = 1 / 8;
 
 /** Share of the searched memory from which on the part that a search promotes to old counts as large. */
@@ -147,7 +147,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   #calm = 0;
   /** Bytes that were touched for the first time, minus those that paid for early searches. */
   #fresh = 0;
-  /** The part of them that counts. */
+  /** The weight of new bytes. */
   #hope = 1;
   #earlyLooks = 0;
   /** Free blocks by size; the most recently freed are reused first. */
@@ -197,7 +197,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   /** Uninitialised memory. Throws OutOfMemory. */
   allocate(bytes: number): M {
     const size = this.#source.sizeFor(bytes);
-    // Even if there are free blocks: those found now are more likely to be in a cache
+    // Even if there are free blocks, since those found now are more likely to be in a cache
     const areMany = this.#young.length >= YOUNG_COUNT;
     const due = this.#youngBytes >= this.#patience * this.#source.youngBytes(size) || areMany;
     if (due) this.#searchYoung(areMany || this.#mayNotPutOff());
@@ -217,7 +217,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     return memory;
   }
 
-  /** Frees memory. The caller promises not to use it any more. */
+  /** Frees memory. The caller guarantees not to use it any more. */
   free(memory: M): void {
     const { block } = memory;
     if (!block.isInUse || block.memoryId !== memory.id) return;
@@ -252,7 +252,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     const all = this.#kept.get(size) ?? [];
     all.push({ block, memory });
     if (size === this.#lastKept && all.length > 1) return;
-    // The size in use last comes last
+    // Sizes are ordered by last use
     this.#kept.delete(size);
     this.#kept.set(size, all);
     this.#lastKept = size;
@@ -260,8 +260,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
 
   /**
    * Searches for dropped memory before new pages are touched, as long as such searches have taken no longer than
-   * touching the pages so far: their distance grows with each block, so that a loop ends up with as many blocks as it
-   * needs.
+   * touching the pages. The interval grows with each block, so that a loop ends up with as many blocks as it needs.
    */
   #lookEarly(size: number): Kept<B, M> | undefined {
     const cost = this.#source.freshBytes;
@@ -281,13 +280,13 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   }
 
   /**
-   * Searches for dropped memory if so much is in use that it may pay, or if so much was added that filling it took as
-   * long as a search, the young generation first: gradients of a large model grow old in the step that needs them, and
-   * are then dropped.
+   * Searches for dropped memory if enough is in use for it to pay, or if filling the memory added since took as long as
+   * a search. It searches the young generation first, and also the old one: gradients of a large model grow old in the
+   * step that needs them, and are then dropped.
    */
   #search(size: number): Kept<B, M> | undefined {
     const isMuch = () => this.allocated + size > this.#searchFrom;
-    // Otherwise each call would search for what a loop drops as soon as there is nothing else to find
+    // Otherwise a loop that drops nothing else would search in each call
     const isTried = this.#clock - this.#triedAt < this.#leastEach / MUCH_NEW;
     if (!isMuch() && (isTried || !this.#isLongAgo(size))) return undefined;
     this.#searchYoung(true);
@@ -300,7 +299,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     return found ?? this.#take(size);
   }
 
-  /** Returns whether enough was handed out since the last full search to make another pay. */
+  /** Returns whether enough was allocated since the last full search to make another one pay. */
   #isLongAgo(size: number): boolean {
     const isPast = () =>
       this.#handedOut > this.#searchEach && this.#made + size > this.#searchEach / MUCH_NEW;
@@ -354,8 +353,8 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   }
 
   /**
-   * The next full search comes when twice as much is in use as this one left, so that its cost is amortised, and sooner
-   * if that is much of what there is.
+   * The next full search happens when twice as much is in use as after this one, so that its cost is amortised, and
+   * sooner if that would be much of the available memory.
    */
   #searchAll(): void {
     const all = [...this.#young, ...this.#old], look = ++this.#looks;
@@ -366,7 +365,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
       if (block.memoryId === id) block.seenBy = look;
     }
     this.#recycle(all, look, (block) => this.#old.push(block));
-    // Counts a part of the survivors, so that what only grows is searched less and less
+    // Counts a part of the survivors, so that memory that only grows is searched less and less
     this.#searchEach = Math.max(this.#leastEach, this.allocated / 4);
     this.#handedOut = 0;
     this.#made = 0;
@@ -375,7 +374,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     this.#searchFrom = Math.max(oldBytes, Math.min(2 * this.allocated, many));
   }
 
-  /** Frees the blocks whose memories a search did not see; `stay` is called for the others. */
+  /** Frees the blocks whose memories a search did not find alive; calls `stay` for the others. */
   #recycle(blocks: readonly B[], look: number, stay: (block: B) => void): void {
     for (const block of blocks) {
       if (block.countedBy === look) continue;
@@ -387,7 +386,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
 
   /** A new block, if the limit and the device have room for it besides the free ones. */
   #make(size: number): Kept<B, M> | undefined {
-    // A program with changing sizes would keep blocks of each
+    // A program with changing sizes would accumulate blocks of each size
     const keepable = Math.max(this.#source.oldBytes, this.allocated);
     if (this.reserved - this.allocated > keepable) this.#discardKept(keepable);
     if (this.reserved + size > (this.limit ?? Infinity)) return undefined;
@@ -402,7 +401,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     return { block, memory: undefined };
   }
 
-  /** A block for which room has to be made first, by all possible means. */
+  /** A block for which room must be made first, by all possible means. */
   #makeRoom(size: number, bytes: number): Kept<B, M> {
     const steps = [() => this.#searchYoung(true), () => this.#discardKept(0), () => this.giveBack()];
     for (const step of steps) {

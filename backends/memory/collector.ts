@@ -31,7 +31,7 @@ function press(): void {
     void new ArrayBuffer(PRESSURE);
     void new ArrayBuffer(128);
   } catch (thrown) {
-    // On a system that does not overcommit memory
+    // Happens on systems that do not overcommit memory
     if (!(thrown instanceof RangeError)) throw thrown;
   } finally {
     v8.setFlagsFromString("--parallel-scavenge");
@@ -39,8 +39,8 @@ function press(): void {
 }
 
 /**
- * The same by objects that do not fit, which makes V8 finish marking. Some of what was dropped recently may survive.
- * Costs milliseconds.
+ * The same, but allocates objects that do not fit, which makes V8 finish marking. Some objects dropped recently may
+ * survive. Costs milliseconds.
  */
 export function collectYoung(): void {
   for (let made = 0; made < MOST; made += PART) if (collects(makeGarbage)) return;
@@ -69,7 +69,7 @@ class Canary extends Visible {
   readonly id: number = ++planted;
 }
 
-/** Adds one. In a frame of its own, whose references are gone when the collection scans frames. */
+/** Adds a canary, in a separate frame, so that the collection finds no reference when it scans frames. */
 function plant(set: WeakSet<Visible>): void {
   set.add(new Canary());
 }
@@ -85,7 +85,7 @@ export function collectAll(): void {
 /** The bytes of objects that a full collection visits. Costs some microseconds. */
 export const heapBytes = (): number => v8.getHeapStatistics().used_heap_size;
 
-/** The runtime's own function, which contexts created under this flag contain. */
+/** V8's `gc`, which contexts created under this flag have. */
 function findCollector(): () => void {
   v8.setFlagsFromString("--expose-gc");
   const found: unknown = vm.runInNewContext("gc");

@@ -1,6 +1,6 @@
 /**
- * Tracks which objects are still alive in the middle of a job: those that V8's collector has not found dead. Invariant:
- * the set itself keeps none of them alive.
+ * Tracks which objects are still alive in the middle of a job: those that V8 has not collected. Invariant: the set
+ * itself keeps none of them alive.
  */
 import { collectAll, collectYoung, pressForYoung } from "./collector.ts";
 import { entriesOf, Visible } from "./weak_entries.ts";
@@ -16,7 +16,7 @@ export class Findable extends Visible {
   age = 0;
 }
 
-/** Number of young collections after which survivors are old, plus one to spare. */
+/** Number of young collections after which survivors are old, plus one for safety. */
 const OLD_AGE = 3;
 
 /** An unreferenced object that only a full collection removes, since it was referenced until it was old. */
@@ -79,7 +79,7 @@ export class LiveSet<T extends Findable> {
     return entriesOf(this.#old).filter(this.#isMember);
   }
 
-  /** All live objects; they are old from now on. */
+  /** All live objects, which count as old afterwards. */
   all(): T[] {
     collectAll();
     const young = entriesOf(this.#young).filter(this.#isMember);

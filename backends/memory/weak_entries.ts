@@ -1,7 +1,7 @@
 /**
  * Lists the live entries of a WeakSet in the middle of a job: `WeakRef` and `FinalizationRegistry` report an object's
- * death only after the job has ended, but the entries of a WeakSet vanish with the collection itself, and
- * `Deno.inspect` visits entries, calling a method of each.
+ * death only after the job has ended, but the entries of a WeakSet vanish in the collection itself, and `Deno.inspect`
+ * visits entries, calling a method of each.
  */
 const CUSTOM: unique symbol = Symbol.for("Deno.customInspect");
 const { inspect } = Deno;

@@ -19,7 +19,7 @@ static inline float load(float x) { return x; }
 static inline double load(double x) { return x; }
 static inline float load(brain x) { return asFloat((uint32_t)x.bits << 16); }
 static inline float load(half x) {
-  // A float32 of the same fields is 2^112 too small, also where it is subnormal
+  // A float32 of the same fields is smaller by 2^112, even if it is subnormal
   float f = asFloat((x.bits & 0x7fffu) << 13) * 0x1p112f;
   uint32_t bits = asBits(f) | (f >= 65536.0f ? 0x7f800000u : 0u);
   return asFloat(bits | (x.bits & 0x8000u) << 16);
@@ -35,7 +35,7 @@ static inline void store(half* at, float x) {
   uint32_t bits = asBits(x), sign = (bits >> 16) & 0x8000u, most = bits & 0x7fffffffu, found;
   if (most > 0x7f800000u) found = 0x7e00u;
   else if (most >= 0x477ff000u) found = 0x7c00u;
-  // The last place of 0.5 is that of subnormal float16
+  // 0.5 has the same last place as subnormal float16
   else if (most < 0x38800000u) found = asBits(asFloat(most) + 0.5f) - 0x3f000000u;
   else found = (most + 0xc8000fffu + ((most >> 13) & 1u)) >> 13;
   at->bits = sign | found;
@@ -55,7 +55,7 @@ template <class T, int OP> static void combine(void* from, void* into, int* coun
 
 template <class T> static void divide(void* elements, int64_t count, int by) {
   T* at = (T*)elements;
-  // Half of a number is what it is divided by two, and is found faster
+  // Multiplication by the reciprocal of a power of two is exact, and faster
   if ((by & (by - 1)) == 0) {
     for (int64_t i = 0; i < count; i++) store(at + i, load(at[i]) * (1.0f / by));
   } else {

@@ -33,12 +33,12 @@ enum { TEXT = ${TEXT_BYTES} };
 enum { AGREE, BARRIER, ALL_REDUCE, BROADCAST, REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, SCATTER, GATHER, SEND, RECV };
 enum { OK, MISMATCH, TIMEOUT, FAILED };
 enum { QUERY = 1, ANSWER = 2 };
-/** How long calls that nobody waits for may take at the end, in milliseconds. */
+/** Maximum time at the end for calls that were never awaited, in milliseconds. */
 enum { DRAINING = 1000 };
 
 struct Group;
 
-/** What JavaScript asks for; the layout is that of transport.ts. */
+/** A request from JavaScript, with the layout of transport.ts. */
 struct Call {
   double kind, dtype, op, peer, tag, count, send, receive, blocking;
 };
@@ -53,21 +53,21 @@ struct Job {
   enum { HEADER, TEXTS, DATA, DONE } state;
   int outcome, error, peer, replied;
   double began, ended;
-  /** The fingerprint, its complement, and whether the rank waits at once. */
+  /** The fingerprint, its complement, and whether the rank waits immediately. */
   int64_t mine[3], agreed[3];
   Greeting greeting, other;
-  /** Descriptions of all ranks, where they differ. */
+  /** Descriptions of all ranks, if they differ. */
   char* texts;
   MPI_Request requests[2];
 };
 
 struct Group {
-  /** Fingerprints; data; words that are exchanged when something is wrong. */
+  /** Communicators for fingerprints, for data, and for reports of errors. */
   MPI_Comm control, data, words;
   int rank, size;
   Job* first;
   Job* last;
-  /** What the program is waiting for, for those who ask. */
+  /** Description of the call that the program waits for, for reports to other ranks. */
   char at[TEXT];
   Group* next;
 };
@@ -109,7 +109,7 @@ static void finish(Job* j, int outcome, int error) {
 
 static void* at(double address) { return (void*)(uintptr_t)address; }
 
-/** Starts a collective's data, or does it all. */
+/** Starts the transfer of a collective's data, or completes it. */
 static int transfer(Job* j) {
   Group* g = j->group;
   const Call& c = j->call;
@@ -136,7 +136,7 @@ static int transfer(Job* j) {
   return MPI_ERR_ARG;
 }
 
-/** Elements are there: what is left to do with them. */
+/** Postprocesses elements after their arrival. */
 static void complete(Job* j) {
   const Call& c = j->call;
   Group* g = j->group;
@@ -177,7 +177,7 @@ static void advanceCollective(Job* j) {
   if (j->state == Job::DATA && arrived(j)) complete(j);
 }
 
-/** Greetings of senders have even tags and those of receivers odd ones. */
+/** The tag of a greeting: even for senders, odd for receivers. */
 static int greetingTag(const Job* j, bool ofSender) { return 2 * (int)j->call.tag + (ofSender ? 0 : 1); }
 
 static void startDirect(Job* j) {
@@ -189,7 +189,7 @@ static void startDirect(Job* j) {
   MPI_Isend(&j->greeting, sizeof(Greeting), MPI_BYTE, peer, greetingTag(j, true), g->control, &j->requests[1]);
 }
 
-/** Whether another message between the same two, by the same tag, is to be first. */
+/** Whether an earlier message between the same ranks with the same tag is pending. */
 static bool isBehind(const Job* j) {
   for (Job* k = j->group->first; k != j; k = k->next) {
     bool same = k->call.kind == j->call.kind && k->call.tag == j->call.tag &&
@@ -226,7 +226,7 @@ static void advanceDirect(Job* j) {
   if (j->state == Job::DATA && arrived(j)) finish(j, OK, 0);
 }
 
-/** Goes on with everything that has begun, once. */
+/** Advances all running calls once. */
 static void progress() {
   for (Group* g = groups; g; g = g->next) {
     bool mayBegin = true;
@@ -241,7 +241,7 @@ static void progress() {
   }
 }
 
-/** Tells ranks that ask where this one is. */
+/** Reports this rank's position to ranks that request it. */
 static void answer() {
   for (Group* g = groups; g; g = g->next) {
     for (int there = 1; there;) {
@@ -261,11 +261,11 @@ static bool isBusy() {
   return false;
 }
 
-/** Goes on with calls while the program computes. */
+/** The thread that advances calls while the program computes. */
 static void* help(void*) {
   pthread_mutex_lock(&lock);
   while (!leaving) {
-    // A program that waits does it itself
+    // A program that waits advances calls itself
     if (waiting || !isBusy()) {
       pthread_cond_wait(&work, &lock);
       continue;
@@ -279,10 +279,13 @@ static void* help(void*) {
   return nullptr;
 }
 
-/** What is said first of a rank that its launcher ends. */
+/** The beginning of the report of a rank that its launcher ends. */
 static char ending[TEXT];
 
-/** Says where the rank was, and lets the signal have its way. Uses what handlers of signals may. */
+/**
+ * Reports where the rank was, and lets the signal take effect. Calls only functions that are allowed in signal
+ * handlers.
+ */
 static void ended(int number) {
   const char* where = "";
   for (Group* g = groups; g; g = g->next) if (g->at[0]) where = g->at;
@@ -292,7 +295,7 @@ static void ended(int number) {
   raise(number);
 }
 
-/** Has a rank say that it is ended, unless the program has a way of its own. */
+/** Installs the report of a rank that is ended, unless the program handles the signal itself. */
 static void sayEnd(int rank) {
   struct sigaction action;
   snprintf(ending, TEXT, "error: Rank %d is ended from outside, in ", rank);
@@ -302,11 +305,11 @@ static void sayEnd(int rank) {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-/** Joins the world; the handle of its group, null where MPI fails. */
+/** Initialises MPI; returns the handle of the world's group, null if MPI fails. */
 API void* dyn_mpi_init() {
   static int prepared;
   int there = 0, threads = 0;
-  // The thread that helps may be busy with calls of a former group
+  // The helper thread may be busy with calls of an earlier group
   pthread_mutex_lock(&lock);
   MPI_Initialized(&there);
   bool fits = there || MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &threads) == MPI_SUCCESS;
@@ -325,13 +328,13 @@ API void* dyn_mpi_init() {
   return g;
 }
 
-/** Rank, size. */
+/** Returns rank and size. */
 API void dyn_mpi_place(void* group, int32_t* into) {
   into[0] = ((Group*)group)->rank;
   into[1] = ((Group*)group)->size;
 }
 
-/** A group of some ranks of another, all of which call this; null for those that are not among them. */
+/** Creates a group of some ranks of another group, all of which call this; null for ranks outside the new group. */
 API void* dyn_mpi_group(void* parent, const int32_t* ranks, int32_t count) {
   Group* p = (Group*)parent;
   pthread_mutex_lock(&lock);
@@ -347,7 +350,7 @@ API void* dyn_mpi_group(void* parent, const int32_t* ranks, int32_t count) {
   return g;
 }
 
-/** Starts a call; print and text say what it is, attended whether a thread goes on with it. */
+/** Starts a call; print and text identify it; attended: whether the helper thread advances it. */
 API void* dyn_mpi_start(void* group, const Call* call, int64_t print, const char* text, int32_t attended) {
   Group* g = (Group*)group;
   Job* j = (Job*)calloc(1, sizeof(Job));
@@ -377,7 +380,7 @@ API void* dyn_mpi_start(void* group, const Call* call, int64_t print, const char
   return j;
 }
 
-/** Goes on with what has begun; how the call ended, or −1 while it has not. */
+/** Advances running calls; returns the outcome of the call, or −1 while it is running. */
 API int32_t dyn_mpi_poll(void* job) {
   pthread_mutex_lock(&lock);
   if (!leaving) progress();
@@ -386,7 +389,7 @@ API int32_t dyn_mpi_poll(void* job) {
   return found;
 }
 
-/** Waits for a call, for so many milliseconds; how it ended. A patient one leaves the processor to others. */
+/** Waits for a call, at most this many milliseconds; returns its outcome. A patient wait yields the processor. */
 API int32_t dyn_mpi_wait(void* job, double limit, int32_t patient) {
   Job* j = (Job*)job;
   double end = 0;
@@ -414,14 +417,14 @@ API int32_t dyn_mpi_wait(void* job, double limit, int32_t patient) {
   return found;
 }
 
-/** Descriptions of a call that did not match, one for each rank; of a message, the other's. */
+/** Copies the descriptions of a call that did not match, one for each rank; for a message, that of the other side. */
 API void dyn_mpi_texts(void* job, char* into) {
   Job* j = (Job*)job;
   if (j->texts) memcpy(into, j->texts, (size_t)TEXT * j->group->size);
   else memcpy(into, j->other.text, TEXT);
 }
 
-/** What MPI says of a call that failed. */
+/** Copies MPI's message about a failed call. */
 API void dyn_mpi_error(void* job, char* into) {
   char text[MPI_MAX_ERROR_STRING] = { 0 };
   int length = 0;
@@ -431,13 +434,13 @@ API void dyn_mpi_error(void* job, char* into) {
   snprintf(into, TEXT, "%s", text);
 }
 
-/** The root or the other side of a message. */
+/** Returns the root, or the other side of a message. */
 API int32_t dyn_mpi_peer(void* job) { return ((Job*)job)->peer; }
 
-/** How many milliseconds a call took that is over. */
+/** Returns the duration of a completed call in milliseconds. */
 API double dyn_mpi_took(void* job) { return ((Job*)job)->ended - ((Job*)job)->began; }
 
-/** Forgets a call that is over. */
+/** Frees a completed call. */
 API void dyn_mpi_free(void* job) {
   Job* j = (Job*)job;
   Group* g = j->group;
@@ -451,7 +454,7 @@ API void dyn_mpi_free(void* job) {
   free(j);
 }
 
-/** Asks all ranks where they are, for so many milliseconds; empty for those that do not answer. */
+/** Asks all ranks where they are, for at most this many milliseconds; empty for ranks that do not answer. */
 API void dyn_mpi_where(void* group, char* into, double limit) {
   Group* g = (Group*)group;
   pthread_mutex_lock(&lock);
@@ -479,8 +482,8 @@ API void dyn_mpi_where(void* group, char* into, double limit) {
 }
 
 /**
- * Leaves the world, which all ranks do. Nothing of ours calls MPI afterwards, and what the program has begun and not
- * waited for has ended where the other side is there: its memory is about to go.
+ * Finalises MPI on all ranks. Nothing here calls MPI afterwards. Calls that the program has not awaited are completed
+ * if the other side has arrived, because their memory is about to be freed.
  */
 API void dyn_mpi_leave(int32_t orderly) {
   pthread_mutex_lock(&lock);

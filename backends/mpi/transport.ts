@@ -135,7 +135,7 @@ class MpiCall implements Pending {
     return true;
   }
 
-  /** Releases a completed call that nothing has waited for. */
+  /** Releases a completed call that was never awaited. */
   settle(): void {
     if (this.#ending) return;
     const outcome = this.connection.shim.dyn_mpi_poll(this.job);
@@ -262,7 +262,10 @@ const LAUNCHED = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK", "
 /** Environment variables in which the launchers of Open MPI and MPICH give the number of processes. */
 const COUNTS = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
 
-/** Throws DistributedError if the library does not see the other processes, because it is not the launcher's. */
+/**
+ * Throws DistributedError if the library does not find the other processes, because the launcher belongs to another
+ * MPI.
+ */
 function checkCount(size: number): void {
   const told = Number(
     COUNTS.map((name) => environmentVariable(name)).find((each) => each !== undefined) ?? size,

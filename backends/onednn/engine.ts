@@ -155,7 +155,7 @@ function patternFunction(pattern: Pattern): { readonly inputs: readonly Node[]; 
   return { inputs: [input, ...[scale, shift].filter((each) => each !== null)], run };
 }
 
-/** The nodes of a graph that oneDNN takes over, by the last node of each op or pattern. */
+/** The nodes of a graph that oneDNN runs, by the last node of each op or pattern. */
 interface Claims {
   readonly patterns: ReadonlyMap<Node, Pattern>;
   readonly nodes: ReadonlySet<Node>;

@@ -5,7 +5,7 @@
  */
 import { type Argument, isList, Node } from "../../lib/graph/node.ts";
 
-/** The op that nodes form together. */
+/** The op that several nodes implement together. */
 export type Pattern =
   | {
     readonly kind: "softmax" | "logSoftmax";

@@ -26,7 +26,7 @@ export interface PrimitiveCall {
   readonly kind: keyof typeof KINDS;
   readonly operands: readonly Operand[];
   readonly result: { readonly role: keyof typeof ROLES; readonly shape: readonly number[] };
-  /** Sizes of the result as the primitive sees it, if they differ. */
+  /** Sizes of the result for the primitive, if they differ. */
   readonly seen?: readonly number[];
   readonly numbers?: readonly number[];
 }

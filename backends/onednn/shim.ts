@@ -94,7 +94,7 @@ enum { LINE = 64 };
 static char* shared;
 static size_t sharedBytes;
 
-/** Memory for what primitives keep in other layouts while they run, one at a time. */
+/** Memory for the reordered tensors of a primitive; primitives run one at a time. */
 static char* sharedOf(size_t bytes) {
   if (bytes <= sharedBytes) return shared;
   free(shared);
@@ -218,7 +218,10 @@ API void dyn_dnn_free(Op* op) {
   free(op);
 }
 
-/** words: kind, count, for each tensor role, axes, whether its layout inside is free, sizes, strides; then numbers. */
+/**
+ * Creates a primitive. words: kind and count; for each tensor its role, axes, whether its internal layout is free,
+ * sizes and strides; then numbers.
+ */
 API Op* dyn_dnn_make(const double* words, int32_t* status) {
   if (!engine) {
     *status = dnnl_engine_create(&engine, dnnl_cpu, 0);
@@ -265,7 +268,7 @@ static dnnl_status_t move(const Tensor& t, bool isResult) {
   return dnnl_primitive_execute(t.reorder, stream, 2, args);
 }
 
-/** A softmax of what has a NaN or an infinity is NaN as a whole, where oneDNN makes it 0 here and there. Dense tensors. */
+/** Makes a softmax over a NaN or an infinity NaN as a whole, where oneDNN returns some zeros. For dense tensors. */
 static void spread(const Tensor& t, int axis, const float* from, float* to) {
   int64_t outer = 1, inner = 1, size = t.dims[axis];
   for (int d = 0; d < axis; d++) outer *= t.dims[d];

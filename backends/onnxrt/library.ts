@@ -65,7 +65,7 @@ function* candidates(): Generator<string> {
   };
   const { os } = Deno.build, cache = DENO_DIR || caches[os === "darwin" || os === "windows" ? os : "linux"];
   if (!cache) return;
-  // One folder for each registry that packages came from
+  // One folder for each registry
   for (const registry of namesIn(join(cache, "npm"))) {
     const folder = join(cache, "npm", registry, "onnxruntime-node");
     const versions = namesIn(folder).filter((name) => /^\d/.test(name));

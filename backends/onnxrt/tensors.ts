@@ -1,6 +1,6 @@
 /**
- * Dense CPU tensors as ONNX Runtime sees them: views of the same memory. Invariant: bytes are copied only if memory is
- * shared between threads, which its interface does not accept.
+ * Dense CPU tensors in the form of ONNX Runtime: views of the same memory. Invariant: bytes are copied only if memory
+ * is shared between threads, which its interface does not accept.
  */
 import type { DType } from "../../lib/base/dtype.ts";
 import { DynError } from "../../lib/base/errors.ts";

@@ -112,7 +112,7 @@ export class Addresses implements IndexScope {
     return found;
   }
 
-  /** A loop over a range. */
+  /** Writes a loop over a range. */
   iterate(symbol: Sym, range: Range, run: () => void): void {
     const { local, type } = this.#opened(symbol);
     this.#levels.push({ counter: symbol, ahead: new Map() });

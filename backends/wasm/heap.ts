@@ -16,11 +16,11 @@ const STEP = 2 ** 26;
 
 /** The upper part of a memory. */
 export class TensorHeap {
-  /** Ordered by address; no two of them touch. */
+  /** Ordered by address; no two are adjacent. */
   #gaps: Gap[];
   /** End of the memory. */
   #end: number;
-  /** End of the pieces handed out so far; bytes beyond were never written and are 0. */
+  /** End of the pieces allocated so far; bytes beyond were never written and are 0. */
   #used: number;
   readonly #grown: (part: Uint8Array) => void;
 

@@ -167,7 +167,7 @@ export class KernelWriter implements StatementWriter {
     if (place.guard === undefined) {
       return { type, parts: this.#loadFour(dtype, step, { place, address }), equal: false };
     }
-    // Lanes whose condition is false read nothing: their elements may not exist
+    // Lanes whose condition is false must not read, since their elements may not exist
     const { guard } = place, found = this.lanes.variable(type, { four: true, equal: false });
     body.get(guard).simd("i32AllTrue").when(() => {
       const parts = this.#loadFour(dtype, step, { place, address });

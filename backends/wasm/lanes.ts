@@ -153,7 +153,7 @@ export class Lanes {
         pushed(then);
         pushed(otherwise);
         pushMask(part);
-        // Masks are all ones or zeros, for which every engine has to give the same; x64 has one instruction
+        // For masks of all ones or zeros the relaxed instruction is deterministic, and a single one on x64
         body.simd(this.room.fuses ? relaxed : "bitselect");
       }
     });

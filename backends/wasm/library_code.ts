@@ -1,6 +1,6 @@
 /**
- * Modules of the library: written on first use, and loaded once for each pool. Invariant: this room runs in browsers
- * too: the cache of modules between processes is injected.
+ * Modules of the library: written on first use, and loaded once for each pool. Invariant: these modules also run in
+ * browsers, so the cache between processes is injected.
  */
 import type { MemoryKind } from "./binary.ts";
 import type { Code, JobPool } from "./pool.ts";

@@ -172,7 +172,7 @@ function vectorLoop(writer: StatementWriter, loop: Loop, range: Range): void {
 
 /**
  * Four lanes at a time up to the end, which the last ones may exceed: the body is written once, and its stores check
- * how many elements there are.
+ * the number of elements.
  */
 function vectorsBeyond(
   writer: StatementWriter,
@@ -200,7 +200,7 @@ function vectorsBeyond(
   at.iterate(symbol, { from, to: () => body.get(end), step: 4 }, () => {
     if (isWhole) return writer.statements(statements, { width: "four", axis: symbol });
     body.get(end).get(counter).op(`${type}Sub`);
-    // A count that does not fit into a word is more than four
+    // A count that does not fit into a word is greater than four
     if (type === "i64") {
       body.i64(4).get(end).get(counter).op("i64Sub").i64(4).op("i64LtS", "select", "i32WrapI64");
     }

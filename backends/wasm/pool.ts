@@ -38,7 +38,7 @@ export interface JobPool {
   readonly threads: number;
   /** Compiles a module of functions over the memory, which may import those of the library. */
   load(bytes: Uint8Array<ArrayBuffer>, library?: () => Code): Code;
-  /** Does all units of a job. */
+  /** Runs all units of a job. */
   run(code: Code, name: string, job: Job): void;
 }
 

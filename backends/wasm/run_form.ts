@@ -30,7 +30,7 @@ export const load = (form: WasmForm, pool: JobPool): LoadedCode => ({
   code: pool.load(moduleOf(form), () => productCode(pool)),
 });
 
-/** A call with given sizes, as its kernels see it. */
+/** The data of a call with given sizes. */
 export interface Run {
   readonly placed: Placement;
   /** Address of the descriptions of sizes and buffers, one for each step. */

@@ -87,7 +87,7 @@ function mergeFunction(): FunctionBody {
   const count = keep(body, div(sub(at("end"), at("left")), int(RECORD))), from = body.local("i32");
   const key = (record: number): Long => () => void body.get(record).memory("i64Load");
   body.times(count, () => {
-    // The left one if it exists and is not greater, or if there is no right one
+    // Takes the left record if it exists and is not greater, or if there is no right one
     isLess(key(right), key(left))(body);
     body.op("i32Eqz");
     less(ref(right), at("end"))(body);

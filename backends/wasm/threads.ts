@@ -17,8 +17,8 @@ import { WORD, workerSource } from "./worker.ts";
 const LEAST_WORK = 100_000;
 /**
  * Number of jobs of the least work after which a thread is created: while the program waits, as most do between calls,
- * or else within a call. Creating one takes as long as 1500 of them; on one thread, code that is not optimised yet, as
- * at first, takes three times the estimate, half of which would be saved.
+ * or within a call. Creating one takes as long as 1500 of them; on one thread, code that is not optimised yet takes
+ * three times the estimate, half of which would be saved.
  */
 const LEAST_JOBS = { waiting: 250, calling: 750 };
 /** Chunks of a job per thread: enough to even out disturbances of single threads. */

@@ -124,7 +124,7 @@ class AttentionPrinter {
     w.line(`let down = (rows + ${ROWS - 1}) / ${ROWS};`);
     w.line(`var point = i32(${POINT});`);
     w.line(`if (point >= down * ${w.index(batch)}) { return; }`);
-    // Blocks that see the most keys go first, over all matrices
+    // Blocks with the most visible keys go first, over all matrices
     w.line(`let n0 = point % ${w.index(batch)}; point = point / ${w.index(batch)};`);
     w.line(`let row0 = (down - 1 - point) * ${ROWS};`);
     w.line(`let end = ${weights.causal ? `min(columns, row0 + ${ROWS})` : "columns"};`);
@@ -171,7 +171,7 @@ class AttentionPrinter {
       const found = [maximum, sum].map((id) => `${w.given(id, "float32")}: f32`);
       writeFunction(w, "finish_row", [...counters.slice(0, 2), ...found], finish);
     }
-    // Errors of the language's function grow with the exponent only, where the weight is negligible compared to the
+    // Errors of the built-in function grow only with the exponent, where the weight is negligible compared to the
     // maximum
     w.line("fn weight(below: f32) -> f32 { return select(exp(below), 0.0, below < -103.0); }");
     const { epilogue } = this.setting.kernel;
@@ -215,7 +215,7 @@ class AttentionPrinter {
     w.line("workgroupBarrier();");
     w.line(`if (lid < ${ROWS}) {`);
     w.line("let before = top;");
-    // Two by two: the other threads wait for it
+    // In pairs, since the other threads wait for it
     const highest = (from: number, to: number): string => {
       const half = (from + to) >> 1;
       return to - from === 1

@@ -15,7 +15,7 @@ export class CompileThreads {
 
   constructor(readonly limits: DeviceLimits) {}
 
-  /** Hands a job to this many threads, or to as many as can be started. */
+  /** Passes a job to this many threads, or to as many as can be started. */
   start(job: Omit<CompileJob, "threads">, threads: number): void {
     this.#first ??= startWorker(this.limits);
     this.#first?.postMessage({ ...job, threads });

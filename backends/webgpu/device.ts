@@ -47,7 +47,7 @@ class WebGpuDevice implements Device {
   readonly #readback: Readback;
   /** Memories with pending reads, which must not be reused. */
   readonly #reading = new Set<Memory>();
-  /** A failure that no read has reported yet. */
+  /** A failure that has not been reported by a read yet. */
   #failure: DynError | undefined;
 
   constructor(pipelines: Pipelines, readback: Readback) {
@@ -95,7 +95,7 @@ class WebGpuDevice implements Device {
   }
 
   write(memory: Memory, byteOffset: number, bytes: Uint8Array): void {
-    // Deno panics on empty writes
+    // Deno crashes on empty writes
     if (bytes.byteLength === 0) return;
     this.#context.queue.flush();
     const { buffer } = own(memory, this.#context);
@@ -116,7 +116,7 @@ class WebGpuDevice implements Device {
     try {
       const bytes = this.#readback.readSync(own(memory, this.#context).buffer, byteOffset, byteLength);
       buffers.settle();
-      // The runtime reports errors between jobs only: those of refused work surface in a later job
+      // The runtime reports errors only between jobs, so those of refused work surface in a later job
       void this.#collectErrors();
       this.#raise();
       return bytes;

@@ -58,7 +58,7 @@ export function printFewSums(w: ShaderWriter, job: TileProduct, { rows, columns 
   w.line("}");
   w.line("workgroupBarrier();");
   w.line("}");
-  // The others end here, all together
+  // All others end here together
   w.line("if (lid > 0) { return; }");
   for (const c of across) result.column(`own_c${c}`, `to_c${c}`);
   for (const r of down) result.row(`own_r${r}`, `to_r${r}`);

@@ -112,7 +112,7 @@ export class Gather {
     this.#at(as, [this.#term(input, 1, channel), ...this.#inPlane(input, (axis) => `${axis}_${as}`)]);
   }
 
-  /** Returns the input element under a tap of a window: zero in the padding. */
+  /** Returns the input element that a tap of a window reads: zero in the padding. */
   met(input: BufferView, at: Both): TileElement {
     const element = this.element(input, at);
     if (this.#setting.call.padding.every((p) => p === 0)) return element;
@@ -147,7 +147,9 @@ export class Gather {
     this.#at(as, [this.#term(grad, 1, this.channel(`outer_${as}`, channels))]);
   }
 
-  /** The gradient of the result that met a position by a tap: zero outside, and, without phases, between strides. */
+  /**
+   * The gradient of the result that reads a position with a tap: zero outside, and, without phases, between strides.
+   */
   metFrom(grad: BufferView, at: Both, ofPhase: boolean): TileElement {
     const [sy, sx] = ofPhase ? [1, 1] : this.#setting.call.stride, strides = { y: sy, x: sx };
     const strided = (axis: Axis) => `u32(${axis}_${at.other} - ${axis}_${at.depth})`;

@@ -17,7 +17,7 @@ interface Vectors {
   readonly out: boolean;
 }
 
-/** Returns whether a float convolution has a filter whose taps are matrices of input channels by output channels. */
+/** Returns whether a float convolution has a filter with taps as matrices of input channels by output channels. */
 export function liesByTaps({ inputs }: ExternKernel, { buffers }: Program): boolean {
   const [, filter] = inputs;
   if (!filter || !inputs.every(({ buffer }) => buffers[buffer]?.dtype === "float32")) return false;

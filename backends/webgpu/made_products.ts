@@ -1,8 +1,8 @@
 /**
  * Shaders of products whose first operands are computed on the fly, as in gradients of attention (Dao et al. 2022),
  * float32. A workgroup computes a block of rows of one or two results: for each 64 columns it computes the products
- * behind the elements, the elements, and adds their products with each result's operand. Results that sum over rows
- * have one row for each key, and iterate over rows.
+ * that the elements depend on, then the elements, and adds their products with each result's operand. Results that sum
+ * over rows have one row for each key, and iterate over rows.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import type { ExternKernel, MadeElements, Program } from "../../lib/loops/ir.ts";
@@ -109,7 +109,7 @@ class MadePrinter {
     w.line(`var point = i32(${POINT});`);
     w.line(`if (point >= down * ${w.index(batch)}) { return; }`);
     w.line(`let n0 = point % ${w.index(batch)}; point = point / ${w.index(batch)};`);
-    // Blocks that see the most go first, over all matrices
+    // Blocks with the most visible columns go first, over all matrices
     w.line(`let row0 = ${over === "keys" ? "(down - 1 - point)" : "point"} * ${ROWS};`);
     const isCut = causal && over === "keys", begins = causal && over === "rows";
     w.line(`let end = ${isCut ? `min(columns, row0 + ${ROWS})` : "columns"};`);

@@ -1,4 +1,4 @@
-/** The public namespace `webgpu`. The device is loaded where a program asks for it: few do. */
+/** The public namespace `webgpu`. The device is loaded on demand, since few programs use it. */
 import type { AdapterDescription } from "./device.ts";
 
 export type { AdapterDescription } from "./device.ts";

@@ -27,7 +27,7 @@ export interface CompileJob {
 
 /** Words that the threads share. */
 export const WORD = {
-  /** The next shader that no thread has taken. */
+  /** Index of the next shader that no thread has taken. */
   next: 0,
   /** Number of shaders that threads have compiled, or failed to. */
   done: 1,

@@ -118,7 +118,7 @@ export class WebGpuProgram implements CompiledProgram {
     const { recordings } = this;
     if (!recordings) {
       const commands = this.#commandsOf(call, memories), passes = this.#issue(commands, call, memories);
-      // Later work in the queue may reuse them, since it runs after this
+      // May be reused by later work, which the queue runs after this
       for (const each of commands.own) context.pool.free(each);
       return passes;
     }
@@ -163,7 +163,7 @@ export class WebGpuProgram implements CompiledProgram {
     for (const { from, into, to, length } of copies) context.queue.copy(from, into, { to, length });
     first.forEach(issue);
     const passes = !guard || call.passes === true ||
-      // If waiting is not possible, flags count as clear
+      // Flags count as clear if waiting is not possible
       !context.isRaised?.(present(memories[call.inputs.length + outputs.indexOf(guard.flag)]));
     if (passes) rest.forEach(issue);
     return passes;

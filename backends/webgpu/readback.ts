@@ -19,7 +19,7 @@ export class RefusedWork extends Error {
 /** Reads buffers through warmed staging buffers. Create it with `Readback.create`. */
 export class Readback {
   #next = 0;
-  /** Whether work was refused that no read has reported. */
+  /** Whether refused work has not been reported by a read yet. */
   #hasRefused = false;
 
   private constructor(
@@ -54,7 +54,7 @@ export class Readback {
     try {
       works = `${probe.readSync(source, 0, 4)}` === "1,2,3,4";
     } catch {
-      // An exception is the answer: this runtime completes maps later
+      // An exception means that this runtime completes maps later
     }
     source.destroy();
     return new Readback(device, receipts, staging, works);
@@ -72,10 +72,7 @@ export class Readback {
     });
   }
 
-  /**
-   * Returns whether the device accepts a copy out of a buffer; work that it refused before is reported by the next
-   * read.
-   */
+  /** Returns whether the device accepts a copy from a buffer; earlier refused work is reported by the next read. */
   canRead(buffer: GPUBuffer): boolean {
     const first = this.#readPart(buffer, 0, new Uint8Array(4));
     if (first.found === first.expected) return true;
@@ -92,7 +89,7 @@ export class Readback {
     throw new RefusedWork();
   }
 
-  /** Reads one part; returns false if this or earlier work was refused, and then forgets that. */
+  /** Reads one part; returns false if this or earlier work was refused, which is then considered reported. */
   #readWhole(buffer: GPUBuffer, from: number, into: Uint8Array): boolean {
     const reading = this.#readPart(buffer, from, into);
     if (reading.found === reading.expected) return true;
@@ -101,7 +98,7 @@ export class Readback {
     return false;
   }
 
-  /** Reads one part, or the counter alone if there is no room for bytes. */
+  /** Reads one part, or only the counter if there is no room for bytes. */
   #readPart(buffer: GPUBuffer, from: number, into: Uint8Array): Reading {
     const { staging, expected } = this.#copy(buffer, from, into.length);
     // Unmapping before the promise settles rejects it; the data was already read

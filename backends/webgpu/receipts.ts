@@ -50,7 +50,7 @@ export class Receipts {
     encoder.copyBufferToBuffer(this.#counter, 0, into, 0, RECEIPT_BYTES);
   }
 
-  /** Forgets refused work that was noticed: the counter was `found` where `expected` was right. */
+  /** Adjusts the expected value after refused work was detected: the counter was `found` instead of `expected`. */
   settle({ found, expected }: Reading): void {
     this.#expected = (this.#expected - expected + found) >>> 0;
   }

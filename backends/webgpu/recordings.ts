@@ -1,7 +1,7 @@
 /**
- * Recorded commands of calls. WebGPU cannot submit a command buffer twice, so its ingredients are cached: copies,
- * pipelines, bind groups, workgroups, and the memory of intermediates. They are found by a key of all memory, sizes and
- * offsets of a call. Invariant: the memory of recorded commands is not shared.
+ * Recorded commands of calls. WebGPU cannot submit a command buffer twice, so its parts are cached: copies, pipelines,
+ * bind groups, workgroups, and the memory of intermediates. They are found by a key of all memory, sizes and offsets of
+ * a call. Invariant: the memory of recorded commands is not shared.
  */
 import type { BufferPool, WebGpuMemory } from "./memory.ts";
 import type { Dispatch } from "./queue.ts";
@@ -45,7 +45,7 @@ export class Recordings {
     if (!known && this.#kept.size >= KEPT) {
       const [[oldest, { own }] = ["", { own: [] }]] = this.#kept;
       this.#kept.delete(oldest);
-      // Later work in the queue may reuse it, since it runs after what was issued
+      // May be reused by later work, which the queue runs after this
       for (const each of own) this.pool.free(each);
     }
     const found = known ?? record();

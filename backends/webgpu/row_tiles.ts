@@ -102,7 +102,7 @@ export class RowTiles {
     for (let i = 0; i < count; i++) w.line(`var f${i} = vec4f();`);
   }
 
-  /** The row of a block that a thread's row is. */
+  /** The row of the block that corresponds to a thread's row. */
   rowOf(row: number): string {
     return `ty * 4 + ${row}`;
   }

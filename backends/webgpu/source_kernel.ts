@@ -1,7 +1,6 @@
 /**
- * Kernels that users have written in WGSL: a text with an entry point `main` becomes a function that adds it to the
- * stream of work. Invariant: tensors are bound in order as `in0`, …, `out0`, …, after the numbers of the call,
- * `numbers`.
+ * Kernels that users have written in WGSL: a text with an entry point `main` becomes a function that queues it.
+ * Invariant: tensors are bound in order as `in0`, …, `out0`, …, after the numbers of the call, `numbers`.
  */
 import type { DType } from "../../lib/base/dtype.ts";
 import { DynError } from "../../lib/base/errors.ts";

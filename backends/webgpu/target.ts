@@ -105,8 +105,8 @@ export function tilesOf(kernel: ExternKernel): Tile {
 }
 
 /**
- * The patch of an image for which a workgroup computes results: eight runs of adjacent positions, some next to and the
- * others below each other; and the number of channels of the image that are staged at once.
+ * The patch of an image for which a workgroup computes results: eight runs of adjacent positions, next to or below each
+ * other; and the number of channels of the image that are staged at once.
  */
 export interface Patch {
   readonly across: number;
@@ -303,7 +303,7 @@ export function webGpuTarget(
         const { busy, places } = WINOGRAD.parts;
         if (product.transformed) return { ...FILTERS, busy, depth: places, step: 1 };
         const { rows, columns, each } = tilesOf(product), { tiles, depth } = ENOUGH[each.columns];
-        // Parts of small matrices save less than the kernel that adds them up costs
+        // For small matrices, parts save less than the kernel that adds them up costs
         const isMatrix = product.call.op === "matmul";
         return {
           rows,
@@ -336,7 +336,7 @@ function supports(kernel: ExternKernel): CallSupport {
     case "convBackwardInput":
       return { prologues: false, epilogue: true };
     case "convBackwardWeight":
-      // Its few results nearly always are sums of parts, and the kernel that adds these up runs the epilogue as well
+      // Its few results are nearly always sums of parts, and the kernel that adds them up also runs the epilogue
       return ALONE;
     case "sort":
       return "none";

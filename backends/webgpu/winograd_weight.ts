@@ -49,7 +49,7 @@ export function printWinogradWeight(w: ShaderWriter, job: WeightJob): WorkgroupC
   openMain(w, THREADS);
   const sizes = { batch: [], rows: channels, columns: inputs, depth: count, splits, prepare() {} };
   const workgroups = placeWorkgroup(w, sizes, { rows: SIDE, columns: SIDE }, STEP);
-  // A thread stages a square of one channel of the image, and the results of one channel that see it
+  // A thread stages a square of one channel of the image, and the results of one channel that read it
   w.line(`let lid = i32(lane); let square = lid % ${STEP}; let channel = lid / ${STEP};`);
   const views = [
     { name: "e", view: input, channel: "column0 + channel", end: "columns", size: 4, lead: padding },

@@ -1,6 +1,6 @@
 /**
- * Folds rows of floats four at a time. Each addition to a lane depends on the previous one, so with one row in flight a
- * processor waits for additions longer than for memory. Invariant: a row is folded in the same order as by itself.
+ * Folds rows of floats four at a time. Each addition to a lane depends on the previous one, so with one row in flight,
+ * a processor waits longer for additions than for memory. Invariant: a row is folded in the same order as by itself.
  */
 import { isFloat } from "../../../lib/base/dtype.ts";
 import type { Dim } from "../../../lib/sym/expr.ts";

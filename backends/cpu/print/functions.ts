@@ -1,6 +1,6 @@
 /**
  * Functions of the shared mathematics as C++, one definition for each operation in use. A short function is inlined. A
- * long one is compiled once, for whole vectors: GCC's `simd` attribute tells loops that call it of its vector forms
+ * long one is compiled once, for whole vectors: GCC's `simd` attribute declares its vector forms to loops that call it
  * (the x86 and AArch64 vector function ABIs), so that compile time grows with the number of operations and not with the
  * size of their polynomials. Invariant: a lane's bits do not depend on the form that is called, since all forms run the
  * widest one.

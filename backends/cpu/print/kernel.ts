@@ -31,7 +31,7 @@ export interface KernelContext {
   fold(text: string): void;
   /** Adds a declaration at the top. */
   declare(text: string): void;
-  /** Functions of statements to which others are alike, by their common form and how they are printed. */
+  /** Functions of the first of several alike statements, by their common form and how they are printed. */
   readonly alike: Map<object, Map<string, FirstFunction>>;
 }
 
@@ -43,7 +43,9 @@ interface FirstFunction {
   readonly made: FunctionText;
 }
 
-/** The function of statements, printed once for those that are alike; `how`: what else its text depends on. */
+/**
+ * The function of statements, printed once for those that are alike; `how`: everything else that its text depends on.
+ */
 function onceForAlike(
   body: readonly Statement[],
   how: string,
@@ -89,7 +91,7 @@ export function printLoopKernel(
   return { ...printed, work: onTeam(work, team) };
 }
 
-/** The work of a kernel on the chosen team. A kernel without work runs serially, whatever was chosen. */
+/** The work of a kernel on the chosen team. A kernel without work runs serially in any case. */
 function onTeam(work: Dim, team: Team | undefined): Dim {
   if (team === undefined || work === 0) return work;
   return team === "one" ? 0 : 1e15;
@@ -177,7 +179,9 @@ interface Local {
   readonly length: Dim;
 }
 
-/** Local buffers whose lengths are known in the call: kept between calls, since kernels do not call each other. */
+/**
+ * Local buffers with lengths known in the call: memory is reused between calls, since kernels do not call each other.
+ */
 const LOCAL_MEMORY = String.raw`extern "C" void* aligned_alloc(unsigned long, unsigned long);
 extern "C" void free(void*);
 template <int SLOT> OUTL void* local_memory(unsigned long bytes) {

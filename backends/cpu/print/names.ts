@@ -18,8 +18,8 @@ export interface Range {
 export interface KernelNames {
   buffer(id: BufferId): string;
   /**
-   * The name of a zero that is added to computed indices: where GCC 12 and 13 know that an index is a comparison's
-   * result, their AVX-512 gathers read wrong addresses.
+   * The name of a zero that is added to computed indices: if GCC 12 and 13 know that an index is a comparison's result,
+   * their AVX-512 gathers read wrong addresses.
    */
   nothing(): string;
   size(symbol: Sym): string;
@@ -28,7 +28,7 @@ export interface KernelNames {
   routine(name: Routine): string;
   /** Declares a reduction function with its text. */
   fold(text: string): void;
-  /** The name of the flag that says whether a buffer is far from the caches. */
+  /** The name of the flag whether a buffer is far from the caches. */
   far(id: BufferId): string;
 }
 

@@ -54,13 +54,13 @@ export class NestPrinter implements StatementPrinter {
   /** Values whose functions were called in vector form. */
   readonly #called = new Set<ValueId>();
   /**
-   * Whether lanes select positions along with elements, or which of two extremes a position belongs to: from several
-   * selections by one condition the compiler makes branches, which it does not vectorise.
+   * Whether lanes select positions along with elements, or which of two extremes a position belongs to: the compiler
+   * turns several selections by one condition into branches, which it does not vectorise.
    */
   #places = false;
   /** Redirected stores, by statement. */
   #targets: ReadonlyMap<Statement, string> | undefined;
-  /** Names of the steps of the lanes being printed. */
+  /** Names of the steps of the lanes that are being printed. */
   #steps: { readonly lane: Sym; readonly steps: ReadonlyMap<number, string> } | undefined;
 
   constructor(

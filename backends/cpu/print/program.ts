@@ -2,8 +2,8 @@
  * A whole program as C++: one translation unit that exports `dyn_graph(frame)`, and others for the kernels of large
  * programs. The frame is a table of doubles: number of threads, addresses of library routines and of parts, inputs,
  * outputs, the arena, the values of the sizes, then the address of the times (before the first call and after each, in
- * seconds) or 0; then a bit for each of the first outputs that says whether the caches have lost it. Invariant: the
- * text depends on the program alone, not on the machine, so equal programs share a library.
+ * seconds) or 0; then a bit for each of the first outputs, whether the caches have lost it. Invariant: the text depends
+ * on the program alone, not on the machine, so equal programs share a library.
  */
 import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
@@ -51,7 +51,7 @@ export interface FrameLayout {
   readonly length: number;
 }
 
-/** Number of outputs for which the frame says whether the caches are far from them. */
+/** Number of outputs with a bit in the frame, whether they are far from the caches. */
 export const FAR_OUTPUTS = 32;
 
 /** The layout of the frame of a program that calls these routines and parts. */
@@ -80,10 +80,10 @@ enum { VECTOR_BYTES = 32 };
 enum { VECTOR_BYTES = 16 };
 #endif
 typedef void (*Kernel)(void* const* a, const long* s, long t, long nt);
-// by bits, because x != x is folded into selections that then do not vectorise
+// by bits, because the compiler folds x != x into selections that then do not vectorise
 INL bool is_nan(float x) { int b; __builtin_memcpy(&b, &x, 4); return (b & 0x7fffffff) > 0x7f800000; }
 INL bool is_nan(double x) { long b; __builtin_memcpy(&b, &x, 8); return (b & 0x7fffffffffffffffL) > 0x7ff0000000000000L; }
-// compared first: the compiler folds conversions of constants without an integer to others than the machine gives
+// compared first, because the compiler folds conversions of constants out of range to other values than the machine
 INL long to_long(float x) { return __builtin_fabsf(x) < 0x1p63f ? (long) x : (long) (1UL << 63); }
 INL long to_long(double x) { return __builtin_fabs(x) < 0x1p63 ? (long) x : (long) (1UL << 63); }
 INL int mul_high(int a, int b) { return (int) ((unsigned long) (unsigned) a * (unsigned) b >> 32); }
@@ -91,7 +91,7 @@ INL int float_bits(float x) { int r; __builtin_memcpy(&r, &x, 4); return r; }
 INL long float_bits(double x) { long r; __builtin_memcpy(&r, &x, 8); return r; }
 INL float bits_float(int x) { float r; __builtin_memcpy(&r, &x, 4); return r; }
 INL double bits_float(long x) { double r; __builtin_memcpy(&r, &x, 8); return r; }
-// selections without branches, into which the compiler would move calls, which it then does not vectorise
+// selections without branches: the compiler would move calls into them, which it then does not vectorise
 INL int pick(bool c, int a, int b) { const int m = -(int) c; return (a & m) | (b & ~m); }
 INL long pick(bool c, long a, long b) { const long m = -(long) c; return (a & m) | (b & ~m); }
 INL bool pick(bool c, bool a, bool b) { return (c & a) | (!c & b); }
@@ -100,7 +100,7 @@ INL double pick(bool c, double a, double b) { return bits_float(pick(c, float_bi
 // extremes without branches, for the last elements of rows too: NaN if either is, the first of equal operands
 template <class T> INL T least(T a, T b) { const T m = b < a ? b : a; return pick(is_nan(b), b, m); }
 template <class T> INL T greatest(T a, T b) { const T m = b > a ? b : a; return pick(is_nan(b), b, m); }
-// by zero gives zero; the quotient of the least integer and -1 wraps; shifts beyond the width leave the sign
+// division by zero gives zero; the least integer divided by -1 wraps; shifts beyond the width leave the sign
 template <class T> INL T trunc_div(T a, T b) {
   const T d = b == (T) 0 ? (T) 1 : b;
   return b == (T) 0 ? (T) 0 : (T) -1 < 0 && d == (T) -1 ? (T) (0 - (unsigned long) a) : (T) (a / d);
@@ -119,7 +119,7 @@ OUTL double seconds() { return omp_get_wtime(); }
 extern "C" long clock();
 OUTL double seconds() { return (double) clock() / 1e6; }
 #endif
-// Runs a kernel on a team where the work pays for waking it.
+// Runs a kernel on a team if the work pays for waking it.
 OUTL void run(Kernel k, void* const* a, const long* s, long threads, double work) {
 #ifdef _OPENMP
   if (threads > 1 && work > ${TEAM_WORK}.0) {
@@ -163,7 +163,7 @@ export function printProgram(program: Program): PrintedProgram {
   const isTable = ([kernel]: readonly Kernel[]) => kernel?.kind === "loops" && kernel.table !== undefined;
   const isLong = program.kernels.length > LONG || groups.some(isTable);
   const sizeText = (d: Dim): string => printIndex(d, (symbol) => `s[${context.sizeIndex(symbol)}]`);
-  // Long programs do without: a single result takes a small part of their time
+  // Not in long programs, where a single result takes a small part of the time
   let usesFar = false;
   const farText = (id: BufferId): string => {
     usesFar = true;
@@ -323,7 +323,7 @@ function workText(work: Dim, size: (d: Dim) => string): string {
 
 interface EntryParts {
   readonly calls: readonly PrintedCall[];
-  /** Counts the calls in front of the decision. */
+  /** The guard, which counts the calls before its decision. */
   readonly guard: ProgramGuard | undefined;
   readonly routines: number;
   /** Definitions of the kernels that are printed in parts, by name. */

@@ -11,7 +11,7 @@ import { VALUE_TYPE, wrapping } from "./types.ts";
 export type CallForm =
   /** As a call of the function's vector form, if there is one. */
   | "vector"
-  /** Inlined: under a condition, where loops cannot call vector forms. */
+  /** Inlined: under a condition, since loops cannot call vector forms there. */
   | "inline"
   /** Inlined into another function, unless it has parts that are rarely needed. */
   | "nested";
@@ -85,7 +85,7 @@ function boolExpression(op: ScalarOpName, args: readonly string[]): string {
 
 interface Operands {
   readonly args: readonly [string, string, string];
-  /** A call of the operation's function in the shared mathematics. */
+  /** A call of the operation's function of lib/loops/math. */
   readonly called: () => string;
 }
 

@@ -1,10 +1,10 @@
 /**
- * Images in channels-last order, whatever their strides, so that vectors run along channels: parts of them are copied
- * to that order together with their padding, and results from it. This is C++ text, part of the unit of conv.ts.
+ * Images in channels-last order, so that vectors run along channels: parts of images with any strides are copied to
+ * that order, including their padding, and results are copied back. This is C++ text, part of the unit of conv.ts.
  * Invariant: there are at least VL channels; the last vector of channels may overlap the one before it.
  */
 export const CHANNEL_LANES: string = String.raw`
-// VL vectors of VL lanes, rows and columns exchanged: each round deals out the halves in turns.
+// Transposes VL vectors of VL lanes: each round interleaves the halves.
 INL void transpose_lanes(V* a) {
   UNROLL for (int s = 0; s < LOG_VL; s++) {
     V b[VL];
@@ -15,13 +15,13 @@ INL void transpose_lanes(V* a) {
     UNROLL for (int i = 0; i < VL; i++) a[i] = b[i];
   }
 }
-// The first channel of the vector behind this one; behind the last it is not less than 'channels'.
+// The first channel of the next vector; after the last one it is at least 'channels'.
 INL L next_lanes(L c, L channels) { return c + VL < channels ? least(c + VL, channels - VL) : channels; }
 
 // One image: [channels, h, w] with these strides.
 struct Image { const T* at; L channels, h, w, cs, ys, xs; };
 
-// 'count' pixels that lie side by side, to d + place(pixel), where their channels do.
+// Writes 'count' adjacent pixels to d + place(pixel), with channels adjacent.
 template <class PLACE> INL void pixels_to_lanes(const Image& m, const T* from, L count, T* d, PLACE place) {
   for (L c = 0; c < m.channels; c = next_lanes(c, m.channels)) {
     const T* s = from + c * m.cs;
@@ -34,7 +34,7 @@ template <class PLACE> INL void pixels_to_lanes(const Image& m, const T* from, L
   }
 }
 
-// Rows from y0 on and columns from x0 on, zero outside of the image, to d[(y*columns + x)*pitch + channel].
+// Writes rows from y0 on and columns from x0 on, zero outside the image, to d[(y*columns + x)*pitch + channel].
 OUTL void to_lanes(const Image& m, L y0, L x0, L rows, L columns, T* d, L pitch) {
   const L top = least(rows, most(0, -y0)), bottom = most(top, least(rows, m.h - y0));
   const L left = least(columns, most(0, -x0)), right = most(left, least(columns, m.w - x0)), width = right - left;
@@ -68,7 +68,7 @@ OUTL void to_lanes(const Image& m, L y0, L x0, L rows, L columns, T* d, L pitch)
   }
 }
 
-// 'count' pixels that lie side by side, of 'channels' channels up to VL, from s[pixel*pitch + channel].
+// Reads 'count' adjacent pixels of 'channels' channels, up to VL, from s[pixel*pitch + channel].
 INL void lanes_to_pixels(const T* s, L pitch, L count, L channels, T* to, L cs) {
   if (count < VL) {
     for (L c = 0; c < channels; c++) for (L q = 0; q < count; q++) to[c * cs + q] = s[q * pitch + c];

@@ -1,7 +1,7 @@
 /**
  * Two-dimensional convolutions over NCHW views with any strides: forward, gradient of the input, gradient of the
- * weight. Invariant: every element of the result is written once per call, and the epilogue then sees it exactly once,
- * in blocks of whole rows.
+ * weight. Invariant: every element of the result is written once per call, and the epilogue is then called for it
+ * exactly once, in blocks of whole rows.
  *
  * All three are matrix products on the register tiles of gemm_tiles.ts. The image is first copied with its padding,
  * split into the phases of the stride, so that each tap of the filter reads consecutive elements. Filters of 3×3 by 1
@@ -23,8 +23,9 @@ import { WINOGRAD_WEIGHT } from "./winograd_weight.ts";
 
 /** The argument; 64-bit words. Also pasted into generated programs. */
 export const CONV_CALL: string = String.raw`
-// image: [n, groups*cg, h, w], result: [n, groups*kg, oh, ow], weight: [groups*kg, cg, r, s]; strides in elements.
-// kind 0: result = image * weight (+ bias); 1: image = gradient from result's; 2: weight = gradient from both.
+// image: [n, groups*cg, h, w], result: [n, groups*kg, oh, ow], weight: [groups*kg, cg, r, s]; strides in elements. kind
+// 0: result = image * weight (+ bias); 1: image = its gradient, from that of the result; 2: weight = its gradient, from
+// both.
 struct ConvCall {
   void *image, *weight, *result;
   const void* bias;
@@ -39,12 +40,12 @@ struct ConvCall {
 
 const CONV_FORWARD: string = String.raw`
 // One convolution in the forward sense; gradients of inputs are brought to this form (with padding that may be
-// negative). Element (y, x) of the padded image is source element (y - ph, x - pw) where that is inside, else zero.
+// negative). Element (y, x) of the padded image is source element (y - ph, x - pw) if that is inside, else zero.
 struct Conv {
   const T *source, *bias;
   const T* weight;                     // [groups][kg][cg*r*s], packed
-  // The weight where it lies, its taps side by side, for what transforms it: strides of output channels, input channels and
-  // groups; and whether its taps are turned round.
+  // The weight in place, with adjacent taps, for transforms: strides of output channels, input channels and groups; and
+  // whether its taps are reversed.
   const T* filters;
   L filter_out, filter_in, filter_group;
   bool turned;
@@ -53,7 +54,8 @@ struct Conv {
   T* result;
   L n, groups, cg, kg, h, w, oh, ow, r, s, sh, sw, ph, pw, dh, dw;
   L ss[4], rs[4], bias_stride;
-  // Results that are every second element of rows of so many, if not 0, from the first one or the second on: zeros between.
+  // If not 0, the length of rows of which results are every second element, from the first or the second on, with zeros
+  // in between.
   L spread, spread_first;
   Epilogue epilogue;
   void* context;
@@ -69,23 +71,23 @@ INL Planes planes_of(const Conv& p, L out_rows) {
   q.channel = q.phase * p.sh * p.sw;
   return q;
 }
-// Whether the channels of the image are read where they lie.
+// Whether the channels of the image are read in place.
 INL bool in_place(const Conv& p) {
   return p.r == 1 && p.s == 1 && p.sh == 1 && p.sw == 1 && p.ph == 0 && p.pw == 0 && p.oh == p.h && p.ow == p.w &&
     p.ss[3] == 1 && p.ss[2] == p.w;
 }
-// Where the image ends, or its first element, if it is not the first one in memory.
+// The end of the image, or its first element if that is not the first one in memory.
 INL const T* end_of(const Conv& p) {
   if (p.ss[0] < 0 || p.ss[1] < 0 || p.ss[2] < 0) return p.source;
   return p.source + (p.n - 1) * p.ss[0] + (p.groups * p.cg - 1) * p.ss[1] + (p.h - 1) * p.ss[2] + p.w;
 }
-// Where tap (c, y, x) starts.
+// The start of tap (c, y, x).
 INL L tap(const Conv& p, const Planes& q, L c, L y, L x) {
   const L oy = y * p.dh, ox = x * p.dw;
   return c * q.channel + ((oy % p.sh) * p.sw + ox % p.sw) * q.phase + (oy / p.sh) * q.columns + ox / p.sw;
 }
 INL L ceil_div(L a, L b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
-// Elements k, step + k, 2*step + k, ... of step*VL ones to d + k*pitch, for each k under 'count'.
+// Writes elements k, step + k, 2*step + k, ... of step*VL elements to d + k*pitch, for each k below 'count'.
 template <int step> INL void deal_out(const T* from, L count, T* d, L pitch) {
   V a[step], b[step];
   UNROLL for (int k = 0; k < step; k++) a[k] = ld(from + k * VL);
@@ -98,14 +100,14 @@ template <int step> INL void deal_out(const T* from, L count, T* d, L pitch) {
   }
   UNROLL for (int k = 0; k < step; k++) if (k < count) st(d + k * pitch, a[k]);
 }
-// Every second element of 'from', of which nothing is read from 'end' on. What is behind n may be written in front of 'room'.
+// Copies every second element of 'from', which is not read from 'end' on. May write beyond n, but not beyond 'room'.
 INL void copy_even(T* to, const T* from, L n, const T* room, const T* end) {
   for (L x = 0; x < n; x += VL) {
     if ((x + VL <= n || to + x + VL <= room) && from + 2 * (x + VL) <= end) deal_out<2>(from + 2 * x, 1, to + x, 0);
     else for (L i = x; i < least(n, x + VL); i++) to[i] = from[2 * i];
   }
 }
-// The other way, to a row of w elements from its element 'first' on, with zeros between.
+// The inverse: to a row of w elements from its element 'first' on, with zeros in between.
 INL void spread_row(T* row, L w, L first, const T* from, L n) {
   if (first) row[0] = 0;
   L x = 0;
@@ -121,7 +123,7 @@ INL bool reads_phase(L f, L taps, L dilation, L stride) {
   for (L y = 0; y < taps; y++) if (y * dilation % stride == f) return true;
   return false;
 }
-// Copies what output rows from h0 on need of channels [0, cg) of one group of an image.
+// Copies the part of channels [0, cg) of one group of an image that output rows from h0 on need.
 OUTL void pad_image(const Conv& p, const Planes& q, const T* s, L h0, T* d) {
   const T* end = end_of(p);
   for (L fy = 0; fy < p.sh; fy++) for (L fx = 0; fx < p.sw; fx++) {
@@ -150,7 +152,7 @@ OUTL void pad_image(const Conv& p, const Planes& q, const T* s, L h0, T* d) {
 }
 
 struct Segment { L to, from, length; };
-// The pixels [p0, p1) of a unit of images of so many rows of 'ow' as runs; returns how many.
+// Divides the pixels [p0, p1) of a unit of images, with rows of 'ow', into runs; returns their number.
 INL L segments_of(L ow, L image, L rows, L columns, L p0, L p1, Segment* out) {
   L count = 0;
   for (L at = p0; at < p1;) {
@@ -160,8 +162,8 @@ INL L segments_of(L ow, L image, L rows, L columns, L p0, L p1, Segment* out) {
   }
   return count;
 }
-// Rows are written in order with whole vectors: what one writes too much, the next one overwrites. Behind an image that is
-// read in place nothing may be read.
+// Rows are written in order with whole vectors, so that the next one overwrites the excess. An image that is read in
+// place must not be read beyond its end.
 template <bool place>
 INL void pack_pixels(L kc, const L* taps, const T* padded, const Segment* segments, L count, L width, T* d) {
   for (L k = 0; k < kc; k++, d += width) {
@@ -186,12 +188,12 @@ INL Units units_of(const Conv& p, L nt, L wanted) {
   u.rows = (p.oh + (p.oh + u.rows - 1) / u.rows - 1) / ((p.oh + u.rows - 1) / u.rows);
   u.per_image = (p.oh + u.rows - 1) / u.rows;
   u.count = (p.n + u.images - 1) / u.images * u.per_image;
-  // units that do not divide among the threads: the output channels are divided as well
+  // if units do not divide evenly among the threads, the output channels are divided as well
   u.parts = u.count * p.groups >= 4 * nt || u.count * p.groups % nt == 0 ? 1 : most(1, least((p.kg + MR - 1) / MR, 4 * nt / (u.count * p.groups)));
   return u;
 }
 
-// Channels [m0, m1) of group g for images [i0, i1), output rows [h0, h1).
+// Computes channels [m0, m1) of group g for images [i0, i1), output rows [h0, h1).
 OUTL void conv_unit(const Conv& p, const L* taps, L g, L i0, L i1, L h0, L h1, L m0, L m1, L rows_planned) {
   const L depth = p.cg * p.r * p.s, rows = h1 - h0, per_image = rows * p.ow, pixels = (i1 - i0) * per_image;
   const Planes q = planes_of(p, rows_planned);
@@ -264,7 +266,7 @@ INL void conv_part(const Conv& p, const Units& u, L* taps, L t, L nt) {
 
 const CONV_DISPATCH: string = String.raw`
 INL L unit_pixels(const Conv& p) { return most(UNIT_PIXELS, 16384 / (p.cg * p.r * p.s)); }
-// Whether a convolution is done in units of pixels and channels, which alone know how to spread rows.
+// Whether a convolution runs in units of pixels and channels, the only form that spreads rows.
 INL bool in_units(const Conv& p) {
   return !scheme_of(p) && !few_pay(p) && !rows_pay(p) && !points_pay(p);
 }

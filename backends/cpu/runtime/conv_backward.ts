@@ -2,7 +2,7 @@
  * The gradients of convolutions and the entry point of the translation unit, as C++ text; see conv.ts.
  *
  * Gradient of the input: for each phase of the stride, a convolution of the result's gradient with the taps of the
- * flipped filter that reach it, input and output channels swapped; or all phases at once by a scheme (winograd.ts).
+ * flipped filter that reach it, input and output channels swapped; or all phases at once with a scheme (winograd.ts).
  * Gradient of the weight: for each image, rows (c, y, x) of the padded copy times the transposed gradient, summed over
  * all pixels.
  */
@@ -18,7 +18,7 @@ INL Conv plain(const ConvCall& g) {
   return p;
 }
 
-// Says where the weight lies for what transforms it.
+// Sets the place of the weight, for transforms.
 INL void filters_at(Conv& p, const T* at, L out, L in, L group, bool turned) {
   p.filters = at; p.filter_out = out; p.filter_in = in; p.filter_group = group; p.turned = turned;
 }
@@ -41,8 +41,8 @@ static void forward(const ConvCall& g) {
   free(copy);
 }
 
-// The part of the gradient of the input whose rows are i0 + sh*t and columns j0 + sw*u: a convolution of its own,
-// over the taps (r0 + j*r_step, s0 + j*s_step) that reach these elements.
+// The part of the gradient of the input with rows i0 + sh*t and columns j0 + sw*u: a separate convolution, over the
+// taps (r0 + j*r_step, s0 + j*s_step) that reach these elements.
 struct Part { L i0, first, step, count, lead; };
 // One dimension: phase 'a' of n elements, filter size r, stride, padding and dilation.
 INL Part part_of(L a, L r, L stride, L padding, L dilation) {
@@ -56,7 +56,7 @@ INL Part part_of(L a, L r, L stride, L padding, L dilation) {
   return p;
 }
 
-// Rows of 'count' elements that are 'step' apart of all channels of the result become zero.
+// Clears rows of 'count' elements, 'step' apart, in all channels of the result.
 static void zero_rows(const Conv& p, T* to, L step, L count, L threads) {
   const L channels = p.groups * p.kg;
   #pragma omp parallel for num_threads(threads) if (threads > 1 && p.n * channels * p.oh * count > 65536)
@@ -67,7 +67,7 @@ static void zero_rows(const Conv& p, T* to, L step, L count, L threads) {
   }
 }
 
-// By 2, all elements at once, where that is done by a scheme.
+// With stride 2, all elements at once, if there is a scheme for it.
 static bool backward_image_strided(const ConvCall& g) {
   const L* ws = g.weight_strides;
   if (g.r != 3 || g.s != 3 || g.sh != 2 || g.sw != 2 || g.dh != 1 || g.dw != 1 || g.ph % 2 != 1 || g.pw % 2 != 1 || ws[3] != 1 || ws[2] != 3) return false;
@@ -75,9 +75,9 @@ static bool backward_image_strided(const ConvCall& g) {
   p.source = (const T*) g.result; p.result = (T*) g.image; p.bias = 0;
   for (int i = 0; i < 4; i++) { p.ss[i] = g.result_strides[i]; p.rs[i] = g.image_strides[i]; }
   p.cg = g.kg; p.kg = g.cg; p.h = g.oh; p.w = g.ow; p.oh = g.h; p.ow = g.w;
-  // element 0 is met by the middle tap of this result
+  // the middle tap of this result reads element 0
   p.ph = -((g.ph - 1) / 2); p.pw = -((g.pw - 1) / 2);
-  // four convolutions of some taps each, which take about twice as long for a product
+  // the alternative: four convolutions of some taps each, which take about twice as long per product
   if (!scheme_pays(p, STRIDED_IMAGE, 2 * 2.25 * p.kg * p.cg * p.n * p.oh * p.ow)) return false;
   p.scheme = &STRIDED_IMAGE;
   filters_at(p, (const T*) g.weight, ws[1], ws[0], g.kg * ws[0], false);
@@ -106,7 +106,8 @@ static void backward_image(const ConvCall& g) {
       zero_rows(p, (T*) g.image + y.i0 * is[2], is[3], g.w, g.threads);
       continue;
     }
-    // Whether of two elements only one is reached, and the other one written with it: the first tap reaches the first part.
+    // Whether only one of two elements is reached, and the other one is written with it: the first tap reaches the
+    // first part.
     bool alone = false;
     for (L b = 0; b < g.sw; b++) {
       const Part x = part_of(b, g.s, g.sw, g.pw, g.dw);
@@ -158,7 +159,7 @@ static void backward_image(const ConvCall& g) {
   for (L i = 0; i < g.n; i++) g.epilogue(g.context, i, 0, g.groups * g.cg, 0, g.h);
 }
 
-// The pixels of a part: images, rows of each, pixels of each row; how far rows and images are apart in the padded copy.
+// The pixels of a part: images, rows of each, pixels of each row; distances of rows and images in the padded copy.
 struct Pixels { L images, rows, ow, pitch, image; };
 // c[mr x nv vectors] += pixels of the padded copy · packed gradient
 template <int mr, int nv> OUTL void tap_tile(const Pixels& p, const T* padded, const L* taps, const T* b, T* c, L crs) {
@@ -186,7 +187,7 @@ template <int nv> INL void tap_rows(L m0, L m1, const Pixels& p, const T* padded
   for (; m < m1; m++) tap_tile<1, nv>(p, padded, taps + m, b, c + m * crs, crs);
 }
 
-// Rows [y0, y1) of the gradient of one image, channels [c0, c0 + cols), to d[pixel*width + j].
+// Packs rows [y0, y1) of the gradient of one image, channels [c0, c0 + cols), to d[pixel*width + j].
 INL void pack_gradient(const Conv& p, const T* s, L y0, L y1, L c0, L cols, L width, T* d) {
   if (p.rs[2] == p.ow * p.rs[3]) return pack_b((y1 - y0) * p.ow, s + c0 * p.rs[1] + y0 * p.rs[2], p.rs[3], p.rs[1], cols, width, d);
   for (L y = y0; y < y1; y++, d += p.ow * width)

@@ -1,26 +1,28 @@
 /**
- * Convolutions with very few channels in a group, where the register tiles of a matrix product would stay mostly empty:
+ * Convolutions with very few channels in a group, where the register tiles of a matrix product would be mostly empty:
  * depthwise ones, and gradients with respect to images of few channels. C++ text, part of the unit of conv.ts.
- * Invariant: vectors run along rows of results, several of which share what they read of the image. It is read in
- * place, every element or every second one, with zeros for padding; nothing outside of the images' memory is read.
+ * Invariant: vectors run along rows of results, several of which share their reads of the image. It is read in place,
+ * every element or every second one, with zeros for padding; nothing outside the images' memory is read.
  */
 export const CONV_FEW: string = String.raw`
-// Output channels a group that leave register tiles empty, whatever they are made of, and input channels with which more do.
+// Maximum number of output channels per group that leave register tiles mostly empty, and of those that do with few
+// input channels.
 enum { FEW = 3, FEW_SUMMED = 16 };
 INL bool few_pay(const Conv& p) { return p.kg <= FEW || (p.kg < MR && p.cg <= FEW_SUMMED); }
 
-// Taps below each other, whose rows stand one behind the other in a table: the first row, which element of it the first column
-// of results meets, and the first weight. Elements outside of the image are masked by the tap's column. Of rows whose every
-// second element is read, several columns of taps come out of the same vectors.
+// A run of vertically adjacent taps, whose rows are consecutive in a table: the first row, its element for the first
+// column of results, and the first weight. Elements outside the image are masked by the tap's column. If every second
+// element of rows is read, several columns of taps use the same vectors.
 struct Run { int row, at, weight, column; };
-// How many taps runs have, how many columns if not one, and how many rows of results are made at once.
+// Numbers of taps of runs, of columns if several, and of rows of results that are computed together.
 enum { LENGTHS = VECTOR_REGISTERS >= 32 ? 4 : 3, WIDE = VECTOR_REGISTERS >= 32 ? 3 : 2, TALL = 8 };
 static const L LENGTH[] = {1, 2, 3, 7};
-// How many runs there are of each length, of one column and of several, how far apart the weights of a run are, and the row of
-// what is outside of the image.
+// The number of runs of each length, with one column and with several; the distance of the weights of a run; and the
+// row for elements outside the image.
 struct Runs { L count[LENGTHS], wide[LENGTHS], step; const T* zeros; };
 
-// Adds a run of n taps to 'rows' rows of results, which share the rows of the image that they read, every 'step'-th element.
+// Adds a run of n taps to 'rows' rows of results, which share the rows of the image that they read, of which every
+// 'step'-th element.
 template <int rows, int n, int width, int step, bool masked>
 INL void add_run(V* acc, const T* const* row, const T* zeros, L at, const T* mask, const T* weight, L weight_step) {
   V w[n][width];
@@ -63,7 +65,7 @@ OUTL void column_of_runs(const T* const* row, L x, const T* masks, const Run* ru
   #undef RUNS
   UNROLL for (int j = 0; j < rows; j++) st(out + j * length, acc[j]);
 }
-// As many rows at once as leave few that are made twice; one alone waits for its sums.
+// The number of rows to compute together, so that few are computed twice; a single row would wait for its sums.
 INL L rows_at_once(L rows) {
   const L sizes[] = {TALL, TALL - 1, TALL / 2};
   L best = 1, least_made = 4 * rows;
@@ -74,8 +76,8 @@ INL L rows_at_once(L rows) {
   return best;
 }
 
-// How the rows of an image are read: every 'step'-th element where they lie, or of copies that have the columns of each phase of
-// the stride side by side.
+// How the rows of an image are read: every 'step'-th element in place, or from copies with the columns of each phase of
+// the stride adjacent.
 struct RowReading {
   bool in_place;
   L step, phases, columns;   // of a copy: phases of so many columns
@@ -95,14 +97,14 @@ INL RowReading reading_of(const Conv& p, L out_rows) {
   q.start = p.source; q.end = end_of(p);
   return q;
 }
-// The number of the longest run of so many taps; of several columns there are no long ones.
+// The number of the longest run of at most this many taps; runs of several columns are not long.
 INL L longest_run(const RowReading& q, L taps) {
   L k = LENGTH[LENGTHS - 1] > 3 && q.step == 2 ? LENGTHS - 2 : LENGTHS - 1;
   while (LENGTH[k] > taps) k--;
   return k;
 }
 static Runs runs_of(const Conv& p, const RowReading& q, Run* run) {
-  // Taps so far apart read neighbouring rows; else each is a run by itself
+  // Taps at this distance read adjacent rows; otherwise each tap is a run of its own
   const L step = p.sh % p.dh ? p.r : p.sh / p.dh, wide = q.step == 2 && p.dw == 1 ? p.s / WIDE * WIDE : 0;
   Runs runs = {};
   runs.step = step * p.s;
@@ -120,11 +122,12 @@ static Runs runs_of(const Conv& p, const RowReading& q, Run* run) {
   }
   return runs;
 }
-// For the columns of results from x on and each column of taps: which lanes read the image. Returns whether some don't.
+// Computes, for the columns of results from x on and each column of taps, the lanes that read the image. Returns
+// whether some do not.
 INL bool masks_of(const Conv& p, L x, T* masks) {
   bool some = false;
   for (L k = 0; k < p.s; k++) {
-    // lanes from the first one in the image on, up to the last one
+    // the lanes from the first to the last one inside the image
     const L at = x * p.sw + k * p.dw - p.pw, first = most(0, ceil_div(-at, p.sw)), behind = most(first, ceil_div(p.w - at, p.sw));
     const Bits inside = lanes_from(least(first, VL)) & ~lanes_from(least(behind, VL));
     st(masks + k * VL, (V) inside);
@@ -139,8 +142,8 @@ OUTL void copied_row(const Conv& p, const RowReading& q, const T* row, T* d) {
     *d++ = x >= 0 && x < p.w ? row[x * p.ss[3]] : (T) 0;
   }
 }
-// The rows of group g of image i that 'rows' output rows from y0 on read: where they lie, if what is read around them is memory
-// of images, or copied.
+// The rows of group g of image i that 'rows' output rows from y0 on read: in place, if reads around them stay in the
+// memory of images, or copied.
 INL void rows_of(const Conv& p, const RowReading& q, L i, L g, L y0, L rows, const T* zeros, T* copies, const T** table) {
   const L count = rows + (p.r - 1) * p.dh / p.sh, step = p.sh * p.ss[2];
   for (L c = 0; c < p.cg; c++) for (L f = 0; f < p.sh; f++) {
@@ -161,8 +164,8 @@ INL void rows_of(const Conv& p, const RowReading& q, L i, L g, L y0, L rows, con
   }
 }
 
-// What a thread works with: runs of taps; masks of each vector of columns, and whether it needs them; rows of zeros and copies
-// of rows; rows of the image.
+// The tables of a thread: runs of taps; masks of each vector of columns, and whether it needs them; rows of zeros and
+// copies of rows; rows of the image.
 struct FewTables { Run* run; Runs runs; T* masks; bool* masked; T *zeros, *copies; const T** row; };
 INL FewTables tables_of(const Conv& p, const RowReading& q) {
   const L taps = p.cg * p.r * p.s, vectors = (p.ow + VL - 1) / VL, rows = p.cg * p.sh * q.rows, front = most(q.before, 0);
@@ -196,14 +199,14 @@ INL void column_of_rows(L rows, const RowReading& q, const FewTables& s, const T
   #undef STEPS
   #undef COLUMN
 }
-// Output rows [y, y + rows) of output channel m of image i, from these rows of the image. Vectors longer than a row may be stored
-// where something in front of 'room' comes to lie on the rest later.
+// Computes output rows [y, y + rows) of output channel m of image i, from these rows of the image. Vectors longer than
+// a row may be stored before 'room', as later results overwrite the excess.
 INL void few_rows(const Conv& p, const RowReading& q, const FewTables& s, const T* const* row, L i, L m, L y, L rows, const T* room) {
   const T* weight = p.weight + m * p.cg * p.r * p.s;
   const T bias = p.bias ? p.bias[m * p.bias_stride] : (T) 0;
   T* channel = p.result + i * p.rs[0] + m * p.rs[1];
   for (L v = 0; v * VL < p.ow; v++) {
-    // The last columns may be made twice
+    // The last columns may be computed twice
     const L x = p.ow >= VL ? least(v * VL, p.ow - VL) : 0;
     T* out = channel + y * p.rs[2] + x * p.rs[3];
     if (p.rs[3] == 1 && (p.ow >= VL || out + (rows - 1) * p.rs[2] + VL <= room)) {
@@ -227,20 +230,20 @@ static void convolve_few(const Conv& p, L threads) {
   const L rows = (p.oh + parts - 1) / parts, per_image = (p.oh + rows - 1) / rows;
   const RowReading q = reading_of(p, rows);
   const L most_at_once = rows_at_once(rows);
-  // Whether results of units follow each other in memory
+  // Whether results of consecutive units are adjacent in memory
   const bool runs_on = p.kg == 1 && p.rs[2] == p.ow && p.rs[1] == p.oh * p.ow && p.rs[0] == p.groups * p.rs[1];
   #pragma omp parallel num_threads(threads) if (threads > 1)
   {
     const L t = omp_get_thread_num(), nt = omp_get_num_threads(), total = units * per_image, end = total * (t + 1) / nt;
     const FewTables s = tables_of(p, q);
-    // Behind these units' results, if they follow each other
+    // The end of these units' results, if they are adjacent
     const T* behind = p.result + (end / per_image * p.oh + end % per_image * rows) * p.ow;
     for (L w = total * t / nt; w < end; w++) {
       const L y0 = w % per_image * rows, y1 = least(p.oh, y0 + rows), g = w / per_image % p.groups, i = w / per_image / p.groups;
       const L at_once = y1 - y0 == rows ? most_at_once : rows_at_once(y1 - y0);
       rows_of(p, q, i, g, y0, y1 - y0, s.zeros, s.copies, s.row);
       for (L next = y0; next < y1; next += at_once) {
-        // The last rows may be made twice
+        // The last rows may be computed twice
         const L y = least(next, y1 - at_once);
         for (L m = g * p.kg; m < (g + 1) * p.kg; m++) {
           const T* channel = p.result + i * p.rs[0] + m * p.rs[1];
@@ -252,8 +255,8 @@ static void convolve_few(const Conv& p, L threads) {
   }
 }
 
-// Sums over pixels of 'count' taps of the padded copy times the gradient, whose rows are whole vectors. What lies behind a
-// row of the copy is masked, since it may be infinite.
+// Sums over pixels of 'count' taps of the padded copy times the gradient, whose rows are whole vectors. Elements after
+// a row of the copy are masked, since they may be infinite.
 template <int count>
 OUTL void sums_of_taps(const T* padded, L pitch, const L* taps, const T* gradient, L rows, L vectors, const T* mask, T* sums) {
   V acc[count];

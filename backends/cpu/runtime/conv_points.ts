@@ -1,18 +1,18 @@
 /**
  * Convolutions whose windows do not overlap, above all those with one tap: products of a matrix of weights with images
- * in place, whose channels are its rows, or with patches of images, whose taps are. C++ text, part of the unit of
- * conv.ts. Invariant: nothing outside of the images' memory is read.
+ * in place, with channels as rows, or with patches of images, with taps as rows. C++ text, part of the unit of conv.ts.
+ * Invariant: nothing outside the images' memory is read.
  *
  * A unit of work is some rows of results of an image. Its pixels are processed a few vectors at a time, for all output
  * channels; weights are laid out as [panel of channels][tap][VL channels].
  */
 export const CONV_POINTS: string = String.raw`
-// Rows of the image that are asked for ahead of use; pixels of an image that fill tiles well, and most pixels of a unit; most
-// elements of packed patches.
+// Number of rows of the image to prefetch; number of pixels of an image that fills tiles well, and maximum of a unit;
+// maximum number of elements of packed patches.
 enum { POINTS_AHEAD = 16, LEAST_POINTS = 6 * VL, POINTS_TOGETHER = 64 * VL, POINTS_PACKED = 262144 / (int) sizeof(T) };
 
-// MR output channels by nv vectors of pixels, added to what is there where no bias is given. Of them 'rows' channels, and
-// 'lanes' of the last vector, are stored. Rows of the image and of the result are far apart: they are asked for before.
+// Computes MR output channels by nv vectors of pixels, added to the existing results if no bias is given. Stores 'rows'
+// channels, and 'lanes' of the last vector. Rows of the image and of the result are far apart, so they are prefetched.
 template <int nv> OUTL void points_tile(L depth, const T* a, const T* b, L lb, const T* bias, T* c, L crs, L rows, L lanes) {
   V acc[MR][nv];
   UNROLL for (int i = 0; i < MR; i++) UNROLL for (int j = 0; j < nv; j++) acc[i][j] = bias ? bias[i] - (V){} : (V){};
@@ -35,8 +35,8 @@ template <int nv> OUTL void points_tile(L depth, const T* a, const T* b, L lb, c
   store_part(copy, rows, nv * VL, (nv - 1) * VL + lanes, c, crs, 1, !bias);
 }
 
-// Taps [k0, k1), whole lines of filters, of output rows [h0, h1), to d[tap*pitch + pixel]. What is written behind a row, the
-// next one overwrites.
+// Packs taps [k0, k1), whole rows of filters, of output rows [h0, h1), to d[tap*pitch + pixel]. The next row overwrites
+// what is written beyond a row.
 template <int step> OUTL void pack_patches(const Conv& p, const T* image, L k0, L k1, L h0, L h1, T* d, L pitch) {
   const T* end = end_of(p);
   for (L k = k0; k < k1; k += p.s, d += p.s * pitch) {
@@ -49,7 +49,7 @@ template <int step> OUTL void pack_patches(const Conv& p, const T* image, L k0, 
   }
 }
 
-// Output channels [m0, m1) of group g of image i, output rows [h0, h1).
+// Computes output channels [m0, m1) of group g of image i, output rows [h0, h1).
 INL void points_unit(const Conv& p, const T* weights, L g, L i, L h0, L h1, L m0, L m1) {
   const L pixels = (h1 - h0) * p.ow, panels = (p.kg + VL - 1) / VL, taps = p.cg * p.r * p.s;
   const bool place = in_place(p);
@@ -84,7 +84,7 @@ INL void points_unit(const Conv& p, const T* weights, L g, L i, L h0, L h1, L m0
   if (p.epilogue) p.epilogue(p.context, i, g * p.kg + m0, g * p.kg + m1, h0, h1);
 }
 
-// Whether no pixel of the image is met by two results.
+// Whether no pixel of the image is read by two results.
 INL bool are_patches(const Conv& p) {
   return (p.sw == 2 || p.sw == 4 || p.sw == 8 || p.sw == 16) && p.s <= p.sw && p.r <= p.sh && p.ph == 0 && p.pw == 0 &&
     p.dh == 1 && p.dw == 1 && p.ss[3] == 1 && p.ss[2] >= p.w;
@@ -92,7 +92,7 @@ INL bool are_patches(const Conv& p) {
 INL bool points_pay(const Conv& p) {
   return (in_place(p) || are_patches(p)) && p.ss[0] >= 0 && p.ss[1] >= 0 && p.oh * p.ow >= LEAST_POINTS && p.rs[3] == 1 && p.rs[2] == p.ow;
 }
-// So many rows of an image together as fill tiles best.
+// The number of rows of an image that together fill tiles best.
 INL L points_rows(const Conv& p) {
   const L together = in_place(p) ? POINTS_TOGETHER : least(POINTS_TOGETHER, POINTS_PACKED / least(UNIT_DEPTH, p.cg * p.r * p.s));
   L best = 1, waste = 1 << 30;
@@ -105,7 +105,7 @@ INL L points_rows(const Conv& p) {
 static void convolve_points(const Conv& p, L threads) {
   const L taps = p.cg * p.r * p.s, panels = (p.kg + VL - 1) / VL, blocks = (taps + VL - 1) / VL, tiles = (p.kg + MR - 1) / MR;
   const L rows = points_rows(p), per_image = (p.oh + rows - 1) / rows, units = p.n * p.groups * per_image;
-  // units that do not divide among the threads: the output channels are divided as well
+  // if units do not divide evenly among the threads, the output channels are divided as well
   const L parts = units >= 4 * threads || units % threads == 0 ? 1 : least(tiles, 4 * threads / units + 1);
   T* weights = scratch(2, p.groups * panels * taps * VL * sizeof(T));
   #pragma omp parallel num_threads(threads) if (threads > 1)

@@ -3,9 +3,9 @@
  * text, part of the unit of conv.ts. Invariant: rows of a filter times channels fit into LANES.
  *
  * Pixels are transposed so that all rows and channels of a column are adjacent; the input of an output row is then
- * contiguous, and the next row's starts a little further on. Along a row, schemes of winograd_schemes.ts take fewer
- * products than taps: for seven taps with stride 2, those at even pixels are F(2, 3) and one more, those at odd pixels
- * F(2, 3).
+ * contiguous, and that of the next row starts a little further on. Along a row, schemes of winograd_schemes.ts need
+ * fewer products than taps: for seven taps with stride 2, those at even pixels are F(2, 3) and one more, those at odd
+ * pixels F(2, 3).
  */
 export const CONV_ROWS: string = String.raw`
 enum { LANES = 80 };   // tiles are an odd number of cache lines apart
@@ -29,7 +29,7 @@ struct Stem {
   INL void result(const V* m, V* y) { Fine2::result(m, y); }
 };
 
-// A scheme along rows: as Scheme in one dimension. Without functions, points are pixels, taps and results themselves.
+// A scheme along rows: Scheme in one dimension. Without functions, points are the pixels, taps and results themselves.
 struct RowScheme {
   L in, step, out, images, filters, results, count;
   const Product* products;
@@ -65,7 +65,7 @@ INL RowScheme row_scheme(const Conv& p, Product* plain) {
   return {p.s, p.sw, 1, p.s, p.s, 1, p.s, plain, 0, 0, 0};
 }
 
-// Rows from source row y0 on, to d[x*LANES + row*cg + channel]; columns from -pw on, zero outside of the image.
+// Transposes rows from source row y0 on to d[x*LANES + row*cg + channel]; columns from -pw on, zero outside the image.
 OUTL void turn_rows(const Conv& p, const T* image, L y0, L rows, L columns, T* d) {
   const L left = least(columns, p.pw > 0 ? p.pw : 0), first = p.pw < 0 ? -p.pw : 0, inside = most(0, least(p.w - first, columns - left));
   for (L l = 0; l < rows * p.cg; l += VL) {
@@ -86,7 +86,8 @@ OUTL void turn_rows(const Conv& p, const T* image, L y0, L rows, L columns, T* d
   }
 }
 
-// One point of the result of n tiles and nv vectors of output channels: products of 'depth' lanes for each of 'count' pairs.
+// Computes one point of the result of n tiles and nv vectors of output channels: products of 'depth' lanes for each of
+// 'count' pairs.
 template <int n, int nv> OUTL void row_tile(const Product* at, L count, const T* v, L point, const T* u, L depth, T* m) {
   V acc[n][nv];
   UNROLL for (int i = 0; i < n; i++) UNROLL for (int j = 0; j < nv; j++) acc[i][j] = (V){};
@@ -103,7 +104,7 @@ template <int n, int nv> OUTL void row_tile(const Product* at, L count, const T*
   }
   UNROLL for (int i = 0; i < n; i++) UNROLL for (int j = 0; j < nv; j++) st(m + i * PK + j * VL, acc[i][j]);
 }
-// Results of n tiles, to rows of PK.
+// Computes the results of n tiles, to rows of PK.
 template <int n> INL void row_tiles(const RowScheme& s, L vectors, const T* v, L point, const T* u, L depth, T* m, T* to) {
   T* products = s.result ? m : to;
   for (L k = 0, next; k < s.count; k = next) {
@@ -115,7 +116,7 @@ template <int n> INL void row_tiles(const RowScheme& s, L vectors, const T* v, L
   if (s.result) for (L i = 0; i < n; i++) s.result(m + i * PK, n * PK, vectors, to + i * s.out * PK);
 }
 
-// Output rows [y0, y1) of group g of image i.
+// Computes output rows [y0, y1) of group g of image i.
 OUTL void rows_unit(const Conv& p, const RowScheme& s, const T* weights, L g, L i, L y0, L y1) {
   const L rows = (y1 - y0 - 1) * p.sh + p.r, depth = p.cg * p.r, tiles = (p.ow + s.out - 1) / s.out;
   const L columns = (tiles - 1) * s.step + s.in, point = tiles * LANES + 16, panels = (p.kg + PK - 1) / PK;
@@ -136,7 +137,7 @@ OUTL void rows_unit(const Conv& p, const RowScheme& s, const T* weights, L g, L 
     for (L y = y0; y < y1; y++) {
       const T* a = v + (y - y0) * p.sh * p.cg;
       L t = 0;
-      // The last tiles may be made twice
+      // The last tiles may be computed twice
       #define TILES(n) row_tiles<n>(s, vectors, a + t * LANES, point, u, depth, m, line + t * s.out * PK)
       if (tiles >= PR) for (; t < tiles; t += PR) { t = least(t, tiles - PR); TILES(PR); }
       for (; t + 4 <= tiles; t += 4) TILES(4);
@@ -174,7 +175,7 @@ INL void row_weights(const Conv& p, const RowScheme& s, L g, L panel, T* u) {
 }
 
 INL L rows_together(const Conv& p) { return (LANES / p.cg - p.r) / p.sh + 1; }
-// Whether several rows of results come from what is turned together.
+// Whether several rows of results use the rows that are transposed together.
 INL bool rows_pay(const Conv& p) {
   return p.cg <= 4 && p.kg >= 16 && p.s > 1 && p.s <= MOST_TAPS && p.dh == 1 && p.dw == 1 && !p.turned && p.cg * p.r <= LANES / 2 &&
     rows_together(p) >= least(p.oh, 4);

@@ -21,8 +21,8 @@ struct GemmCall {
   long accumulate, threads;
   void (*epilogue)(void*, long, long, long, long, long);
   void* context;
-  // Compute a and b where they are not null: rows [r0, r1) and columns [c0, c1) of matrix b, as 'ars' and 'acs' (1 along
-  // rows) say what these are, to 'to', whose rows are 'ld' apart. Then 'a' and 'b' are not read.
+  // If not null, these compute a and b, which are then not read: rows [r0, r1) and columns [c0, c1) of matrix b, to
+  // 'to', with rows 'ld' apart. 'ars' and 'acs' (1 along rows) define rows and columns.
   void (*fill_a)(void*, long b, long r0, long r1, long c0, long c1, void* to, long ld);
   void* fill_a_context;
   void (*fill_b)(void*, long b, long r0, long r1, long c0, long c1, void* to, long ld);
@@ -45,7 +45,7 @@ struct Problem {
   void *context_a, *context_b;
   L index;
 };
-// Rows [i0, i1) and columns [j0, j1) of an operand that is computed; its rows lie side by side if cs is 1.
+// Rows [i0, i1) and columns [j0, j1) of an operand that is computed; its rows are contiguous if cs is 1.
 INL Part filled(const Problem& p, Fill fill, void* context, L cs, L i0, L i1, L j0, L j1, T* to) {
   const L ld = ((cs == 1 ? j1 - j0 : i1 - i0) + VL - 1) / VL * VL;
   if (cs == 1) fill(context, p.index, i0, i1, j0, j1, to, ld);
@@ -75,7 +75,7 @@ struct Plan {
 };
 enum { DOT_ROWS = 65536 / (int) sizeof(T) };   // elements of A that dot products of many rows read again for each few columns
 enum { DOT_A = 16384 / (int) sizeof(T), DOT_B = 131072 / (int) sizeof(T) };   // elements of both that are multiplied before others
-// elements of B that are more than caches close by hold, and of rows after which three streams begin anew too often
+// number of elements of B that exceeds the near caches, and of rows for which three streams restart too often
 enum { STREAMED = (2 << 20) / (int) sizeof(T), SHORT_ROW = 6144 / (int) sizeof(T) };
 enum { FILL = 1 << 18, FILL_B = 16384 };   // elements of operands that are computed at once
 enum { MC = 512, KC_LONG = 4096 / (int) sizeof(T), KC_PACKED = 2048 / (int) sizeof(T) };
@@ -87,7 +87,7 @@ INL Plan plan_of(const Problem& p) {
   const bool fills = p.fill_a || p.fill_b, short_a = p.m * p.k <= FILL;
   const bool few_a = p.m <= 16 || (p.m <= 32 && p.m * p.k <= DOT_ROWS);
   if (p.m == 1 && p.bcs == 1 && p.ccs == 1 && (!fills || short_a)) q.kind = Plan::ROW;
-  // Adding up the lanes of an element takes as long as packing a few columns for each row
+  // Adding up the lanes of an element takes as long as packing a few columns per row
   const bool dot_a = p.k >= most(32, 20 * p.m) && (fills ? p.m <= 32 && short_a : few_a);
   const bool dot_b = p.k >= 128 && !fills && p.n <= 32 && p.n % VL;
   if (q.kind == Plan::TILES && p.acs == 1 && p.brs == 1 && (dot_a || dot_b)) q.kind = Plan::DOTS;
@@ -103,10 +103,10 @@ INL Plan plan_of(const Problem& p) {
   return q;
 }
 
-// Memory of one thread: a panel of B and blocks of A that are packed, and what is computed of either.
+// Memory of one thread: a packed panel of B and packed blocks of A, and the computed parts of either.
 struct Scratches { T *b, *a, *filled_b, *filled_a; };
 
-// Rows [m0, m1) of column panel j for K block [k0, k0 + kc).
+// Computes rows [m0, m1) of column panel j for K block [k0, k0 + kc).
 INL void column(const Problem& p, const Plan& q, L j, L m0, L m1, L k0, L kc, bool add, bool last, const Scratches& s, const Part& rows_a, const T* packed_a) {
   const L n = j * NR, cols = least(NR, p.n - n);
   const int nv = (int) ((cols + VL - 1) / VL), lanes = (int) (cols - (nv - 1) * VL);
@@ -135,7 +135,7 @@ INL void column(const Problem& p, const Plan& q, L j, L m0, L m1, L k0, L kc, bo
   }
 }
 
-// The tiles [w0, w1) of one matrix, counted down the column panels.
+// Computes the tiles [w0, w1) of one matrix, counted down the column panels.
 INL void tiles(const Problem& p, const Plan& q, L w0, L w1, const Scratches& s) {
   for (L kb = 0; kb < q.kblocks; kb++) {
     const L k0 = kb * q.kc, kc = least(q.kc, p.k - k0);
@@ -145,7 +145,7 @@ INL void tiles(const Problem& p, const Plan& q, L w0, L w1, const Scratches& s) 
     }
   }
 }
-// Row panels [i0, i1) by column panels [j0, j1), MC rows of A at a time.
+// Computes row panels [i0, i1) by column panels [j0, j1), MC rows of A at a time.
 INL void blocks(const Problem& p, const Plan& q, L i0, L i1, L j0, L j1, const Scratches& s) {
   for (L kb = 0; kb < q.kblocks; kb++) {
     const L k0 = kb * q.kc, kc = least(q.kc, p.k - k0);
@@ -157,7 +157,7 @@ INL void blocks(const Problem& p, const Plan& q, L i0, L i1, L j0, L j1, const S
     }
   }
 }
-// Columns of B are computed a few at a time, rows of A at once: with prologues there are few.
+// Columns of B are computed a few at a time, but rows of A all at once, since there are few with prologues.
 INL L columns_at_once(const Problem& p) { return most(1, FILL_B / most(1, p.k) / 3) * 3; }
 INL void dot_part(const Problem& p, L m0, L m1, L n0, L n1, const Scratches& s) {
   const L step = p.fill_b ? columns_at_once(p) : n1 - n0;
@@ -169,7 +169,7 @@ INL void dot_part(const Problem& p, L m0, L m1, L n0, L n1, const Scratches& s) 
       dot_streamed(p.k, rows_a.at, part.at, part.cs, to - from, p.c + from * p.ccs, p.ccs, p.add);
       continue;
     }
-    // Rows that the closest cache holds, by columns that the next one does
+    // As many rows as fit the first-level cache, by as many columns as fit the second
     const L together = most(8, DOT_A / p.k / 8 * 8), across = m1 - m0 > together ? most(1, DOT_B / p.k / 3) * 3 : to - from;
     for (L first = from; first < to; first += across) for (L m = m0; m < m1; m += together) {
       const L last = least(to, first + across), end = least(m1, m + together);
@@ -200,7 +200,7 @@ INL void row_part(const Problem& p, L n0, L n1, const Scratches& s) {
   finish(p, 0, 1, n0, n1);
 }
 
-// The tile with which share t of nt begins: shares are of equally many vectors of columns, as the last panel may have fewer.
+// The first tile of share t of nt: shares have equal numbers of vectors of columns, as the last panel may be narrower.
 INL L first_tile(const Problem& p, const Plan& q, L t, L nt) {
   if (t == nt) return q.mpanels * q.npanels;
   const L vectors = (p.n + VL - 1) / VL, at = vectors * q.mpanels * t / nt, j = at / (NV * q.mpanels);
@@ -208,7 +208,7 @@ INL L first_tile(const Problem& p, const Plan& q, L t, L nt) {
   return j * q.mpanels + (at - j * NV * q.mpanels + nv / 2) / nv;
 }
 
-// Share t of nt of one matrix.
+// Computes share t of nt of one matrix.
 INL void part(const Problem& p, const Plan& q, L t, L nt, const Scratches& s) {
   if (q.kind == Plan::ROW) {
     const L vectors = (p.n + VL - 1) / VL;
@@ -242,7 +242,7 @@ OUTL void work(const GemmCall& call, Problem p, const Plan& q, L t, L nt) {
   T* at[4];
   for (int i = 0; i < 4; i++) at[i] = free, free += (lengths[i] + 15) / 16 * 16;
   const Scratches s = {at[0], at[1], at[2], at[3]};
-  // whole matrices where there are enough of them, else shares of each
+  // whole matrices if there are enough of them, else shares of each
   const bool whole = call.batch >= 4 * nt || call.batch % nt == 0;
   const L first = whole ? call.batch * t / nt : 0, end = whole ? call.batch * (t + 1) / nt : call.batch;
   const T *a = p.a, *b = p.b;
@@ -261,7 +261,7 @@ static void gemm(const GemmCall* call) {
   const GemmCall& g = *call;
   if (g.m <= 0 || g.n <= 0 || g.batch <= 0) return;
   Problem p;
-  // A single column, or a result stored by columns: the transposed problem is the better one.
+  // For a single column, or a result stored by columns, the transposed problem is better.
   p.swapped = (g.n == 1 && g.m > 1 && g.crs == 1) || (g.ccs != 1 && g.crs == 1 && g.n > 1);
   p.add = g.accumulate != 0;
   p.k = g.k;

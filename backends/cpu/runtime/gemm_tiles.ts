@@ -5,13 +5,13 @@
  *
  * Tile shapes (rows × vectors): 8×3 with 32 registers, 4×3 with 16; accumulators + B vectors + one broadcast must fit
  * the register file. Loop order and shapes follow Goto, van de Geijn, "Anatomy of High-Performance Matrix
- * Multiplication", with A left in place where its rows are contiguous.
+ * Multiplication", with A read in place if its rows are contiguous.
  */
 
 export const GEMM_TILES: string = String.raw`
 enum { MR = VECTOR_REGISTERS >= 32 ? 8 : 4, NV = 3, NR = NV * VL };
 
-// c[rows x cols] (+)= the same part of s, whose rows are 'width' apart.
+// c[rows x cols] (+)= the same part of s, with rows 'width' apart.
 OUTL void store_part(const T* s, L rows, L width, L cols, T* c, L crs, L ccs, bool add) {
   for (L i = 0; i < rows; i++) for (L j = 0; j < cols; j++) {
     T* p = c + i * crs + j * ccs;
@@ -71,7 +71,7 @@ typedef float V4U __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int I8 __attribute__((vector_size(32)));
 #define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (I8) {__VA_ARGS__})
 #endif
-// not by way of memory, from which halves that were just written come late
+// not through memory, since loads of halves that were just stored are slow
 INL V8 joined(const float* low, const float* high) {
 #if defined(__clang__) || __GNUC__ >= 12
   return __builtin_shufflevector(*(const V4U*) low, *(const V4U*) high, 0, 1, 2, 3, 4, 5, 6, 7);
@@ -82,7 +82,7 @@ INL V8 joined(const float* low, const float* high) {
   return r;
 #endif
 }
-// d[k*ldd + j] = s[j*lds + k], 8 by 8; half of the transposition is done by loading half lines
+// d[k*ldd + j] = s[j*lds + k], 8 by 8; loading half lines does half of the transposition
 INL void transpose8(const float* s, L lds, float* d, L ldd) {
   V8 r[8];
   UNROLL for (int i = 0; i < 4; i++) {
@@ -130,8 +130,8 @@ OUTL void pack_b(L kc, const T* b, L rs, L cs, L cols, L width, T* d) {
   for (; j < width; j++) for (L k = 0; k < kc; k++) d[k * width + j] = 0;
 }
 
-// Row panels of A: element (i, k) of panel p to d[p*stride + k*MR + i]. The stride between panels is padded by a
-// line, or the panels being written would fall into one set of the cache.
+// Row panels of A: element (i, k) of panel p to d[p*stride + k*MR + i]. The stride between panels is padded by a line;
+// otherwise the panels being written would map to one cache set.
 INL L panel_stride(L kc) { return kc * MR + 16; }
 template <int np> INL void pack_panels(L kc, const T* s, L cs, T* d) {
   for (L k = 0; k < kc; k++, s += cs)
@@ -140,7 +140,7 @@ template <int np> INL void pack_panels(L kc, const T* s, L cs, T* d) {
 static __attribute__((noinline, unused)) void pack_a(L kc, const T* a, L rs, L cs, L m0, L m1, T* d) {
   L m = m0;
   if (rs == 1) {
-    // Long pieces of each row of a stored matrix: short ones are far apart
+    // Long pieces of each row of a stored matrix, since short ones are far apart
     for (; m + 32 * MR <= m1; m += 32 * MR, d += 32 * panel_stride(kc)) pack_panels<32>(kc, a + m, cs, d);
     for (; m + 8 * MR <= m1; m += 8 * MR, d += 8 * panel_stride(kc)) pack_panels<8>(kc, a + m, cs, d);
     for (; m + MR <= m1; m += MR, d += panel_stride(kc)) pack_panels<1>(kc, a + m, cs, d);
@@ -158,8 +158,8 @@ INL T lane_sum(V v) {
   UNROLL for (int h = VL / 2; h; h /= 2) UNROLL for (int i = 0; i < h; i++) s[i] += s[i + h];
   return s[0];
 }
-// The sums of the lanes of n vectors, a power of two up to VL, to the numbers that 'at' tells by the vector. Each round adds
-// pairs of lanes of two vectors; thereby the first lane is the first vector's, and the others come by their bits turned.
+// Sums the lanes of n vectors, a power of two up to VL, into one vector. Each round adds pairs of lanes of two vectors,
+// so that the sum of a vector is in the lane with its number in reversed bits.
 template <int n> struct Turned {
   int at[n];
   constexpr Turned() : at{} { for (int i = 0; i < n; i++) for (int b = 1; b < n; b *= 2) at[i] = 2 * at[i] + (i & b ? 1 : 0); }
@@ -198,7 +198,7 @@ OUTL void dots(L kc, const T* a, L lda, const T* b, L ldb, T* c, L crs, L ccs, b
     }
   }
   if (k < kc && kc >= VL) {
-    // the last vector of each row, without what is summed already
+    // the last vector of each row, without the elements that are summed already
     const Bits rest = lanes_from(VL - (kc - k));
     V bv[nr];
     UNROLL for (int j = 0; j < nr; j++) bv[j] = (V) ((Bits) ld(b + j * ldb + kc - VL) & rest);
@@ -214,7 +214,7 @@ OUTL void dots(L kc, const T* a, L lda, const T* b, L ldb, T* c, L crs, L ccs, b
   if (add) UNROLL for (int i = 0; i < mr; i++) UNROLL for (int j = 0; j < nr; j++) c[i * crs + j * ccs] += sums[i][j];
   else UNROLL for (int i = 0; i < mr; i++) UNROLL for (int j = 0; j < nr; j++) c[i * crs + j * ccs] = sums[i][j];
 }
-// One row by one column after the other: what comes from memory comes faster in one stream than in several.
+// One column after the other for one row: memory is faster with one stream than with several.
 OUTL void dot_streamed(L kc, const T* a, const T* b, L ldb, L columns, T* c, L ccs, bool add) {
   for (L n = 0; n < columns; n++, b += ldb) {
     V acc[4] = {};

@@ -68,8 +68,8 @@ INL L most(L a, L b) { return a > b ? a : b; }
 // Called for each finished part of a result: rows [m0, m1), columns [n0, n1) of matrix b.
 typedef void (*Epilogue)(void* context, L b, L m0, L m1, L n0, L n1);
 
-// Scratch memory of the calling thread, at least this many bytes, kept between calls. Three slots: a routine, its tables,
-// and what its threads share.
+// Scratch memory of the calling thread, at least this many bytes, reused between calls. Three slots: a routine, its
+// tables, and data shared by its threads.
 struct Scratch { char* memory; UL bytes; };
 static __thread Scratch scratch_slots[3];
 INL T* scratch(int slot, UL bytes) {

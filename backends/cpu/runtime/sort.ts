@@ -17,7 +17,7 @@ struct SortCall {
 `;
 
 /**
- * Every type maps to unsigned numbers in the order of its values: these are sorted together with positions. Zeros of
+ * Every type maps to unsigned numbers in the order of its values, which are sorted together with positions. Zeros of
  * both signs map to the same number, and so do all NaNs; the values themselves are read from the source again.
  */
 const ORDER: string = String.raw`
@@ -62,7 +62,7 @@ static void insert_all(Item* items, long n) {
     items[k] = x;
   }
 }
-// rows of middle length by merging runs; gives the array that holds the result
+// rows of medium length by merging runs; returns the array that holds the result
 static Item* merge_all(Item* from, Item* to, long n) {
   for (long i = 0; i < n; i += 16) insert_all(from + i, i + 16 < n ? 16 : n - i);
   for (long width = 16; width < n; width *= 2) {
@@ -82,7 +82,7 @@ static Item* merge_all(Item* from, Item* to, long n) {
   }
   return from;
 }
-// long rows digit by digit from the lowest; digits that are the same everywhere are passed over
+// long rows digit by digit from the lowest, skipping digits that are equal everywhere
 template <int DIGIT> static Item* radix_all(Item* from, Item* to, long n) {
   const int DIGITS = (KEY_BITS + DIGIT - 1) / DIGIT, VALUES = 1 << DIGIT, MASK = VALUES - 1;
   U32* const counts = (U32*) malloc(sizeof(U32) * DIGITS * VALUES);
@@ -107,21 +107,21 @@ template <int DIGIT> static Item* radix_all(Item* from, Item* to, long n) {
   free(counts);
   return from;
 }
-// gives the array that holds the result; few values of a digit where counting them would take longer than moving items
+// returns the array that holds the result; uses small digits if counting would take longer than moving items
 static Item* sort_all(Item* from, Item* to, long n) {
   return n < 256 ? merge_all(from, to, n) : n < 16384 ? radix_all<8>(from, to, n) : radix_all<11>(from, to, n);
 }
 static inline Key key_at(const SortCall& c, long i, Key flip) {
   return order(((const T*) c.source)[i * c.source_stride]) ^ flip;
 }
-// Whether none of a run of elements comes before the last of the first ones, as far as comparisons of values tell
+// Whether no element of a run precedes the last of the first ones, by comparison of values
 template <bool DESCENDING> static inline bool all_behind(const T* x, T last) {
   int ahead = 0;
   for (long j = 0; j < RUN; j++) ahead |= DESCENDING ? !(x[j] <= last) : !(x[j] >= last);
   return !ahead;
 }
-// The first of the order: what is not below the last of those found so far is none of them, since those that are equal
-// to it come earlier. 'take' is given the others, and what the last of the first is once there are enough.
+// Finds candidates for the first of the order: elements not below the last one found so far are none, since equal ones
+// come earlier. Calls 'take' for the others; it returns the last of the first once there are enough.
 template <class TAKE> static void each_candidate(const SortCall& c, Key flip, bool& enough, Item& last, TAKE take) {
   const T* const source = (const T*) c.source;
   for (long start = 0; start < c.n; start += RUN) {
@@ -136,7 +136,7 @@ template <class TAKE> static void each_candidate(const SortCall& c, Key flip, bo
     }
   }
 }
-// few of them are kept in order
+// few of them are kept sorted
 static Item* insert_first(const SortCall& c, Item* items, Key flip) {
   long found = 0;
   bool enough = false;
@@ -150,7 +150,7 @@ static Item* insert_first(const SortCall& c, Item* items, Key flip) {
   });
   return items;
 }
-// many are sorted whenever there is no room for more
+// many are sorted whenever the buffer is full
 static Item* select_first(const SortCall& c, Item* from, Item* to, long room, Key flip) {
   long found = 0;
   bool enough = false;
@@ -195,7 +195,7 @@ static void sort(const SortCall* call) {
 extern "C" __attribute__((visibility("default"))) void (*dyn_entry())(const SortCall*) { return sort; }
 `;
 
-/** The translation unit of sorting over one element type, as C++ names it. */
+/** The translation unit of sorting over one element type, named as in C++. */
 export function sortSource(type: string): string {
   return `typedef ${type} T;\n${SORT_CALL}${ORDER}${SORT}`;
 }

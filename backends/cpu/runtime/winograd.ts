@@ -9,7 +9,8 @@
 export const WINOGRAD: string = String.raw`
 INL L panels_of(const Conv& p) { return (p.kg + PK - 1) / PK; }
 
-// Weights of output channels [k, k + VL), of which 'lanes' are there, and of input channels [c, c + count): g[9*channel + tap].
+// Loads the weights of output channels [k, k + VL), of which 'lanes' exist, and of input channels [c, c + count):
+// g[9*channel + tap].
 INL void filter_lanes(const Conv& p, const T* w, L k, L lanes, L c, L count, V* g) {
   const T* s = w + k * p.filter_out + c * p.filter_in;
   if (lanes == VL && count == VL && p.filter_in == 9 && !p.turned) {
@@ -22,7 +23,7 @@ INL void filter_lanes(const Conv& p, const T* w, L k, L lanes, L c, L count, V* 
     return;
   }
   for (L q = 0; q < count; q++, s += p.filter_in) {
-    // Vectors begin at every ninth element and are read as a whole, which the last ones of all weights are not
+    // Whole vectors from every ninth element on are read, which is not possible at the end of the weights
     if (VL > 9 && lanes == VL && p.filter_out == 9 && (k + VL < p.kg || c + q + 1 < p.cg)) {
       V a[VL];
       UNROLL for (int l = 0; l < VL; l++) a[l] = ld(s + l * 9);
@@ -37,11 +38,11 @@ INL void filter_lanes(const Conv& p, const T* w, L k, L lanes, L c, L count, V* 
     }
   }
 }
-// Points of a panel of transformed weights are a little more apart than they are long: at a power of two they would fall into
-// one set of the cache.
+// The distance of points of a panel of transformed weights is a little more than their length: at a power of two they
+// would map to one cache set.
 INL L filter_point(const Conv& p) { return p.cg * PK + 16; }
 INL L filter_panel(const Conv& p) { return p.scheme->filters * filter_point(p); }
-// Input channels [c, c + VL) of transformed weights, as far as there are such: u[point][channel][PK].
+// Computes input channels [c, c + VL) of transformed weights, as far as they exist: u[point][channel][PK].
 OUTL void transform_weights(const Conv& p, L g, L panel, L c, T* u) {
   const L count = least(VL, p.cg - c);
   for (L j = 0; j < PV; j++) {
@@ -56,7 +57,7 @@ OUTL void transform_weights(const Conv& p, L g, L panel, L c, T* u) {
   }
 }
 
-// Rows of tiles: 'per_image' units of up to 'rows' rows for each so many images.
+// Units of rows of tiles: 'per_image' units of up to 'rows' rows for each group of 'images'.
 struct TileUnits { L images, rows, per_image, count, across; };
 INL TileUnits tile_units(const Conv& p, L wanted) {
   TileUnits u;
@@ -75,14 +76,15 @@ INL TileUnit tile_unit(const Conv& p, const TileUnits& u, L unit) {
   const L i0 = unit / u.per_image * u.images, t0 = unit % u.per_image * u.rows;
   return {i0, least(p.n, i0 + u.images), t0, least((p.oh + p.scheme->out - 1) / p.scheme->out, t0 + u.rows)};
 }
-// Tiles that are transformed together: with large weights, which each unit reads, more than fit into the cache close by.
+// Number of tiles that are transformed together: with large weights, which each unit reads, more than fit into the near
+// cache.
 INL L tiles_wanted(const Conv& p) {
   const L bytes = p.cg * p.kg * p.scheme->filters * (L) sizeof(T);
   return most(PR, (bytes > (1 << 20) ? 4 << 20 : 1 << 18) / (L) sizeof(T) / (p.scheme->images * (p.cg + 16)));
 }
-// Pixels of so many tiles side by side.
+// Number of pixels of this many adjacent tiles.
 INL L pixels_of(const Conv& p, L tiles) { return (tiles - 1) * p.scheme->step + p.scheme->in; }
-// The tiles of group g of a unit, transformed.
+// Transforms the tiles of group g of a unit.
 INL void unit_tiles(const Conv& p, const TileUnits& u, const TileUnit& w, L g, T* padded, T* v, L tiles) {
   const L columns = pixels_of(p, u.across), pitch = p.cg + 16, rows = w.t1 - w.t0, step = p.scheme->step;
   for (L i = w.i0, tile = 0; i < w.i1; i++) {
@@ -93,8 +95,8 @@ INL void unit_tiles(const Conv& p, const TileUnits& u, const TileUnit& w, L g, T
   }
 }
 
-// Results of panel 'panel' of group g of one image of a unit, from products m of its first tile on. Rows are collected first
-// where channels do not lie side by side.
+// Writes the results of panel 'panel' of group g of one image of a unit, from products m of its first tile on. Rows are
+// collected first if channels are not adjacent.
 INL void unit_results(const Conv& p, const TileUnits& u, L i, L t0, L t1, L g, L panel, const T* m, L point, T* rows) {
   const L out = p.scheme->out, k0 = panel * PK, h0 = out * t0, h1 = least(p.oh, out * t1);
   T bias[PK];
@@ -119,8 +121,8 @@ INL void unit_results(const Conv& p, const TileUnits& u, L i, L t0, L t1, L g, L
   }
 }
 
-// Panels [k0, k1) of group g of a unit. 'weights' are those of all groups and panels; without them each panel is transformed
-// when it is used.
+// Computes panels [k0, k1) of group g of a unit. 'weights' are those of all groups and panels; without them each panel
+// is transformed when it is used.
 OUTL void winograd_unit(const Conv& p, const TileUnits& u, const TileUnit& w, const T* weights, L g, L k0, L k1) {
   const L per_image = (w.t1 - w.t0) * u.across, tiles = (w.i1 - w.i0) * per_image, point = tiles * PK + 16;
   const Scheme& s = *p.scheme;
@@ -145,13 +147,13 @@ OUTL void winograd_unit(const Conv& p, const TileUnits& u, const TileUnit& w, co
     p.epilogue(p.context, i, g * p.kg + k0 * PK, g * p.kg + least(p.kg, k1 * PK), s.out * w.t0, least(p.oh, s.out * w.t1));
 }
 
-// What a scheme takes about: its products, and its transforms in terms of them.
+// The approximate cost of a scheme: its products, and its transforms in units of them.
 INL double scheme_cost(const Conv& p, const Scheme& s) {
   const double tiles = (double) p.n * ((p.oh + s.out - 1) / s.out) * ((p.ow + s.out - 1) / s.out);
   return (double) s.count * p.kg * p.cg * tiles + 0.5 * VL * (9 + s.filters) * p.kg * p.cg +
     (2.0 * (s.images + s.in * s.in) * p.cg + 2.5 * (s.results + s.out * s.out) * p.kg) * tiles;
 }
-// Whether the saved products outweigh the transforms, where there are so many without.
+// Whether the saved products outweigh the transforms; 'direct': the products without a scheme.
 INL bool scheme_pays(const Conv& p, const Scheme& s, double direct) {
   return p.cg >= 16 && p.kg >= 16 && scheme_cost(p, s) < 1.2 * direct;
 }

@@ -8,7 +8,7 @@
  * so that the error stays that of the direct form to within a factor of two.
  */
 export const WINOGRAD_SCHEMES: string = String.raw`
-// A point of the image times one of the filter is part of one of the result.
+// A product of a point of the image and one of the filter, which is added to a point of the result.
 struct Product { short image, filter, result; };
 
 // F(2, 3), points 0, ±1, ∞: 16 products instead of 36 for four results.
@@ -28,8 +28,8 @@ struct Fine2 {
   }
 };
 
-// F(4, 3), points 0, ±5/8, ±3/2, ∞, which lose less than whole numbers do: 36 products instead of 144 for 16 results, whose
-// error is three times that of the direct form.
+// F(4, 3), points 0, ±5/8, ±3/2, ∞, which are more exact than integers: 36 products instead of 144 for 16 results,
+// whose error is three times that of the direct form.
 struct Fine4 {
   enum { IN = 6, STEP = 4, OUT = 4, IMAGE = 6, FILTER = 6, RESULT = 6, PRODUCTS = 6 };
   static constexpr Product products[] = {{0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {4, 4, 4}, {5, 5, 5}};
@@ -58,8 +58,8 @@ struct Fine4 {
   }
 };
 
-// By 2: the first and last tap meet every second pixel, F(2, 2) by points 0, 1 and ∞, the middle one those between: five
-// products instead of six for two results, 25 instead of 36 for four.
+// Stride 2: the first and last tap read every second pixel, F(2, 2) with points 0, 1 and ∞, the middle one the pixels
+// in between: five products instead of six for two results, 25 instead of 36 for four.
 struct Strided {
   enum { IN = 5, STEP = 4, OUT = 2, IMAGE = 5, FILTER = 4, RESULT = 3, PRODUCTS = 5 };
   static constexpr Product products[] = {{0, 0, 0}, {3, 3, 0}, {1, 1, 1}, {2, 2, 2}, {4, 3, 2}};
@@ -70,8 +70,8 @@ struct Strided {
   INL void weight(const V* u, V* w) { w[0] = u[0] + u[1]; w[1] = u[3]; w[2] = u[1] + u[2]; }
 };
 
-// The gradient of an image that is convolved by 2, where the first of four elements is met by the middle tap: the image here
-// is the gradient of the result.
+// The gradient of an image convolved with stride 2, where the middle tap reads the first of four elements: the image
+// here is the gradient of the result.
 struct StridedImage {
   enum { IN = 3, STEP = 2, OUT = 4, IMAGE = 4, FILTER = 4, RESULT = 5, PRODUCTS = 5 };
   static constexpr Product products[] = {{0, 2, 0}, {1, 1, 1}, {2, 0, 2}, {3, 3, 3}, {1, 3, 4}};
@@ -80,18 +80,18 @@ struct StridedImage {
   INL void result(const V* m, V* y) { y[0] = m[3]; y[1] = m[0] + m[1]; y[2] = m[4]; y[3] = m[1] + m[2]; }
 };
 
-// What runs a scheme, in both dimensions: pixels of a tile of the image, from one tile to the next, and of a tile of results;
+// A scheme in both dimensions: pixels of a tile of the image, from one tile to the next, and of a tile of results;
 // points of each; products in the order of points of the result.
 struct Scheme {
   L in, step, out, images, filters, results, count;
   const Product* products;
-  // All channels of a tile at s, to points of v.
+  // Transforms all channels of a tile at s to points of v.
   void (*image)(const T* s, L row, L pixel, L channels, T* v, L tile, L tiles);
-  // Weights w[3*i + j] to points.
+  // Transforms weights w[3*i + j] to points.
   void (*filter)(const V* w, V* u);
-  // A row of tiles of VL output channels, PK apart, to 'down' rows of 'across' results.
+  // Transforms a row of tiles of VL output channels, PK apart, to 'down' rows of 'across' results.
   void (*result)(const T* m, L point, V bias, T* to, L row, L pixel, L down, L across);
-  // The transposes of the last two, where gradients of weights are made by them; of a tile of gradients.
+  // The transposes of the last two, if gradients of weights use them; of a tile of gradients.
   void (*gradient)(const T* s, L row, L pixel, L channels, T* v, L tile, L tiles);
   void (*weight)(const V* u, V* w);
 };

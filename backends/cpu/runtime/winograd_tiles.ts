@@ -11,11 +11,11 @@ enum { CHUNK = 64, TILE = CHUNK + 16, MOST_POINTS = 36 };   // tiles are an odd 
 // A tile of products: rows, and vectors of output channels.
 enum { PR = VECTOR_REGISTERS >= 32 ? 14 : 6, PV = 2, PK = PV * VL };
 
-// The memory of transformed tiles: a chunk of channels, and a point of it, take so many elements.
+// The number of elements of a point, and of a chunk of channels, of transformed tiles.
 INL L point_of(L tiles) { return tiles * TILE + 16; }
 INL L transformed_of(L points, L channels, L tiles) { return (channels + CHUNK - 1) / CHUNK * points * point_of(tiles) + CHUNK; }
 INL T* lanes_at(T* v, L points, L c, L tile, L tiles) { return v + c / CHUNK * points * point_of(tiles) + tile * TILE + c % CHUNK; }
-// Writes points of a vector of channels, which may reach over the end of a chunk.
+// Writes points of a vector of channels, which may extend beyond the end of a chunk.
 template <int points> INL void store_points(const V* t, T* v, L c, L tile, L tiles) {
   T* to = lanes_at(v, points, c, tile, tiles);
   const L point = point_of(tiles), inside = CHUNK - c % CHUNK;
@@ -30,7 +30,7 @@ template <int points> INL void store_points(const V* t, T* v, L c, L tile, L til
     for (L l = 0; l < VL; l++) (l < inside ? to + l : other + l - inside)[p * point] = lanes[l];
   }
 }
-// m[tile][PK] (+)= sum of 'depth' rows of v, of which those of a tile are ROW apart, times rows of b, PV vectors each.
+// m[tile][PK] (+)= sum of 'depth' rows of v, with those of a tile ROW apart, times rows of b, PV vectors each.
 template <int n, int ROW, int STEP, int B_STEP> OUTL void product_tile(L depth, const T* v, const T* b, T* m, bool add) {
   V acc[n][PV];
   UNROLL for (int i = 0; i < n; i++) UNROLL for (int j = 0; j < PV; j++) acc[i][j] = (V){};

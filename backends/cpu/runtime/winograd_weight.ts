@@ -27,7 +27,8 @@ INL void store_filters(const ConvCall& call, T* w, L k, L lanes, L c, L count, V
     for (L l = 0; l < lanes; l++) to[l * ws[0] + q * ws[1] + j / 3 * ws[2] + j % 3 * ws[3]] = x[l];
   }
 }
-// Input channels [c, c + VL) of a panel from the sum of 'copies' transformed gradients, which are 'apart'.
+// Computes input channels [c, c + VL) of a panel from the sum of 'copies' transformed gradients, 'apart' from each
+// other.
 OUTL void store_panel(const ConvCall& call, const Conv& p, L g, L panel, L c, const T* u, L copies, L apart) {
   const L count = least(VL, p.cg - c);
   for (L j = 0; j < PV; j++) {
@@ -47,9 +48,9 @@ OUTL void store_panel(const ConvCall& call, const Conv& p, L g, L panel, L c, co
   }
 }
 
-// Output channels of panels [k0, k1) of the gradient of a unit, transformed.
+// Transforms output channels of panels [k0, k1) of the gradient of a unit.
 INL void unit_gradients(const Conv& p, const TileUnits& u, const TileUnit& w, L g, L k0, L k1, T* padded, T* d, L tiles) {
-  // whole vectors of channels: those in front are made once more
+  // whole vectors of channels, of which the preceding ones are computed again
   const L first = least(k0 * PK, p.kg - VL), channels = least(p.kg, k1 * PK) - first;
   const L out = p.scheme->out, columns = out * u.across, pitch = p.kg + 16, rows = w.t1 - w.t0;
   for (L i = w.i0, tile = 0; i < w.i1; i++) {
@@ -59,8 +60,8 @@ INL void unit_gradients(const Conv& p, const TileUnits& u, const TileUnit& w, L 
       p.scheme->gradient(padded + (out * y * columns + out * x) * pitch, columns * pitch, pitch, channels, d, tile, tiles);
   }
 }
-// Adds a unit to panels [k0, k1) of group g of a transformed gradient, or is the first of it. The only unit of all has no
-// sums to add to: what it makes is written at once.
+// Adds a unit to panels [k0, k1) of group g of a transformed gradient, or initialises them. If it is the only unit, its
+// results are written directly.
 OUTL void winograd_sums(const ConvCall& call, const Conv& p, const TileUnits& u, const TileUnit& w, L g, L k0, L k1, T* sums, bool add) {
   const L tiles = (w.i1 - w.i0) * (w.t1 - w.t0) * u.across;
   const Scheme& s = *p.scheme;

@@ -1,6 +1,6 @@
 /**
  * Accumulators of reductions and scans: variables of each invocation, which a workgroup combines in its memory.
- * Invariant: the invocations that share a point meet at all barriers here, and combine in one order.
+ * Invariant: the invocations that share a point reach all barriers here, and combine in one order.
  */
 import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { isPosition, type Points, type Reduction, type ValueId } from "../../../lib/loops/ir.ts";
@@ -65,7 +65,7 @@ export class Accumulators {
     const isBool = dtype === "bool";
     const [x, y] = isBool ? [`i32(${value})`, `i32(${acc})`] : [value, acc];
     const better = `${x} ${r.op === "argmax" ? ">" : "<"} ${y}`;
-    // Without branches, which && and || are
+    // Without branches, so no && and ||
     let wins = `(${better}) | ((${x} == ${y}) & (${index} < ${at}))`;
     if (isFloat(dtype)) {
       this.writer.helpers.use("is_nan");
@@ -80,10 +80,10 @@ export class Accumulators {
     return isPosition(r.op) ? `select(p${number}, 0, p${number} == 2147483647)` : `a${number}`;
   }
 
-  /** Combines the accumulators of all invocations, by halves, and gives everyone the result. */
+  /** Combines the accumulators of all invocations, by halves; all of them get the result. */
   share(r: Reduction, dtype: ValueType): void {
     const { writer } = this, { points } = writer.setting, type = registerType(dtype);
-    // bool cannot lie in workgroup memory of every implementation
+    // Not every implementation supports bool in workgroup memory
     const stored = type === "bool" ? "u32" : type, values = `shared_${stored}`, own = this.numberOf(r.id);
     this.#shared.set(values, stored);
     if (isPosition(r.op)) this.#shared.set("shared_at", "i32");
@@ -108,8 +108,8 @@ export class Accumulators {
   }
 
   /**
-   * Finds what comes before each invocation's contribution, from `sofar` on, by distances that double; adds all of them to
-   * `sofar`. Where an invocation is not active it contributes nothing.
+   * Computes the prefix of each invocation's contribution, starting from `sofar`, by doubling distances; adds all
+   * contributions to `sofar`. Inactive invocations contribute nothing.
    */
   scan(
     { carried: { id, dtype }, op, reduction }: Scan,

@@ -1,7 +1,7 @@
 /**
- * The memory that one shader sees: which buffers are bound, as what WGSL type, and how elements are read and written.
- * Invariant: elements of one or two bytes are packed in u32 words, int64 is two words, of which only the low one takes
- * part in computations; words that several invocations may write at once are atomic.
+ * The memory of one shader: bound buffers, their WGSL types, and how elements are read and written. Invariant: elements
+ * of one or two bytes are packed in u32 words, int64 is two words, of which only the low one takes part in
+ * computations; words that several invocations may write at once are atomic.
  */
 import { type DType, isHalf, isNarrow, itemSize } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
@@ -41,7 +41,7 @@ export interface BindingOptions {
   readonly single?: ReadonlySet<BufferId>;
 }
 
-/** A value to write. */
+/** A value to store. */
 export interface Written {
   readonly text: string;
   readonly mode: "set" | "add";
@@ -331,7 +331,7 @@ export class Bindings {
       return known;
     };
     for (const s of statements) {
-      // What invocations keep is no memory
+      // Local buffers are not memory
       if ("buffer" in s && this.#declaration(s.buffer).role.kind === "local") continue;
       if (s.kind === "load") use(s.buffer).read = true;
       else if (s.kind === "store") {

@@ -8,7 +8,7 @@ import { InternalError } from "../../../lib/base/errors.ts";
 import type { BufferId, Program } from "../../../lib/loops/ir.ts";
 import { evaluate, type Sym } from "../../../lib/sym/expr.ts";
 
-/** A parameter word that is zero, which no compiler knows. */
+/** A parameter word that is zero, unknown to compilers. */
 export const UNKNOWN_ZERO = "params[0]";
 
 /** A parameter word: a size of the program by its index, or the element offset of a buffer. */

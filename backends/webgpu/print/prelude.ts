@@ -38,13 +38,13 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
   ),
   // Compilers may simplify x != x to false.
   is_nan: helper("fn is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }"),
-  // For numbers only: compilers turn "y where x < y, else x" into max(x, y), which is not NaN where x is.
+  // For numbers only: compilers turn "y where x < y, else x" into max(x, y), which is not NaN if x is.
   less: helper("fn less(a: f32, b: f32) -> bool { return (a < b) & !(is_nan(a) | is_nan(b)); }", "is_nan"),
   at_most: helper(
     "fn at_most(a: f32, b: f32) -> bool { return (a <= b) & !(is_nan(a) | is_nan(b)); }",
     "is_nan",
   ),
-  // To compilers a value equals itself, even if it is NaN.
+  // Compilers assume that a value equals itself, even if it is NaN.
   same: helper("fn same(a: f32, b: f32) -> bool { return (a == b) & !(is_nan(a) | is_nan(b)); }", "is_nan"),
   // Devices divide to within 2.5 units in the last place, so that 27.75 / 2.3125 may be less than 12; dividing by
   // numbers whose reciprocal is subnormal may fail altogether. The remainder of a quotient computed from the

@@ -1,6 +1,6 @@
 /**
- * Variables that each invocation keeps for itself: an element, or a vector of four, of each iteration of a loop, or of a
- * place that is known. Invariant: a place that is known is written once, as a vector.
+ * Private variables of each invocation: an element, or a vector of four, of each iteration of a loop, or of a known
+ * position. Invariant: a known position is written once, as a vector.
  */
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { BufferId, Program } from "../../../lib/loops/ir.ts";
@@ -8,21 +8,21 @@ import { loadType } from "../../../lib/loops/record.ts";
 import type { Dim } from "../../../lib/sym/expr.ts";
 import { registerType } from "./scalar.ts";
 
-/** Names the variables that local buffers are. */
+/** Names the variables of local buffers. */
 export class Registers {
   readonly #names = new Map<BufferId, string>();
   readonly #declared = new Set<BufferId>();
-  /** The iteration that is being written. */
+  /** The iteration being written. */
   iteration = 0;
 
   constructor(readonly program: Program) {}
 
-  /** Returns whether a buffer is no memory. */
+  /** Returns whether a buffer consists of variables. */
   has(buffer: BufferId): boolean {
     return this.program.buffers[buffer]?.role.kind === "local";
   }
 
-  /** The variable with an element, or with the vector that begins with it; undefined for memory. */
+  /** The variable of an element, or of the vector that starts with it; undefined for memory. */
   nameOf(buffer: BufferId, index: Dim): string | undefined {
     if (!this.has(buffer)) return undefined;
     const name = this.#names.get(buffer) ?? `k${this.#names.size}`;
@@ -42,7 +42,7 @@ export class Registers {
     return name && `${typeof index === "number" ? "let " : ""}${name} = vec4(${elements.join(", ")});`;
   }
 
-  /** Declares the variables of so many iterations, once; of elements, or of vectors. */
+  /** Declares the variables of this many iterations, once: of elements, or of vectors. */
   declare(buffer: BufferId, count: number, inFours: boolean): readonly string[] {
     const { dtype } = this.program.buffers[buffer] ?? {};
     if (!dtype) throw new InternalError(`Expected a buffer of the program but found ${buffer}`);

@@ -41,7 +41,7 @@ export interface ShaderSetting {
   readonly exponentials?: "short";
 }
 
-/** One of four neighbours, the values that they do not share, and what each of them hands to the next. */
+/** One of four neighbours, the values that they do not share, and those that each passes to the next. */
 interface Lane {
   readonly at: number;
   readonly varying: ReadonlySet<ValueId>;
@@ -297,7 +297,7 @@ export class ShaderWriter {
     this.line(`let ${this.#value(id)}: ${registerType(dtype)} = ${text};`);
   }
 
-  /** A store that does not happen behind the end of a scan. */
+  /** A store that is skipped after the end of a scan. */
   #guarded(store: string): string {
     return this.#active ? `if (${this.#active}) { ${store} }` : store;
   }
@@ -419,7 +419,7 @@ export class ShaderWriter {
     return valueTypes(loop.body).get(r.value) ?? this.#typeOf(r.value);
   }
 
-  /** Combines what an iteration contributes. */
+  /** Combines the contribution of an iteration. */
   #take(r: Reduction, dtype: ValueType): void {
     const index = r.index === undefined ? "" : this.#value(r.index);
     this.#accumulators.take(r, dtype, { value: this.#value(r.value), index });
