@@ -123,7 +123,7 @@ export {
 } from "./lib/tensor/histograms.ts";
 export { cond } from "./lib/tensor/higher_order.ts";
 /** Control flow and scans inside graphs, like `torch.higher_order_ops`. */
-export * as higherOrderOps from "./lib/tensor/higher_order.ts";
+export * as higherOrderOps from "./lib/higher_order_ops.ts";
 /** Linear algebra, like `torch.linalg`. */
 export * as linalg from "./lib/tensor/linalg.ts";
 /** Fourier transforms, like `torch.fft`. */

@@ -3,11 +3,14 @@ import { assertEquals, assertThrows, fail } from "@std/assert";
 import {
   compile,
   compiler,
+  cond,
   func,
+  higherOrderOps,
   init,
   isTensor,
   library,
   noGrad,
+  ones,
   randn,
   type Tensor,
   tensor,
@@ -117,6 +120,82 @@ Deno.test("an op that writes to an argument does so in graphs, too, and needs no
   const leaf = randn([3]).requiresGrad_();
   assertThrows(() => fill(leaf, zeros([3])), DynError, "do not require grad for tests::fill");
   assertThrows(() => fill(x, leaf), DynError, "a leaf that requires grad");
+});
+
+Deno.test("an op that returns nothing is called in graphs, too, in the program's order", () => {
+  const seen: unknown[] = [];
+  const note = library.customOp("tests::note", (what: string, given: { x: Tensor; size: number }): void => {
+    seen.push([what, given.x.tolist(), given.size]);
+  });
+  note.registerFake(() => undefined);
+  const weight = tensor([1, 2], { requiresGrad: true }), state = zeros([2]);
+  const program = (x: Tensor) => {
+    note("state", { x: state, size: x.shape[0] ?? 0 });
+    state.add_(x.sum(0));
+    note("state", { x: state, size: 0 });
+    const loss = x.mul(weight).sum();
+    note("loss", { x: loss.detach(), size: 0 });
+    loss.backward();
+    return loss.detach();
+  };
+  for (const backend of [null, "eager", "aot_eager", "inductor"]) {
+    state.zero_();
+    seen.length = 0;
+    const run = backend === null ? program : compile(program, { backend, fullgraph: true, dynamic: true });
+    run(ones([2, 2]));
+    run(ones([3, 2]));
+    assertEquals(seen, [
+      ["state", [0, 0], 2],
+      ["state", [2, 2], 0],
+      ["loss", 6, 0],
+      ["state", [2, 2], 3],
+      ["state", [5, 5], 0],
+      ["loss", 9, 0],
+    ], `${backend}`);
+  }
+});
+
+Deno.test("M35: print shows values where the graph computes them, in branches and batches, too", () => {
+  const { print } = higherOrderOps, lines: string[] = [], { log } = console;
+  const weight = tensor([0.5, 2], { requiresGrad: true });
+  const program = (x: Tensor, step: number) => {
+    print("{{x}} is {x} at {step}", { x, step });
+    const y = cond(
+      x.sum().gt(0),
+      (x: Tensor) => {
+        print("positive: {}", [x.sum()]);
+        return x.clone();
+      },
+      (x: Tensor) => x.neg(),
+      [x],
+    );
+    const loss = y.mul(weight).sum();
+    print("{1} and {}", [loss, true]);
+    return loss;
+  };
+  console.log = (text: string) => void lines.push(text);
+  try {
+    for (const run of [program, ...["eager", "aot_eager", "inductor"].map(compiledBy)]) {
+      lines.length = 0;
+      run(tensor([1, 2]), 3);
+      run(tensor([-1, 0]), 4).backward();
+      const expected = ["{x} is tensor([1, 2]) at 3", "positive: 3", "true and 4.5"];
+      assertEquals(lines, [...expected, "{x} is tensor([-1,  0]) at 4", "true and 0.5"]);
+    }
+    lines.length = 0;
+    func.vmap((x: Tensor) => {
+      print("{}", [x]);
+      return x;
+    })(tensor([1, 2]));
+    assertEquals(lines, ["1", "2"]);
+  } finally {
+    console.log = log;
+  }
+  assertThrows(() => print("{a}", { b: 1 }), DynError, 'Expected a value for {a} in "{a}" but found [b]');
+
+  function compiledBy(backend: string): typeof program {
+    return compile(program, { backend, fullgraph: true, dynamic: true });
+  }
 });
 
 Deno.test("what is not said of an op breaks the graph or is an error, and opCheck finds it", () => {

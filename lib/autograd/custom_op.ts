@@ -38,6 +38,12 @@ export interface CustomOpOptions {
    * @internal
    */
   readonly isDeferrable?: boolean;
+  /**
+   * Whether it only shows something, as printing does: it has no results, and no gradient passes through it.
+   *
+   * @internal
+   */
+  readonly isDisplay?: boolean;
 }
 
 /** Computes gradients of an op's arguments from those of its results. */
@@ -75,6 +81,7 @@ interface Known {
   readonly mutated: readonly number[];
   readonly kernels: Map<DeviceName | "", OpFunction>;
   readonly isDeferrable: boolean;
+  readonly isDisplay: boolean;
   fake: OpFunction | null;
   function: typeof AutogradFunction;
   isDifferentiable: boolean;
@@ -106,7 +113,10 @@ export function customOp<F extends OpFunction>(
   fn: F,
   options: CustomOpOptions = {},
 ): CustomOp<F> {
-  const { mutatesArgs = [], schema, deviceTypes, isDeferrable = false } = optionsOf("customOp", options);
+  const { mutatesArgs = [], schema, deviceTypes, isDeferrable = false, isDisplay = false } = optionsOf(
+    "customOp",
+    options,
+  );
   if (!/^\w+::\w+(\.\w+)?$/.test(name)) {
     throw new DynError(`Expected the name of an op with its namespace, as mylib::relu, but found ${name}`);
   }
@@ -126,7 +136,8 @@ export function customOp<F extends OpFunction>(
     mutated,
     kernels: new Map([deviceTypes ?? ""].flat().map((device): [DeviceName, OpFunction] => [device, fn])),
     isDeferrable,
-    fake: null,
+    isDisplay,
+    fake: isDisplay ? () => undefined : null,
     function: functionOf(name, () => entry, { backward: null, options: {} }),
     isDifferentiable: false,
     functional: null,
@@ -199,9 +210,12 @@ function callCustomOp(entry: Known, args: readonly unknown[]): unknown {
   const { leaves, spec } = flatten(args, isTensor), tensors = leaves.filter(isTensor);
   const { top } = modes;
   if (top?.apart && !(top instanceof ForwardMode)) {
-    reportFallback("vmap", `vmap: ${entry.name} has no rule for batches and runs for each element`);
+    if (!entry.isDisplay) {
+      reportFallback("vmap", `vmap: ${entry.name} has no rule for batches and runs for each element`);
+    }
     return apart(entry, { leaves, spec }, top.apart.bind(top));
   }
+  if (entry.isDisplay) return noGrad(() => runKernel(entry, args));
   const carried = tensors.some((each) => hasTangents(each));
   if (carried && !(entry.isDifferentiable && tensors.every((each) => args.includes(each)))) {
     throw new DynError(

@@ -49,7 +49,7 @@ const CATALOGUE = {
     id: "GB0005",
     category: "call of console",
     explanation: "Text is written at this point of the program, between the operations before and after it",
-    hint: "Remove the call, or add the function to config.reorderableLoggingFunctions",
+    hint: "Print with higherOrderOps.print, or add the function to config.reorderableLoggingFunctions",
   },
   opaqueObject: {
     id: "GB0006",

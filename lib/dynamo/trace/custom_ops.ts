@@ -19,6 +19,8 @@ import { breakGraph, refuseCall } from "../break_reasons.ts";
 import { TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { allElements, newArray } from "./contents.ts";
+import { enumerableKeys } from "./object_keys.ts";
+import { findProperty } from "./objects.ts";
 import { callOp } from "./tensor_ops.ts";
 
 /** A traced argument: its stand-in for a call without elements, and its form in nodes. */
@@ -30,14 +32,17 @@ interface Converted {
 /** Calls an op as one node. */
 export function callCustomOp(m: Interpreter, op: CustomOp, args: readonly Value[]): Value {
   if (m.batch !== null) return breakGraph("batch", `${op.qualifiedName}, which has no rule`);
-  const requires = { grad: false };
-  const parts = args.map((value) => converted(m, value, requires));
+  const found = { grad: false, size: false };
+  const parts = args.map((value) => converted(m, value, found));
   const { metas, isList } = fakeOf(op, parts.map(({ sample }) => sample));
+  const givesNothing = metas.length === 0 && op.mutated.length === 0;
+  // The fake has been called for one value of the size
+  if (found.size && !givesNothing) breakGraph("symbolicNumber", `an argument of ${op.qualifiedName}`);
   const written = op.mutated.flatMap((at) => {
     const value = args[at];
     return value?.kind === "tensor" ? [value] : [];
   });
-  const grad = requires.grad && m.gradEnabled;
+  const grad = found.grad && m.gradEnabled && !givesNothing;
   if (grad && written.length > 0) {
     refuseCall(`${op.qualifiedName} writes to arguments, and gradients are recorded`);
   }
@@ -101,21 +106,39 @@ function fakeOf(
   return { metas, isList: found.isList };
 }
 
-function converted(m: Interpreter, value: Value, requires: { grad: boolean }): Converted {
+/** Converts an argument; `found` learns whether a tensor requires grad, and whether a number is a symbol. */
+function converted(m: Interpreter, value: Value, found: { grad: boolean; size: boolean }): Converted {
   switch (value.kind) {
     case "constant":
       if (typeof value.value === "symbol") return breakGraph("opaqueObject", "a symbol");
       return { sample: value.value, argument: value.value };
     case "tensor": {
-      requires.grad ||= value.requiresGrad;
+      found.grad ||= value.requiresGrad;
       const { shape, dtype, device } = value.meta;
       const sample = Tensor.hollow(contiguousMeta(shape.map((size) => specialize(size)), dtype, device));
       return { sample, argument: m.output.nodeOf(value) };
     }
+    case "number": {
+      const { dim, hint } = value;
+      if (dim === null) return breakGraph("symbolicNumber", "an argument of an op that a user has defined");
+      found.size ||= typeof dim !== "number";
+      return { sample: hint, argument: dim };
+    }
     case "object":
       if (value.exotic.kind === "array") {
-        const parts = allElements(m, value).map((each) => converted(m, each, requires));
+        const parts = allElements(m, value).map((each) => converted(m, each, found));
         return { sample: parts.map(({ sample }) => sample), argument: parts.map(({ argument }) => argument) };
+      }
+      if (value.exotic.kind === "plain") {
+        const parts = enumerableKeys(m, value).map((key) => {
+          const property = findProperty(m, value, key);
+          if (property.kind !== "value") return breakGraph("opaqueObject", "an argument with getters");
+          return { key, ...converted(m, property.value, found) };
+        });
+        return {
+          sample: Object.fromEntries(parts.map(({ key, sample }) => [key, sample])),
+          argument: Object.fromEntries(parts.map(({ key, argument }) => [key, argument])),
+        };
       }
       return breakGraph("opaqueObject", "an argument of an op that a user has defined");
     default:

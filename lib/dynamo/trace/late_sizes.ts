@@ -75,6 +75,11 @@ function mayRefuse({ target }: Node): boolean {
     (definition.implementation.kind === "host" || definition.hostParts === true);
 }
 
+/** Returns whether a call has no results, so that it is there for what it does, such as printing. */
+function givesNothing({ meta: { value } }: Node): boolean {
+  return value.kind === "tensors" && value.tensors.length === 0;
+}
+
 /** Drops host nodes if nothing reads their value or a size that they determine. */
 export function dropUnreadNumbers(graph: Graph): void {
   if (!graph.nodes.some(({ meta }) => meta.onHost)) return;
@@ -83,6 +88,7 @@ export function dropUnreadNumbers(graph: Graph): void {
     const { meta } = node;
     const gives = late.get(node) ?? [];
     const isUnread = meta.onHost && !isCheck(node) && !mayRefuse(node) && node.users.size === 0 &&
+      !givesNothing(node) &&
       gives.every(({ symbol }) => !read.has(symbol));
     if (isUnread) {
       graph.erase(node);
