@@ -111,15 +111,15 @@ function running(
       symbols.locals.clear();
       return { device, convention: convention.write(how, symbols), ...part() };
     };
-    const kept = program?.kept;
+    const kept = program?.serialize;
     return {
       ...withConvention(() => kept ? { code: kept(symbols) } : {}),
-      ...program && loops && (!kept || program.mayBeGone)
+      ...program && loops && (!kept || program.storesProgram)
         ? withConvention(() => ({ loops: loopProgram.write(loops, symbols) }))
         : {},
     };
   };
-  return storable(run, { write, whenMore: program?.whenKeptChanges?.bind(program) });
+  return storable(run, { write, whenMore: program?.whenMore?.bind(program) });
 }
 
 /** Compiled graphs of earlier processes: code of the device, or loops if it caches no code. */

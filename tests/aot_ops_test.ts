@@ -7,7 +7,7 @@ import "../backends/cpu/device.ts";
 import "../lib/autograd/autograd.ts";
 import "../lib/tensor/install.ts";
 import { aotEager } from "../lib/pipeline.ts";
-import { grad } from "../lib/autograd/asked.ts";
+import { grad } from "../lib/autograd/entry_points.ts";
 import { makeFx } from "../lib/autograd/make_fx.ts";
 import { parseCall } from "../lib/ops/call.ts";
 import type { OpDefinition, Sample } from "../lib/ops/definition.ts";

@@ -15,7 +15,7 @@ import { minCutPartition, type Partition, savingPartition } from "../lib/aot/par
 import { metasOf } from "../lib/aot/recompute.ts";
 import { simplify } from "../lib/aot/simplify.ts";
 import { traceForward } from "../lib/aot/trace.ts";
-import { grad } from "../lib/autograd/asked.ts";
+import { grad } from "../lib/autograd/entry_points.ts";
 import { gradientArguments, GRADIENTS } from "../lib/graph/gradient_call.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { logs } from "../lib/base/logs.ts";

@@ -10,7 +10,7 @@ import { type Decider, mul, type Sym, symbol } from "../lib/sym/expr.ts";
 
 /** Ops over plain numbers, so that graphs can be tested without tensors. */
 const numbers: Runner = {
-  beginHistory: (value) => value,
+  startHistory: (value) => value,
   withoutGradient: (body) => body(),
   gradients: () => [],
   begin: () => ({ willWrite() {}, rollBack: () => true }),

@@ -8,7 +8,7 @@ import { assert, assertEquals, assertThrows, fail } from "@std/assert";
 import { compile, compiler, config, DynError, init, manualSeed, nn, noGrad, Tensor } from "../mod.ts";
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
 import { CATEGORY_RANK, categoryOf, isFloat } from "../lib/base/dtype.ts";
-import { elementsLieApart } from "../lib/graph/meta.ts";
+import { isNonOverlapping } from "../lib/graph/meta.ts";
 import type { OpDefinition, Sample } from "../lib/ops/definition.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
 import { tensor } from "../lib/tensor/creation.ts";
@@ -378,7 +378,7 @@ Deno.test("elements lie apart where a look at every place says so", () => {
       }
     }
     const apart = places.size === shape.reduce((a, b) => a * b, 1);
-    assertEquals(elementsLieApart(shape, strides), apart, `[${shape}] with strides [${strides}]`);
+    assertEquals(isNonOverlapping(shape, strides), apart, `[${shape}] with strides [${strides}]`);
   }
 });
 

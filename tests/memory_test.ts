@@ -59,7 +59,7 @@ Deno.test("large memory lies where WebAssembly reaches it, and its pages come ba
   assertEquals(uint8.byteOffset, place?.address);
   uint8.fill(1);
   pool.free(memory);
-  pool.giveBack();
+  pool.releaseUnused();
   assertEquals(pool.reserved, 0);
   // Bytes of pages that are gone are 0; at the ends there may be part of a page
   if (Deno.build.os === "linux") assert(uint8.subarray(2 ** 16, -(2 ** 16)).every((byte) => byte === 0));
@@ -126,17 +126,17 @@ Deno.test("what a look came by that was no member, and is old by now, does not k
 Deno.test("a pool uses dropped memory again in a loop that does not wait", () => {
   const pool = new MemoryPool("cpu");
   for (let i = 0; i < 10_000; i++) pool.allocate(4 * MIB);
-  assert(pool.mostReserved <= 256 * MIB, `Expected at most 256 MiB but found ${pool.mostReserved}`);
-  const { mostReserved } = pool;
+  assert(pool.peakReserved <= 256 * MIB, `Expected at most 256 MiB but found ${pool.peakReserved}`);
+  const { peakReserved: mostReserved } = pool;
   for (let i = 0; i < 100_000; i++) pool.allocate(64);
-  assert(pool.mostReserved - mostReserved < 4 * MIB);
+  assert(pool.peakReserved - mostReserved < 4 * MIB);
 });
 
 Deno.test("a large result is mostly written where one of the last eight was, also after all was collected", () => {
   const pool = new MemoryPool("cpu");
   let last: readonly HostBlock[] = [], same = 0;
   for (let i = 0; i < 200; i++) {
-    if (i % 20 === 0) pool.giveBack();
+    if (i % 20 === 0) pool.releaseUnused();
     const { block } = pool.allocate(16 * MIB);
     if (last.includes(block)) same++;
     last = [...last, block].slice(-8);
@@ -150,8 +150,8 @@ Deno.test("memory larger than what is searched for is found among the young", ()
   for (let i = 0; i < 100; i++) pool.allocate(600 * MIB);
   // Objects that a search finds in a register count as old from the next one on
   assert(
-    pool.mostReserved <= 2400 * MIB,
-    `Expected at most 2400 MiB but found ${pool.mostReserved / MIB} MiB`,
+    pool.peakReserved <= 2400 * MIB,
+    `Expected at most 2400 MiB but found ${pool.peakReserved / MIB} MiB`,
   );
 });
 
@@ -160,7 +160,7 @@ Deno.test("memory that lived for long and was dropped then is found when twice a
     size = 64 * MIB,
     window = Array.from({ length: 8 }, () => pool.allocate(size));
   for (let i = 0; i < 200; i++) window[i % window.length] = pool.allocate(size);
-  assert(pool.mostReserved <= 1280 * MIB, `Expected at most 1280 MiB but found ${pool.mostReserved}`);
+  assert(pool.peakReserved <= 1280 * MIB, `Expected at most 1280 MiB but found ${pool.peakReserved}`);
   assertEquals(window.length, 8);
 });
 
@@ -168,7 +168,7 @@ Deno.test("memory that lived for long and was dropped then is found when as much
   const pool = new MemoryPool("cpu"), size = 32 * MIB;
   const window = Array.from({ length: 8 }, () => pool.allocate(size));
   for (let i = 0; i < 100; i++) window[i % window.length] = pool.allocate(size);
-  assert(pool.mostReserved <= 928 * MIB, `Expected at most 928 MiB but found ${pool.mostReserved / MIB} MiB`);
+  assert(pool.peakReserved <= 928 * MIB, `Expected at most 928 MiB but found ${pool.peakReserved / MIB} MiB`);
   assertEquals(window.length, 8);
 });
 
@@ -245,7 +245,7 @@ Deno.test("a pool gives back what it keeps, whatever sizes it kept before", () =
   for (const size of [MIB, 2 * MIB, 4 * MIB]) give(size);
   // The first list is empty, the others are not
   const held = pool.allocate(MIB);
-  pool.giveBack();
+  pool.releaseUnused();
   assertEquals([pool.allocated, pool.reserved, held.byteLength], [MIB, MIB, MIB]);
 });
 

@@ -1,7 +1,7 @@
 /** ONNX Runtime: parts of graphs that it runs, and exported models as it computes them. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { openSession, ortAbsence } from "../backends/onnxrt/library.ts";
-import { handOver } from "../backends/onnxrt/tensors.ts";
+import { toOrtTensor } from "../backends/onnxrt/tensors.ts";
 import { counters, logs } from "../lib/base/logs.ts";
 import { onnxBytes } from "../packaging/onnx/mod.ts";
 import { compile, compiler, manualSeed, nn, noGrad, randn, type Tensor, tensor } from "../mod.ts";
@@ -121,7 +121,7 @@ Deno.test({
     const session = openSession(onnxBytes(program), 1);
     for (const batch of [2, 5]) {
       const x = randn(batch, 3, 8, 8), expected = noGrad(() => model.call(x));
-      const result = session.run({ input_0: handOver(x).tensor }, { output_0: null }, {})["output_0"];
+      const result = session.run({ input_0: toOrtTensor(x).tensor }, { output_0: null }, {})["output_0"];
       assert(result?.data instanceof Float32Array);
       assertEquals(result.dims, expected.shape);
       assert(apart(tensor([...result.data]), expected.reshape(-1)) < 1e-6);
@@ -130,7 +130,7 @@ Deno.test({
     assert(apart(compile(third, { backend: "onnxrt" })(wide), third(wide)) < 1e-12);
     const image = randn(2, 6, 6), pool = (x: Tensor) => nn.functional.maxPool2d(x, 2);
     const alone = openSession(onnxBytes(compiler.export(pool, [image])), 1);
-    const pooled = alone.run({ input_0: handOver(image).tensor }, { output_0: null }, {})["output_0"];
+    const pooled = alone.run({ input_0: toOrtTensor(image).tensor }, { output_0: null }, {})["output_0"];
     assert(pooled?.data instanceof Float32Array);
     assertEquals([...pooled.data], pool(image).reshape(-1).tolist());
   },

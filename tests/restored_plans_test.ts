@@ -80,7 +80,7 @@ Deno.test("what restoring a plan calls of the builtins is looked at before", () 
       let plan: Plan | undefined;
       const request = { entry: entryOf(OPS[name]), args, numbers };
       const called = calledBy(() => {
-        plan = classPlan(request, "kept");
+        plan = classPlan(request, "cached");
       });
       assert(plan, `Expected a plan of ${name}`);
       assertEquals([name, called], [name, []]);

@@ -331,7 +331,7 @@ Deno.test("inference mode records neither gradients nor views", () => {
 });
 
 Deno.test("hollow tensors have metadata and no elements", () => {
-  const x = Tensor.hollow(tensor([[1, 2]]).meta);
+  const x = Tensor.elementless(tensor([[1, 2]]).meta);
   assertEquals(x.shape, [1, 2]);
   assertThrows(() => x.tolist(), DynError, "metadata only");
   assertThrows(() => x.add(1), DynError, "metadata only");

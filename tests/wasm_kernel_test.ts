@@ -622,10 +622,10 @@ Deno.test("threads are made one by one when the program waits after some work, e
   for (const works of [[100, 100, 49], [1, 1], [249, 501], [1, 5000]]) {
     for (const work of works) {
       pool.run(code, "slow", { description: memory.base, units: 2, work });
-      made.push(pool.made);
+      made.push(pool.created);
     }
     await Promise.resolve();
-    made.push(pool.made);
+    made.push(pool.created);
   }
   assertEquals(made, [1, 1, 1, 1, 1, 1, 2, 2, 3, 3, 3, 3, 3]);
 });

@@ -17,7 +17,7 @@ import { SKIP_WEBGPU } from "./support/webgpu.ts";
 /** Of kernels that make elements: what they sum over, whether that is cut, elements, products, and what is kept. */
 const kernels = (program: Program, limits: Partial<WebGpuLimits> = {}) =>
   madeIn(program, limits).map((
-    { over, causal, elements, products, kept },
+    { over, causal, elements, products, stored: kept },
   ) => [over, causal, elements.values.length, products.length, kept]);
 
 Deno.test("gradients of causal attention make elements once, for keys and values together, and keep them for queries", () => {

@@ -388,7 +388,7 @@ function steps(count: number): Program {
 test("kernels of single elements run as one, as many as fit", () => {
   const made = (program: Program, kernelBuffers: number) =>
     generate(program, webGpuTarget({ kernelBuffers, workgroupBytes: 1 << 14, bindingBytes: 1 << 27 }, true));
-  const numbers = ({ kernels }: Program) => kernels.map(({ given }) => given);
+  const numbers = ({ kernels }: Program) => kernels.map(({ originals }) => originals);
   assertEquals(numbers(made(steps(5), 8)), [[0, 1, 2, 3, 4]]);
   assertEquals(numbers(made(steps(5), 4)), [[0, 1, 2], [3, 4]]);
   assertEquals(made(steps(20), 32).kernels.map(({ origins }) => origins.length), [16, 4]);
@@ -419,7 +419,10 @@ test("kernels of single elements on both sides of a decision stay apart", () => 
     program,
     webGpuTarget({ kernelBuffers: 8, workgroupBytes: 1 << 14, bindingBytes: 1 << 27 }, true),
   );
-  assertEquals([after.kernels.map(({ given }) => given), after.guard?.after], [[[0], [1, 2, 3, 4]], 1]);
+  assertEquals([after.kernels.map(({ originals }) => originals), after.guard?.after], [
+    [[0], [1, 2, 3, 4]],
+    1,
+  ]);
 });
 
 test("neighbours of a grid go along what most reads and writes have side by side", () => {

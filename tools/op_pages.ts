@@ -55,7 +55,7 @@ export function callNames(definition: OpDefinition): readonly string[] {
 function hollow(value: SampleArgument, dtype: DType): unknown {
   if (Array.isArray(value)) return value.map((each) => hollow(each, dtype));
   if (typeof value !== "object" || value === null || !("tensor" in value)) return value;
-  return Tensor.hollow(contiguousMeta(value.tensor, value.dtype ?? dtype, "cpu"));
+  return Tensor.elementless(contiguousMeta(value.tensor, value.dtype ?? dtype, "cpu"));
 }
 
 function argumentsOf({ args, options }: Sample, dtype: DType): readonly unknown[] {

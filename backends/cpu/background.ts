@@ -10,7 +10,7 @@ import { type BackgroundBuild, compileInBackground, type Job, refuseStopped } fr
  * Minimum milliseconds between two polls of the file that reports a build's end. Each costs some 100 µs, most of it for
  * comparing the builtins with which the next build starts.
  */
-const LOOK_EVERY = 10;
+const POLL_INTERVAL = 10;
 
 /** A build of the queue. */
 interface Batch {
@@ -25,7 +25,7 @@ interface Batch {
 /** A request that can be polled. */
 export interface Ticket {
   /** Returns the state of the request, at most a few milliseconds old. `failed` has the error. */
-  readonly look: () =>
+  readonly poll: () =>
     | { readonly kind: "waiting" }
     | { readonly kind: "ended" }
     | { readonly kind: "failed"; readonly thrown: unknown };
@@ -47,9 +47,9 @@ export function requestLibraries(jobs: readonly Job[]): Ticket {
     advance();
   }
   return {
-    look() {
+    poll() {
       const now = performance.now();
-      if (now - looked >= LOOK_EVERY) {
+      if (now - looked >= POLL_INTERVAL) {
         looked = now;
         // The program may have replaced the builtins that starting the next build needs
         preferringOwnBuiltins(advance);

@@ -12,7 +12,7 @@ import { type WasmForm, wasmForm } from "../wasm/form.ts";
 import { engineFuses } from "../wasm/fused.ts";
 import { wasmPool } from "../wasm/threads.ts";
 import { type NativeForm, nativeForm } from "./native_program.ts";
-import { toolchainMeanwhile } from "./toolchain.ts";
+import { toolchainIfKnown } from "./toolchain.ts";
 
 /** The available code of a program. */
 export interface ClassCode {
@@ -27,7 +27,7 @@ function wasmIdentity(): string {
 }
 
 function nativeIdentity(): string | null {
-  const status = toolchainMeanwhile();
+  const status = toolchainIfKnown();
   return status?.kind === "ready" ? status.toolchain.identity : null;
 }
 

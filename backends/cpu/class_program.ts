@@ -19,7 +19,7 @@ import { type ClassCode, readCode, writeCode } from "./class_code.ts";
 import { linkNative, preparedOf, type PreparedProgram, prepareProgram } from "./native_program.ts";
 import { findLibraries } from "./object_cache.ts";
 import { roomy } from "./roomy_program.ts";
-import { toolchainMeanwhile } from "./toolchain.ts";
+import { toolchainIfKnown } from "./toolchain.ts";
 
 /** Milliseconds of work after which a program is compiled natively. */
 const HOT = 1;
@@ -37,7 +37,7 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
   let code = codeOf(source);
   const found = (more: ClassCode): void => {
     code = { ...code, ...more };
-    source.keep(() => writeCode(code));
+    source.store(() => writeCode(code));
   };
   const wasm = (): CompiledProgram => {
     const pool = wasmPool(), { kind } = pool.memory;
@@ -79,7 +79,7 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
   const heated = ({ builds }: { readonly builds: boolean }): State => {
     if (config.inductor.tier === "wasm") return settle(null);
     if (stays()) return state;
-    const toolchain = toolchainMeanwhile();
+    const toolchain = toolchainIfKnown();
     if (!toolchain) return state;
     if (toolchain.kind !== "ready") return settle(null);
     return attempt(() => {
@@ -95,7 +95,7 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
     });
   };
   const looked = (prepared: PreparedProgram, ticket: Ticket): State => {
-    const seen = ticket.look();
+    const seen = ticket.poll();
     if (seen.kind === "waiting" || stays()) return state;
     return attempt(() => {
       if (seen.kind === "failed") throw seen.thrown;
@@ -131,10 +131,10 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
 }
 
 /** Returns the code of a program from an earlier process. */
-function codeOf({ name, kept }: ClassSource): ClassCode {
-  if (kept === null) return {};
+function codeOf({ name, cached }: ClassSource): ClassCode {
+  if (cached === null) return {};
   try {
-    return readCode(kept);
+    return readCode(cached);
   } catch (thrown) {
     if (!(thrown instanceof DamagedForm)) throw thrown;
     logs.emit("cache", () => `the code of ${name} is made again: ${thrown.message}`);

@@ -101,11 +101,11 @@ export function failureOf({ compiler, task, ending, log, folder }: Attempt): Too
   const written = log.trim().split("\n"), lines = written.slice(-LAST_LINES).join("\n");
   const error = (kind: FaultKind, found: string, more = "") =>
     new ToolchainError(`Expected ${compiler} to ${task} but found ${found}${more && `:\n${more}`}`, kind);
-  const full = tellsOfFullDisk(log) ? "" : fullFolder(folder);
+  const full = meansFullDisk(log) ? "" : fullFolder(folder);
   switch (ending.kind) {
     case "unstarted":
       return error(
-        tellsOfFullDisk(ending.because) ? "space" : "unusable",
+        meansFullDisk(ending.because) ? "space" : "unusable",
         `that it cannot be started: ${ending.because}`,
         lines,
       );
@@ -143,7 +143,7 @@ export function brokenLibrary(path: string, because: string): ToolchainError {
 /** Returns the error for a folder or a file of the compiler that cannot be created. */
 export function folderFailure(thrown: unknown, task: string): ToolchainError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  const full = tellsOfFullDisk(message);
+  const full = meansFullDisk(message);
   return new ToolchainError(
     `Expected a folder to ${task} in but found ${
       full ? "no space left" : "that it cannot be written"
@@ -154,7 +154,7 @@ export function folderFailure(thrown: unknown, task: string): ToolchainError {
 }
 
 /** Returns whether an error of the file system or a compiler means that the disk is full. */
-const tellsOfFullDisk = (text: string): boolean => /no space left|disk quota exceeded/i.test(text);
+const meansFullDisk = (text: string): boolean => /no space left|disk quota exceeded/i.test(text);
 
 /** Describes the space left in a folder that is nearly full; undefined if there is room. */
 function fullFolder(folder: string): string | undefined {

@@ -21,7 +21,7 @@ import { buildLibraries, findLibraries, type Source } from "./object_cache.ts";
 import { FAR_OUTPUTS, frameLayout, type PrintedProgram, printProgram, TEAM_WORK } from "./print/program.ts";
 import { nativeTarget } from "./native_target.ts";
 import { type Routine, routineAddresses, ROUTINES, routineSources } from "./runtime_library.ts";
-import { threadCount, toolchainMeanwhile, toolchainStatus } from "./toolchain.ts";
+import { threadCount, toolchainIfKnown, toolchainStatus } from "./toolchain.ts";
 
 /** Memory for temporaries, shared by all programs: they run one after another and keep nothing in it. */
 const NO_ARENA = hostPool.allocate(0);
@@ -131,7 +131,7 @@ export function restoreNative(kept: Plain, symbols: Symbols): CompiledProgram {
 
 /** The same if its libraries exist, without waiting for a compiler; null if they do not. */
 export function restoreBuilt(form: NativeForm): CompiledProgram | null {
-  if (toolchainMeanwhile()?.kind !== "ready") return null;
+  if (toolchainIfKnown()?.kind !== "ready") return null;
   const prepared = preparedOf(form);
   const { paths, missing } = findLibraries(prepared.sources);
   if (missing.length > 0) return null;
@@ -188,7 +188,7 @@ export function linkNative({ form, source }: PreparedProgram, paths: readonly st
     source,
     language: "cpp",
     kernelCount: form.kernelCount,
-    kept: (symbols) => nativeForm.write(form, symbols),
+    serialize: (symbols) => nativeForm.write(form, symbols),
     run(given: ProgramCall): boolean {
       const { inputs, outputs, byteOffsets, sizes } = given;
       if (inputs.length !== count || outputs.length !== results || sizes.length !== symbols.length) {

@@ -21,24 +21,24 @@ import { compileTiered, type Listeners, type TieredSource } from "./tiered_progr
 import {
   type AbsentCompiler,
   toolchainForGraph,
-  toolchainMeanwhile,
+  toolchainIfKnown,
   type ToolchainStatus,
 } from "./toolchain.ts";
 
 /** The tier that the settings request: programs that must always produce the same bits never change tiers. */
-function tierAsked(): Tier {
+function requestedTier(): Tier {
   const { tier } = config.inductor;
   return tier === "background" && areDeterministicAlgorithmsEnabled() ? "wait" : tier;
 }
 
 /** Compiles a program for the requested tier, or the best that works. */
 export function compileForHost(program: Program): CompiledProgram {
-  const tier = tierAsked();
+  const tier = requestedTier();
   switch (tier) {
     case "wait":
       return compileForBest(program);
     case "background":
-      return config.inductor.maxAutotune ? compileForBest(program) : compileMeanwhile(program);
+      return config.inductor.maxAutotune ? compileForBest(program) : compileLater(program);
     case "wasm":
       return compileTiered(sourceOf(program, { stays: true }), listenersFor(program.name));
     default:
@@ -70,8 +70,8 @@ function compileForBest(program: Program): CompiledProgram {
 }
 
 /** Compiles in the background, as also happens while the compiler is being probed. */
-function compileMeanwhile(program: Program): CompiledProgram {
-  const status = toolchainMeanwhile() && toolchainForGraph();
+function compileLater(program: Program): CompiledProgram {
+  const status = toolchainIfKnown() && toolchainForGraph();
   const stays = status !== undefined && status.kind !== "ready";
   if (stays) sayAbsent(status);
   return compileTiered(sourceOf(program, { stays }), listenersFor(program.name));
@@ -93,7 +93,7 @@ function sayAbsent(status: AbsentCompiler): void {
 
 /** Returns what native programs depend on besides their text: the compiler and the processor, if they are used. */
 export function hostIdentity(): string {
-  const tier = tierAsked();
+  const tier = requestedTier();
   if (tier !== "wait") return tier;
   const status = toolchainForGraph();
   return status.kind === "ready" ? status.toolchain.identity : status.kind;
@@ -105,7 +105,7 @@ export function restoreForHost(
   symbols: Symbols,
   loops: (() => Program) | null,
 ): CompiledProgram | null {
-  const tier = tierAsked();
+  const tier = requestedTier();
   try {
     return tier === "wait" ? restoreNative(kept, symbols) : restoreCode(readCode(kept), tier, loops);
   } catch (thrown) {
@@ -135,8 +135,8 @@ export function compileEagerForHost(program: Program): CompiledProgram {
     name,
     kernelCount: kernels.length,
     program: () => program,
-    kept: null,
-    keep() {},
+    cached: null,
+    store() {},
   });
 }
 

@@ -97,7 +97,7 @@ function readBytes(path: string): Uint8Array<ArrayBuffer> | undefined {
 }
 
 /** Returns whether the file at `path` is a complete library built from `key` that no other user can have written. */
-function lookAt(path: string, key: string): "whole" | "damaged" | "absent" {
+function fileState(path: string, key: string): "whole" | "damaged" | "absent" {
   const bytes = readBytes(path);
   if (!bytes) return "absent";
   const end = bytes.length - FOOTER_BYTES;
@@ -131,7 +131,7 @@ interface Wanted {
 }
 
 /** Milliseconds between two polls of a build in another process. */
-const ASK_EVERY = 10;
+const POLL_INTERVAL = 10;
 
 /** Seconds by which waiting for another process exceeds the time limit of its compiler. */
 const LEEWAY = 30;
@@ -150,7 +150,7 @@ function asked(
       others.push(each);
       continue;
     }
-    if (lookAt(path, key) === "whole") {
+    if (fileState(path, key) === "whole") {
       counters.hits++;
       claim.release();
     } else own.push(each);
@@ -167,7 +167,7 @@ function compileAll(toolchain: Toolchain, jobs: readonly Job[]): void {
       const isLate = performance.now() - start > 1000 * (seconds + LEEWAY);
       const { own, others } = isLate ? { own: left, others: [] } : asked(left);
       if (own.length > 0) compileOwn(toolchain, own, seconds);
-      else if (others.length > 0) pause(ASK_EVERY);
+      else if (others.length > 0) pause(POLL_INTERVAL);
       left = others;
     }
   } catch (thrown) {
@@ -374,7 +374,7 @@ export function findLibraries(sources: readonly Source[]): Found {
     const key = keyText(toolchain, source);
     const path = `${folder}/${fingerprintText(key)}.so`;
     if (missing.has(path)) return path;
-    const state = lookAt(path, key);
+    const state = fileState(path, key);
     if (state === "whole") counters.hits++;
     else missing.set(path, { source, key, path });
     if (state === "damaged") counters.rejected++;

@@ -23,7 +23,7 @@ import { type ClassCode, writeCode } from "./class_code.ts";
 import { linkNative, preparedOf, type PreparedProgram, prepareProgram } from "./native_program.ts";
 import { findLibraries } from "./object_cache.ts";
 import { roomy } from "./roomy_program.ts";
-import { type AbsentCompiler, toolchainMeanwhile } from "./toolchain.ts";
+import { type AbsentCompiler, toolchainIfKnown } from "./toolchain.ts";
 
 /** Milliseconds of a first call after which the compiler is started without waiting for a second call. */
 const LONG = 100;
@@ -32,7 +32,7 @@ const LONG = 100;
  * Minimum milliseconds between two polls: each compares all builtins with their originals, which takes longer than
  * small calls.
  */
-const LOOK_EVERY = 2;
+const POLL_INTERVAL = 2;
 
 /** Callbacks that receive the reason why there is no native code. */
 export interface Listeners {
@@ -97,15 +97,15 @@ class TieredProgram implements CompiledProgram {
     return this.#given.stays ? wasmSource(this.#loops()) : this.#text().source;
   }
 
-  readonly mayBeGone = true;
+  readonly storesProgram = true;
 
   /** Its existing code, so that a later process neither writes nor prints it again. */
-  get kept(): (() => Plain) | undefined {
+  get serialize(): (() => Plain) | undefined {
     const { wasm, native } = this.#code;
     return wasm || native ? () => writeCode(this.#code) : undefined;
   }
 
-  whenKeptChanges(tell: () => void): void {
+  whenMore(tell: () => void): void {
     this.#changed = tell;
   }
 
@@ -127,7 +127,7 @@ class TieredProgram implements CompiledProgram {
   /** Advances as far as possible without waiting. */
   look(): void {
     const state = this.#state, now = performance.now();
-    if (now - this.#looked < LOOK_EVERY || areDeterministicAlgorithmsEnabled()) return;
+    if (now - this.#looked < POLL_INTERVAL || areDeterministicAlgorithmsEnabled()) return;
     this.#looked = now;
     try {
       if (state.kind === "fresh") this.#state = preferringOwnBuiltins(() => this.#asked());
@@ -193,7 +193,7 @@ class TieredProgram implements CompiledProgram {
 
   /** Takes native code from the cache, or starts compiling it. */
   #asked(): State {
-    const toolchain = toolchainMeanwhile();
+    const toolchain = toolchainIfKnown();
     if (!toolchain) return { kind: "fresh" };
     if (toolchain.kind !== "ready") {
       this.#listeners.absent(toolchain);
@@ -215,7 +215,7 @@ class TieredProgram implements CompiledProgram {
   }
 
   #switched(state: State & { kind: "compiling" }): State {
-    const seen = state.ticket.look();
+    const seen = state.ticket.poll();
     if (seen.kind === "waiting") return state;
     if (seen.kind === "failed") throw seen.thrown;
     const { paths, missing } = findLibraries(this.#text().sources);

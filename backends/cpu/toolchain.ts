@@ -263,7 +263,7 @@ function answersOf({ compiler, folder, seconds, commands }: Trial, endings: read
 }
 
 /** Probes a compiler, and waits. Throws `ToolchainError` if it lacks a required feature. */
-function ask(compiler: string): Answers {
+function probe(compiler: string): Answers {
   const trial = trialOf(compiler);
   try {
     return answersOf(trial, runSideBySide(trial.commands, trial.seconds));
@@ -273,13 +273,13 @@ function ask(compiler: string): Answers {
 }
 
 /** Minimum milliseconds between two polls of a compiler's answers. */
-const LOOK_EVERY = 2;
+const POLL_INTERVAL = 2;
 
 /** The compiler that is probed in the background. */
 let asked: { readonly trial: Trial; readonly run: BackgroundRun; looked: number } | undefined;
 
 /** Probes a compiler in the background: undefined until it has answered. Throws as `ask` does. */
-function askMeanwhile(compiler: string): Answers | undefined {
+function probeInBackground(compiler: string): Answers | undefined {
   if (asked?.trial.compiler !== compiler) {
     const trial = trialOf(compiler), { commands, seconds, folder } = trial;
     asked = { trial, run: runInBackground(commands, { seconds, folder }), looked: -Infinity };
@@ -314,10 +314,10 @@ function isAnswers(value: unknown): value is { key: string; answers: Answers } {
 const ANSWERS_VERSION = 2;
 
 /** Probes a compiler; undefined while its answers are pending. */
-type Asker = (compiler: string) => Answers | undefined;
+type Probe = (compiler: string) => Answers | undefined;
 
 /** The answers for one compiler file on this CPU, from disk if it has been probed before. */
-function answersFor(compiler: string, ask: Asker): { answers: Answers; key: string } | undefined {
+function answersFor(compiler: string, ask: Probe): { answers: Answers; key: string } | undefined {
   const { size, mtime } = Deno.statSync(compiler);
   const key = [
     ANSWERS_VERSION,
@@ -364,7 +364,7 @@ function deniedFlags(): string[] {
 }
 
 /** Looks for a compiler; undefined while the answers of one are pending. */
-function find(ask: Asker): ToolchainStatus | undefined {
+function find(ask: Probe): ToolchainStatus | undefined {
   const denied = deniedFlags();
   if (denied.length > 0) {
     const reason = `Expected permission to use a C++ compiler but found ${denied.join(", ")} not given`;
@@ -417,16 +417,16 @@ export function toolchainStatus(): ToolchainStatus {
   if (status !== undefined) return status;
   asked?.run.stop();
   asked = undefined;
-  const found = noted(find(ask));
+  const found = noted(find(probe));
   if (!found) throw new InternalError("Expected the answers of a compiler that was waited for");
   return found;
 }
 
 /** The same for callers that can do without it: undefined while a compiler is being probed for the first time. */
-export function toolchainMeanwhile(): ToolchainStatus | undefined {
+export function toolchainIfKnown(): ToolchainStatus | undefined {
   if (status !== undefined) return status;
-  if (asked !== undefined && performance.now() - asked.looked < LOOK_EVERY) return undefined;
-  return noted(find(askMeanwhile));
+  if (asked !== undefined && performance.now() - asked.looked < POLL_INTERVAL) return undefined;
+  return noted(find(probeInBackground));
 }
 
 function noted(found: ToolchainStatus | undefined): ToolchainStatus | undefined {

@@ -22,9 +22,9 @@ export class Block {
   /** The last search that found that memory alive, and the last that visited this block. */
   seenBy = 0;
   countedBy = 0;
-  /** The pool's count of bytes handed out when this block was last freed, or was handed out and then dropped. */
+  /** The pool's count of bytes allocated when this block was last freed, or was allocated and then dropped. */
   leftAt = 0;
-  /** Bytes handed out between that moment and the next use of this block. */
+  /** Bytes allocated between that moment and the next use of this block. */
   away = 0;
   /** Whether its bytes are all 0: they were when it was created, and it was never used. */
   isUntouched = false;
@@ -70,22 +70,22 @@ export interface BlockSource<B extends Block, M extends BlockMemory<B>> {
 /** Number of young memories at which a search pays, too, however small they are. */
 const YOUNG_COUNT = 1 << 13;
 
-const MOST_PATIENCE = 8;
+const MOST_INTERVAL = 8;
 
 /**
  * Number of early searches, before new pages are touched. Each ages the objects that it visits, but memory of a
  * training step should be found soon after the step ends, so these searches happen only at the beginning of a program.
  */
-const EARLY_LOOKS = 16;
+const EARLY_SEARCHES = 16;
 
 /**
  * The number of young searches that take as long as a full one, which takes longer with more bytes of objects than
  * this.
  */
-const SEARCH_LOOKS = 256, FEW_OBJECTS = 2 ** 27;
+const SEARCHES_OF_FULL = 256, FEW_OBJECTS = 2 ** 27;
 
 /**
- * The part of the bytes handed out since the last full search that has to be in new blocks; otherwise a loop that keeps
+ * The part of the bytes allocated since the last full search that has to be in new blocks; otherwise a loop that keeps
  * little would search each time.
  */
 const MUCH_NEW = 8;
@@ -97,7 +97,7 @@ const MUCH_NEW = 8;
 const ROOMY_PART = 15 / 16;
 
 /** The minimum weight of new bytes, after searches that found nothing. */
-const LEAST_HOPE = 1 / 8;
+const LEAST_WEIGHT = 1 / 8;
 
 /** Share of the searched memory from which on the part that a search promotes to old counts as large. */
 const AGED_PART = 4;
@@ -106,19 +106,19 @@ const AGED_PART = 4;
  * Number of searches that promote little after which the next one comes sooner; after searches that promote nothing, it
  * always does.
  */
-const CALM_LOOKS = 4;
+const QUIET_SEARCHES = 4;
 
 /**
  * Number of consecutive searches that may be postponed; more with more objects, because V8 would otherwise have to mark
  * them all at once.
  */
-const MOST_PUT_OFF = 8;
+const MOST_POSTPONED = 8;
 
 /** Number of searches after which the old generation is checked for a full collection by V8. */
-const OLD_LOOKS = 8;
+const OLD_INTERVAL = 8;
 
 /** A free block, with its memory object if that is to be reused. */
-interface Kept<B, M> {
+interface FreeBlock<B, M> {
   readonly block: B;
   readonly memory: M | undefined;
 }
@@ -136,35 +136,35 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   #old: B[] = [];
   /** Bytes added to the first list since the last search. */
   #youngBytes = 0;
-  #looks = 0;
+  #searches = 0;
   /**
    * Factor on the bytes that trigger a search: a search promotes what it sees twice, and that is not found again soon.
    */
-  #patience = 1;
+  #interval = 1;
   /** Number of consecutive searches that were postponed. */
-  #putOff = 0;
+  #postponed = 0;
   /** Number of searches since the last one that promoted much. */
-  #calm = 0;
+  #quiet = 0;
   /** Bytes that were touched for the first time, minus those that paid for early searches. */
   #fresh = 0;
   /** The weight of new bytes. */
-  #hope = 1;
-  #earlyLooks = 0;
+  #weight = 1;
+  #earlySearches = 0;
   /** Free blocks by size; the most recently freed are reused first. */
-  readonly #kept = new Map<number, Kept<B, M>[]>();
-  #lastKept = 0;
+  readonly #freed = new Map<number, FreeBlock<B, M>[]>();
+  #lastFreed = 0;
   readonly #allocated = new Gauge();
   readonly #reserved = new Gauge();
   /** Bytes in use that trigger a full search. */
   #searchFrom: number;
-  /** Bytes handed out, and that count at the last young search by `#search`. */
+  /** Bytes allocated, and that count at the last young search by `#search`. */
   #clock = 0;
-  #triedAt = -Infinity;
+  #searchedAt = -Infinity;
   /**
-   * Bytes handed out since the last full search, those of them in new blocks, and the number that triggers the next.
+   * Bytes allocated since the last full search, those of them in new blocks, and the number that triggers the next.
    */
-  #handedOut = 0;
-  #made = 0;
+  #allocatedSince = 0;
+  #newBytes = 0;
   #searchEach: number;
   limit: number | undefined;
 
@@ -179,13 +179,13 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   get allocated(): number {
     return this.#allocated.now;
   }
-  get mostAllocated(): number {
+  get peakAllocated(): number {
     return this.#allocated.most;
   }
   get reserved(): number {
     return this.#reserved.now;
   }
-  get mostReserved(): number {
+  get peakReserved(): number {
     return this.#reserved.most;
   }
 
@@ -199,15 +199,15 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     const size = this.#source.sizeFor(bytes);
     // Even if there are free blocks, since those found now are more likely to be in a cache
     const areMany = this.#young.length >= YOUNG_COUNT;
-    const due = this.#youngBytes >= this.#patience * this.#source.youngBytes(size) || areMany;
-    if (due) this.#searchYoung(areMany || this.#mayNotPutOff());
-    const { block, memory: known } = this.#take(size) ?? this.#lookEarly(size) ?? this.#search(size) ??
+    const due = this.#youngBytes >= this.#interval * this.#source.youngBytes(size) || areMany;
+    if (due) this.#searchYoung(areMany || this.#mustSearch());
+    const { block, memory: known } = this.#take(size) ?? this.#searchEarly(size) ?? this.#search(size) ??
       this.#make(size) ?? this.#makeRoom(size, bytes);
     block.isInUse = true;
     block.away = this.#clock - block.leftAt;
     block.leftAt = this.#clock += size;
     this.#allocated.add(size);
-    this.#handedOut += size;
+    this.#allocatedSince += size;
     if (known) return known;
     const memory = this.#source.over(block, bytes);
     block.memoryId = memory.id;
@@ -223,25 +223,25 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     if (!block.isInUse || block.memoryId !== memory.id) return;
     block.leftAt = this.#clock;
     if (memory.age === 0) this.#youngBytes -= block.size;
-    this.#keep(block, block.size < this.#source.smallBytes ? memory : undefined);
+    this.#addFreed(block, block.size < this.#source.smallBytes ? memory : undefined);
   }
 
-  giveBack(): void {
+  releaseUnused(): void {
     this.#searchAll();
-    this.#discardKept(0);
+    this.#discardFreed(0);
   }
 
   /** A free block that is still usable. */
-  #take(size: number): Kept<B, M> | undefined {
-    const all = this.#kept.get(size);
-    for (let kept = all?.pop(); kept !== undefined; kept = all?.pop()) {
-      if (this.#source.isGood(kept.block)) return kept;
+  #take(size: number): FreeBlock<B, M> | undefined {
+    const all = this.#freed.get(size);
+    for (let freed = all?.pop(); freed !== undefined; freed = all?.pop()) {
+      if (this.#source.isGood(freed.block)) return freed;
       this.#reserved.add(-size);
     }
     return undefined;
   }
 
-  #keep(block: B, memory?: M): void {
+  #addFreed(block: B, memory?: M): void {
     const { size } = block;
     block.isInUse = block.isUntouched = false;
     this.#allocated.add(-size);
@@ -249,33 +249,35 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
       this.#reserved.add(-size);
       return;
     }
-    const all = this.#kept.get(size) ?? [];
+    const all = this.#freed.get(size) ?? [];
     all.push({ block, memory });
-    if (size === this.#lastKept && all.length > 1) return;
+    if (size === this.#lastFreed && all.length > 1) return;
     // Sizes are ordered by last use
-    this.#kept.delete(size);
-    this.#kept.set(size, all);
-    this.#lastKept = size;
+    this.#freed.delete(size);
+    this.#freed.set(size, all);
+    this.#lastFreed = size;
   }
 
   /**
    * Searches for dropped memory before new pages are touched, as long as such searches have taken no longer than
    * touching the pages. The interval grows with each block, so that a loop ends up with as many blocks as it needs.
    */
-  #lookEarly(size: number): Kept<B, M> | undefined {
+  #searchEarly(size: number): FreeBlock<B, M> | undefined {
     const cost = this.#source.freshBytes;
-    if (size < cost || this.#fresh < cost || this.#youngBytes < size || this.#earlyLooks >= EARLY_LOOKS) {
+    if (
+      size < cost || this.#fresh < cost || this.#youngBytes < size || this.#earlySearches >= EARLY_SEARCHES
+    ) {
       return undefined;
     }
     // Such a search does not affect the schedule of regular ones
-    const patience = this.#patience, putOff = this.#putOff, looks = this.#looks;
+    const interval = this.#interval, postponed = this.#postponed, searches = this.#searches;
     this.#searchYoung(false);
-    this.#patience = patience;
-    this.#putOff = putOff;
+    this.#interval = interval;
+    this.#postponed = postponed;
     this.#fresh -= cost;
-    if (this.#looks !== looks) this.#earlyLooks++;
+    if (this.#searches !== searches) this.#earlySearches++;
     const found = this.#take(size);
-    this.#hope = found ? 1 : Math.max(this.#hope / 2, LEAST_HOPE);
+    this.#weight = found ? 1 : Math.max(this.#weight / 2, LEAST_WEIGHT);
     return found;
   }
 
@@ -284,13 +286,13 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
    * a search. It searches the young generation first, and also the old one: gradients of a large model grow old in the
    * step that needs them, and are then dropped.
    */
-  #search(size: number): Kept<B, M> | undefined {
+  #search(size: number): FreeBlock<B, M> | undefined {
     const isMuch = () => this.allocated + size > this.#searchFrom;
     // Otherwise a loop that drops nothing else would search in each call
-    const isTried = this.#clock - this.#triedAt < this.#leastEach / MUCH_NEW;
-    if (!isMuch() && (isTried || !this.#isLongAgo(size))) return undefined;
+    const isRecent = this.#clock - this.#searchedAt < this.#leastEach / MUCH_NEW;
+    if (!isMuch() && (isRecent || !this.#isLongAgo(size))) return undefined;
     this.#searchYoung(true);
-    this.#triedAt = this.#clock;
+    this.#searchedAt = this.#clock;
     const found = this.#take(size);
     const isEnough = found
       ? this.allocated < ROOMY_PART * this.#searchFrom
@@ -302,54 +304,54 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   /** Returns whether enough was allocated since the last full search to make another one pay. */
   #isLongAgo(size: number): boolean {
     const isPast = () =>
-      this.#handedOut > this.#searchEach && this.#made + size > this.#searchEach / MUCH_NEW;
+      this.#allocatedSince > this.#searchEach && this.#newBytes + size > this.#searchEach / MUCH_NEW;
     if (!isPast()) return false;
     this.#searchEach = Math.max(this.#searchEach, burden() * this.#leastEach);
     return isPast();
   }
 
   get #leastEach(): number {
-    return SEARCH_LOOKS * this.#source.freshBytes;
+    return SEARCHES_OF_FULL * this.#source.freshBytes;
   }
 
-  #mayNotPutOff(): boolean {
-    return this.#putOff >= MOST_PUT_OFF && this.#putOff >= MOST_PUT_OFF * burden();
+  #mustSearch(): boolean {
+    return this.#postponed >= MOST_POSTPONED && this.#postponed >= MOST_POSTPONED * burden();
   }
 
   #searchYoung(isUrgent: boolean): void {
     const youngBytes = this.#youngBytes, alive = this.#live.young(isUrgent);
     this.#youngBytes = 0;
-    if (alive === undefined) return void this.#putOff++;
-    this.#putOff = 0;
-    const young = this.#young, look = ++this.#looks;
+    if (alive === undefined) return void this.#postponed++;
+    this.#postponed = 0;
+    const young = this.#young, search = ++this.#searches;
     this.#young = [];
     const aged = new Set<B>();
     let agedBytes = 0;
     for (const { id, block, age } of alive) {
       if (block.memoryId !== id) continue;
-      block.seenBy = look;
+      block.seenBy = search;
       if (age <= 1) continue;
       aged.add(block);
       agedBytes += block.size;
     }
     const isMuch = AGED_PART * agedBytes > youngBytes;
-    this.#calm = isMuch ? 0 : this.#calm + 1;
-    if (isMuch) this.#patience = Math.min(2 * this.#patience, MOST_PATIENCE);
-    else if (agedBytes === 0 || this.#calm % CALM_LOOKS === 0) {
-      this.#patience = Math.max(this.#patience / 2, 1);
+    this.#quiet = isMuch ? 0 : this.#quiet + 1;
+    if (isMuch) this.#interval = Math.min(2 * this.#interval, MOST_INTERVAL);
+    else if (agedBytes === 0 || this.#quiet % QUIET_SEARCHES === 0) {
+      this.#interval = Math.max(this.#interval / 2, 1);
     }
-    this.#recycle(young, look, (block) => (aged.has(block) ? this.#old : this.#young).push(block));
-    if (look % OLD_LOOKS === 0) this.#searchOld();
+    this.#recycle(young, search, (block) => (aged.has(block) ? this.#old : this.#young).push(block));
+    if (search % OLD_INTERVAL === 0) this.#searchOld();
   }
 
   /** Searches the old generation if that needs no collection. */
   #searchOld(): void {
     const alive = this.#live.old();
     if (alive === undefined) return;
-    const old = this.#old, look = ++this.#looks;
+    const old = this.#old, search = ++this.#searches;
     this.#old = [];
-    for (const { id, block } of alive) if (block.memoryId === id) block.seenBy = look;
-    this.#recycle(old, look, (block) => this.#old.push(block));
+    for (const { id, block } of alive) if (block.memoryId === id) block.seenBy = search;
+    this.#recycle(old, search, (block) => this.#old.push(block));
   }
 
   /**
@@ -357,38 +359,38 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
    * sooner if that would be much of the available memory.
    */
   #searchAll(): void {
-    const all = [...this.#young, ...this.#old], look = ++this.#looks;
+    const all = [...this.#young, ...this.#old], search = ++this.#searches;
     this.#young = [];
     this.#youngBytes = 0;
     this.#old = [];
     for (const { id, block } of this.#live.all()) {
-      if (block.memoryId === id) block.seenBy = look;
+      if (block.memoryId === id) block.seenBy = search;
     }
-    this.#recycle(all, look, (block) => this.#old.push(block));
+    this.#recycle(all, search, (block) => this.#old.push(block));
     // Counts a part of the survivors, so that memory that only grows is searched less and less
     this.#searchEach = Math.max(this.#leastEach, this.allocated / 4);
-    this.#handedOut = 0;
-    this.#made = 0;
+    this.#allocatedSince = 0;
+    this.#newBytes = 0;
     const { oldBytes, manyBytes } = this.#source,
       many = Math.max(this.limit ?? manyBytes, 1.125 * this.allocated);
     this.#searchFrom = Math.max(oldBytes, Math.min(2 * this.allocated, many));
   }
 
   /** Frees the blocks whose memories a search did not find alive; calls `stay` for the others. */
-  #recycle(blocks: readonly B[], look: number, stay: (block: B) => void): void {
+  #recycle(blocks: readonly B[], search: number, stay: (block: B) => void): void {
     for (const block of blocks) {
-      if (block.countedBy === look) continue;
-      block.countedBy = look;
-      if (block.seenBy === look) stay(block);
-      else if (block.isInUse) this.#keep(block);
+      if (block.countedBy === search) continue;
+      block.countedBy = search;
+      if (block.seenBy === search) stay(block);
+      else if (block.isInUse) this.#addFreed(block);
     }
   }
 
   /** A new block, if the limit and the device have room for it besides the free ones. */
-  #make(size: number): Kept<B, M> | undefined {
+  #make(size: number): FreeBlock<B, M> | undefined {
     // A program with changing sizes would accumulate blocks of each size
     const keepable = Math.max(this.#source.oldBytes, this.allocated);
-    if (this.reserved - this.allocated > keepable) this.#discardKept(keepable);
+    if (this.reserved - this.allocated > keepable) this.#discardFreed(keepable);
     if (this.reserved + size > (this.limit ?? Infinity)) return undefined;
     const block = this.#source.make(size);
     if (block === undefined) return undefined;
@@ -396,14 +398,14 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     // The system has just cleared its pages
     block.leftAt = this.#clock;
     this.#reserved.add(size);
-    this.#made += size;
-    this.#fresh += this.#hope * size;
+    this.#newBytes += size;
+    this.#fresh += this.#weight * size;
     return { block, memory: undefined };
   }
 
   /** A block for which room must be made first, by all possible means. */
-  #makeRoom(size: number, bytes: number): Kept<B, M> {
-    const steps = [() => this.#searchYoung(true), () => this.#discardKept(0), () => this.giveBack()];
+  #makeRoom(size: number, bytes: number): FreeBlock<B, M> {
+    const steps = [() => this.#searchYoung(true), () => this.#discardFreed(0), () => this.releaseUnused()];
     for (const step of steps) {
       step();
       const found = this.#take(size) ?? this.#make(size);
@@ -417,15 +419,15 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   }
 
   /** Discards free blocks until at most this many bytes remain, those of sizes unused for longest first. */
-  #discardKept(bytes: number): void {
+  #discardFreed(bytes: number): void {
     const blocks: B[] = [];
-    let kept = this.reserved - this.allocated;
-    for (const [size, each] of this.#kept) {
-      if (kept <= bytes) break;
-      const excess = Math.min(each.length, Math.ceil((kept - bytes) / size));
+    let freed = this.reserved - this.allocated;
+    for (const [size, each] of this.#freed) {
+      if (freed <= bytes) break;
+      const excess = Math.min(each.length, Math.ceil((freed - bytes) / size));
       for (const { block } of each.splice(0, excess)) blocks.push(block);
-      if (each.length === 0) this.#kept.delete(size);
-      kept -= excess * size;
+      if (each.length === 0) this.#freed.delete(size);
+      freed -= excess * size;
       this.#reserved.add(-excess * size);
     }
     if (blocks.length > 0) this.#source.discard(blocks);

@@ -20,7 +20,7 @@ export class Findable extends Visible {
 const OLD_AGE = 3;
 
 /** An unreferenced object that only a full collection removes, since it was referenced until it was old. */
-class Elder {
+class AgeProbe {
   readonly #set = ownWeakSet<Visible>();
   #held: Visible | undefined = new Visible();
   #age = 0;
@@ -44,7 +44,7 @@ export class LiveSet<T extends Findable> {
   readonly #isMember: (found: Visible) => found is T;
   #young = ownWeakSet<Visible>();
   #old = ownWeakSet<Visible>();
-  #elder = new Elder();
+  #elder = new AgeProbe();
 
   constructor(isMember: (found: Visible) => found is T) {
     this.#isMember = isMember;
@@ -75,7 +75,7 @@ export class LiveSet<T extends Findable> {
   /** The live old objects, if V8 has run a full collection of its own accord since the last query. */
   old(): T[] | undefined {
     if (!this.#elder.isGone) return undefined;
-    this.#elder = new Elder();
+    this.#elder = new AgeProbe();
     return entriesOf(this.#old).filter(this.#isMember);
   }
 

@@ -7,7 +7,7 @@ import { type CompiledProgram, type Device, type Memory, registerDevice } from "
 
 const PROGRAM: CompiledProgram = { run: () => true, source: "", language: "txt", kernelCount: 0 };
 
-const NO_USE = { allocated: 0, reserved: 0, mostAllocated: 0, mostReserved: 0, limit: undefined };
+const NO_USE = { allocated: 0, reserved: 0, peakAllocated: 0, peakReserved: 0, limit: undefined };
 
 function refuse(): never {
   throw new DynError(
@@ -23,7 +23,7 @@ export const meta: Device = {
   synchronousReads: false,
   allocate: (byteLength): Memory => ({ device: "meta", byteLength }),
   free() {},
-  memoryUse: { ...NO_USE, resetPeaks() {}, giveBack() {} },
+  memoryUse: { ...NO_USE, resetPeaks() {}, releaseUnused() {} },
   write() {},
   readSync: refuse,
   read: refuse,

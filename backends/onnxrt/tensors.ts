@@ -24,18 +24,18 @@ const VIEWS: Readonly<Partial<Record<DType, Maker>>> = {
 };
 
 /** Returns whether tensors of this type are supported. */
-export function isHandedOver(dtype: DType): boolean {
+export function isSupportedType(dtype: DType): boolean {
   return VIEWS[dtype] !== undefined;
 }
 
 /** A dense tensor's memory, and what to do after ONNX Runtime has written to it. */
-export interface Handed {
+export interface OrtView {
   readonly tensor: OrtTensor;
   readonly takeBack: () => void;
 }
 
 /** A tensor in the form that ONNX Runtime accepts. Throws DynError for unsupported types. */
-export function handOver({ storage: { memory }, offset, shape, dtype }: Tensor): Handed {
+export function toOrtTensor({ storage: { memory }, offset, shape, dtype }: Tensor): OrtView {
   const view = VIEWS[dtype];
   if (!view) throw new DynError(`Expected a type that ONNX Runtime is handed but found ${dtype}`);
   const { uint8 } = hostOf(memory), size = view.BYTES_PER_ELEMENT;

@@ -62,7 +62,7 @@ export class ThreadPool implements JobPool {
   }
 
   /** Number of threads created, including this one. */
-  get made(): number {
+  get created(): number {
     return this.#workers.length + 1;
   }
 
@@ -154,7 +154,7 @@ export class ThreadPool implements JobPool {
 
   /** Creates one more thread after enough work, as long as some are missing. */
   #grow(more: number): void {
-    if (this.made >= this.#most) return;
+    if (this.created >= this.#most) return;
     this.#undivided += more;
     if (this.#undivided >= LEAST_JOBS.calling * this.leastWork) return this.#make();
     if (this.#undivided < LEAST_JOBS.waiting * this.leastWork || this.#isAsked) return;
@@ -167,7 +167,7 @@ export class ThreadPool implements JobPool {
 
   /** Creates a thread, which takes this one about 30 ms. If a thread cannot start, or dies, the others do its share. */
   #make(): void {
-    const place = this.made;
+    const place = this.created;
     this.#undivided = 0;
     try {
       const workerData = { memory: this.memory.memory, place };

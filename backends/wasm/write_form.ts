@@ -5,7 +5,7 @@
 import { generate } from "../../lib/codegen/generate.ts";
 import type { Kernel, LoopKernel, Program } from "../../lib/loops/ir.ts";
 import { between, type Likeness, likenessOf } from "../../lib/loops/likeness.ts";
-import { givenKernels, runTogether } from "../../lib/loops/together.ts";
+import { originalKernels, runTogether } from "../../lib/loops/together.ts";
 import { type MemoryKind, ModuleWriter } from "./binary.ts";
 import { blockSegment } from "./block_segment.ts";
 import type { Step, StepKind, WasmForm } from "./form.ts";
@@ -30,7 +30,7 @@ export function writeForm(program: Program, { limit, fuses, memory }: Writing): 
   const multiplies = generated.kernels.some(({ kind, blocks }) => kind === "extern" && blocks);
   const writer = new ModuleWriter(memory, multiplies ? GEMM_IMPORTS : []),
     room = new Functions(writer, fuses);
-  const groups = runTogether(generated.kernels), given = givenKernels(groups);
+  const groups = runTogether(generated.kernels), given = originalKernels(groups);
   const printing: Printing = { program: generated, room, limit }, known = new Map<string, string>();
   const job = ({ body, buffers, units, grain, work, scratch }: Segment): LoopsStep => {
     const text = body.finish().toBase64(), name = known.get(text) ?? `segment${known.size}`;

@@ -5,7 +5,7 @@
  * over rows have one row for each key, and iterate over rows.
  */
 import { InternalError } from "../../lib/base/errors.ts";
-import type { ExternKernel, MadeElements, Program } from "../../lib/loops/ir.ts";
+import type { ComputedElements, ExternKernel, Program } from "../../lib/loops/ir.ts";
 import { ceilDiv, product } from "../../lib/sym/expr.ts";
 import { load, writeFunction } from "./attention.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
@@ -36,7 +36,7 @@ interface Result {
 /** The shader of products whose first operands are computed on the fly. */
 export function printMadeProducts(
   kernel: ExternKernel,
-  made: MadeElements,
+  made: ComputedElements,
   { program, placement }: { readonly program: Program; readonly placement: Placement },
 ): Shader {
   const count = kernel.inputs.length / 2, kept = kernel.outputs[count];
@@ -84,7 +84,7 @@ export function printMadeProducts(
 
 interface MadeSetting {
   readonly kernel: ExternKernel;
-  readonly made: MadeElements;
+  readonly made: ComputedElements;
   readonly products: readonly TileProduct[];
   readonly results: readonly Result[];
   /** Destination of the elements that a kernel that sums over rows also stores: rows of queries, columns of keys. */
@@ -137,7 +137,7 @@ class MadePrinter {
       tiles.product(product, { into: `s${i}_`, next });
     });
     this.#elements();
-    if (kept) this.#keep(kept, `e${made.kept}_`);
+    if (kept) this.#keep(kept, `e${made.stored}_`);
     results.forEach(({ operand }, j) => {
       const after = results[j + 1];
       const next = () => {

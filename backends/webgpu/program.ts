@@ -9,7 +9,7 @@ import { evaluate, type Sym } from "../../lib/sym/expr.ts";
 import { generate } from "../../lib/codegen/generate.ts";
 import type { CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
 import type { BufferId, Program } from "../../lib/loops/ir.ts";
-import { givenKernels } from "../../lib/loops/together.ts";
+import { originalKernels } from "../../lib/loops/together.ts";
 import { type BufferPool, type Buffers, own, type WebGpuMemory } from "./memory.ts";
 import { APART } from "./print/bindings.ts";
 import type { Shader } from "./print/entry.ts";
@@ -180,7 +180,7 @@ export class WebGpuProgram implements CompiledProgram {
     const shaders = program.kernels.map((kernel) => shaderOf(kernel, program, placement));
     const { pipelines } = this.context;
     pipelines.prepare(shaders);
-    const given = givenKernels(program.kernels.map((kernel) => [kernel]));
+    const given = originalKernels(program.kernels.map((kernel) => [kernel]));
     const stages = shaders.map((shader, k): Stage => ({
       kernels: given[k] ?? [],
       shader,

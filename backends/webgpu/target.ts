@@ -269,7 +269,7 @@ export function webGpuTarget(
       invocations: INVOCATIONS,
       shared: 32,
       rows: { few: 256, long: 4096 },
-      kept: 32,
+      registers: 32,
       vectors,
       // Each row has a maximum and a factor
       attention: (features) =>
@@ -278,7 +278,7 @@ export function webGpuTarget(
           more: 8 * ROW_TILES.rows,
           bytes: workgroupBytes,
         }),
-      made: ({ elements, causal, columns, products }) =>
+      computed: ({ elements, causal, columns, products }) =>
         (causal || elements > MOST_IN_MEMORY) && products <= MOST_PRODUCTS
           ? rowsOfBlock(Math.max(...columns), {
             together: ROW_TILES.elements,
@@ -286,7 +286,7 @@ export function webGpuTarget(
             bytes: workgroupBytes,
           })
           : undefined,
-      keeps: (elements) => elements <= MOST_KEPT,
+      stores: (elements) => elements <= MOST_KEPT,
       // They share one memory, and later steps add more
       temporaries: bindingBytes / 2,
       filters: (convolution) =>
@@ -330,7 +330,7 @@ function supports(kernel: ExternKernel): CallSupport {
   switch (kernel.call.op) {
     case "matmul":
       if (kernel.weights) return { prologues: false, epilogue: true };
-      if (kernel.made) return ALONE;
+      if (kernel.computed) return ALONE;
       return { prologues: !inWholeTiles(kernel), epilogue: true };
     case "convForward":
     case "convBackwardInput":

@@ -13,7 +13,7 @@ import { GraphModule } from "../graph/graph_module.ts";
 import { type GraphCompiler, interposedCompiler } from "../graph/interpose.ts";
 import type { Graph, Node } from "../graph/node.ts";
 import type { GraphSignature } from "../graph/signature.ts";
-import { layoutOf, liesApart } from "../tensor/layout.ts";
+import { hasDistinctElements, layoutOf } from "../tensor/layout.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
 import { anyShareStorage } from "../tensor/shared_storage.ts";
@@ -289,7 +289,7 @@ function guardAliases(captured: GraphModule, { run, mutated, addressed }: Compil
     const together = anyShareStorage(inputs);
     const shares = addressed.some((at) => isElsewhere(inputs[at])) || mutated.some((at) => {
       const input = inputs[at];
-      if (isTensor(input) && !liesApart(input.layout)) return true;
+      if (isTensor(input) && !hasDistinctElements(input.layout)) return true;
       return together && inputs.some((other, k) => k !== at && overlap(input, other));
     });
     return shares ? captured.forward(...inputs) : run(...inputs);

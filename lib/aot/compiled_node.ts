@@ -6,7 +6,7 @@
 import { DynError, InternalError, invariant } from "../base/errors.ts";
 import { sameList } from "../base/lists.ts";
 import { flatten } from "../base/tree.ts";
-import { grad as gradientsOf } from "../autograd/asked.ts";
+import { grad as gradientsOf } from "../autograd/entry_points.ts";
 import {
   type ApplyOptions,
   gradientEdge,
@@ -22,7 +22,7 @@ import { isDense } from "../graph/meta.ts";
 import { tensor } from "../tensor/creation.ts";
 import { ops } from "../tensor/eager.ts";
 import { readElements } from "../tensor/host.ts";
-import { type Layout, liesApart } from "../tensor/layout.ts";
+import { hasDistinctElements, type Layout } from "../tensor/layout.ts";
 import { ambient, enableGrad } from "../tensor/modes.ts";
 import { defaultGenerator } from "../tensor/random.ts";
 import { isTensor, modes, type Tensor, viewOf } from "../tensor/tensor.ts";
@@ -296,7 +296,7 @@ export class CompiledNode extends Node {
     const { plan, captured } = this.#pair;
     const written = new Set(plan.mutations.map(({ input }) => input));
     const inputs = aliases.map((alias, k) =>
-      isTensor(alias) && written.has(k) ? enableGrad(() => cloneAsItLies(alias)) : alias
+      isTensor(alias) && written.has(k) ? enableGrad(() => cloneWithStrides(alias)) : alias
     );
     const former = defaultGenerator.state;
     defaultGenerator.state = this.#random;
@@ -354,9 +354,9 @@ class StandIn {
 }
 
 /** A copy with the strides of its source, even if there are gaps between the elements. */
-export function cloneAsItLies(tensor: Tensor): Tensor {
+export function cloneWithStrides(tensor: Tensor): Tensor {
   const { layout } = tensor;
-  if (isDense(layout.meta) || !liesApart(layout)) return ops.clone(tensor);
+  if (isDense(layout.meta) || !hasDistinctElements(layout)) return ops.clone(tensor);
   return new StandIn(layout).make().copy_(tensor);
 }
 

@@ -70,7 +70,7 @@ export class CompiledPart {
     if (!this.#laidOutAsCaptured(inputs, sizeOf)) return this.#opByOp.prepare(values, sizeOf);
     const requiring = inputs.map((value) => isTensor(value) && value.requiresGrad ? "1" : "0").join("");
     const version = this.#versions.find((each) => each.requiring === requiring && each.fits(sizeOf)) ??
-      this.#compile(inputs, { sizeOf, requiring });
+      this.#version(inputs, { sizeOf, requiring });
     if (!version) return this.#opByOp.prepare(values, sizeOf);
     const args = [...version.sizes.map(sizeOf), ...inputs];
     return { graph: version.graph, run: () => listOf(version.run(...args)) };
@@ -91,7 +91,7 @@ export class CompiledPart {
     });
   }
 
-  #compile(
+  #version(
     inputs: readonly unknown[],
     { sizeOf, requiring }: { readonly sizeOf: (symbol: Sym) => number; readonly requiring: string },
   ): Version | undefined {
@@ -115,7 +115,7 @@ export class CompiledPart {
         return isTensor(value) && value.requiresGrad;
       },
     });
-    const run = this.#handOver(gm, [...dynamic.map(sizeOf), ...inputs]);
+    const run = this.#compile(gm, [...dynamic.map(sizeOf), ...inputs]);
     if (!run) return undefined;
     const fixed = [...stand].flatMap(([symbol, dim]) => typeof dim === "number" ? [{ symbol, dim }] : []);
     const guards = env.guards();
@@ -138,7 +138,7 @@ export class CompiledPart {
   }
 
   /** Compiles a graph under the settings of the capture; undefined if that fails and the part runs op by op. */
-  #handOver(gm: GraphModule, examples: readonly unknown[]): CompiledFunction | undefined {
+  #compile(gm: GraphModule, examples: readonly unknown[]): CompiledFunction | undefined {
     // A part may run several times in one call, and its earlier results are still needed
     const { trace: _, ...settings } = this.#settings,
       inductor = { ...settings, staticResults: false, replay: false };

@@ -13,7 +13,7 @@ export function exampleOf({ name, meta: { value } }: Node): unknown {
     case "tensor": {
       const { shape, strides, offset, dtype, device } = value.tensor;
       const layout = { shape: shape.map(hintOf), strides: strides.map(hintOf), dtype, device };
-      return Tensor.hollow({ ...layout, offset: hintOf(offset) });
+      return Tensor.elementless({ ...layout, offset: hintOf(offset) });
     }
     case "size":
       return hintOf(value.size);

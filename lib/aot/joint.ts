@@ -152,9 +152,9 @@ export function buildJoint(
     return value !== undefined && recorder.requiring.has(value) && !passedOn.has(index);
   });
   const lost = requiring.flatMap((output) => {
-    const value = values[output], loss = value && trace.replay.lossBehind(value);
+    const value = values[output], loss = value && trace.replay.lostHistoryOf(value);
     if (!loss) return [];
-    const { cause: error } = loss, inputs = trace.replay.inputsBehind(value);
+    const { cause: error } = loss, inputs = trace.replay.reachableInputs(value);
     const history = historyOf(recorder, [value]);
     const through = requiring.filter((other) => values[other] !== value && inHistory(values[other], history));
     const views = viewLeaves(trace, outputs).filter((view) =>
@@ -165,7 +165,7 @@ export function buildJoint(
     return [{ output, error, inputs, through, throughViews, isUsedUp }];
   }).toSorted((a, b) => a.through.length - b.through.length);
   const differentiable = requiring.filter((index) => lost.every(({ output }) => output !== index));
-  const views = viewsBehind(trace, outputs, at(values, differentiable));
+  const views = sourceViews(trace, outputs, at(values, differentiable));
   const seeds = [...at(values, differentiable), ...views.map(({ value }) => value)];
   const wanted = inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
   const inputCount = graph.placeholders.length;
@@ -248,7 +248,7 @@ function overwrittenInputs(
   mutations: readonly Mutation[],
   differentiable: readonly GraphValue[],
 ): number[] {
-  const read = behind(differentiable);
+  const read = ancestorsOf(differentiable);
   return mutations.flatMap(({ input }) => {
     const node = inputs[input]?.node;
     return node !== undefined && read.has(node) ? [input] : [];
@@ -270,7 +270,7 @@ function viewLeaves({ outputs }: ForwardTrace, plans: readonly OutputPlan[]): Vi
 }
 
 /** Returns the values from which others among them are computed. */
-function viewsBehind(
+function sourceViews(
   trace: ForwardTrace,
   plans: readonly OutputPlan[],
   values: readonly GraphValue[],
@@ -279,12 +279,12 @@ function viewsBehind(
   if (views.length === 0) return [];
   const history = historyOf(replay.recorder, values);
   return views.filter(({ value }) =>
-    history.has(value) && !values.includes(value) && replay.lossBehind(value) === null
+    history.has(value) && !values.includes(value) && replay.lostHistoryOf(value) === null
   );
 }
 
 /** The nodes of values, and all nodes that they depend on. */
-function behind(values: readonly GraphValue[]): Set<Node> {
+function ancestorsOf(values: readonly GraphValue[]): Set<Node> {
   const found = new Set(values.map(({ node }) => node));
   for (const node of found) for (const input of node.inputs()) found.add(input);
   return found;

@@ -27,7 +27,7 @@ export function savedWithinBudget(cuttable: Cuttable): ReadonlySet<Node> {
   while (peak.bytes > most) {
     const before = once.size;
     const choices = peak.alive.flatMap((node) => {
-      const again = costlyBehind(node, once);
+      const again = nearestCostly(node, once);
       const cost = again.reduce((sum, each) => sum + recomputingCost(each), 0);
       return again.length > 0 && again.every((each) => isRepeatable(each, forward))
         ? [{ again, bytes: bytesOf(node), costByByte: cost / bytesOf(node) }]
@@ -94,7 +94,7 @@ class Lives {
 }
 
 /** Returns what prevents a node from being recomputed: the nearest nodes that must run once, possibly itself. */
-function costlyBehind(node: Node, once: ReadonlySet<Node>): readonly Node[] {
+function nearestCostly(node: Node, once: ReadonlySet<Node>): readonly Node[] {
   const seen = new Set([node]), found: Node[] = [];
   for (const each of seen) {
     if (once.has(each)) found.push(each);

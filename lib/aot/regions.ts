@@ -15,7 +15,7 @@ import { type Graph, hasEffect, type Node, type Region } from "../graph/node.ts"
 import { isGraphValue, tensorArguments } from "../ops/graph_builder.ts";
 import { GraphContract, laidOut, outputsOf } from "../ops/rewrite/contract.ts";
 import { sameMeta } from "../ops/rewrite/metadata.ts";
-import { isGivenIndices } from "../ops/index_checks.ts";
+import { followsInputs } from "../ops/index_checks.ts";
 import { findTarget } from "../ops/table.ts";
 import { type FunctionalTensor, isFunctional, NotFunctional } from "../autograd/functional.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
@@ -117,7 +117,7 @@ export class Regions {
     );
     const common = { name, results, writes, randomOps, device };
     if (joint.tangents.length === 0) {
-      if (!isGivenIndices(joint.graph, definitionOf)) return null;
+      if (!followsInputs(joint.graph, definitionOf)) return null;
       counters.add("aot", "regions");
       return {
         ...common,
@@ -130,7 +130,7 @@ export class Regions {
     }
     const parts = this.partition(joint);
     // The caller of a region checks the indices
-    if (![parts.forward, parts.backward].every((graph) => isGivenIndices(graph, definitionOf))) return null;
+    if (![parts.forward, parts.backward].every((graph) => followsInputs(graph, definitionOf))) return null;
     counters.add("aot", "regions");
     const [differentiable] = joint.plan.differentiable;
     const places: (number | null)[] = [];

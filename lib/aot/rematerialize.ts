@@ -6,7 +6,7 @@
  */
 import { config } from "../base/config.ts";
 import { type Graph, mapOperands, type Node } from "../graph/node.ts";
-import { keepChecks, runPasses } from "../ops/rewrite/passes.ts";
+import { keepsEffects, runPasses } from "../ops/rewrite/passes.ts";
 import { outputsOf } from "../ops/rewrite/contract.ts";
 import type { JointGraph } from "./joint.ts";
 import { savedWithinBudget } from "./memory_budget.ts";
@@ -79,6 +79,6 @@ function repeat({ graph, forward: { independent, required } }: Cuttable, saved: 
   }
   if (again.size === 0) return false;
   for (const node of required) node.meta.turn = "first";
-  graph.eliminateDeadCode(keepChecks);
+  graph.eliminateDeadCode(keepsEffects);
   return true;
 }

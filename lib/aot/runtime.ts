@@ -16,7 +16,7 @@ import { defaultGenerator } from "../tensor/random.ts";
 import { isTensor, recordsGrad, type Tensor } from "../tensor/tensor.ts";
 import { evaluate, Sym } from "../sym/expr.ts";
 import type { ViewStep } from "../autograd/functional.ts";
-import { cloneAsItLies, CompiledNode, LostNode, madeForBackward } from "./compiled_node.ts";
+import { cloneWithStrides, CompiledNode, LostNode, madeForBackward } from "./compiled_node.ts";
 import { type CompiledPair, listOf, tensorAt } from "./compiled_pair.ts";
 import type { OutputPlan, RuntimePlan } from "./joint.ts";
 import { drawKeys } from "./keys.ts";
@@ -118,7 +118,7 @@ function records({ recordsAlways }: RuntimePlan, tensors: readonly (Tensor | nul
 
 /** Copies of inputs that a call is going to overwrite, if running its graph again needs their present values. */
 function formerOf({ overwritten }: RuntimePlan, inputs: readonly unknown[]): Map<number, Tensor> {
-  const copyOf = (input: number) => noGrad(() => cloneAsItLies(tensorAt(inputs, input)));
+  const copyOf = (input: number) => noGrad(() => cloneWithStrides(tensorAt(inputs, input)));
   return new Map(overwritten.map((input) => [input, copyOf(input)]));
 }
 

@@ -6,7 +6,7 @@ import {
   COMMON_SUBEXPRESSIONS,
   deadCode,
   type GraphPass,
-  keepChecks,
+  keepsEffects,
   patterns,
   runPasses,
 } from "../ops/rewrite/passes.ts";
@@ -16,8 +16,8 @@ import { SHORT_ROW_SUMS } from "./row_sums.ts";
 
 /** All passes in order. */
 export const JOINT_PASSES: readonly GraphPass[] = [
-  deadCode(keepChecks),
-  patterns("rewrite_joint_patterns", { rules: JOINT_RULES, part: "joint_rules", kept: keepChecks }),
+  deadCode(keepsEffects),
+  patterns("rewrite_joint_patterns", { rules: JOINT_RULES, part: "joint_rules", kept: keepsEffects }),
   COMMON_SUBEXPRESSIONS,
   SHORT_ROW_SUMS,
 ];

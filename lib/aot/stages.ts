@@ -8,7 +8,7 @@ import { InternalError, isUndone, noteUndone } from "../base/errors.ts";
 import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
 import { gradientCallOf, takesGradients } from "../graph/gradient_call.ts";
 import { gradientPath, lateGradient } from "../ops/gradient_stages.ts";
-import { rootOf, shares, shownBy } from "../ops/computed_from.ts";
+import { rootOf, shares, viewedValue } from "../ops/computed_from.ts";
 import { isHigherOrder } from "../graph/higher_order.ts";
 import { type Graph, hasEffect, type Node } from "../graph/node.ts";
 import { GraphModule } from "../graph/graph_module.ts";
@@ -25,7 +25,7 @@ import type { Sym } from "../sym/expr.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { NotFunctional } from "../autograd/functional.ts";
 import { drawingNodes } from "../autograd/graph_replay.ts";
-import { showsArgument } from "../autograd/shows_argument.ts";
+import { aliasesArgument } from "../autograd/aliases_argument.ts";
 import { CompiledPart } from "./compiled_part.ts";
 import { drawingIn } from "./drawing.ts";
 import { GraphPart, type PartNodes, type PreparedPart } from "./graph_part.ts";
@@ -278,10 +278,10 @@ export function cut(
     }
     if (ends.has(node)) close();
     // A later group may recompute a view, which would alias the new elements
-    const shown = hasEffect(node) ? undefined : shownBy(node), home = shown && placed.get(shown);
+    const shown = hasEffect(node) ? undefined : viewedValue(node), home = shown && placed.get(shown);
     const isKnown = () => [...symbolsOf([node])].every((symbol) => !unknown.has(symbol));
     // A copy has the elements at the moment of copying
-    const isView = () => node.target === "getitem" || showsArgument(node);
+    const isView = () => node.target === "getitem" || aliasesArgument(node);
     // An unrecorded copy has the history at that moment if it precedes the write
     const isInTime = () => !node.meta.noGrad || home === undefined || !outdated.has(home);
     if (home && home !== open && [...node.inputs()].length === 1 && isKnown() && isView() && isInTime()) {
@@ -315,7 +315,7 @@ function writtenBy(nodes: readonly Node[], own: ReadonlySet<Node>): Node[] {
     if (!hasEffect(node)) continue;
     const [first] = node.inputs();
     let target: Node | undefined = first;
-    while (target && own.has(target)) target = shownBy(target);
+    while (target && own.has(target)) target = viewedValue(target);
     if (target) found.add(target);
   }
   return [...found];

@@ -3,7 +3,13 @@
  */
 import "./install.ts";
 
-export { backward, type BackwardIntoOptions, grad, type Gradients, type GradOptions } from "./asked.ts";
+export {
+  backward,
+  type BackwardIntoOptions,
+  grad,
+  type Gradients,
+  type GradOptions,
+} from "./entry_points.ts";
 /** Forward-mode derivatives, like `torch.autograd.forward_ad`. */
 export * as forwardAd from "./forward_ad.ts";
 /** Saved tensors and hooks on them, like `torch.autograd.graph`. */

@@ -20,7 +20,7 @@ export function flowsBeyond(outputs: readonly Tensor[], tensors: readonly Tensor
 }
 
 /** Returns all leaves that a backward pass from outputs reaches. */
-export function leavesBehind(outputs: readonly Tensor[]): Set<Tensor> {
+export function reachableLeaves(outputs: readonly Tensor[]): Set<Tensor> {
   const found = new Set<Tensor>(), met = new Set<Node>();
   const open = outputs.flatMap((tensor) => gradientEdge(tensor)?.node ?? []);
   for (let node = open.pop(); node; node = open.pop()) {

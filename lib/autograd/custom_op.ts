@@ -314,7 +314,7 @@ export function fakeResults(op: CustomOp, args: readonly unknown[]): FakeResults
   const tensors = [result].flat().flatMap((each) => {
     if (each === undefined || each === null) return [];
     const value = each instanceof Node ? each.meta.value : null;
-    if (value?.kind === "tensor") return [Tensor.hollow(value.tensor)];
+    if (value?.kind === "tensor") return [Tensor.elementless(value.tensor)];
     throw new DynError(`Expected tensors from the fake of ${op.qualifiedName}`);
   });
   return { tensors, isList: Array.isArray(result) };

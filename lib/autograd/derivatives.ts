@@ -10,7 +10,7 @@ import { ops } from "../tensor/eager.ts";
 import { enableGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { isTraced, overBatch } from "./batches/over_batch.ts";
-import { grad } from "./asked.ts";
+import { grad } from "./entry_points.ts";
 
 /** A tensor, or a list of them. */
 export type TensorOrList = Tensor | readonly Tensor[];

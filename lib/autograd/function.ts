@@ -12,7 +12,7 @@ import { requiresGradBeneath, wholeBeneath } from "../tensor/levels.ts";
 import { ambient, enableGrad, noGrad } from "../tensor/modes.ts";
 import { carryTangents, hasTangents, type TangentLevel } from "../tensor/tangents.ts";
 import { isTensor, modes, recordsGrad, type Tensor } from "../tensor/tensor.ts";
-import { grad } from "./asked.ts";
+import { grad } from "./entry_points.ts";
 import { ForwardMode } from "./forward/mode.ts";
 import { pushedThrough } from "./forward/rules.ts";
 import { type ApplyOptions, gradientEdge, isBroadcast, Node, setHistory } from "./node.ts";

@@ -9,7 +9,7 @@ import { enableGrad, noGrad } from "../tensor/modes.ts";
 import { ops } from "../tensor/eager.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { isComplex, isDifferentiable } from "../base/dtype.ts";
-import { grad } from "./asked.ts";
+import { grad } from "./entry_points.ts";
 
 /** Tolerances of `gradcheck`. */
 export interface GradcheckOptions {

@@ -7,7 +7,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 const places = new WeakMap<Tensor, number>();
 
 /** Sets which gradients are passed on together; for a parameter in two models, the last call wins. */
-export function handOnTogether(buckets: readonly (readonly Tensor[])[]): void {
+export function setGradientBuckets(buckets: readonly (readonly Tensor[])[]): void {
   buckets.forEach((members, place) => {
     for (const each of members) places.set(each, place);
   });

@@ -118,15 +118,15 @@ function sameSeeds<T>(a: FoundGradient<T>, b: FoundGradient<T>): boolean {
 }
 
 /** Returns the recorded calls through which gradients of values would pass. */
-export function callsBehind<T extends TensorLike>(
+export function reachableCalls<T extends TensorLike>(
   tape: readonly TapeEntry<T>[],
   values: Iterable<T>,
 ): RecordedCall<T>[] {
-  return historyBehind(tape, values).calls;
+  return reachableHistory(tape, values).calls;
 }
 
 /** Returns the calls that a backward pass from some values reaches, latest first, and all values on its path. */
-export function historyBehind<T extends TensorLike>(
+export function reachableHistory<T extends TensorLike>(
   tape: readonly TapeEntry<T>[],
   from: Iterable<T>,
 ): { readonly calls: RecordedCall<T>[]; readonly values: ReadonlySet<T> } {

@@ -28,11 +28,11 @@ import { Sym } from "../sym/expr.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { Functionalizer, FunctionalTensor, isFunctional, NotFunctional } from "./functional.ts";
 import {
-  callsBehind,
   differentiate,
   type FoundGradient,
   type GradientSums,
-  historyBehind,
+  reachableCalls,
+  reachableHistory,
   type RecordedCall,
   type Seed,
 } from "./gradient_tape.ts";
@@ -144,7 +144,7 @@ export class GraphReplay {
   readonly functional: Functionalizer = new Functionalizer(this.recorder);
   readonly inputs: ReplayedInput[] = [];
   /** Values of tensors that start a history, by node. */
-  readonly begun: Map<Node, GraphValue> = new Map();
+  readonly historyStarts: Map<Node, GraphValue> = new Map();
   /** Values of attributes that became inputs. */
   readonly lifted: unknown[] = [];
   /** The functions of collectives, by the names under which the new graph calls them. */
@@ -235,28 +235,28 @@ export class GraphReplay {
   }
 
   /** Returns the inputs that require grad that a backward pass from a value reaches. */
-  inputsBehind(value: GraphValue): number[] {
-    const { values } = historyBehind(this.recorder.tape, [value]);
+  reachableInputs(value: GraphValue): number[] {
+    const { values } = reachableHistory(this.recorder.tape, [value]);
     return this.inputs.flatMap(({ value: held, requiresGrad }, at) =>
       held && requiresGrad && values.has(held) ? [at] : []
     );
   }
 
   /** Returns the nodes that start the histories that a backward pass from a value reaches. */
-  begunBehind(value: GraphValue): Node[] {
-    if (this.begun.size === 0) return [];
-    const { values } = historyBehind(this.recorder.tape, [value]);
-    return [...this.begun].flatMap(([node, held]) => values.has(held) ? [node] : []);
+  reachableStarts(value: GraphValue): Node[] {
+    if (this.historyStarts.size === 0) return [];
+    const { values } = reachableHistory(this.recorder.tape, [value]);
+    return [...this.historyStarts].flatMap(([node, held]) => values.has(held) ? [node] : []);
   }
 
   /** Returns the recorded calls that a backward pass from captured tensors reaches, in its order. */
-  callsBehind(nodes: readonly Node[]): RecordedCall<GraphValue>[] {
-    return callsBehind(this.recorder.tape, nodes.map((node) => this.tensor(node).value()));
+  reachableCalls(nodes: readonly Node[]): RecordedCall<GraphValue>[] {
+    return reachableCalls(this.recorder.tape, nodes.map((node) => this.tensor(node).value()));
   }
 
   /** Returns the error of a backward pass from a value that reads a lost value; null: none. */
-  lossBehind(value: GraphValue): HistoryLost | null {
-    const calls = callsBehind(this.recorder.tape, [value]);
+  lostHistoryOf(value: GraphValue): HistoryLost | null {
+    const calls = reachableCalls(this.recorder.tape, [value]);
     const suspect = calls.some((call) =>
       this.#released.has(call) || savedBy(call).some((saved) => this.functional.overwritten(call, saved))
     );
@@ -283,13 +283,13 @@ export class GraphReplay {
 
   /** Returns whether backward passes have used up the whole history of a value. */
   isUsedUp(value: GraphValue): boolean {
-    return callsBehind(this.recorder.tape, [value]).every((call) => this.#released.has(call));
+    return reachableCalls(this.recorder.tape, [value]).every((call) => this.#released.has(call));
   }
 
   /** Initial values of the inputs that require grad, and values at which histories start. */
   get leaves(): GraphValue[] {
     const given = this.inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
-    return [...given, ...this.begun.values()];
+    return [...given, ...this.historyStarts.values()];
   }
 
   /** Returns gradients of inputs, null for those without. Throws HistoryLost, and NotFunctional if a rule refuses. */
@@ -439,7 +439,7 @@ export class GraphReplay {
     if (node.meta.leaf && isFunctional(result)) {
       const value = result.value();
       this.recorder.requiring.add(value);
-      this.begun.set(node, value);
+      this.historyStarts.set(node, value);
     }
     return result;
   }
@@ -537,5 +537,5 @@ function savedBy(
 /** Creates a tensor without elements, of known sizes. */
 function fakeTensor({ shape, strides, offset, dtype, device }: TensorMeta, requiresGrad: boolean): Tensor {
   const layout = { shape: shape.map(specialize), strides: strides.map(specialize), dtype, device };
-  return Tensor.hollow({ ...layout, offset: specialize(offset) }).requiresGrad_(requiresGrad);
+  return Tensor.elementless({ ...layout, offset: specialize(offset) }).requiresGrad_(requiresGrad);
 }

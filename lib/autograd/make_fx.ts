@@ -48,7 +48,7 @@ class TracingMode implements DispatchMode<Tensor> {
 
   /** Creates an input with the metadata of a tensor. */
   input(like: Tensor, name: string): Tensor {
-    const fake = Tensor.hollow(like.meta);
+    const fake = Tensor.elementless(like.meta);
     fake.requiresGrad_(like.requiresGrad);
     this.#values.set(fake, this.#builder.tensor(name, like.meta, { requiresGrad: like.requiresGrad }));
     return fake;
@@ -128,7 +128,7 @@ class TracingMode implements DispatchMode<Tensor> {
       implementation.copies?.(mapArguments(args, (tensor) => tensor.meta));
     const fake = isTensor(viewed) && !copies
       ? new Tensor(viewed.storage, layoutOf(meta), Number(meta.offset))
-      : Tensor.hollow(meta);
+      : Tensor.elementless(meta);
     this.#values.set(fake, new GraphValue(node, meta));
     return fake;
   }

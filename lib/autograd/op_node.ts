@@ -6,7 +6,7 @@ import type { GradientContext, OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, Params } from "../ops/params.ts";
 import { isDifferentiable } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
-import { hollowLike, ops } from "../tensor/eager.ts";
+import { elementlessLike, ops } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { entryOf, mapTensors, type OpEntry, type TensorArgs, tensorsOf } from "../tensor/plan.ts";
 import { type Place, runRule } from "../tensor/rule_programs.ts";
@@ -81,7 +81,7 @@ export class OpNode extends Node {
     tensors.forEach((tensor, k) => {
       const place = this.#places[k];
       if (!place || !ruleReads(definition, place.param)) {
-        if (!kept.has(tensor)) kept.set(tensor, hollowLike(tensor));
+        if (!kept.has(tensor)) kept.set(tensor, elementlessLike(tensor));
       } else if (options.before?.target === tensor) {
         kept.set(tensor, new SavedTensor(options.before.copy, edges[k] ?? null));
       } else {
@@ -94,7 +94,7 @@ export class OpNode extends Node {
     this.#args = mapTensors(entry, args, (tensor) => {
       const known = standIns.get(tensor);
       if (known) return known;
-      const standIn = hollowLike(tensor), value = kept.get(tensor);
+      const standIn = elementlessLike(tensor), value = kept.get(tensor);
       standIns.set(tensor, standIn);
       kept.delete(tensor);
       if (value) kept.set(standIn, value);
@@ -106,7 +106,7 @@ export class OpNode extends Node {
   saveResults(results: readonly Tensor[]): void {
     const reads = ruleReads(this.definition, "out");
     this.#out = results.map((result, output) => {
-      if (!reads) return hollowLike(result);
+      if (!reads) return elementlessLike(result);
       return new SavedTensor(result, isDifferentiable(result.dtype) ? { node: this, output } : null);
     });
   }

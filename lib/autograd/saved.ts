@@ -5,7 +5,7 @@
 import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import type { Dim } from "../sym/expr.ts";
-import { aliasOf, hollowLike } from "../tensor/eager.ts";
+import { aliasOf, elementlessLike } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { carryTangents } from "../tensor/tangents.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -37,10 +37,10 @@ export class SavedTensor {
   unpack(node: string): Tensor {
     const tensor = this.#tensor, layout = this.layout;
     if (this.#packed !== null) return this.#withHistory(aliasOf(this.#packed.unpack(layout)));
-    if (tensor === null) return hollowLike({ device: layout.device, layout }, releasedError);
+    if (tensor === null) return elementlessLike({ device: layout.device, layout }, releasedError);
     if (this.overwritten) {
       const now = tensor.storage.version, then = this.#version;
-      return hollowLike(
+      return elementlessLike(
         { device: layout.device, layout },
         () => overwrittenError(layout, { node, now, then }),
       );

@@ -83,7 +83,7 @@ function fusedChain(
     ...last,
     name: `attention_${last.name}`,
     origins: [...new Set(chain.kernels.flatMap(({ origins }) => origins))],
-    given: chain.kernels.slice(0, at + 1).flatMap(({ given }) => given ?? []),
+    originals: chain.kernels.slice(0, at + 1).flatMap(({ originals }) => originals ?? []),
     weights: {
       ...softmax,
       queries,

@@ -10,10 +10,10 @@ import { hintOf } from "../sym/decide.ts";
 import type {
   BufferDecl,
   BufferView,
+  ComputedElements,
   ExternKernel,
   Kernel,
   LoopKernel,
-  MadeElements,
   Program,
   ValueId,
 } from "../loops/ir.ts";
@@ -38,30 +38,30 @@ const MOST_RESULTS = 2;
 /** Fuses gradients of attention into few kernels. */
 export function fusedGradients(program: Program, { grid, kernelBuffers }: Target): Program {
   if (!grid) return program;
-  const kept = withGradients(program, { grid, kernelBuffers, keeps: true });
+  const kept = withGradients(program, { grid, kernelBuffers, stores: true });
   return kept === program || hintOf(kept.arenaBytes) <= grid.temporaries
     ? kept
-    : withGradients(program, { grid, kernelBuffers, keeps: false });
+    : withGradients(program, { grid, kernelBuffers, stores: false });
 }
 
-/** The same; `keeps` says whether elements may be stored. */
+/** The same; `stores` says whether elements may be stored. */
 function withGradients(
   program: Program,
-  { grid, kernelBuffers, keeps }: {
+  { grid, kernelBuffers, stores }: {
     readonly grid: Grid;
     readonly kernelBuffers: number;
-    readonly keeps: boolean;
+    readonly stores: boolean;
   },
 ): Program {
   let made = program;
   const mentions = new Mentions(program.kernels);
   for (let at = 0; at < made.kernels.length; at++) {
     const found = chainFrom(made, { at, whole: true, mentions });
-    const fused = found && fusedChain(made, found, { grid, keeps });
+    const fused = found && fusedChain(made, found, { grid, stores });
     if (!found || !fused?.every((kernel) => usesOf(kernel).all.size <= kernelBuffers)) continue;
     const { before, after } = found.chain, buffers = [...made.buffers];
     const own = fused.map((kernel) =>
-      kernel.kind === "extern" && kernel.made ? withLocals(kernel, buffers) : kernel
+      kernel.kind === "extern" && kernel.computed ? withLocals(kernel, buffers) : kernel
     );
     made = { ...withChain(made, found, [...before, ...own, ...after]), buffers };
   }
@@ -79,7 +79,7 @@ function withLocals(kernel: ExternKernel, buffers: BufferDecl[]): ExternKernel {
 }
 
 /** A product of matrices from which elements are computed. */
-type Made = MadeElements["products"][number];
+type Factors = ComputedElements["products"][number];
 
 /** A product whose first operand is computed on the fly: the value of an element, and the other operand. */
 interface Result {
@@ -95,7 +95,7 @@ interface Result {
 function fusedChain(
   program: Program,
   found: Found,
-  { grid, keeps }: Pick<Setting, "grid" | "keeps">,
+  { grid, stores }: Pick<Setting, "grid" | "stores">,
 ): readonly Kernel[] | undefined {
   const { chain, scores: { space, columns }, isLocal } = found;
   if (hintOf(space.rows) < LEAST_ROWS) return undefined;
@@ -107,7 +107,7 @@ function fusedChain(
     first: 0,
     count: space.rows,
   };
-  const products: Made[] = [], results: Result[] = [], behind: LoopKernel[] = [];
+  const products: Factors[] = [], results: Result[] = [], behind: LoopKernel[] = [];
   const written = new Set<number>();
   for (const [at, kernel] of chain.kernels.entries()) {
     const { all } = usesOf(kernel), isBehind = [...all].some((buffer) => written.has(buffer));
@@ -138,37 +138,40 @@ function fusedChain(
   }
   if (values.reductions.length > 0 || values.stores.length > 0 || results.length === 0) return undefined;
   const causal = masksColumns(found, { steps: chain.steps.length, rows: CAUSAL });
-  const setting: Setting = { found, grid, keeps, products, values, matrix, causal };
-  const kept = keptOf(results, setting);
+  const setting: Setting = { found, grid, stores, products, values, matrix, causal };
+  const kept = storedFor(results, setting);
   const groups = grouped(results.filter((each) => each !== kept));
-  const kernels = groups.flatMap((group) => madeKernel(group, setting, kept) ?? []);
-  if (kernels.length < groups.length || meet(kernels, written)) return undefined;
+  const kernels = groups.flatMap((group) => computedKernel(group, setting, kept) ?? []);
+  if (kernels.length < groups.length || conflict(kernels, written)) return undefined;
   return [...kernels, ...kept ? [{ ...kept.kernel, ...causal ? { causal } as const : {} }] : [], ...behind];
 }
 
 /** Returns whether any of the kernels reads what it or a later one writes. */
-const meet = (kernels: readonly ExternKernel[], written: ReadonlySet<number>): boolean =>
+const conflict = (kernels: readonly ExternKernel[], written: ReadonlySet<number>): boolean =>
   kernels.some((kernel) =>
     [...usesOf(kernel).all].some((id) => written.has(id) && !usesOf(kernel).written.has(id))
   );
 
 /** The only sum over keys, if a sum over rows computes the same elements and can store them for it. */
-function keptOf(results: readonly Result[], { found: { scores }, grid, keeps }: Setting): Result | undefined {
+function storedFor(
+  results: readonly Result[],
+  { found: { scores }, grid, stores }: Setting,
+): Result | undefined {
   const [kept, other] = results.filter(({ over }) => over === "keys");
   const isShared = results.some(({ over, element }) => over === "rows" && element === kept?.element);
   const { batch, rows } = scores.space;
   const elements = hintOf(batch) * hintOf(rows) * hintOf(scores.columns);
-  return keeps && !other && isShared && grid.keeps(elements) ? kept : undefined;
+  return stores && !other && isShared && grid.stores(elements) ? kept : undefined;
 }
 
 interface Setting {
   readonly found: Found;
   readonly grid: Grid;
   /** Whether elements may be stored. */
-  readonly keeps: boolean;
-  readonly products: readonly Made[];
+  readonly stores: boolean;
+  readonly products: readonly Factors[];
   readonly values: RowValues;
-  readonly matrix: MadeElements["matrix"];
+  readonly matrix: ComputedElements["matrix"];
   readonly causal: boolean;
 }
 
@@ -201,7 +204,7 @@ function grouped(results: readonly Result[]): readonly (readonly Result[])[] {
 }
 
 /** The kernel of some results; undefined if it cannot handle their sizes. */
-function madeKernel(
+function computedKernel(
   results: readonly Result[],
   { found: { chain, scores }, grid, products, values, matrix, causal }: Setting,
   kept: Result | undefined,
@@ -217,7 +220,7 @@ function madeKernel(
   const used = products.filter(({ value }) => needed.has(value));
   if (!first || columns.length < results.length || used.length === 0) return undefined;
   const { over, kernel } = first, { batch, rows } = scores.space;
-  const block = grid.made({
+  const block = grid.computed({
     elements: hintOf(batch) * hintOf(rows) * hintOf(scores.columns),
     causal,
     columns,
@@ -233,8 +236,8 @@ function madeKernel(
     inputs: results.flatMap(({ made, operand }) => [made, operand]),
     outputs: [...results.map(({ out }) => out), ...keeps < 0 || !kept ? [] : [kept.made]],
     origins: [...new Set(chain.kernels.flatMap(({ origins }) => origins))],
-    given: chain.kernels.flatMap(({ given }) => given ?? []),
-    made: {
+    originals: chain.kernels.flatMap(({ originals }) => originals ?? []),
+    computed: {
       products: used,
       matrix,
       row,
@@ -244,7 +247,7 @@ function madeKernel(
       over,
       block,
       causal,
-      ...keeps < 0 ? {} : { kept: keeps },
+      ...keeps < 0 ? {} : { stored: keeps },
     },
   };
 }

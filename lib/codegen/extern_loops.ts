@@ -72,8 +72,8 @@ export function externAsLoops(kernel: ExternKernel, dtypeOf: (buffer: BufferId) 
     default:
       kernel.call satisfies never;
   }
-  const { name, origins, given } = kernel;
-  return { kind: "loops", name, body: nest.recorder.statements, origins, given };
+  const { name, origins, originals } = kernel;
+  return { kind: "loops", name, body: nest.recorder.statements, origins, originals };
 }
 
 interface TypedView extends BufferView {

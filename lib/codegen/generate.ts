@@ -99,7 +99,7 @@ export const PASSES: readonly Pass[] = [
 export function generate(program: Program, target: Target): Program {
   const numbered = {
     ...program,
-    kernels: program.kernels.map((kernel, given): Kernel => ({ ...kernel, given: [given] })),
+    kernels: program.kernels.map((kernel, given): Kernel => ({ ...kernel, originals: [given] })),
   };
   const passes = PASSES.filter((pass) => pass.applies(target));
   const run = (check: (made: Program, pass: string) => void): Program =>

@@ -30,10 +30,10 @@ const LANES = 4;
 export function im2colConvolutions(program: Program): Program {
   const made = replaceWithTemporaries(program, (kernel, temporary) => {
     if (kernel.kind !== "extern" || kernel.call.op === "matmul" || kernel.call.op === "sort") return [kernel];
-    const { call, given, origins } = kernel, [first] = kernel.outputs;
+    const { call, originals, origins } = kernel, [first] = kernel.outputs;
     const room = { dtype: program.buffers[first?.buffer ?? -1]?.dtype ?? "float32", temporary };
     const kernels = onDense(kernel, room, (dense) => im2col(call, shapeOf(call, dense), room));
-    return kernels.map((each) => ({ ...each, given, origins }));
+    return kernels.map((each) => ({ ...each, originals, origins }));
   });
   return made === program ? program : laidOut(made);
 }

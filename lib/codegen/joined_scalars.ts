@@ -54,7 +54,7 @@ function together(one: LoopKernel, other: LoopKernel): LoopKernel {
     ...one,
     body: [...one.body, ...other.body.map((s) => cloneStatement(s, names))],
     origins: [...new Set([...one.origins, ...other.origins])],
-    given: [...one.given ?? [], ...other.given ?? []],
+    originals: [...one.originals ?? [], ...other.originals ?? []],
   };
 }
 

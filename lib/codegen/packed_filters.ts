@@ -83,7 +83,7 @@ function withPacked(
     name: `${kernel.name}_filter`,
     body: wrapLoops(axes, recorder.statements),
     origins: kernel.origins,
-    given: kernel.given,
+    originals: kernel.originals,
   };
   const [y = 0, x = 0, ofInput = 0, ofOutput = 0] = isTransformed
     ? packed.strides

@@ -26,13 +26,13 @@ export function persistentRows(program: Program, { grid }: Target): Program {
   return replaced === program ? program : { ...replaced, buffers };
 }
 
-function withPersistentRows(kernel: LoopKernel, { kept }: Grid, local: MakeLocal): LoopKernel {
+function withPersistentRows(kernel: LoopKernel, { registers }: Grid, local: MakeLocal): LoopKernel {
   const { workgroup, points, body } = kernel;
   if (workgroup === undefined || points?.interleaved) return kernel;
   const inGrid = (list: readonly Statement[]): readonly Statement[] => {
     const [only] = list;
     if (only?.kind !== "loop" || only.share !== "grid") {
-      return persistentIn(list, { sharing: workgroup / (points?.count ?? 1), room: kept, local });
+      return persistentIn(list, { sharing: workgroup / (points?.count ?? 1), room: registers, local });
     }
     const inner = inGrid(only.body);
     return inner === only.body ? list : [{ ...only, body: inner }];

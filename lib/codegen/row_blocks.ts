@@ -48,7 +48,7 @@ export function blocksOfRows(program: Program, target: Target): Program {
   let found = program;
   const mentions = new Mentions(program.kernels);
   for (let at = 0; at < found.kernels.length; at++) {
-    if (!isGoneSoon(found, at, mentions)) continue;
+    if (!diesSoon(found, at, mentions)) continue;
     // First try to fuse everything as large as the scores, as in a backward; otherwise the scores alone
     found = blocksFrom(found, { at, whole: true, mentions }, target) ??
       blocksFrom(found, { at, whole: false, mentions }, target) ?? found;
@@ -59,7 +59,7 @@ export function blocksOfRows(program: Program, target: Target): Program {
 /**
  * Returns whether only kernels within a chain's reach use the result of a product, unlike results saved for a backward.
  */
-function isGoneSoon({ kernels, buffers }: Program, at: number, mentions: Mentions): boolean {
+function diesSoon({ kernels, buffers }: Program, at: number, mentions: Mentions): boolean {
   const product = kernels[at], [out] = product?.kind === "extern" ? product.outputs : [];
   if (!out || buffers[out.buffer]?.role.kind !== "temporary") return false;
   const near = kernels.slice(at, at + REACH + 1);

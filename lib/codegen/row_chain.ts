@@ -171,7 +171,7 @@ export class Chain {
     const { all, written } = usesOf(kernel), isOther = (buffer: BufferId) => !this.widths.has(buffer);
     return ![...all].some((buffer) => isOther(buffer) && this.#own.written.has(buffer)) &&
       ![...written].some((buffer) => isOther(buffer) && this.#own.all.has(buffer)) &&
-      !meets(kernel, this.#waiting);
+      !conflicts(kernel, this.#waiting);
   }
 
   /**
@@ -202,12 +202,12 @@ export class Chain {
   }
 
   #isApart(kernel: Kernel): boolean {
-    return !meets(kernel, this.#waiting) && !meets(kernel, this.#own);
+    return !conflicts(kernel, this.#waiting) && !conflicts(kernel, this.#own);
   }
 }
 
 /** Returns whether one writes what the other reads or writes. */
-function meets(kernel: Kernel, others: Uses): boolean {
+function conflicts(kernel: Kernel, others: Uses): boolean {
   const { all, written } = usesOf(kernel);
   return !written.isDisjointFrom(others.all) || !others.written.isDisjointFrom(all);
 }

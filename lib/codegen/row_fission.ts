@@ -42,7 +42,7 @@ function fission(kernel: LoopKernel, setting: Setting): readonly Kernel[] | unde
   if (!steps || steps.length < 2) return undefined;
   const parts = steps.map((own) => partOf(own, body));
   if (parts.some((part, i) => readsWritten(part, parts.slice(0, i)))) return undefined;
-  const handed = handedOn(parts);
+  const handed = passedOn(parts);
   if (handed.some(({ dtype }) => dtype === "bool")) return undefined;
   const ids = new Set(handed.map(({ id }) => id));
   // The results of a scan are not passed between kernels
@@ -120,7 +120,7 @@ const reductionsOf = ({ own }: Part): ReadonlyMap<ValueId, Reduction> =>
   new Map(own.flatMap((s) => s.kind === "loop" ? s.reductions.map((r) => [r.id, r]) : []));
 
 /** The reductions that later parts need. */
-function handedOn(parts: readonly Part[]): readonly Reduction[] {
+function passedOn(parts: readonly Part[]): readonly Reduction[] {
   return parts.flatMap((part, i) => {
     const later = parts.slice(i + 1);
     return [...reductionsOf(part).values()].filter(({ id }) => later.some(({ needs }) => needs.has(id)));

@@ -34,7 +34,7 @@ export function splitProducts(program: Program, { grid, kernelBuffers }: Target)
 function partsOf(kernel: ExternKernel, grid: Grid): number {
   const sizes = productSizes(kernel);
   if (
-    !sizes || kernel.prologues || kernel.weights || kernel.made || kernel.causal ||
+    !sizes || kernel.prologues || kernel.weights || kernel.computed || kernel.causal ||
     (kernel.transformed && kernel.call.op !== "convBackwardWeight") ||
     (kernel.call.op === "matmul" && kernel.call.accumulate)
   ) return 1;
@@ -63,13 +63,13 @@ function inParts(
   if (!a || !b || !out || !stored) return [kernel];
   const dtype = valueType(stored), count = product(out.shape);
   const partial = rowMajor(temporary(dtype, mul(count, parts)), out.shape);
-  const { name, team, origins, given, transformed } = kernel;
+  const { name, team, origins, originals, transformed } = kernel;
   const same = {
     kind: "extern",
     name,
     call,
     origins,
-    given,
+    originals,
     ...team && { team },
     ...transformed && { transformed },
   } as const;

@@ -8,7 +8,7 @@ import { combinationOf } from "../loops/reductions.ts";
 import type { ScalarOpName } from "../loops/scalar.ts";
 
 /** The accumulated value of a reduction, or a contribution to it. */
-export interface Sofar {
+export interface PartialResult {
   readonly value: ValueId;
   /** argmax, argmin: the position of `value`. */
   readonly index?: ValueId;
@@ -50,7 +50,11 @@ export class StatementList {
    * One step of a reduction. Of equal extremes the first one stays; NaN counts as extreme. `empty`: whether nothing has
    * been combined so far.
    */
-  combined(r: Combining, [before, given]: readonly [Sofar, Sofar], empty?: ValueId): Sofar {
+  combined(
+    r: Combining,
+    [before, given]: readonly [PartialResult, PartialResult],
+    empty?: ValueId,
+  ): PartialResult {
     const { op, dtype, operand } = r;
     if (!isPosition(op)) {
       return { value: this.scalar(combinationOf(op, dtype), [before.value, given.value], dtype) };

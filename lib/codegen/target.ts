@@ -32,7 +32,7 @@ export interface Tiles {
 }
 
 /** Sizes of products whose first operands are computed on the fly, as far as known. */
-export interface MadeSizes {
+export interface ComputedSizes {
   /** Elements of an operand, over all matrices, and whether those above a diagonal are zero. */
   readonly elements: number;
   readonly causal: boolean;
@@ -55,7 +55,7 @@ export interface Grid {
   /** Fewer than `few` rows of at least `long` elements become a kernel for each of their loops. */
   readonly rows: { readonly few: number; readonly long: number };
   /** Elements of a row that an invocation may keep in registers between passes over the row. */
-  readonly kept: number;
+  readonly registers: number;
   /** Whether buffers are aligned so that four elements may be read and written as a vector. */
   readonly vectors: boolean;
   /**
@@ -67,9 +67,9 @@ export interface Grid {
    * Returns the number of product rows computed together by a kernel that computes an operand on the fly; undefined if
    * there is no kernel for the sizes, or if storing the operand is faster.
    */
-  readonly made: (sizes: MadeSizes) => number | undefined;
+  readonly computed: (sizes: ComputedSizes) => number | undefined;
   /** Returns whether this many elements, computed for one kernel, are stored for another product that needs them. */
-  readonly keeps: (elements: number) => boolean;
+  readonly stores: (elements: number) => boolean;
   /** Maximum size in bytes of temporaries for such elements. */
   readonly temporaries: number;
   /**

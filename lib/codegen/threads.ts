@@ -41,12 +41,12 @@ function mapped(body: readonly Statement[], threads: ThreadSharing): readonly St
     return apart ? [...values, { ...apart, share: "team" }] : body;
   }
   if (loop.order !== "parallel") return body;
-  const shared = threads === "outermost" ? { ...loop, share: "team" as const } : sharedOut(loop);
+  const shared = threads === "outermost" ? { ...loop, share: "team" as const } : divided(loop);
   return [...values, shared];
 }
 
 /** A nest with the loops marked that threads divide as one. */
-function sharedOut(loop: Loop): Loop {
+function divided(loop: Loop): Loop {
   const outer: Loop[] = [];
   let last = loop;
   for (; !last.vector;) {

@@ -19,7 +19,7 @@ export interface Transposed {
 }
 
 /** A new buffer as matrices whose rows are padded by a line, if their sizes are known. */
-export function apartRows(shape: readonly Dim[], make: (length: Dim) => BufferId): BufferView {
+export function paddedRows(shape: readonly Dim[], make: (length: Dim) => BufferId): BufferView {
   const [rows = 1, columns = 1] = shape.slice(-2);
   const width = typeof columns === "number" ? (Math.ceil(columns / LINE) + 1) * LINE : columns;
   const matrix = mul(rows, width), buffer = make(mul(product(shape.slice(0, -2)), matrix));
@@ -34,7 +34,7 @@ export function transposedColumns(
   const { shape, strides } = view, [rows = 1, columns = 1] = shape.slice(-2);
   if (strides.at(-2) !== 1 || strides.at(-1) === 1 || typeof rows !== "number") return undefined;
   if (typeof columns !== "number" || columns < LEAST_COLUMNS) return undefined;
-  const transposed = apartRows(shape, (length) => temporary(dtype, length));
+  const transposed = paddedRows(shape, (length) => temporary(dtype, length));
   const from = { ...view, dtype }, to = { ...transposed, dtype };
   return { view: transposed, copy: pointwise("transposed_columns", to, (o, index) => o.load(from, index)) };
 }

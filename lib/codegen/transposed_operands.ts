@@ -8,7 +8,7 @@ import { recordLowered } from "../loops/nest.ts";
 import { usesOf } from "../loops/uses.ts";
 import { replaceWithTemporaries } from "./kernels.ts";
 import type { Target } from "./target.ts";
-import { apartRows } from "./transposed_columns.ts";
+import { paddedRows } from "./transposed_columns.ts";
 
 /** Number of products that are worth a copy. */
 const MANY = 8;
@@ -31,7 +31,7 @@ export function transposedOperands(program: Program, target: Target): Program {
     const own = first.get(place), made: Kernel[] = [];
     if (own) {
       const { view, places } = own, dtype = program.buffers[view.buffer]?.dtype ?? "float32";
-      const copy = apartRows(view.shape, (length) => temporary(dtype, length));
+      const copy = paddedRows(view.shape, (length) => temporary(dtype, length));
       const from = { ...view, dtype };
       made.push(
         recordLowered(

@@ -141,7 +141,7 @@ function tiled(
     const copy = substituteIndices([{ ...load, id }], at(column.symbol, row.symbol));
     const place = add(mul(row.symbol, pitch), column.symbol);
     const store = storeOf(places.get(load.id) ?? load.buffer, place, id);
-    return loopOver(row, [loopOver(column, [...copy, store], { vector: true })], { apart: true });
+    return loopOver(row, [loopOver(column, [...copy, store], { vector: true })], { scalar: true });
   });
   const line = axisOf("c", side), lane = axisOf("r", width);
   const body = substituteIndices(lanes.body, at(line.symbol, lane.symbol)).map((s): Statement => {
@@ -151,6 +151,6 @@ function tiled(
       : s;
   });
   // Lanes over the rows would write one element of each
-  const rest = loopOver(line, [{ ...lanes, axis: lane, body }], { apart: true });
+  const rest = loopOver(line, [{ ...lanes, axis: lane, body }], { scalar: true });
   return { ...lines, axis: squares, body: [...copies, rest] };
 }

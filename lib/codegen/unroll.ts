@@ -9,7 +9,7 @@ import { neutralOf } from "../loops/reductions.ts";
 import { valueTypes } from "../loops/value_types.ts";
 import { cloneStatement, renaming } from "./clone_statements.ts";
 import { masksLoops } from "./vectorise.ts";
-import { type Sofar, StatementList } from "./statement_list.ts";
+import { type PartialResult, StatementList } from "./statement_list.ts";
 
 /** Unrolls the short loops inside vector loops, if that takes at most `limit` statements. */
 export function unrollShort(body: readonly Statement[], limit: number): readonly Statement[] {
@@ -58,7 +58,7 @@ class Unroller {
     const body = this.statements(loop.body),
       out: Statement[] = [],
       list = new StatementList(out, this.#fresh);
-    const reduced = new Map<Reduction, Sofar>();
+    const reduced = new Map<Reduction, PartialResult>();
     let carried = loop.carried.map((c) => c.initial);
     for (let k = 0; k < Number(loop.axis.size); k++) {
       const names: Names = new Map(loop.carried.map((c, i) => [c.id, carried[i] ?? c.initial]));
@@ -67,7 +67,7 @@ class Unroller {
       for (const s of body) out.push(cloneStatement(s, renamed));
       for (const r of loop.reductions) {
         const value = at(r.value), before = reduced.get(r);
-        const given: Sofar = r.index === undefined ? { value } : { value, index: at(r.index) };
+        const given: PartialResult = r.index === undefined ? { value } : { value, index: at(r.index) };
         const start = before ?? neutral(r, list), operand = this.types.get(r.value) ?? r.dtype;
         reduced.set(r, start ? list.combined({ ...r, operand }, [start, given]) : given);
       }
@@ -87,7 +87,7 @@ class Unroller {
 }
 
 /** Returns the initial value of sums and products; extremes start with their first value. */
-function neutral({ op, dtype }: Reduction, list: StatementList): Sofar | undefined {
+function neutral({ op, dtype }: Reduction, list: StatementList): PartialResult | undefined {
   if (isPosition(op) || op === "max" || op === "min") return undefined;
   return { value: list.constant(neutralOf(op, dtype), dtype) };
 }

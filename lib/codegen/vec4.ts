@@ -154,7 +154,7 @@ export function vec4Shared(
     const role = buffers[buffer]?.role;
     return role?.kind === "window" ? memoryOf(role.of) : role?.kind === "temporary" ? "temporary" : buffer;
   };
-  const apart = new Set([...storedApart(made)].map(memoryOf));
+  const apart = new Set([...storedSingly(made)].map(memoryOf));
   const together = vec4LoopsIn(made).flatMap(({ body }) => [...accessesOf(body)]);
   return together.some(({ buffer }) => apart.has(memoryOf(buffer))) ? body : made;
 }
@@ -201,11 +201,11 @@ export function byVectors(four: Loop): boolean {
 }
 
 /** The buffers that statements store to one element at a time. */
-export function storedApart(body: readonly Statement[]): ReadonlySet<BufferId> {
+export function storedSingly(body: readonly Statement[]): ReadonlySet<BufferId> {
   return new Set(body.flatMap((s): readonly BufferId[] => {
     if (s.kind === "store") return [s.buffer];
     if (s.kind !== "loop" && s.kind !== "masked") return [];
-    return s.kind === "loop" && isVec4Loop(s) && byVectors(s) ? [] : [...storedApart(s.body)];
+    return s.kind === "loop" && isVec4Loop(s) && byVectors(s) ? [] : [...storedSingly(s.body)];
   }));
 }
 

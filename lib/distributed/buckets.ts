@@ -3,7 +3,7 @@
  * same order, that of the backward pass, whatever the order in which their gradients arrive; a bucket starts once it
  * is full, and all are awaited when the last has begun.
  */
-import { handOnTogether } from "../autograd/gradient_buckets.ts";
+import { setGradientBuckets } from "../autograd/gradient_buckets.ts";
 import { DynError } from "../base/errors.ts";
 import { itemSize } from "../base/dtype.ts";
 import type { Parameter } from "../nn/parameter.ts";
@@ -79,7 +79,7 @@ export class GradientBuckets {
     this.#options = options;
     this.#parameters = parameters;
     this.#buckets = noGrad(() => divided(parameters, options.bytes).map(bucketOf));
-    handOnTogether(this.#buckets.map(({ members }) => members.map(([, each]) => each)));
+    setGradientBuckets(this.#buckets.map(({ members }) => members.map(([, each]) => each)));
   }
 
   /** Returns the position of a parameter's bucket in the order in which buckets are averaged. */

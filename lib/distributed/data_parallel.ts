@@ -4,7 +4,7 @@
  * equal to the bit on all ranks.
  */
 import { checkPositive } from "../base/checked_numbers.ts";
-import { leavesBehind } from "../autograd/beyond.ts";
+import { reachableLeaves } from "../autograd/beyond.ts";
 import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten } from "../base/tree.ts";
@@ -170,7 +170,7 @@ export function takeGradientOnHost(model: DistributedDataParallel, parameter: Pa
 export function endPass(model: DistributedDataParallel, output: unknown): void {
   const { averages, findsUnused, buckets } = stateOf(model);
   if (!averages || !findsUnused) return;
-  const outputs = flatten(output, isTensor).leaves.filter(isTensor), reached = leavesBehind(outputs);
+  const outputs = flatten(output, isTensor).leaves.filter(isTensor), reached = reachableLeaves(outputs);
   buckets.skip(model.module.parameters().filter((each) => each.requiresGrad && !reached.has(each)));
 }
 

@@ -9,7 +9,7 @@ import { DynError } from "../base/errors.ts";
 import { flatten, isPlainObject, mapTree, unflatten } from "../base/tree.ts";
 import { isTraced } from "../autograd/batches/over_batch.ts";
 import { flowsBeyond } from "../autograd/beyond.ts";
-import { grad as gradientsOf } from "../autograd/asked.ts";
+import { grad as gradientsOf } from "../autograd/entry_points.ts";
 import { ForwardMode } from "../autograd/forward/mode.ts";
 import { onesLike, zerosLike } from "../tensor/generated_functions.ts";
 import { requiresGradBeneath } from "../tensor/levels.ts";

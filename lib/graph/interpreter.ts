@@ -37,7 +37,7 @@ export interface Runner extends ElementAccess {
     readonly createGraph: boolean;
   }): readonly unknown[];
   /** Makes a tensor without history require gradients. */
-  beginHistory(tensor: unknown): unknown;
+  startHistory(tensor: unknown): unknown;
   /** Runs a call for which the captured program had disabled gradients. */
   withoutGradient<R>(body: () => R): R;
   /** Begins to track changes. */
@@ -200,7 +200,7 @@ export class Interpreter {
   ): Evaluator {
     const { runner } = this, { target } = node;
     if (node.meta.leaf) {
-      return (frame) => runner.beginHistory(runner.callOp(target, positional(frame), named(frame)));
+      return (frame) => runner.startHistory(runner.callOp(target, positional(frame), named(frame)));
     }
     if (!hasEffect(node)) return (frame) => runner.callOp(target, positional(frame), named(frame));
     return (frame) => {

@@ -66,7 +66,7 @@ export const SHARED_ELEMENTS =
   "Expected a tensor whose elements lie apart but several indices refer to a single memory location; clone() it first";
 
 /** Returns whether no two indices of a layout address the same element, as is required to write to the tensor. */
-export function elementsLieApart(shape: readonly number[], strides: readonly number[]): boolean {
+export function isNonOverlapping(shape: readonly number[], strides: readonly number[]): boolean {
   if (shape.includes(0)) return true;
   const axes = shape.flatMap((size, d) => size > 1 ? [{ size, stride: Math.abs(strides[d] ?? 0) }] : []);
   axes.sort((a, b) => a.stride - b.stride);
@@ -76,11 +76,11 @@ export function elementsLieApart(shape: readonly number[], strides: readonly num
     if (stride <= reach) nested = false;
     reach += (size - 1) * stride;
   }
-  return nested || placesDiffer(axes, reach);
+  return nested || offsetsDiffer(axes, reach);
 }
 
 /** The same for interleaved axes: compares all offsets. */
-function placesDiffer(
+function offsetsDiffer(
   axes: readonly { readonly size: number; readonly stride: number }[],
   reach: number,
 ): boolean {

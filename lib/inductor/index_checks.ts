@@ -40,7 +40,7 @@ export function withIndexChecks(graph: Graph, lookup: OpLookup): CheckedGraph | 
   const builder = new GraphBuilder(copy, output);
   const found = [...nodes].flatMap((node) => checksOfCall(node, lookup, builder)).map((check) => ({
     ...check,
-    inputs: askedOfInputs(check.values.node, check, copy),
+    inputs: requiredOfInputs(check.values.node, check, copy),
   }));
   const checks = found.filter(({ inputs }) => inputs === null || inputs.length > 0);
   if (checks.length === 0) return null;
@@ -78,11 +78,11 @@ const holds = (value: Dim, { low, high }: Range): boolean =>
 /**
  * Returns the ranges of inputs that guarantee that a value lies in a range: empty if it always does, null if unknown.
  */
-function askedOfInputs(value: Node, range: Range, graph: Graph): readonly InputRange[] | null {
+function requiredOfInputs(value: Node, range: Range, graph: Graph): readonly InputRange[] | null {
   const root = memoryRoot(value), input = graph.placeholders.indexOf(root);
   if (input >= 0) return [{ input, low: range.low, high: range.high }];
   const asked = (each: Argument | undefined): readonly InputRange[] | null => {
-    if (each instanceof Node) return askedOfInputs(each, range, graph);
+    if (each instanceof Node) return requiredOfInputs(each, range, graph);
     return isDim(each) && holds(each, range) ? [] : null;
   };
   switch (root.target) {

@@ -56,15 +56,15 @@ export interface MemoryUse {
   /** `allocated`, plus memory cached for later allocations. */
   readonly reserved: number;
   /** The maximum of `allocated` since the peaks were reset. */
-  readonly mostAllocated: number;
+  readonly peakAllocated: number;
   /** The maximum of `reserved` since the peaks were reset. */
-  readonly mostReserved: number;
+  readonly peakReserved: number;
   /** The limit of `reserved`; undefined if only the device itself sets one. */
   limit: number | undefined;
   /** Resets the peaks to the current values. */
   resetPeaks(): void;
   /** Collects dropped tensors, and returns unused memory to the system. */
-  giveBack(): void;
+  releaseUnused(): void;
 }
 
 /** A program ready to run. */
@@ -87,11 +87,11 @@ export interface CompiledProgram {
    * The form from which the device's `restore` recreates it in a later process. Absent: each process compiles the
    * program itself.
    */
-  readonly kept?: ((symbols: Symbols) => Plain) | undefined;
+  readonly serialize?: ((symbols: Symbols) => Plain) | undefined;
   /** Registers a listener that is called when `kept` has more to write. */
-  readonly whenKeptChanges?: (tell: () => void) => void;
+  readonly whenMore?: (tell: () => void) => void;
   /** Whether a later process may find the compiled form missing, so that the program is stored with it. */
-  readonly mayBeGone?: boolean;
+  readonly storesProgram?: boolean;
 }
 
 /** The time at which something ran, in milliseconds of `performance.now`. */
@@ -123,9 +123,9 @@ export interface ClassSource {
   readonly kernelCount: number;
   readonly program: () => Program;
   /** The form that an earlier process saved, or null. */
-  readonly kept: Plain | null;
+  readonly cached: Plain | null;
   /** Saves the form that a later process receives as `kept`, replacing the earlier one. */
-  readonly keep: (form: () => Plain) => void;
+  readonly store: (form: () => Plain) => void;
 }
 
 /** One form of a program: its kernels correspond to those of the other forms by position. */

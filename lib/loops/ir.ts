@@ -110,7 +110,7 @@ export interface Loop {
   /** How a team divides a loop. Absent: by iterations. */
   readonly part?: TeamPart;
   /** Whether the compiler must not vectorise the loop. Absent: it may. */
-  readonly apart?: true;
+  readonly scalar?: true;
   /**
    * Whether stores of a vector loop may bypass the caches if the call says that the memory is cold: groups of lanes are
    * contiguous, and the kernel does not read them. Absent: they may not.
@@ -261,7 +261,7 @@ export interface LoopKernel {
   /** The user lines it computes, for comments and profiles: "model.ts:12 x.sin()". */
   readonly origins: readonly string[];
   /** Indices of the kernels of the original program that it is part of. Absent: not tracked. */
-  readonly given?: readonly number[] | undefined;
+  readonly originals?: readonly number[] | undefined;
 }
 
 /** A strided view of a buffer as an operand of a call. Strides in elements. */
@@ -348,7 +348,7 @@ export interface AttentionWeights {
  * Operands of products that are computed on the fly, element by element from other matrix products, as in gradients
  * of attention, so that neither is ever in memory as a whole.
  */
-export interface MadeElements {
+export interface ComputedElements {
   /** [b?, m, k] and [b?, k, n], whose product is an input of the elements. */
   readonly products: readonly {
     readonly a: BufferView;
@@ -373,7 +373,7 @@ export interface MadeElements {
    * Index of the result whose elements a kernel that sums over rows also stores, as its last output, without the zeros
    * after blocks of rows. Absent: none.
    */
-  readonly kept?: number;
+  readonly stored?: number;
 }
 
 export interface ExternKernel {
@@ -395,7 +395,7 @@ export interface ExternKernel {
    * For products with two inputs and an output each, whose first operands are local buffers that nothing else uses, and
    * possibly one more output.
    */
-  readonly made?: MadeElements;
+  readonly computed?: ComputedElements;
   /**
    * For a product: elements of the first operand after the last row of a tile of rows are zero, and need not be in
    * memory.
@@ -418,7 +418,7 @@ export interface ExternKernel {
   readonly blocks?: Blocks;
   readonly origins: readonly string[];
   /** As in LoopKernel. */
-  readonly given?: readonly number[] | undefined;
+  readonly originals?: readonly number[] | undefined;
 }
 
 export type Kernel = LoopKernel | ExternKernel;

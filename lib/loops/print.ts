@@ -8,10 +8,10 @@ import type {
   AttentionWeights,
   Axis,
   BufferView,
+  ComputedElements,
   Elements,
   Kernel,
   LoopKernel,
-  MadeElements,
   Program,
   Statement,
   ValueId,
@@ -177,7 +177,7 @@ function writeKernel(writer: TextWriter, { kernel, names, options }: KernelConte
       writer.indent(() => writeStatements(writer, nest.body, names));
     }
     if (kernel.weights) writeWeights(writer, kernel.weights, names);
-    if (kernel.made) writeMade(writer, kernel.made, names);
+    if (kernel.computed) writeMade(writer, kernel.computed, names);
     for (const view of kernel.inputs) writer.line(`in ${names.view(view)}`);
     for (const view of kernel.outputs) writer.line(`out ${names.view(view)}`);
     const { epilogue } = kernel;
@@ -204,8 +204,8 @@ function writeWeights(writer: TextWriter, weights: AttentionWeights, names: Name
   });
 }
 
-function writeMade(writer: TextWriter, made: MadeElements, names: Names): void {
-  const { products, matrix, row, key, ofRows, elements, over, block, causal, kept } = made;
+function writeMade(writer: TextWriter, made: ComputedElements, names: Names): void {
+  const { products, matrix, row, key, ofRows, elements, over, block, causal, stored: kept } = made;
   const counters = [matrix, row, key].map((symbol) => names.axis(symbol)).join(", "),
     others = over === "rows";
   writer.line(
@@ -243,7 +243,7 @@ function writeStatement(writer: TextWriter, s: Statement, names: Names): void {
     case "loop": {
       const carried = s.carried.map((c) => ({ c, before: `${v(c.id)} = ${v(c.initial)}` }));
       const size = names.dim(s.axis.size);
-      const share = `${s.share === undefined ? "" : ` ${s.share}`}${s.apart ? " apart" : ""}${
+      const share = `${s.share === undefined ? "" : ` ${s.share}`}${s.scalar ? " apart" : ""}${
         s.streams ? " streams" : ""
       }`;
       const part = s.part ? ` in parts to ${names.axis(s.part.end)} of` : " <";

@@ -24,7 +24,7 @@ export function runTogether<K extends Kernel>(kernels: readonly K[]): K[][] {
  * Returns for each group of generated kernels the kernels of the original program that they are part of. Kernels that a
  * pass has added next to one belong to its group.
  */
-export function givenKernels(groups: readonly (readonly Pick<Kernel, "given">[])[]): number[][] {
+export function originalKernels(groups: readonly (readonly Pick<Kernel, "originals">[])[]): number[][] {
   let last: readonly number[] = [0];
-  return groups.map((group) => [...new Set(group.flatMap(({ given = last }) => last = given))]);
+  return groups.map((group) => [...new Set(group.flatMap(({ originals = last }) => last = originals))]);
 }

@@ -61,8 +61,8 @@ function findUses(kernel: Kernel): Uses {
       for (const view of [queries, keys]) all.add(view.buffer);
       for (const piece of [score, factor, finish]) visit(piece?.body ?? []);
     }
-    if (kernel.made) {
-      const { products, ofRows, elements } = kernel.made;
+    if (kernel.computed) {
+      const { products, ofRows, elements } = kernel.computed;
       for (const { a, b } of products) all.add(a.buffer).add(b.buffer);
       for (const { body } of [...ofRows, elements]) visit(body);
     }

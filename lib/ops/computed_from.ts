@@ -6,7 +6,7 @@ import { type Graph, hasEffect, type Node } from "../graph/node.ts";
 import { findTarget } from "./table.ts";
 
 /** The value that a node may be a view of; undefined if it has memory of its own. */
-export function shownBy(node: Node): Node | undefined {
+export function viewedValue(node: Node): Node | undefined {
   const kind = findTarget(node.target)?.definition.implementation.kind;
   const shows = hasEffect(node) || node.target === "getitem" || kind === "view" || kind === "composite";
   return node.op !== "placeholder" && shows ? [...node.inputs()][0] : undefined;
@@ -15,7 +15,7 @@ export function shownBy(node: Node): Node | undefined {
 /** The value that owns the memory that a node may alias. */
 export function rootOf(node: Node): Node {
   let root = node;
-  for (let shown = shownBy(root); shown; shown = shownBy(root)) root = shown;
+  for (let shown = viewedValue(root); shown; shown = viewedValue(root)) root = shown;
   return root;
 }
 

@@ -4,7 +4,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import type { GraphValue, OpCall } from "./graph_builder.ts";
-import { takenApart } from "./taken_apart.ts";
+import { expandComposition } from "./expand_composition.ts";
 
 /**
  * Returns whether a part of a call runs on the host. A composition is expanded only if its definition says that it
@@ -16,7 +16,7 @@ export function runsOnHost(call: OpCall<GraphValue>): boolean {
   if (implementation.kind !== "composite" || !hostParts) return false;
   let found = false;
   try {
-    takenApart(call, (part) => found ||= part.implementation.kind === "host");
+    expandComposition(call, (part) => found ||= part.implementation.kind === "host");
   } catch (thrown) {
     // The run of the call throws the error, which may depend on elements
     if (!(thrown instanceof DynError)) throw thrown;

@@ -83,7 +83,7 @@ const NEAR = 8;
  * Returns whether the indices of a graph follow from its inputs in so few steps that the caller of the region can
  * compute them for the check.
  */
-export function isGivenIndices(graph: Graph, lookup: Lookup): boolean {
+export function followsInputs(graph: Graph, lookup: Lookup): boolean {
   const follows = (node: Node): boolean => {
     const seen = new Set([node]);
     for (const each of seen) {

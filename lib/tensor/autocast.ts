@@ -101,14 +101,14 @@ export function convertedArgs(
 ): TensorArgs {
   return mapTensors<Tensor>(entryOf(definition), args, (tensor) => {
     if (tensor.dtype === dtype || !isEligible(tensor.dtype)) return tensor;
-    return isKept(tensor, dtype)
+    return isCachedParameter(tensor, dtype)
       ? keptConversion(tensor, () => convert(tensor, dtype))
       : convert(tensor, dtype);
   });
 }
 
 /** Parameters are converted once in a region, as PyTorch does: float32 leaves that require gradients. */
-function isKept(tensor: Tensor, dtype: DType): boolean {
+function isCachedParameter(tensor: Tensor, dtype: DType): boolean {
   return ambient.autocastCaches && dtype === ambient.autocast && tensor.dtype === "float32" &&
     tensor.requiresGrad && tensor.isLeaf && tensor.viewState === null;
 }

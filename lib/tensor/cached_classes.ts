@@ -155,11 +155,11 @@ export function cacheClasses(family: string, classes: readonly CachedClass[]): v
 }
 
 /** Returns the cache access for the code of a program. */
-export function cachedCode(program: string): Pick<ClassSource, "kept" | "keep"> {
+export function cachedCode(program: string): Pick<ClassSource, "cached" | "store"> {
   const key = keyOf(program);
   return {
-    kept: kept("programs", key, (form) => form),
-    keep(form) {
+    cached: kept("programs", key, (form) => form),
+    store(form) {
       if (key !== null) cacheSoon("programs", key, () => JSON.stringify(form()));
     },
   };

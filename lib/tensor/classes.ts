@@ -94,10 +94,10 @@ interface CallClass extends CachedClass {
 /** The classes of one key. */
 interface Family {
   /** Its name in the disk cache; null if it is not cached. */
-  readonly keptAs: string | null;
+  readonly cacheName: string | null;
   readonly classes: CallClass[];
   /** Whether the classes of earlier processes have been loaded. */
-  hasKept: boolean;
+  hasLoaded: boolean;
   /** Whether such calls never have a class, because they run op by op. */
   isOpByOp: boolean;
   /** Number of different sizes seen. */
@@ -117,16 +117,16 @@ export interface ClassRequest {
 
 /**
  * When a call gets a class: if it pays ("usual"), only if the class is in use ("ready"), only if it exists, possibly on
- * disk ("kept"), or always.
+ * disk ("cached"), or always.
  */
-export type ClassWish = "usual" | "ready" | "kept" | "often";
+export type ClassPolicy = "usual" | "ready" | "cached" | "often";
 
 /** The plan of a call by its class; undefined if it has none. */
-export function classPlan(request: ClassRequest, wish: ClassWish = "usual"): Plan | undefined {
+export function classPlan(request: ClassRequest, policy: ClassPolicy = "usual"): Plan | undefined {
   if (isShapesOnly(deviceOf(tensorsOf(request.entry, request.args), request.args) ?? "cpu")) return undefined;
   const row = asRow(request);
-  if (row === null) return planByClass(request, wish);
-  const plan = planByClass(row.request, wish);
+  if (row === null) return planByClass(request, policy);
+  const plan = planByClass(row.request, policy);
   return plan && {
     ...plan,
     results: plan.results.map(({ dtype, device }) => contiguousLayout(row.shape, dtype, device)),
@@ -158,7 +158,7 @@ function asRow({ entry, args, numbers }: ClassRequest): {
   return { request: { entry, args: mapTensors(entry, args, inRow), numbers }, shape };
 }
 
-function planByClass({ entry, args, numbers }: ClassRequest, wish: ClassWish): Plan | undefined {
+function planByClass({ entry, args, numbers }: ClassRequest, policy: ClassPolicy): Plan | undefined {
   const tensors = tensorsOf(entry, args), device = deviceOf(tensors, args);
   if (compiler === null || device === undefined || deviceNamed(device).compileClass === undefined) {
     return undefined;
@@ -168,14 +168,14 @@ function planByClass({ entry, args, numbers }: ClassRequest, wish: ClassWish): P
   const family = familyOf(entry, `${device} ${getDefaultDtype()} ${key}`);
   if (family.isOpByOp) return undefined;
   let found = family.classes.find(({ sizes }) => sizes.admits(values));
-  if (wish === "ready" && !found?.isReady) return undefined;
+  if (policy === "ready" && !found?.isReady) return undefined;
   if (found === undefined) {
-    const pays = wish === "often" || tensors.some(({ layout }) => layout.numel >= LARGE) ||
-      elementsAsked(call) >= LARGE;
-    if (wish === "kept" && !pays) return undefined;
+    const pays = policy === "often" || tensors.some(({ layout }) => layout.numel >= LARGE) ||
+      requestedElements(call) >= LARGE;
+    if (policy === "cached" && !pays) return undefined;
     if (!pays && family.seen++ < PATIENCE) return undefined;
-    found = keptClass(family, { entry, args, numbers }, { device, call });
-    if (found === undefined && wish === "kept") return undefined;
+    found = cachedClass(family, { entry, args, numbers }, { device, call });
+    if (found === undefined && policy === "cached") return undefined;
     if (found === undefined && (family.isOpByOp || family.classes.length >= MOST_VARIANTS)) return undefined;
     found ??= newClass(family, { entry, args, numbers }, { device, call });
     if (found === undefined) {
@@ -197,7 +197,7 @@ function planByClass({ entry, args, numbers }: ClassRequest, wish: ClassWish): P
 }
 
 /** Returns the number of elements that a call without operands may produce. */
-function elementsAsked({ values, units }: ClassCall): number {
+function requestedElements({ values, units }: ClassCall): number {
   return values.reduce((product, value, k) => product * value * (units[k] ?? 1), 1);
 }
 
@@ -206,8 +206,8 @@ function familyOf(entry: OpEntry, key: string): Family {
   if (!byKey) families.set(entry, byKey = new Map());
   let family = byKey.get(key);
   if (!family) {
-    const keptAs = entry.keptAs === null ? null : `${entry.keptAs} ${key}`;
-    byKey.set(key, family = { keptAs, classes: [], hasKept: false, isOpByOp: false, seen: 0 });
+    const cacheName = entry.cacheName === null ? null : `${entry.cacheName} ${key}`;
+    byKey.set(key, family = { cacheName, classes: [], hasLoaded: false, isOpByOp: false, seen: 0 });
   }
   return family;
 }
@@ -226,11 +226,11 @@ interface Placed {
 }
 
 /** The class that an earlier process created for such calls. */
-function keptClass(family: Family, request: ClassRequest, { device, call }: Placed): CallClass | undefined {
-  if (family.keptAs === null || family.hasKept) return undefined;
-  family.hasKept = true;
+function cachedClass(family: Family, request: ClassRequest, { device, call }: Placed): CallClass | undefined {
+  if (family.cacheName === null || family.hasLoaded) return undefined;
+  family.hasLoaded = true;
   const layouts = withoutMemory(request);
-  const kept = cachedClasses(family.keptAs, call);
+  const kept = cachedClasses(family.cacheName, call);
   family.isOpByOp = kept?.length === 0;
   for (const each of kept ?? []) {
     // Compiled again, for the same sizes, only if more than its code is needed
@@ -252,7 +252,7 @@ const hasText = ({ text }: CachedClass, made: string): boolean => text === made 
 
 /** A call of the same layouts, whose tensors hold no memory. */
 function withoutMemory({ entry, args, numbers }: ClassRequest): ClassRequest {
-  const hollow = ({ layout }: Tensor) => Tensor.hollow(layout.meta);
+  const hollow = ({ layout }: Tensor) => Tensor.elementless(layout.meta);
   return { entry, args: mapTensors(entry, args, hollow), numbers };
 }
 
@@ -263,7 +263,7 @@ function newClass(family: Family, request: ClassRequest, { device, call }: Place
     const made = compileCall(request, { device, sizes });
     if (made === "op by op") {
       family.isOpByOp = true;
-      if (family.keptAs !== null) cacheClasses(family.keptAs, []);
+      if (family.cacheName !== null) cacheClasses(family.cacheName, []);
       return undefined;
     }
     if (!made) return undefined;
@@ -283,7 +283,7 @@ function newClass(family: Family, request: ClassRequest, { device, call }: Place
     };
     family.classes.push(found);
     counters.add("eager", "classes");
-    if (family.keptAs !== null) cacheClasses(family.keptAs, family.classes);
+    if (family.cacheName !== null) cacheClasses(family.cacheName, family.classes);
     return found;
   } catch (thrown) {
     logs.emit("tiers", () => `${name} runs by shape: ${messageOf(thrown)}`, "debug");
@@ -365,7 +365,7 @@ function compiledOnce(
     name: entry.definition.name,
     kernelCount,
     program,
-    ...entry.keptAs === null ? { kept: null, keep() {} } : cachedCode(key),
+    ...entry.cacheName === null ? { cached: null, store() {} } : cachedCode(key),
   });
   noteCosts(made, () => costsOf(program()));
   programs.set(key, made);

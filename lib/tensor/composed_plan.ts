@@ -23,7 +23,7 @@ import {
 } from "./plan.ts";
 import { runInto } from "./run.ts";
 import { deviceNamed } from "./storage.ts";
-import { canTell, tellingArguments } from "./telling_operands.ts";
+import { canReveal, revealingArguments } from "./revealing_operands.ts";
 import type { Tensor } from "./tensor.ts";
 
 /** Number of op-by-op calls of one signature after which a program is tried, and maximum number of trials. */
@@ -44,13 +44,13 @@ export function composedPlan(call: ComposedCall): Plan | null {
   const { entry, args, admits } = call;
   const found = findPlan<ComposedPlan>(entry, args, {
     cache: entry.composed,
-    known(numbers, wish) {
-      const plan = classPlan(requestOf(call, numbers), wish);
-      return plan && { plan, calls: 0, trial: null, told: 0, numbers };
+    known(numbers, policy) {
+      const plan = classPlan(requestOf(call, numbers), policy);
+      return plan && { plan, calls: 0, trial: null, revealed: 0, numbers };
     },
     make(numbers) {
       const plan = admits(numbers) && !isOneCall(entry) ? classPlan(requestOf(call, numbers)) ?? null : null;
-      return { plan, calls: 0, trial: null, told: 0, numbers };
+      return { plan, calls: 0, trial: null, revealed: 0, numbers };
     },
   });
   if (found.plan === null && ++found.calls >= OFTEN) consider(found, call);
@@ -76,10 +76,10 @@ function consider(found: ComposedPlan, call: ComposedCall): void {
     found.trial = plan;
   }
   if (found.trial === null) return;
-  const verdict = canTell(entry, args) ? verdictOf(found.trial, call, calls) : "same";
-  if (verdict === "same") found.told++;
+  const verdict = canReveal(entry, args) ? verdictOf(found.trial, call, calls) : "same";
+  if (verdict === "same") found.revealed++;
   if (verdict === "other" || compared(found.trial, call, args) === "other") found.trial = null;
-  else if (calls === OFTEN + TRIALS && found.told > 0) found.plan = found.trial;
+  else if (calls === OFTEN + TRIALS && found.revealed > 0) found.plan = found.trial;
 }
 
 /** The outcome of comparing a program with its ops; "nothing" if all results are NaN. */
@@ -89,7 +89,10 @@ type Verdict = "same" | "other" | "nothing";
 function verdictOf(plan: Plan, call: ComposedCall, round: number): Verdict {
   const { entry, args } = call;
   try {
-    const telling = tellingArguments(entry, args, { kind: round % 2 === 0 ? "signed" : "fractions", round });
+    const telling = revealingArguments(entry, args, {
+      kind: round % 2 === 0 ? "signed" : "fractions",
+      round,
+    });
     return compared(plan, call, telling);
   } catch (thrown) {
     if (thrown instanceof DynError) return "nothing";

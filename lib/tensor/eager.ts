@@ -312,7 +312,7 @@ function planOf(entry: OpEntry, args: TensorArgs): Plan {
   const request = (numbers: readonly LoadedNumber[]): ClassRequest => ({ entry, args, numbers });
   return findPlan(entry, args, {
     cache: entry.plans,
-    known: (numbers, wish) => classPlan(request(numbers), wish),
+    known: (numbers, policy) => classPlan(request(numbers), policy),
     make(numbers) {
       const plan = classPlan(request(numbers));
       if (plan) return plan;
@@ -361,7 +361,7 @@ function runView(
   if (places === null) {
     const plan = findPlan(entry, args, {
       cache: entry.plans,
-      known: (numbers, wish) => classPlan({ entry, args, numbers }, wish),
+      known: (numbers, policy) => classPlan({ entry, args, numbers }, policy),
       make: (numbers) =>
         classPlan({ entry, args, numbers }) ?? makePlan({
           entry,
@@ -413,7 +413,7 @@ function runOnHost(
   implementation: Implementation<Params> & { kind: "host" },
 ): readonly Tensor[] {
   checkArguments(entry, args);
-  const hollow = hollowResults(entry, args);
+  const hollow = elementlessResults(entry, args);
   if (hollow !== null) return hollow;
   let device = "cpu";
   const { device: wanted } = args;
@@ -431,7 +431,7 @@ function runOnHost(
 }
 
 /** The results of a host call if they have only shapes; null if they depend on elements, or elements are wanted. */
-function hollowResults(entry: OpEntry, args: TensorArgs): readonly Tensor[] | null {
+function elementlessResults(entry: OpEntry, args: TensorArgs): readonly Tensor[] | null {
   const { device: wanted } = args,
     place = typeof wanted === "string" ? wanted : tensorsOf(entry, args)[0]?.device;
   if (place === undefined || !isShapesOnly(place) || entry.definition.dataDependent?.(args)) return null;
@@ -451,7 +451,7 @@ export const asWhole = (tensor: Tensor): Tensor =>
   tensor.viewState !== null && !tensor.requiresGrad ? aliasOf(tensor) : tensor;
 
 /** A tensor with a layout and no elements, for rules that read none; `missing` creates the error of reading them. */
-export function hollowLike(
+export function elementlessLike(
   { device, layout }: Pick<Tensor, "device" | "layout">,
   missing?: () => Error,
 ): Tensor {

@@ -40,7 +40,7 @@ export const graphRunner: Runner = {
       return own ? grad : createGraph ? ops.clone(grad) : noGrad(() => ops.clone(grad));
     });
   },
-  beginHistory: (tensor) => tensorOf(tensor).requiresGrad_(),
+  startHistory: (tensor) => tensorOf(tensor).requiresGrad_(),
   item: (tensor) => tensorOf(tensor).item(),
   scalar: (value) => scalarTensor(value, { dtype: "float64", device: "cpu" }),
   regions: eagerRegions,

@@ -16,8 +16,8 @@ import { formOf } from "../ops/complex/form.ts";
 import { pairsMeta } from "../ops/complex/views.ts";
 import { OPS } from "../ops/table.ts";
 import type { Dim } from "../sym/expr.ts";
-import { classPlan, type ClassRequest, type ClassWish } from "./classes.ts";
-import { type Layout, layoutOf, liesApart } from "./layout.ts";
+import { classPlan, type ClassPolicy, type ClassRequest } from "./classes.ts";
+import { hasDistinctElements, type Layout, layoutOf } from "./layout.ts";
 import { metadataChanges } from "./metadata_version.ts";
 import { ambient, noGrad } from "./modes.ts";
 import {
@@ -179,7 +179,7 @@ const STALE = -1;
 
 /** Throws if several indices of a tensor share an element: its value would depend on the order of writes. */
 function checkWritable({ layout }: Tensor): void {
-  if (!liesApart(layout)) throw new DynError(SHARED_ELEMENTS);
+  if (!hasDistinctElements(layout)) throw new DynError(SHARED_ELEMENTS);
 }
 
 /** Returns whether a tensor is a view of a leaf that requires grad. */
@@ -279,7 +279,7 @@ function planOf(entry: OpEntry, args: TensorArgs, layout: Layout): InplacePlan |
   if (!cache) plans.set(entry, cache = new PlanCache());
   return findPlan(entry, args, {
     cache,
-    known: (numbers, wish) => sharedPlan({ entry, args, numbers }, { layout, wish }),
+    known: (numbers, policy) => sharedPlan({ entry, args, numbers }, { layout, policy }),
     make: (numbers) => compileInplace(entry, args, { layout, numbers }),
   });
 }
@@ -314,9 +314,9 @@ function compileInplace(
 /** The plan of out-of-place calls, if it writes such a layout. */
 function sharedPlan(
   request: ClassRequest,
-  { layout, wish }: { readonly layout: Layout; readonly wish?: ClassWish },
+  { layout, policy }: { readonly layout: Layout; readonly policy?: ClassPolicy },
 ): InplacePlan | undefined {
-  const { entry, args } = request, plan = classPlan(request, wish);
+  const { entry, args } = request, plan = classPlan(request, policy);
   if (plan?.results[0] !== layout) return undefined;
   const metas = inferResults(entry.definition, mapTensors(entry, args, (t) => t.layout.meta));
   const aligned = alignedOperands(entry, { args, metas });

@@ -4,7 +4,7 @@
  */
 import { type DType, itemSize } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
-import { contiguousStrides, elementsLieApart, isContiguous, type TensorMeta } from "../graph/meta.ts";
+import { contiguousStrides, isContiguous, isNonOverlapping, type TensorMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
 import type { Dim } from "../sym/expr.ts";
 
@@ -55,10 +55,10 @@ export function layoutOf(meta: Pick<TensorMeta, "shape" | "strides" | "dtype" | 
 const apart = new WeakMap<Layout, boolean>();
 
 /** Returns whether no two indices address the same element. */
-export function liesApart(layout: Layout): boolean {
+export function hasDistinctElements(layout: Layout): boolean {
   if (layout.contiguous) return true;
   let known = apart.get(layout);
-  if (known === undefined) apart.set(layout, known = elementsLieApart(layout.shape, layout.strides));
+  if (known === undefined) apart.set(layout, known = isNonOverlapping(layout.shape, layout.strides));
   return known;
 }
 

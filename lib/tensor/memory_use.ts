@@ -26,12 +26,12 @@ export function memoryReserved(device?: DeviceName): number {
 
 /** The maximum of `memoryAllocated` since the start or `resetPeakMemoryStats`. As `torch.cuda.max_memory_allocated`. */
 export function maxMemoryAllocated(device?: DeviceName): number {
-  return useOf(device).mostAllocated;
+  return useOf(device).peakAllocated;
 }
 
 /** The maximum of `memoryReserved` since the start or `resetPeakMemoryStats`. As `torch.cuda.max_memory_reserved`. */
 export function maxMemoryReserved(device?: DeviceName): number {
-  return useOf(device).mostReserved;
+  return useOf(device).peakReserved;
 }
 
 /** Resets the peaks to the current use. As `torch.cuda.reset_peak_memory_stats`. */
@@ -44,7 +44,7 @@ export function resetPeakMemoryStats(device?: DeviceName): void {
  * needed only if other programs want the memory. As `torch.cuda.empty_cache`.
  */
 export function emptyCache(device?: DeviceName): void {
-  useOf(device).giveBack();
+  useOf(device).releaseUnused();
 }
 
 /**
@@ -61,11 +61,11 @@ export function setMemoryLimit(bytes: number | null, device?: DeviceName): void 
 
 /** The numbers of a device as a table. As `torch.cuda.memory_summary`. */
 export function memorySummary(device?: DeviceName): string {
-  const { allocated, reserved, mostAllocated, mostReserved, limit } = useOf(device);
+  const { allocated, reserved, peakAllocated, peakReserved, limit } = useOf(device);
   const rows = [
     [`memory of ${device ?? defaultDevice()}`, "now", "peak"],
-    ["allocated", inMebibytes(allocated), inMebibytes(mostAllocated)],
-    ["reserved", inMebibytes(reserved), inMebibytes(mostReserved)],
+    ["allocated", inMebibytes(allocated), inMebibytes(peakAllocated)],
+    ["reserved", inMebibytes(reserved), inMebibytes(peakReserved)],
     ["limit", limit === undefined ? "none" : inMebibytes(limit), ""],
   ];
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

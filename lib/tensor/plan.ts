@@ -55,7 +55,7 @@ export interface ComposedPlan {
   /** A candidate for the plan. */
   trial: Plan | null;
   /** Number of trials with operands that reveal the order of additions. */
-  told: number;
+  revealed: number;
   readonly numbers: readonly LoadedNumber[];
 }
 
@@ -109,8 +109,8 @@ export class OpEntry {
   readonly views = new Map<string, readonly ViewPlace[] | null>();
   /** Signatures whose arguments `infer` accepted, for compositions. */
   readonly checked = new Set<string>();
-  /** `keptAs`: its name in the disk cache, for dyn's own ops. */
-  constructor(readonly definition: OpDefinition, readonly keptAs: string | null = null) {
+  /** `cacheName`: its name in the disk cache, for dyn's own ops. */
+  constructor(readonly definition: OpDefinition, readonly cacheName: string | null = null) {
     this.creates = isCreation(definition);
     this.takesInplace = takesInplace(definition);
     this.loadable = definition.checksNumbers ? [] : Object.entries(definition.params)
@@ -160,13 +160,13 @@ interface PlanSource<P> {
   readonly cache: PlanCache<P>;
   readonly make: (numbers: readonly LoadedNumber[]) => P;
   /** Returns a plan that needs no compilation, or was compiled before; undefined: it must be made. */
-  readonly known?: (numbers: readonly LoadedNumber[], wish: "ready" | "kept") => P | undefined;
+  readonly known?: (numbers: readonly LoadedNumber[], policy: "ready" | "cached") => P | undefined;
 }
 
 function knownPlan<P>({ known }: PlanSource<P>, numbers: readonly LoadedNumber[]): P | undefined {
   if (known === undefined) return undefined;
   const ready = runsAsLoaded() ? known(numbers, "ready") : undefined;
-  return ready ?? (restoresAsLoaded() ? known(numbers, "kept") : undefined);
+  return ready ?? (restoresAsLoaded() ? known(numbers, "cached") : undefined);
 }
 
 function planFrom<P>(source: PlanSource<P>, numbers: readonly LoadedNumber[]): P {

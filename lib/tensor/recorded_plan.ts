@@ -32,7 +32,7 @@ type Lower = (
 ) => readonly Lowered[];
 
 /** The layout of a tensor in its memory, from its first element. */
-export interface Lying {
+export interface StoredLayout {
   readonly shape: readonly Dim[];
   readonly strides: readonly Dim[];
   readonly dtype: DType;
@@ -41,7 +41,7 @@ export interface Lying {
 }
 
 /** The destination of a result. */
-export interface Target extends Lying {
+export interface Target extends StoredLayout {
   /** Whether memory between its elements must stay unchanged. */
   readonly partly: boolean;
 }
@@ -54,7 +54,7 @@ export interface RecordedCall {
   /** Metadata of the results. */
   readonly metas: readonly TensorMeta[];
   readonly lower: Lower;
-  readonly layoutOf: (tensor: Tensor) => Lying;
+  readonly layoutOf: (tensor: Tensor) => StoredLayout;
   readonly targets: readonly Target[];
   /** Numbers that the program loads. */
   readonly numbers: readonly LoadedNumber[];
@@ -66,9 +66,10 @@ export function recordProgram(
   { entry, args, metas, lower, layoutOf, targets, numbers, sizes }: RecordedCall,
 ): { readonly program: Program; readonly reads: readonly number[] } {
   const { name } = entry.definition, buffers: BufferDecl[] = [], inputs: number[] = [], reads: number[] = [];
-  const lengthOf = ({ extent }: Lying): Dim => typeof extent === "number" ? Math.max(1, extent) : extent;
+  const lengthOf = ({ extent }: StoredLayout): Dim =>
+    typeof extent === "number" ? Math.max(1, extent) : extent;
   let count = 0;
-  const declare = (layout: Lying, place: number) => {
+  const declare = (layout: StoredLayout, place: number) => {
     buffers.push({
       name: place < -2 ? `number${-3 - place}` : place < 0 ? `key${-1 - place}` : `in${place}`,
       dtype: layout.dtype,
@@ -147,7 +148,7 @@ export function makePlan({ entry, args, metas, lower, targets, numbers = [] }: P
   const results = targets ?? metas.map(layoutOf);
   const draws = entry.definition.implementation.kind === "random";
   const isHollow = results.some(({ device }) => isShapesOnly(device));
-  if (isHollow) checkHollow(entry, args);
+  if (isHollow) checkElementless(entry, args);
   if (isHollow || results.every((layout) => layout.numel === 0)) {
     return { results, program: null, reads: [], numbers, draws, sizes: [] };
   }
@@ -171,7 +172,7 @@ export function makePlan({ entry, args, metas, lower, targets, numbers = [] }: P
 }
 
 /** Throws if a call without elements mixes devices, except for tensors of one element. */
-function checkHollow(entry: OpEntry, args: TensorArgs): void {
+function checkElementless(entry: OpEntry, args: TensorArgs): void {
   const devices = tensorsOf(entry, args).filter(({ ndim }) => ndim > 0).map(({ device }) => device);
   if (new Set(devices).size <= 1) return;
   throw new DynError(`Expected all tensors on one device but found ${[...new Set(devices)].join(" and ")}`);
@@ -184,7 +185,7 @@ class PlannedOperand implements BufferOperand {
   readonly strides: readonly Dim[];
   readonly dtype: DType;
   #buffer: BufferId | undefined;
-  constructor({ shape, strides, dtype }: Lying, readonly declare: () => BufferId) {
+  constructor({ shape, strides, dtype }: StoredLayout, readonly declare: () => BufferId) {
     this.shape = shape;
     this.strides = strides;
     this.dtype = dtype;

@@ -65,8 +65,8 @@ function placeOf(text: string): Place {
 function ruleOpOf(definition: OpDefinition): OpEntry {
   const known = ruleOps.get(definition);
   if (known) return known;
-  const { keptAs } = entryOf(definition);
-  const own = keptAs === null ? null : `gradients of ${keptAs}`;
+  const { cacheName } = entryOf(definition);
+  const own = cacheName === null ? null : `gradients of ${cacheName}`;
   const made = new OpEntry(asOp(definition), own);
   ruleOps.set(definition, made);
   return made;

@@ -42,7 +42,7 @@ export function runPlan(plan: Plan, { inputs, outputs, args }: PlanRun): void {
   const { program } = plan;
   if (plan.draws && !plan.reads.some(isKey)) defaultGenerator.next();
   if (program === null) {
-    for (const { storage } of inputs) storage.requireKept();
+    for (const { storage } of inputs) storage.requireElements();
     return;
   }
   const device = outputs[0]?.layout.device ?? "cpu";

@@ -30,7 +30,7 @@ export class LateBound<R extends object> {
   }
 
   /** The part. */
-  get there(): R {
+  get instance(): R {
     if (this.#part === null) throw new InternalError(`Expected ${this.name} to be loaded`);
     return this.#part;
   }

@@ -102,13 +102,13 @@ export class Storage {
   }
 
   /** Makes accesses of the memory wait for work. Only one work may be pending: another one is done immediately. */
-  awaits(work: PendingWork): void {
+  awaitWork(work: PendingWork): void {
     if (this.#pending !== work) this.#pending?.settle();
     this.#pending = work;
   }
 
   /** Ends waiting, as the work is being done: the memory may be accessed and filled. */
-  awaitsNothing(): void {
+  stopAwaiting(): void {
     this.#pending = null;
   }
 
@@ -138,7 +138,7 @@ export class Storage {
   }
 
   /** Throws if elements were released, even if a program would not read any. */
-  requireKept(): void {
+  requireElements(): void {
     if (this.#pending !== null) this.#pending.settle();
     if (this.#memory === null && this.#missing) throw this.#missing();
   }

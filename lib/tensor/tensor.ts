@@ -60,7 +60,7 @@ export function installAutograd(runtime: AutogradRuntime<Tensor>): void {
 
 /** The tape. Throws InternalError if it is not loaded. */
 export function autograd(): AutogradRuntime<Tensor> {
-  return tape.there;
+  return tape.instance;
 }
 
 /** Modes that receive calls on tensors before they run. */
@@ -127,7 +127,7 @@ export class Tensor {
    *
    * @internal
    */
-  static hollow(meta: TensorMeta): Tensor {
+  static elementless(meta: TensorMeta): Tensor {
     const layout = layoutOf(meta);
     return new Tensor(
       new Storage(meta.device, null),
@@ -430,7 +430,7 @@ export class Tensor {
    * a dimension; tensors and arrays of integers or bools gather: `x.at([0, 2])` is `x[[0, 2]]`. As Python's `x[...]`.
    */
   at(...index: readonly IndexArgument<Tensor>[]): Tensor {
-    return dispatch.there.at(this, index);
+    return dispatch.instance.at(this, index);
   }
 
   /**
@@ -439,17 +439,17 @@ export class Tensor {
    */
   set(index: IndexArgument<Tensor> | readonly IndexArgument<Tensor>[], value: Tensor | Element): Tensor {
     const list: readonly IndexArgument<Tensor>[] = isIndexList(index) ? index : [index];
-    return dispatch.there.set(this, list, value);
+    return dispatch.instance.set(this, list, value);
   }
 
   /** Its elements where the condition holds, those of `other` elsewhere: `torch.where(condition, self, other)`. */
   where(condition: Tensor, other: Tensor | Element): Tensor {
-    return dispatch.there.where(condition, this, other);
+    return dispatch.instance.where(condition, this, other);
   }
 
   /** A copy on the CPU; itself if it is there already. */
   cpu(): Tensor {
-    return dispatch.there.to(this, ["cpu"]);
+    return dispatch.instance.to(this, ["cpu"]);
   }
 
   /** Converts to another type or device, or those of another tensor; returns itself if nothing changes. */
@@ -457,19 +457,19 @@ export class Tensor {
     target: T extends string ? TypeOrDevice<T> : T,
     ...more: (DType | ConversionOptions | boolean)[]
   ): Tensor {
-    return dispatch.there.to(this, [target, ...more]);
+    return dispatch.instance.to(this, [target, ...more]);
   }
 
   /** Itself if its elements are in row-major order, else a row-major copy. */
   contiguous(): Tensor {
-    return this.layout.contiguous ? this : dispatch.there.contiguous(this);
+    return this.layout.contiguous ? this : dispatch.instance.contiguous(this);
   }
 
   /**
    * Changes the shape over the same storage, row-major, in place; the storage grows if it is too small, uninitialised.
    */
   resize_(...shape: readonly number[] | readonly [readonly number[]]): this {
-    dispatch.there.resize(this, shape.flat());
+    dispatch.instance.resize(this, shape.flat());
     return this;
   }
 
@@ -541,4 +541,4 @@ export function recordsGrad(tensors: readonly (Tensor | null)[]): boolean {
 
 refuseBrackets(Tensor.prototype);
 refuseData(Tensor.prototype);
-installMethods(Tensor.prototype, (target, given) => dispatch.there.call(target, given));
+installMethods(Tensor.prototype, (target, given) => dispatch.instance.call(target, given));

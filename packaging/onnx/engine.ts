@@ -3,7 +3,7 @@
  * Invariants: a node is supported only if ONNX Runtime has accepted it separately, with its types; results have the
  * layout that the graph records.
  */
-import { handOver, isHandedOver, sizeTensor } from "../../backends/onnxrt/tensors.ts";
+import { isSupportedType, sizeTensor, toOrtTensor } from "../../backends/onnxrt/tensors.ts";
 import { NEEDS, openSession, ortAbsence, type OrtTensor } from "../../backends/onnxrt/library.ts";
 import { threadCount } from "../../backends/cpu/toolchain.ts";
 import { DynError, messageOf } from "../../lib/base/errors.ts";
@@ -51,7 +51,7 @@ function metaOf({ name, meta: { value } }: Node): TensorMeta {
 function isTaken({ meta: { value } }: Node): boolean {
   if (value.kind !== "tensor") return false;
   const { dtype, device, shape } = value.tensor;
-  return device === "cpu" && isHandedOver(dtype) && !shape.includes(0);
+  return device === "cpu" && isSupportedType(dtype) && !shape.includes(0);
 }
 
 function addInput({ model, named }: Draft, node: Node, name: string): void {
@@ -176,11 +176,11 @@ function compile(part: GraphModule): CompiledFunction {
       if (!isTensor(given)) throw new DynError(`Expected a tensor but found ${typeof given}`);
       const dense = given.contiguous();
       held.push(dense);
-      feeds[name] = handOver(dense).tensor;
+      feeds[name] = toOrtTensor(dense).tensor;
     }
     const made = outputs.map(({ name, meta }) => {
       const { dtype, device } = meta, shape = meta.shape.map((each) => evaluate(each, sizeOf));
-      const dense = allocate(contiguousMeta(shape, dtype, device)), { tensor, takeBack } = handOver(dense);
+      const dense = allocate(contiguousMeta(shape, dtype, device)), { tensor, takeBack } = toOrtTensor(dense);
       fetches[name] = tensor;
       const strides = meta.strides.map((each) => evaluate(each, sizeOf));
       return { dense, takeBack, wanted: { ...meta, shape, strides } };

@@ -5,7 +5,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { type WebGpuLimits, webGpuTarget } from "../../backends/webgpu/target.ts";
 import { generate } from "../../lib/codegen/generate.ts";
-import type { MadeElements, Program } from "../../lib/loops/ir.ts";
+import type { ComputedElements, Program } from "../../lib/loops/ir.ts";
 import type { OpApi } from "../../lib/ops/generated.ts";
 import type { GraphValue } from "../../lib/ops/graph_builder.ts";
 import { type Dim, type Sym, symbol } from "../../lib/sym/expr.ts";
@@ -99,9 +99,9 @@ function madeWithInputs(sizes: Sizes, form: Form, known: ReadonlyMap<Dim, number
 }
 
 /** Returns the operands that a program's kernels compute on the fly on such a grid. */
-export const madeIn = (program: Program, limits: Partial<WebGpuLimits> = {}): readonly MadeElements[] =>
+export const madeIn = (program: Program, limits: Partial<WebGpuLimits> = {}): readonly ComputedElements[] =>
   generate(program, webGpuTarget({ ...LIMITS, ...limits }, true)).kernels.flatMap((kernel) =>
-    kernel.kind === "extern" ? kernel.made ?? [] : []
+    kernel.kind === "extern" ? kernel.computed ?? [] : []
   );
 
 /** Its products with elements that another kernel made, as far as these are not zero. */

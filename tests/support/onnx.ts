@@ -4,7 +4,7 @@
  */
 import { assertEquals } from "@std/assert";
 import { openSession, type OrtTensor } from "../../backends/onnxrt/library.ts";
-import { handOver, isHandedOver } from "../../backends/onnxrt/tensors.ts";
+import { isSupportedType, toOrtTensor } from "../../backends/onnxrt/tensors.ts";
 import { DynError, messageOf, Unsupported } from "../../lib/base/errors.ts";
 import { hostArray, isFloat } from "../../lib/base/dtype.ts";
 import { flatten } from "../../lib/base/tree.ts";
@@ -56,7 +56,7 @@ export function runModel(
   const isWide = tensorsOf([...args]).some(({ dtype }) => dtype === "float64");
   const session = openSession(bytes, 1, isWide ? "basic" : "all"), feeds: Record<string, OrtTensor> = {};
   leavesOf([...args]).forEach((leaf, at) => {
-    if (isTensor(leaf)) feeds[`input_${at}`] = handOver(leaf.detach().contiguous()).tensor;
+    if (isTensor(leaf)) feeds[`input_${at}`] = toOrtTensor(leaf.detach().contiguous()).tensor;
   });
   const names = Array.from({ length: count }, (_, at) => `output_${at}`);
   const found = session.run(feeds, Object.fromEntries(names.map((name) => [name, null])), {});
@@ -79,7 +79,7 @@ export function compareInRuntime(program: Program, args: readonly unknown[]): Co
   } catch (error) {
     return { kind: "no call", why: messageOf(error) };
   }
-  if (![...wanted, ...tensorsOf([...args])].every(({ dtype }) => isHandedOver(dtype))) {
+  if (![...wanted, ...tensorsOf([...args])].every(({ dtype }) => isSupportedType(dtype))) {
     return { kind: "lacking", why: "types that are not handed over" };
   }
   try {

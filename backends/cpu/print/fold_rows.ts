@@ -25,9 +25,9 @@ export interface FoldedRows {
 }
 
 /** Returns what a loop folds if rows can be folded together; null otherwise. */
-export function foldedRows({ body, axis, carried, folds, apart }: Loop): FoldedRows | null {
+export function foldedRows({ body, axis, carried, folds, scalar }: Loop): FoldedRows | null {
   const [first, ...rest] = body;
-  if (apart || folds || carried.length > 0 || axis.size === 1 || rest.length > MOST_REST) return null;
+  if (scalar || folds || carried.length > 0 || axis.size === 1 || rest.length > MOST_REST) return null;
   if (first?.kind !== "loop" || first.body.length > 0 || first.axis.size !== 1) return null;
   const [fold, ...others] = first.folds ?? [];
   if (!fold || others.length > 0 || first.reductions.length + first.carried.length > 0) return null;

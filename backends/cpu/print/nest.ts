@@ -343,7 +343,7 @@ export class NestPrinter implements StatementPrinter {
     }
     const start = this.#foldedRows(loop, { from, to }) ?? from;
     out.block(`for (long ${i} = ${start}; ${i} < ${to}; ${i}++) {`, () => {
-      if (loop.apart) out.line(`__asm__ volatile ("");`);
+      if (loop.scalar) out.line(`__asm__ volatile ("");`);
       this.statements(loop.body);
       this.#advance(loop);
       for (const f of folds) this.#fold(f);

@@ -9,7 +9,7 @@ import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Dim } from "../../../lib/sym/expr.ts";
 import type { BufferId, ExternKernel, Kernel, Program, ProgramGuard } from "../../../lib/loops/ir.ts";
-import { givenKernels, runTogether } from "../../../lib/loops/together.ts";
+import { originalKernels, runTogether } from "../../../lib/loops/together.ts";
 import type { Routine } from "../runtime_library.ts";
 import { printBlocks } from "./blocks.ts";
 import { type PrintedCall, printSequence } from "./call_sequence.ts";
@@ -264,7 +264,7 @@ export function printProgram(program: Program): PrintedProgram {
     annotated: [...partTexts.map((t) => t.slice(t.indexOf(KERNEL))), annotated].join("\n"),
     routines,
     parts: partTexts,
-    calls: givenKernels(groups),
+    calls: originalKernels(groups),
   };
 }
 

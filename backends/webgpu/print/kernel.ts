@@ -5,7 +5,7 @@
  */
 import { type Dim, product } from "../../../lib/sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../../../lib/loops/ir.ts";
-import { byVectors, storedApart, vec4LoopsIn } from "../../../lib/codegen/vec4.ts";
+import { byVectors, storedSingly, vec4LoopsIn } from "../../../lib/codegen/vec4.ts";
 import { INVOCATIONS } from "../target.ts";
 import { Bindings, type Placement } from "./bindings.ts";
 import { finished, openMain, POINT, type Shader } from "./entry.ts";
@@ -17,7 +17,7 @@ export function printKernel(kernel: LoopKernel, program: Program, placement: Pla
     threads = workgroup ?? INVOCATIONS,
     { loops, leaf } = gridOf(body);
   const fours = vec4LoopsIn(leaf), lanes = fours.length > 0 && fours.every(byVectors) ? 4 : 1;
-  const bindings = new Bindings(program, body, { placement, lanes, single: storedApart(leaf) });
+  const bindings = new Bindings(program, body, { placement, lanes, single: storedSingly(leaf) });
   const cooperative = workgroup !== undefined;
   const writer = new ShaderWriter({ program, bindings, threads, cooperative, ...points && { points } });
   openMain(writer, threads);

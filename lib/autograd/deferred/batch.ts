@@ -26,14 +26,14 @@ import { isTensor, Tensor } from "../../tensor/tensor.ts";
 export type ValueName = `i${number}` | `v${number}.${number}`;
 
 /** One call. */
-export interface PutOffCall extends ResolvedCall<Tensor> {
+export interface DeferredCall extends ResolvedCall<Tensor> {
   readonly results: readonly Tensor[];
 }
 
 /** Calls that run together. */
 export class Batch {
   readonly inputs: Tensor[] = [];
-  readonly calls: PutOffCall[] = [];
+  readonly calls: DeferredCall[] = [];
   /** The tensors whose storages the calls fill, unless their elements will not be read. */
   readonly made: Map<Storage, Tensor> = new Map();
   /** Storages that are to be released once the calls have run. */
@@ -67,7 +67,7 @@ export class Batch {
   }
 
   /** Adds a call, all of whose tensors have names. */
-  add(call: PutOffCall): void {
+  add(call: DeferredCall): void {
     const { definition, args, inplace, results } = call;
     const at = this.calls.length, texts: string[] = [];
     for (const name of Object.keys(definition.params)) texts.push(this.#text(args[name]));

@@ -11,7 +11,7 @@ import { findTarget } from "../../ops/table.ts";
 import { withoutAutocast } from "../../tensor/autocast.ts";
 import { asResult, callResolved, callResolvedInplace, ops } from "../../tensor/eager.ts";
 import { checkResult } from "../../tensor/inplace.ts";
-import { layoutOf, liesApart } from "../../tensor/layout.ts";
+import { hasDistinctElements, layoutOf } from "../../tensor/layout.ts";
 import { ambient, type DispatchMode, noGrad, type ResolvedCall } from "../../tensor/modes.ts";
 import { entryOf, inferResults, mapTensors, tensorsOf } from "../../tensor/plan.ts";
 import { type PendingWork, Storage, unwatched, watchAllocations } from "../../tensor/storage.ts";
@@ -123,7 +123,7 @@ export class Deferral implements DispatchMode<Tensor>, PendingWork {
   /** Returns whether eager execution would accept an in-place call. */
   #canWrite({ definition, args }: Pick<ResolvedCall<Tensor>, "definition" | "args">): boolean {
     const entry = entryOf(definition), [target] = tensorsOf(entry, args);
-    if (!target || !liesApart(target.layout) || typeof args.dtype === "string") return false;
+    if (!target || !hasDistinctElements(target.layout) || typeof args.dtype === "string") return false;
     try {
       const [meta] = inferResults(definition, mapTensors(entry, args, (tensor) => tensor.layout.meta));
       if (!meta) return false;
@@ -144,7 +144,7 @@ export class Deferral implements DispatchMode<Tensor>, PendingWork {
     if (tensors.some(isStrange)) this.settle();
     for (const tensor of tensors) {
       if (this.#batch.nameOf(tensor) !== undefined) continue;
-      tensor.storage.awaits(this);
+      tensor.storage.awaitWork(this);
       this.#batch.input(tensor);
     }
   }
@@ -156,8 +156,8 @@ export class Deferral implements DispatchMode<Tensor>, PendingWork {
   settle(): void {
     const batch = this.#batch;
     this.#batch = new Batch();
-    for (const { storage } of batch.inputs) storage.awaitsNothing();
-    for (const storage of batch.made.keys()) storage.awaitsNothing();
+    for (const { storage } of batch.inputs) storage.stopAwaiting();
+    for (const storage of batch.made.keys()) storage.stopAwaiting();
     try {
       if (batch.calls.length > 0) {
         modes.without(() => noGrad(() => withoutAutocast(() => unwatched(() => this.run(batch)))));

@@ -10,7 +10,7 @@ import type { OpDefinition } from "../../ops/definition.ts";
 import { OPS } from "../../ops/table.ts";
 import { asResult, callResolved, callResolvedInplace, ops } from "../../tensor/eager.ts";
 import { becomeView, checkResult } from "../../tensor/inplace.ts";
-import { liesApart } from "../../tensor/layout.ts";
+import { hasDistinctElements } from "../../tensor/layout.ts";
 import type { DispatchMode, OpaqueCode, ResolvedCall } from "../../tensor/modes.ts";
 import { entryOf, tensorsOf } from "../../tensor/plan.ts";
 import { unwatched } from "../../tensor/storage.ts";
@@ -197,7 +197,7 @@ function hasDerivative(
 /** Returns a tangent with the layout of its tensor, so that views of both are the same. */
 function laidOutAs(tangent: Tensor, { shape, strides, layout }: Tensor): Tensor {
   const same = shape.every((size, d) => size <= 1 || strides[d] === tangent.strides[d]);
-  if (same || !liesApart(layout)) return tangent;
+  if (same || !hasDistinctElements(layout)) return tangent;
   const extent = shape.reduce((end, size, d) => end + Math.max(0, size - 1) * (strides[d] ?? 0), 1);
   // Out of place, because outer levels may take gradients
   const zeros = ops.newZeros(tangent, [extent]);

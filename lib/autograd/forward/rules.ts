@@ -8,13 +8,13 @@ import { isComplex, isDifferentiable } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
 import type { OpName } from "../../ops/generated.ts";
-import { OWN_PLACES } from "../../ops/own_places.ts";
+import { ELEMENTWISE_COMPOSITIONS } from "../../ops/elementwise_compositions.ts";
 import { OPS } from "../../ops/table.ts";
 import { callResolved, ops } from "../../tensor/eager.ts";
 import { ambient, enableGrad } from "../../tensor/modes.ts";
 import { entryOf, mapTensors, type TensorArgs, tensorsOf } from "../../tensor/plan.ts";
 import { isTensor, recordsGrad, type Tensor } from "../../tensor/tensor.ts";
-import { grad } from "../asked.ts";
+import { grad } from "../entry_points.ts";
 import { fitGradient } from "../node.ts";
 
 /** A call whose tangents are computed. */
@@ -60,7 +60,7 @@ const MULTILINEAR: Partial<Readonly<Record<OpName, readonly string[]>>> = {
 };
 
 /** Elementwise ops whose definitions do not say so. */
-const DIAGONAL: readonly OpName[] = [...OWN_PLACES, "igamma", "igammac"];
+const DIAGONAL: readonly OpName[] = [...ELEMENTWISE_COMPOSITIONS, "igamma", "igammac"];
 
 /** Ops with constant results, for any operands: their gradients are zeros. */
 const CONSTANT: readonly OpName[] = ["bernoulli", "uniform", "normal", "exponential", "norm0"];

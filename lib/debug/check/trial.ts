@@ -5,7 +5,7 @@
  */
 import { flatten, specText, type TreeSpec } from "../../base/tree.ts";
 import { isDifferentiable } from "../../base/dtype.ts";
-import { grad } from "../../autograd/asked.ts";
+import { grad } from "../../autograd/entry_points.ts";
 import type { CompiledFunction } from "../../graph/backend.ts";
 import { gradientCallOf, takesGradients } from "../../graph/gradient_call.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";

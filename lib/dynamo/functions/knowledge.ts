@@ -10,7 +10,7 @@ import { checkpoint, isCheckpointOption } from "../../autograd/checkpoint.ts";
 import { isCustomOp } from "../../autograd/custom_op.ts";
 import { flowsBeyond } from "../../autograd/beyond.ts";
 import { passedThrough } from "../../autograd/passing.ts";
-import { grad } from "../../autograd/asked.ts";
+import { grad } from "../../autograd/entry_points.ts";
 import { isDType } from "../../base/dtype.ts";
 import { ALL_OPS, findTarget } from "../../ops/table.ts";
 import * as freeFunctions from "../../tensor/generated_functions.ts";

@@ -115,7 +115,7 @@ function converted(m: Interpreter, value: Value, found: { grad: boolean; size: b
     case "tensor": {
       found.grad ||= value.requiresGrad;
       const { shape, dtype, device } = value.meta;
-      const sample = Tensor.hollow(contiguousMeta(shape.map((size) => specialize(size)), dtype, device));
+      const sample = Tensor.elementless(contiguousMeta(shape.map((size) => specialize(size)), dtype, device));
       return { sample, argument: m.output.nodeOf(value) };
     }
     case "number": {

@@ -144,7 +144,7 @@ export class TraceHistory {
       const gradients = this.#replay.differentiate(call, wanted);
       if (!areOwn(gradients, before)) return SHARED;
       const behind = new Set(
-        call.outputs.flatMap((node) => this.#replay.inputsBehind(this.#replay.tensor(node).value())),
+        call.outputs.flatMap((node) => this.#replay.reachableInputs(this.#replay.tensor(node).value())),
       );
       const recorded = gradients.map((grad) => grad !== null && this.#isRecorded(grad));
       return {
@@ -168,7 +168,7 @@ export class TraceHistory {
     );
     if (written) return null;
     let turn = 0;
-    for (const { args } of this.#replay.callsBehind(outputs)) {
+    for (const { args } of this.#replay.reachableCalls(outputs)) {
       for (const { value } of tensorArguments(args)) done.set(value, turn++);
     }
     return new Map(leaves.map(({ node, value }) => [node, done.get(value) ?? -1]));
@@ -178,7 +178,7 @@ export class TraceHistory {
   begunBehind(node: Node): readonly Node[] | null {
     return orNull(NotFunctional, () => {
       this.#catchUp();
-      return this.#replay.begunBehind(this.#replay.tensor(node).value());
+      return this.#replay.reachableStarts(this.#replay.tensor(node).value());
     });
   }
 
@@ -192,7 +192,7 @@ export class TraceHistory {
       const node = this.#inputs[k];
       return node && input.value && input.requiresGrad ? [{ node, value: input.value }] : [];
     });
-    return [...inputs, ...[...this.#replay.begun].map(([node, value]) => ({ node, value }))];
+    return [...inputs, ...[...this.#replay.historyStarts].map(([node, value]) => ({ node, value }))];
   }
 
   /** The reason why a gradient cannot be taken across the stages before it; null if it can. */

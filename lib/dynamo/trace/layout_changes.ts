@@ -3,7 +3,7 @@
  * a tensor of the program is changed after the graph has run; if a backward pass would follow, plain JavaScript makes
  * the change, because the tape saves such tensors.
  */
-import { showsArgument } from "../../autograd/shows_argument.ts";
+import { aliasesArgument } from "../../autograd/aliases_argument.ts";
 import { isComplex } from "../../base/dtype.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
 import { tensorArguments } from "../../ops/graph_builder.ts";
@@ -44,7 +44,7 @@ export function beginChange(m: Interpreter, definition: OpDefinition, args: Reso
  * Returns whether a tensor without history aliases one with a history, which the tape detects once the layout changes.
  */
 function showsHistory({ output }: Interpreter, { node }: TensorValue): boolean {
-  for (let at = node; at && showsArgument(at);) {
+  for (let at = node; at && aliasesArgument(at);) {
     [at = null] = at.inputs();
     if (at && output.tensors.get(at)?.requiresGrad) return true;
   }

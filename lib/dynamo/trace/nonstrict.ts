@@ -42,7 +42,7 @@ class NonstrictMode implements DispatchMode<Tensor> {
     for (const [known, each] of this.#values) if (each === value) return known;
     const { shape, strides, ...meta } = value.meta;
     const sizes = (dims: typeof shape) => dims.map((d) => specialize(d));
-    const made = Tensor.hollow({ ...meta, shape: sizes(shape), strides: sizes(strides), offset: 0 });
+    const made = Tensor.elementless({ ...meta, shape: sizes(shape), strides: sizes(strides), offset: 0 });
     made.requiresGrad_(value.requiresGrad);
     this.#values.set(made, value);
     return made;

@@ -2,7 +2,7 @@
  * Modes that regions of the program set: the modes at a place, and their effect on operations there. Invariant: no
  * tensor created in an inference region knows its base after the region ends.
  */
-import { showsArgument } from "../../autograd/shows_argument.ts";
+import { aliasesArgument } from "../../autograd/aliases_argument.ts";
 import type { Node } from "../../graph/node.ts";
 import type { CallTarget } from "../../ops/table.ts";
 import type { RegionModes } from "../../tensor/modes.ts";
@@ -40,5 +40,5 @@ export function leavesInference(frames: readonly Ending[], now: RegionModes): bo
  */
 export function isUntracked(m: Interpreter, { definition, inplace }: CallTarget, node: Node): boolean {
   if (!m.inference || inplace || definition.gradient.kind === "none") return false;
-  return leavesInference(m.callers, modesOf(m)) && showsArgument(node);
+  return leavesInference(m.callers, modesOf(m)) && aliasesArgument(node);
 }

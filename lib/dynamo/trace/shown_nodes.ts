@@ -2,7 +2,7 @@
  * Finds the nodes whose memory the nodes of a trace alias. Invariant: two nodes that may share memory are never
  * reported as distinct.
  */
-import { showsArgument } from "../../autograd/shows_argument.ts";
+import { aliasesArgument } from "../../autograd/aliases_argument.ts";
 import type { Node } from "../../graph/node.ts";
 import { findTarget } from "../../ops/table.ts";
 
@@ -25,7 +25,7 @@ export function shownNode(node: Node, { detached }: { readonly detached: boolean
     if (at.op === "placeholder" || !first) return at;
     if (at.target !== "getitem") {
       const isDetached = findTarget(at.target)?.definition.gradient.kind === "none";
-      if ((isDetached && !detached) || !showsArgument(at)) return at;
+      if ((isDetached && !detached) || !aliasesArgument(at)) return at;
     }
     at = first;
   }

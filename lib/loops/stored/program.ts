@@ -101,7 +101,7 @@ const noLines: Codec<readonly string[]> = { write: () => [], read: () => [] };
 /** Programs are stored as passed to devices, which divide and count them themselves. */
 type Fields<T extends { readonly kind: string }> = Omit<
   T,
-  "kind" | "points" | "blocks" | "table" | "given" | "weights" | "made" | "causal" | "transformed"
+  "kind" | "points" | "blocks" | "table" | "originals" | "weights" | "computed" | "causal" | "transformed"
 >;
 
 const loops: Codec<Fields<LoopKernel>> = record<Fields<LoopKernel>>(

@@ -4,7 +4,7 @@
  */
 import type { OpDefinition } from "../definition.ts";
 import type { OpName } from "../generated.ts";
-import { OWN_PLACES } from "../own_places.ts";
+import { ELEMENTWISE_COMPOSITIONS } from "../elementwise_compositions.ts";
 import { ALL_OPS, opNamed, OPS } from "../table.ts";
 import { arrangingRules } from "./arranging.ts";
 import type { BatchRule } from "./call.ts";
@@ -18,7 +18,7 @@ import { wholeRules } from "./wholes.ts";
 
 /** Ops that broadcast their operands and whose definitions are not `elementwise`. */
 const BROADCASTING: readonly OpName[] = [
-  ...OWN_PLACES,
+  ...ELEMENTWISE_COMPOSITIONS,
   "isclose",
   "zerosLike",
   "onesLike",

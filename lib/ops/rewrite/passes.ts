@@ -17,13 +17,14 @@ export interface GraphPass {
 }
 
 /** Returns whether a call stays although nothing reads it. */
-export type Kept = (node: Node) => boolean;
+export type KeepsCall = (node: Node) => boolean;
 
 /**
  * Keeps calls with effects outside the graph: checks that may fail although nothing reads their results, and
  * collectives that other processes wait for.
  */
-export const keepChecks: Kept = (node) => hasEffect(node) || mayFail(node) || node.meta.begins === true;
+export const keepsEffects: KeepsCall = (node) =>
+  hasEffect(node) || mayFail(node) || node.meta.begins === true;
 
 /** Returns whether a call of the forward part may fail depending on the elements it receives. */
 export function mayFail({ op, target, meta }: Node): boolean {
@@ -32,7 +33,7 @@ export function mayFail({ op, target, meta }: Node): boolean {
 }
 
 /** Removes calls that nothing reads. */
-export function deadCode(kept?: Kept): GraphPass {
+export function deadCode(kept?: KeepsCall): GraphPass {
   return { name: "eliminate_dead_code", run: (graph) => graph.eliminateDeadCode(kept) };
 }
 

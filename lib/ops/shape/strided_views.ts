@@ -5,7 +5,7 @@
 import { checkPositive } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, mul, sub } from "../../sym/expr.ts";
-import { contiguousStrides, elementsLieApart, SHARED_ELEMENTS } from "../../graph/meta.ts";
+import { contiguousStrides, isNonOverlapping, SHARED_ELEMENTS } from "../../graph/meta.ts";
 import { isLess, specialize } from "../../sym/decide.ts";
 import { viewOp } from "../definition.ts";
 import { nullable, required } from "../params.ts";
@@ -106,7 +106,7 @@ const asStrided = viewOp({
         ),
     ),
   writeBack(o, { self, size, stride, storageOffset }, { value }) {
-    if (!elementsLieApart(size.map(specialize), stride.map(specialize))) {
+    if (!isNonOverlapping(size.map(specialize), stride.map(specialize))) {
       throw new DynError(SHARED_ELEMENTS);
     }
     return o.writeStrided(self, value, size, stride, storageOffset);

@@ -15,7 +15,7 @@ import {
 } from "./graph_builder.ts";
 
 /** Returns the results of an expanded call; `visit` receives every op that is not a composition. */
-export function takenApart(
+export function expandComposition(
   { definition, args }: OpCall<GraphValue>,
   visit: (part: OpDefinition) => void = () => {},
 ): readonly GraphValue[] {

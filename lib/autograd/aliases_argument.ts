@@ -12,11 +12,11 @@ import {
   valueOfNode,
 } from "../ops/graph_builder.ts";
 import { findTarget } from "../ops/table.ts";
-import { takenApart } from "../ops/taken_apart.ts";
+import { expandComposition } from "../ops/expand_composition.ts";
 import { DataDependentSize } from "../sym/decide.ts";
 
 /** Returns whether a node aliases its first argument: views do, and compositions that end in views of arguments. */
-export function showsArgument(node: Node): boolean {
+export function aliasesArgument(node: Node): boolean {
   const definition = findTarget(node.target)?.definition;
   if (!definition) return false;
   return showsItsArgument({ definition, args: argumentsOfNode(node, definition, valueOfNode, isGraphValue) });
@@ -39,7 +39,7 @@ function showsItsArgument(called: OpCall<GraphValue>): boolean {
 /** A composition that rejects its arguments returns nothing: the run of the call throws its error. */
 function resultsOf(call: OpCall<GraphValue>): readonly GraphValue[] {
   try {
-    return takenApart(call);
+    return expandComposition(call);
   } catch (thrown) {
     if (!(thrown instanceof DynError) || thrown instanceof DataDependentSize) throw thrown;
     return [];

@@ -5,7 +5,7 @@
 import type { OpName } from "./generated.ts";
 
 /** Ops that are elementwise because all their parts are. */
-export const OWN_PLACES: readonly OpName[] = [
+export const ELEMENTWISE_COMPOSITIONS: readonly OpName[] = [
   "square",
   "round",
   "logit",

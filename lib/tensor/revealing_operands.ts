@@ -11,17 +11,17 @@ import { allocateStorage } from "./storage.ts";
 import { Tensor } from "./tensor.ts";
 
 /** Of both signs, or between 0 and 1, as roots, logarithms and probabilities require. */
-export type Telling = "signed" | "fractions";
+export type Revealing = "signed" | "fractions";
 
 /** Returns whether a call has operands that can reveal the order. */
-export const canTell = (entry: OpEntry, args: TensorArgs): boolean =>
+export const canReveal = (entry: OpEntry, args: TensorArgs): boolean =>
   tensorsOf(entry, args).some(({ layout }) => isFloat(layout.dtype) && layout.numel > 1);
 
 /** The call with operands that reveal the order; each `round` has different ones. */
-export function tellingArguments(
+export function revealingArguments(
   entry: OpEntry,
   args: TensorArgs,
-  { kind, round }: { readonly kind: Telling; readonly round: number },
+  { kind, round }: { readonly kind: Revealing; readonly round: number },
 ): TensorArgs {
   let next = Math.imul(round + 1, 0x9e3779b1) | 1;
   // Marsaglia's xorshift
