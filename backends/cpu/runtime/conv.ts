@@ -23,9 +23,9 @@ import { WINOGRAD_WEIGHT } from "./winograd_weight.ts";
 
 /** The argument; 64-bit words. Also pasted into generated programs. */
 export const CONV_CALL: string = String.raw`
-// image: [n, groups*cg, h, w], result: [n, groups*kg, oh, ow], weight: [groups*kg, cg, r, s]; strides in elements. kind
-// 0: result = image * weight (+ bias); 1: image = its gradient, from that of the result; 2: weight = its gradient, from
-// both.
+// image: [n, groups*cg, h, w], result: [n, groups*kg, oh, ow], weight: [groups*kg, cg, r, s]; strides in elements.
+// kind 0: result = image * weight (+ bias); 1: the gradient of the image, from result and weight; 2: that of the
+// weight, from result and image. Both take the gradient of the result as 'result'.
 struct ConvCall {
   void *image, *weight, *result;
   const void* bias;
