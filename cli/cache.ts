@@ -5,38 +5,22 @@
  * Invariant: only folders that dyn itself fills with reproducible data are removed or written, whatever else is beside
  * them.
  */
-import { dirname, join } from "node:path";
-import { cacheDirectory } from "../backends/cpu/cache_directory.ts";
+import { join } from "node:path";
+import { cacheRoot, loadArtifacts, saveArtifacts, STORES } from "../backends/cpu/cache_artifacts.ts";
+import { isOwn } from "../backends/cpu/trust.ts";
+import { DynError } from "../lib/base/errors.ts";
 import { logs } from "../lib/base/logs.ts";
-import { loadCache, saveCache } from "./cache_file.ts";
+import { writeAtomically } from "../lib/base/whole_file.ts";
 import { type Command, refuseWord, UsageError } from "./command.ts";
 import { reportRejections } from "./errors.ts";
 import { failAndExit, runScript } from "./run.ts";
 import { isUrl, scriptUrl } from "./script_source.ts";
 import { checkChoices } from "./toolkit.ts";
 
-/** Folders of the cache, and their contents. */
-const STORES: Readonly<Record<string, string>> = {
-  cpu: "compiled C++",
-  wasm: "compiled WebAssembly",
-  webgpu: "tuned GPU kernels",
-  graphs: "compiled graphs",
-  captures: "captured calls",
-  choices: "measured choices",
-  texts: "texts of modules",
-  classes: "classes of eager calls",
-  programs: "programs of eager calls",
-};
-
 /** Size of the entries in a folder. */
 interface Size {
   readonly files: number;
   readonly bytes: number;
-}
-
-/** The folder that holds all stores. */
-export function cacheRoot(): string {
-  return dirname(cacheDirectory());
 }
 
 function sizeOf(folder: string): Size | undefined {
@@ -123,6 +107,35 @@ function clear(): void {
   }
 }
 
+/** Saves the cache in a file that only this user can read and write. */
+async function save(path: string): Promise<string> {
+  const { bytes, files } = await saveArtifacts();
+  writeAtomically(path, bytes);
+  if (Deno.build.os !== "windows") Deno.chmodSync(path, 0o600);
+  return `Saved ${files} files in ${path} (${megabytes(bytes.length)})`;
+}
+
+/** Loads a saved cache; its code is going to run, so nobody else may have written it. */
+async function load(path: string): Promise<string> {
+  if (!isOwn(statOf(path))) {
+    throw new DynError(
+      `Expected a file that belongs to this user, who alone can write it, but found ${path}`,
+    );
+  }
+  const bytes = Deno.readFileSync(path), files = await loadArtifacts(bytes);
+  return `Loaded ${files} files from ${path} (${megabytes(bytes.length)})`;
+}
+
+/** Throws `UsageError` if there is no file. */
+function statOf(path: string): Deno.FileInfo {
+  try {
+    return Deno.statSync(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    throw new UsageError(`Expected a saved cache but found ${path}, and there is no such file`);
+  }
+}
+
 /** `dyn cache`. */
 export const cacheCommand: Command = {
   name: "cache",
@@ -130,20 +143,15 @@ export const cacheCommand: Command = {
   summary: "Show, remove, save or load compiled code, or tell why a script compiled anew",
   takesFlags: false,
   run: async ([action, ...more]) => {
-    const stores = Object.keys(STORES);
     switch (action) {
       case "explain":
         return await explain(more);
-      case "save": {
-        const path = onlyOne(action, more), { files, bytes } = await saveCache(cacheRoot(), stores, path);
-        console.log(`Saved ${files} files in ${path} (${megabytes(bytes)})`);
+      case "save":
+        console.log(await save(onlyOne(action, more)));
         return 0;
-      }
-      case "load": {
-        const path = onlyOne(action, more), { files, bytes } = await loadCache(cacheRoot(), stores, path);
-        console.log(`Loaded ${files} files from ${path} (${megabytes(bytes)})`);
+      case "load":
+        console.log(await load(onlyOne(action, more)));
         return 0;
-      }
       default:
     }
     if (more.length > 0) throw new UsageError(`Expected one action but found ${[action, ...more].join(" ")}`);

@@ -184,6 +184,36 @@ testFilled("libraries that are gone are compiled again from what was kept", asyn
   assertEquals([warm.kept, warm.aot, warm.results], [{ hits: GRAPHS }, {}, cold.results]);
 });
 
+tests.push({
+  name: "M54: artifacts that a program saves serve it with another cache, and damaged ones are refused",
+  fn: () =>
+    withFolder(async (folder) => {
+      const path = join(folder, "saved");
+      const told = async (action: string, cache: string) => {
+        const args = [
+          "run",
+          "-A",
+          "--no-check",
+          "--config",
+          here("../deno.json"),
+          here("kept/artifacts.ts"),
+          action,
+          path,
+        ];
+        const env = { DYN_CACHE_DIR: join(folder, cache), DYN_GRAPH_CACHE: "1", DYN_TIER: "wasm" };
+        const { code, stdout, stderr } = await runProgram(Deno.execPath(), args, { env });
+        return code === 0 ? JSON.parse(stdout) : stderr;
+      };
+      const saved = await told("save", "first");
+      assertEquals(saved.captures, 0);
+      assertEquals(await told("load", "second"), { ...saved, captures: 1 });
+      const bytes = await Deno.readFile(path);
+      bytes.set([(bytes.at(-1) ?? 0) ^ 1], bytes.length - 1);
+      await Deno.writeFile(path, bytes);
+      assertMatch(await told("load", "third"), /Expected \w+\/\S+ with the SHA-256 \w+ but found \w+/);
+    }),
+});
+
 test("processes that fill one cache at the same time do not disturb each other", async (folder) => {
   const [first, second] = await Promise.all([run(folder), run(folder)]);
   assertEquals(first?.results, second?.results);

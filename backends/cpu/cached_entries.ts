@@ -7,6 +7,7 @@
 import { dirname } from "node:path";
 import { config } from "../../lib/base/config.ts";
 import { fingerprint, fingerprintText } from "../../lib/base/fingerprint.ts";
+import { setArtifactStore } from "../../lib/base/cache_artifacts.ts";
 import { type EntryKind, setEntryStore } from "../../lib/base/cached_entries.ts";
 import { isWrittenLast } from "../../lib/base/own_sources.ts";
 import { shipEntries } from "../../lib/base/shipped_entries.ts";
@@ -141,3 +142,8 @@ setEntryStore({
 });
 
 shipEntries({ isCurrent: () => isWrittenLast("lib/written/shipped.ts"), lines: shipped });
+
+setArtifactStore({
+  save: async () => await (await import("./cache_artifacts.ts")).saveArtifacts(),
+  load: async (bytes) => await (await import("./cache_artifacts.ts")).loadArtifacts(bytes),
+});

@@ -1,15 +1,34 @@
 /**
- * A whole cache as one file. The file consists of a first line, the length of a manifest, the manifest as JSON (its
- * origin, and each file with its size and SHA-256), and the files in sequence. Invariant: it is treated as data until
- * everything has been checked: that it belongs to this user and only this user can write it, that it was made by the
- * same dyn, runtime and target, and that every byte matches the manifest; if a check fails, the cache is unchanged.
+ * The whole cache as one sequence of bytes: a first line, the length of a manifest, the manifest as JSON (its origin,
+ * and each file with its size and SHA-256), and the files. Invariant: it is treated as data until everything has been
+ * checked: that it was made by the same dyn, runtime and target, and that every byte matches the manifest; if a check
+ * fails, the cache is unchanged.
  */
-import { join } from "node:path";
-import { isOwn } from "../backends/cpu/trust.ts";
-import { DynError } from "../lib/base/errors.ts";
-import { ownIdentity } from "../lib/base/own_sources.ts";
-import { writeAtomically } from "../lib/base/whole_file.ts";
-import { UsageError } from "./command.ts";
+import { dirname, join } from "node:path";
+import type { CacheArtifacts } from "../../lib/base/cache_artifacts.ts";
+import { DynError } from "../../lib/base/errors.ts";
+import { ownIdentity } from "../../lib/base/own_sources.ts";
+import { writeAtomically } from "../../lib/base/whole_file.ts";
+import { cacheDirectory } from "./cache_directory.ts";
+import { isOwn } from "./trust.ts";
+
+/** Folders of the cache, and their contents. */
+export const STORES: Readonly<Record<string, string>> = {
+  cpu: "compiled C++",
+  wasm: "compiled WebAssembly",
+  webgpu: "tuned GPU kernels",
+  graphs: "compiled graphs",
+  captures: "captured calls",
+  choices: "measured choices",
+  texts: "texts of modules",
+  classes: "classes of eager calls",
+  programs: "programs of eager calls",
+};
+
+/** The folder that holds all stores. */
+export function cacheRoot(): string {
+  return dirname(cacheDirectory());
+}
 
 const FIRST = "dyn-cache-1\n", LENGTH = 16;
 
@@ -29,12 +48,6 @@ interface Made {
 
 interface Manifest extends Made {
   readonly files: readonly Kept[];
-}
-
-/** The amount that was saved or loaded. */
-export interface Moved {
-  readonly files: number;
-  readonly bytes: number;
 }
 
 /** This dyn. Throws DynError if nothing distinguishes it from others. */
@@ -63,10 +76,10 @@ function namesIn(folder: string): string[] {
 
 const isName = (name: string): boolean => /^[\w-][\w.-]*$/.test(name) && !name.endsWith(".tmp");
 
-/** Saves the stores of a cache in a file. Files that other users could have written are left out. */
-export async function saveCache(root: string, stores: readonly string[], path: string): Promise<Moved> {
-  const files: Kept[] = [], parts: Uint8Array[] = [], made = madeHere();
-  for (const store of stores) {
+/** Returns the content of the cache. Files that other users could have written are left out. */
+export async function saveArtifacts(): Promise<CacheArtifacts> {
+  const files: Kept[] = [], parts: Uint8Array<ArrayBuffer>[] = [], made = madeHere(), root = cacheRoot();
+  for (const store of Object.keys(STORES)) {
     for (const name of namesIn(join(root, store))) {
       const full = join(root, store, name);
       if (!isOwn(Deno.lstatSync(full))) continue;
@@ -78,33 +91,12 @@ export async function saveCache(root: string, stores: readonly string[], path: s
   const manifest: Manifest = { ...made, files };
   const text = new TextEncoder().encode(JSON.stringify(manifest, null, 1));
   const head = new TextEncoder().encode(FIRST + `${text.length}`.padStart(LENGTH));
-  const whole = new Uint8Array(
-    await new Blob([head, text, ...parts.map((each) => each.slice())]).arrayBuffer(),
-  );
-  writeAtomically(path, whole);
-  // Loading checks that no other user could have written it
-  if (Deno.build.os !== "windows") Deno.chmodSync(path, 0o600);
-  return { files: files.length, bytes: whole.length };
+  return { bytes: await new Blob([head, text, ...parts]).bytes(), files: files.length };
 }
 
-/** Throws `UsageError` if there is no file. */
-function statOf(path: string): Deno.FileInfo {
-  try {
-    return Deno.statSync(path);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-    throw new UsageError(`Expected a saved cache but found ${path}, and there is no such file`);
-  }
-}
-
-/** Loads a saved cache into the stores. Throws DynError if it does not fit, before anything is written. */
-export async function loadCache(root: string, stores: readonly string[], path: string): Promise<Moved> {
-  if (!isOwn(statOf(path))) {
-    throw new DynError(
-      `Expected a file that belongs to this user, who alone can write it, but found ${path}`,
-    );
-  }
-  const whole = Deno.readFileSync(path), { manifest, start } = manifestOf(whole, path);
+/** Loads such bytes into the cache; returns the number of files. Throws DynError if they do not fit. */
+export async function loadArtifacts(whole: Uint8Array): Promise<number> {
+  const { manifest, start } = manifestOf(whole), root = cacheRoot();
   const made = madeHere();
   for (const what of ["target", "dyn"] as const) {
     if (manifest[what] === made[what]) continue;
@@ -113,8 +105,8 @@ export async function loadCache(root: string, stores: readonly string[], path: s
   const parts: { readonly path: string; readonly store: string; readonly bytes: Uint8Array }[] = [];
   let at = start;
   for (const { store, name, bytes, sha256: expected } of manifest.files) {
-    if (!stores.includes(store) || !isName(name)) {
-      throw new DynError(`Expected a file of ${stores.join(", ")} but found ${store}/${name}`);
+    if (!Object.hasOwn(STORES, store) || !isName(name)) {
+      throw new DynError(`Expected a file of ${Object.keys(STORES).join(", ")} but found ${store}/${name}`);
     }
     const part = whole.slice(at, at += bytes), found = await sha256(part);
     if (part.length !== bytes || found !== expected) {
@@ -130,28 +122,25 @@ export async function loadCache(root: string, stores: readonly string[], path: s
     writeAtomically(part.path, part.bytes);
     if (Deno.build.os !== "windows") Deno.chmodSync(part.path, part.path.endsWith(".so") ? 0o700 : 0o600);
   }
-  return { files: parts.length, bytes: whole.length };
+  return parts.length;
 }
 
 /** The manifest, and the offset of the files. Throws DynError if there is none. */
-function manifestOf(
-  whole: Uint8Array,
-  path: string,
-): { readonly manifest: Manifest; readonly start: number } {
+function manifestOf(whole: Uint8Array): { readonly manifest: Manifest; readonly start: number } {
   const decoder = new TextDecoder(), from = FIRST.length + LENGTH;
   const length = Number(decoder.decode(whole.subarray(FIRST.length, from)));
   if (decoder.decode(whole.subarray(0, FIRST.length)) !== FIRST || !Number.isInteger(length) || length < 2) {
-    throw new DynError(`Expected a saved cache but found ${path}`);
+    throw new DynError(`Expected a saved cache but found ${whole.length} other bytes`);
   }
   const start = from + length;
   let manifest: unknown;
   try {
     manifest = JSON.parse(decoder.decode(whole.subarray(from, start)));
   } catch {
-    throw new DynError(`Expected a manifest in ${path} but found none`);
+    throw new DynError("Expected a manifest in a saved cache but found none");
   }
   if (isManifest(manifest)) return { manifest, start };
-  throw new DynError(`Expected a manifest of target, dyn and files in ${path}`);
+  throw new DynError("Expected a manifest of target, dyn and files in a saved cache");
 }
 
 function isManifest(value: unknown): value is Manifest {
