@@ -2,7 +2,8 @@
  * `run`: runs a user's script in this process, as if Deno had been started with it.
  *
  * Invariant: the script, and every module it imports, gets this toolchain's own copy of dyn, whichever name it uses to
- * import it; in the script `Deno.args` holds its own arguments and `import.meta.main` is true.
+ * import it; in the script `Deno.args` holds its own arguments, `Deno.mainModule` is its address and
+ * `import.meta.main` is true.
  *
  * `jsr:@x/dyn` needs nothing: Deno resolves the name of the package whose `deno.json` governs the entry point to that
  * package. Files called `mod.ts` in other checkouts of dyn are redirected by a resolve hook.
@@ -47,7 +48,9 @@ export async function runScript(path: string, args: readonly string[]): Promise<
   const { url, folder } = await scriptSource(path);
   // Before the hooks are installed, which process each module in JavaScript: a thousand modules do not need that
   await toolkit();
-  Object.defineProperty(Deno, "args", { value: [...args], enumerable: true, configurable: true });
+  for (const [name, value] of Object.entries({ args: [...args], mainModule: url })) {
+    Object.defineProperty(Deno, name, { value, enumerable: true, configurable: true });
+  }
   redirectOtherCheckouts();
   loadInWorkers({ module: import.meta.url, call: { name: "redirectOtherCheckouts", args: [] } });
   if (folder !== null) {

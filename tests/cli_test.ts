@@ -36,6 +36,7 @@ const MODEL = `import { compile, tensor, type Tensor } from "jsr:@x/dyn";
 import * as own from ${JSON.stringify(MODULE)};
 const f: (x: Tensor) => Tensor = compile((x: Tensor) => x.mul(2).add(1));
 console.log(f(tensor([1, 2, 3])).tolist(), own.compile === compile, Deno.args, import.meta.main);
+if (Deno.mainModule !== import.meta.url) throw new Error(Deno.mainModule);
 `;
 
 Deno.test("a script runs on the toolchain's own copy, with its own arguments", async () => {

@@ -5,6 +5,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { gunzipSync } from "node:zlib";
 import { benchPage } from "../cli/bench_page.ts";
 import { changeOf, renderReport } from "../lib/debug/report.ts";
 import { readTrace } from "../lib/debug/trace_format.ts";
@@ -47,7 +48,9 @@ Deno.test(
           String(
             await page.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? "none"`),
           );
+        await page.until("document.querySelector('header') !== null");
         assertMatch(await text("header"), /4 compilations/);
+        assertMatch(await text("main"), /\/model\.ts \(dyn-/);
         assertMatch(await text("nav"), /model\.ts\n▸?\s*3: \[0\/0\] step/);
         assertMatch(await text("#breaks"), /call of console \(GB\d+\)[^]*console\.log\("between"\)/);
         assertMatch(await text("#recompiles"), /size=\[4, 8\][^]*float32\[6, 8\][^]*model\.ts:3/);
@@ -100,6 +103,8 @@ Deno.test("nothing that a program wrote runs in the page", { ignore: SKIP_BROWSE
     await withPage(pathToFileURL(join(folder, "r.html")).href, async (page) => {
       await page.evaluate("location.hash = 'p0/0/0'");
       await page.until("document.querySelectorAll('details').length > 2");
+      await page.evaluate("document.querySelectorAll('main details').forEach((each) => each.open = true)");
+      await page.until("document.querySelectorAll('main details pre').length === 2");
       assertEquals(await page.evaluate("[typeof ran, document.images.length, document.title]"), [
         "undefined",
         0,
@@ -110,11 +115,19 @@ Deno.test("nothing that a program wrote runs in the page", { ignore: SKIP_BROWSE
   });
 });
 
-Deno.test("reports stay small, whatever was traced", () => {
+/** The data that a page shows. */
+const dataOf = (html: string) =>
+  JSON.parse(gunzipSync(atobBytes(/id="data"[^>]*>([^<]*)/.exec(html)?.[1] ?? "")).toString());
+const atobBytes = (text: string) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+
+Deno.test("reports stay small, whatever was traced, and hold whole graphs and all of their lines", () => {
   const texts = Array.from({ length: 500 }, (_, k) => artifact(`text${k}`, `${k} `.repeat(50_000)));
-  const html = renderReport("large", [readLines([begin, ...texts])]);
-  assert(html.length < 8_000_000, `${html.length}`);
-  assert(html.includes("more characters"));
+  const graph = `${"let y = x.sin();\n".repeat(20_000)}// File: /a/m.ts:7 in f, code: last`;
+  const html = renderReport("large", [readLines([begin, artifact("graph_code", graph), ...texts])]);
+  assert(html.length < 1_000_000, `${html.length}`);
+  const { compiles: [{ lines, texts: [first, second] }] } = dataOf(html).processes[0];
+  assertEquals([lines, first.text === graph], [[{ file: "/a/m.ts", line: 7, code: "last" }], true]);
+  assertMatch(second.text, /… \d+ more characters$/);
 });
 
 Deno.test("failed guards are taken apart into what was expected, what was found and the line", () => {
@@ -144,6 +157,7 @@ Deno.test(
         benchPage([...lines, "{", '{"time":1}'].join("\n")),
       );
       await withPage(pathToFileURL(join(folder, "bench.html")).href, async (page) => {
+        await page.until("document.querySelector('svg path') !== null");
         assertEquals(
           await page.evaluate("document.querySelector('header').innerText"),
           "dyn bench\n2 results, 2 lines could not be read",
@@ -171,6 +185,6 @@ Deno.test("dyn bench --html writes the page of the history", async () => {
       { cwd: folder, env },
     );
     assertEquals([code, stdout], [0, `Wrote ${join(await Deno.realPath(folder), "bench.html")}\n`]);
-    assert((await Deno.readTextFile(join(folder, "bench.html"))).includes('{"runs":[],"skipped":0}'));
+    assertEquals(dataOf(await Deno.readTextFile(join(folder, "bench.html"))), { runs: [], skipped: 0 });
   });
 });

@@ -282,7 +282,9 @@ Deno.test("dyn watch shows a run as it goes", { ignore: SKIP_BROWSER }, async ()
       }
       writer.addScalar("<b>other", Deno.args.length, 0);
       writer.addHistogram("weights/w", [1, 2, 2, 3], 0);
-      writer.addImage("picture", tensor([[[0, 1], [1, 0]]]), 0);
+      writer.addHistogram("weights/one", [2], 0);
+      writer.addImage("picture", tensor([[[0]]]), 0);
+      writer.addImage("picture", tensor([[[0, 1], [1, 0]]]), 1);
       writer.addText("note", "<img src=x onerror='ran = true'>", 0);
       Deno.exitCode = 3;`,
     );
@@ -306,7 +308,7 @@ Deno.test("dyn watch shows a run as it goes", { ignore: SKIP_BROWSER }, async ()
     try {
       const address = await until(/\[watch\] (http:\S+)/);
       await withPage(address, async (page) => {
-        await page.until("document.querySelectorAll('[data-tag]').length >= 5");
+        await page.until("document.querySelectorAll('[data-tag]').length >= 6");
         assertEquals(
           await page.evaluate("[...document.querySelectorAll('[data-tag]')].map((each) => each.dataset.tag)"),
           [
@@ -314,6 +316,7 @@ Deno.test("dyn watch shows a run as it goes", { ignore: SKIP_BROWSER }, async ()
             "<b>other",
             "picture",
             "weights/w",
+            "weights/one",
             "note",
           ],
         );
@@ -331,7 +334,23 @@ Deno.test("dyn watch shows a run as it goes", { ignore: SKIP_BROWSER }, async ()
           await page.evaluate("document.querySelectorAll('[data-tag=\"weights/w\"] rect').length"),
           30,
         );
+        assertEquals(
+          await page.evaluate(
+            "document.querySelector('[data-tag=\"weights/one\"] rect').height.baseVal.value",
+          ),
+          100,
+        );
         await page.until("document.querySelector('.chip').innerText === 'ended with code 3'");
+        assertEquals(
+          await page.evaluate(`(() => {
+            const card = document.querySelector("[data-tag=picture]"), slider = card.querySelector("input");
+            slider.value = 0;
+            slider.dispatchEvent(new Event("input"));
+            document.querySelector("[type=search]").dispatchEvent(new Event("input"));
+            return document.querySelector("[data-tag=picture] span").innerText;
+          })()`),
+          "logs step 0",
+        );
         assertEquals(await page.evaluate("[typeof ran, document.images.length]"), ["undefined", 1]);
         assertEquals(page.errors, []);
       });

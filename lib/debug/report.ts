@@ -1,7 +1,8 @@
 /**
  * The report of a trace folder as one self-contained HTML page: compilations, their causes and times, the user's
  * lines beside the graphs and kernels generated from them, and the kernels that ran. Invariant: texts are shown,
- * never run; the page stays below some megabytes: texts that do not fit are truncated with a note of their length.
+ * never run; the page stays below some megabytes: texts that do not fit are truncated with a note of their length, those
+ * beside the lines last.
  */
 import { htmlPage } from "./pages/page.ts";
 import reportScript from "./pages/report.js" with { type: "text" };
@@ -62,8 +63,22 @@ export function countsText(counts: ReportCounts): string {
   ].join(", ");
 }
 
-/** Maximum number of characters of one text, of all texts of a kind, and of texts beyond that. */
-const TEXT_LIMIT = 60_000, PAGE_LIMIT = 6_000_000, CROWDED_LIMIT = 2_000;
+/** Texts that are shown beside the program's lines; the others tell single passes apart. */
+const PANEL_TEXTS: ReadonlySet<string> = new Set([
+  "graph_code",
+  "aot_joint_graph",
+  "aot_graphs",
+  "fx_graph_transformed",
+  "ir_post_fusion",
+  "output_code",
+  "ir_pre_fusion",
+]);
+
+/** Maximum number of characters of such a text, of another, of all texts, and of each text beyond that. */
+const PANEL_LIMIT = 1_000_000, TEXT_LIMIT = 60_000, PAGE_LIMIT = 24_000_000, CROWDED_LIMIT = 2_000;
+
+/** Cuts a text of a page. */
+type Cut = (text: string, limit?: number) => string;
 
 /** Maximum rates of kernels, in bytes and operations per second, by device. */
 export type DeviceLimits = Readonly<
@@ -77,8 +92,8 @@ export function renderReport(
   limits: DeviceLimits = {},
 ): string {
   let left = PAGE_LIMIT;
-  const cut = (text: string): string => {
-    const whole = text.trimEnd(), most = left > 0 ? TEXT_LIMIT : CROWDED_LIMIT;
+  const cut: Cut = (text, limit = TEXT_LIMIT) => {
+    const whole = text.trimEnd(), most = left > 0 ? limit : CROWDED_LIMIT;
     const shown = whole.length > most
       ? `${whole.slice(0, most)}\n… ${whole.length - most} more characters`
       : whole;
@@ -113,7 +128,21 @@ function headingOf({ process, log }: TracedProcess): string {
   return `Process ${process.pid}, ${new Date(process.time / 1000).toISOString()}, Deno ${process.deno}`;
 }
 
-function compileData({ begin, end, artifacts, phases }: TracedCompile, cut: (text: string) => string) {
+/** The lines of the program that a compilation's graphs name, in order. */
+function linesOf(compile: TracedCompile) {
+  const found = new Map<string, { readonly file: string; readonly line: number; readonly code: string }>();
+  for (const { text } of named("graph_code", compile)) {
+    for (
+      const [, file = "", line, code = ""] of text.matchAll(/\/\/ File: (.*?):(\d+) in .*?, code: (.*)/g)
+    ) {
+      found.set(`${file}:${line}`, { file, line: Number(line), code });
+    }
+  }
+  return [...found.values()].sort((a, b) => a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line);
+}
+
+function compileData(compile: TracedCompile, cut: Cut) {
+  const { begin, end, artifacts, phases } = compile;
   return {
     id: begin?.compile ?? null,
     name: begin ? begin.name || "<anonymous>" : "Outside of compilations",
@@ -121,12 +150,13 @@ function compileData({ begin, end, artifacts, phases }: TracedCompile, cut: (tex
     line: begin?.line ?? null,
     recompiles: (begin?.reasons ?? []).map(changeOf),
     error: begin && !end ? "did not end" : end?.error ?? null,
+    lines: linesOf(compile),
     phases: phases.map(({ name, start, duration }) => ({ name, start, duration })),
     cache: artifacts.filter(({ name }) => name === "kernel_cache").map(({ meta }) => meta),
     texts: artifacts.filter(({ name }) => name !== "kernel_cache").map(({ name, part, text }) => ({
       name,
       part,
-      text: cut(text),
+      text: cut(text, PANEL_TEXTS.has(name) ? PANEL_LIMIT : TEXT_LIMIT),
     })),
   };
 }

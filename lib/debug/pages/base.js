@@ -1,7 +1,9 @@
 /** The common part of all pages' scripts: elements, numbers as text, charts. It runs in browsers, before theirs. */
 
+const packed = await fetch(`data:;base64,${document.getElementById("data").textContent}`);
+
 /** The data of the page. */
-export const DATA = JSON.parse(document.getElementById("data").textContent);
+export const DATA = await new Response(packed.body.pipeThrough(new DecompressionStream("gzip"))).json();
 
 /** Colours of series, readable on light and dark. */
 const COLOURS = ["#3b82d6", "#e0803a", "#3aa66b", "#b45fc4", "#d4a72c", "#d05a6e", "#4fb3bf", "#8a8f98"];
@@ -52,10 +54,13 @@ export function numberText(value) {
   return size >= 1e5 || size < 1e-3 ? value.toExponential(2) : `${Number(value.toPrecision(4))}`;
 }
 
+/** Rows of a table before all are asked for. */
+const FIRST_ROWS = 25;
+
 /** A table whose columns sort. Columns: { title, value(row), cell(row), number }. */
-export function table(columns, rows, { limit = 200 } = {}) {
+export function table(columns, rows) {
   const body = h("tbody");
-  let by = null, down = true;
+  let by = null, down = true, limit = FIRST_ROWS;
   const draw = () => {
     const sorted = by === null ? rows : rows.toSorted((a, b) => {
       const [x, y] = [by.value(a), by.value(b)], order = x > y ? 1 : x < y ? -1 : 0;
@@ -71,9 +76,12 @@ export function table(columns, rows, { limit = 200 } = {}) {
       ),
     );
     if (rows.length > limit) {
-      body.append(
-        h("tr", {}, h("td", { colspan: columns.length, class: "dim" }, `${rows.length - limit} more`)),
-      );
+      const click = () => {
+        limit = Infinity;
+        draw();
+      };
+      const more = h("button", { click }, `${rows.length - limit} more`);
+      body.append(h("tr", {}, h("td", { colspan: columns.length }, more)));
     }
   };
   const head = columns.map((column) =>
@@ -231,13 +239,13 @@ export function flameChart(spans) {
 
 /** Bars of a histogram: edges are one more than counts. */
 export function bars(edges, counts, { width = 320, height = 120 } = {}) {
-  const most = Math.max(1, ...counts), base = height - 16, step = width / counts.length;
+  const most = Math.max(...counts) || 1, base = height - 16, step = width / counts.length;
   return svg(
     "svg",
     { viewBox: `0 0 ${width} ${height}`, style: "width:100%;height:auto;display:block" },
     counts.map((count, k) => {
       const tall = (base - 4) * count / most,
-        text = `${numberText(edges[k])} to ${numberText(edges[k + 1])}: ${count}`;
+        text = `${numberText(edges[k])} to ${numberText(edges[k + 1])}: ${numberText(count)}`;
       const place = { x: k * step, y: base - tall, width: Math.max(1, step - 1), height: tall };
       return svg("rect", { ...place, fill: "var(--accent)" }, title(text));
     }),

@@ -1,6 +1,8 @@
 /**
- * Self-contained HTML pages. Invariant: data are shown, never run: scripts insert them into the page as text only.
+ * Self-contained HTML pages. Invariant: data are shown, never run: scripts insert them into the page as text only. Data
+ * are compressed, since texts of compilers repeat themselves: pages of large models are a tenth of what they show.
  */
+import { gzipSync } from "node:zlib";
 import base from "./base.js" with { type: "text" };
 import style from "./base.css" with { type: "text" };
 import { escapeHtml } from "./escape.ts";
@@ -10,7 +12,7 @@ export interface PageParts {
   readonly title: string;
   /** The script that fills the page: the text of a module that imports only base.js. */
   readonly script: string;
-  /** Passed to the script as JSON. */
+  /** Passed to the script as JSON, under the name `DATA`. */
   readonly data: unknown;
 }
 
@@ -25,8 +27,8 @@ export function htmlPage({ title, script, data }: PageParts): string {
 <title>${escapeHtml(title)}</title>
 <style>${style}</style></head><body>
 <noscript>This page shows its contents by a script.</noscript>
-<script id="data" type="application/json">${JSON.stringify(data).replaceAll("<", "\\u003c")}</script>
-<script>"use strict";
+<script id="data" type="application/gzip">${gzipSync(JSON.stringify(data)).toString("base64")}</script>
+<script type="module">
 ${inScript(base)}
 ${inScript(script)}
 </script></body></html>

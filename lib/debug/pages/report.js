@@ -44,17 +44,6 @@ function placesOf(text) {
   });
 }
 
-/** The lines of the program that a compilation's graphs name, in order: { file, line, name, code }. */
-function userLines(compile) {
-  const found = new Map();
-  for (const { text } of texts(compile, "graph_code")) {
-    for (const [, file, line, name, code] of text.matchAll(/\/\/ File: (.*?):(\d+) in (.*?), code: (.*)/g)) {
-      found.set(`${file}:${line}`, { file, line: Number(line), name, code });
-    }
-  }
-  return [...found.values()].sort((a, b) => a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line);
-}
-
 /** Lines of code that are highlighted together with those of the other panels that come from the same places. */
 function codePanel(lines, group) {
   const element = h(
@@ -95,9 +84,9 @@ function highlightGroup() {
 
 /** Three panels: the program's lines, a graph, kernels. */
 function panels(compile) {
-  const group = highlightGroup(), lines = userLines(compile);
+  const group = highlightGroup();
   let file = null;
-  const user = lines.flatMap(({ file: path, line, code }) => [
+  const user = compile.lines.flatMap(({ file: path, line, code }) => [
     ...path === file ? [] : [{ text: `── ${file = path}`, places: [] }],
     { text: `${String(line).padStart(5)}  ${code}`, places: [`${baseName(path)}:${line}`] },
   ]);
@@ -320,9 +309,9 @@ function compileView(at, compile) {
   const others = compile.texts.map(({ name, part, text }, k) =>
     h(
       "details",
-      { id: `text${k}` },
+      // Long texts are laid out once they are looked at
+      { id: `text${k}`, toggle: ({ target }) => target.children[1] ?? target.append(h("pre", {}, text)) },
       h("summary", {}, part === null ? name : `${part}: ${name}`),
-      h("pre", {}, text),
     )
   );
   const place = compile.file ? `${compile.file}:${compile.line}` : "";
@@ -399,7 +388,7 @@ function drawTree() {
                     : "",
                   compile.error === null ? "" : h("span", { class: "bad", title: compile.error }, " ✗"),
                 ];
-                const lines = userLines(compile).map((line) =>
+                const lines = compile.lines.map((line) =>
                   h(
                     "li",
                     { class: "dim", title: `${line.file}:${line.line}` },

@@ -69,34 +69,35 @@ function curves() {
   });
 }
 
-function histograms() {
-  return kindOf("histogram").map(({ run, tag, values }) => {
-    const place = h("div"),
-      slider = h("input", {
-        type: "range",
-        min: 0,
-        max: values.length - 1,
-        value: values.length - 1,
-        style: "width:100%",
-        input: () => show(),
-      });
-    const show = () => {
-      const [step, , { limits, counts }] = values[Number(slider.value)];
-      place.replaceChildren(...histogram(limits, counts), h("span", { class: "dim" }, `${run} step ${step}`));
-    };
-    show();
-    return h(
-      "div",
-      { class: "card", "data-tag": tag },
-      h("h2", {}, tag),
-      place,
-      values.length > 1 ? slider : "",
-    );
+/** A card with what a tag had at a step: the last one, until another is chosen. */
+function stepCard(series, shown) {
+  const { run, tag, values } = series, last = values.length - 1, place = h("div");
+  const show = (at) => {
+    const [step, , value] = values[at];
+    place.replaceChildren(shown(value), h("span", { class: "dim" }, `${run} step ${step}`));
+  };
+  const chosen = values.indexOf(series.chosen), first = chosen < 0 ? last : chosen;
+  const slider = h("input", {
+    type: "range",
+    min: 0,
+    max: last,
+    value: first,
+    "aria-label": "step",
+    style: "width:100%",
+    input: () => {
+      const at = Number(slider.value);
+      series.chosen = at === last ? undefined : values[at];
+      show(at);
+    },
+    // What came while it was moved
+    change: () => setTimeout(draw),
   });
+  show(first);
+  return h("div", { class: "card", "data-tag": tag }, h("h2", {}, tag), place, last > 0 ? slider : "");
 }
 
 /** The buckets, of which there are hundreds and unequal ones, as 30 equal ones. */
-function histogram(limits, counts, bins = 30) {
+function histogram({ limits, counts }, bins = 30) {
   const first = counts.findIndex((count) => count > 0), last = counts.findLastIndex((count) => count > 0);
   const low = limits[first], high = limits[last + 1], width = (high - low) / bins || 1;
   const equal = Array(bins).fill(0), edges = Array.from({ length: bins + 1 }, (_, k) => low + k * width);
@@ -108,21 +109,10 @@ function histogram(limits, counts, bins = 30) {
       equal[bin] += counts[k] * shared / Math.max(to - from, 1e-300);
     }
   }
-  return [bars(edges, equal.map((count) => Math.round(count)))];
+  return bars(edges, equal);
 }
 
-function images() {
-  return kindOf("image").map(({ run, tag, values }) => {
-    const [step, , source] = values.at(-1);
-    return h(
-      "div",
-      { class: "card", "data-tag": tag },
-      h("h2", {}, tag),
-      h("img", { class: "pixels", src: source, alt: tag }),
-      h("span", { class: "dim" }, `${run} step ${step}`),
-    );
-  });
-}
+const picture = (src, alt) => h("img", { class: "pixels", src, alt });
 
 function textCards() {
   return kindOf("text").map(({ run, tag, values }) =>
@@ -138,6 +128,8 @@ function textCards() {
 }
 
 function draw() {
+  // Elements that are replaced would slip from under the pointer
+  if (main.querySelector("input:active")) return;
   const speed = throughput(),
     sections = [
       ["Curves", curves()],
@@ -152,8 +144,8 @@ function draw() {
           ),
         ],
       ],
-      ["Images", images()],
-      ["Histograms", histograms()],
+      ["Images", kindOf("image").map((each) => stepCard(each, (src) => picture(src, each.tag)))],
+      ["Histograms", kindOf("histogram").map((each) => stepCard(each, (value) => histogram(value)))],
       ["Texts", textCards()],
     ].filter(([, cards]) => cards.length > 0);
   main.replaceChildren(...sections.flatMap(([name, cards]) => [
