@@ -53,12 +53,17 @@ const COMMANDS: readonly Command[] = [
   completionsCommand(() => COMMANDS),
 ];
 
+/** Columns of `--help` that a usage takes; what is longer has a line of its own. */
+const USAGE_WIDTH = 34;
+
 /** Returns the text of `--help`. */
 function helpText(): string {
-  const table = (rows: readonly (readonly [string, string])[]): string[] => {
-    const width = Math.max(...rows.map(([left]) => left.length)) + 2;
-    return rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`);
-  };
+  const table = (rows: readonly (readonly [string, string])[]): string[] =>
+    rows.map(([left, right]) =>
+      `  ${
+        left.length < USAGE_WIDTH ? left.padEnd(USAGE_WIDTH) : `${left}\n  ${" ".repeat(USAGE_WIDTH)}`
+      }${right}`
+    );
   return [
     "dyn: a compiler for tensor programs in TypeScript",
     "",
@@ -77,9 +82,11 @@ function helpText(): string {
       ]),
     ]),
     "",
-    "A script is a file, a URL, or - for standard input; it imports dyn as jsr:@x/dyn. Environment: the flags are DYN_BACKEND, DYN_DEVICE, DYN_LOGS, DYN_TRACE",
-    "and DYN_DEBUG_FUNCTION; DYN_COMPILE_DEBUG=1 or a folder writes what each compilation made; DYN_CACHE_DIR is",
-    "where kernels are kept; DYN_CXX and DYN_NUM_THREADS choose compiler and threads; DYN_DISABLE=1 compiles nothing.",
+    "A script is a file, a URL, or - for standard input; it imports dyn as jsr:@x/dyn.",
+    "",
+    "Environment: the flags are DYN_BACKEND, DYN_DEVICE, DYN_LOGS, DYN_TRACE and DYN_DEBUG_FUNCTION;",
+    "DYN_COMPILE_DEBUG=1 or a folder writes what each compilation made; DYN_CACHE_DIR is where kernels are kept;",
+    "DYN_CXX and DYN_NUM_THREADS choose compiler and threads; DYN_DISABLE=1 compiles nothing.",
     "",
     "When something is wrong: DYN_SHADOW=<share> compares that share of calls with their ops one by one;",
     "DYN_REPRO_AFTER=dynamo or aot writes programs that show what fails in compilation, to DYN_REPRO_DIR:",

@@ -52,6 +52,12 @@ export const compileCommand: Command = {
     });
     if (path === undefined) throw new UsageError("Expected a script but found nothing");
     scriptUrl(path);
+    const late = words[0] === path ? args.find((arg) => /^(-o|--include|--cold)(=|$)/.test(arg)) : undefined;
+    if (late !== undefined) {
+      throw new UsageError(
+        `Expected ${late} before ${path}, whose own arguments follow it, but found it behind: dyn compile ${late} … ${path}`,
+      );
+    }
     const name = basename(path, extname(path)), target = resolve(o ?? name);
     const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "dyn-compile-" }));
     try {

@@ -3,6 +3,7 @@
  * is overwritten.
  */
 import { join } from "node:path";
+import own from "../deno.json" with { type: "json" };
 import { messageOf } from "../lib/base/errors.ts";
 import { type Command, UsageError } from "./command.ts";
 
@@ -21,7 +22,20 @@ export class Net extends nn.Module {
 `;
 
 const MAIN = `/** Learns on which side of a spiral points lie: deno task train */
-import { cat, compile, data, linspace, manualSeed, nn, noGrad, optim, randnLike, stack, type Tensor, tensor } from "@x/dyn";
+import {
+  cat,
+  compile,
+  data,
+  linspace,
+  manualSeed,
+  nn,
+  noGrad,
+  optim,
+  randnLike,
+  stack,
+  type Tensor,
+  tensor,
+} from "@x/dyn";
 import { Net } from "./model.ts";
 
 manualSeed(0);
@@ -35,7 +49,10 @@ function arm(turn: number): Tensor {
 
 const points = cat([arm(0), arm(Math.PI)]);
 const labels = tensor(Array.from({ length: 512 }, (_, k) => k < 256 ? 0 : 1));
-const batches = new data.DataLoader(new data.TensorDataset(points, labels), { batchSize: 64, shuffle: true });
+const batches = new data.DataLoader(new data.TensorDataset(points, labels), {
+  batchSize: 64,
+  shuffle: true,
+});
 
 const model = new Net();
 const optimizer = new optim.Adam(model.parameters(), { lr: 0.02 });
@@ -49,7 +66,11 @@ const step = compile((x: Tensor, y: Tensor) => {
   return loss.detach();
 });
 
-const accuracy = () => noGrad(() => model.call(points).argmax(1).eq(labels).to("float32").mean().item());
+/** The share of points that are told right, in percent. */
+function accuracy(): string {
+  const found = noGrad(() => model.call(points).argmax(1));
+  return (100 * found.eq(labels).to("float32").mean().item()).toFixed(1);
+}
 
 const epochs = Number(Deno.args[0] ?? 60);
 for (let epoch = 1; epoch <= epochs; epoch++) {
@@ -59,21 +80,40 @@ for (let epoch = 1; epoch <= epochs; epoch++) {
     count++;
   }
   if (epoch % 20 === 0 || epoch === epochs) {
-    console.log(\`epoch \${epoch}: loss \${(total / count).toFixed(4)}, accuracy \${(100 * accuracy()).toFixed(1)} %\`);
+    const loss = (total / count).toFixed(4);
+    console.log(\`epoch \${epoch}: loss \${loss}, accuracy \${accuracy()} %\`);
   }
 }
 `;
 
+const TEST = `/** What the network computes: deno task test */
+import { allclose, compile, randn, type Tensor } from "@x/dyn";
+import { Net } from "./model.ts";
+
+Deno.test("compiled, the network computes what it computes plainly", () => {
+  const model = new Net(), points = randn(8, 2);
+  const found = compile((x: Tensor) => model.call(x))(points);
+  const expected = model.call(points);
+  if (!allclose(found, expected)) {
+    throw new Error(\`Expected \${expected} but found \${found}\`);
+  }
+});
+`;
+
 /** The files, by path in the folder. */
 function files(dyn: string): Readonly<Record<string, string>> {
+  const { compilerOptions, imports: { acorn } } = own, isCheckout = dyn.startsWith("file:");
   const settings = {
-    tasks: { train: "deno run -A main.ts" },
-    imports: { "@x/dyn": dyn, ...dyn.startsWith("file:") ? { acorn: "npm:acorn@^8.15.0" } : {} },
+    tasks: { train: "deno run -A main.ts", test: "deno test -A" },
+    // The sources of a checkout are checked along with the program's
+    ...isCheckout ? { compilerOptions } : {},
+    imports: { "@x/dyn": dyn, ...isCheckout ? { acorn } : {} },
   };
   return {
     "deno.json": `${JSON.stringify(settings, null, 2)}\n`,
     "main.ts": MAIN,
     "model.ts": MODEL,
+    "model_test.ts": TEST,
     ".gitignore": "*.safetensors\ndyn_repros/\n",
   };
 }

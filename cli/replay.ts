@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { type Command, UsageError } from "./command.ts";
 import { runCommand } from "./run.ts";
+import { scriptUrl } from "./script_source.ts";
 
 /** `dyn replay`. */
 export const replayCommand: Command = {
@@ -19,6 +20,8 @@ export const replayCommand: Command = {
       );
     }
     const isFolder = await Deno.stat(path).then((info) => info.isDirectory, () => false);
-    return await runCommand.run([isFolder ? join(path, "replay.ts") : path]);
+    const script = isFolder ? join(path, "replay.ts") : path;
+    scriptUrl(script, "an execution record");
+    return await runCommand.run([script]);
   },
 };

@@ -78,7 +78,7 @@ export const runCommand: Command = {
   takesFlags: true,
   run: async ([path, ...args]) => {
     if (path === undefined) throw new UsageError("Expected a script but found nothing");
-    if (path !== "-" && !isUrl(path)) scriptUrl(path);
+    if (path !== "-" && !isUrl(path)) scriptUrl(path, "a command or a script");
     await checkChoices();
     reportRejections(failAndExit);
     try {

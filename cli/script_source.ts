@@ -28,14 +28,14 @@ export function isUrl(argument: string): boolean {
   return /^(https?|data):/.test(argument);
 }
 
-/** The URL of a script that is a file. Throws `UsageError` if there is none. */
-export function scriptUrl(path: string): string {
+/** The URL of a script that is a file. Throws `UsageError`, which names what was expected, if there is none. */
+export function scriptUrl(path: string, expected = "a script"): string {
   const full = resolve(path);
   let info: Deno.FileInfo;
   try {
     info = Deno.statSync(full);
   } catch {
-    throw new UsageError(`Expected a command or a script but found ${path}, and there is no such file`);
+    throw new UsageError(`Expected ${expected} but found ${path}, and there is no such file`);
   }
   if (!info.isFile) throw new UsageError(`Expected a script but found ${path}, which is not a file`);
   return pathToFileURL(full).href;

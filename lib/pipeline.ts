@@ -113,7 +113,7 @@ function running(
     };
     const kept = program?.serialize;
     return {
-      ...withConvention(() => kept ? { code: kept(symbols) } : {}),
+      ...withConvention((): Record<string, Plain> => kept ? { code: kept(symbols) } : {}),
       ...program && loops && (!kept || program.storesProgram)
         ? withConvention(() => ({ loops: loopProgram.write(loops, symbols) }))
         : {},

@@ -103,6 +103,11 @@ f(ones([1])), g(ones([1]));
 
 Deno.test("a wrong command line is explained, with exit code 2", async () => {
   const wrong: [args: string[], message: RegExp][] = [
+    [["replay", "x"], /^error: Expected an execution record but found x, and there is no such file\n/],
+    [
+      ["compile", "a.ts", "-o", "x"],
+      /^error: Expected -o before a\.ts, whose own arguments follow it, but found it behind: dyn compile -o … a\.ts\n/,
+    ],
     [
       ["missing.ts"],
       /^error: Expected a command or a script but found missing\.ts, and there is no such file\n/,
@@ -245,6 +250,14 @@ Deno.test("a new project trains, and nothing that exists is overwritten", async 
       env: { DYN_BACKEND: "aot_eager" },
     });
     assertMatch(trained.stdout, /^epoch 3: loss 0\.\d+, accuracy \d+\.\d %\n$/, trained.stderr);
+    // Types are left out: those of all of dyn take half a minute
+    for (const words of ["fmt --check", "lint", "task test --no-check"]) {
+      const { code, stderr } = await runProgram(Deno.execPath(), words.split(" "), {
+        cwd: join(folder, "spiral"),
+        env: { DYN_BACKEND: "aot_eager" },
+      });
+      assertEquals([words, code], [words, 0], stderr);
+    }
     const again = await dyn(["new", "spiral"], { cwd: folder });
     assertEquals([again.code, /Expected an empty folder but found \S+ in spiral/.test(again.stderr)], [
       2,
