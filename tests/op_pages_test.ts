@@ -1,6 +1,6 @@
 /**
- * The pages of ops: they match the definitions, every public op is on one of them, and the examples print the output of
- * PyTorch (tools/op_examples.py).
+ * The pages of ops: they match the definitions, every public op is on one of them with its shapes, types and errors, and
+ * the examples print the output of PyTorch (tools/op_examples.py).
  */
 import { assert, assertEquals } from "@std/assert";
 import * as dyn from "../mod.ts";
@@ -13,6 +13,12 @@ Deno.test("the pages of ops are those of the definitions", async () => {
   for (const { path, text } of opPages()) {
     const stored = await Deno.readTextFile(new URL(`../${path}`, import.meta.url));
     assert(squeeze(stored) === squeeze(text), `${path} is out of date: run deno task generate`);
+    const [, ...sections] = path.endsWith("index.md") ? [] : text.split(/^## /m);
+    // Shapes and types of results, the error of a wrong call, and an example
+    const bare = sections.filter((each) =>
+      ![/^- `.* → .*`$/m, /^- Error: /m, /^```ts$/m].every((part) => part.test(each))
+    );
+    assertEquals(bare, []);
   }
 });
 

@@ -141,7 +141,7 @@ WRITTEN = {
                             window=torch.ones(4)),
     ),
     "ctcLoss": (
-        "nn.functional.ctcLoss(zeros(2, 1, 3).logSoftmax(-1), tensor([[1]]), [2], [1])",
+        "nn.functional.ctcLoss(zeros(2, 1, 3).logSoftmax(-1), tensor([[1]]), tensor([2]), tensor([1]))",
         lambda: torch.nn.functional.ctc_loss(torch.zeros(2, 1, 3).log_softmax(-1), T([[1]]), [2], [1]),
     ),
     # What is random or not initialised, where it has only one outcome.
