@@ -39,6 +39,15 @@ Deno.test("flexAttention: scores and masks by position, shared heads, logarithms
     some: MaskMod = (b, _h, i) => i.ne(2).logicalOr(b.eq(0));
   const mask = createBlockMask(andMasks(causal, near, some), 2, null, 5, 5);
   const [out, lse] = flexAttention(q, k, v, score, mask, { scale: 0.7, enableGqa: true, returnLse: true });
+  const options = { scale: 0.7, enableGqa: true, returnAux: { maxScores: true, lse: true } };
+  const [same, aux] = flexAttention(q, k, v, score, mask, options);
+  assert(aux.lse && aux.maxScores);
+  assert(same.equal(out) && aux.lse.equal(lse) && aux.maxScores.le(lse).all().item());
+  assertThrows(
+    () => flexAttention(q, k, v, null, null, { scale: 1, ...{ enable_gqa: true } }),
+    DynError,
+    "but found enable_gqa; write enableGqa",
+  );
   out.sin().sum().backward();
   assertClose(
     out.detach().at(1, 1),

@@ -44,6 +44,16 @@ Deno.test("exported functions take three positional parameters and options", () 
   assertEquals(reports(`${OPENING}function f(a: A, b: B, c: C, d: D): void {}\nf(1, 2, 3, 4);\n`), []);
 });
 
+Deno.test("options of functions that programs call are checked", () => {
+  const take = (parameter: string, file = `${Deno.cwd()}/lib/nn/a.ts`) =>
+    reports(`${OPENING}export function f(${parameter}): void {}\n`, file);
+  assertEquals(take("{ dim = 0 }: ScanOptions = {}"), ["checked-options"]);
+  assertEquals(take("options: ScanOptions = {}"), []);
+  assertEquals(take("{ dim = 0, ...more }: ScanOptions = {}"), []);
+  assertEquals(take("{ dim = 0 }: { readonly dim?: number } = {}"), []);
+  assertEquals(take("{ dim = 0 }: ScanOptions = {}", `${Deno.cwd()}/lib/sym/a.ts`), []);
+});
+
 Deno.test("file names say what a file holds", () => {
   assertEquals(reports(OPENING, "lib/base/utils.ts"), ["telling-file-name"]);
   assertEquals(reports(OPENING, "lib/base/helpers.ts"), ["telling-file-name"]);

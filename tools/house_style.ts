@@ -15,6 +15,16 @@ const USER_FACING = [
   "tests/std/",
 ];
 
+/** Folders of functions that programs call, whose options are misspelt at times. */
+const OF_PROGRAMS = [
+  ...USER_FACING,
+  "lib/func/",
+  "lib/export/",
+  "lib/distributed/",
+  "lib/distributions/",
+  "lib/debug/summary/",
+];
+
 /** Maximum number of positional parameters of any other exported function, besides options. */
 const MOST_PARAMETERS = 3;
 
@@ -149,6 +159,25 @@ const plugin: Deno.lint.Plugin = {
           if (positional <= MOST_PARAMETERS) return;
           const message = `Expected at most ${MOST_PARAMETERS} positional parameters but found ${positional}`;
           context.report({ node, message, hint: "Put the rest into an options object" });
+        },
+      }),
+    },
+
+    "checked-options": {
+      create: (context) => ({
+        AssignmentPattern({ left }) {
+          if (!OF_PROGRAMS.some((part) => pathOf(context).includes(`/${part}`))) return;
+          if (left.type !== "ObjectPattern" || left.properties.some(({ type }) => type === "RestElement")) {
+            return;
+          }
+          const type = left.typeAnnotation?.typeAnnotation;
+          if (type?.type !== "TSTypeReference" || type.typeName.type !== "Identifier") return;
+          if (!type.typeName.name.endsWith("Options")) return;
+          context.report({
+            node: left,
+            message: "Expected options whose names are checked",
+            hint: "Take `options`, and destructure what optionsOf returns",
+          });
         },
       }),
     },

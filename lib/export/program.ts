@@ -2,6 +2,7 @@
  * Exported programs, like `torch.export.ExportedProgram`: they can be called, printed, compiled and saved. Invariant:
  * a call returns what the function would, or an error that names what was not exported.
  */
+import { optionsOf } from "../base/checked_input.ts";
 import { compileFunctional, runFunctional } from "../aot/functional_graph.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText } from "../base/shown.ts";
@@ -127,7 +128,8 @@ export class ExportedProgram {
    * Compiles the program now and returns a function. `backend`: the name of one that compiles functional graphs;
    * default "inductor".
    */
-  compile({ backend = "inductor" }: { readonly backend?: string } = {}): (...args: unknown[]) => unknown {
+  compile(options: { readonly backend?: string } = {}): (...args: unknown[]) => unknown {
+    const { backend = "inductor" } = optionsOf("compile", options, ["backend"]);
     return compileParts(this.#parts, backend).run;
   }
 

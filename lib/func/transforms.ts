@@ -3,7 +3,7 @@
  * results. Invariant: transforms nest; captured values are constants to them, but outer passes, and those of the
  * tape, reach them.
  */
-import { checkFunction, checkKind, refuseValue } from "../base/checked_input.ts";
+import { checkFunction, checkKind, optionsOf, refuseValue } from "../base/checked_input.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, isPlainObject, mapTree, unflatten } from "../base/tree.ts";
@@ -236,8 +236,9 @@ export function jvp<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   primals: A,
   tangents: readonly unknown[],
-  { hasAux = false }: AuxiliaryOptions = {},
+  options: AuxiliaryOptions = {},
 ): [value: unknown, product: unknown, auxiliary?: unknown] {
+  const { hasAux = false } = optionsOf("jvp", options, ["hasAux"]);
   if (!isTraced()) return pushedForward(f, { primals, tangents, hasAux });
   const aside: { auxiliary: unknown } = { auxiliary: undefined };
   const { value, push, isInner } = linearized((...args: A) => {

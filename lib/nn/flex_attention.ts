@@ -4,11 +4,20 @@
  * scores at once, with positions in shapes that broadcast to them, and map them element by element; compiled, they
  * run inside the attention kernels, which keep no scores in memory and skip what a causal mask hides.
  */
+import { optionsOf } from "../base/checked_input.ts";
 import { checkInteger } from "../base/checked_numbers.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
-import { arange, logsumexp, matmul, mul, repeatInterleave, where } from "../tensor/generated_functions.ts";
+import {
+  amax,
+  arange,
+  logsumexp,
+  matmul,
+  mul,
+  repeatInterleave,
+  where,
+} from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
 const { safeSoftmax } = ops;
@@ -70,7 +79,27 @@ export interface FlexAttentionOptions {
   readonly enableGqa?: boolean;
   /** Whether to also return the log-sum-exp of scores, [B, Hq, L]. */
   readonly returnLse?: boolean;
+  /** Other results to return, as an object of them. */
+  readonly returnAux?: AuxRequest;
 }
+
+/** Results of attention besides the values, as `AuxRequest`. */
+export interface AuxRequest {
+  /** Whether to return the log-sum-exp of scores, [B, Hq, L]. */
+  readonly lse?: boolean;
+  /** Whether to return the largest score of each query, [B, Hq, L]. */
+  readonly maxScores?: boolean;
+}
+
+/** The results that were requested; null for the others. */
+export interface AuxOutput {
+  /** The log-sum-exp of scores, [B, Hq, L]. */
+  readonly lse: Tensor | null;
+  /** The largest score of each query, [B, Hq, L]; −∞ where no key is allowed. */
+  readonly maxScores: Tensor | null;
+}
+
+const OPTIONS = ["scale", "enableGqa", "returnLse", "returnAux"] as const;
 
 /**
  * softmax(scoreMod(query · keyᵀ · scale), of the allowed scores) · value, for queries [B, Hq, L, E], keys [B, Hkv, S,
@@ -88,6 +117,15 @@ export function flexAttention(
   blockMask: BlockMask | null,
   options: FlexAttentionOptions & { readonly returnLse: true },
 ): [out: Tensor, lse: Tensor];
+/** Returns further results of the scores. */
+export function flexAttention(
+  query: Tensor,
+  key: Tensor,
+  value: Tensor,
+  scoreMod: ScoreMod | null,
+  blockMask: BlockMask | null,
+  options: FlexAttentionOptions & { readonly returnAux: AuxRequest; readonly returnLse?: false },
+): [out: Tensor, aux: AuxOutput];
 /** Returns the result alone. */
 export function flexAttention(
   query: Tensor,
@@ -95,7 +133,7 @@ export function flexAttention(
   value: Tensor,
   scoreMod?: ScoreMod | null,
   blockMask?: BlockMask | null,
-  options?: FlexAttentionOptions & { readonly returnLse?: false },
+  options?: FlexAttentionOptions & { readonly returnLse?: false; readonly returnAux?: undefined },
 ): Tensor;
 export function flexAttention(
   query: Tensor,
@@ -103,8 +141,14 @@ export function flexAttention(
   value: Tensor,
   scoreMod: ScoreMod | null = null,
   blockMask: BlockMask | null = null,
-  { scale = null, enableGqa = false, returnLse = false }: FlexAttentionOptions = {},
-): Tensor | [Tensor, Tensor] {
+  options: FlexAttentionOptions = {},
+): Tensor | [Tensor, Tensor | AuxOutput] {
+  const { scale = null, enableGqa = false, returnLse = false, returnAux } = optionsOf(
+    "flexAttention",
+    options,
+    OPTIONS,
+  );
+  if (returnLse && returnAux) throw new DynError("Expected returnLse or returnAux but found both");
   checkShapes([query, key, value], blockMask, enableGqa);
   const [batch = 1, heads = 1, rows = 1, features = 1] = query.shape, [, own = 1, keys = 1] = key.shape;
   const repeated = (x: Tensor) => own === heads ? x : repeatInterleave(x, heads / own, 1);
@@ -119,7 +163,10 @@ export function flexAttention(
   const scores = scoreMod ? scoreMod(plain, ...at) : plain;
   const seen = blockMask ? where(blockMask.maskMod(...at), scores, -Infinity) : scores;
   const out = matmul(safeSoftmax(seen, -1), repeated(value));
-  return returnLse ? [out, logsumexp(seen, -1)] : out;
+  if (returnLse) return [out, logsumexp(seen, -1)];
+  if (!returnAux) return out;
+  const { lse, maxScores } = optionsOf("returnAux", returnAux, ["lse", "maxScores"]);
+  return [out, { lse: lse ? logsumexp(seen, -1) : null, maxScores: maxScores ? amax(seen, -1) : null }];
 }
 
 function checkShapes(

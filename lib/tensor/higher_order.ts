@@ -75,8 +75,9 @@ export function scan<C extends Tensors, X extends Tensors, Y extends Tensors>(
   combineFn: (carry: C, x: X) => readonly [C, Y],
   init: C,
   xs: X,
-  { dim = 0, reverse = false }: ScanOptions = {},
+  options: ScanOptions = {},
 ): [carry: C, ys: Y] {
+  const { dim = 0, reverse = false } = optionsOf("scan", options, ["dim", "reverse"]);
   const toFront = (x: Tensor) => reverse ? ops.flip(ops.movedim(x, dim, 0), [0]) : ops.movedim(x, dim, 0);
   const toPlace = (y: Tensor) => ops.movedim(reverse ? ops.flip(y, [0]) : y, 0, dim);
   const [carry, ys] = scanRows(combineFn, init, mapTensors(xs, toFront));

@@ -2,6 +2,7 @@
  * Tokenizers from the `tokenizer.json` that models are published with, through Hugging Face's library: texts to token
  * ids and back.
  */
+import { optionsOf } from "../../base/checked_input.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
 import { tensor } from "../../tensor/creation.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
@@ -39,7 +40,8 @@ export class Tokenizer {
   }
 
   /** Returns the tokens of a text. */
-  encode(text: string, { addSpecialTokens = true }: EncodeOptions = {}): number[] {
+  encode(text: string, options: EncodeOptions = {}): number[] {
+    const { addSpecialTokens = true } = optionsOf("encode", options, ["addSpecialTokens"]);
     const { ids }: { ids?: unknown } = Object(
       this.#call("encode", [text, { add_special_tokens: addSpecialTokens }]),
     );
@@ -48,8 +50,8 @@ export class Tokenizer {
 
   /** Returns several texts as int64 [texts, longest], with a mask that is 1 for text and 0 for padding. */
   batch(texts: readonly string[], options: BatchOptions = {}): { inputIds: Tensor; attentionMask: Tensor } {
-    const { padding = 0, maxLength = Infinity } = options;
-    const ids = texts.map((text) => this.encode(text, options).slice(0, maxLength));
+    const { padding = 0, maxLength = Infinity, ...encoding } = options;
+    const ids = texts.map((text) => this.encode(text, encoding).slice(0, maxLength));
     const width = Math.max(0, ...ids.map(({ length }) => length));
     const row = (each: readonly number[], k: number, isMask: boolean) =>
       k < each.length ? isMask ? 1 : each[k] ?? padding : isMask ? 0 : padding;

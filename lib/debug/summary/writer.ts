@@ -4,7 +4,7 @@
  */
 import { environmentVariable } from "../../base/permissions.ts";
 import { hparamContents, type Hyperparameter } from "./hparams.ts";
-import { checkKind, refuseValue } from "../../base/checked_input.ts";
+import { checkKind, optionsOf, refuseValue } from "../../base/checked_input.ts";
 import { join } from "node:path";
 import { DynError, messageOf } from "../../base/errors.ts";
 import type { Module } from "../../nn/module.ts";
@@ -111,8 +111,9 @@ export class Writer {
     tag: string,
     image: Tensor,
     globalStep?: number,
-    { dataformats = "CHW" }: ImageOptions = {},
+    options: ImageOptions = {},
   ): void {
+    const { dataformats = "CHW" } = optionsOf("addImage", options, ["dataformats"]);
     const { width, height, channels, data } = pixelsOf(image, dataformats);
     const png = encodePng({ width, height, channels, data });
     this.#add(tag, { kind: "image", width, height, channels, png }, globalStep);

@@ -2,6 +2,7 @@
  * One stage of a pipeline: a part of a model on one rank. Invariant: a stage makes the passes of each micro-batch once,
  * and saves the tensors for the backward pass in between.
  */
+import { optionsOf } from "../../base/checked_input.ts";
 import { backward } from "../../autograd/engine.ts";
 import { DynError } from "../../base/errors.ts";
 import type { Module } from "../../nn/module.ts";
@@ -106,8 +107,9 @@ export class PipelineStage {
     readonly submodule: Module,
     readonly stageIndex: number,
     readonly numStages: number,
-    { group: given, device }: PipelineStageOptions = {},
+    options: PipelineStageOptions = {},
   ) {
+    const { group: given, device } = optionsOf("PipelineStage", options, ["group", "device"]);
     const { group } = joinedGroup(given);
     if (numStages !== group.size || stageIndex !== group.rank) {
       throw new DynError(

@@ -3,7 +3,7 @@
  * modules compute a tensor of a module when it is read. Invariant: the originals are parameters
  * `parametrizations.<name>.original` of the module, so that they are trained and saved instead of the tensor.
  */
-import { checkFunction } from "../../base/checked_input.ts";
+import { checkFunction, optionsOf } from "../../base/checked_input.ts";
 import { checkTensor } from "../../tensor/checked.ts";
 import { DynError } from "../../base/errors.ts";
 import { noGrad } from "../../tensor/modes.ts";
@@ -138,8 +138,9 @@ export function registerParametrization<M extends Module>(
   module: M,
   tensorName: string,
   parametrization: Parametrization,
-  { unsafe = false }: ParametrizeOptions = {},
+  options: ParametrizeOptions = {},
 ): M {
+  const { unsafe = false } = optionsOf("registerParametrization", options, ["unsafe"]);
   checkModule(module, "registerParametrization");
   checkModule(parametrization, "the parametrization");
   const value: unknown = Reflect.get(module, tensorName);

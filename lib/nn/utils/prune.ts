@@ -37,7 +37,8 @@ export abstract class BasePruningMethod {
   /**
    * Prunes a tensor of a module. Throws DynError if the module has no such tensor, or the scores have another shape.
    */
-  apply<M extends Module>(module: M, name: string, { importanceScores = null }: PruningOptions = {}): M {
+  apply<M extends Module>(module: M, name: string, options: PruningOptions = {}): M {
+    const { importanceScores = null } = optionsOf(this.constructor.name, options, ["importanceScores"]);
     const { original, mask, isNew } = stateOf(module, name);
     const scores = importanceScores ?? original.mul(mask);
     if (`${scores.shape}` !== `${original.shape}`) {
