@@ -480,6 +480,30 @@ console.log(tensor([1, two]).sum().item(), import.meta.main, Deno.args.join());`
   });
 });
 
+Deno.test("--watch runs a script again after a change of a module that it imports", async () => {
+  await withFolder(async (folder) => {
+    const module = join(folder, "value.ts");
+    await Deno.writeTextFile(join(folder, "a.ts"), 'import { value } from "./value.ts"; console.log(value);');
+    await Deno.writeTextFile(module, 'export const value = "before";');
+    const child = new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", CLI, "--watch", "a.ts"],
+      cwd: folder,
+      stdout: "piped",
+      stderr: "null",
+    }).spawn();
+    const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    try {
+      assertEquals((await output.read()).value, "before\n");
+      await Deno.writeTextFile(module, 'export const value = "afterwards";');
+      assertEquals((await output.read()).value, "afterwards\n");
+    } finally {
+      child.kill();
+      await output.cancel();
+      await child.status;
+    }
+  });
+});
+
 Deno.test("names and members are completed, and no getter runs", () => {
   const host = {
     tensors: [1],

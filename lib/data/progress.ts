@@ -40,7 +40,8 @@ const STANDARD_ERROR: ProgressOutput = {
     for (let written = 0; written < bytes.length;) written += Deno.stderr.writeSync(bytes.subarray(written));
   },
   get columns() {
-    return Deno.consoleSize().columns;
+    // Terminals whose size nobody has set have none
+    return Deno.consoleSize().columns || 80;
   },
 };
 

@@ -91,7 +91,7 @@ function shownPlaces(size: number): (number | null)[] {
 }
 
 const table = (rows: readonly string[], caption: string): string =>
-  `<div style="overflow-x:auto"><table style="border-collapse:collapse;font:12px monospace"><caption style="text-align:left;opacity:.7">${
+  `<div style="overflow-x:auto"><table style="border-collapse:collapse;font:12px monospace"><caption style="text-align:left;opacity:.7;white-space:nowrap">${
     escapeHtml(caption)
   }</caption>${rows.join("")}</table></div>`;
 

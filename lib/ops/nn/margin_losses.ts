@@ -43,8 +43,8 @@ const marginRankingLoss = composeWideOp({
   infer({ input1, input2, target, reduction }) {
     if (input1.shape.length !== target.shape.length || input2.shape.length !== target.shape.length) {
       throw new DynError(
-        `Expected tensors with the same number of dimensions but found ${shapeText(input1.shape)} and ${
-          shapeText(target.shape)
+        `Expected tensors with the same number of dimensions but found ${
+          [input1, input2, target].map((x) => shapeText(x.shape)).join(", ")
         }`,
       );
     }
