@@ -26,7 +26,7 @@ function free(definition: OpDefinition): (...given: readonly unknown[]) => Tenso
   return Reflect.get(ops, definition.name) as (...given: readonly unknown[]) => Tensor | readonly Tensor[];
 }
 
-Deno.test("every op takes undefined at the end for nothing", () => {
+Deno.test("every op ignores trailing undefined arguments", () => {
   assert(ALL_OPS.flatMap(({ samples }) => samples).length > 500);
   for (const definition of sampleBySeed(ALL_OPS, 200)) {
     for (const sample of definition.samples ?? []) {
@@ -42,7 +42,7 @@ Deno.test("every op takes undefined at the end for nothing", () => {
   }
 });
 
-Deno.test("every op takes undefined at the end for nothing in traced functions", () => {
+Deno.test("every op ignores trailing undefined arguments in traced functions", () => {
   for (const definition of sampleBySeed(ALL_OPS, 200, 1)) {
     const [sample] = definition.samples ?? [];
     if (!sample) continue;
@@ -76,7 +76,7 @@ Deno.test("so do methods, free forms, constructors and optimizers", () => {
   new optim.SGD([leaf], undefined as never).step();
 });
 
-Deno.test("a compiled function takes undefined at the end for nothing", () => {
+Deno.test("a compiled function ignores trailing undefined arguments", () => {
   const c = capture((x: Tensor, a?: number, b = 2) => x.mul(a ?? 1).add(b));
   const x = ones([2]);
   const results = [c.run(x), c.run(x, undefined), c.run(x, undefined, undefined), c.run(x, 1, undefined)];

@@ -54,7 +54,7 @@ function everyForm(x: Tensor): Tensor[] {
 }
 
 for (const backend of ["eager", "aot_eager", "inductor"]) {
-  Deno.test(`results show the memory that they show uncompiled: ${backend}`, () => {
+  Deno.test(`results share memory as they do uncompiled: ${backend}`, () => {
     for (const dtype of ["float32", "int64"] as const) {
       const x = matrix(dtype), y = matrix(dtype);
       const wanted = everyForm(x), found = compile(everyForm, { backend })(y);
@@ -70,7 +70,7 @@ for (const backend of ["eager", "aot_eager", "inductor"]) {
   });
 }
 
-Deno.test("results of an input that is written are those after the write, in its memory where they show it", () => {
+Deno.test("results that alias a written input are those after the write, in its memory if they are views", () => {
   const program = (x: Tensor) => {
     const before = x.clone(), row = x.select(0, 0);
     x.add_(1);

@@ -131,7 +131,7 @@ Deno.test("code of equal layers: a whole step, in which updates write where they
   }
 });
 
-Deno.test("memory of a long program is laid out as if each temporary had been compared with all others", () => {
+Deno.test("memory of a long program is laid out as if all temporaries had been compared", () => {
   let seed = 5;
   const below = (n: number): number => (seed = (seed * 48271) % 2147483647) % n;
   const lifetimes = Array.from({ length: 300 }, (): Lifetime => {
@@ -155,7 +155,7 @@ Deno.test("memory of a long program is laid out as if each temporary had been co
   assertEquals(arenaBytes, Math.max(...taken.map(({ to }) => to)));
 });
 
-Deno.test("the longest stretch of equal pieces is found as if each place had been compared with all others", () => {
+Deno.test("the longest stretch of equal pieces is found as if all places had been compared", () => {
   let seed = 11;
   const below = (n: number): number => (seed = (seed * 48271) % 2147483647) % n;
   for (let round = 0; round < 200; round++) {

@@ -99,7 +99,7 @@ function near(a: unknown, b: unknown): boolean {
 
 const step = fc.record({ kind: fc.nat(INSTRUCTIONS.length - 1), a: fc.nat(12), b: fc.nat(12) });
 
-Deno.test("random programs run ahead of time as they run eagerly", () => {
+Deno.test("random programs run ahead of time as in eager execution", () => {
   let compared = 0;
   fc.assert(
     fc.property(

@@ -133,7 +133,7 @@ function check(definition: OpDefinition, sample: Sample, where: string): void {
 
 for (const definition of sampleBySeed(ALL_OPS, 220, 4)) {
   if (definition.implementation.kind === "host") continue;
-  Deno.test(`${definition.name}: ahead of time as eagerly`, () => {
+  Deno.test(`${definition.name}: ahead of time as in eager execution`, () => {
     definition.samples.forEach((sample, k) => check(definition, sample, `sample ${k}`));
   });
 }

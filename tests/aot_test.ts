@@ -187,7 +187,7 @@ Deno.test("matrix products are saved or read from inputs, never repeated", () =>
   assertEquals(products(backward), 4);
 });
 
-Deno.test("scores of attention are computed again: sums and maxima of their rows are saved", () => {
+Deno.test("attention scores are recomputed: sums and maxima of their rows are saved", () => {
   const attend: Program = (q, k, v) => q!.matmul(k!).softmax(-1).matmul(v!);
   const leaves = (length: number) => [leaf([length, 8]), leaf([8, length], 2), leaf([length, 8], 3)];
   const savedBy = (length: number, fn: Program = attend) => {
@@ -386,7 +386,7 @@ Deno.test("inputs that share memory and are written to run op by op", () => {
   assertEquals(halves.tolist(), [2, 3, 4, 5, 5, 6, 7, 8]);
 });
 
-Deno.test("gradients are recorded only where they are switched on", () => {
+Deno.test("gradients are recorded only where recording is enabled", () => {
   const fn: Program = (x) => x!.sin();
   const x = leaf([3]);
   const compiled = aotEager(capture(fn, [x]), [x]);
@@ -479,7 +479,7 @@ Deno.test("functions that were captured as one call are traced into", () => {
   assertClose(x.grad?.tolist(), other.grad?.tolist(), "gradient");
 });
 
-Deno.test("results that no tangent reaches leave gradients absent", () => {
+Deno.test("results that no tangent reaches have no gradients", () => {
   const x = leaf([3]), y = leaf([3], 2);
   const results = aotEager(capture((a, b) => [a!.mul(2), b!.mul(3)], [x, y]), [x, y])?.(x, y);
   tensorsIn(results)[0]?.sum().backward();
@@ -569,7 +569,7 @@ Deno.test("one compilation serves all sizes that its guards admit", () => {
   }
 });
 
-Deno.test("sizes that no saved tensor shows are handed to the backward", () => {
+Deno.test("sizes that no saved tensor determines are passed to the backward", () => {
   const env = new ShapeEnv();
   const rows = env.createSize({ base: "x", part: { kind: "shape", dim: 0 } }, 6);
   const gm = graphOf(
@@ -744,7 +744,7 @@ Deno.test("makeFx captures a backward pass as ops", () => {
   assertStrictEquals(gm.graph.placeholders.length, 1);
 });
 
-Deno.test("makeFx follows what the tape hands out of a pooling", () => {
+Deno.test("makeFx follows what pooling saves on the tape", () => {
   const fn = (x: Tensor) => grad([ops.maxPool2d(x, 2).sum()], [x]);
   const image = () =>
     tensor([[[1, 5, 2, 0], [3, 4, 9, 8], [0, 0, 1, 1], [7, 6, 2, 3]]], { dtype: "float32" });

@@ -103,7 +103,7 @@ function check(tier: "wait" | "wasm"): void {
 
 Deno.test("attention and its gradients in WebAssembly are those of float64", () => check("wasm"));
 
-Deno.test("gradients of attention over lengths that a call brings, in WebAssembly, are those of float64", () =>
+Deno.test("gradients of attention over lengths that a call passes, in WebAssembly, are those of float64", () =>
   config.patch({ inductor: { tier: "wasm", errorOnFallback: true } }, () => {
     manualSeed(9);
     const causal = (q: Tensor, k: Tensor, v: Tensor) => attend(q, k, v, null, 0, true);
@@ -132,7 +132,7 @@ Deno.test({
   fn: () => check("wait"),
 });
 
-Deno.test("a query that may look nowhere has a result and a gradient of zeros, as in PyTorch", () => {
+Deno.test("a query without allowed keys has a result and a gradient of zeros, as in PyTorch", () => {
   // torch 2.15: x = (arange(12) · 0.37).sin() as [3, 4]; attention of x, x / 2, −2x; gradients of the sum of its sines
   const x = arange(12).mul(0.37).sin().reshape(3, 4);
   const own = [1, 0.5, -2].map((factor) => x.mul(factor).requiresGrad_()), [q, k, v] = own;
@@ -158,7 +158,7 @@ Deno.test("a query that may look nowhere has a result and a gradient of zeros, a
   });
 });
 
-Deno.test("whole training steps compute scores of attention again and keep no weights of it", () => {
+Deno.test("whole training steps recompute attention scores and save no weights of them", () => {
   const x = randn([1, 1100, 8]), drawn = [0, 1, 2].map(() => randn([8, 8]).mul(0.3));
   /** Losses and parameters of two steps. */
   const train = (backend: GraphBackend | "inductor" | null): readonly Tensor[] => {

@@ -63,7 +63,7 @@ Deno.test("results under autocast have PyTorch's types", async () => {
   assertEquals(compared > 1000, true);
 });
 
-Deno.test("regions nest, are told, and end", () => {
+Deno.test("regions nest, are reported, and end", () => {
   const x = ones([2, 2]);
   const type = () => x.mm(x).dtype;
   assertEquals(type(), "float32");
@@ -185,7 +185,7 @@ Deno.test("compiled functions are guarded by the region, break in it, and leave 
   }
 });
 
-Deno.test("a region looks at the parts of compositions in compiled functions as it does plainly, without a break", () => {
+Deno.test("a region traces the parts of compositions in compiled functions as it does plainly, without a break", () => {
   const x = randn([3, 3]), y = x.bfloat16(), rows = randn([1, 2, 4]);
   const programs: readonly ((x: Tensor, y: Tensor) => Tensor)[] = [
     (x, y) => einsum("ij,jk->ik", [x, y]).exp(),
@@ -214,7 +214,7 @@ Deno.test("a region looks at the parts of compositions in compiled functions as 
   assertThrows(() => compile(wrong)(x, y), DynError);
 });
 
-Deno.test("GradScaler takes PyTorch's steps, and leaves the infinite ones out", () => {
+Deno.test("GradScaler takes PyTorch's steps and skips infinite ones", () => {
   // PyTorch's losses, parameters and scales for the same program
   const want = [
     {
@@ -299,7 +299,7 @@ Deno.test("GradScaler takes PyTorch's steps, and leaves the infinite ones out", 
   assertEquals(other.stateDict(), scaler.stateDict());
 });
 
-Deno.test("GradScaler refuses steps out of order, float16 gradients, and does nothing where it is disabled", () => {
+Deno.test("GradScaler rejects steps out of order and float16 gradients, and does nothing if disabled", () => {
   const p = tensor([1, 2], { requiresGrad: true }), optimizer = new optim.SGD([p], { lr: 1 });
   const scaler = new GradScaler({ initScale: 4 });
   assertThrows(() => scaler.update(), DynError, "no checked gradients");

@@ -64,7 +64,7 @@ Deno.test("gradients are recorded only while recording is on and inputs require 
   assertEquals(x.isLeaf, true);
 });
 
-Deno.test("what backward needs says so", () => {
+Deno.test("requirements of backward are errors with a hint", () => {
   const x = leaf([1, 2]);
   assertThrows(() => x.mul(2).backward(), DynError, "scalar outputs");
   assertThrows(() => tensor([1]).backward(), DynError, "does not");
@@ -95,7 +95,7 @@ Deno.test("a graph is freed by its first pass unless it is retained", () => {
   assertEquals(again((a) => a.mean()), [1, 1]);
 });
 
-Deno.test("results of split, unbind and chunk may be written in place, with the gradient of what was written", () => {
+Deno.test("results of split, unbind and chunk may be written in place, with the gradient of the written values", () => {
   // PyTorch refuses these writes
   const parts: readonly ((x: Tensor) => Tensor)[] = [
     (x) => x.split(2)[0] ?? x,
@@ -117,7 +117,7 @@ Deno.test("results of split, unbind and chunk may be written in place, with the 
   }
 });
 
-Deno.test("saved tensors that changed in place are noticed", () => {
+Deno.test("saved tensors that changed in place are detected", () => {
   const x = leaf([1, 2]), y = x.mul(2), z = y.mul(y);
   y.add_(1);
   assertThrows(() => z.sum().backward(), DynError, "modified by an inplace operation");
@@ -179,7 +179,7 @@ Deno.test("hooks see and replace gradients of leaves and of intermediate results
   assertEquals(gradOf(x), [-40, -40]);
 });
 
-Deno.test("gradients of another shape or type are refused where hooks, programs or a pass give them", () => {
+Deno.test("gradients of another shape or type are rejected if hooks, programs or a pass provide them", () => {
   const x = leaf([1, 2]);
   const wrong: readonly [hook: (g: Tensor) => Tensor, message: string][] = [
     [() => tensor([1.5]), "type float64, shape [2]"],
@@ -204,7 +204,7 @@ Deno.test("gradients of another shape or type are refused where hooks, programs 
   assertEquals(x.grad, null);
 });
 
-Deno.test("autograd.backward takes one tensor or several, with or without their gradients", () => {
+Deno.test("autograd.backward takes one tensor or several, with or without gradients", () => {
   const x = leaf([1, 2]), y = leaf([3, 4]), ones = tensor([1.5, 2.5], { dtype: "float64" });
   autograd.backward(x.mul(y).sum());
   autograd.backward([x.sum(), y.sum()], { inputs: x });
@@ -231,7 +231,7 @@ Deno.test("retainGrad keeps the gradient of an intermediate result", () => {
   assertEquals(gradOf(x), [18, 36]);
 });
 
-Deno.test("autograd.grad returns gradients and leaves .grad alone", () => {
+Deno.test("autograd.grad returns gradients and leaves .grad unchanged", () => {
   const x = leaf([1, 2]), y = leaf([3, 4]), unused = leaf([0]);
   const z = x.mul(y);
   const [gx, gy] = autograd.grad(z, [x, y], tensor([1, 10], { dtype: "float64" }), { retainGraph: true });
@@ -258,7 +258,7 @@ Deno.test("gradients of gradients", () => {
   assertEquals(again?.item(), 18);
 });
 
-Deno.test("long chains neither overflow nor keep what they have used", () => {
+Deno.test("long chains neither overflow nor retain used values", () => {
   const x = leaf(1);
   let y: Tensor = x;
   for (let k = 0; k < 20000; k++) y = y.add(0.5);
@@ -308,7 +308,7 @@ Deno.test("custom functions are differentiated by their own backward", () => {
   assertEquals(autograd.grad(g?.sum() ?? x, [x])[0]?.tolist(), [6, 12]);
 });
 
-Deno.test("what a custom backward keeps stays readable", () => {
+Deno.test("values saved by a custom backward stay readable", () => {
   const kept: Tensor[] = [];
   class Keeping extends autograd.Function {
     static override forward(_ctx: autograd.FunctionContext, x: Tensor): Tensor {
@@ -326,7 +326,7 @@ Deno.test("what a custom backward keeps stays readable", () => {
   assertEquals(gradOf(x), [30, 30]);
 });
 
-Deno.test("gradients that a function forgets, or gives another shape, are errors", () => {
+Deno.test("gradients that a function omits, or gives another shape, are errors", () => {
   const errorOf = (backward: (grad: Tensor) => unknown): string => {
     class Product extends autograd.Function {
       static override forward(a: Tensor, b: Tensor, _scale: number): Tensor {
@@ -365,7 +365,7 @@ Deno.test("gradcheck finds wrong gradients", () => {
   );
 });
 
-Deno.test("intermediate gradients are given back to the device at once", () => {
+Deno.test("intermediate gradients are released to the device immediately", () => {
   const x = leaf(new Array(1000).fill(1));
   const before = x.mul(1).storage.memory;
   assert(before.byteLength >= 8000);

@@ -38,7 +38,7 @@ const REASON: BreakReason = {
   stack: [{ functionName: "f", file: "model.ts", line: 3, column: 5, code: "fetch(url)" }],
 };
 
-Deno.test("the four error classes are disjoint and keep what they were given", () => {
+Deno.test("the four error classes are disjoint and keep their arguments", () => {
   const errors = [
     new DynError("Expected 2 but found 3"),
     new Unsupported(REASON),
@@ -227,7 +227,7 @@ Deno.test("the text writer indents every line and keeps empty lines empty", () =
   assertEquals(new TextWriter().toString(), "");
 });
 
-Deno.test("trees come back as they were", () => {
+Deno.test("trees are restored unchanged", () => {
   class Opaque {}
   const opaque = new Opaque();
   const value = { b: [1, { c: opaque }], a: new Map<unknown, unknown>([["k", [2]]]), e: [] };

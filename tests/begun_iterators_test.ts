@@ -12,7 +12,7 @@ import {
 } from "../lib/dynamo/functions/begun_iterators.ts";
 import { randomNumbers, testSeed } from "./support/sampling.ts";
 
-Deno.test("what is left of a collection is known while entries come and go", () => {
+Deno.test("the remaining items of a collection are known while entries are added and removed", () => {
   const random = randomNumbers(testSeed()), below = (n: number) => Math.floor(random() * n);
   for (let run = 0; run < 200; run++) {
     const map = new Map<number, number>(), set = new Set<number>();
@@ -51,7 +51,7 @@ Deno.test("what is left of a collection is known while entries come and go", () 
   }
 });
 
-Deno.test("iterators of texts give characters, those of lists elements", () => {
+Deno.test("iterators of strings yield characters, those of lists elements", () => {
   const text = "a\u{1f600}\ud83d\ude00b\ude00\ud83d", ofText = text[Symbol.iterator]();
   ofText.next();
   noteBegun(ofText, text, { what: "values", index: 1 });
@@ -64,7 +64,7 @@ Deno.test("iterators of texts give characters, those of lists elements", () => {
   assertEquals([itemAt(ofList, 0), itemAt(ofList, 1)], [...ofList]);
 });
 
-Deno.test("iterators and generators from outside are asked for each item, and for nothing else, between graphs", () => {
+Deno.test("iterators and generators from outside are advanced exactly as the program does, between graphs", () => {
   const log: string[] = [];
   function* items(count: number): Generator<Tensor> {
     try {

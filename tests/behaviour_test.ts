@@ -101,7 +101,7 @@ Deno.test("an integer argument: 2, 3 and −2 make graphs, 4 does not", () => {
   }
 });
 
-Deno.test("modules of two classes make one entry each", () => {
+Deno.test("modules of two classes need one entry each", () => {
   class A extends nn.Module {
     override forward(x: Tensor): Tensor {
       return x.mul(2).exp();
@@ -251,7 +251,7 @@ Deno.test("a break in a loop of an inlined helper: results, effects and graphs a
   assertEquals([seen, graphs.length], [[0, 1, 2, 0, 1, 2], 4]);
 });
 
-Deno.test("a compiled module is the module in everything but its calls", () => {
+Deno.test("a compiled module equals the module except for its calls", () => {
   const module = new nn.Sequential(new nn.Linear(4, 3), new nn.BatchNorm1d(3), new nn.ReLU());
   const compiled = compile(module);
   assert(compiled instanceof nn.Sequential);

@@ -50,7 +50,7 @@ async function verdict(
 
 const compiledStages = (stage: string): boolean => stage === "own";
 
-Deno.test("a rewrite rule is found by its number, and the graph that it is in", async () => {
+Deno.test("a rewrite rule is found by its number, and its graph", async () => {
   const { lines, runs, found } = await verdict({
     counts: { graph_rules: 100, graphs: 5 },
     fails: (stage, allowed) =>
@@ -69,7 +69,7 @@ Deno.test("a rewrite rule is found by its number, and the graph that it is in", 
   ]);
 });
 
-Deno.test("where no pass is to blame, the op is found", async () => {
+Deno.test("if no pass is to blame, the op is found", async () => {
   const { lines } = await verdict({
     counts: { ops: 51, graphs: 1, fusion: 3 },
     fails: (stage, allowed) => compiledStages(stage) && allowed("ops") >= 17 && allowed("graphs") >= 1,
@@ -79,7 +79,7 @@ Deno.test("where no pass is to blame, the op is found", async () => {
   assertMatch(lines.at(-2) ?? "", /^→ ops .*, number 17 of 51: ops 17$/);
 });
 
-Deno.test("capture is told from what comes after, and the program from dyn", async () => {
+Deno.test("capture is separated from later phases, and the program from dyn", async () => {
   const capture = await verdict({
     counts: { frames: 8 },
     fails: (stage, allowed) => stage !== "disabled" && allowed("frames") >= 6,
@@ -100,7 +100,7 @@ Deno.test("capture is told from what comes after, and the program from dyn", asy
   assertEquals([none.found, none.runs], [false, 2]);
 });
 
-Deno.test("switches count, stop at their limit, and tell what they stopped at", async () => {
+Deno.test("switches count, stop at their limit, and report where they stopped", async () => {
   await withFolder((folder) => {
     const report = join(folder, "report.json");
     const read = (): unknown => JSON.parse(Deno.readTextFileSync(report));
@@ -167,7 +167,7 @@ Deno.test("dyn bisect names the rule and the line", async () => {
   });
 });
 
-Deno.test("the backend crossref refuses graphs whose metadata are wrong", () => {
+Deno.test("the backend crossref rejects graphs whose metadata are wrong", () => {
   const f = compile((x: Tensor) => x.t().mul(2).sum(0), { backend: "crossref" });
   assertEquals(f(tensor([[1, 2], [3, 4]])).tolist(), [6, 14]);
   compiler.registerBackend("wrong_metadata", (gm, inputs) => {

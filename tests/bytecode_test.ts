@@ -278,7 +278,7 @@ Deno.test("live registers", () => {
   assertEquals(names(last), ["d"]);
 });
 
-Deno.test("a generator goes on behind a yield that has happened", () => {
+Deno.test("a generator continues after a yield that has happened", () => {
   const code = only(
     "function* f(a) { try { const x = yield a; log.push(x); yield x + a; } finally { log.push('fin'); } } const log = [];",
   );
@@ -312,7 +312,7 @@ Deno.test("free variables as cells", () => {
   assertEquals([inner(), cell.v], [15, 16]);
 });
 
-Deno.test("what has no instructions is refused with its place", () => {
+Deno.test("code without instructions is rejected with its place", () => {
   const refused = (text: string, construct: string, line: number, column: number): void => {
     const error = assertThrows(() => compiled(text, "script"), UnsupportedSyntax);
     assert(error instanceof UnsupportedSyntax);
@@ -332,7 +332,7 @@ Deno.test("what has no instructions is refused with its place", () => {
 /** The code objects of a function and of all in it. */
 const withChildren = (code: CodeObject): CodeObject[] => [code, ...code.children.flatMap(withChildren)];
 
-Deno.test("no register matters before it is set", () => {
+Deno.test("no register is live before it is set", () => {
   const sources = [
     ...CORPUS.map(({ source, sloppy }) => compiled(source, sloppy ? "script" : "module")),
     ...Array.from(

@@ -12,7 +12,7 @@ import { runProgram, withFolder } from "./support/process.ts";
 const POSIX = Deno.build.os !== "windows";
 const owned = (uid: number, mode: number, gid = uid) => ({ uid, gid, mode: 0o40000 | mode });
 
-Deno.test("what others can write is not one's own", () => {
+Deno.test("folders that others can write are not trusted", () => {
   const own = (uid: number, mode: number) => isOnlyWritableBy(7, owned(uid, mode));
   assertEquals([own(7, 0o755), own(7, 0o700), own(7, 0o775), own(7, 0o757), own(0, 0o755)], [
     true,

@@ -31,14 +31,14 @@ Deno.test("a random number is drawn at every call, and is an input of the graph"
   );
 });
 
-Deno.test("what depends on a random number ends the graph, and both ways are taken", () => {
+Deno.test("a decision on a random number ends the graph, and both ways are taken", () => {
   const f = capture((x: Tensor) => Math.random() < 0.5 ? x.add(1) : x.mul(4));
   const results = new Set<unknown>();
   for (let i = 0; i < 60 && results.size < 2; i++) results.add(String(list(f.run(vector(1, 2)))));
   assertEquals([...results].sort(), ["2,3", "4,8"]);
 });
 
-Deno.test("clocks are read before the graph or behind it, as the program does", () => {
+Deno.test("clocks are read before or after the graph, as in the program", () => {
   const x = vector(1, 2);
   const timed = (x: Tensor) => {
     const began = performance.now();
@@ -131,7 +131,7 @@ const WITH_ACCESSORS: Readonly<
 };
 
 for (const [name, [program, make, graphs]] of Object.entries(WITH_ACCESSORS)) {
-  Deno.test(`accessors that are made anew for each call: ${name}`, () => {
+  Deno.test(`accessors created anew for each call: ${name}`, () => {
     const c = capture(program), x = tensor([0.5, 1.5]);
     for (let call = 0; call < 10; call++) {
       const [plain, compiled] = [make(call), make(call)];
@@ -289,7 +289,7 @@ for (const [name, [program, make, graphs]] of Object.entries(MADE_ANEW)) {
   });
 }
 
-Deno.test("modules whose class is made anew for each call are one version after the first", () => {
+Deno.test("modules whose class is created anew for each call need one version after the first", () => {
   const make = (by: number) =>
     new (class Scaled extends nn.Module {
       readonly by = by;
@@ -302,7 +302,7 @@ Deno.test("modules whose class is made anew for each call are one version after 
   assertEquals(c.graphs.length, 2);
 });
 
-Deno.test("an object that inherits from a proxy is none of a class that is made anew", () => {
+Deno.test("an object that inherits from a proxy is not treated as an instance of a class created anew", () => {
   const c = capture((x: Tensor, o: { readonly factor: number }) => x.mul(o.factor)), x = tensor([0.5]);
   const classes = () => {
     class Held {
@@ -415,7 +415,7 @@ const outcome = (run: () => unknown): unknown => {
 };
 
 for (const [exchanged, exchange] of Object.entries(EXCHANGES)) {
-  Deno.test(`guards run no code of the program: ${exchanged} in the place of values`, () => {
+  Deno.test(`guards run no code of the program: ${exchanged} in place of values`, () => {
     const x = tensor([0.5, 1.5]);
     for (const [name, program] of Object.entries(READERS)) {
       const c = capture(program), kept = parts(), captured = capture((x: Tensor) => program(x, kept));

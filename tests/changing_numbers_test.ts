@@ -3,7 +3,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { compile, nn, ones, type Tensor, tensor, where, zeros } from "../mod.ts";
 import { capture } from "./support/dynamo.ts";
 
-Deno.test("a bound that a small type does not hold bounds nothing, however often it changes", () => {
+Deno.test("a bound that a small type cannot hold has no effect, however often it changes", () => {
   const x = tensor([0, 3, 200, 255], { dtype: "uint8" });
   const below = (m: number) => [0, 3, 200, 255].map((v) => Math.min(Math.max(m, 0), v));
   const compiled = compile((x: Tensor, max: number) => x.clamp(null, max), { dynamic: true });
@@ -22,7 +22,7 @@ Deno.test("integers to a negative power are refused, however often the power cha
   }
 });
 
-Deno.test("a number beside floats is an input of one graph where the op takes tensors of one type, and beside masks", () => {
+Deno.test("a number beside floats is an input of one graph if the op takes tensors of one type, and beside masks", () => {
   const x = tensor([1.5, -2, 4]), end = ones([3]);
   const programs: ((x: Tensor, weight: number) => Tensor)[] = [
     (x, weight) => x.lerp(end, weight),

@@ -115,7 +115,7 @@ const PROGRAMS: Readonly<
 };
 
 for (const [name, [program, text, versions]] of Object.entries(PROGRAMS)) {
-  Deno.test(`texts that change from call to call: ${name}`, () => {
+  Deno.test(`strings that differ between calls: ${name}`, () => {
     const c = capture(program), x = tensor([0.5, 1.5]);
     const state = (): State => ({ log: [], cache: new Map(), counts: {}, seen: new Set() });
     const plain = state(), compiled = state();
@@ -138,7 +138,7 @@ function told(value: unknown): unknown {
   return Object.entries(known).map(([key, each]) => [key, told(each)]);
 }
 
-Deno.test("numbers in texts change without a version each, one that is an element too", () => {
+Deno.test("numbers in strings change without a version each, also elements of tensors", () => {
   const c = capture((x: Tensor, step: number) => {
     const loss = x.sum();
     return [`step ${step}: ` + loss.item(), String(step).padStart(4, "0"), (step / 2).toFixed(2), loss];
@@ -156,7 +156,7 @@ Deno.test("numbers in texts change without a version each, one that is an elemen
   assertEquals(statusOf(c.run)?.uncompiled, []);
 });
 
-Deno.test("symbols that change from call to call are passed on", () => {
+Deno.test("symbols that differ between calls are passed on", () => {
   const c = capture((x: Tensor, key: symbol) => [key, x.mul(key ? 2 : 3), typeof key]);
   for (let call = 0; call < 6; call++) {
     const key = Symbol(`${call}`), [found, y, type] = c.run(tensor([1]), key);
@@ -165,7 +165,7 @@ Deno.test("symbols that change from call to call are passed on", () => {
   assertEquals(c.entries(), 2);
 });
 
-Deno.test("texts that calls bring are compared without a version for each", () => {
+Deno.test("strings that calls pass are compared without a version for each", () => {
   const c = capture((x: Tensor, a: string, b: string) => a === b ? x.mul(2) : [a !== b, x.mul(3)]);
   for (let call = 0; call < 12; call++) {
     const isSame = call % 3 === 0, found = c.run(tensor([1]), named(call), isSame ? named(call) : "other");
@@ -174,7 +174,7 @@ Deno.test("texts that calls bring are compared without a version for each", () =
   assert(c.entries() <= 4, `${c.entries()} versions`);
 });
 
-Deno.test("where a break is an error, texts that are measured do not make one", () => {
+Deno.test("where a break is an error, inspected texts do not cause one", () => {
   const c = capture((x: Tensor, text: string) => x.mul(text.length));
   errorOnGraphBreak(true, () => {
     for (let call = 0; call < 12; call++) assertEquals(list(c.run(tensor([1]), "k".repeat(call))), [call]);
@@ -182,7 +182,7 @@ Deno.test("where a break is an error, texts that are measured do not make one", 
   assertEquals(c.entries(), 8);
 });
 
-Deno.test("symbols that each call makes, and functions of many kinds, end the graph where they are used", () => {
+Deno.test("symbols that each call creates, and functions of many kinds, end the graph where they are used", () => {
   const keyed = capture((x: Tensor, key: symbol, o: Record<symbol, number>) => x.mul(o[key] ?? 0).add(1));
   const applied = capture((x: Tensor, by: (x: Tensor) => Tensor) => by(x.mul(2)).add(1));
   const kinds = [
@@ -206,7 +206,7 @@ Deno.test("symbols that each call makes, and functions of many kinds, end the gr
   assertEquals([keyed, applied].map(({ run }) => statusOf(run)?.uncompiled), [[], []]);
 });
 
-Deno.test("maps with other keys in each call are one version where no key is looked for, else exact", () => {
+Deno.test("maps with other keys in each call need one version if no key is looked up, and are exact otherwise", () => {
   const make = (call: number) => new Map([[`a${call}`, 1], [`b${call % 2}`, call + 2]]);
   const sum = capture((x: Tensor, m: Map<string, number>) => {
     let y = x;
@@ -233,7 +233,7 @@ Deno.test("maps with other keys in each call are one version where no key is loo
   assertEquals([sum, look].map(({ run }) => statusOf(run)?.uncompiled), [[], []]);
 });
 
-Deno.test("objects with other keys in each call end the graph where these are listed", () => {
+Deno.test("objects with other keys in each call end the graph where the keys are listed", () => {
   const c = capture((x: Tensor, o: Record<string, number>) => {
     let y = x.mul(2);
     for (const each of Object.values(o)) y = y.add(each);
@@ -246,7 +246,7 @@ Deno.test("objects with other keys in each call end the graph where these are li
   assertEquals(statusOf(c.run)?.uncompiled, []);
 });
 
-Deno.test("a text equals itself without a look at it, and what is no number does not", () => {
+Deno.test("a text equals itself without inspection, and values that are not numbers do not", () => {
   const c = capture((x: Tensor, text: string, n: number) => {
     const same = (a: unknown, b: unknown) => [a === b, a !== b, a == b];
     return [...same(text, text), ...same(n, n), ...same(NaN, n), x.mul(2)];

@@ -26,7 +26,7 @@ function inFolder<T>(body: (file: string) => T): T {
   }
 }
 
-Deno.test("trees come back as they were", () =>
+Deno.test("trees are restored unchanged", () =>
   inFolder((file) => {
     const tree = {
       text: "a",
@@ -46,7 +46,7 @@ Deno.test("trees come back as they were", () =>
     }
   }));
 
-Deno.test("tensors that shared elements share them, views and parameters stay what they are", () =>
+Deno.test("tensors that shared elements share them after loading, and views and parameters keep their kinds", () =>
   inFolder((file) => {
     const x = arange(6, { dtype: "float32" }), weight = new nn.Parameter(randn([2]));
     save(
@@ -66,7 +66,7 @@ Deno.test("tensors that shared elements share them, views and parameters stay wh
     assertEquals(Object.keys(safetensors.load(file)).length, 3);
   }));
 
-Deno.test("files hold the elements that tensors reach, whatever memory they lie in", () =>
+Deno.test("files hold only elements that tensors access, whatever their memory", () =>
   inFolder((file) => {
     const empty = randn([0, 3]);
     for (
@@ -84,7 +84,7 @@ Deno.test("files hold the elements that tensors reach, whatever memory they lie 
     }
   }));
 
-Deno.test("training goes on from a checkpoint to the bit", () =>
+Deno.test("training continues from a checkpoint to the bit", () =>
   inFolder((file) => {
     const begin = () => {
       const model = new nn.Sequential(new nn.Linear(3, 8), new nn.Dropout(0.3), new nn.Linear(8, 1));
@@ -122,7 +122,7 @@ Deno.test("training goes on from a checkpoint to the bit", () =>
     assertEquals(train(other, 3), expected);
   }));
 
-Deno.test("what cannot be saved or read names its place, and a former file stays", () =>
+Deno.test("values that cannot be saved or read are named by their place, and an existing file is unchanged", () =>
   inFolder((file) => {
     save({ kept: 1 }, file);
     assertThrows(() => save({ a: [1, () => {}] }, file), DynError, "at the value.a[1] but found a function");

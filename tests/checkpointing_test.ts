@@ -23,7 +23,7 @@ import "./support/turns/models.ts";
 
 const same = (a: Tensor | null, b: Tensor | null, where = "") => assert(a && b && a.equal(b), where);
 
-Deno.test("hooks keep what is saved, and what they unpack is read", () => {
+Deno.test("hooks store saved tensors, and the backward pass reads what they unpack", () => {
   const x = randn([3]).requiresGrad_(), packed: Tensor[] = [];
   const run = (body: () => Tensor) => {
     packed.length = 0;
@@ -103,7 +103,7 @@ Deno.test("a checkpoint gives the gradients of a plain call, draws the same numb
   same(whole ?? null, parts ?? null, "segments");
 });
 
-Deno.test("a checkpoint keeps its arguments alone, and finds out a function that does something else the second time", () => {
+Deno.test("a checkpoint saves only its arguments, and detects a function that does something else the second time", () => {
   const kept = new Set<unknown>(), x = randn([64]).requiresGrad_();
   const chain = (x: Tensor) => x.sin().exp().tanh().mul(x);
   const y = utils.checkpoint(chain, x);
@@ -144,7 +144,7 @@ function compiledBy(
   return { run: compile(program, { backend, fullgraph: true }), kept };
 }
 
-Deno.test("in compiled code the backward graph computes a checkpoint again, and less is saved", () => {
+Deno.test("in compiled code the backward graph recomputes a checkpoint, and less is saved", () => {
   const [a, b] = [randn([6, 6]), randn([6, 6])].map((each) => each.requiresGrad_());
   const w = [a ?? fail("a matrix"), b ?? fail("a matrix")] as const;
   const block = (x: Tensor): Tensor => nn.functional.dropout(x.matmul(w[0]).tanh().matmul(w[1]), 0.5).exp();
@@ -166,7 +166,7 @@ Deno.test("in compiled code the backward graph computes a checkpoint again, and 
   assert(fewer < all, `the forward graph gives ${fewer} tensors, of ${all} without checkpoints`);
 });
 
-Deno.test("a budget of memory bounds what is saved, and changes no gradient", () => {
+Deno.test("a memory budget bounds the saved activations, and changes no gradient", () => {
   const model = new nn.Sequential(
     new nn.Conv2d(3, 6, 3, { bias: false }),
     new nn.BatchNorm2d(6),
@@ -224,7 +224,7 @@ Deno.test("a budget of memory bounds what is saved, and changes no gradient", ()
   );
 });
 
-Deno.test("in a whole training step, a budget and checkpoints keep less, with the same losses and parameters", () => {
+Deno.test("in a whole training step, a budget and checkpoints save less, with the same losses and parameters", () => {
   class Block extends nn.Module {
     norm = new nn.LayerNorm(16);
     wide = new nn.Linear(16, 64);

@@ -57,7 +57,7 @@ Deno.test("another checkout's mod.ts is this toolchain's", async () => {
   assertEquals((await inFolder(files, ["model.ts"])).stdout, "function\n");
 });
 
-Deno.test("a script's CommonJS modules and its folder's own settings do not get in the way", async () => {
+Deno.test("a script's CommonJS modules and its folder's own settings do not interfere", async () => {
   const files = {
     "deno.json": JSON.stringify({ imports: { "@x/dyn": "./nothing.ts" } }),
     "data.json": '{ "a": 7 }',
@@ -202,7 +202,7 @@ Deno.test("help and version", async () => {
   assertEquals((await dyn([])).code, 2);
 });
 
-Deno.test("backends, verify, doctor and cache tell what is there", async () => {
+Deno.test("backends, verify, doctor and cache report what is available", async () => {
   const listed = (await dyn(["backends"])).stdout,
     names = listed.trim().split("\n").map((line) => line.split(" ")[0]);
   assert(names.includes("eager") && names.includes("inductor"), names.join());
@@ -266,7 +266,7 @@ Deno.test("a new project trains, and nothing that exists is overwritten", async 
   });
 });
 
-Deno.test("explain counts graphs and breaks and says why", async () => {
+Deno.test("explain counts graphs and breaks and gives reasons", async () => {
   const script = `import { compile, tensor, type Tensor } from "jsr:@x/dyn";
 const f = compile((x: Tensor): Tensor => {
   const y = x.add(1);
@@ -347,7 +347,7 @@ Deno.test("the REPL keeps variables across inputs", async () => {
   assertEquals([stderr, code], ["ReferenceError: missing is not defined\n    at input-23:1:16\n", 1]);
 });
 
-Deno.test("the REPL shows errors at what was typed and goes on", async () => {
+Deno.test("the REPL shows errors at the typed text and continues", async () => {
   const { stdout, stderr, code } = await session([
     "const c = 3",
     "c = 4",
@@ -402,7 +402,7 @@ Deno.test("functions typed into the REPL are captured and compiled", async () =>
   assertEquals(stdout.trimEnd().split("\n"), ["[ 3, 5 ]", "[ 7, 9 ]", "[ 1, 2 ]", "[ 4, 7 ]", "2"]);
 });
 
-Deno.test("a REPL input keeps its lines and knows its columns", () => {
+Deno.test("a REPL input keeps its lines and maps its columns", () => {
   const code = (source: string): string => {
     const prepared = prepare(source, "/folder");
     return prepared.kind === "module" ? prepared.code : prepared.kind;
@@ -436,7 +436,7 @@ Deno.test("a REPL input keeps its lines and knows its columns", () => {
   }
 });
 
-Deno.test("fuzz compares as many programs as it is told to, from the seed that it is given", async () => {
+Deno.test("fuzz compares the requested number of programs, from the given seed", async () => {
   const args = ["fuzz", "--tier", "eager", "--programs", "4", "--seed", "3", "--without", "failure,backward"];
   const { code, stdout } = await dyn(args);
   assertMatch(stdout, /^Seed 3\n[^]*tensors on eager: programs 4,/);
@@ -446,7 +446,7 @@ Deno.test("fuzz compares as many programs as it is told to, from the seed that i
   assertEquals(language.code, 0, language.stdout);
 });
 
-Deno.test("a script comes from standard input, from a URL, and imports what its own settings say", async () => {
+Deno.test("a script comes from standard input or a URL, and imports according to its own settings", async () => {
   const script = `import { tensor } from "jsr:@x/dyn";
 import { two } from "./two.ts";
 console.log(tensor([1, two]).sum().item(), import.meta.main, Deno.args.join());`;
@@ -522,7 +522,7 @@ Deno.test("names and members are completed, and no getter runs", () => {
   }
 });
 
-Deno.test("shells are given the commands and flags that there are", async () => {
+Deno.test("shell completions include all commands and flags", async () => {
   const { stdout, code } = await dyn(["completions", "zsh"]);
   const words = ["verify", "--logs", "--watch", "--help", "--version"];
   assertEquals([code, words.filter((word) => !stdout.includes(word))], [0, []]);

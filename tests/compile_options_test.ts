@@ -19,7 +19,7 @@ import { SKIP_NATIVE } from "./support/native.ts";
 /** Options as a program without types may give them. */
 const untyped = (options: Readonly<Record<string, unknown>>): CompileOptions => ({ ...options });
 
-Deno.test("an option that does not exist, or is of another type, is an error that names what there is", () => {
+Deno.test("an option that does not exist, or has another type, is an error that lists the options", () => {
   const fn = (): number => 1;
   const message = (options: Readonly<Record<string, unknown>>): string =>
     assertThrows(() => compile(fn, untyped(options)), DynError).message;
@@ -43,18 +43,18 @@ Deno.test("an option that does not exist, or is of another type, is an error tha
   );
 });
 
-Deno.test("options that are undefined are not given", () => {
+Deno.test("undefined options count as absent", () => {
   const double = compile((n: number) => tensor([n]).mul(2), { backend: undefined, dynamic: undefined });
   assertEquals(double(4).tolist(), [8]);
 });
 
-Deno.test("an op that refuses its operands says the same compiled", () => {
+Deno.test("an op that rejects its operands has the same error compiled", () => {
   const fn = (x: Tensor): Tensor => nn.functional.dropout(x, 0.5);
   const message = assertThrows(() => fn(tensor([1, 2])), DynError).message;
   assertEquals(assertThrows(() => compile(fn)(tensor([1, 2])), DynError).message, message);
 });
 
-Deno.test("a backend that fails is named", () => {
+Deno.test("a failing backend is named", () => {
   const broken: fx.GraphBackend = () => {
     throw new RangeError("No room");
   };
@@ -62,7 +62,7 @@ Deno.test("a backend that fails is named", () => {
   assertThrows(() => fn(tensor([1])), BackendCompilerFailed, 'Backend "broken" failed: No room');
 });
 
-Deno.test("a backend whose graph gives something else than a list of all results is named", () => {
+Deno.test("a backend whose graph does not return a list of all results is named", () => {
   const wrong: readonly (readonly [(...inputs: readonly unknown[]) => unknown, string])[] = [
     [(x) => x, "tensor([1])"],
     [(x) => [x], "[ tensor([1]) ]"],
@@ -84,7 +84,7 @@ function refusal(fn: object, ...args: readonly unknown[]): string {
   return assertThrows(() => Reflect.apply(fn as () => unknown, undefined, args), DynError).message;
 }
 
-Deno.test("what steers compilation says what it expected and what it found", () => {
+Deno.test("functions that control compilation report the expected and the found value", () => {
   assertEquals(
     [
       refusal(compile, () => 1, 3),
@@ -129,7 +129,7 @@ Deno.test("what steers compilation says what it expected and what it found", () 
   );
 });
 
-Deno.test("what steers compilation ends a graph where a compiled function calls it, once", () => {
+Deno.test("functions that control compilation end a graph when a compiled function calls them, once", () => {
   const programs: readonly ((x: Tensor) => Tensor)[] = [
     (x) => {
       compiler.markDynamic(x, 0);
@@ -182,7 +182,7 @@ function waysOf(
   return { ways, results, chosen };
 }
 
-Deno.test("keepFaster times calls in turn and keeps the faster way", () => {
+Deno.test("keepFaster times calls alternately and keeps the faster way", () => {
   for (const kept of ["compiled", "plain"] as const) {
     const { ways, results, chosen } = waysOf({ compiled: 2, plain: kept === "plain" ? 1 : 3 });
     assertEquals(results, ways.map((_, call) => call + 1), "each call runs once");
@@ -201,7 +201,7 @@ Deno.test("keepFaster times calls in turn and keeps the faster way", () => {
   );
 });
 
-Deno.test("keepFaster changes no result and no effect; what returns before it is done is refused or stays compiled", () => {
+Deno.test("keepFaster changes no result and no effect; unfinished asynchronous results are rejected or stay compiled", () => {
   let calls = 0;
   const f = compile((x: Tensor) => {
     calls++;

@@ -61,7 +61,7 @@ Deno.test("a backward pass is one graph, compiled once, with the bits of the pla
   assertEquals(during(() => assertEquals(gradients(module, other), wide)), ONCE);
 });
 
-Deno.test("compiled passes add into gradients that are there, in their memory, and share none", () => {
+Deno.test("compiled passes accumulate into existing gradients, in their memory, and share none", () => {
   const a = ones(3).requiresGrad_(), b = ones(3).requiresGrad_();
   const pass = () => a.add(b).sum().backward();
   assertEquals(during(pass), ONCE);
@@ -90,7 +90,7 @@ Deno.test("backward graphs of compiled functions, broken ones too, become part o
   assertEquals(compiler.status(broken).graphBreaks, 1);
 });
 
-Deno.test("hooks run in their order, in the graph unless they look at elements", () => {
+Deno.test("hooks run in order, and in the graph unless they read elements", () => {
   const module = model(),
     x = randn(5, 6),
     [first, , , last] = module,
@@ -114,7 +114,7 @@ Deno.test("hooks run in their order, in the graph unless they look at elements",
   assertEquals([cut.passes, cut.runs > 1, sums], [1, true, [seen, added]]);
 });
 
-Deno.test("graphs that are retained, gradients that are asked for and functions of users' own", () => {
+Deno.test("retained graphs, requested gradients and user-defined Functions", () => {
   const x = tensor([1, 2, 3], { dtype: "float32" }).requiresGrad_();
   const kept: Tensor[] = [];
   class Cube extends autograd.Function {
@@ -144,7 +144,7 @@ Deno.test("graphs that are retained, gradients that are asked for and functions 
   assertEquals(asked?.tolist(), x.exp().tolist());
 });
 
-Deno.test("errors of a compiled pass are those of the plain one, and leave what that leaves", () => {
+Deno.test("errors of a compiled pass are those of the plain one, and have the same effects", () => {
   const outcome = (enabled: boolean) =>
     config.patch({ compiledAutograd: enabled }, () => {
       const a = ones(3).requiresGrad_(), b = ones(3).requiresGrad_();
@@ -163,7 +163,7 @@ Deno.test("errors of a compiled pass are those of the plain one, and leave what 
   assertEquals(outcome(true), outcome(false));
 });
 
-Deno.test("what is not captured runs plainly and is counted", () => {
+Deno.test("uncaptured code runs plainly and is counted", () => {
   const x = ones(3).requiresGrad_(), square = () => x.mul(x).sum();
   assertEquals(during(() => square().backward({ createGraph: true })).plain, ["createGraph"]);
   assertEquals(during(() => autograd.detectAnomaly(() => square().backward())).plain, ["anomaly mode"]);

@@ -236,7 +236,7 @@ Deno.test("tensors print as PyTorch's", () => {
 
 const pair = (re: number, im: number): Complex => ({ re, im });
 
-Deno.test("the views of pairs share memory with complex tensors, and writes reach both", () => {
+Deno.test("views as pairs share memory with complex tensors, and writes reach both", () => {
   const z = zeros([2, 3], { dtype: "complex64" }), pairs = viewAsReal(z);
   assertEquals([pairs.shape, pairs.strides, pairs.dtype], [[2, 3, 2], [6, 2, 1], "float32"]);
   pairs.at(1, 2).copy_(tensor([3, 4]));
@@ -264,7 +264,7 @@ Deno.test("histories lead through views that are written to, and accumulate", ()
   assertThrows(() => leaf.sum().backward(), dyn.DynError, "only for real scalar outputs");
 });
 
-Deno.test("a leaf of real numbers has a real gradient, whatever lies between", () => {
+Deno.test("a leaf of real numbers has a real gradient, even through complex intermediates", () => {
   const signal = randn([9], { dtype: "float64", requiresGrad: true });
   const power = (x: Tensor) => fft.fft(complex(x, x.sin())).abs().square().sum();
   assert(dyn.autograd.gradcheck((x) => power(x), [signal]));
@@ -275,7 +275,7 @@ Deno.test("a leaf of real numbers has a real gradient, whatever lies between", (
   assert(dyn.autograd.gradcheck((x) => spectrum(x), [signal]));
 });
 
-Deno.test("transforms of functions know complex numbers", () => {
+Deno.test("transforms of functions support complex numbers", () => {
   const z = randn([3, 4], { dtype: "complex128" }), { vmap, grad, jvp } = dyn.func;
   const near = (found: unknown, wanted: Tensor) => assert(isTensor(found) && found.allclose(wanted));
   near(vmap((x: Tensor) => fft.fft(x.mul(x)).abs().sum())(z), fft.fft(z.mul(z)).abs().sum(1));
@@ -283,7 +283,7 @@ Deno.test("transforms of functions know complex numbers", () => {
   near(jvp((x: Tensor) => x.exp(), [z], [z])[1], z.exp().mul(z));
 });
 
-Deno.test("stft and istft undo each other, fft and ifft do", () => {
+Deno.test("stft and istft are inverses, and so are fft and ifft", () => {
   const signal = randn([2, 50], { dtype: "float64" });
   const options = { hopLength: 4, window: dyn.hammingWindow(16, { dtype: "float64" }) };
   const back = dyn.istft(dyn.stft(signal, 16, options), 16, { ...options, length: 50 });
@@ -343,7 +343,7 @@ const NOT_LINEAR: ReadonlySet<string> = new Set([
   ...["matrixPower", "vander", "maskedFill", "nonzero"],
 ]);
 
-Deno.test("what moves or adds elements does so with both parts", () => {
+Deno.test("ops that move or add elements treat both parts", () => {
   const rules = [...COMPOSED, ...viewRules.map(({ name }) => name), ...partwiseRules.map(({ name }) => name)];
   const isWhole = (value: unknown): boolean =>
     Array.isArray(value) ? value.every(isWhole) : typeof value !== "number" || Number.isInteger(value);
@@ -374,7 +374,7 @@ Deno.test("what moves or adds elements does so with both parts", () => {
   assert(compared > 100, `${compared}`);
 });
 
-Deno.test("what needs an order, or has no rule, refuses complex numbers", () => {
+Deno.test("ops that need an order, or have no rule, reject complex numbers", () => {
   const z = ones([3], { dtype: "complex64" });
   for (const name of ["lt", "maximum", "floorDivide"] as const) {
     assertThrows(() => z[name](z), dyn.DynError, `real numbers for ${name}`);
@@ -414,7 +414,7 @@ Deno.test("optimizers see complex parameters as pairs, as PyTorch's do", () => {
   assertThrows(() => muon.step(), dyn.DynError, "real parameters for Muon");
 });
 
-Deno.test("checkpoints hold complex tensors; safetensors says that it cannot", () => {
+Deno.test("checkpoints support complex tensors; safetensors reports that it does not", () => {
   const path = Deno.makeTempFileSync(), base = randn([4], { dtype: "complex128" });
   dyn.save({ base, part: base.at("1:3") }, path);
   const loaded: unknown = dyn.load(path), named = isRecord(loaded) ? loaded : {};

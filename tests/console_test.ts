@@ -51,7 +51,7 @@ Parameter Group 0
   assertEquals(Deno.inspect(loader), "DataLoader(3 samples, batchSize=2, shuffle=false, dropLast=false)");
 });
 
-Deno.test("several results show each once, and have their names, in graphs too", () => {
+Deno.test("several results print each once, and have names, in graphs too", () => {
   const x = tensor([[1, 5, 2]]), run = (x: Tensor) => x.max(1);
   for (const found of [run(x), compile(run, { backend: "eager", fullgraph: true })(x)]) {
     assertEquals(Deno.inspect(found), "[ tensor([5]), tensor([1]) ]");
@@ -107,7 +107,7 @@ Deno.test("layers print as PyTorch's do", () => {
   );
 });
 
-Deno.test("samples, orders, generators and settings show themselves without their fields", () => {
+Deno.test("samplers, generators and settings print without their fields", () => {
   const samples = new data.TensorDataset(zeros(4, 2), zeros([4], { dtype: "int64" }));
   const optimizer = new optim.SGD([zeros([1], { requiresGrad: true })], { lr: 0.5 });
   const shown = [
@@ -133,7 +133,7 @@ Deno.test("samples, orders, generators and settings show themselves without thei
   assertEquals(Deno.inspect(config).includes("cacheSizeLimit: 8"), true);
 });
 
-Deno.test("distributions show their parameters, constraints and transforms what they are", () => {
+Deno.test("distributions print their parameters, constraints and transforms their kinds", () => {
   const { constraints, LogisticNormal } = distributions;
   assertEquals(
     Deno.inspect(new LogisticNormal(tensor([0, 1]), 1)),
@@ -143,7 +143,7 @@ Deno.test("distributions show their parameters, constraints and transforms what 
   assertEquals(Deno.inspect({ scale: constraints.positive }), "{ scale: Constraint(positive) }");
 });
 
-Deno.test("graphs show a line a node, graph modules their source, explanations their report", () => {
+Deno.test("graphs show one node per line, graph modules their source, explanations their report", () => {
   const gm = compiler.makeFx((x: Tensor) => x.sin().add(1))(zeros(2));
   assertEquals(
     Deno.inspect(gm.graph),
@@ -170,7 +170,7 @@ Deno.test("tensors in other values are indented with them", () => {
   );
 });
 
-Deno.test("a backend may hand on the graph's own function", () => {
+Deno.test("a backend may return the graph's own function", () => {
   const f = compile((x: Tensor) => x.sin().add(1), { backend: (gm) => gm.forward });
   const x = randn([3]);
   assertEquals(f(x).tolist(), x.sin().add(1).tolist());

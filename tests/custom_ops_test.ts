@@ -70,7 +70,7 @@ const scaled = library.customOp("tests::scaled", (x: Tensor, by: Tensor): Tensor
 scaled.registerFake((x: Tensor, _by: Tensor) => x.newEmpty(x.shape));
 scaled.registerAutograd((_context, grad: Tensor) => [grad.mul(3), null]);
 
-Deno.test("a backward pass through ops belongs to the graph, the tape taking it", () => {
+Deno.test("a backward pass through ops belongs to the graph if the tape takes it", () => {
   const steps: Readonly<Record<string, (w: Tensor, v: Tensor) => Tensor>> = {
     "two ops and a parameter on both sides": (w, v) => squares(squares(w.sin(), 2).mul(v), 1).mul(v).sum(),
     "a tangent": (w, v) => squares(w, 3).mul(v).sum(),
@@ -198,7 +198,7 @@ Deno.test("M35: print shows values where the graph computes them, in branches an
   }
 });
 
-Deno.test("what is not said of an op breaks the graph or is an error, and opCheck finds it", () => {
+Deno.test("missing declarations of an op break the graph or are errors, and opCheck finds them", () => {
   const x = randn([3], { dtype: "float64" }).requiresGrad_();
   assertEquals(library.opCheck(squares, [x, 2]), {
     testSchema: "SUCCESS",

@@ -40,7 +40,7 @@ Deno.test("a loader takes arrays and options by position and name", () => {
   assertThrows(() => Reflect.construct(data.DataLoader, [numbers, { batch: 2 }]), DynError, "found batch");
 });
 
-Deno.test("shuffled epochs differ, hold every sample once and follow the seed", () => {
+Deno.test("shuffled epochs differ, contain every sample once and follow the seed", () => {
   const loader = new data.DataLoader(Array.from({ length: 50 }, (_, i) => i), {
     batchSize: 50,
     shuffle: true,
@@ -100,7 +100,7 @@ Deno.test("safetensors keep every type and shape, empty and strided ones too", (
   }
 });
 
-Deno.test("types that no tensor has are read exactly by wider ones, when asked", () => {
+Deno.test("types that tensors do not support are read exactly as wider ones, on request", () => {
   const types = {
     F8_E4M3: [Uint8Array.of(0x7e, 0x80, 0x01, 0xff, 0xb9), "float32", [448, -0, 2 ** -9, NaN, -1.125]],
     F8_E5M2: [Uint8Array.of(0x7b, 0x02, 0xfc, 0x7d, 0xbd), "float32", [
@@ -135,7 +135,7 @@ Deno.test("types that no tensor has are read exactly by wider ones, when asked",
   assertThrows(() => safetensors.load(large, { widen: true }), DynError, "below 2^63, which int64 holds");
 });
 
-Deno.test("broken safetensors files are errors that say what is wrong", () => {
+Deno.test("broken safetensors files are errors that describe the fault", () => {
   const entry = (dtype: string, shape: string, offsets: string) =>
     `{"x":{"dtype":"${dtype}","shape":${shape},"data_offsets":${offsets}}}`;
   const broken: readonly (readonly [Uint8Array, string])[] = [
@@ -154,7 +154,7 @@ Deno.test("broken safetensors files are errors that say what is wrong", () => {
   assertThrows(() => safetensors.serialize({ __metadata__: ones([1]) }), DynError, "found __metadata__");
 });
 
-Deno.test("samplers give their orders anew, and follow their own generator", () => {
+Deno.test("samplers draw new orders, and follow their own generator", () => {
   const numbers = Array.from({ length: 6 }, (_, i) => i), generator = new Generator(3);
   const { BatchSampler, RandomSampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler } = data;
   assertEquals([...new BatchSampler(new SequentialSampler(numbers), 4)], [[0, 1, 2, 3], [4, 5]]);
@@ -183,7 +183,7 @@ Deno.test("samplers give their orders anew, and follow their own generator", () 
 
 const permuted = (generator: Generator) => data.permutation(4, { generator });
 
-Deno.test("datasets are joined, put side by side, chained and split", () => {
+Deno.test("datasets are concatenated, stacked, chained and split", () => {
   const letters = { length: 2, get: (i: number) => ["a", "b"][i] ?? "" };
   const more = { length: 3, get: (i: number) => ["c", "d", "e"][i] ?? "" };
   const joined = new data.ConcatDataset([letters, more]);
@@ -210,7 +210,7 @@ Deno.test("datasets are joined, put side by side, chained and split", () => {
   assertThrows(() => data.randomSplit(more, [0.4, 0.4]), DynError, "sum to 3");
 });
 
-Deno.test("loaders take batch samplers, single samples and promises, and say which sample failed", async () => {
+Deno.test("loaders take batch samplers, single samples and promises, and name the sample that failed", async () => {
   const numbers = [10, 11, 12, 13];
   const batches = new data.DataLoader(numbers, { batchSampler: [[3, 0], [1]] });
   assertEquals([batches.length, [...batches].map((x) => String(x))], [2, [
@@ -277,7 +277,7 @@ Deno.test("files in parts are read by their index", () => {
 
 const WORKERS = import.meta.resolve("./support/worker_datasets.ts");
 
-Deno.test("workers make batches in order, waited for or not, and wait for the next epoch", async () => {
+Deno.test("workers create batches in order, awaited or not, and wait for the next epoch", async () => {
   const samples = await data.fromModule<typeof worker.Squares>(WORKERS, "Squares", [15, tensor([1, 0.5])]);
   const loader = new data.DataLoader(samples, {
     batchSampler: [[3, 1], [0, 2, 4], [5], [6, 7], [8]],
@@ -323,7 +323,7 @@ Deno.test("workers make batches in order, waited for or not, and wait for the ne
   assertEquals(labels, [[16]]);
 });
 
-Deno.test("workers have random numbers of their own, which follow the loader's generator, and are set up", async () => {
+Deno.test("workers have their own random numbers, which follow the loader's generator, and are initialised", async () => {
   const noise = await data.fromModule<typeof worker.noise>(WORKERS, "noise");
   const workerInitFn = await data.fromModule<typeof worker.begin>(WORKERS, "begin");
   const epoch = () => {
@@ -342,7 +342,7 @@ Deno.test("workers have random numbers of their own, which follow the loader's g
   assertEquals(epoch(), first);
 });
 
-Deno.test("workers load streams in parts, samples that come later, arrays, and every type", async () => {
+Deno.test("workers load streams in parts, asynchronous samples, arrays, and every type", async () => {
   const shards = await data.fromModule<typeof worker.Shards>(WORKERS, "Shards", [7]);
   const streams = new data.DataLoader(shards, { batchSize: 2, numWorkers: 2, persistentWorkers: true });
   for (let epoch = 0; epoch < 2; epoch++) {
@@ -372,7 +372,7 @@ Deno.test("workers load streams in parts, samples that come later, arrays, and e
   ]);
 });
 
-Deno.test("what cannot be sent to workers, or does not come from them, is an error that says so", async () => {
+Deno.test("values that cannot be sent to workers, or do not come from them, are errors with a reason", async () => {
   const own = { length: 3, get: (i: number) => i };
   assertThrows(() => new data.DataLoader(own, { numWorkers: 1 }), DynError, "take it from data.fromModule");
   assertThrows(

@@ -76,7 +76,7 @@ function collector(): Recorder & {
   };
 }
 
-Deno.test("texts that nobody keeps are not built", () => {
+Deno.test("texts without readers are not built", () => {
   const fail = (): string => {
     throw new Error("built");
   };
@@ -89,7 +89,7 @@ Deno.test("texts that nobody keeps are not built", () => {
   assertEquals(kept.artifacts, []);
 });
 
-Deno.test("what is recorded belongs to its compilation, by frame and version", () => {
+Deno.test("records belong to their compilation, by frame and version", () => {
   const kept = collector(), remove = recording.add(kept);
   const unit = {}, other = {};
   const about = { name: "f", place: () => ({ file: "a.ts", line: 3 }), reasons: [] };
@@ -118,7 +118,7 @@ Deno.test("what is recorded belongs to its compilation, by frame and version", (
   assertEquals(kept.compiles[2]?.reasons, ["r"]);
 });
 
-Deno.test("phases of a compilation lie inside it, and recording changes nothing of what is compiled", () => {
+Deno.test("phases of a compilation are nested in it, and recording does not change what is compiled", () => {
   const model = new nn.Sequential(new nn.Linear(6, 8), new nn.ReLU(), new nn.Linear(8, 3));
   const input = randn([5, 6]);
   const kernels = (): string[] => {
@@ -171,7 +171,7 @@ async function traced(folder: string): Promise<TracedProcess> {
   return readTrace(log, await Deno.readTextFile(join(folder, "t", log)));
 }
 
-Deno.test("a trace tells every compilation, break, recompilation and text", async () => {
+Deno.test("a trace reports every compilation, break, recompilation and text", async () => {
   await withFolder(async (folder) => {
     const { process, compiles, skipped } = await traced(folder);
     assertEquals([typeof process?.pid, skipped], ["number", 0]);
@@ -216,7 +216,7 @@ Deno.test("a trace tells every compilation, break, recompilation and text", asyn
   });
 });
 
-Deno.test("phases are Chrome trace events, and the report shows everything without running any of it", async () => {
+Deno.test("phases are Chrome trace events, and the report shows everything without executing any of it", async () => {
   await withFolder(async (folder) => {
     const { compiles } = await traced(folder);
     const [events = ""] = [...Deno.readDirSync(join(folder, "t"))].map(({ name }) => name)
@@ -269,7 +269,7 @@ Deno.test("a report needs a trace folder", async () => {
   });
 });
 
-Deno.test("lines that were cut off or are strange are skipped and counted; texts cannot leave their element", () => {
+Deno.test("truncated or unknown lines are skipped and counted; texts cannot escape their element", () => {
   const begin = {
     kind: "begin",
     time: 1,
@@ -342,7 +342,7 @@ Deno.test("a debug folder holds the steps of each compilation", async () => {
   });
 });
 
-Deno.test("a folder that cannot be made is an error that names it", async () => {
+Deno.test("a folder that cannot be created is an error that names it", async () => {
   await withFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "model.ts"), PROGRAM);
     const place = join("model.ts", "d");
@@ -354,7 +354,7 @@ Deno.test("a folder that cannot be made is an error that names it", async () => 
   });
 });
 
-Deno.test("settings choose the files of a debug folder, for one function too", async () => {
+Deno.test("settings select the files of a debug folder, for one function too", async () => {
   await withFolder(async (folder) => {
     const script = `import { compile, config, tensor, type Tensor } from "jsr:@x/dyn";
 const options = { "trace.enabled": true, "trace.irPreFusion": false, "trace.graphDiagram": true };
@@ -422,7 +422,7 @@ Deno.test("compile times go by function and phase, and add up", () => {
   assertEquals(`${compiler.compileTimes()}`, "Nothing was compiled");
 });
 
-Deno.test("kernels are counted by function, and compiled modules go by their class", () => {
+Deno.test("kernels are counted by function, and compiled modules are listed by class", () => {
   const f = compile((x: Tensor) => x.mul(2).add(1).sum()), other = compile((x: Tensor) => x.add(1));
   f(randn([2, 3]));
   assertEquals([compiler.status(f).kernels, compiler.status(other).kernels], [1, 0]);
@@ -443,7 +443,7 @@ Deno.test("kernels are counted by function, and compiled modules go by their cla
   });
 });
 
-Deno.test("a log of ops shows what runs, compositions above their parts, and where two runs part", () => {
+Deno.test("a log of ops shows what runs, compositions above their parts, and where two runs diverge", () => {
   const f = (x: Tensor): Tensor => nn.functional.linear(x, x).relu();
   const x = tensor([[1, 2], [3, 4.5]]);
   const logged = (input: Tensor): DebugMode => {
@@ -479,7 +479,7 @@ function printed(spec: string, body: () => void): [Artifact, string][] {
   return seen;
 }
 
-Deno.test("levels: errors always, warnings unless refused, the artifact and its steps when asked for", () => {
+Deno.test("levels: errors always, warnings unless suppressed, the artifact and its steps on request", () => {
   const emit = (): void => {
     for (const level of ["error", "warning", "info", "debug"] as const) logs.emit("dynamo", level, level);
   };
@@ -489,7 +489,7 @@ Deno.test("levels: errors always, warnings unless refused, the artifact and its 
   assertEquals(levels("+dynamo"), ["error", "warning", "info", "debug"]);
 });
 
-Deno.test("the limit of versions is told once, with what kept changing", () => {
+Deno.test("the limit of versions is reported once, with what kept changing", () => {
   const f = compile(function f(x: Tensor, s: bigint): Tensor {
     return x.add(Number(s));
   }, { backend: "eager" });
@@ -506,7 +506,7 @@ Deno.test("the limit of versions is told once, with what kept changing", () => {
   assertMatch(texts[0] ?? "", /^Recompiling f\n {2}L\["s"\] === 1n, found 2n {2}# const f = /);
 });
 
-Deno.test("the limit of versions is a warning that nobody has to ask for", async () => {
+Deno.test("the limit of versions is a warning without a setting", async () => {
   await withFolder(async (folder) => {
     const script = `import { compile, config, randn, type Tensor } from "jsr:@x/dyn";
 config.cacheSizeLimit = 1;

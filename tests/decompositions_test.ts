@@ -62,7 +62,7 @@ const positive = (shape: readonly number[]): Tensor => {
 
 const squares = SIZES.filter((shape) => shape.at(-1) === shape.at(-2));
 
-Deno.test("factors give their matrices again", () => {
+Deno.test("factors multiply to their matrices", () => {
   manualSeed(7);
   for (const shape of SIZES) {
     const A = random(shape),
@@ -196,7 +196,7 @@ Deno.test("graphs hold what the host decomposes", () => {
   }
 });
 
-Deno.test("definitions say which ops the host may have a part in", () => {
+Deno.test("definitions declare the ops that the host may run in part", () => {
   let asked = 0;
   const silent = new Set<string>();
   for (const definition of ALL_OPS.filter(({ implementation }) => implementation.kind === "composite")) {

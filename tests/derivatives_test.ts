@@ -93,7 +93,7 @@ for (const [name, derivative] of Object.entries(DERIVATIVES)) {
   });
 }
 
-Deno.test("gradients by a batch of what its elements share run outside of it", () => {
+Deno.test("gradients with respect to values that the elements of a batch share are taken outside of it", () => {
   const rows = (x: Tensor) => {
     const leaf = x.detach().requiresGrad_(), y = leaf.sin();
     return func.vmap((one: Tensor) => autograd.grad(y, leaf, one, { retainGraph: true })[0] ?? fail("none"))(
@@ -106,7 +106,7 @@ Deno.test("gradients by a batch of what its elements share run outside of it", (
 });
 const BASIS = tensor([[1, 0, 0], [0, 2, 0]], { dtype: "float64" });
 
-Deno.test("gradients of gradients are held against differences", () => {
+Deno.test("gradients of gradients are compared with differences", () => {
   const leaf = () => x.clone().requiresGrad_();
   assert(autograd.gradgradcheck((x: Tensor) => x.sin().mul(x), leaf()));
   class Wrong extends autograd.Function {
@@ -127,7 +127,7 @@ Deno.test("gradients of gradients are held against differences", () => {
   );
 });
 
-Deno.test("an anomaly names the operation whose gradient is no number, and the line that called it", () => {
+Deno.test("an anomaly names the operation whose gradient is NaN, and the line that called it", () => {
   const root = (x: Tensor) => x.mul(0).sqrt().mul(0);
   const run = () => root(vector([1, 2]).requiresGrad_()).sum().backward();
   run();
@@ -144,7 +144,7 @@ Deno.test("an anomaly names the operation whose gradient is no number, and the l
   assertEquals(autograd.isAnomalyEnabled(), false);
 });
 
-Deno.test("hooks are called when gradients were added to leaves, in compiled steps too", () => {
+Deno.test("hooks are called after gradients were accumulated into leaves, in compiled steps too", () => {
   const model = new nn.Linear(3, 1), input = randn([4, 3]);
   for (const compiled of [false, true]) {
     const seen: number[] = [], optimizer = new optim.SGD(model.parameters(), { lr: 0.1 });

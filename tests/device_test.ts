@@ -52,7 +52,7 @@ Deno.test("an unknown device in the environment is an error for programs without
   });
 });
 
-Deno.test("cpu stays the default where it is asked for", async () => {
+Deno.test("cpu stays the default if requested", async () => {
   const { stdout } = await script("console.log(ones([2]).device, tensor(1).device);", ["--device=cpu"]);
   assertEquals(stdout, "cpu cpu\n");
 });

@@ -114,7 +114,7 @@ program(
   },
 );
 
-Deno.test("collectives begin as early and are waited for as late as their graph allows", async () => {
+Deno.test("collectives begin as early and are awaited as late as their graph allows", async () => {
   const { functional: F } = distributed, orders: string[] = [];
   const ordered = (program: (x: Tensor) => Tensor) => {
     const backend: GraphBackend = (gm) => {
@@ -155,7 +155,7 @@ program(
   },
 );
 
-Deno.test("a stage of a pipeline whose neighbour does not come says for what it waits", MPI, async () => {
+Deno.test("a pipeline stage whose neighbour does not come reports what it waits for", MPI, async () => {
   const { stdout } = await mpirun(2, "faults.ts", "stage");
   assertStringIncludes(
     stdout,
@@ -164,7 +164,7 @@ Deno.test("a stage of a pipeline whose neighbour does not come says for what it 
   );
 });
 
-Deno.test("a process whose MPI is not its launcher's says so", MPI, async () => {
+Deno.test("a process whose MPI is not its launcher's reports that", MPI, async () => {
   const path = fileURLToPath(new URL("distributed/faults.ts", import.meta.url));
   const { stderr } = await runProgram(Deno.execPath(), ["run", "-A", "--no-check", path], {
     env: { PMI_SIZE: "2" },
@@ -175,7 +175,7 @@ Deno.test("a process whose MPI is not its launcher's says so", MPI, async () => 
   );
 });
 
-Deno.test("stages of pipelines go forward and back in orders that keep few micro-batches", () => {
+Deno.test("pipeline stages run passes in orders that keep few micro-batches", () => {
   const { gpipe, mostKept, oneForwardOneBackward } = orders;
   const written = (order: orders.Order, stageIndex: number, n: number) =>
     order({ stageIndex, numStages: 3 }, n).map(({ kind, index }) =>
@@ -236,7 +236,7 @@ program(
 
 for (const each of sampleBySeed(programs, 1)) Deno.test(each);
 
-Deno.test("a rank that waits too long says where all of them are", MPI, async () => {
+Deno.test("a rank that waits too long reports where all ranks are", MPI, async () => {
   const { stdout } = await mpirun(2, "faults.ts", "absent");
   assertStringIncludes(
     stdout,
@@ -246,7 +246,7 @@ Deno.test("a rank that waits too long says where all of them are", MPI, async ()
   assertStringIncludes(stdout, "rank 0: Expected a group whose calls have ended but found one where");
 });
 
-Deno.test("a rank whose program is over ends the calls of the others", MPI, async () => {
+Deno.test("a rank whose program has ended ends the calls of the others", MPI, async () => {
   const { stdout } = await mpirun(2, "faults.ts", "over");
   assertEquals(
     stdout,

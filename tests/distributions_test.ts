@@ -96,7 +96,7 @@ Deno.test("mixtures, and normal vectors by their covariance or its inverse, are 
   );
 });
 
-Deno.test("parameters may be whole numbers, are looked at, and grow with a batch", () => {
+Deno.test("parameters may be integers, are validated, and expand with a batch", () => {
   const { Bernoulli, Categorical, Gamma } = distributions;
   const standard = new Normal(tensor([0]), tensor([1]));
   assertEquals([standard.loc.dtype, standard.sample([2]).shape, `${standard}`], [
@@ -140,7 +140,7 @@ Deno.test("parameters may be whole numbers, are looked at, and grow with a batch
   assertThrows(() => wide.expand([2]), DynError, "a shape that [4,2] expands to");
 });
 
-Deno.test("further matrices: rows of correlations, whole covariances, the ends of tails", () => {
+Deno.test("further matrices: rows of correlations, whole covariances, ends of tails", () => {
   manualSeed(4);
   const { GeneralizedPareto, LKJCholesky, LowRankMultivariateNormal, Wishart } = distributions;
   const factors = new LKJCholesky(4, double([1.5, 3])).sample([3000]), both = factors.matmul(factors.mT);
@@ -181,7 +181,7 @@ Deno.test("further matrices: rows of correlations, whole covariances, the ends o
   near(ends.cdf(double([0.5, 5.5])), [0, 1], "cdf outside");
 });
 
-Deno.test("samples of gamma distributions move with their concentrations as quantiles do", () => {
+Deno.test("samples of gamma distributions are differentiated as quantiles", () => {
   const { a, x, slope } = data.gamma, digamma = double(a).digamma().toTypedArray();
   a.forEach((each, k) => {
     const found = slopeAt(each, x[k] ?? 0, Number(digamma[k])), want = slope[k] ?? NaN;
@@ -204,7 +204,7 @@ Deno.test("samples of gamma distributions move with their concentrations as quan
   );
 });
 
-Deno.test("divergences and densities of images are PyTorch's", () => {
+Deno.test("divergences and densities of transformed variables are PyTorch's", () => {
   for (const { name, p, q, divergence } of data.divergences) {
     near(klDivergence(made(name, p), made(name, q)), divergence, name);
     const both = [made(name, p), made(name, q)].map((each) =>
@@ -236,7 +236,7 @@ Deno.test("divergences and densities of images are PyTorch's", () => {
   assertThrows(() => klDivergence(base, made("Poisson", [[1, 2, 3]])), DynError, "found Normal and Poisson");
 });
 
-Deno.test("maps that have an inverse change no divergence", () => {
+Deno.test("bijections change no divergence", () => {
   const { ReshapeTransform, StickBreakingTransform } = distributions.transforms;
   const p = new Normal(double([0, 0.5]), 1), q = new Normal(double([1, -0.5]), double([2, 0.5]));
   const image = (base: distributions.Distribution, ...transforms: distributions.Transform[]) =>
@@ -269,7 +269,7 @@ const WITHOUT_MOMENTS: ReadonlySet<string> = new Set(
     "InverseGamma FisherSnedecor VonMises LKJCholesky").split(" "),
 );
 
-Deno.test("samples have the moments of their distributions, and gradients where they say so", () => {
+Deno.test("samples have the moments of their distributions, and gradients if declared", () => {
   manualSeed(11);
   const count = 6000;
   for (const { name, params } of data.cases) {

@@ -134,7 +134,7 @@ Deno.test("every kind of graph break has its place in the troubleshooting page",
   assertEquals(kinds.filter((kind) => !page.includes(`### ${kind}\n`)), []);
 });
 
-Deno.test("every row of the table of features names what shows it, or a reason", () => {
+Deno.test("every row of the table of features names its evidence, or a reason", () => {
   const rows = [...read("docs/features.md").matchAll(/^\| ([CMS]\d+) +\|[^|]*\|(.*)\|$/gm)];
   assertEquals(rows.length, 57 + 55 + 15);
   const wrong = rows.flatMap(([, number = "", shown = ""]) => {

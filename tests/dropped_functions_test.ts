@@ -69,7 +69,7 @@ for (
     1,
   )
 ) {
-  Deno.test(`the heap stays as it was: ${name}`, async () => {
+  Deno.test(`the heap is unchanged: ${name}`, async () => {
     const drop = DROPPED[name];
     assert(drop);
     const each = await growth(drop, 4, count);

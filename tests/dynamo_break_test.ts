@@ -50,7 +50,7 @@ Deno.test("every graph break of the catalogue has an identifier of its own", () 
   assertEquals([...new Set(ids)].toSorted(), ids.toSorted());
 });
 
-Deno.test("explain counts graphs, breaks and operations, and says why", () => {
+Deno.test("explain counts graphs, breaks and operations, and gives reasons", () => {
   const outside = disable((t: Tensor) => t);
   const fn = (a: Tensor, b: Tensor) => {
     const x = a.div(ops.abs(a).add(1));
@@ -99,7 +99,7 @@ Deno.test("a break in a loop costs a break, not the loop, and does not grow the 
   assert(c.graphs.length < 12, `${c.graphs.length} graphs`);
 });
 
-Deno.test("an exception of the plain instruction goes to the handler it would have gone to", () => {
+Deno.test("an exception of the plain instruction reaches the handler that it would have reached", () => {
   const explode = disable((k: number) => {
     if (k > 0) throw new RangeError("outside");
   });
@@ -128,7 +128,7 @@ Deno.test("callbacks of array methods break and resume inside the method", () =>
   assertEquals((c.run(vector(1)) as Tensor[]).map(list), [[2], [4], [6]]);
 });
 
-Deno.test("generators that are under way when the graph breaks go on where they stood", () => {
+Deno.test("generators running when the graph breaks continue where they were", () => {
   const outside = disable((t: Tensor) => t.mul(3));
   function* parts(x: Tensor): Generator<Tensor> {
     yield x.add(1);
@@ -143,7 +143,7 @@ Deno.test("generators that are under way when the graph breaks go on where they 
   assertEquals(list(capture(fn).run(vector(2))), list(fn(vector(2))));
 });
 
-Deno.test("generators of functions made anew in each call need no versions of their own behind a break", () => {
+Deno.test("generators of functions created anew in each call need no versions of their own after a break", () => {
   const outside = disable(() => {});
   const c = capture((x: Tensor) => {
     function* parts(): Generator<Tensor> {
@@ -278,13 +278,13 @@ class Doubler {
   }
 }
 
-Deno.test("a function that cannot be resumed, for a private method called in a closure, runs as it is", () => {
+Deno.test("a function that cannot be resumed, for a private method called in a closure, runs uncompiled", () => {
   const doubler = new Doubler();
   const c = capture((x: Tensor) => doubler.run(x.add(1)));
   assertEquals([list(c.run(vector(1, 2))), list(c.run(vector(3)))], [[8, 12], [16]]);
 });
 
-Deno.test("a loop that breaks inside goes on with its list or collection, and says of iterators that the program has what is not known", () => {
+Deno.test("a loop that breaks inside continues with its list or collection, and reports unknown iterators of the program", () => {
   const fn = (xs: Iterable<Tensor>, y: Tensor) => {
     for (const x of xs) {
       y = y.add(x);

@@ -92,7 +92,7 @@ Deno.test("one entry per class of an argument, most recent hit first", () => {
   assert(c.guards().includes('___check_type(L["mod"], B)'));
 });
 
-Deno.test("constants are folded, and in-place work on an argument still happens", () => {
+Deno.test("constants are folded, and in-place work on an argument is preserved", () => {
   const c = capture((a: Tensor, b: number) => {
     a.mul_(10);
     return b + 1;
@@ -109,7 +109,7 @@ Deno.test("constants are folded, and in-place work on an argument still happens"
   );
 });
 
-Deno.test("builtins that users replace are traced as what they are", () => {
+Deno.test("builtins that users replace are traced as the users' functions", () => {
   const original = Math.cbrt;
   const c = capture((x: Tensor, n: number) => x.mul(Math.cbrt(n)));
   assertEquals(list(c.run(vector(1), 8)), [2]);
@@ -159,7 +159,7 @@ Deno.test("isCompiling is true only while tracing", () => {
   assertEquals(list(capture(fn).run(vector(0))), [1]);
 });
 
-Deno.test("stances decide what happens without a matching entry", () => {
+Deno.test("stances determine what happens without a matching entry", () => {
   const c = capture((x: Tensor, s: string) => x.add(s.length));
   c.run(vector(0), "a");
   {
@@ -176,7 +176,7 @@ Deno.test("stances decide what happens without a matching entry", () => {
   assertEquals(c.graphs.length, 1);
 });
 
-Deno.test("past the limit of entries the function runs as it is, and the log says why", () => {
+Deno.test("beyond the limit of entries the function runs uncompiled, and the log gives the reason", () => {
   const c = capture((x: Tensor, n: bigint) => x.add(Number(n)));
   const texts: string[] = [];
   logs.capture("recompiles", (_artifact, text) => texts.push(text), () => {
@@ -201,7 +201,7 @@ Deno.test("check functions answer for other calls, and entries count their hits"
   assertEquals(statusOf(c.run), { entries: 1, hits: 3, givenUp: null, uncompiled: [], times: null });
 });
 
-Deno.test("a check has one function for tensors that are alike, however many there are", () => {
+Deno.test("a check has one function for similar tensors, however many there are", () => {
   const c = capture((tensors: readonly Tensor[]) => tensors.map((t) => t.sin()));
   const rows = Array.from({ length: 9 }, () => vector(1, 2)), column = vector(1, 2).reshape([2, 1]);
   c.run([...rows, column]);
@@ -225,7 +225,7 @@ Deno.test("receivers, arguments objects and rest parameters reach the graph", ()
   assertEquals(list(m.run(vector(1), 1)), [6]);
 });
 
-Deno.test("the versions of a function and of what goes on behind its breaks have a limit together", () => {
+Deno.test("the versions of a function and of the code after its breaks have a common limit", () => {
   const c = capture((x: Tensor, s: string) => {
     const y = x.add(s.length);
     console.assert(true);
@@ -245,13 +245,13 @@ Deno.test("the versions of a function and of what goes on behind its breaks have
   assertEquals(c.entries(), 3);
 });
 
-Deno.test("a function without accessible source runs as it is", () => {
+Deno.test("a function without accessible source runs uncompiled", () => {
   const c = capture(Math.max);
   assertEquals(c.run(...([1, 2] as never[])), 2);
   assertEquals(statusOf(c.run)?.givenUp, "a function of the runtime");
 });
 
-Deno.test("tensors made of constants are fresh in every call", () => {
+Deno.test("tensors created from constants are fresh in every call", () => {
   const c = capture((x: Tensor) => ops.full([2], 1.5).add_(x));
   const first = c.run(vector(1, 1)), second = c.run(vector(1, 1));
   assertEquals([list(first), list(second), first === second], [[2.5, 2.5], [2.5, 2.5], false]);

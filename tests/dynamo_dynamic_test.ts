@@ -37,7 +37,7 @@ Deno.test("a size is a constant, then a symbol; further sizes compile nothing", 
   assert(c.guards().some((g) => g.includes("size=[None]")));
 });
 
-Deno.test("0 and 1 are programs of their own", () => {
+Deno.test("sizes 0 and 1 have programs of their own", () => {
   const fn = (x: Tensor, y: Tensor) => x.add(y).sum(0).mul(x.shape[0] ?? 0);
   const c = capture(fn);
   for (const [n, m] of [[3, 3], [2, 2], [1, 1], [4, 1], [0, 0], [5, 5]] as const) {
@@ -46,7 +46,7 @@ Deno.test("0 and 1 are programs of their own", () => {
   }
 });
 
-Deno.test("arithmetic on sizes is JavaScript's, whatever the size", () => {
+Deno.test("arithmetic on sizes is JavaScript's, for any size", () => {
   const fn = (x: Tensor) => {
     const [n = 0, m = 0] = x.shape;
     const half = Math.floor(n / 2), r = n % 3;
@@ -66,7 +66,7 @@ Deno.test("arithmetic on sizes is JavaScript's, whatever the size", () => {
   for (const n of [4, 5, 8, 9]) assertEquals(shown(c.run(ops.ones([n, 3]))), shown(fn(ops.ones([n, 3]))));
 });
 
-Deno.test("rounding a quotient down asks for no remainder, whatever the first number", () => {
+Deno.test("floor division guards no remainder, whatever the dividend", () => {
   const fn = (x: Tensor, y: number) =>
     x.mul(Math.floor(y / 4)).add(Math.trunc(y / 2)).slice(0, 0, 1 + Math.floor(y / 8));
   const c = capture(fn, { dynamic: true });
@@ -90,7 +90,7 @@ Deno.test("dynamic: false keeps every size a constant, dynamic: true none", () =
   assertEquals([never.graphs.length, always.graphs.length], [3, 1]);
 });
 
-Deno.test("marked dimensions are what the mark says", () => {
+Deno.test("marked dimensions follow their marks", () => {
   const fixed = capture((x: Tensor) => x.sin());
   const free = capture((x: Tensor) => x.sin());
   for (const n of [4, 5, 6]) {
@@ -117,7 +117,7 @@ Deno.test("other numbers become inputs once they change", () => {
   for (const f of [0.5, 1.5, 2.5]) assertEquals(i.run(x, f).dtype, integers(x, f).dtype);
 });
 
-Deno.test("captured integers of functions that are passed in count as one place", () => {
+Deno.test("captured integers of functions that are arguments count as one place", () => {
   const close = (k: number) => (y: Tensor) => y.add(k);
   const c = capture((x: Tensor, g: (y: Tensor) => Tensor) => g(x));
   for (let k = 2; k < 9; k++) assertEquals(list(c.run(vector(1), close(k))), [1 + k]);

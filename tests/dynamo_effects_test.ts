@@ -125,7 +125,7 @@ Deno.test("a global variable is one variable, by its bare name and as a property
   }
 });
 
-Deno.test("what a module exports and assigns is one variable, whichever way it is read", async () => {
+Deno.test("an export that its module assigns is one variable, however it is read", async () => {
   const dynamic = await import("./frame/counter.ts");
   const plusTen = (n: number): number => n + 10;
   const plusOne = (n: number): number => n + 1;
@@ -150,7 +150,7 @@ Deno.test("what a module exports and assigns is one variable, whichever way it i
   }
 });
 
-Deno.test("an export is read beside a variable that had no value when the graph began", async () => {
+Deno.test("an export is read beside a variable that was uninitialised when the graph began", async () => {
   const dynamic = await import("./frame/counter.ts");
   const c = capture((x: Tensor) => {
     const late = () => scale;
@@ -162,7 +162,7 @@ Deno.test("an export is read beside a variable that had no value when the graph 
   assertEquals(c.ops(), [["add", "mul"]]);
 });
 
-Deno.test("lists of more elements than a call takes arguments come out", () => {
+Deno.test("lists with more elements than a call takes arguments are returned", () => {
   const c = capture((x: Tensor) => {
     const many = new Array<number>(140_000).fill(0);
     return [x.add(1), many, many] as const;
@@ -171,7 +171,7 @@ Deno.test("lists of more elements than a call takes arguments come out", () => {
   assertEquals([many.length, many === again, c.entries()], [140_000, true, 1]);
 });
 
-Deno.test("new objects come out with their identity, cycles and prototypes", () => {
+Deno.test("new objects leave the graph with their identity, cycles and prototypes", () => {
   class Point {
     constructor(readonly t: Tensor, public next: Point | null = null) {}
   }
@@ -188,7 +188,7 @@ Deno.test("new objects come out with their identity, cycles and prototypes", () 
   assertEquals([list(p.t), error.message], [[2], "r"]);
 });
 
-Deno.test("two arguments that are one object are another program", () => {
+Deno.test("two arguments that are the same object are another program", () => {
   const fn = (a: { n: number }, b: { n: number }) => {
     a.n = 1;
     b.n = 2;
@@ -222,7 +222,7 @@ Deno.test("getters and setters of classes run as part of the trace", () => {
   assertEquals(c.ops(), [["add", "mul"]]);
 });
 
-Deno.test("a proxy is asked exactly as often as the program asks", () => {
+Deno.test("a proxy's traps run exactly as often as in the program", () => {
   let reads = 0;
   const c = capture((cfg: { k: number }, x: Tensor) => cfg.k > 1 ? x.add(cfg.k) : x);
   for (let i = 0; i < 3; i++) {
@@ -259,7 +259,7 @@ Deno.test("modules are ordinary objects, their parameters guarded by identity", 
   assertEquals(c.graphs.length, graphs + 1);
 });
 
-Deno.test("modes hold in graphs and seeds are set between them, in order with the operations", () => {
+Deno.test("modes apply in graphs and seeds are set between them, in order with the operations", () => {
   const x = vector(1).requiresGrad_();
   const c = capture((t: Tensor) => inferenceMode(() => t.mul(2)).requiresGrad);
   assertEquals([c.run(x), c.graphs.length], [false, 1]);
@@ -270,7 +270,7 @@ Deno.test("modes hold in graphs and seeds are set between them, in order with th
   assertEquals(list(capture(drawn).run(vector(0, 0))), list(drawn(vector(0, 0))));
 });
 
-Deno.test("an error of the graph leaves the effects that came before it", () => {
+Deno.test("an error of the graph preserves the effects before it", () => {
   const c = capture((o: { n: number }, t: Tensor, index: Tensor) => {
     o.n++;
     return ops.indexSelect(t, 0, index);
@@ -300,7 +300,7 @@ Deno.test("logging functions that may be reordered do not break the graph", () =
   }
 });
 
-Deno.test("logging functions that are to be ignored are not called by compiled code", () => {
+Deno.test("logging functions that are ignored are not called by compiled code", () => {
   const seen: unknown[] = [], note = (...what: unknown[]) => void seen.push(...what);
   config.ignoreLoggingFunctions.add(note);
   try {

@@ -57,7 +57,7 @@ for (const [name, make] of OPTIMIZERS) {
   });
 }
 
-Deno.test("a gradient of another shape is refused in compiled programs too", () => {
+Deno.test("a gradient of another shape is rejected in compiled programs too", () => {
   const x = vector(1, 2).requiresGrad_();
   const f = (x: Tensor) => x.mul(2).backward(ones([1]));
   const hooked = (x: Tensor) => {
@@ -72,7 +72,7 @@ Deno.test("a gradient of another shape is refused in compiled programs too", () 
   assertEquals(x.grad, null);
 });
 
-Deno.test("gradients accumulate into what is there, and stay the same tensor", () => {
+Deno.test("gradients accumulate into existing ones, which stay the same tensors", () => {
   const fn = (x: Tensor) => x.mul(x).sum().backward();
   const c = capture(fn, { fullgraph: true });
   const x = vector(1, 2).requiresGrad_();
@@ -83,7 +83,7 @@ Deno.test("gradients accumulate into what is there, and stay the same tensor", (
   assert(x.grad === first);
 });
 
-Deno.test("a result of the graph carries gradients out of it, through breaks too", () => {
+Deno.test("a result of the graph passes gradients out of it, also through breaks", () => {
   const fn = (x: Tensor, w: Tensor) => {
     const h = x.matmul(w).tanh();
     const s = h.sum().item() as number;
@@ -158,7 +158,7 @@ Deno.test("a second backward pass through one result fails as it does uncompiled
   assertEquals(list(traced.grad), list(plain.grad));
 });
 
-Deno.test("outside of the graph, too, a result whose backward pass has run cannot be differentiated again", () => {
+Deno.test("outside the graph, too, a result whose backward pass has run cannot be differentiated again", () => {
   const c = capture((w: Tensor) => {
     const loss = w.sin().sum();
     loss.backward();
@@ -294,13 +294,13 @@ function trained(fn: (x: Tensor) => unknown): unknown {
 }
 
 for (const [name, fn] of Object.entries(MAKING)) {
-  Deno.test(`parameters are made in a graph: ${name}`, () => {
+  Deno.test(`parameters created in a graph: ${name}`, () => {
     const compiled = compile(fn, { backend: "eager", fullgraph: true });
     for (let i = 0; i < 2; i++) assertEquals(trained(compiled), trained(fn));
   });
 }
 
-Deno.test("parameters that are made in a graph are trained by kernels", () => {
+Deno.test("parameters created in a graph are trained by kernels", () => {
   const fn = (x: Tensor) => {
     const layer = new nn.Linear(3, 2), optimizer = new SGD(layer.parameters(), { lr: 0.1 });
     layer.call(x).square().sum().backward();
@@ -314,7 +314,7 @@ Deno.test("parameters that are made in a graph are trained by kernels", () => {
   expected?.forEach((each, k) => assert(each && found?.[k]?.allclose(each)));
 });
 
-Deno.test("a parameter of what the program handed in ends the graph", () => {
+Deno.test("a parameter of an object from outside ends the graph", () => {
   const fn = (x: Tensor) => [new nn.Parameter(x), x.add(1)];
   assertEquals(compiler.explain(fn)(vector(1, 2)).breakReasons.map(({ id }) => id), ["GB0022"]);
   const x = vector(1, 2), [made] = compile(fn, { backend: "eager" })(x);

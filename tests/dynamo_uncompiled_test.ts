@@ -59,7 +59,7 @@ Deno.test("decoding with a cache compiles nothing after the third token", () => 
   assertEquals(uncompiled(c.run), []);
 });
 
-Deno.test("what has no rule for symbolic sizes makes them constants, and the function is compiled", () => {
+Deno.test("ops without a rule for symbolic sizes make them constants, and the function is compiled", () => {
   const c = capture((x: Tensor, y: Tensor) => {
     const n = x.shape[0] ?? 0;
     return [ops.arange(0, n, 2).add(1), y.mul(2)];
@@ -73,7 +73,7 @@ Deno.test("what has no rule for symbolic sizes makes them constants, and the fun
   assertEquals([c.graphs.length, uncompiled(c.run)], [2, []]);
 });
 
-Deno.test("where a number cannot be a constant, what has no rule for it breaks the graph", () => {
+Deno.test("where a number cannot be a constant, an op without a rule for it breaks the graph", () => {
   const c = capture((x: Tensor) => ops.arange(0, x.sum().item() as number, 2).add(1));
   for (const n of [3, 5, 7, 9, 11]) {
     assertEquals(list(c.run(vector(n, 0))), list(ops.arange(0, n, 2).add(1)));
@@ -81,7 +81,7 @@ Deno.test("where a number cannot be a constant, what has no rule for it breaks t
   assertEquals(uncompiled(c.run), []);
 });
 
-Deno.test("a backend that fails on symbolic sizes gets a graph without", () => {
+Deno.test("a backend that fails on symbolic sizes gets a graph without them", () => {
   const symbolic: boolean[] = [];
   const run = optimize((x: Tensor) => x.mul(2), {
     dynamic: true,
@@ -130,7 +130,7 @@ Deno.test("an error that a handler swallows does not break the graph", () => {
   assertEquals(c.ops(), [["add", "matmul", "mul"], ["add", "neg", "mul"]]);
 });
 
-Deno.test("an error that a handler looks at is the real one", () => {
+Deno.test("an error that a handler inspects is the real one", () => {
   const c = capture((x: Tensor, y: Tensor) => {
     const z = x.add(1);
     try {
@@ -144,7 +144,7 @@ Deno.test("an error that a handler looks at is the real one", () => {
   assertStringIncludes(message, "but found [2] and [3]");
 });
 
-Deno.test("other exceptions go to the handlers that the program has, and no others", () => {
+Deno.test("other exceptions reach the program's handlers, and no others", () => {
   const c = capture((o: { inner?: { k: number } }, list: number[], x: Tensor) => {
     for (const k of list) x = x.add(k * (o.inner as { k: number }).k);
     return x;
@@ -168,7 +168,7 @@ Deno.test("the rest of an instruction that has called back does not run twice", 
   assertEquals((capture(fn).run(vector(1)) as unknown[]).map(list), fn(vector(1)).map(list));
 });
 
-Deno.test("an exception that was expected and does not come is said and counted", () => {
+Deno.test("an exception that was expected and does not occur is reported and counted", () => {
   // The guards of the first call do not tell it from one whose write is a setter's.
   const c = capture((o: { r: number }, x: Tensor) => {
     o.r = 5;
@@ -192,7 +192,7 @@ Deno.test("an exception that was expected and does not come is said and counted"
   assert(uncompiled(c.run).every(([id]) => id !== "GB0030"));
 });
 
-Deno.test("a write gives a history to other tensors of that memory: a backward pass that needs it is no error", () => {
+Deno.test("a write gives other tensors of that memory a history: a backward pass that needs it is no error", () => {
   const program = (base: Tensor, view: Tensor) => {
     base.mul_(3);
     view.mul(view).sum().backward();
@@ -206,7 +206,7 @@ Deno.test("a write gives a history to other tensors of that memory: a backward p
   assertEquals(uncompiled(compiled), []);
 });
 
-Deno.test("an error of dyn itself leaves the function as it is, and is said", () => {
+Deno.test("an error of dyn itself leaves the function uncompiled, and is reported", () => {
   const report: string[] = [];
   let failing = true;
   const fn = (x: Tensor) => x.add(1);
@@ -242,7 +242,7 @@ Deno.test("an error of dyn itself leaves the function as it is, and is said", ()
   assertEquals(list(whole.run(vector(1))), [2]);
 });
 
-Deno.test("what cannot be traced is said once, counted at each call, and refused where whole graphs are wanted", () => {
+Deno.test("untraceable code is reported once, counted at each call, and rejected if whole graphs are required", () => {
   const lines: string[] = [];
   const read = Math.max as unknown as (x: number, y: number) => number;
   const c = capture(read);
@@ -259,7 +259,7 @@ Deno.test("what cannot be traced is said once, counted at each call, and refused
   assertEquals(counters.get("uncompiled", "function that cannot be traced"), before + 1);
 });
 
-Deno.test("a break that cannot be resumed from is said", () => {
+Deno.test("a break that cannot be resumed from is reported", () => {
   class Doubler {
     #double(x: Tensor): Tensor {
       return x.mul(2);
@@ -284,7 +284,7 @@ Deno.test("arguments that are trees of lists are traced", () => {
   assertEquals(list(c.run(a, b)), list(ops.tensordot(a, b, [[0, 1], [1, 0]])));
 });
 
-Deno.test("past the limit of versions calls are counted, and refused where whole graphs are wanted", () => {
+Deno.test("beyond the limit of versions calls are counted, and rejected if whole graphs are required", () => {
   const fn = (x: Tensor, s: string) => x.add(s.length);
   config.patch({ cacheSizeLimit: 1 }, () => {
     const c = capture(fn);
@@ -296,7 +296,7 @@ Deno.test("past the limit of versions calls are counted, and refused where whole
   });
 });
 
-Deno.test("a function without tensors runs as it is once its budget is spent, until it makes some", () => {
+Deno.test("a function without tensors runs uncompiled once its budget is spent, until it creates some", () => {
   const box = { total: 0, makes: false };
   const c = capture((x: number): number | Tensor => {
     box.total += x;
@@ -321,7 +321,7 @@ Deno.test("a function without tensors runs as it is once its budget is spent, un
   });
 });
 
-Deno.test("versions that meet tensors spend nothing of the budget of functions without", () => {
+Deno.test("versions with tensors do not count towards the budget of functions without", () => {
   const c = capture((x: Tensor, s: string) => {
     const y = x.add(s.length);
     console.assert(true);

@@ -81,7 +81,7 @@ Deno.test("one program serves all sizes of a class, and no other class", () => {
   assertEquals(plan([200, 200], [200, 200])?.results[0]?.shape, [200, 200]);
 });
 
-Deno.test("sums that are cut in other ways have other programs, whichever length came first", () => {
+Deno.test("sums that are cut differently have different programs, whichever length came first", () => {
   const programOf = (length: number) =>
     classPlan({
       entry: entryOf(OPS.sum),
@@ -122,7 +122,7 @@ const ALIKE = ALL_OPS.filter(({ elementwise }) => elementwise).flatMap((definiti
     )
 );
 
-Deno.test("elementwise ops give of rows what they give of the same elements in another shape", () => {
+Deno.test("elementwise ops on rows give the same elements as in another shape", () => {
   assert(ALIKE.length > 80, `Expected samples of most of them but found ${ALIKE.length}`);
   for (const { definition, given } of ALIKE) {
     const inRow = (each: unknown) => each instanceof Tensor ? each.reshape(-1) : each;
@@ -144,7 +144,7 @@ const statementsOf = (program: Program): string =>
     .map((line) => line.replace("parallel vector", "parallel").replace(/\b([vbs])\d+/g, "$1"))
     .join("\n");
 
-Deno.test("programs straight from what ops say are those that the graph compiler makes", () => {
+Deno.test("programs generated directly from op definitions equal those of the graph compiler", () => {
   const others = new Set<string>();
   let same = 0;
   for (const definition of ALL_OPS) {
@@ -170,12 +170,12 @@ Deno.test("programs straight from what ops say are those that the graph compiler
   assertEquals([...others], ["div"]);
 });
 
-Deno.test("operands that do not fit are refused by their sizes, not by symbols", () => {
+Deno.test("operands that do not match are rejected by their sizes, not by symbols", () => {
   const [x, y] = [randn([200, 100]), randn([200, 101])];
   assertThrows(() => x.add(y), DynError, "[200, 100] and [200, 101]");
 });
 
-Deno.test("small compositions and rules that keep coming become programs where these add in the same order", () => {
+Deno.test("small compositions and rules that are called often become programs if these add in the same order", () => {
   manualSeed(4);
   const x = randn([2, 3, 4]), turned = randn([3, 7]).t(), leaf = randn([3, 5], { requiresGrad: true });
   const weights = randn([3, 5]);
@@ -199,7 +199,7 @@ Deno.test("small compositions and rules that keep coming become programs where t
   }
 });
 
-Deno.test("what adds in another order than the ops of a composition never takes their place, whatever it is tried on", () => {
+Deno.test("programs that add in another order than a composition never replace it, whatever they are tried on", () => {
   // Ops add what the first of them has written row by row, a program as the operand lies
   const sums = (x: Tensor): Tensor => noGrad(() => x.nansum([0, 1]));
   const byOps = (x: Tensor): Tensor => noGrad(() => where(x.isnan(), 0, x).sum([0, 1]));
@@ -211,7 +211,7 @@ Deno.test("what adds in another order than the ops of a composition never takes 
   assertEquals(sums(x).item(), byOps(x).item());
 });
 
-Deno.test("a composition of one op is not tried against that op, and takes its program when it keeps coming", () => {
+Deno.test("a composition of one op is not compared with that op, and uses its program if calls are frequent", () => {
   const x = randn([1 << 14]),
     to = entryOf(OPS.to),
     made = Array.from({ length: 1012 }, () => x.to("float64"));
@@ -219,7 +219,7 @@ Deno.test("a composition of one op is not tried against that op, and takes its p
   assert([...to.composed.exact.values()].some(({ calls, plan }) => calls === 1000 && plan !== null));
 });
 
-Deno.test("further sizes of a composition that has a class are refused as the first are", () => {
+Deno.test("further sizes of a composition with a class are rejected like the first", () => {
   for (let rows = 2; rows < 6; rows++) randn([rows, 20]).softmax(1);
   assertEquals(noGrad(() => randn([7, 20]).softmax(1)).shape, [7, 20]);
   assertThrows(() => randn([8, 20]).softmax(2), DynError, "Expected dim in [-2, 1] but found 2");
@@ -227,7 +227,7 @@ Deno.test("further sizes of a composition that has a class are refused as the fi
   assertThrows(() => nn.functional.layerNorm(randn([9, 20]), [21]), DynError);
 });
 
-Deno.test("large random tensors begin as small ones do", () => {
+Deno.test("large random tensors begin with the numbers of small ones", () => {
   const drawn = [10, 1 << 15, 1 << 16].map((count) => {
     manualSeed(3);
     return rand([count]).narrow(0, 0, 10).tolist();
@@ -236,7 +236,7 @@ Deno.test("large random tensors begin as small ones do", () => {
   assertEquals(drawn[2], drawn[0]);
 });
 
-Deno.test("large writes in place see what was there before", () => {
+Deno.test("large writes in place read the original elements", () => {
   const count = 1 << 15, from = () => arange(count).to("float32");
   assertEquals(from().add_(from()).narrow(0, 0, 3).tolist(), [0, 2, 4]);
   const x = from();

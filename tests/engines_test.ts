@@ -85,7 +85,7 @@ function supportsBy(seed: number): compiler.Supports {
 
 const plainly = (gm: fx.GraphModule) => gm.forward;
 
-Deno.test("graphs in parts give what they give whole, wherever they are cut", () => {
+Deno.test("graphs in parts give the results of whole ones, wherever they are cut", () => {
   const aot = (seed: number) => {
     const cut = (gm: fx.GraphModule) => {
       const parts = compiler.partition(gm, supportsBy(seed));
@@ -133,7 +133,7 @@ function cutting(
   return { backend: compiler.aotAutograd({ fwCompiler }), cuts };
 }
 
-Deno.test("nodes of one engine run together as far as they can, and what follows a result of several stays", () => {
+Deno.test("nodes of one engine run together if possible, and the users of a node with several results stay", () => {
   const { backend, cuts } = cutting(
     { products: ({ target }) => target === "mm", sorting: ({ target }) => target === "sortLast" },
     { products: plainly, sorting: plainly },
@@ -157,7 +157,7 @@ Deno.test("nodes of one engine run together as far as they can, and what follows
   assertEquals(cuts[0]?.engines, ["products", "sorting"]);
 });
 
-Deno.test("what nothing reads goes to no engine, and the index that it looks at is checked", () => {
+Deno.test("unread nodes go to no engine, and the index that they use is checked", () => {
   const { backend, cuts } = cutting({ all: () => true }, { all: plainly });
   const program = (x: Tensor, index: Tensor): Tensor[] => {
     x.at(index.remainder(4));
@@ -172,7 +172,7 @@ Deno.test("what nothing reads goes to no engine, and the index that it looks at 
   ]);
 });
 
-Deno.test("parts of graphs with symbolic sizes serve all of them, gradients too", () => {
+Deno.test("parts of graphs with symbolic sizes serve all sizes, gradients too", () => {
   const { backend, cuts } = cutting({ products: ({ target }) => target === "mm" }, { products: plainly });
   const program = (x: Tensor, w: Tensor) => x.sin().matmul(w).mul(x.shape[0] ?? 0).reshape(-1).cos();
   const f = compile(program, { backend, dynamic: true });
@@ -185,7 +185,7 @@ Deno.test("parts of graphs with symbolic sizes serve all of them, gradients too"
   assertEquals(cuts.length, 2, "forward and backward are compiled once");
 });
 
-Deno.test("what an engine may not give, and engines that are not there, are told by name", () => {
+Deno.test("invalid results of engines, and missing engines, are reported by name", () => {
   const supports: compiler.Supports = { products: ({ target }) => target === "mm" };
   const run = (engines: Parameters<typeof cutting>[1]) =>
     compile((x: Tensor) => x.matmul(x).add(1), { backend: cutting(supports, engines).backend })(rand(2, 2));
@@ -203,7 +203,7 @@ Deno.test("what an engine may not give, and engines that are not there, are told
   assert(run({ products: () => null }).shape[0] === 2, "an engine may decline");
 });
 
-Deno.test("every listed backend that is there runs random programs as they run plainly", async () => {
+Deno.test("every available backend runs random programs as they run plainly", async () => {
   const seed = Number(Deno.env.get("DYN_FUZZ_SEED") ?? Math.floor(Math.random() * 2 ** 31));
   const programs = Number(Deno.env.get("DYN_FUZZ_PROGRAMS") ?? 4), findings: string[] = [];
   const backends = compiler.describeBackends().filter(({ name, missing }) =>
@@ -229,7 +229,7 @@ Deno.test("every listed backend that is there runs random programs as they run p
   assertEquals(findings.join("\n\n"), "", `All of them again: DYN_FUZZ_SEED=${seed}`);
 });
 
-Deno.test("backends say what they need, and one that lacks it cannot be chosen", () => {
+Deno.test("backends list their requirements, and unavailable ones cannot be chosen", () => {
   compiler.registerBackend("nowhere", plainly, {
     needs: "an abacus",
     absence: () => "Expected an abacus but found none",
@@ -267,7 +267,7 @@ function difference(program: Program, inputs: readonly Tensor[], backend: string
   return Math.max(...found.map((each, k) => each.sub(expected[k] ?? each).abs().max().item()));
 }
 
-Deno.test("engines take over what they are measured to run faster, and what was measured is kept", () => {
+Deno.test("engines take over parts that they are measured to run faster, and measurements are cached", () => {
   const identity = `${Date.now()} ${Math.random()}`;
   const engineOf = (name: string, run: () => void): Engine => ({
     name,
@@ -400,7 +400,7 @@ Deno.test({
   },
 });
 
-Deno.test("fusers make kernels of pointwise chains and leave the rest to ops", () => {
+Deno.test("fusers make kernels of pointwise chains and run the rest op by op", () => {
   const program: Program = (x, y) => x.sin().mul(y).matmul(y).add(x).tanh();
   for (const backend of ["fuser", "aot_fuser"]) {
     assert(difference(program, [rand(4, 4), rand(4, 4)], backend) < 1e-5);
@@ -410,7 +410,7 @@ Deno.test("fusers make kernels of pointwise chains and leave the rest to ops", (
   }
 });
 
-Deno.test("what a part reads behind a write that needs a gradient has one", () => {
+Deno.test("a part's reads after a write that needs a gradient have one", () => {
   const program = (x: Tensor, w: Tensor) => {
     const before = x.detach();
     x.sub_(w);

@@ -98,7 +98,7 @@ Deno.test("versions by functions, methods and modes", () => {
   );
 });
 
-Deno.test("versions by what a variable outside holds", () => {
+Deno.test("versions by the content of an outside variable", () => {
   let scale = 1;
   const run = config.patch({ cacheSizeLimit: 100 }, () => {
     const compiled = compile((x: Tensor) => x.mul(scale), { backend: "eager", dynamic: false });
@@ -113,7 +113,7 @@ Deno.test("versions by what a variable outside holds", () => {
 const guarded = (...facts: readonly Fact[]) => ({ guards: facts.map((fact) => ({ fact, user: null })) });
 const argument = argumentSource("o", 0);
 
-Deno.test("of 64 entries one is left, of 8 by 8 too; where none expects what is there, those that do not ask", () => {
+Deno.test("of 64 entries one remains, also of 8 by 8; if none expects the found value, those that do not depend on it", () => {
   const constant = (index: number, value: number): Fact => ({
     kind: "constant",
     source: argumentSource(`p${index}`, index),
@@ -130,7 +130,7 @@ Deno.test("of 64 entries one is left, of 8 by 8 too; where none expects what is 
   assertEquals(mixed.candidates(null, [9, 9]), [any]);
 });
 
-Deno.test("looking at a call runs no code of the program", () => {
+Deno.test("inspecting a call runs no code of the program", () => {
   const runs: string[] = [];
   const ran = (name: string) => () => {
     runs.push(name);

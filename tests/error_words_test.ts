@@ -100,7 +100,7 @@ function said(fn: (x: unknown, o: unknown) => unknown): string {
   }
 }
 
-Deno.test("errors behind breaks say what the program's own text makes the engine say", () => {
+Deno.test("errors after breaks have the engine's words for the program's own text", () => {
   const functions = failing(), places = Array.from({ length: 12 }, (_, i) => i + 4);
   for (const forceBreak of [-1, ...sampleBySeed(places, 1)]) {
     config.patch({ forceBreak }, () =>

@@ -65,7 +65,7 @@ Deno.test("a module is one graph, whose parameters and buffers are inputs", () =
   );
 });
 
-Deno.test("sizes stay symbols where they are asked for, through files and compilation", async () => {
+Deno.test("requested symbolic sizes stay symbols, through files and compilation", async () => {
   const model = new Classifier().eval();
   const program = compiler.export(model, [randn([5, 4])], { dynamic: true });
   await withFolder((folder) => {
@@ -86,7 +86,7 @@ Deno.test("sizes stay symbols where they are asked for, through files and compil
   });
 });
 
-Deno.test("dimensions that are named are symbols in their ranges", () => {
+Deno.test("named dimensions are symbols in their ranges", () => {
   const f = (x: Tensor, y: Tensor) => x.reshape([y.shape[0] ?? 0, -1]).sum(1);
   const program = compiler.export(f, [ones([6]), ones([3])], {
     dynamic: { x: ["dynamic"], y: [{ min: 2, max: 4 }] },
@@ -135,7 +135,7 @@ Deno.test("writes are outputs: exporting does none, calls do all", () => {
   );
 });
 
-Deno.test("what is not one graph of tensors says why", () => {
+Deno.test("a function that is not one graph of tensors gives the reason", () => {
   const x = ones([2]), counts = { calls: 0 };
   const positive = (x: Tensor) => x.sum().gt(0).item() ? x : x.neg();
   assertThrows(() => compiler.export(positive, [x]), Error, "Use where(condition, a, b)");
@@ -161,7 +161,7 @@ Deno.test("what is not one graph of tensors says why", () => {
   assertEquals((told.call(x) as Tensor).tolist(), [2, 2]);
 });
 
-Deno.test("archives give back what they hold, and notice damage", () => {
+Deno.test("archives return their contents, and detect damage", () => {
   const bytes = new TextEncoder().encode("some text");
   const whole = writeArchive(new Map([["a.txt", bytes], ["b/ü", new Uint8Array(0)]]));
   assertEquals([...readArchive(whole)], [["a.txt", bytes], ["b/ü", new Uint8Array(0)]]);
@@ -187,7 +187,7 @@ Deno.test("functions are compiled ahead, saved and loaded", async () => {
   });
 });
 
-Deno.test("what is compiled ahead is native also where first calls do not wait for the compiler", async () => {
+Deno.test("ahead-of-time compilation is native even if first calls do not wait for the compiler", async () => {
   const double = (x: Tensor) => ({ y: x.mul(2) }),
     x = randn([3]),
     began = () => counters.get("tiers", "wasm_first");

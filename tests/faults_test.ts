@@ -146,7 +146,7 @@ console.log(f(ones([2])).tolist(), g(ones([2])).tolist(), compiler.status(g).fal
     }),
 });
 
-Deno.test("a program runs with whatever permissions it has, and is told what more of them would bring", () =>
+Deno.test("a program runs with any set of permissions, and is told what further ones would bring", () =>
   withFolder(async (folder) => {
     const script = join(folder, "a.ts"), mod = JSON.stringify(import.meta.resolve("../mod.ts"));
     await Deno.writeTextFile(
@@ -185,7 +185,7 @@ function withFailingGraphs(body: () => void): string[] {
   return said;
 }
 
-Deno.test("a graph that cannot be compiled runs op by op, is counted and said", () => {
+Deno.test("a graph that cannot be compiled runs op by op, and is counted and reported", () => {
   const total = counters.get("fallback", "op by op");
   const fn = (x: Tensor): Tensor => x.mul(3).sum();
   const said = withFailingGraphs(() => {
@@ -201,7 +201,7 @@ Deno.test("a graph that cannot be compiled runs op by op, is counted and said", 
   assertEquals(counters.get("fallback", "op by op"), total + 1);
 });
 
-Deno.test("who asks for whole graphs, or for errors, gets the failure", () => {
+Deno.test("with fullgraph or errorOnFallback the failure is thrown", () => {
   const call = (options: CompileOptions) => () => compile((x: Tensor) => x.mul(4), options)(tensor([1]));
   const message = 'Backend "inductor" failed: Expected what a bug did not give';
   const said = withFailingGraphs(() => {
@@ -214,7 +214,7 @@ Deno.test("who asks for whole graphs, or for errors, gets the failure", () => {
   assertEquals(said, []);
 });
 
-Deno.test("a host without room for a tensor says how much was asked for", () => {
+Deno.test("a host without memory for a tensor reports the requested size", () => {
   const error = assertThrows(() => findDevice("cpu")?.allocate(2 ** 45), OutOfMemory);
   assertMatch(
     error.message,
@@ -222,7 +222,7 @@ Deno.test("a host without room for a tensor says how much was asked for", () => 
   );
 });
 
-Deno.test("what the machine has no memory for is refused where the system promises any amount, too", () => {
+Deno.test("allocations beyond the machine's memory are rejected even if the system promises any amount", () => {
   const make = (bytes: number): HostBlock => fail(`asked for ${bytes} bytes`);
   const { total, swapTotal } = Deno.systemMemoryInfo();
   assertThrows(
@@ -231,7 +231,7 @@ Deno.test("what the machine has no memory for is refused where the system promis
   );
 });
 
-Deno.test("memory that a pool keeps makes room for what does not fit", () => {
+Deno.test("memory that a pool keeps is released for allocations that do not fit", () => {
   let room = 1024;
   const make = (bytes: number): HostBlock => {
     if (bytes > room) throw new RangeError("Array buffer allocation failed");
@@ -263,7 +263,7 @@ function doubling(size: number) {
   return { program, call: { inputs: [input], outputs: [output], sizes: [] }, output };
 }
 
-Deno.test("a program that does not fit into the memory of WebAssembly says so, and another runs", () => {
+Deno.test("a program that does not fit into the memory of WebAssembly reports that, and another runs", () => {
   const pool = new ThreadPool(1, { maxPages: 4 }), large = doubling(1 << 17), little = doubling(1 << 10);
   assertThrows(
     () => compileToWasm(large.program, pool).run(large.call),

@@ -46,7 +46,7 @@ Deno.test("geometric_ counts trials, in integers too", () => {
   }
 });
 
-Deno.test("random_ draws integers of its bounds, or those of the type", () => {
+Deno.test("random_ draws integers within its bounds, or those of the type", () => {
   const two = drawn((x) => x.random_(2, 5), "int64");
   assertEquals([...new Set(two.tolist<number[]>())].sort(), [2, 3, 4]);
   assertEquals([...new Set(drawn((x) => x.random_(3)).tolist<number[]>())].sort(), [0, 1, 2]);
@@ -56,7 +56,7 @@ Deno.test("random_ draws integers of its bounds, or those of the type", () => {
   assertThrows(() => empty([2]).random_(5, 5), DynError, "from below to");
 });
 
-Deno.test("fillDiagonal_ writes where all indices are equal, and begins again where it is told to", () => {
+Deno.test("fillDiagonal_ writes where all indices are equal, and wraps around if requested", () => {
   assertEquals(zeros([2, 3]).fillDiagonal_(7).tolist(), [[7, 0, 0], [0, 7, 0]]);
   assertEquals(zeros([7, 2]).fillDiagonal_(1).tolist(), [[1, 0], [0, 1], ...new Array(5).fill([0, 0])]);
   // As in PyTorch: one row is skipped below each square

@@ -25,7 +25,7 @@ for (const zone of ["Asia/Tokyo", "America/New_York", "Asia/Tokyo"]) {
 }
 console.log(JSON.stringify(told));`;
 
-Deno.test("local times follow the time zone that the program chooses", async () => {
+Deno.test("local times follow the time zone chosen by the program", async () => {
   const config = fileURLToPath(import.meta.resolve("../deno.json"));
   const { code, stdout, stderr } = await runProgram(Deno.execPath(), [
     "eval",

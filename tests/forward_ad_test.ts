@@ -106,7 +106,7 @@ Deno.test("tangents of each op are the adjoint of its gradients", () => {
   assert(compared > 150, `Expected most calls to be compared but found ${compared}`);
 });
 
-Deno.test("second derivatives of each op are what differences of its gradients give", () => {
+Deno.test("second derivatives of each op equal differences of its gradients", () => {
   let compared = 0;
   for (const { definition, sample } of sampleBySeed(CASES, 120)) {
     const program = programOf(definition, sample);
@@ -233,7 +233,7 @@ Deno.test("tangents are 0 where norms and deviations have no slope, as PyTorch's
   });
 });
 
-Deno.test("what has no meaning is refused: levels in levels, tangents that do not fit, tangents of tangents", () => {
+Deno.test("nested levels of one kind, unfitting tangents and tangents of tangents are rejected", () => {
   const one = vector([1, 2]);
   assertThrows(() => makeDual(one, one), DynError, "inside of dualLevel");
   assertEquals(unpackDual(one).tangent, null);
@@ -300,7 +300,7 @@ class Opaque extends Through {
   }
 }
 
-Deno.test("Functions say their tangents, or have those of their backward; ops that users define, too", () => {
+Deno.test("Functions define tangents or use those of their backward, like user-defined ops", () => {
   const op = library.customOp("tests::thrice", (x: Tensor): Tensor => x.mul(3));
   const x = vector([1.4, -2]);
   dualLevel(() => {
@@ -344,7 +344,7 @@ Deno.test("Functions say their tangents, or have those of their backward; ops th
   assertEquals(product.tolist(), [6, 6]);
 });
 
-Deno.test("levels nest with each other, with gradients and with batches, and flow on to outer passes", () => {
+Deno.test("levels nest with each other, with gradients and with batches, and pass through to outer passes", () => {
   const x = vector([0.3, -1.2, 2]), one = vector([1, 1, 1]);
   const near = (found: unknown, expected: Tensor) =>
     assert(

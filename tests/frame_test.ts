@@ -20,7 +20,7 @@ function binding(fn: object, name: string): FreeBinding {
   return info.binding(info.code.free.findIndex((free) => free.name === name));
 }
 
-Deno.test("functions made from text: what is assigned comes with their next call", () => {
+Deno.test("functions made from text: assigned variables are exposed by their next call", () => {
   const factory = new Function("a", "b", "let n = a; return { read: () => n + b, add() { n++; } };");
   const made: { read: () => number; add: () => void } = factory(1, 10);
   const final = binding(made.read, "b");
@@ -36,7 +36,7 @@ Deno.test("functions made from text: what is assigned comes with their next call
   assertEquals(info.code.parameters, ["a", "b"]);
 });
 
-Deno.test("of a function that is called again and again the first calls alone are watched", () => {
+Deno.test("only the first calls of a repeatedly called function are watched", () => {
   const factory = new Function(
     "let n = 0, seen = 0; return { next: () => ++n + 0 * seen, seen: () => seen };",
   );
@@ -47,7 +47,7 @@ Deno.test("of a function that is called again and again the first calls alone ar
   assertEquals(made.seen(), 64);
 });
 
-Deno.test("a trace asks once what a variable holds that its next call gives", () => {
+Deno.test("a trace queries only once the content of a variable that its next call exposes", () => {
   const standIns = new StandIns();
   let asked = 0;
   const held = () => ({ kind: "value", value: ++asked }) as const;
@@ -75,12 +75,12 @@ async function probe(...args: readonly string[]): Promise<string> {
 
 const PRELOAD = `--preload=${new URL("../preload.ts", import.meta.url).pathname}`;
 
-Deno.test("modules that the preload has not seen give what is assigned later, in workers too", async () => {
+Deno.test("modules that were loaded before the preload expose assigned variables later, in workers too", async () => {
   assertEquals(await probe("-A"), "main pending\nworker pending");
   assertEquals(await probe("-A", PRELOAD), "main cell\nworker pending");
 });
 
-Deno.test("ten thousand closures of two modules are captured, while the engine optimises and forgets code", async () => {
+Deno.test("ten thousand closures of two modules are captured, while the engine optimises and discards code", async () => {
   const args = [
     "run",
     "-A",
@@ -107,7 +107,7 @@ async function typed(lines: readonly string[]): Promise<Outcome> {
   return await runProgram(Deno.execPath(), ["repl", "-A", "--quiet"], { stdin });
 }
 
-Deno.test("deno repl compiles models from the next line on, and says at once what it does not compile", async () => {
+Deno.test("deno repl compiles models from the next line on, and reports immediately what it does not compile", async () => {
   const at = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
   const { stdout, stderr } = await typed([
     `const { compile, compiler, nn, ones } = await import(${at("../mod.ts")});`,

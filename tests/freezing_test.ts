@@ -38,7 +38,7 @@ function network(): nn.Sequential {
   return model.eval();
 }
 
-Deno.test("scales of a normalisation are computed once, and anew after each way to change them", () => {
+Deno.test("scales of a normalisation are computed once, and again after every kind of change", () => {
   const model = network(), x = randn([2, 3, 6, 6]);
   const f = compile((x: Tensor) => model.call(x), frozen);
   const check = () => noGrad(() => assertNear(f(x), model.call(x)));
@@ -61,7 +61,7 @@ Deno.test("scales of a normalisation are computed once, and anew after each way 
   check();
 });
 
-Deno.test("graphs with gradients, and buffers that a graph writes to, stay as they are", () => {
+Deno.test("graphs with gradients, and buffers that a graph writes to, are unchanged", () => {
   const model = network().train(), twin = network().train();
   twin.loadStateDict(model.stateDict());
   const x = randn([2, 3, 6, 6]);
@@ -81,7 +81,7 @@ Deno.test("graphs with gradients, and buffers that a graph writes to, stay as th
   noGrad(() => assertNear(f(x), twin.call(x)));
 });
 
-Deno.test("a result that depends on parameters alone is new memory in each call", () => {
+Deno.test("a result that depends only on parameters is new memory in each call", () => {
   const weight = new nn.Parameter(ones([3]));
   const f = compile((x: Tensor) => [weight.mul(2).add(1), weight.mul(2).add(x)] as const, frozen);
   noGrad(() => {
@@ -92,7 +92,7 @@ Deno.test("a result that depends on parameters alone is new memory in each call"
   });
 });
 
-Deno.test("a view of what depends on parameters alone is new memory in each call, too", () => {
+Deno.test("a view of a value that depends only on parameters is new memory in each call, too", () => {
   const weight = new nn.Linear(2, 3).weight, f = compile(() => weight.exp().t(), frozen);
   noGrad(() => {
     f().zero_();
@@ -111,7 +111,7 @@ Deno.test("converted weights are kept", () => {
   });
 });
 
-Deno.test("where parameters change in every call the whole graph is compiled", () => {
+Deno.test("if parameters change in every call the whole graph is compiled", () => {
   const weight = new nn.Parameter(ones([3]));
   const f = compile((x: Tensor) => weight.exp().mul(x), frozen);
   const text = hints(() =>

@@ -75,7 +75,7 @@ const FRESH: Readonly<Record<string, readonly [make: () => unknown, use: Made, v
 const KEY = {}, BASE = { by: 2 };
 
 for (const [name, [make, use, versions]] of Object.entries(FRESH)) {
-  Deno.test(`${name} is made anew in each call`, () => {
+  Deno.test(`${name} is created anew in each call`, () => {
     const compiled = compile(use, { backend: "eager" });
     const shown = (result: unknown) => [result].flat().map((each) => (each as Tensor).tolist());
     for (let i = 0; i < 5; i++) {

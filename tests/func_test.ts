@@ -41,7 +41,7 @@ Deno.test("gradients of gradients are functions, too", () => {
   near(value, cubic(x), "value");
 });
 
-Deno.test("arguments are picked by position, and may be trees; auxiliary results are handed on", () => {
+Deno.test("arguments are selected by position, and may be trees; auxiliary results are passed on", () => {
   const f = (x: Tensor, y: Tensor) => x.mul(y).sum();
   near(func.grad(f, 1)(x, y), x, "argnums 1");
   near(func.grad(f, { argnums: -1 })(x, y), x, "argnums −1");
@@ -65,7 +65,7 @@ Deno.test("arguments are picked by position, and may be trees; auxiliary results
   assertThrows(() => func.grad((n: Tensor) => n.sum())(tensor([1])), DynError, "found a tensor of int64");
 });
 
-Deno.test("outer passes reach through transforms", () => {
+Deno.test("outer passes differentiate through transforms", () => {
   const w = vector([2]).requiresGrad_();
   const inner = func.grad((x: Tensor) => x.square().mul(w).sum());
   const leaf = x.clone().requiresGrad_();
@@ -91,7 +91,7 @@ Deno.test("products with Jacobians, forward and backward", () => {
   near(push(t.mul(2)), x.exp().mul(t).mul(2), "linearized, again");
 });
 
-Deno.test("what transforms give has the type that the function says, and pulling gives a list as PyTorch does", () => {
+Deno.test("results of transforms have the types of the function's results, and pulling returns a list as in PyTorch", () => {
   const loss = (state: { readonly w: Tensor }, x: Tensor) => state.w.mul(x).sum();
   const { w: each }: { readonly w: Tensor } = vmap(func.grad(loss), { inDims: [null, 0] })(
     { w: x },
@@ -135,7 +135,7 @@ Deno.test("Jacobians both ways, and Hessians", () => {
   }
 });
 
-Deno.test("modules are called with other parameters", () => {
+Deno.test("modules are called with substituted parameters", () => {
   manualSeed(2);
   const model = new nn.Sequential(new nn.Linear(3, 4), new nn.Tanh(), new nn.Linear(4, 1)),
     input = randn([5, 3]);
@@ -167,7 +167,7 @@ Deno.test("transforms inside compiled functions", () => {
   }
 });
 
-Deno.test("gradients by what a function captures flow on from every transform, as PyTorch's do", () => {
+Deno.test("gradients with respect to captured values pass through every transform, as in PyTorch", () => {
   const one = (value: number): Tensor => tensor([value], { dtype: "float32" });
   const p = new nn.Parameter(one(2)), f = (y: Tensor) => p.mul(y).mul(y), sum = (y: Tensor) => f(y).sum();
   const only = (value: unknown): Tensor => {

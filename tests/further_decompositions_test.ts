@@ -49,7 +49,7 @@ Deno.test("matrices times their eigenvectors are these times eigenvalues, real a
   }
 });
 
-Deno.test("eigenvalues of real matrices are exactly real or conjugate, of defective and badly scaled ones too", () => {
+Deno.test("eigenvalues of real matrices are exactly real or conjugate, also of defective and badly scaled ones", () => {
   const values = (rows: readonly (readonly number[])[]) => linalg.eigvals(double(rows));
   const turn = values([[0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]);
   assertEquals(turn.imag().sum().item(), 0);
@@ -94,7 +94,7 @@ Deno.test("gradients of eigenvalues and eigenvectors are PyTorch's, in graphs to
   );
 });
 
-Deno.test("lobpcg finds the eigenvalues that eigh finds, of generalised problems too", () => {
+Deno.test("lobpcg finds the eigenvalues of eigh, also of generalised problems", () => {
   manualSeed(11);
   const half = random(24, 24),
     A = half.matmul(half.mT).add(eye(24, { dtype: "float64" })),

@@ -68,7 +68,7 @@ function callOnReference(definition: OpDefinition, sample: Sample): readonly Ten
   return resultsOf(callOp(definition, [...rest, { ...options, device: "oracle" }]));
 }
 
-Deno.test("on the device meta every op gives its metadata, those refuse whose elements decide", () => {
+Deno.test("on the device meta every op infers its metadata, except data-dependent ones, which are errors", () => {
   for (const definition of ALL_OPS) {
     samplesOf(definition).forEach((sample, k) => {
       const { given, tensors } = makeSample(sample, { device: "meta" }),
@@ -148,7 +148,7 @@ for (const definition of ALL_OPS) {
 
 for (const definition of ALL_OPS) {
   if (!definition.errors?.length) continue;
-  Deno.test(`${definition.name}: bad calls say what is wrong`, () => {
+  Deno.test(`${definition.name}: errors of wrong calls tell what is wrong`, () => {
     for (const { message, ...sample } of definition.errors ?? []) {
       assertThrows(() => callOp(definition, makeSample(sample).given), DynError, message);
     }

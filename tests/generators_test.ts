@@ -51,7 +51,7 @@ const CALLS: readonly ((generator: Source | null) => dyn.Tensor)[] = [
   (generator) => nn.init.sparse_(empty(3, 4), .3, { generator }),
 ];
 
-Deno.test("what draws from a generator of its own gives what the common one would, and leaves that alone", () => {
+Deno.test("draws from a separate generator give the same numbers as the common one, which is unchanged", () => {
   for (const call of CALLS) {
     manualSeed(5);
     const expected = [call(null), call(null)].map(String), after = getRngState();
@@ -68,7 +68,7 @@ Deno.test("what draws from a generator of its own gives what the common one woul
   assertThrows(wrong(ones, { generator: new Generator() }), dyn.DynError, "but found generator");
 });
 
-Deno.test("states are put back, cloned and forked", async () => {
+Deno.test("states are restored, cloned and forked", async () => {
   const generator = new Generator(3);
   dyn.rand([2], { generator });
   const state = generator.getState(), clone = generator.cloneState();
@@ -120,7 +120,7 @@ Deno.test("compiled functions draw from a generator outside of their graphs", ()
   assertEquals(breakReasons.map(({ id }) => id), ["GB0042"]);
 });
 
-Deno.test("normal draws what mean and deviation broadcast to, poisson counts, both by a generator", () => {
+Deno.test("normal draws the broadcast of mean and deviation, poisson draws counts, both by a generator", () => {
   const generator = () => new Generator().manualSeed(3);
   const mean = tensor([[10.5], [-10]]), std = tensor([0, 0.5, 2]);
   const drawn = normal(mean, std, { generator: generator() });
@@ -150,7 +150,7 @@ Deno.test("normal draws what mean and deviation broadcast to, poisson counts, bo
   assertThrows(() => poisson(tensor([-0.5])), DynError, "non-negative");
 });
 
-Deno.test("coins are tossed in place, into any type, unless chances are given", () => {
+Deno.test("random bools are drawn in place, into any type, with probability 1/2 by default", () => {
   const toss = (x: dyn.Tensor) => x.bernoulli_();
   for (const run of [toss, compile(toss, { backend: "aot_eager", fullgraph: true })]) {
     manualSeed(3);

@@ -139,7 +139,7 @@ Deno.test("sizes in arguments are read from the inputs", () => {
   assertEquals(interpret(g, [{ shape: [7, 3] }], { runner: numbers }), [21, [7]]);
 });
 
-Deno.test("lint finds what is out of order", () => {
+Deno.test("lint finds invalid graphs", () => {
   toy().lint();
   const late = toy();
   const [first] = late.nodes;
@@ -154,7 +154,7 @@ Deno.test("lint finds what is out of order", () => {
   assertThrows(() => foreign.lint(), Error, "Expected a before its user add");
 });
 
-Deno.test("lint looks at each argument as often as graphs are large", () => {
+Deno.test("lint inspects each argument a number of times linear in the size of graphs", () => {
   const looks = (count: number) => {
     const g = new Graph(), x = g.create("placeholder", "x");
     const all = Array.from({ length: count }, () => g.create("call_method", "abs", { args: [x] }));
@@ -181,7 +181,7 @@ Deno.test("names are unique and never reserved words", () => {
   assertEquals(names, ["add", "add_1", "var_1", "x_weight", "add_2", "add_1_1"]);
 });
 
-Deno.test("dead code goes, effects stay, users are redirected", () => {
+Deno.test("dead code is removed, effects stay, users are redirected", () => {
   const g = new Graph();
   const x = g.create("placeholder", "x");
   const a = g.create("call_method", "abs", { args: [x] });

@@ -60,7 +60,7 @@ Deno.test("results are PyTorch's", () => {
   ]]);
 });
 
-Deno.test("calls that do not fit are refused", () => {
+Deno.test("calls with the wrong arguments are rejected", () => {
   const same = (x: Tensor) => x;
   assertThrows(() => cond(tensor([true, false]), () => ones([1]), () => ones([1])), DynError, "one element");
   assertThrows(() => map(same, ones([0, 2])), DynError, "at least one row");
@@ -77,7 +77,7 @@ Deno.test("calls that do not fit are refused", () => {
   assertThrows(() => scan((c: Tensor, x: Tensor) => [c, x] as const, ones([2]), tensor(1)), DynError);
 });
 
-Deno.test("results are nobody else's memory", () => {
+Deno.test("results share no memory with others", () => {
   const x = ones([2, 2]);
   const kept = cond(true, () => x, () => x.neg());
   kept.add_(1);
@@ -298,7 +298,7 @@ Deno.test("a loop is one node, however often it runs", () => {
   assert((graphs[0]?.length ?? 0) < 12);
 });
 
-Deno.test("what a function gives is there after its next call, also with staticResults", () => {
+Deno.test("results of a function are valid after its next call, also with staticResults", () => {
   const run = (x: Tensor) => scan((c: Tensor, r: Tensor) => [c.add(r), c.mul(2).add(r)], zeros([2]), x);
   config.patch({ inductor: { staticResults: true } }, () => {
     const compiled = compile(run, { backend: "inductor", fullgraph: true });
@@ -308,7 +308,7 @@ Deno.test("what a function gives is there after its next call, also with staticR
   });
 });
 
-Deno.test("random numbers in functions come in their turn", () => {
+Deno.test("random numbers in functions are drawn in order", () => {
   const run = (x: Tensor) => {
     const y = cond(x.sum().gt(0), () => nn.functional.dropout(x, 0.5), () => x);
     return [y, nn.functional.dropout(x, 0.5), map((r: Tensor) => nn.functional.dropout(r, 0.5), x)];

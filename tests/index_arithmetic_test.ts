@@ -34,7 +34,7 @@ function axis(name: string, below: Dim): Sym {
 
 const floorMod = (a: number, b: number) => a - b * Math.floor(a / b);
 
-Deno.test("random expressions evaluate to what their parts do", () => {
+Deno.test("random expressions evaluate as their parts do", () => {
   let state = 7;
   const below = (n: number) => {
     state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
@@ -108,7 +108,7 @@ Deno.test("the same with symbolic sizes", () => {
   assertEquals(print(add(mul(floorDiv(k, t), t), mod(k, t))), "k");
 });
 
-Deno.test("what is divided is lifted above zero", () => {
+Deno.test("dividends are lifted above zero", () => {
   const i = axis("i", 5);
   assertEquals(print(mod(sub(i, 1), 3)), "((i + 2)%3)");
   assertEquals(print(floorDiv(sub(i, 1), 3)), "((i + 2)//3) - 1");

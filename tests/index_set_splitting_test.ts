@@ -61,7 +61,7 @@ function run(program: Program): number[] {
   return [...output].map(Number);
 }
 
-Deno.test("cut masks: windows are asked for their borders at borders alone", () => {
+Deno.test("cut masks: windows check their borders only at borders", () => {
   const whole = program((x) => (o, at) =>
     o.add(o.add(moved(o, x, at, -2), moved(o, x, at, 1)), moved(o, x, at, 0))
   );
@@ -70,7 +70,7 @@ Deno.test("cut masks: windows are asked for their borders at borders alone", () 
   assertEquals(run(made), run(whole));
 });
 
-Deno.test("cut masks: loops that threads share out stay whole, and what two counters decide stays asked", () => {
+Deno.test("cut masks: loops that threads divide stay whole, and conditions on two counters remain", () => {
   const whole = program((x) => (o, [r = 0, c = 0]) => {
     const above = add(r, -1);
     const inside = o.ge(o.index(above, "int64"), o.constant(0n, "int64"));
@@ -83,7 +83,7 @@ Deno.test("cut masks: loops that threads share out stay whole, and what two coun
   assertEquals(run(made), run(whole));
 });
 
-Deno.test("cut masks: places that turn around or stop are straight in each part", () => {
+Deno.test("cut masks: positions that turn around or stop are straight in each part", () => {
   const last = COLUMNS - 1,
     reflected = (p: Dim) => {
       const before = max(p, mul(p, -1));
@@ -127,7 +127,7 @@ Deno.test("cut masks: conditions whose slope is not one, and that exclude each o
   assertEquals(run(made), run(whole));
 });
 
-Deno.test("cut masks: where long vectors are joined each is copied by a loop of its own", () => {
+Deno.test("cut masks: concatenations of long vectors copy each in a separate loop", () => {
   const joined = (lengths: readonly number[]): Program => {
     const operands = lengths.map((size) => ({ shape: [size], dtype: "float32" }) as const);
     const total = lengths.reduce((a, b) => a + b);

@@ -119,7 +119,7 @@ Deno.test('"..." stands for dimensions once', () => {
   assertThrows(() => numbered([2, 3]).at("...", 0, "..."), Error, 'at most one "..."');
 });
 
-Deno.test("values that are written may have more leading dimensions of size 1 than their place", () => {
+Deno.test("written values may have more leading dimensions of size 1 than their target", () => {
   const write = (x: Tensor, v: Tensor) =>
     x.clone().set([[2, 0]], v).set(["0:1"], v.at(0)).set([[true, true, false], 1], v);
   const x = tensor([[1, 2], [3, 4], [5, 6]]), wanted = [[7, 7], [3, 7], [7, 7]];

@@ -157,7 +157,7 @@ const TARGETS: readonly Target[] = [
   },
 ];
 
-Deno.test("ops compute the same fused with their neighbours as by themselves, and after the passes of targets", () => {
+Deno.test("ops compute the same fused with their neighbours as alone, and after the passes of targets", () => {
   let compared = 0;
   const wrong: string[] = [];
   const half = sampleBySeed(ALL_OPS, ALL_OPS.length >> 1);

@@ -138,7 +138,7 @@ Deno.test("an epilogue sees through a reshape of the product", () => {
   assertEquals([metrics.kernels, metrics.externCalls], [1, 1]);
 });
 
-Deno.test("a product that is read transposed is made transposed", () => {
+Deno.test("a product that is read transposed is computed transposed", () => {
   const { program, metrics } = check(
     [[8, 5], [8, 7], [7, 5]],
     (o, xs) => [o.sub(input(xs, 2), o.t(o.mm(o.t(input(xs, 0)), input(xs, 1))))],
@@ -155,7 +155,7 @@ Deno.test("attention scores, their softmax and the weighted sum are two calls an
   assertEquals([metrics.kernels, metrics.externCalls, metrics.arenaBytes], [3, 2, 6 * 8 * 8 * 4]);
 });
 
-Deno.test("normalisation, residual and activation follow a convolution as its epilogue", () => {
+Deno.test("normalisation, residual and activation are the epilogue of a convolution", () => {
   const { metrics } = check([[2, 4, 6, 6], [4, 4, 3, 3], [4], [4]], (o, xs) => {
     const channels = (t: GraphValue) => o.reshape(t, [1, 4, 1, 1]);
     const convolved = o.conv2d(input(xs, 0), input(xs, 1), null, 1, 1);
@@ -195,7 +195,7 @@ Deno.test("reductions of one input over one dimension share a loop", () => {
   assertEquals([metrics.kernels, metrics.loads], [1, 1]);
 });
 
-Deno.test("a position is looked for apart from sums, which are added in lanes, but beside extremes", () => {
+Deno.test("positions of extremes are found separately from sums, which are added in lanes, but together with extremes", () => {
   const { metrics } = check([[5, 30]], (o, xs) => {
     const x = input(xs, 0);
     return [o.sum(x, [1]), o.amax(x, [1]), o.argmin(x, 1)];
@@ -231,7 +231,7 @@ Deno.test("reshapes of a contiguous tensor are one flat loop", () => {
   assertStringIncludes(printProgram(program), "parallel vector i0 < 192:\n      v0 = b0[i0]: float32");
 });
 
-Deno.test("concatenation, padding, gathering and scattering compute the same fused", () => {
+Deno.test("concatenation, padding, gathering and scattering compute the same when fused", () => {
   check([[3, 4], [5, 4]], (o, xs) => [o.sin(o.cat([input(xs, 0), o.exp(input(xs, 1))], 0))]);
   check([[6, 8]], (o, xs) => [o.cumsum(o.exp(input(xs, 0)), 0), o.neg(o.cumsum(input(xs, 0), 1))]);
   check([[6, 8]], (o, xs) => {
@@ -243,7 +243,7 @@ Deno.test("concatenation, padding, gathering and scattering compute the same fus
   });
 });
 
-Deno.test("values used at two stages are computed again where memory would cost more", () => {
+Deno.test("values used at two stages are recomputed if memory would cost more", () => {
   const { metrics } = check([[4, 50], [4, 50]], (o, xs) => {
     const e = o.exp(o.sub(input(xs, 0), o.amax(input(xs, 0), [1], true)));
     const scaled = o.div(o.mul(e, input(xs, 1)), o.sum(e, [1], true));
@@ -252,7 +252,7 @@ Deno.test("values used at two stages are computed again where memory would cost 
   assertEquals([metrics.kernels, metrics.stores, metrics.arenaBytes], [1, 1, 0]);
 });
 
-Deno.test("a value is computed again in its own shape, also where it is read reshaped", () => {
+Deno.test("a value is recomputed in its own shape, even if it is read reshaped", () => {
   const { metrics } = check([[1, 6], [1, 6]], (o, xs) => {
     const folded = o.reshape(o.sum(o.mul(input(xs, 0), input(xs, 1)), [0], true), [6]);
     return [o.sub(folded, o.sum(o.exp(folded)))];
@@ -304,7 +304,7 @@ Deno.test("an update is written into its input by the kernel that reads it", () 
   assertEquals(outputs.map((o) => o.kind), ["input", "input"]);
 });
 
-Deno.test("inputs that exchange their values go through memory of their own", () => {
+Deno.test("inputs that exchange their values are copied through separate memory", () => {
   mutated([[4, 6], [4, 6]], (o, xs) => [o.mul(input(xs, 1), 1.5), o.neg(input(xs, 0))]);
   mutated([[6, 6]], (o, xs) => [o.add(o.t(input(xs, 0)), 1)]);
   mutated([[4, 6], [4, 6]], (o, xs) => [softmax(o, input(xs, 1), 1), o.add(input(xs, 0), input(xs, 1))]);
@@ -353,7 +353,7 @@ Deno.test("programs over symbolic sizes serve every size", () => {
   }
 });
 
-Deno.test("symbolic sizes do not stop a flat loop", () => {
+Deno.test("symbolic sizes do not prevent a flat loop", () => {
   const n = size("s0", 5), m = size("s1", 7);
   const { program } = compiled(traced([[n, m]], (o, xs) => [o.sin(o.reshape(input(xs, 0), [mul(n, m)]))]));
   assertStringIncludes(printProgram(program), "parallel vector i0 < s0*s1:\n      v0 = b0[i0]: float32");
@@ -375,7 +375,7 @@ function cleaned(shapes: readonly (readonly number[])[], body: Body): string {
   return graph.nodes.filter((n) => n.op === "call_function").map((n) => n.target).join(" ");
 }
 
-Deno.test("algebra: exact identities go, inexact ones stay", () => {
+Deno.test("algebra: exact identities are applied, inexact ones are not", () => {
   const x = (o: Api, xs: readonly GraphValue[]) => o.sin(input(xs, 0));
   assertEquals(cleaned([[4]], (o, xs) => [o.cos(o.neg(o.neg(x(o, xs))))]), "sin cos");
   assertEquals(cleaned([[4]], (o, xs) => [o.cos(o.sub(x(o, xs), 0))]), "sin cos");
@@ -388,7 +388,7 @@ Deno.test("algebra: exact identities go, inexact ones stay", () => {
   assertEquals(cleaned([[4]], (o, xs) => [o.exp(o.log(x(o, xs)))]), "sin log exp");
 });
 
-Deno.test("parts that are put into zeros and added up are put together", () => {
+Deno.test("parts that are padded with zeros and summed are concatenated", () => {
   const scattered = (places: readonly number[]): Body => (o, xs) => {
     const x = input(xs, 0), zeros = o.full([8, 4], 0, { dtype: "float32" });
     const terms = places.map((at, k) => o.selectScatter(zeros, o.sin(o.select(x, 1, k)), 0, at));
@@ -416,7 +416,7 @@ Deno.test("parts that are put into zeros and added up are put together", () => {
   }
 });
 
-Deno.test("products and sums of the rows of many steps are one", () => {
+Deno.test("products and sums of the rows of many steps are merged", () => {
   // The stacks that there are: of both, of the first operands alone, of none
   const gradients = (steps: number, stacked: "both" | "first" | "none"): Body => (o, xs) => {
     const a = Array.from({ length: steps }, (_, t) => o.sin(o.select(input(xs, 0), 0, t)));
@@ -441,7 +441,7 @@ Deno.test("products and sums of the rows of many steps are one", () => {
   assertEquals(count(cleaned([[9, 8, 12], [9, 8, 16]], gradients(9, "none")), "mm"), 9);
 });
 
-Deno.test("the passes leave the graph that they were given as it was", () => {
+Deno.test("the passes do not change the graph that they are given", () => {
   const graph = traced([[4]], (o, xs) => [o.log(o.exp(input(xs, 0)))]);
   const before = printGraph(graph);
   const after = passed(graph, { ownResults: 1 });
@@ -502,7 +502,7 @@ Deno.test("the checker rejects programs that break the rules", () => {
   assertThrows(() => verifyProgram(beside), InternalError, "as the grid");
 });
 
-Deno.test("an input of another type is refused by name", () => {
+Deno.test("an input of another type is rejected by name", () => {
   const graph = traced([contiguousMeta([4], "float32", "cpu")], (_o, xs) => [input(xs, 0)]);
   graph.create("call_function", "no_such_op", { before: graph.output });
   // An unknown call is removed as dead code by the passes, so they are switched off
@@ -511,7 +511,7 @@ Deno.test("an input of another type is refused by name", () => {
   });
 });
 
-Deno.test("many parts are joined by halves: no read of one lies deep, and those without elements have none", () => {
+Deno.test("many parts are concatenated by halves: reads are not deeply nested, and parts without elements have none", () => {
   const sizes = Array.from({ length: 41 }, (_, k) => (k * 7) % 5), shapes = sizes.map((size) => [size, 3]);
   const { program } = check(shapes, (o, inputs) => [o.cat(inputs, 0)]);
   const text = printProgram(program);

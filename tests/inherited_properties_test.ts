@@ -103,7 +103,7 @@ const PROGRAMS: readonly Program[] = new Function(`return [${
 
 const shown = ({ parts, size }: ReturnType<Program>) => [parts.map((part) => part.tolist()), size];
 
-Deno.test("what all objects have is no hindrance to calls and to compiling", () => {
+Deno.test("properties of all objects do not interfere with calls and compiling", () => {
   const x = tensor([1.5, 2]), y = tensor([1.5, 2, -3]);
   assert(CASES.length > 10);
   CASES.forEach(({ holder, way, key }, k) => {
@@ -140,7 +140,7 @@ Deno.test("what all objects have is no hindrance to calls and to compiling", () 
   });
 });
 
-Deno.test("nothing of dyn's is left for after a program that gives lists an element", async () => {
+Deno.test("dyn leaves nothing behind after a program that gives lists an element", async () => {
   const script = `
     import { compile, tensor } from ${JSON.stringify(new URL("../mod.ts", import.meta.url).href)};
     const f = compile((x) => {

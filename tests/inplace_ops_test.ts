@@ -267,7 +267,7 @@ function checkCompiled(definitions: readonly OpDefinition[], device: string, bac
 }
 
 for (const definition of INPLACE) {
-  Deno.test(`${definition.name}_ writes what ${definition.name} gives, and is differentiated as that is`, () => {
+  Deno.test(`${definition.name}_ writes the result of ${definition.name} and has its gradients`, () => {
     const { good, refused } = casesOf(definition, "cpu");
     assert(good.length > 0, "Expected a sample that can be written in place");
     for (const made of good) {
@@ -337,7 +337,7 @@ Deno.test({
   },
 });
 
-Deno.test("writes where indices share elements are refused, compiled or not; others are not", () => {
+Deno.test("writes through indices that share elements are rejected, compiled or not; others are not", () => {
   const windows = (x: Tensor, size: number) => x.mul(1).unfold(-1, size, 2).transpose(0, 1).neg_();
   const strided = (x: Tensor, inner: number) => {
     const y = x.mul(1).reshape([-1]);
@@ -364,7 +364,7 @@ Deno.test("writes where indices share elements are refused, compiled or not; oth
   }
 });
 
-Deno.test("elements lie apart where a look at every place says so", () => {
+Deno.test("elements are distinct if inspection of every position proves it", () => {
   for (let seed = 0; seed < 400; seed++) {
     const pick = (most: number, k: number) =>
       Math.floor(Math.abs(Math.sin(seed * 9.7 + k * 3.1)) * (most + 1));
@@ -382,7 +382,7 @@ Deno.test("elements lie apart where a look at every place says so", () => {
   }
 });
 
-Deno.test("functions and layers of nn write into their argument where asked to", () => {
+Deno.test("functions and layers of nn write into their argument if requested", () => {
   const F = nn.functional;
   const calls: readonly ((x: Tensor) => Tensor)[] = [
     (x) => F.relu(x, true),
@@ -424,7 +424,7 @@ Deno.test("functions and layers of nn write into their argument where asked to",
   assertThrows(() => Reflect.construct(nn.ReLU, [{ inPlace: true }]), DynError, "found inPlace");
 });
 
-Deno.test("compiled functions refuse what eager execution refuses in place, in its words", () => {
+Deno.test("compiled functions reject what eager execution rejects in place, with the same errors", () => {
   // An op that returns its receiver, such as dropout outside of training, refuses nothing
   const message = (run: () => unknown): string | null => {
     try {

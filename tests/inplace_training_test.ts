@@ -128,7 +128,7 @@ Deno.test("in place and differentiated: values that the gradient reads were over
   }
 });
 
-Deno.test("in place and differentiated: a second pass over what was let go of", () => {
+Deno.test("in place and differentiated: a second pass over released values", () => {
   const twice = ({ x, w, v }: Leaves) => {
     const out = x.mul(w).exp(), loss = out.mul(v).sum();
     loss.backward();
@@ -143,7 +143,7 @@ Deno.test("in place and differentiated: a second pass over what was let go of", 
   }
 });
 
-Deno.test("in place and differentiated: inputs that share memory, and others later that do not", () => {
+Deno.test("in place and differentiated: inputs that share memory, and later ones that do not", () => {
   const step = ({ w, v }: Leaves, memory: Tensor, shown: Tensor) => {
     memory.mul_(w);
     shown.sum().add(v.sum()).backward();

@@ -130,7 +130,7 @@ const takenIn = (worlds: Worlds) =>
 const namesWhere = (worlds: Worlds, holds: (told: Told) => boolean): string[] =>
   Object.entries(worlds).filter(([, told]) => holds(told)).map(([name]) => name);
 
-Deno.test("captures are taken in the same world, and in no other", () =>
+Deno.test("captures are reused in the same world, and in no other", () =>
   withFolder(async (folder) => {
     await writeModules(folder, false);
     const cold = await run(folder, "first"), warm = await run(folder, "first");

@@ -225,7 +225,7 @@ test("processes that fill one cache at the same time do not disturb each other",
 // Each runs several processes
 for (const each of sampleBySeed(tests, 1)) Deno.test(each);
 
-Deno.test("dyn is another one when its sources are", () =>
+Deno.test("dyn's identity changes with its sources", () =>
   withFolder(async (folder) => {
     for (const room of ["lib", "backends"]) {
       await Deno.mkdir(join(folder, room, "inner"), { recursive: true });
@@ -257,7 +257,7 @@ Deno.test("dyn is another one when its sources are", () =>
     assertEquals(identity(), null);
   }));
 
-Deno.test("addresses below a folder that travels are kept from there on", () => {
+Deno.test("addresses below a relocatable folder are stored relative to it", () => {
   const one = addressesOf("/one/at home"), two = addressesOf("/two"), still = addressesOf(null);
   const below = ["file:///one/at%20home/program/a.ts", "/one/at home/dyn/mod.ts"];
   const other = ["file:///one/at%20home2/a.ts", "/one/at", "jsr:@x/dyn", "", "part of /one/at home/a.ts"];

@@ -143,7 +143,7 @@ test("short functions that use variables of their module are looked for with the
 
 for (const each of sampleBySeed(tests, 2)) Deno.test(each);
 
-Deno.test("the modules of dyn that functions are looked for in are there", () => {
+Deno.test("the modules of dyn that are searched for functions exist", () => {
   for (const part of [...GONE_THROUGH.folders, ...GONE_THROUGH.modules]) {
     Deno.statSync(here(`../lib/${part}`));
   }

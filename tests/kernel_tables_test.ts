@@ -94,7 +94,7 @@ function groupsOf(kernels: readonly Kernel[], offsets: readonly (number | null)[
   return runTogether(foreachTables(program, nativeTarget).kernels).map(({ length }) => length);
 }
 
-Deno.test("kernels that depend on each other are no table", () => {
+Deno.test("dependent kernels are not merged into a table", () => {
   const inputs = [null, null, null, null, null, null];
   assertEquals(groupsOf([scaling(0, 1), scaling(2, 3), scaling(4, 5)], inputs), [3]);
   assertEquals(groupsOf([scaling(0, 0), scaling(1, 1)], inputs), [2]);
@@ -115,7 +115,7 @@ Deno.test("kernels that depend on each other are no table", () => {
   assertEquals(groupsOf([scaling(0, 1), scaling(2, 3), scaling(4, 5)], inputs, 1), [1, 2]);
 });
 
-Deno.test("kernels are brought together where nothing between them is passed that matters", () => {
+Deno.test("kernels are fused if nothing relevant happens between them", () => {
   const storages = Array.from({ length: 8 }, (_, id) => ({
     id,
     name: `b${id}`,

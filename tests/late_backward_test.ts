@@ -12,7 +12,7 @@ register(lateBackward, BACKENDS, [9, 17]);
 register(brokenLateBackward, BACKENDS, [9, 17]);
 registerUnbroken(lateBackward);
 
-Deno.test("what stands around a mask is compiled where the tape takes the gradient, and hooks of leaves run once a pass", () => {
+Deno.test("code around a mask is compiled if the tape takes the gradient, and hooks of leaves run once per pass", () => {
   const train = (compiled: boolean) => {
     manualSeed(1);
     const model = new nn.Linear(3, 1), seen: number[] = [];

@@ -138,7 +138,7 @@ for (const [name, { round, regions: expected }] of Object.entries(LOOPS)) {
   });
 }
 
-Deno.test("numbers of rounds decide of types as they stand", () => {
+Deno.test("numbers of rounds keep their types in decisions", () => {
   const x = tensor([1, -2, 5], { dtype: "int64" });
   // Integers give integers, others floats, and a number that int32 does not hold is no element of a table
   const run = (x: Tensor) =>
@@ -151,7 +151,7 @@ Deno.test("numbers of rounds decide of types as they stand", () => {
   }
 });
 
-Deno.test("what changes outside of a loop changes its numbers", () => {
+Deno.test("changes outside a loop change its numbers", () => {
   const run = (x: Tensor, rate: number) => {
     let y = x;
     for (let i = 0; i < 80; i++) y = y.mul(rate / (i + 1)).add(i);

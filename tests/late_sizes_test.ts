@@ -393,7 +393,7 @@ for (const [{ name: tier, backend, patch }, name, loss] of onTiers(LOSSES)) {
   });
 }
 
-Deno.test("an element is the one that was there when it was read", () => {
+Deno.test("an element is the one at the time of the read", () => {
   for (const patch of [{}, CAPTURED]) {
     config.patch(patch, () => {
       for (const { backend } of TIERS) {
@@ -410,7 +410,7 @@ Deno.test("an element is the one that was there when it was read", () => {
   }
 });
 
-Deno.test("what is not captured breaks and says which setting captures it", () => {
+Deno.test("uncaptured code breaks the graph and names the setting that captures it", () => {
   const explained = (run: (x: Tensor) => Tensor) =>
     compiler.explain<(x: Tensor) => Tensor>(run)(floats(1, -2, 3)) as compiler.Explanation;
   const [shape] = explained((x) => x.at(x.gt(0)).add(1)).breakReasons;
@@ -419,7 +419,7 @@ Deno.test("what is not captured breaks and says which setting captures it", () =
   assert(item?.hint.includes("captureScalarOutputs"));
 });
 
-Deno.test("a decision on a size of elements breaks, and names what would help", () => {
+Deno.test("a decision on a size of elements breaks the graph, and names a remedy", () => {
   config.patch(CAPTURED, () => {
     const run = (x: Tensor) => {
       const y = x.at(x.gt(0));
@@ -439,7 +439,7 @@ Deno.test("a decision on a size of elements breaks, and names what would help", 
   });
 });
 
-Deno.test("what calls show wrong too often is assumed no more", () => {
+Deno.test("assumptions that calls violate too often are no longer made", () => {
   config.patch(CAPTURED, () => {
     const run = (x: Tensor, y: Tensor) => x.at(x.gt(0)).add(y).sum();
     const compiled = compile(run, { backend: "eager" }), one = floats(1, -2, -3), two = floats(1, 2, -3);
@@ -485,7 +485,7 @@ Deno.test("a check names the line that needs it", () => {
   });
 });
 
-Deno.test("a mask without dimensions is all or nothing, as in PyTorch", () => {
+Deno.test("a 0-d mask is all or nothing, as in PyTorch", () => {
   for (const flag of [true, false]) {
     const mask = tensor(flag),
       run = (x: Tensor) => {
@@ -500,7 +500,7 @@ Deno.test("a mask without dimensions is all or nothing, as in PyTorch", () => {
   }
 });
 
-Deno.test("a choice of more than numbers breaks the graph", () => {
+Deno.test("a selection between values other than numbers breaks the graph", () => {
   config.patch(CAPTURED, () => {
     const programs: ((x: Tensor) => unknown)[] = [
       (x) => x.mul(Number(x.sum().item()) > 0 ? x : 2),
@@ -520,7 +520,7 @@ Deno.test("a choice of more than numbers breaks the graph", () => {
   });
 });
 
-Deno.test("a dimension that is marked unbacked guards nothing", () => {
+Deno.test("a dimension marked as unbacked guards nothing", () => {
   for (const { backend } of TIERS) {
     const run = (x: Tensor) => [x.mul(2).sum(1), x.shape[0], x.reshape([-1]).add(1)];
     const compiled = compile(run, { backend, fullgraph: true });
@@ -542,7 +542,7 @@ Deno.test("check fails plainly as it does compiled", () => {
   compiler.check(true, "Expected nothing");
 });
 
-Deno.test("types of new tensors follow from numbers that the graph computes, taken for no integers", () => {
+Deno.test("types of new tensors follow from numbers that the graph computes, assumed not to be integers", () => {
   const programs: ((x: Tensor) => unknown)[] = [
     (x) => full([2], numberOf(x.sum())).add(x.mean()),
     (x) => tensor([numberOf(x.sum()), 2]),

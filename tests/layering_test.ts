@@ -161,7 +161,7 @@ function cycles(all: readonly Edge[]): string[] {
 
 const ALL = await edges();
 
-Deno.test("rooms import only what stands before them", () => {
+Deno.test("folders import only folders before them", () => {
   assertEquals(ALL.map(complaint).filter((text) => text !== undefined), []);
 });
 
@@ -169,7 +169,7 @@ Deno.test("files import each other without cycles", () => {
   assertEquals(cycles(ALL), []);
 });
 
-Deno.test("programs that use the CPU alone load neither the GPU device nor what makes packages", () => {
+Deno.test("programs that use only the CPU load neither the GPU device nor the package writer", () => {
   const loads = new Set(["mod.ts"]);
   for (const file of loads) loading.get(file)?.forEach((to) => loads.add(to));
   assertEquals(loads.has("backends/cpu/device.ts"), true);
@@ -179,7 +179,7 @@ Deno.test("programs that use the CPU alone load neither the GPU device nor what 
   assertEquals(asked, ["backends/webgpu/mod.ts"]);
 });
 
-Deno.test("the import graph was read, and the two checks see what is wrong", () => {
+Deno.test("the import graph is complete, and the two checks detect faults", () => {
   const found = ALL.some(({ from, to }) => from === "lib/base/config.ts" && to === "lib/base/errors.ts");
   assertEquals(found, true);
   assertEquals(

@@ -120,7 +120,7 @@ Deno.test("compiled layers compute what PyTorch's do", async () => {
   }
 });
 
-Deno.test("arguments of layers that are not understood are errors", () => {
+Deno.test("unknown arguments of layers are errors", () => {
   assertThrows(() => Reflect.construct(nn.Linear, [2, 3, { bais: false }]), DynError, "found bais");
   assertThrows(() => Reflect.construct(nn.MaxPool2d, [2, 2, 0, 1, false, false, 3]), DynError, "at most 5");
   assertThrows(() => Reflect.construct(nn.Conv2d, [1, 2, 3, 1, { stride: 2 }]), DynError, "found two");
@@ -135,7 +135,7 @@ Deno.test("arguments of layers that are not understood are errors", () => {
   assertThrows(() => Reflect.construct(optim.SGD, [[randn(2)], { differentiable: true }]), DynError, "SGD");
 });
 
-Deno.test("normalisation may scale and add nothing", () => {
+Deno.test("normalisation may only scale and add nothing", () => {
   const x = randn([4, 2, 3]),
     made = [
       new nn.BatchNorm1d(2, { bias: false }),
@@ -163,7 +163,7 @@ Deno.test("a loss by distances calls the layer that it lists", () => {
   assertEquals(calls, 2);
 });
 
-Deno.test("an encoder is made of copies of its layer", () => {
+Deno.test("an encoder consists of copies of its layer", () => {
   const layer = new nn.TransformerEncoderLayer(8, 2, { dimFeedforward: 16, dropout: 0, batchFirst: true });
   const encoder = new nn.TransformerEncoder(layer, 2, new nn.LayerNorm(8), { enableNestedTensor: false });
   const x = randn([2, 3, 8]), twice = new nn.LayerNorm(8).call(layer.call(layer.call(x)));
@@ -172,7 +172,7 @@ Deno.test("an encoder is made of copies of its layer", () => {
   assert("layers.1.self_attn.out_proj.weight" in encoder.stateDict());
 });
 
-Deno.test("attention looks only where masks let it", () => {
+Deno.test("attention computes only what masks allow", () => {
   const attention = new nn.MultiheadAttention(4, 2, { batchFirst: true });
   const x = randn([1, 3, 4]), causal = dyn.ones([3, 3], { dtype: "bool" }).triu(1);
   const [whole, weights] = attention.call(x, x, x, { attnMask: causal });

@@ -116,7 +116,7 @@ Deno.test("the list of changes has every op", () => {
 });
 
 for (const [kind, target] of Object.entries(TARGETS)) {
-  Deno.test(`a layout changed in place is that of the view, and differentiated as it: ${kind}`, () => {
+  Deno.test(`a layout changed in place equals the view, and is differentiated like it: ${kind}`, () => {
     for (const requiresGrad of [false, true]) {
       const wanted = observe(program(byHand, target), inputs(requiresGrad));
       assertEquals(observe(program(inPlace, target), inputs(requiresGrad)), wanted, `grad ${requiresGrad}`);
@@ -241,7 +241,7 @@ Deno.test("a changed layout keeps its history without recording, kept gradients,
   }
 });
 
-Deno.test("what PyTorch refuses is refused, compiled or not", () => {
+Deno.test("calls that PyTorch rejects are rejected, compiled or not", () => {
   const leaf = () => matrix().requiresGrad_();
   const refused: readonly (readonly [(x: Tensor) => unknown, string])[] = [
     [(x) => x.t_(), "leaf that requires grad"],

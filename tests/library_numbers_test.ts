@@ -58,7 +58,7 @@ const OPTIMIZERS: Readonly<Record<string, (w: Tensor) => optim.Optimizer>> = {
 };
 
 for (const [run, wanted] of Object.entries(data.optimizers)) {
-  Deno.test(`steps of float64 parameters are taken in float64: ${run} as default`, () => {
+  Deno.test(`steps of float64 parameters are computed in float64: ${run} as default`, () => {
     const [name = "", dtype] = run.split(" "), former = dyn.getDefaultDtype();
     try {
       dyn.setDefaultDtype(dtype === "float64" ? "float64" : "float32");
@@ -75,7 +75,7 @@ for (const [run, wanted] of Object.entries(data.optimizers)) {
   });
 }
 
-Deno.test("restarts go to an epoch of which a part has gone by, and on from there", () => {
+Deno.test("restarts go to a fractional epoch, and continue from there", () => {
   const optimizer = new optim.SGD([tensor([0], { requiresGrad: true })], { lr: 1 });
   const schedule = new optim.lrScheduler.CosineAnnealingWarmRestarts(optimizer, 3, { tMult: 2 });
   const rates = [0, 0.5, 1.25, 2.5, 3.5, 7, 9.75, 20, null, null, null].map((epoch) => {
@@ -150,7 +150,7 @@ Deno.test("divergences of all pairs that PyTorch knows have its values and gradi
   }
 });
 
-Deno.test("divergences that PyTorch does not know follow from what families have in common", () => {
+Deno.test("divergences unknown to PyTorch follow from what families have in common", () => {
   const p = new D.Gumbel(double(R), double(A)), q = new D.Gumbel(double(R), double(A));
   near(D.klDivergence(p, q), [0, 0, 0], "of one distribution");
   const inside = D.klDivergence(new D.Uniform(0, 1), new D.ContinuousBernoulli({ logits: tensor([0]) }));
@@ -185,7 +185,7 @@ Deno.test("the most likely values of distributions are PyTorch's", () => {
   near(shares, [Math.sqrt(1 / 5), null], "Kumaraswamy");
 });
 
-Deno.test("LSTMs project their outputs, of packed sequences in both directions too", () => {
+Deno.test("LSTMs project their outputs, also of packed sequences and in both directions", () => {
   const lstm = new nn.LSTM(3, 4, 2, { bidirectional: true, projSize: 2, dtype: "float64" });
   assertEquals([...lstm.namedParameters()].map(([name]) => name), data.names);
   assertEquals(lstm.allWeights.map((layer) => layer.length), [5, 5, 5, 5]);
@@ -207,7 +207,7 @@ Deno.test("LSTMs project their outputs, of packed sequences in both directions t
   );
 });
 
-Deno.test("images are made smaller by filters that cover all of them", () => {
+Deno.test("images are downsampled by filters that cover all pixels", () => {
   const options: Readonly<Record<keyof typeof data.antialias, object>> = {
     bilinear: { size: [3, 4], mode: "bilinear" },
     bicubic: { scaleFactor: 0.45, mode: "bicubic" },
@@ -248,7 +248,7 @@ Deno.test("losses of pairs weigh their elements", () => {
   );
 });
 
-Deno.test("layers take the last arguments of a call by name", () => {
+Deno.test("layers accept the last arguments of a call by name", () => {
   const x = fixed([1, 2, 3, 3], 1).to("float32"),
     larger = new nn.ConvTranspose2d(2, 1, 3, { stride: 2, padding: 1 });
   assertEquals(larger.call(x, { outputSize: [6, 6] }).shape, [1, 1, 6, 6]);
@@ -270,7 +270,7 @@ Deno.test("layers take the last arguments of a call by name", () => {
   assertEquals(hist.tolist(), [[0, 1], [0, 1]]);
 });
 
-Deno.test("gradients go to the inputs that are named, and outputs have theirs by name", () => {
+Deno.test("gradients go to the named inputs, and are passed for outputs by name", () => {
   const w = tensor([1, 2.5], { requiresGrad: true }), u = tensor([3, 4.5], { requiresGrad: true });
   const seen: string[] = [];
   w.registerPostAccumulateGradHook(() => void seen.push("w"));
@@ -291,7 +291,7 @@ Deno.test("gradients go to the inputs that are named, and outputs have theirs by
   );
 });
 
-Deno.test("gradients of each element of a batch start from what is given for its outputs", () => {
+Deno.test("gradients of each element of a batch start from the gradients given for its outputs", () => {
   const x = tensor([[1, 2, 3], [4, 5, 6.5]]), by = tensor([1, 10, 100.5]);
   const asked: ((y: Tensor, q: Tensor) => Tensor | null | undefined)[] = [
     (y, q) => autograd.grad(y, q, by)[0],

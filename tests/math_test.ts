@@ -100,7 +100,7 @@ Deno.test("math: every function of floats has a table", () => {
   assertEquals([...TABLES.keys()].sort(), expected.sort());
 });
 
-Deno.test("math: bodies are straight lines that use what they define, and call each other without cycles", () => {
+Deno.test("math: bodies are straight-line code that uses its definitions, and call each other without cycles", () => {
   const done = new Set<string>();
   const visit = (f: ScalarFunction, path: readonly string[]): void => {
     assert(!path.includes(f.name), `Expected no cycle but found ${path} ${f.name}`);
@@ -195,7 +195,7 @@ Deno.test("math: remainders of floats are exact", () => {
   }
 });
 
-Deno.test("math: the sign of floats is ±1, and zeros and NaN are their own", () => {
+Deno.test("math: the sign of floats is ±1, and zeros and NaN are unchanged", () => {
   for (const dtype of ["float32", "float64"] as const) {
     const sign = functionOf("sign", dtype);
     for (const x of [0, -0, 3, -3, Infinity, -Infinity, NaN, 2 ** -149]) {
@@ -204,7 +204,7 @@ Deno.test("math: the sign of floats is ±1, and zeros and NaN are their own", ()
   }
 });
 
-Deno.test("math: integer functions agree with those of bigint", () => {
+Deno.test("math: integer functions agree with bigint", () => {
   const floorMod = (a: bigint, b: bigint): bigint => ((a % b) + b) % b;
   const power = (a: bigint, b: bigint, bits: bigint): bigint => {
     if (b < 0n) return a === 1n ? 1n : a === -1n ? (b % 2n === 0n ? 1n : -1n) : 0n;
@@ -272,7 +272,7 @@ Deno.test("math: random bits are the first word of Philox 4×32-10", () => {
   }
 });
 
-Deno.test("math: the judge's fma rounds once", () => {
+Deno.test("math: the test's own fma rounds once", () => {
   // Rounded to float64, the sum is a tie of float32; it lies 2⁻⁵⁶ below that
   const [a, b, c] = [2 ** -24 + 2 ** -40, 1 - 2 ** -16, 1 + 2 ** -23];
   assertEquals(Math.fround(a * b + c), 1 + 2 ** -22);
@@ -285,7 +285,7 @@ Deno.test("math: the judge's fma rounds once", () => {
   assertEquals(fmaDouble(2 ** 512, 2 ** 512, -Number.MAX_VALUE), 2 ** 971);
 });
 
-Deno.test("math: a·b + c of targets that cannot round it once is rounded once", () => {
+Deno.test("math: a·b + c of targets without fma is rounded once", () => {
   const seed = testSeed(), random = randomNumbers(seed);
   const special = [
     0,

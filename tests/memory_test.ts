@@ -53,7 +53,7 @@ function findsOnly(look: () => Findable[], kept: readonly Findable[]): void {
   assert(found.size <= kept.length + SLACK, `Expected ${kept.length} objects but found ${found.size}`);
 }
 
-Deno.test("large memory lies where WebAssembly reaches it, and its pages come back", () => {
+Deno.test("large memory is accessible to WebAssembly, and its pages are released", () => {
   const pool = new MemoryPool("cpu"), memory = pool.allocate(4 * MIB), { uint8, place } = memory.block;
   assertEquals(place?.memory, wasmPool().memory);
   assertEquals(uint8.byteOffset, place?.address);
@@ -65,7 +65,7 @@ Deno.test("large memory lies where WebAssembly reaches it, and its pages come ba
   if (Deno.build.os === "linux") assert(uint8.subarray(2 ** 16, -(2 ** 16)).every((byte) => byte === 0));
 });
 
-Deno.test("memory that nobody has had is 0, and is known to be so until it is given back", () => {
+Deno.test("fresh memory is 0, and is known to be so until it is released", () => {
   const pool = new MemoryPool("cpu"), held: HostBlock[] = [];
   // Pieces that others released come first
   while (!held.at(-1)?.isUntouched && held.length < 64) held.push(pool.allocate(64 * MIB).block);
@@ -76,7 +76,7 @@ Deno.test("memory that nobody has had is 0, and is known to be so until it is gi
   assertEquals([again === block, again.isUntouched], [true, false]);
 });
 
-Deno.test("zeros of every type are 0 where others have had the memory, and where nobody has", () => {
+Deno.test("zeros of every type are 0 in reused and in fresh memory", () => {
   const makers = [zeros, (size: number[], options: object) => zerosLike(ones(size), options)];
   for (
     const dtype of [
@@ -101,7 +101,7 @@ Deno.test("zeros of every type are 0 where others have had the memory, and where
   }
 });
 
-Deno.test("a live set finds what is alive, in the middle of a job", () => {
+Deno.test("a live set finds reachable objects in the middle of a job", () => {
   const set = new LiveSet(isFindable), kept: Findable[] = [];
   fill(set, kept, 10);
   for (let look = 0; look < 2; look++) findsOnly(() => set.young(true) ?? [], kept);
@@ -112,7 +112,7 @@ Deno.test("a live set finds what is alive, in the middle of a job", () => {
   findsOnly(() => set.all(), kept);
 });
 
-Deno.test("what a look came by that was no member, and is old by now, does not keep later ones from looking", () => {
+Deno.test("old values that a search passed and that were not members do not stop later searches", () => {
   const stranger = new Findable(), kept: Findable[] = [];
   const set = new LiveSet((found): found is Findable => found instanceof Findable && found !== stranger);
   set.add(stranger);
@@ -123,7 +123,7 @@ Deno.test("what a look came by that was no member, and is old by now, does not k
   findsOnly(() => [...seen ?? []], kept);
 });
 
-Deno.test("a pool uses dropped memory again in a loop that does not wait", () => {
+Deno.test("a pool reuses dropped memory in a loop that does not wait", () => {
   const pool = new MemoryPool("cpu");
   for (let i = 0; i < 10_000; i++) pool.allocate(4 * MIB);
   assert(pool.peakReserved <= 256 * MIB, `Expected at most 256 MiB but found ${pool.peakReserved}`);
@@ -132,7 +132,7 @@ Deno.test("a pool uses dropped memory again in a loop that does not wait", () =>
   assert(pool.peakReserved - mostReserved < 4 * MIB);
 });
 
-Deno.test("a large result is mostly written where one of the last eight was, also after all was collected", () => {
+Deno.test("a large result mostly reuses the memory of one of the last eight, also after a collection", () => {
   const pool = new MemoryPool("cpu");
   let last: readonly HostBlock[] = [], same = 0;
   for (let i = 0; i < 200; i++) {
@@ -145,7 +145,7 @@ Deno.test("a large result is mostly written where one of the last eight was, als
   assert(same > 150, `Expected most results in one of the last eight blocks but found ${same} of 200`);
 });
 
-Deno.test("memory larger than what is searched for is found among the young", () => {
+Deno.test("memory above the search threshold is found among young objects", () => {
   const pool = new MemoryPool("cpu");
   for (let i = 0; i < 100; i++) pool.allocate(600 * MIB);
   // Objects that a search finds in a register count as old from the next one on
@@ -155,7 +155,7 @@ Deno.test("memory larger than what is searched for is found among the young", ()
   );
 });
 
-Deno.test("memory that lived for long and was dropped then is found when twice as much is in use", () => {
+Deno.test("old memory that was dropped is found once twice as much is in use", () => {
   const pool = new MemoryPool("cpu"),
     size = 64 * MIB,
     window = Array.from({ length: 8 }, () => pool.allocate(size));
@@ -164,7 +164,7 @@ Deno.test("memory that lived for long and was dropped then is found when twice a
   assertEquals(window.length, 8);
 });
 
-Deno.test("memory that lived for long and was dropped then is found when as much again as searching costs is new", () => {
+Deno.test("old memory that was dropped is found once the new memory equals the cost of a search", () => {
   const pool = new MemoryPool("cpu"), size = 32 * MIB;
   const window = Array.from({ length: 8 }, () => pool.allocate(size));
   for (let i = 0; i < 100; i++) window[i % window.length] = pool.allocate(size);
@@ -192,7 +192,7 @@ function searches(kind: "young" | "all", run: () => void): number {
   return count;
 }
 
-Deno.test("what a loop drops is looked for once in as many bytes, however much it has used before", () => {
+Deno.test("memory that a loop drops is searched for once per so many bytes, however much was used before", () => {
   const pool = new MemoryPool("cpu"), held = Array.from({ length: 5 }, () => pool.allocate(16 * MIB));
   const drop = () => {
     for (let i = 0; i < 100; i++) pool.allocate(16 * MIB);
@@ -214,7 +214,7 @@ Deno.test("the more objects a program has, the more new memory it takes until al
   assertEquals([hold(), objects.length], [0, 32]);
 });
 
-Deno.test("memory that is kept shares no block, whatever its size", () => {
+Deno.test("live memory shares no block, whatever its size", () => {
   const pool = new MemoryPool("cpu"), kept: Int32Array[] = [];
   const holders: unknown[] = [];
   for (let i = 0; i < 600; i++) {
@@ -231,7 +231,7 @@ Deno.test("memory that is kept shares no block, whatever its size", () => {
   assertEquals(holders.length, kept.length);
 });
 
-Deno.test("what was dropped is looked for before new pages are touched", () => {
+Deno.test("dropped memory is searched for before new pages are touched", () => {
   const pool = new MemoryPool("cpu"), size = 4 * MIB;
   for (let i = 0; i < 40; i++) pool.allocate(size);
   // Eight of them are made before a regular look
@@ -240,7 +240,7 @@ Deno.test("what was dropped is looked for before new pages are touched", () => {
   assertEquals(new Set(held.map(({ block }) => block)).size, held.length);
 });
 
-Deno.test("a pool gives back what it keeps, whatever sizes it kept before", () => {
+Deno.test("a pool releases its memory, whatever sizes it kept before", () => {
   const pool = new MemoryPool("cpu"), give = (size: number) => pool.free(pool.allocate(size));
   for (const size of [MIB, 2 * MIB, 4 * MIB]) give(size);
   // The first list is empty, the others are not
@@ -249,7 +249,7 @@ Deno.test("a pool gives back what it keeps, whatever sizes it kept before", () =
   assertEquals([pool.allocated, pool.reserved, held.byteLength], [MIB, MIB, MIB]);
 });
 
-Deno.test("results of a compiled function keep their values while others come and go", () => {
+Deno.test("results of a compiled function keep their values while others are created and dropped", () => {
   const f = compile((x: Tensor, n: Tensor) => x.add(n));
   const x = full([1024, 1024], 1);
   const kept: Tensor[] = [];
@@ -260,7 +260,7 @@ Deno.test("results of a compiled function keep their values while others come an
   kept.forEach((y, i) => assertEquals([y.min().item(), y.max().item()], [1 + 7 * i, 1 + 7 * i]));
 });
 
-Deno.test("a loop of 10,000 ops that drops its results holds a few of them", () => {
+Deno.test("a loop of 10,000 ops that drops its results holds only a few of them", () => {
   const x = ones([16, 1024]);
   emptyCache("cpu");
   resetPeakMemoryStats("cpu");
@@ -280,7 +280,7 @@ Deno.test("a loop of 10,000 ops that drops its results holds a few of them", () 
   }
 });
 
-Deno.test("the numbers follow what a program makes, gives back and drops", () => {
+Deno.test("the numbers follow what a program creates, releases and drops", () => {
   emptyCache("cpu");
   const before = memoryAllocated("cpu");
   resetPeakMemoryStats("cpu");
@@ -306,7 +306,7 @@ Deno.test("the numbers follow what a program makes, gives back and drops", () =>
   );
 });
 
-Deno.test("a compiled function asks for the numbers where it stands", () => {
+Deno.test("a compiled function reads the numbers at its own position", () => {
   const f = compile((x: Tensor) => {
     const before = memoryAllocated("cpu"), y = x.add(1), more = memoryAllocated("cpu") - before;
     return [y.mul(2), more] as const;
@@ -317,7 +317,7 @@ Deno.test("a compiled function asks for the numbers where it stands", () => {
   for (let call = 0; call < 3; call++) assertEquals(f(x)[1], MIB);
 });
 
-Deno.test("what does not fit under the limit says what was asked for and what is held", () => {
+Deno.test("allocations above the limit report the requested and the held size", () => {
   emptyCache("cpu");
   const held = memoryReserved("cpu"), limit = held + 16 * MIB;
   setMemoryLimit(limit, "cpu");
@@ -352,7 +352,7 @@ Deno.test("the limit of a device comes from the environment", () => {
   );
 });
 
-Deno.test("sizes of memory are few and little larger than what is asked for", () => {
+Deno.test("allocation sizes are few and little larger than requested", () => {
   const sizes = new Set<number>();
   for (let bytes = 1; bytes < 64 * MIB; bytes = Math.ceil(bytes * 1.01)) {
     const size = sizeClass(bytes);
@@ -363,7 +363,7 @@ Deno.test("sizes of memory are few and little larger than what is asked for", ()
   assert(sizes.size < 200);
 });
 
-Deno.test("large buffers of the host begin where huge pages do, and cost nothing after they are given back", () => {
+Deno.test("large buffers of the host begin at huge pages, and cost nothing once released", () => {
   const buffer = hostPages(4 * MIB), address = Deno.UnsafePointer.value(Deno.UnsafePointer.of(buffer));
   new Uint8Array(buffer).fill(1);
   if (Deno.build.os === "linux") assertEquals(Number(address) % (2 * MIB), 0);
@@ -398,7 +398,7 @@ Deno.test("backward drops what each node saved before the next one runs", () => 
 });
 
 Deno.test({
-  name: "webgpu: a loop of 10,000 ops that drops its results holds a few of them",
+  name: "webgpu: a loop of 10,000 ops that drops its results holds only a few of them",
   ignore: SKIP_WEBGPU,
   fn: async () => {
     await init({ device: "webgpu" });

@@ -153,7 +153,7 @@ Deno.test("softmax of logits sums to one", () => {
   close("sums", sums, sums.detach().mul(0).add(1));
 });
 
-Deno.test("safetensors: what is saved is loaded again", () => {
+Deno.test("safetensors: saved tensors are loaded again", () => {
   const saved = safetensors.load(new URL("data/convnet.safetensors", import.meta.url));
   const again = safetensors.load(safetensors.serialize(saved));
   assertEquals(Object.keys(again).sort(), Object.keys(saved).sort());

@@ -49,7 +49,7 @@ function elements(tensor: Tensor): unknown {
   }
 }
 
-Deno.test("a mode that does not exist is refused with those that do", () => {
+Deno.test("a mode that does not exist is rejected with a list of the existing ones", () => {
   const mode = "fastest" as string as Mode;
   assertThrows(
     () => compile((x: Tensor) => x, { mode }),
@@ -59,7 +59,7 @@ Deno.test("a mode that does not exist is refused with those that do", () => {
   assertThrows(() => new nn.Linear(1, 1).compile({ mode }), Error, "Expected mode");
 });
 
-Deno.test("every mode leaves earlier results on the CPU as they are, and reduce-overhead says that it has nothing to do", () => {
+Deno.test("every mode preserves earlier results on the CPU, and reduce-overhead reports that it has no effect", () => {
   const hints: string[] = [];
   logs.capture("perf_hints", (_, text) => hints.push(text), () => {
     for (const mode of ["default", "reduce-overhead", "max-autotune"] as const) {
@@ -72,7 +72,7 @@ Deno.test("every mode leaves earlier results on the CPU as they are, and reduce-
   assertEquals(hints.filter((each) => each === hint).length, 1);
 });
 
-Deno.test("M15: results of the next call take the memory of results before it", () => {
+Deno.test("M15: results of the next call reuse the memory of earlier results", () => {
   const f = reduced((x: Tensor) => [x.add(1), x.mul(2).sum()] as const);
   const memories = new Set<object>();
   for (let i = 0; i < 6; i++) {
@@ -83,7 +83,7 @@ Deno.test("M15: results of the next call take the memory of results before it", 
   assertEquals(memories.size, 2);
 });
 
-Deno.test("using a result of an earlier call is an error that says to clone it", () => {
+Deno.test("using a result of an earlier call is an error that suggests cloning it", () => {
   const f = reduced((x: Tensor) => x.add(1));
   const first = f(tensor([1, 2]));
   const kept = first.clone(), view = first.reshape([2, 1]), alias = first.detach();
@@ -114,7 +114,7 @@ Deno.test("a saved tensor that was overwritten makes the backward fail, not go w
   assertThrows(() => loss.backward(), Error, STALE);
 });
 
-Deno.test("a call may take results of the one before, whole, as views and more than once", () => {
+Deno.test("a call may take results of the previous one, whole, as views and repeatedly", () => {
   const step = (h: Tensor, x: Tensor) => h.mul(0.5).add(x).tanh();
   const f = reduced(step), plain = compile(step);
   let h = ones([8]), expected = ones([8]);
@@ -163,7 +163,7 @@ Deno.test("a result that is an input of the next call may be returned from it ag
   }
 });
 
-Deno.test("results may be written, resized and given back", () => {
+Deno.test("results may be written, resized and released", () => {
   const f = reduced((x: Tensor) => x.add(1));
   const x = tensor([1, 2]);
   assertEquals(f(x).mul_(3).tolist(), [6, 9]);
@@ -188,7 +188,7 @@ Deno.test("sizes may change from call to call", () => {
   }
 });
 
-Deno.test("results that need gradients have memory of their own, and a hint says so", () => {
+Deno.test("results that need gradients have separate memory, which a hint reports", () => {
   const hints: string[] = [];
   const w = ones([2], { requiresGrad: true });
   const f = reduced((x: Tensor) => x.mul(w));
@@ -201,7 +201,7 @@ Deno.test("results that need gradients have memory of their own, and a hint says
   assertEquals(hints, ["Results of a graph need gradients, so each call gives them memory of its own"]);
 });
 
-Deno.test("a training step in one graph gives the losses that it gives by default", () => {
+Deno.test("a training step in one graph has the losses of separate graphs", () => {
   const losses = (staticResults: boolean): number[] => {
     manualSeed(3);
     const model = new nn.Sequential(
@@ -224,7 +224,7 @@ Deno.test("a training step in one graph gives the losses that it gives by defaul
   assertEquals(losses(true), losses(false));
 });
 
-Deno.test("gradients that a step leaves are those of its latest call", () => {
+Deno.test("gradients left by a step are those of its latest call", () => {
   const w = tensor([1, 2.5], { requiresGrad: true });
   const step = reduced((x: Tensor) => {
     w.grad = null;
@@ -240,7 +240,7 @@ Deno.test("gradients that a step leaves are those of its latest call", () => {
   assertEquals(w.grad?.tolist(), [9, 10]);
 });
 
-Deno.test("any sequence of calls, with any results as arguments, is right or says that a result is gone", () => {
+Deno.test("any sequence of calls, with any results as arguments, is right or reports an overwritten result", () => {
   const program = (a: Tensor, b: Tensor) => {
     const sum = a.add(b);
     return [sum, sum.mul(2), sum.reshape([-1]), a] as const;
@@ -282,7 +282,7 @@ Deno.test("any sequence of calls, with any results as arguments, is right or say
   assert(stale > 20 && right > 20, `${stale} stale, ${right} right`);
 });
 
-Deno.test("the setting does what the mode does, and only for the graphs compiled under it", () => {
+Deno.test("the setting acts like the mode, and only for graphs compiled under it", () => {
   const f = compile((x: Tensor) => x.add(1), { options: { staticResults: true } });
   const first = f(ones([1]));
   f(ones([1]));
@@ -459,7 +459,7 @@ console.log(f(ones([512, Number(Deno.args[0])])).sum().item());
   },
 });
 
-Deno.test("a kernel changes its threads where that is clearly faster and nothing else kept them waiting", () => {
+Deno.test("a kernel changes its number of threads if that is clearly faster and nothing else delayed them", () => {
   const choose = (one: number, all: number, together: boolean) => {
     const { team, disturbed } = chooseTeam({ one, all, together });
     return disturbed ? "disturbed" : team;
@@ -518,7 +518,7 @@ console.log(compile((x: Tensor) => x.add(1))(ones([2])).tolist());
   },
 });
 
-Deno.test("copies in another order are memory of their own, in the strides that they promise", () => {
+Deno.test("copies in another order have their own memory, in the promised strides", () => {
   const x = randn([4, 4]), before = x.tolist();
   const [whole, part, both] = compile((x: Tensor) => {
     const turned = x.add(1).t();

@@ -74,7 +74,7 @@ Deno.test("the program of the changes computes, in one version for all calls", (
   }
 });
 
-Deno.test("changes of parameters count once for all, changes of what they hold do not", () => {
+Deno.test("changes of parameters count once for all, changes of their contents do not", () => {
   const net = freshNet(), x = tensor([[1.5, 2], [3, -1]]);
   const run = compile((x: Tensor) => net.call(x), { backend: "eager" });
   noGrad(() => run(x));
@@ -106,7 +106,7 @@ Deno.test("changes of parameters count once for all, changes of what they hold d
   ) assert(countedBy(change) > 0, `${change}`);
 });
 
-Deno.test("results in the right places where a program replaces how arrays are iterated over", () => {
+Deno.test("results are placed correctly even if a program replaces the iteration of arrays", () => {
   const program = (x: Tensor) => ({ a: x.add(1), b: x.add(2), c: x.add(3) });
   const compiled = compile(program, { backend: "eager" });
   const x = tensor([1.5]);
@@ -153,7 +153,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   "lib/tensor/undo.ts": "counted",
 };
 
-Deno.test("who assigns metadata of tensors counts it", async () => {
+Deno.test("assignments of tensors' metadata are counted", async () => {
   const found = new Set<string>();
   const visit = async (folder: string): Promise<void> => {
     for await (const { name, isDirectory } of Deno.readDir(new URL(`../${folder}`, import.meta.url))) {

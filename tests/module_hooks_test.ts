@@ -21,7 +21,7 @@ class Pair extends nn.Module {
 
 const floats = (list: readonly number[]): Tensor => tensor(list, { dtype: "float32" });
 
-Deno.test("backward hooks see and replace gradients of what goes in and comes out", () => {
+Deno.test("backward hooks see and replace gradients of inputs and outputs", () => {
   const model = new Pair(), seen: unknown[] = [];
   model.registerFullBackwardHook((_, gradInput, gradOutput) =>
     void seen.push(["hook", listed(gradInput), listed(gradOutput)])
@@ -50,7 +50,7 @@ Deno.test("backward hooks see and replace gradients of what goes in and comes ou
   assertEquals(noGrad(() => model.call(x))[0].gradFn, null);
 });
 
-Deno.test("what a hook returns is what the next one sees; another number of gradients is refused", () => {
+Deno.test("a hook's result is passed to the next one; another number of gradients is rejected", () => {
   const model = new nn.Linear(2, 2, { bias: false }), seen: unknown[] = [];
   noGrad(() => model.weight.copy_(tensor([[1, 0], [0, 1]])));
   const first = model.registerFullBackwardHook((_, [grad]) => [grad?.mul(3) ?? null]);
@@ -83,7 +83,7 @@ Deno.test("results by name have the gradients that hooks of their calls see", ()
   assertEquals(seen, [[[[0, 1], [1, 0]]], [[1, 1], null]]);
 });
 
-Deno.test("forward hooks are called in order: those of all modules, those before others, and always", () => {
+Deno.test("forward hooks are called in order: those of all modules, prepended ones, and always-called ones", () => {
   const model = new Pair(), seen: string[] = [], x = floats([1, 2]);
   const all = [
     nn.registerModuleForwardPreHook((module) => void seen.push(`all before ${module.constructor.name}`)),
@@ -117,7 +117,7 @@ Deno.test("forward hooks are called in order: those of all modules, those before
   assertEquals(seen, ["before 1 {}", "always false"]);
 });
 
-Deno.test("hooks of states rename keys, add to them, and judge what does not fit", () => {
+Deno.test("hooks of states rename keys, add keys, and handle unmatched ones", () => {
   const model = new Pair(), seen: string[] = [];
   model.linear.registerStateDictPreHook((_, prefix) => void seen.push(`writing ${prefix}`));
   model.linear.registerStateDictPostHook((_, state, prefix) => {

@@ -24,14 +24,14 @@ Deno.test("modules, parameters and buffers are found by their paths", () => {
   for (const [path, each] of net.namedBuffers()) assert(net.getBuffer(path) === each, path);
 });
 
-Deno.test("a path that leads nowhere is an error that says where", () => {
+Deno.test("a path that leads nowhere is an error that names the place", () => {
   const net = new Net();
   assertThrows(() => net.getSubmodule("body.7"), DynError, "a module named 7 in Sequential");
   assertThrows(() => net.getParameter("body.0.scale"), DynError, "a parameter at body.0.scale");
   assertThrows(() => net.getBuffer("body.weight"), DynError, "a buffer at body.weight");
 });
 
-Deno.test("a module takes the place of another, and graphs follow", () => {
+Deno.test("a module replaces another, and graphs follow", () => {
   const net = new Net(),
     f = compile((x: Tensor) => net.forward(x), { backend: "aot_eager", fullgraph: true });
   const x = zeros([2, 2]);

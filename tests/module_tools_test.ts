@@ -42,7 +42,7 @@ class Tied extends nn.Module {
   }
 }
 
-Deno.test("members of modules are listed as arguments by position or by name say, each once unless asked otherwise", () => {
+Deno.test("members of modules are listed according to arguments by position or by name, each once by default", () => {
   const tied = new Tied(), list = new nn.ModuleList([tied, tied]);
   const names = (entries: readonly (readonly [string, unknown])[]) => entries.map(([name]) => name);
   assertEquals(names(list.namedParameters("m")), ["m.0.embedding.weight"]);
@@ -85,7 +85,7 @@ Deno.test("flags of modules, tensors and optimizers may be named", () => {
   assertEquals(f(ones([2])).requiresGrad, true);
 });
 
-Deno.test("what would break a module is refused: names of methods and with dots, and types without gradients", () => {
+Deno.test("values that would break a module are rejected: names of methods and with dots, and types without gradients", () => {
   const layer = new nn.Linear(2, 1), { weight } = layer;
   for (const name of ["forward", "a.b", "", "weight"]) {
     assertThrows(() => layer.registerBuffer(name, ones([1])), DynError, "for a buffer but found");
@@ -98,7 +98,7 @@ Deno.test("what would break a module is refused: names of methods and with dots,
   assertEquals([new nn.ModuleDict({ a: layer }).length, new nn.ParameterDict({ a: weight }).length], [1, 1]);
 });
 
-Deno.test("a cloned module shares nothing with the original, and inside what was shared there", () => {
+Deno.test("a cloned module shares nothing with the original, and preserves sharing within", () => {
   const model = new Tied(), calls: string[] = [];
   model.registerForwardHook(() => void calls.push("hook"));
   model.embedding.weight.grad = randn([4, 3]);
@@ -137,7 +137,7 @@ Deno.test("clones of compiled modules are not compiled, of optimizers in modules
   assert(parameter === copy.net.weight && copy.optimizer.state.has(copy.net.weight));
 });
 
-Deno.test("what cannot be cloned is refused with a reason", () => {
+Deno.test("objects that cannot be cloned are rejected with a reason", () => {
   class Private extends nn.Module {
     readonly #scale = 2;
     override forward(x: Tensor): Tensor {
@@ -242,7 +242,7 @@ Deno.test("functional forms take inplace by position and by name", () => {
   assertThrows(() => Reflect.apply(F.relu, undefined, [randn([2]), { inplac: true }]), DynError, "inplac");
 });
 
-Deno.test("weights are filled as their names say", () => {
+Deno.test("weights are initialised as their names say", () => {
   manualSeed(0);
   const size = (t: Tensor) => Number(t.std().item());
   const cut = nn.init.truncNormal_(empty([20000]), { std: 1, a: -1, b: 0.5 });
@@ -354,7 +354,7 @@ Deno.test("a recurrent layer multiplies all inputs at once, once a layer and dir
   assertEquals(products, [4 * (1 + 5)]);
 });
 
-Deno.test("layers come out of their lists as what they are, and packed sequences as packed ones, to the type checker", () => {
+Deno.test("layers taken from lists keep their types, and packed sequences too, for the type checker", () => {
   const model = new nn.Sequential(new nn.Linear(2, 3), new nn.ReLU()), held: nn.Sequential = model;
   const { weight }: nn.Linear = model.at(0);
   assertEquals([weight.shape, held.at(-1) instanceof nn.ReLU], [[3, 2], true]);
@@ -363,7 +363,7 @@ Deno.test("layers come out of their lists as what they are, and packed sequences
   assertEquals(data.shape, [2, 4]);
 });
 
-Deno.test("tensors in lists of parameters become parameters, and are refused where one is registered", () => {
+Deno.test("tensors in lists of parameters become parameters, and are rejected by registerParameter", () => {
   const list = new nn.ParameterList([ones([2])]).append(zeros([1])), own = new nn.Parameter(ones([1]));
   const byName = new nn.ParameterDict({ own, made: ones([3]) });
   assertEquals([list, byName].map((each) => each.parameters().length), [2, 2]);
@@ -396,14 +396,14 @@ const OF_A_WRONG_KIND: Readonly<Record<string, () => unknown>> = {
   "a PackedSequence to pad": () => nn.utils.rnn.padPackedSequence(Object(zeros([1]))),
 };
 
-Deno.test("values of a wrong kind are refused by what they are passed to, at the program's line", () => {
+Deno.test("values of a wrong kind are rejected by their recipient, at the program's line", () => {
   for (const [words, call] of Object.entries(OF_A_WRONG_KIND)) {
     const error = assertThrows(call, DynError, words), [place] = error.stack?.match(/^\s+at .*$/m) ?? [];
     assert(place?.includes("module_tools_test.ts"), `${words}: ${place}`);
   }
 });
 
-Deno.test("modules on the device meta have shapes only, until they are given memory or a state", () => {
+Deno.test("modules on the device meta have shapes only, until they get memory or a state", () => {
   const meta = { device: "meta" } as const;
   class Net extends nn.Module {
     readonly body: nn.Conv2d;
@@ -466,7 +466,7 @@ Deno.test("modules on the device meta have shapes only, until they are given mem
   assertEquals(made.eval().call(x).tolist(), trained.call(x).tolist());
 });
 
-Deno.test("lazy layers become what their first input asks for, or a state", () => {
+Deno.test("lazy layers are completed by their first input, or by a state", () => {
   // torch.nn.LazyConv2d(4, 3, groups=2) and its kin on inputs of 6 channels, each of 5 elements a side
   const layers = [
     [new nn.LazyConv1d(4, 3, { groups: 2 }), new nn.LazyConv1d(4, 3, { groups: 2 }), nn.Conv1d],
@@ -558,7 +558,7 @@ class Twice extends Holder<nn.Linear> {
   }
 }
 
-Deno.test("a compiled module is called itself, and is the module in all else, to the type checker too", () => {
+Deno.test("a compiled module is called itself, and otherwise equals the module, also for the type checker", () => {
   const linear = new nn.Linear(2, 2), fast = compile(linear, { backend: "eager", fullgraph: true });
   const x = ones([3, 2]), expected: Tensor = linear.call(x), result: Tensor = fast(x);
   assert(result.equal(expected) && fast.call(x).equal(expected) && fast.forward(x).equal(expected));

@@ -47,7 +47,7 @@ class Symmetric extends nn.Module {
   }
 }
 
-Deno.test("a weight is computed of its original, assigned to, and left as it is", () => {
+Deno.test("a weight is computed from its original, assigned to, and restored", () => {
   const layer = new nn.Linear(3, 3), before = layer.weight.detach().clone();
   parametrize.registerParametrization(layer, "weight", new Symmetric());
   assert(parametrize.isParametrized(layer) && parametrize.isParametrized(layer, "weight"));
@@ -97,7 +97,7 @@ Deno.test("weight norm has PyTorch's keys and values, and trains as one graph", 
   trains(() => parametrizations.weightNorm(new nn.Conv1d(2, 3, 2)), () => randn([2, 2, 5]));
 });
 
-Deno.test("spectral norm makes the greatest singular value 1, and trains as one graph", () => {
+Deno.test("spectral norm makes the largest singular value 1, and trains as one graph", () => {
   manualSeed(2);
   const layer = parametrizations.spectralNorm(new nn.Linear(4, 3), "weight", { nPowerIterations: 30 });
   layer.call(rand([1, 4]));
@@ -141,7 +141,7 @@ Deno.test("orthogonal weights stay orthogonal while they are trained", () => {
   }
 });
 
-Deno.test("packed sequences are those that were padded, and back", () => {
+Deno.test("packed sequences unpack to the padded ones", () => {
   const sequences = [tensor([1, 2]), tensor([3, 4, 5]), tensor([6])];
   const packed = rnn.packSequence(sequences, { enforceSorted: false });
   assertEquals([packed.data.tolist(), packed.batchSizes], [[3, 1, 6, 4, 2, 5], [3, 2, 1]]);
@@ -160,7 +160,7 @@ Deno.test("packed sequences are those that were padded, and back", () => {
   assertThrows(() => rnn.packPaddedSequence(padded, [1, 9, 1], true), DynError, "lengths in [1, 4]");
 });
 
-Deno.test("recurrent layers give each packed sequence what it would have alone", () => {
+Deno.test("recurrent layers treat each packed sequence as if it were alone", () => {
   manualSeed(4);
   const lengths = [2, 4, 1], sequences = lengths.map((length) => randn([length, 3]));
   const packed = rnn.packSequence(sequences, { enforceSorted: false });
@@ -187,7 +187,7 @@ Deno.test("recurrent layers give each packed sequence what it would have alone",
   trains(() => new Model(), () => randn([4, 3, 3]));
 });
 
-Deno.test("parameters are a vector and back, and may be left unfilled", () => {
+Deno.test("parameters are converted to a vector and back, and may stay uninitialised", () => {
   const model = new nn.Linear(2, 3), vector = parametersToVector(model.parameters());
   assertEquals([vector.shape, vector.requiresGrad], [[9], true]);
   vectorToParameters(vector.detach().mul(2), model.parameters());

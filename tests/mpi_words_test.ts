@@ -4,7 +4,7 @@ import { wordsOf } from "../backends/mpi/library.ts";
 
 const BEFORE = Deno.build.os === "darwin" ? [] : ["-Wl,--no-as-needed"];
 
-Deno.test("folders to look in at run time are words of one or of two, and macros choose the ABI", () => {
+Deno.test("search paths at run time are options of one word or two, and macros choose the ABI", () => {
   assertEquals(
     wordsOf("cc -DMPI_ABI -I/m/include -L/m/lib -Wl,-rpath -Wl,/m/lib -Wl,--enable-new-dtags -lmpi_abi"),
     [...BEFORE, "-DMPI_ABI", "-I/m/include", "-L/m/lib", "-lmpi_abi", "-Wl,-rpath,/m/lib"],

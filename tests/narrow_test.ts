@@ -35,7 +35,7 @@ function run(program: Program, elements: readonly bigint[]): readonly bigint[] {
 
 const text = (program: Program): string => program.kernels.map((kernel) => printKernel(kernel)).join("");
 
-Deno.test("narrow: places and what follows from them have 32 bits, elements of memory keep 64", () => {
+Deno.test("narrow: positions and values derived from them have 32 bits, elements of memory keep 64", () => {
   const before = program((o, x, at) =>
     o.add(x, o.select(o.lt(at, o.constant(2n, "int64")), o.mul(at, at), at))
   );
@@ -52,7 +52,7 @@ Deno.test("narrow: places and what follows from them have 32 bits, elements of m
   ]);
 });
 
-Deno.test("narrow: what may grow past 32 bits stays wide, also where each operand is small", () => {
+Deno.test("narrow: values that may exceed 32 bits stay wide, even if each operand is small", () => {
   const large = 2n ** 31n - 2n;
   const before = program((o, _x, at) =>
     o.mul(o.add(at, o.constant(large, "int64")), o.constant(2n, "int64"))
@@ -71,7 +71,7 @@ Deno.test("narrow: a small result of wide operands is computed wide", () => {
   assertEquals(run(after, [0n, 0n, 0n, 0n]), [0n, 1n, 2n, 3n].map((at) => at * 2n ** 30n % 7n));
 });
 
-Deno.test("narrow: without int64 all arithmetic has 32 bits, and memory takes what it makes", () => {
+Deno.test("narrow: without int64 all arithmetic has 32 bits, and memory keeps its type", () => {
   const before = program((o, x, at) => o.sub(o.add(x, at), o.constant(5n, "int64")));
   const after = narrowIntegers(
     before,

@@ -115,7 +115,7 @@ for (const tier of ["wait", "wasm"] as const) {
   }
 }
 
-Deno.test("what comes in the order that is asked for last is found, too", () => {
+Deno.test("entries that come last in the requested order are found, too", () => {
   for (const direction of [1, -1]) {
     const x = arange(4000).mul(direction).to("float32"), largest = direction > 0;
     assertEquals(x.topk(5, -1, largest)[1]?.tolist(), [3999, 3998, 3997, 3996, 3995]);

@@ -61,7 +61,7 @@ Deno.test("notebooks show tensors as tables, modules as trees, all as the consol
   assertEquals(displayed(small)["text/plain"], Deno.inspect(small));
 });
 
-Deno.test("what has no elements to show is text alone", () => {
+Deno.test("objects without displayable elements are text only", () => {
   for (const each of [zeros([0]), tensor([1]).to("complex64")]) {
     assertEquals(Object.keys(displayed(each)), ["text/plain"], Deno.inspect(each));
   }
@@ -77,7 +77,7 @@ Deno.test("images are PNG files of the pixels", () => {
   assertThrows(() => notebook.image(ones([2, 2, 2])), Error, "Expected an image CHW of 1, 3 or 4 channels");
 });
 
-Deno.test("curves are pictures with gaps where there are no numbers", () => {
+Deno.test("curves are pictures with gaps for missing numbers", () => {
   const svg = displayed(notebook.curves({ "<a>": [1, NaN, 3, 2], b: tensor([1, 2]) }))["image/svg+xml"] ?? "";
   assertEquals(
     [...svg.matchAll(/<path d="(M[^"]*)" fill="none"/g)].map(([, path]) => path?.replace(/[\d. ]+/g, "")),
@@ -98,7 +98,7 @@ function terminal(isTerminal: boolean): ProgressOutput & { readonly written: str
   return { written, isTerminal: () => isTerminal, write: (text) => void written.push(text), columns: 60 };
 }
 
-Deno.test("lines of loops say how much is done, how fast, and how long the rest takes", () => {
+Deno.test("progress bars show items done, rate and remaining time", () => {
   const text = (done: number, seconds: number, options = {}, postfix = "") =>
     progressText({ done, seconds, postfix, columns: 60 }, { total: 8, ...options });
   assertEquals(text(0, 0), `  0%|${" ".repeat(32)}| 0/8 [00:00<?, ?it/s]`);
@@ -114,7 +114,7 @@ Deno.test("lines of loops say how much is done, how fast, and how long the rest 
   assertEquals(progressText({ done: 3, seconds: 2, postfix: "", columns: 60 }, {}), "3it [00:02, 1.50it/s]");
 });
 
-Deno.test("loops give the same items, with a bar in terminals alone", async () => {
+Deno.test("loops yield the same items, with a bar only on terminals", async () => {
   const loader = new data.DataLoader([1, 2, 3, 4, 5], { batchSize: 2 });
   for (const isTerminal of [true, false]) {
     const output = terminal(isTerminal), bar = progress(loader, { desc: "train", output });
@@ -146,7 +146,7 @@ Deno.test("loops give the same items, with a bar in terminals alone", async () =
   assertThrows(() => progress([1], { size: 3 } as object), Error, "found size");
 });
 
-Deno.test("a kernel compiles models from the cell after their first call on, and says what it does not compile", async () => {
+Deno.test("a notebook's kernel compiles models from the cell after their first call on, and reports what it does not compile", async () => {
   const cells = [
     `const { compile, compiler, nn, ones } = await import(${
       JSON.stringify(new URL("../mod.ts", import.meta.url).href)

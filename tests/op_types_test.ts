@@ -42,7 +42,7 @@ const isPublic = (definition: OpDefinition): boolean =>
   isMethod(definition) || definition.exposure?.free !== false ||
   (definition.exposure.namespaces?.length ?? 0) > 0;
 
-Deno.test("every op refuses a type, or has kernels for it that verify", () => {
+Deno.test("every op rejects a type, or has kernels for it that verify", () => {
   const wrong: string[] = [];
   registerDevice({
     ...cpu,
@@ -77,7 +77,7 @@ Deno.test("every op refuses a type, or has kernels for it that verify", () => {
   assertEquals(wrong, []);
 });
 
-Deno.test("types that differ are promoted as PyTorch does, unsigned ones too", () => {
+Deno.test("different types are promoted as in PyTorch, unsigned ones too", () => {
   const bytes = tensor([3, 200], { dtype: "uint8" }), halves = tensor([0.5, 2], { dtype: "float16" });
   const floats = tensor([1.5, -2.5]), { functional: F } = nn;
   assertEquals(ops.rsub(bytes, floats).tolist(), [-1.5, -202.5]);

@@ -226,7 +226,7 @@ for (const [name, options, wanted] of AFTER_SEVEN) {
 
 for (const name of new Set(AFTER_SEVEN.map(([name]) => name))) {
   const [, options = {}, wanted = []] = AFTER_SEVEN.findLast((row) => row[0] === name) ?? [];
-  Deno.test(`${name} steps as PyTorch's where the step is compiled`, () => {
+  Deno.test(`${name} steps as PyTorch's in a compiled step`, () => {
     const step = compile((made: optim.Optimizer<object>, closure: () => Tensor) => made.step(closure), {
       backend: "aot_eager",
       fullgraph: name !== "LBFGS",
@@ -239,7 +239,7 @@ for (const name of new Set(AFTER_SEVEN.map(([name]) => name))) {
   });
 }
 
-Deno.test("a compiled step begins the states that the program begins, and none besides", () => {
+Deno.test("a compiled step creates only the states that the program creates", () => {
   const begin = () => {
     const used = new nn.Linear(2, 2), unused = new nn.Linear(2, 2), table = new nn.Embedding(3, 2);
     const optimizer = new optim.Adam([
@@ -286,7 +286,7 @@ Deno.test("a compiled step begins the states that the program begins, and none b
   assertEquals(changed(false)(x), 4);
 });
 
-Deno.test("LBFGS goes on from its saved state, and needs a closure", () => {
+Deno.test("LBFGS continues from its saved state, and needs a closure", () => {
   const begin = () => {
     const p = new nn.Parameter(tensor([1, -2, 3], { dtype: "float64" }));
     const made = new optim.LBFGS([p], { maxIter: 3, lineSearchFn: "strong_wolfe" });
@@ -331,7 +331,7 @@ Deno.test("factors of steps have the precision of parameters", () => {
   assertEquals(sizes, [0.1, 0.1 * 1.3, 0.1 * 1.3 * 0.3]);
 });
 
-Deno.test("schedules resume with the rates that they began with", () => {
+Deno.test("schedules resume with their initial rates", () => {
   const begin = (lr: number) => {
     const optimizer = new optim.SGD(leaves(), { lr });
     return {
@@ -418,7 +418,7 @@ const TOGETHER: Readonly<
   }, [0.01, 0.01, 0.02, 0.497207718, 0.405872827, 0.231318551, 0.066738765, 2e-6]],
 };
 
-Deno.test("schedules of one optimizer act together as PyTorch's, on rates that are tensors too", () => {
+Deno.test("schedules of one optimizer combine as in PyTorch, also for rates that are tensors", () => {
   for (const [name, [make, wanted]] of Object.entries(TOGETHER)) {
     for (const lr of [0.1, tensor(0.1, { dtype: "float64" })]) {
       const optimizer = new optim.SGD(
@@ -437,7 +437,7 @@ Deno.test("schedules of one optimizer act together as PyTorch's, on rates that a
   }
 });
 
-Deno.test("states of schedules have their settings, which one that was made with others takes over", () => {
+Deno.test("states of schedules contain their settings, which a schedule with other settings adopts", () => {
   const optimizer = () => new optim.SGD(leaves(), { lr: 0.1, momentum: 0.9 });
   const scaleFn = (cycle: number) => 1 / cycle;
   type Schedule = optim.lrScheduler.LRScheduler;
@@ -486,7 +486,7 @@ Deno.test("states of schedules have their settings, which one that was made with
   assertEquals(other.toString(), plateau.toString());
 });
 
-Deno.test("Muon takes matrices alone", () => {
+Deno.test("Muon takes only matrices", () => {
   assertThrows(() => new optim.Muon(leaves()), DynError, "found the shape [4]");
 });
 
@@ -504,7 +504,7 @@ for (const [name, make, wanted] of RATES) {
   });
 }
 
-Deno.test("hyperparameters that do not exist or make no sense are errors", () => {
+Deno.test("unknown or invalid hyperparameters are errors", () => {
   const params = leaves();
   assertThrows(
     () => Reflect.construct(optim.SGD, [params, { learningRate: 1 }]),
@@ -528,7 +528,7 @@ Deno.test("hyperparameters that do not exist or make no sense are errors", () =>
   for (const call of wrong) assertThrows(call, DynError, "Expected ");
 });
 
-Deno.test("schedules take a function or a rate a group, and required arguments by name", () => {
+Deno.test("schedules take a function or a rate per group, and required arguments by name", () => {
   const rates = (make: (optimizer: optim.SGD) => { step(): void }) => {
     const [a, b] = leaves();
     assert(a && b);
@@ -565,7 +565,7 @@ Deno.test("schedules take a function or a rate a group, and required arguments b
   assertThrows(() => Reflect.construct(L.StepLR, [one]), DynError, "stepSize of StepLR");
 });
 
-Deno.test("momenta go the other way, and the third phase ends below the start", () => {
+Deno.test("momenta change in the opposite direction, and the third phase ends below the start", () => {
   const momenta = (make: (o: Optimizer) => Schedule): number[] => {
     const optimizer = new optim.SGD(leaves(), { lr: 0.1, momentum: 0.9 }), schedule = make(optimizer);
     const found = optimizer.paramGroups.map((group) => group.momentum);
@@ -598,7 +598,7 @@ Deno.test("momenta go the other way, and the third phase ends below the start", 
   assertThrows(() => new L.CyclicLR(sum, 0.1, 1), DynError, "momentum or betas");
 });
 
-Deno.test("averages of models are PyTorch's, in a compiled step too", () => {
+Deno.test("averages of models are PyTorch's, also in a compiled step", () => {
   const make = () => {
     const model = new nn.Linear(1, 1);
     noGrad(() => {

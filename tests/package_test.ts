@@ -148,7 +148,7 @@ globalThis.runCalls = async (calls, options) => {
   });
 });
 
-Deno.test("views and inputs that are written to are results of their own", async () => {
+Deno.test("views and inputs that are written to are separate results", async () => {
   manualSeed(2);
   const f = (x: Tensor, y: Tensor) => {
     y.mul_(2);
@@ -174,7 +174,7 @@ Deno.test("views and inputs that are written to are results of their own", async
   });
 });
 
-Deno.test("a page tells drawn digits apart by an exported classifier", { ignore: SKIP_BROWSER }, async () => {
+Deno.test("a page recognises drawn digits by an exported classifier", { ignore: SKIP_BROWSER }, async () => {
   manualSeed(4);
   const model = new Classifier(new ConvNet()).eval();
   const bytes = await packageBytes(compiler.export(model, [zeros([1, 1, 28, 28])]), { native: false });
@@ -248,7 +248,7 @@ Deno.test({
   },
 });
 
-Deno.test("what does not fit is refused before it runs", async () => {
+Deno.test("invalid calls are rejected before they run", async () => {
   const layer = new nn.Linear(2, 2).eval();
   await withFolder(async (folder) => {
     const file = `${folder}/a.dyn`;

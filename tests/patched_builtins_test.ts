@@ -183,7 +183,7 @@ function shown(value: unknown): unknown {
 }
 
 for (const [name, make] of Object.entries(CASES)) {
-  Deno.test(`what programs replace is noticed: ${name}`, () => {
+  Deno.test(`replaced builtins are detected: ${name}`, () => {
     const before = faults();
     const plain = make(), compiled = make();
     const expected = observe(plain.program, plain.patches);
@@ -206,7 +206,7 @@ for (const [name, make] of Object.entries(CASES)) {
   });
 }
 
-Deno.test("replaced builtins do not hinder the parser, and capture runs none of them", () => {
+Deno.test("replaced builtins do not interfere with the parser, and capture runs none of them", () => {
   let calls = 0;
   const poison = () => {
     calls++;
@@ -259,7 +259,7 @@ async function printed(program: string): Promise<readonly [output: unknown, warn
   return [JSON.parse(text(stdout)), text(stderr)];
 }
 
-Deno.test("builtins that are replaced for good leave functions as they are, and that is said", async () => {
+Deno.test("permanently replaced builtins leave functions uncompiled, which is reported", async () => {
   const [output, warnings] = await printed(`
     Object.defineProperty(Array.prototype, "copyWithin", { value: () => "replaced", configurable: false, writable: false });
     const f = compile((x) => [x.add(1).tolist(), [1].copyWithin(0)], { backend: "eager" });
@@ -268,7 +268,7 @@ Deno.test("builtins that are replaced for good leave functions as they are, and 
   assert(warnings.includes("copyWithin of a builtin was replaced for good"), warnings);
 });
 
-Deno.test("methods that are replaced before the first capture are the program's", async () => {
+Deno.test("methods replaced before the first capture are the program's", async () => {
   const [output] = await printed(`
     const replace = (owner, name, by) => {
       const former = owner[name];
@@ -288,7 +288,7 @@ Deno.test("methods that are replaced before the first capture are the program's"
   assertEquals(output, [expected, expected]);
 });
 
-Deno.test("capture works beside global variables that were replaced for good", async () => {
+Deno.test("capture works beside global variables that were permanently replaced", async () => {
   const [output, warnings] = await printed(`
     const { Date } = globalThis, Later = class extends Date { getTime() { return 1; } };
     Object.defineProperty(globalThis, "Date", { value: Later, configurable: false, writable: false });
@@ -298,7 +298,7 @@ Deno.test("capture works beside global variables that were replaced for good", a
   assertEquals([output, warnings], [[4, 6, []], ""]);
 });
 
-Deno.test("methods of arrays that are replaced by wrong ones are no hindrance to closures behind breaks", () => {
+Deno.test("wrong replacements of array methods do not hinder closures after breaks", () => {
   const look = compiler.disable(() => {});
   const scaled = (start: number) => {
     let by = start;
@@ -338,7 +338,7 @@ Deno.test("methods of arrays that are replaced by wrong ones are no hindrance to
   }
 });
 
-Deno.test("results of array methods have elements of their own, while the program gives all arrays a setter", () => {
+Deno.test("results of array methods have their own elements, even if the program gives all arrays a setter", () => {
   const program = (x: Tensor) => {
     Object.defineProperty(Array.prototype, "1", { get: () => "inherited", configurable: true });
     try {

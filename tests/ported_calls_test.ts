@@ -20,7 +20,7 @@ import { withFolder } from "./support/process.ts";
 
 const near = (a: Tensor, b: Tensor) => a.sub(b).abs().max().item() < 1e-5;
 
-Deno.test("several models run as one by their stacked parameters", () => {
+Deno.test("several models run as one with stacked parameters", () => {
   const models = [0, 1, 2].map(() => new nn.Sequential(new nn.Linear(3, 4), new nn.BatchNorm1d(4)).eval());
   const [params, buffers] = func.stackModuleState(models), x = randn(5, 3), [first] = models;
   assert(first);
@@ -50,7 +50,7 @@ Deno.test("averages of a model take functions of one tensor or of all", () => {
   assertThrows(() => new AveragedModel(model, both), DynError, "one of avgFn and multiAvgFn");
 });
 
-Deno.test("arguments by name stand where PyTorch has them", () => {
+Deno.test("named arguments are accepted where PyTorch has them", () => {
   const { weightNorm, spectralNorm, orthogonal } = nn.utils.parametrizations;
   assertEquals(Object.keys(weightNorm(new nn.Linear(2, 3), { name: "weight", dim: 1 }).stateDict()), [
     "bias",
@@ -95,14 +95,14 @@ Deno.test("joint graphs are cut by partitionFn", () => {
   assertThrows(() => compiler.aotAutograd(twice), DynError, "one of partition and partitionFn");
 });
 
-Deno.test("files that are not there are errors at the program's line", () => {
+Deno.test("missing files are errors at the program's line", () => {
   for (const read of [load, safetensors.load, data.readNpy, data.readJsonLines]) {
     const error = assertThrows(() => read("no_such_file"), Deno.errors.NotFound);
     assertMatch(error.stack?.split("\n")[1] ?? "", /ported_calls_test/);
   }
 });
 
-Deno.test("checkpoints that torch.save has pickled are refused by that name", async () => {
+Deno.test("checkpoints pickled by torch.save are rejected by that name", async () => {
   await withFolder(async (folder) => {
     await Deno.writeFile(
       `${folder}/model.pt`,

@@ -5,7 +5,7 @@ import { runProgram, withFolder } from "./support/process.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-Deno.test("programs take over what was prepared, and make none of it", () =>
+Deno.test("programs reuse prepared entries, and create none of them", () =>
   withFolder(async (cache) => {
     const env = { DYN_CACHE_DIR: cache, DYN_GRAPH_CACHE: "1", DYN_TIER: "wasm" };
     const run = (...args: readonly string[]) =>

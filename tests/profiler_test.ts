@@ -104,7 +104,7 @@ for (const tier of ["wait", "wasm"] as const) {
   });
 }
 
-Deno.test("graphs kept by a former process know what their kernels cost", async () => {
+Deno.test("graphs cached by an earlier process know the costs of their kernels", async () => {
   await withFolder(async (folder) => {
     const program = `
       import { compile, ones, profile } from ${JSON.stringify(new URL("../mod.ts", import.meta.url).href)};
@@ -141,7 +141,7 @@ Deno.test("backward passes show their nodes", () => {
   assertEquals([found["backward ExpBackward0"], found["backward SumBackward0"]], [1, 1]);
 });
 
-Deno.test("averages add up what has one name, nested calls once in totals", () => {
+Deno.test("averages sum events of one name, nested calls once in totals", () => {
   const inner = () => recordFunction("part", () => 1), x = randn([4]);
   const prof = profile(() => {
     recordFunction("part", () => inner() && x.add(1));
@@ -158,7 +158,7 @@ Deno.test("averages add up what has one name, nested calls once in totals", () =
   assert(Math.abs(rows.selfCpuTimeTotal + rows.selfDeviceTimeTotal - whole) < 1 + whole / 100);
 });
 
-Deno.test("tables are sorted and cut as asked", () => {
+Deno.test("tables are sorted and truncated on request", () => {
   const x = randn([50, 50]);
   const rows = profile(() => x.matmul(x).add(x).sum()).keyAverages();
   const table = rows.table({ sortBy: "flops", rowLimit: 2 }).split("\n");
@@ -195,7 +195,7 @@ Deno.test("schedules are torch.profiler's", () => {
   );
 });
 
-Deno.test("a schedule records its steps, and hands over each cycle when torch.profiler does", () => {
+Deno.test("a schedule records its steps, and reports each cycle when torch.profiler does", () => {
   const x = randn([4]);
   const told = (repeat: number, steps: number): unknown[] => {
     const log: unknown[] = [];
@@ -219,7 +219,7 @@ Deno.test("a schedule records its steps, and hands over each cycle when torch.pr
   assertEquals(told(0, 7), [[4, cycle(2)], [7, cycle(6, 6)]]);
 });
 
-Deno.test("promises are profiled to their end, and named spans go on behind await", async () => {
+Deno.test("promises are profiled to their end, and named spans continue after await", async () => {
   const x = randn([4]);
   const prof = await profile(async () => {
     await recordFunction("slow", async () => {
@@ -235,7 +235,7 @@ Deno.test("promises are profiled to their end, and named spans go on behind awai
   assertEquals([add?.parent, mul?.parent], [slow, null]);
 });
 
-Deno.test("named spans are no breaks in compiled functions", () => {
+Deno.test("named spans do not break compiled functions", () => {
   counters.clear();
   const f = compile((x: Tensor) => recordFunction("inner", () => x.sin()).add(1), { fullgraph: true });
   const x = randn([3]);
@@ -257,7 +257,7 @@ Deno.test("memory in use is sampled at each change", () => {
   assertEquals(kept.length, 3);
 });
 
-Deno.test("a program that throws ends its profile; there is one at a time", () => {
+Deno.test("a program that throws ends its profile; profiles do not nest", () => {
   assertThrows(
     () =>
       profile(() => {
@@ -275,7 +275,7 @@ Deno.test("a program that throws ends its profile; there is one at a time", () =
   );
 });
 
-Deno.test("whoever watched starts of programs before sees them in a profile too", () => {
+Deno.test("an observer of program starts before a profile sees them inside it too", () => {
   const x = randn([8]), former = launches.watcher;
   let seen = 0;
   launches.watcher = (launch, call) => {
@@ -292,7 +292,7 @@ Deno.test("whoever watched starts of programs before sees them in a profile too"
   }
 });
 
-Deno.test("shares of limits that nobody could measure are not told", () => {
+Deno.test("unmeasured shares of limits are not reported", () => {
   const work = { bytes: 100, flops: 100, microseconds: 10 };
   assertEquals(shareOfLimit(work, { bytesPerSecond: 1e8, operationsPerSecond: 2e7 }), 0.5);
   assertEquals(shareOfLimit(work, { bytesPerSecond: 0, operationsPerSecond: 0 }), null);

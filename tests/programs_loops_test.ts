@@ -11,7 +11,7 @@ register(growingLists, ["eager"], [5, 14]);
 register(elementsByNumber, ["eager"], [7]);
 
 for (const [name, loop] of Object.entries(LONG_LOOPS)) {
-  Deno.test(`thirty rounds that fill a list need a version each for a few of them alone: ${name}`, () => {
+  Deno.test(`thirty rounds that fill a list need a version for only a few of them: ${name}`, () => {
     const f = compile(loop, { backend: "eager" });
     const numbers = (list: ReturnType<typeof loop>) =>
       list.map((each) => typeof each === "number" ? each : each.tolist());
@@ -67,7 +67,7 @@ Deno.test("so is one of a loop over a Map, a Set and their values", () => {
   assert(breakReasons.every(({ id }) => id === "GB0003"));
 });
 
-Deno.test("a loop over a typed array that is handed in is in the graph, whatever its elements", () => {
+Deno.test("a loop over a typed array argument is in the graph for all elements", () => {
   const f = compile((list: Float32Array, y: Tensor) => {
     for (const each of list) y = y.mul(2).add(each);
     return y;

@@ -6,7 +6,7 @@ import { register } from "./support/programs.ts";
 
 register(regions, ["eager", "aot_eager"], [2, 5, 9, 14, 20]);
 
-Deno.test("a break inside of a region splits the graph there and leaves nothing uncompiled", () => {
+Deno.test("a break inside a region splits the graph there and leaves nothing uncompiled", () => {
   const look = compiler.disable(() => {});
   const programs: Readonly<Record<string, (x: Tensor) => Tensor>> = {
     noGrad: (x) =>

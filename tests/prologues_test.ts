@@ -46,7 +46,7 @@ interface Case {
   readonly kernels: number;
 }
 
-Deno.test("what becomes a prologue is found by looking at each kernel as often as programs are long", () => {
+Deno.test("prologues are found by inspecting each kernel a number of times linear in the size of programs", () => {
   const looks = (count: number) => {
     const inputs = [half(8, 64), ...Array.from({ length: count }, () => half(64, 32))];
     const { program } = compiled(
@@ -172,7 +172,7 @@ for (const [name, { inputs, build, prologues, kernels }] of Object.entries(CASES
   });
 }
 
-Deno.test("operands that are computed on the way take no memory", () => {
+Deno.test("operands computed on the fly take no memory", () => {
   const [small, converted] = [half(64, 32), meta([64, 32], "float16")].map((b) =>
     programOf([half(1024, 64), b], (o, [x, y]) => [
       o.to(o.matmul(o.to(x ?? fail(0), "float32"), o.to(y ?? fail(1), "float32")), "bfloat16"),
@@ -182,7 +182,7 @@ Deno.test("operands that are computed on the way take no memory", () => {
   assertEquals([small, converted], [4 * 1024 * 32, 4 * 1024 * 32 + 4 * 64 * 32]);
 });
 
-Deno.test("prologues: where something between changes what is read, the operand is computed first", () => {
+Deno.test("prologues: if something in between changes the inputs, the operand is computed first", () => {
   const program = compiled(
     traced([half(8, 64), meta([64, 32])], (o, xs) => [o.matmul(o.to(pick(xs, 0), "float32"), pick(xs, 1))]),
   ).program;
@@ -215,7 +215,7 @@ Deno.test("prologues: targets whose library has none keep kernels", () => {
   assertEquals([prologuesOf(after), after.kernels.length], [[], 3 + 1]);
 });
 
-Deno.test("prologues: a grid computes elements on the way, where tiles do not cover a product exactly", () => {
+Deno.test("prologues: a grid computes elements on the fly if tiles do not cover a product exactly", () => {
   const nests = (m: number) => {
     const program = compiled(traced([half(m, 64), half(128, 64), half(128)], linear)).program;
     const { kernels } = generate(
@@ -229,7 +229,7 @@ Deno.test("prologues: a grid computes elements on the way, where tiles do not co
   assertEquals(nests(128), [0, true, 3]);
 });
 
-Deno.test("prologues: a grid finishes the results of a convolution where they are made", () => {
+Deno.test("prologues: a grid applies epilogues to the results of a convolution in place", () => {
   const inputs = [meta([2, 4, 9, 11]), meta([6, 4, 3, 3]), meta([6, 1, 1])];
   const made = compiled(
     traced(inputs, (o, xs) => [o.relu(o.mul(o.conv2d(pick(xs, 0), pick(xs, 1)), pick(xs, 2)))]),

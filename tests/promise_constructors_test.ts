@@ -88,7 +88,7 @@ function run(program: Program): { readonly noted: Promise<string[]> } {
 }
 
 for (const [name, program] of Object.entries(PROGRAMS)) {
-  Deno.test(`promises are asked for their constructor as the language asks: ${name}`, async () => {
+  Deno.test(`promises read their constructor as often as the language does: ${name}`, async () => {
     // Who runs the tests waits from here on, and is not counted
     await null;
     const plain = await run(program).noted;

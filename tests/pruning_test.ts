@@ -20,7 +20,7 @@ function isMasked(found: Tensor, mask: readonly (readonly number[])[]): void {
   assert(+found.sub(expected).abs().max() === 0, `expected ${expected} but found ${found}`);
 }
 
-Deno.test("elements and slices are chosen as PyTorch chooses them, also of what was pruned before", () => {
+Deno.test("elements and slices are chosen as in PyTorch, also of already pruned tensors", () => {
   const model = prune.l1Unstructured(layer(), "weight", 3);
   isMasked(model.weight, [[1, 1, 1, 0], [1, 0, 1, 1], [0, 1, 1, 1]]);
   assertEquals(Object.keys(model.stateDict()), ["bias", "weight_orig", "weight_mask"]);
@@ -48,7 +48,7 @@ Deno.test("elements and slices are chosen as PyTorch chooses them, also of what 
   isMasked(prune.identity(layer(), "weight").weight, WEIGHT.map((row) => row.map(() => 1)));
 });
 
-Deno.test("several tensors are pruned as one; masks are given; removal makes zeros lasting", () => {
+Deno.test("several tensors are pruned together; masks are given; removal makes zeros permanent", () => {
   const a = layer(), b = layer(2), { bias } = a;
   prune.globalUnstructured([[a, "weight"], [b, "weight"], [a, "bias"]], prune.L1Unstructured, { amount: .4 });
   isMasked(a.weight, [[0, 1, 1, 0], [0, 0, 1, 1], [0, 0, 1, 1]]);

@@ -92,7 +92,7 @@ Deno.test("transforms of vectors and matrices, and of parts, are PyTorch's", () 
   assertEquals(new transforms.TanhTransform().inv(far.tanh()).item(), Infinity);
 });
 
-Deno.test("densities, shapes and quantiles of images are PyTorch's", () => {
+Deno.test("densities, shapes and quantiles of transformed variables are PyTorch's", () => {
   const { LogisticNormal, Normal, TransformedDistribution } = distributions;
   const { AffineTransform, CorrCholeskyTransform, SigmoidTransform } = transforms;
   const logistic = new LogisticNormal(double([0.1, -0.2]), double([0.5, 1.5]));
@@ -154,7 +154,7 @@ Deno.test("constraints of parts hold by part, and lead to transforms of parts", 
   assertThrows(() => bijectTo(cat([positive, constraints.boolean])), DynError, "a constraint that");
 });
 
-Deno.test("distributions say what their parameters have to be, and optimizers are led there", () => {
+Deno.test("distributions report constraints of parameters, and optimizers get unconstrained ones", () => {
   const D = distributions, said = (each: distributions.Distribution) => Object.keys(each.argConstraints);
   assertEquals(said(new D.Normal(0, 1)), ["loc", "scale"]);
   assertEquals(said(new D.Chi2(3)), ["df"]);
@@ -187,7 +187,7 @@ Deno.test("distributions say what their parameters have to be, and optimizers ar
   assertEquals(vectors.sampleN(3).shape, [3, 2]);
 });
 
-Deno.test("a generator goes on from an offset", () => {
+Deno.test("a generator continues from an offset", () => {
   const generator = new dyn.Generator(5), draw = () => dyn.rand(3, { generator });
   const [, second] = [draw(), draw()];
   assertEquals(generator.getOffset(), 2);
@@ -196,12 +196,12 @@ Deno.test("a generator goes on from an offset", () => {
   assertThrows(() => generator.setOffset(-1), DynError, "found -1");
 });
 
-Deno.test("a module's type is that of its integers too", () => {
+Deno.test("a module's type applies to its integers too", () => {
   const { weight, numBatchesTracked } = new nn.BatchNorm1d(2).type("float64");
   assertEquals([weight?.dtype, numBatchesTracked?.dtype], ["float64", "float64"]);
 });
 
-Deno.test("distributions of few values list them", () => {
+Deno.test("distributions with few values list them", () => {
   const { Bernoulli, Binomial, Categorical, OneHotCategorical } = distributions, { enumerated } = data;
   near(new Bernoulli(tensor([0.2, 0.3])).enumerateSupport(), enumerated.bernoulli, "bernoulli");
   near(new Categorical(ones([2, 3])).enumerateSupport(false), enumerated.categorical, "categorical");
@@ -315,7 +315,7 @@ Deno.test("hooks of optimizers see steps and states, in graphs too", () => {
   }
 });
 
-Deno.test("tensors describe themselves by PyTorch's further names, in graphs too", () => {
+Deno.test("tensors have PyTorch's further properties, in graphs too", () => {
   const x = tensor([[0, 1.5, 0], [2, 0, -3]]);
   assertEquals([x.nelement(), x.ndimension(), x.itemsize, x.nbytes, x.getDevice()], [6, 2, 4, 24, -1]);
   assertEquals([x.isSigned(), tensor([true]).isSigned(), tensor([2]).isNonzero()], [true, false, true]);
@@ -407,7 +407,7 @@ Deno.test("graphs are changed by the names that passes of PyTorch's use", () => 
   assertEquals(seen.slice(1, 5), ["relu", "sigmoid", "add", "mul"]);
 });
 
-Deno.test("modules grow and shrink, and a program ends a graph where it wants", () => {
+Deno.test("modules grow and shrink, and a program may end a graph", () => {
   const model = new nn.Sequential({ first: new nn.Linear(2, 3), act: new nn.ReLU() });
   assertEquals(Object.keys(model.stateDict()), ["first.weight", "first.bias"]);
   assertEquals(model.call(ones([1, 2])).tolist(), model.at(0).call(ones([1, 2])).relu().tolist());
@@ -438,12 +438,12 @@ Deno.test("modules grow and shrink, and a program ends a graph where it wants", 
   assert(norms.call(batch).allclose(nn.functional.batchNorm(batch, null, null, { training: true })));
 });
 
-Deno.test("an exponent of a wider type makes the result one of it", () => {
+Deno.test("an exponent of a wider type makes the result that type", () => {
   const found = tensor([1.5, -3]).ldexp(tensor([1, 200], { dtype: "float64" }));
   assertEquals([found.dtype, found.tolist()], ["float64", [3, -3 * 2 ** 200]]);
 });
 
-Deno.test("tensors are printed as the options say", () => {
+Deno.test("tensors are printed according to the options", () => {
   try {
     dyn.setPrintoptions({ precision: 2, sciMode: false });
     assertEquals(`${tensor([1.2345, 1e-6])}`, "tensor([1.23, 0.00])");
@@ -471,7 +471,7 @@ Deno.test("tensors are printed as the options say", () => {
   assertThrows(() => dyn.setPrintoptions(misspelt), DynError, "found digits");
 });
 
-Deno.test("arguments that are needed are given by name, and by PyTorch's spelling of them", () => {
+Deno.test("required arguments are accepted by name, and in PyTorch's spelling", () => {
   const x = tensor([[1, 2], [3, 4]]).float();
   assertEquals(nn.functional.softmax(x, { dim: 1 }).tolist(), x.softmax(1).tolist());
   assertEquals(x.gather({ dim: 1, index: tensor([[0], [1]]) }).tolist(), [[1], [4]]);
@@ -501,7 +501,7 @@ Deno.test("arguments that are needed are given by name, and by PyTorch's spellin
   assertThrows(() => Object.assign(x, { data: ones([1]) }), TypeError, "data");
 });
 
-Deno.test("what these names cannot take is refused with what was found", () => {
+Deno.test("these names reject invalid values with what was found", () => {
   const { Normal, TransformedDistribution } = distributions, weights = [new nn.Parameter(ones([1]))];
   const wrong: readonly (readonly [call: () => unknown, message: string])[] = [
     [() => Reflect.construct(nn.Sequential, [[new nn.ReLU()]]), "spread the list"],
@@ -540,7 +540,7 @@ Deno.test("what these names cannot take is refused with what was found", () => {
   for (const [call, message] of wrong) assertThrows(call, DynError, message);
 });
 
-Deno.test("options in Python's spelling, and those that nobody knows, are refused", () => {
+Deno.test("options in Python's spelling, and unknown ones, are rejected", () => {
   const params = () => [new nn.Parameter(ones([1]))], x = ones([2, 2]), layer = new nn.Linear(1, 1);
   const snake = { weight_decay: 0.1 }, unknown = { size_average: false };
   const wrong: readonly (readonly [call: () => unknown, found: string])[] = [
@@ -568,7 +568,7 @@ Deno.test("options in Python's spelling, and those that nobody knows, are refuse
   for (const [call, found] of wrong) assertThrows(call, DynError, found);
 });
 
-Deno.test("layers begin anew, and a schedule that follows a metric resumes", () => {
+Deno.test("layers are reinitialised, and a schedule that follows a metric resumes", () => {
   const norm = new nn.BatchNorm1d(2), batch = double([[1, 2], [3, 5]]).float();
   norm.call(batch);
   noGrad(() => norm.weight?.fill_(3));
@@ -623,7 +623,7 @@ Deno.test("layers begin anew, and a schedule that follows a metric resumes", () 
   ]);
 });
 
-Deno.test("names under which PyTorch's programs look for what is elsewhere too", () => {
+Deno.test("names under which PyTorch's programs look for features that are elsewhere", () => {
   assertEquals(nn.parallel.DistributedDataParallel, dyn.distributed.DistributedDataParallel);
   assert(new nn.GRU(2, 3) instanceof nn.RNNBase && new nn.GRUCell(2, 3) instanceof nn.RNNCellBase);
   new nn.LSTM(2, 3).flattenParameters();
@@ -654,7 +654,7 @@ Deno.test("names under which PyTorch's programs look for what is elsewhere too",
   assertEquals(reflections.orgqr(tau).tolist(), dyn.linalg.householderProduct(reflections, tau).tolist());
 });
 
-Deno.test("calls that have no meaning here say what to write instead", () => {
+Deno.test("unsupported calls report what to write instead", () => {
   assertThrows(() => ones([2]).numpy(), DynError, "Expected toTypedArray(), tolist() or await data()");
   assertThrows(
     () => Reflect.apply(ones([2]).typeAs, ones([2]), ["float32"]),
@@ -664,7 +664,7 @@ Deno.test("calls that have no meaning here say what to write instead", () => {
   assertThrows(() => dyn.zeros([2, NaN]), DynError, "for size of zeros but found NaN among [2, NaN]");
 });
 
-Deno.test("the precision that programs ask for is that of compiled convolutions", () => {
+Deno.test("the precision that programs request is that of compiled convolutions", () => {
   const { inductor } = dyn.config;
   assertEquals([dyn.getFloat32MatmulPrecision(), inductor.convolutionPrecision], ["highest", "highest"]);
   try {
@@ -681,7 +681,7 @@ Deno.test("the precision that programs ask for is that of compiled convolutions"
   );
 });
 
-Deno.test("operations of users choose types in backward as they did in forward", () => {
+Deno.test("user-defined Functions choose types in backward as they did in forward", () => {
   const { amp } = dyn, seen: string[] = [];
   const record = (where: string, y: Tensor) => (seen.push(`${where} ${y.dtype}`), y);
   class Product extends dyn.autograd.Function {

@@ -55,7 +55,7 @@ Deno.test("weights are the nearest integers times a scale, and products are thos
   }
 });
 
-Deno.test("a model's linear layers are exchanged where the filter says so, shared ones once", () => {
+Deno.test("a model's linear layers are replaced according to the filter, shared ones once", () => {
   class Shared extends nn.Module {
     readonly head: nn.Linear;
     readonly tail: nn.Linear;

@@ -16,7 +16,7 @@ function npy(header: string, elements: ArrayBufferView): Uint8Array {
   return Uint8Array.from([...start, ...text, ...new Uint8Array(elements.buffer)]);
 }
 
-Deno.test("arrays that NumPy has saved are tensors, in either order, and the other way round", async () => {
+Deno.test("arrays that NumPy saved are read as tensors, in either order, and vice versa", async () => {
   const plain = npy(
     "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
     Float32Array.of(0, 1, 2, 3, 4, 5.5),
@@ -46,7 +46,7 @@ Deno.test("arrays that NumPy has saved are tensors, in either order, and the oth
   });
 });
 
-Deno.test("tables are read by column, with the line of what is no number", async () => {
+Deno.test("tables are read by column; errors name the line of values that are not numbers", async () => {
   const table = await data.readCsv(bytes('name,x,y\n"Doe, J",1.5,2\nRoe,-3e2,nan\n'));
   assertEquals([table.length, table.columns, table.texts("name")], [2, ["name", "x", "y"], [
     "Doe, J",
@@ -64,7 +64,7 @@ Deno.test("tables are read by column, with the line of what is no number", async
   assertThrows(() => data.readJsonLines(bytes("3\n")), DynError, "an object in line 1");
 });
 
-Deno.test("digits and small pictures are read from the files that they come in", async () => {
+Deno.test("digits and small images are read from their file formats", async () => {
   await withFolder(async (folder) => {
     const idx = (...shape: number[]) =>
       Uint8Array.from(
@@ -93,7 +93,7 @@ Deno.test("digits and small pictures are read from the files that they come in",
   });
 });
 
-Deno.test("PNG and JPEG files are pictures of their channels", async () => {
+Deno.test("PNG and JPEG files are read as images of their channels", async () => {
   const pixels = Uint8Array.of(255, 0, 0, 0, 255, 0, 0, 0, 255, 9, 9, 9, 0, 0, 0, 255, 255, 255);
   const png = encodePng({ width: 3, height: 2, channels: 3, data: pixels });
   const picture = await data.readImage(png);
@@ -114,7 +114,7 @@ Deno.test("PNG and JPEG files are pictures of their channels", async () => {
   );
 });
 
-Deno.test("tokenizers encode, fill up and decode", async () => {
+Deno.test("tokenizers encode, pad and decode", async () => {
   const vocab = { "[UNK]": 0, "[PAD]": 1, hello: 2, world: 3 };
   const tokenizer = await data.readTokenizer(bytes(JSON.stringify({
     version: "1.0",
@@ -139,7 +139,7 @@ Deno.test("tokenizers encode, fill up and decode", async () => {
   await assertRejects(() => data.readTokenizer(bytes("{}")), DynError, "a tokenizer in 2 bytes");
 });
 
-Deno.test("pictures are cut, turned and normalised, by random numbers that a seed says", () => {
+Deno.test("images are cropped, flipped and normalised, with random numbers determined by a seed", () => {
   const picture = arange(2 * 4 * 6).reshape(2, 4, 6).to("uint8");
   const ready = transforms.compose([transforms.toFloat(), transforms.normalize([0, 0.5], [1, 0.5])]);
   assertEquals(ready(picture).at(0, 1).mul(255).round().tolist(), [6, 7, 8, 9, 10, 11]);

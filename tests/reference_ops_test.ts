@@ -44,7 +44,7 @@ const KNOWN: ReadonlyMap<string, string> = new Map([
   ...BESSEL.map((name) => [`special.${name} float64 0`, COARSE] as const),
 ]);
 
-Deno.test("what differs from PyTorch's samples is told in the documentation", () => {
+Deno.test("differences from PyTorch's samples are documented", () => {
   const page = Deno.readTextFileSync(new URL("../docs/limits.md", import.meta.url)).toLowerCase();
   const ops = [...KNOWN.keys()].map((name) =>
     name.split(" ")[0]?.split(".").at(-1)?.replaceAll("_", "") ?? ""

@@ -23,7 +23,7 @@ function outcome(run: () => unknown): string {
   }
 }
 
-Deno.test("the errors that ops name come however often they are called", () => {
+Deno.test("the errors that ops declare occur however often they are called", () => {
   let compared = 0;
   for (const definition of ALL_OPS) {
     for (const error of definition.errors ?? []) {
@@ -51,7 +51,7 @@ Deno.test("bags of an embedding begin at 0 and do not overlap, in compiled funct
   }
 });
 
-Deno.test("weights of which nothing can be drawn are refused, in compiled functions too", () => {
+Deno.test("invalid sampling weights are rejected, in compiled functions too", () => {
   const wrong = [[0, 0], [[1, 2], [0, 0]], [1, -1], [1, NaN], [1, Infinity]];
   for (const replacement of [false, true]) {
     const draw = (weights: Tensor) => ops.multinomial(weights, 1, replacement);
@@ -68,7 +68,7 @@ Deno.test("weights of which nothing can be drawn are refused, in compiled functi
   }
 });
 
-Deno.test("binary cross entropy refuses what is not a probability, with its value; graphs give NaN", () => {
+Deno.test("binary cross entropy rejects values that are not probabilities; graphs give NaN", () => {
   const loss = (p: Tensor) => functional.binaryCrossEntropy(p, tensor([0, 1]).to("float32"));
   assertEquals(loss(tensor([0, 1]).to("float32")).item(), 0);
   for (const wrong of [1.5, -0.25, NaN]) {
@@ -85,7 +85,7 @@ Deno.test("binary cross entropy refuses what is not a probability, with its valu
   assert(Number.isNaN(compile(loss)(tensor([0.5, -0.25], { dtype: "float32" })).item()));
 });
 
-Deno.test("elements out of range are refused among many, the first by its value", () => {
+Deno.test("elements out of range are rejected among many, the first by its value", () => {
   const few = 50, many = 2 ** 14, last = many - 1;
   const shares = (at: number, wrong: number) =>
     ops.full([many], 0.5).selectScatter(tensor(wrong).to("float32"), 0, at);
@@ -123,7 +123,7 @@ Deno.test("elements out of range are refused among many, the first by its value"
   assertEquals(x.gather(0, ops.full([many], 7)).sum().item(), 7 * many);
 });
 
-Deno.test("chances that are none are refused among others", () => {
+Deno.test("invalid probabilities are rejected among many", () => {
   const x = ops.ones([3]);
   for (let k = 1; k < CALLS; k++) {
     for (const p of [k / CALLS, 1, 0]) ops.bernoulli(x, p);
@@ -143,7 +143,7 @@ Deno.test("chances that are none are refused among others", () => {
   }
 });
 
-Deno.test("a negative variance is refused, NaN is not", () => {
+Deno.test("a negative variance is rejected, NaN is not", () => {
   const x = ones(2), loss = (variance: Tensor | number) => functional.gaussianNllLoss(x, x, variance);
   for (const wrong of [tensor([1.5, -0.5]), -0.5]) {
     assertEquals(

@@ -273,7 +273,7 @@ Deno.test("a whole training step is made of regions", () => {
   assertNear(result, train(false));
 });
 
-Deno.test("what layers keep of each call is as without regions", () => {
+Deno.test("states that layers keep of each call are as without regions", () => {
   /** A round more: statistics that are read, that two layers share, or that are of another call as well. */
   class Watched extends Buffered {
     override forward(x: Tensor): Tensor {
@@ -315,7 +315,7 @@ Deno.test("what layers keep of each call is as without regions", () => {
   }
 });
 
-Deno.test("an index out of range is noticed in every layer", () => {
+Deno.test("an index out of range is detected in every layer", () => {
   const outside = (at: number, index: number) => {
     const module = new Stack(() => new Looking());
     const step = (x: Tensor) => {
@@ -340,7 +340,7 @@ Deno.test("an index out of range is noticed in every layer", () => {
   outside(3, -1);
 });
 
-Deno.test("writes between the layers are what they are", () => {
+Deno.test("writes between the layers are preserved", () => {
   const module = stack();
   const run = (x: Tensor) => {
     let y = x;
@@ -372,7 +372,7 @@ Deno.test("writes between the layers are what they are", () => {
   }
 });
 
-Deno.test("a hook of one layer is called, and the others share", () => {
+Deno.test("a hook of one layer is called, and the other layers share code", () => {
   const module = stack(), seen: number[] = [];
   module.layers.at(3).registerForwardHook((_module, _args, result) => {
     seen.push(1);
@@ -383,7 +383,7 @@ Deno.test("a hook of one layer is called, and the others share", () => {
   assert(seen.length >= 2);
 });
 
-Deno.test("a change of one layer is seen", () => {
+Deno.test("a change of one layer is detected", () => {
   const module = stack(), compiled = compile((x: Tensor) => module.call(x)), x = input();
   outcome(compiled, { module, x });
   const [, second, third] = module.layers;
@@ -444,7 +444,7 @@ Deno.test("a marked function draws anew in each call", () => {
   assertEquals(made, [1, 2]);
 });
 
-Deno.test("M16: marked modules and methods are regions, and stay what they are", () => {
+Deno.test("M16: marked modules and methods are regions, and otherwise unchanged", () => {
   class Marked extends nn.Module {
     readonly linear = new nn.Linear(WIDTH, WIDTH);
 
@@ -468,7 +468,7 @@ Deno.test("M16: marked modules and methods are regions, and stay what they are",
   }
 });
 
-Deno.test("calls of a marked function that do more, or other things, are as if it were not marked", () => {
+Deno.test("calls of a marked function that do more, or differ, are as if it were not marked", () => {
   const seen: number[] = [];
   const kinds: Readonly<Record<string, (x: Tensor, at: number) => Tensor>> = {
     "another constant": (x, at) => x.mul(at + 2),
@@ -496,7 +496,7 @@ Deno.test("calls of a marked function that do more, or other things, are as if i
   }
 });
 
-Deno.test("what changes behind one call of a marked function is seen", () => {
+Deno.test("changes after one call of a marked function are detected", () => {
   const weights = [randn([4]), randn([4])];
   const scaled = compiler.nestedCompileRegion((x: Tensor, at: number) => x.mul(weights[at] ?? x).sin());
   const run = (x: Tensor) => scaled(scaled(x, 0), 1), compiled = compile(run), x = randn([4]);
@@ -510,7 +510,7 @@ Deno.test("what changes behind one call of a marked function is seen", () => {
   check();
 });
 
-Deno.test("marked generators that take turns are what they are", () => {
+Deno.test("marked generators that alternate keep their behaviour", () => {
   const counting = compiler.nestedCompileRegion(function* (x: Tensor) {
     yield x.sin().mul(2);
     yield x.cos().mul(3);
@@ -524,7 +524,7 @@ Deno.test("marked generators that take turns are what they are", () => {
   assertNear(outcome(compile(run), { module, x }), outcome(run, { module, x }));
 });
 
-Deno.test("where no gradient is taken, a region keeps nothing for one", () => {
+Deno.test("without gradients, a region saves nothing for them", () => {
   const module = stack(), run = (x: Tensor) => module.call(x).detach();
   const before = counters.get("inductor", "kernels"), x = input();
   const { result, made } = counted(() => compile(run)(x));
@@ -535,7 +535,7 @@ Deno.test("where no gradient is taken, a region keeps nothing for one", () => {
   assertEquals(counters.get("inductor", "kernels") - before, 2 * recorded);
 });
 
-Deno.test("a gradient of a gradient inside of the graph is that of the layers", () => {
+Deno.test("a gradient of a gradient inside the graph is that of the layers", () => {
   const module = stack();
   const run = (x: Tensor) => {
     const y = module.call(x);

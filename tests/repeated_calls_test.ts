@@ -253,7 +253,7 @@ function assertSame(net: Stack, compiled: (x: Tensor) => Tensor, x: Tensor): voi
   for (const layer of net.layers) layer.kept = null;
 }
 
-Deno.test("equal layers are stepped through once", () => {
+Deno.test("equal layers are traced once", () => {
   assertEquals(compare(() => {}, () => {}, 2), LAYERS - 1);
 });
 
@@ -359,7 +359,7 @@ function stepped(
   return { values: params.map((each) => each.tolist()), repeated };
 }
 
-Deno.test("equal updates of parameters are stepped through once, and are what they are plainly", () => {
+Deno.test("equal updates of parameters are traced once, with plain results", () => {
   const check = (make: (params: Params) => optim.Optimizer<object>, between: Between): number => {
     const plain = stepped(make, between, (step) => step);
     const { values, repeated } = stepped(make, between, (step) => compile(step, { backend: "aot_eager" }));
@@ -393,7 +393,7 @@ function capturedStep(shapes: readonly number[][], rates: readonly number[]) {
   return graph;
 }
 
-Deno.test("equal updates of parameters are one call each, and in line what was traced of each", () => {
+Deno.test("equal updates of parameters are one call each, and inline in the traced one", () => {
   const equal = capturedStep(Array.from({ length: 6 }, () => [3]), [0.1]);
   const other = capturedStep(Array.from({ length: 6 }, (_, k) => [k + 2]), [0.1]);
   const count = (called: readonly string[], wanted: string) =>

@@ -300,7 +300,7 @@ for (const [name, { make, repeated }] of sampleBySeed(Object.entries(PROGRAMS), 
   });
 }
 
-Deno.test("what is marked keeps its marks: calls of checkpoints and of regions are told apart", () => {
+Deno.test("marks are kept: calls of checkpoints and of regions are distinguished", () => {
   const layers = layersOf(() => new Mixing());
   const first = layers[0]?.out ?? new nn.Linear(2 * WIDTH, WIDTH);
   const found: (readonly [number | undefined, number | undefined])[] = [];

@@ -92,7 +92,7 @@ function during({ name, object, key, descriptor }: Method, call: () => ReturnTyp
 const x = tensor([1.5, 2]), y = tensor([1.5, 2, -3]);
 
 for (const backend of ["eager", "aot_eager", "inductor"]) {
-  Deno.test(`replaced builtins are no hindrance to a compiled call: ${backend}`, () => {
+  Deno.test(`replaced builtins do not interfere with a compiled call: ${backend}`, () => {
     const compiled = compile(program, { backend, dynamic: false });
     for (const run of [program, compiled]) run(x);
     const wanted = METHODS.map((method) => during(method, () => program(x)));
@@ -104,7 +104,7 @@ for (const backend of ["eager", "aot_eager", "inductor"]) {
   });
 }
 
-Deno.test("replaced builtins are no hindrance to compiling", () => {
+Deno.test("replaced builtins do not interfere with compiling", () => {
   program(y);
   for (const method of METHODS) {
     const compiled = compile(program, { backend: "eager", dynamic: false });
@@ -114,7 +114,7 @@ Deno.test("replaced builtins are no hindrance to compiling", () => {
   }
 });
 
-Deno.test("first eager calls beside a method of arrays that does nothing", () => {
+Deno.test("first eager calls beside an array method that does nothing", () => {
   const ops = [
     "abs",
     "acos",
@@ -150,7 +150,7 @@ Deno.test("first eager calls beside a method of arrays that does nothing", () =>
   }
 });
 
-Deno.test("first eager calls beside builtins that are gone, computed or computed otherwise", () => {
+Deno.test("first eager calls beside builtins that are deleted, computed or computed differently", () => {
   const changes: readonly (readonly [
     op: "sinh" | "tan" | "log2" | "exp2",
     object: object,

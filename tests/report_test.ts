@@ -130,7 +130,7 @@ Deno.test("reports stay small, whatever was traced, and hold whole graphs and al
   assertMatch(second.text, /… \d+ more characters$/);
 });
 
-Deno.test("failed guards are taken apart into what was expected, what was found and the line", () => {
+Deno.test("failed guards are split into the expected value, the found value and the line", () => {
   assertEquals(changeOf('L["n"] === 3, found 4  # f(n) (/a/m.ts:2)'), {
     old: 'L["n"] === 3',
     found: "4",

@@ -54,7 +54,7 @@ const block = (x: Tensor): Tensor => {
   return y.sin().mul(y.exp()).softmax(1).sum(0).reshape(2, 4).t();
 };
 
-Deno.test("a compilation that fails is made small and written, and the error is thrown on", async () => {
+Deno.test("a failing compilation is minified and written, and the error rethrown", async () => {
   await withFolder((folder) => {
     const settings = { reproAfter: "dynamo", reproLevel: 2, reproDir: folder };
     const [text = "", ...more] = told(settings, () => {
@@ -84,7 +84,7 @@ function written(
   });
 }
 
-Deno.test("level 3 writes every graph beforehand, also the backward ones, and changes nothing", async () => {
+Deno.test("level 3 writes every graph beforehand, including backward ones, and changes nothing", async () => {
   const w = randn([3, 3]).requiresGrad_();
   const f = (x: Tensor): Tensor => x.matmul(w).sin().sum();
   const results: unknown[] = [];
@@ -103,7 +103,7 @@ Deno.test("level 3 writes every graph beforehand, also the backward ones, and ch
   assertEquals(results[2], results[0]);
 });
 
-Deno.test("level 4 finds wrong answers in functional graphs; the program goes on with the right ones", async () => {
+Deno.test("level 4 finds wrong answers in functional graphs; the program continues with the right ones", async () => {
   await withFolder((folder) => {
     const w = tensor([[0.5, 1], [2, 0.25]]).requiresGrad_();
     const f = (x: Tensor): Tensor[] => {
@@ -129,7 +129,7 @@ Deno.test("level 4 finds wrong answers in functional graphs; the program goes on
   });
 });
 
-Deno.test("what the program itself does wrong is no fault of compilation", async () => {
+Deno.test("errors of the program itself are no fault of compilation", async () => {
   const f = compile((x: Tensor, i: Tensor) => x.indexSelect(0, i), { backend: "aot_eager" });
   const { texts, names } = await written("dynamo", 1, () => {
     assertThrows(() => f(tensor([1, 2]), tensor([7], { dtype: "int64" })), DynError);
@@ -137,7 +137,7 @@ Deno.test("what the program itself does wrong is no fault of compilation", async
   assertEquals([texts, names], [[], []]);
 });
 
-Deno.test("settings that name nothing are errors", () => {
+Deno.test("unknown settings are errors", () => {
   const f = () => compile((x: Tensor) => x.add(1), { backend: "eager" })(tensor([1]));
   assertThrows(() => config.patch({ reproAfter: "eager" }, f), DynError, "one of dynamo, aot");
   assertThrows(() => config.patch({ reproLevel: 5, reproAfter: "aot" }, f), DynError, "in [1, 4]");
@@ -181,7 +181,7 @@ async function readBack(of: ReproCase, folder: string): Promise<ReproCase> {
   return described.found;
 }
 
-Deno.test("a repro describes the very graph: nodes, metadata, layouts, shared memory, random keys, symbols", async () => {
+Deno.test("a repro describes the exact graph: nodes, metadata, layouts, shared memory, random keys, symbols", async () => {
   await withFolder(async (folder) => {
     const base = tensor([[0.5, -0, Infinity], [NaN, 1e-30, 3]]);
     const leaf = tensor([1.5, 2, 3]).requiresGrad_();
@@ -240,7 +240,7 @@ const input = (shape: number[], more: Partial<Extract<ReproInput, { dtype: DType
   ...more,
 });
 
-Deno.test("minifying keeps the fault and nothing else", () => {
+Deno.test("minifying preserves only the fault", () => {
   const found = caseOfDescription({
     stage: "dynamo",
     backend: "wrong_tanh",
@@ -336,7 +336,7 @@ try {
 }
 `;
 
-Deno.test("a call that throws is recorded with what it captures, and made again alone", async () => {
+Deno.test("a call that throws is recorded with its captures, and can be repeated alone", async () => {
   await withFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "model.ts"), RECORDED);
     const { stdout, stderr } = await dyn([join(folder, "model.ts")], {
@@ -400,7 +400,7 @@ const reproNamespace = {
   fill: (object: object, fields: Record<string, unknown>) => void Object.assign(object, fields),
 };
 
-Deno.test("values come back as they were, cycles and shared objects included", () => {
+Deno.test("values are restored as they were, including cycles and shared objects", () => {
   const shared = { n: -0, big: 12n, text: 'a\n"b', none: undefined, list: [1, , 3] as unknown[] };
   const cyclic: Record<string, unknown> = { shared, again: shared, date: new Date(5), re: /a\/b/gi };
   cyclic["self"] = cyclic;
@@ -421,7 +421,7 @@ Deno.test("values come back as they were, cycles and shared objects included", (
   assertEquals([again.big, again.text, again.none], [12n, 'a\n"b', undefined]);
 });
 
-Deno.test("functions come back with their variables, this and classes with their bases", () => {
+Deno.test("functions are restored with their variables and this, classes with their bases", () => {
   const counted = { n: 3 };
   class Base {
     name = "base";
@@ -456,7 +456,7 @@ Deno.test("functions come back with their variables, this and classes with their
   assertEquals(copy.stateDict(), model.stateDict());
 });
 
-Deno.test("what cannot be recorded is named", () => {
+Deno.test("values that cannot be recorded are named", () => {
   class Secret {
     #x = 1;
     get x(): number {

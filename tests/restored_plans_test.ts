@@ -71,7 +71,7 @@ function calledBy(run: () => void): string[] {
   return [...new Set(called.map(String))];
 }
 
-Deno.test("what restoring a plan calls of the builtins is looked at before", () => {
+Deno.test("builtins that restoring a plan calls are checked before", () => {
   ship(true);
   config.patch({ graphCache: true, inductor: { tier: "wasm" } }, () => {
     // One-time work runs with dyn's own builtins
@@ -88,7 +88,7 @@ Deno.test("what restoring a plan calls of the builtins is looked at before", () 
   });
 });
 
-Deno.test("where nothing was kept, calls run what dyn comes with, unless it is not current or settings differ", () => {
+Deno.test("without cached entries, calls use the shipped ones, unless these are outdated or settings differ", () => {
   ship(true);
   assertEquals(taken(() => x.cos()), 1);
   assertEquals(config.patch({ inductor: { fusion: false } }, () => taken(() => x.sin())), 0);

@@ -3,7 +3,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { autograd, compile, DynError, noGrad, type Tensor, tensor } from "../mod.ts";
 import "./support/turns/gradients.ts";
 
-Deno.test("gradients between the results of one compiled call can be looked at from outside", () => {
+Deno.test("gradients between the results of one compiled call can be requested from outside", () => {
   const program = (x: Tensor) => {
     const hidden = x.mul(2), loss = hidden.exp().sum();
     return [hidden, loss, noGrad(() => hidden.mul(3))] as const;

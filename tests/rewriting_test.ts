@@ -28,7 +28,7 @@ async function runsAlike(script: string): Promise<Outcome> {
   return plain;
 }
 
-Deno.test("a program's texts, names, places and errors are those of the program as it was written", async () => {
+Deno.test("a program's texts, names, places and errors are those of its source", async () => {
   await withFolder(async (folder) => {
     for (const [from, to] of [["looks.txt", "looks.ts"], ["shared.txt", "shared.js"]] as const) {
       await Deno.copyFile(new URL(from, PROGRAMS), join(folder, to));
@@ -43,7 +43,7 @@ Deno.test("a program's texts, names, places and errors are those of the program 
   });
 });
 
-Deno.test("rare syntax does what it did", async () => {
+Deno.test("rare syntax behaves as before", async () => {
   await withFolder(async (folder) => {
     const script = join(folder, "exotic.js");
     await Deno.copyFile(new URL("exotic.txt", PROGRAMS), script);
@@ -53,7 +53,7 @@ Deno.test("rare syntax does what it did", async () => {
   });
 });
 
-Deno.test("without its insertions a rewritten text is what it was, and it parses with them", () => {
+Deno.test("without its insertions a rewritten text equals the original, and it parses with them", () => {
   const names = { ...NAMES };
   for (const room of ["dynamo/", "autograd/"]) {
     const folder = new URL(`../lib/${room}`, import.meta.url);

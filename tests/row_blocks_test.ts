@@ -259,7 +259,7 @@ function assertClose(found: readonly HostTensor[] = [], wanted: readonly HostTen
 const numbersOf = ({ data }: HostTensor): readonly number[] =>
   Array.from({ length: data.length }, (_, at) => Number(data[at]));
 
-Deno.test("row blocks: scores that are hidden may be anything", () => {
+Deno.test("row blocks: masked scores may have any value", () => {
   const each = CASES["a causal mask"];
   assert(each);
   const { results } = made(each, ({ data }) => data[data.length - 1] = NaN);
@@ -267,7 +267,7 @@ Deno.test("row blocks: scores that are hidden may be anything", () => {
   assertEquals(found?.map(({ data }) => data), wanted?.map(({ data }) => data));
 });
 
-Deno.test("row blocks: as many heads as a call brings", () => {
+Deno.test("row blocks: as many heads as a call passes", () => {
   const heads: Dim = symbol("h", { kind: "size", decider: { hintOf: () => 4, assume: () => {} } }, [1, 64]);
   const shape = [heads, 100, 8];
   const { program } = compiled(
@@ -278,7 +278,7 @@ Deno.test("row blocks: as many heads as a call brings", () => {
   assertEquals(first?.blocks?.axes.map(({ size }) => size), [heads, 4]);
 });
 
-Deno.test("row blocks: rows of lengths that a call brings", () => {
+Deno.test("row blocks: rows of lengths that a call passes", () => {
   const length: Dim = symbol("n", { kind: "size", decider: { hintOf: () => 140, assume: () => {} } }, [
     2,
     Infinity,
@@ -307,7 +307,7 @@ Deno.test("row blocks: rows of lengths that a call brings", () => {
   }
 });
 
-Deno.test("row blocks: a kernel in between that overwrites what a product reads comes behind them, or ends them", () => {
+Deno.test("row blocks: a kernel in between that overwrites a product's input follows the blocks, or ends them", () => {
   /**
    * Returns the number of kernels that run by blocks, with the position of the other one, which overwrites queries.
    */
@@ -340,7 +340,7 @@ Deno.test("row blocks: a kernel in between that overwrites what a product reads 
   assertEquals([0, 1, 3].map((at) => blocksWith(queries, at)), [[3, 0], [0, 1], [3, 3]]);
 });
 
-Deno.test("row blocks: targets whose library makes no parts of products keep the kernels", () => {
+Deno.test("row blocks: targets whose library does not support parts of products keep the kernels", () => {
   const each = CASES["a causal mask"];
   assert(each);
   const { kernels } = generate(made(each).before, { ...nativeTarget, blockBytes: 0 });

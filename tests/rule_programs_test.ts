@@ -67,7 +67,7 @@ for (const dtype of ["float32", "float64"] as const) {
   }
 }
 
-Deno.test("a rule of several ops is one call, for the inputs that want a gradient", () => {
+Deno.test("a rule of several ops is one call, for the inputs that need a gradient", () => {
   const x = randn([300, 64]), weight = randn([64]), { batchNormTraining } = OPS, eps = 1e-5;
   const args = { self: x, weight, bias: weight, eps };
   const call = (...names: readonly string[]) =>
@@ -107,7 +107,7 @@ Deno.test("numbers that keep changing are those of each call", () => {
   }
 });
 
-Deno.test("a weight's gradient in linear is its own memory, row-major, whatever is done to it", () => {
+Deno.test("a weight's gradient in linear has its own row-major memory, whatever is done to it", () => {
   const layer = new nn.Linear(70, 300), x = randn([128, 70]);
   const target = randint(0, 300, [128]);
   F.crossEntropy(layer.call(x), target).backward();

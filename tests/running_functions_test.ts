@@ -31,7 +31,7 @@ function counterFrom(start: number): (body?: Body) => number {
   };
 }
 
-Deno.test("a running function gives its variables at its next call", () => {
+Deno.test("a running function exposes its variables at its next call", () => {
   const count = counterFrom(10);
   const first = whileRunning(() => binding(count, "n"), count);
   assert(first.kind === "pending");
@@ -45,7 +45,7 @@ Deno.test("a running function gives its variables at its next call", () => {
   assertEquals(count(), 51);
 });
 
-Deno.test("a function of an evaluated text and its variables take the debugger once", () => {
+Deno.test("a function of an evaluated text and its variables need the debugger once", () => {
   const evaluated: (x: Tensor) => Tensor = new Function("let n = 0; return (x) => x.mul(n += 1)")();
   const compiled = compile(evaluated), before = counters.get("inspector", "debugger");
   assertEquals([1, 2, 3].map((x) => compiled(tensor(x)).item()), [1, 4, 9]);
@@ -66,7 +66,7 @@ Deno.test("of several closures of the same code each gets its own variable", () 
   assertEquals([found.cell.get(), one(), two()], [2, 3, 106]);
 });
 
-Deno.test("a function that is not called in three runs keeps its variables to itself", () => {
+Deno.test("a function that is not called in three runs does not expose its variables", () => {
   const [one, two] = [counterFrom(0), counterFrom(100)];
   const kinds: string[] = [];
   one(() => {
@@ -78,7 +78,7 @@ Deno.test("a function that is not called in three runs keeps its variables to it
   assertEquals(kinds, ["pending", "pending", "pending", "unreachable"]);
 });
 
-Deno.test("a name that means something else inside the function is not taken for the variable", () => {
+Deno.test("a name that means something else inside the function is not mistaken for the variable", () => {
   let n = 1;
   const hiding = (body?: Body): number => {
     body?.();
@@ -101,7 +101,7 @@ export function failing(body) {
   if (n === 2) throw new RangeError("second");
 }`;
 
-Deno.test("debugger statements and errors of the run are as without us", async () => {
+Deno.test("debugger statements and errors of the run are as without dyn", async () => {
   const url = URL.createObjectURL(new Blob([PAUSING], { type: "text/javascript" }));
   const { failing } = await import(url);
   assert(typeof failing === "function");
@@ -137,7 +137,7 @@ class Scaler {
   };
 }
 
-Deno.test("a compiled arrow function gives its this and its private names with its first call", () => {
+Deno.test("a compiled arrow function exposes its this and its private names in its first call", () => {
   const counter = new compiler.CompileCounter();
   const [one, two] = [new Scaler(), new Scaler()].map(({ run }) => compile(run, { backend: counter }));
   assert(one && two);
@@ -180,7 +180,7 @@ function makeAccount(): (first: Tensor) => {
   return (first) => new Account(first);
 }
 
-Deno.test("one call gives all that private methods of a class need, of the class that it is called on", () => {
+Deno.test("one call exposes everything that private methods of a class need, of the class of its receiver", () => {
   const add = (account: ReturnType<ReturnType<typeof makeAccount>>, by: Tensor) => {
     account.add(by);
     return account.total.mul(2);
@@ -195,7 +195,7 @@ Deno.test("one call gives all that private methods of a class need, of the class
   assertEquals(compiler.status(compiled).graphBreaks, 0);
 });
 
-Deno.test("a closure made anew for each call stays uncompiled, and that is said once", async () => {
+Deno.test("a closure created anew for each call stays uncompiled, which is reported once", async () => {
   const script = new URL("frame/fresh_closures.ts", import.meta.url).pathname;
   const { code, stdout, stderr } = await runProgram(Deno.execPath(), ["run", "-A", "--no-check", script]);
   assertEquals([code, stdout], [0, "600 24\n"]);
@@ -231,7 +231,7 @@ class Kept {
   }
 }
 
-Deno.test("generators that are under way at a break reach private members", () => {
+Deno.test("generators running at a break access private members", () => {
   const programs: ((x: Tensor) => Tensor)[] = [
     (x) => {
       for (const item of new Kept().items()) {

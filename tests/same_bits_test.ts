@@ -158,7 +158,7 @@ function differences(cases: readonly Case[], compile: (program: Program) => Comp
 
 const CASES = noGrad(drawn);
 
-Deno.test("WebAssembly gives the bits of eager calls, of every type, at every step and tail", () => {
+Deno.test("WebAssembly gives the bits of eager calls, for every type, stride and tail", () => {
   assertEquals(noGrad(() => differences(CASES, (program) => compileToWasm(program, wasmPool()))), []);
 });
 

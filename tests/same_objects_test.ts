@@ -96,25 +96,25 @@ function compare<T>(program: (a: T, b: T, c: T) => unknown, make: (at: number) =
 }
 
 for (const [name, program] of Object.entries(LOOKS)) {
-  Deno.test(`of objects that may be one, each call finds those that are: ${name}`, () => {
+  Deno.test(`among objects that may be identical, each call finds those that are: ${name}`, () => {
     compare(program, () => ({}));
     compare(program, () => vector(2));
   });
 }
 
 for (const [name, program] of Object.entries(WRITES)) {
-  Deno.test(`what is written to one object is seen in another name of it: ${name}`, () => {
+  Deno.test(`writes to one object are visible under its other names: ${name}`, () => {
     compare(program, (n) => ({ n }));
   });
 }
 
 for (const [name, program] of Object.entries(LISTS)) {
-  Deno.test(`what is written to one list is seen in another name of it: ${name}`, () => {
+  Deno.test(`writes to one list are visible under its other names: ${name}`, () => {
     compare(program, (n) => [n, n + 1]);
   });
 }
 
-Deno.test("that the members of a Set are distinct is one fact, however many there are", () => {
+Deno.test("distinct members of a Set are one fact, however many there are", () => {
   const seen = Array.from({ length: 300 }, (_, at) => ({ at }));
   const c = capture((x: Tensor, objects: readonly object[]) => {
     const found = new Set<object>();

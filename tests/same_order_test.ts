@@ -99,7 +99,7 @@ function differences(cases: readonly Case[], tier: "wasm" | "wait"): string[] {
 
 const CASES = drawn(24);
 
-Deno.test("WebAssembly adds in the order of eager calls, however tensors lie", () => {
+Deno.test("WebAssembly adds in the order of eager calls, for all layouts of tensors", () => {
   assertEquals(noGrad(() => differences(CASES, "wasm")), []);
 });
 

@@ -15,7 +15,7 @@ Deno.test("a sample is some of the items in their order, and all of few", () => 
   assertEquals(sampleBySeed(items, 50), items);
 });
 
-Deno.test("seeds give different samples, which come round to every item, and can be given", async () => {
+Deno.test("seeds give different samples, which eventually cover every item, and can be given", async () => {
   const script = `import { sampleBySeed } from ${
     JSON.stringify(import.meta.resolve("./support/sampling.ts"))
   };

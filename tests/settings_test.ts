@@ -80,7 +80,7 @@ function variablesRead(): Set<string> {
   return found;
 }
 
-Deno.test("every variable of the environment that is told of is read, and the other way round", () => {
+Deno.test("every documented environment variable is read, and vice versa", () => {
   const told = new Set<string>();
   for (
     const path of [
@@ -102,7 +102,7 @@ Deno.test("every variable of the environment that is told of is read, and the ot
   assertEquals([...read].filter((name) => !told.has(name)), []);
 });
 
-Deno.test("every log artifact is written by somebody", () => {
+Deno.test("every log artifact is written somewhere", () => {
   const written = (name: string) => {
     const pattern = new RegExp(`(emit|announce|artifact)\\(\\s*"${name}"`);
     return SOURCES.some((text) => pattern.test(text));

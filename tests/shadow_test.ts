@@ -49,7 +49,7 @@ function found(body: () => void): string {
   return texts[0] ?? "";
 }
 
-Deno.test("calls are sampled by their number, the first among them", () => {
+Deno.test("calls are sampled by their number, and the first one always", () => {
   const sampled = (rate: number) =>
     Array.from({ length: 12 }, (_, call) => call).filter((c) => isSampled(c, rate));
   assertEquals(sampled(0), []);
@@ -153,7 +153,7 @@ const changed = (change: (run: fx.CompiledFunction, args: unknown[]) => unknown)
 const isT = (value: unknown): value is Tensor =>
   typeof value === "object" && value !== null && "storage" in value;
 
-Deno.test("inputs that are written wrongly, or not at all, are put right", () => {
+Deno.test("inputs that are written wrongly, or not at all, are corrected", () => {
   const f = (x: Tensor, y: Tensor): Tensor => {
     x.add_(1);
     return x.mul(y);
@@ -180,7 +180,7 @@ Deno.test("inputs that are written wrongly, or not at all, are put right", () =>
   }
 });
 
-Deno.test("memory that is shared, or is not, is part of the answer", () => {
+Deno.test("sharing of memory is part of the answer", () => {
   const copies = changed((run, args) => {
     const results = run(...args);
     return Array.isArray(results) ? results.map((each: unknown) => isT(each) ? each.clone() : each) : results;
@@ -243,7 +243,7 @@ Deno.test("functions of the program in a graph run once", () => {
   assertMatch(texts[0] ?? "", /calls functions of the program is not checked/);
 });
 
-Deno.test("whole training steps are not found wrong, nor changed, on any backend", () => {
+Deno.test("whole training steps are neither reported as wrong nor changed, on any backend", () => {
   for (const backend of ["eager", "crossref", "aot_eager", "inductor"]) {
     const losses = [0, 1].map((shadow) => {
       manualSeed(5);
@@ -280,7 +280,7 @@ Deno.test("whole training steps are not found wrong, nor changed, on any backend
 
 const floats = (...values: number[]) => ({ dtype: "float32" as const, values: Float32Array.from(values) });
 
-Deno.test("elements are the same where rounding explains their distance, and only there", () => {
+Deno.test("elements are equal if rounding explains their distance, and only then", () => {
   assert(areNear(floats(1, NaN, Infinity), floats(1 + 1e-6, NaN, Infinity)));
   assert(!areNear(floats(1), floats(1.001)));
   const arbiter = (exact: number[], nudged: number[]) => ({
@@ -299,7 +299,7 @@ Deno.test("elements are the same where rounding explains their distance, and onl
   assertEquals(differenceOf(flags(0, 1), flags(1, 1), decided)?.at, 0);
 });
 
-Deno.test("copies share memory as their originals do, and the originals stay", () => {
+Deno.test("copies share memory as their originals do, and the originals are unchanged", () => {
   const base = randn([4, 4]).requiresGrad_();
   const made = base.mul(2);
   const args = [base, made, made.t(), made.slice(0, 1, 3), 7, zeros([0])];
@@ -323,7 +323,7 @@ Deno.test("copies share memory as their originals do, and the originals stay", (
   assert(made.abs().sum().item() !== 0);
 });
 
-Deno.test("what two layouts differ in is told", () => {
+Deno.test("differences of two layouts are described", () => {
   const graph = new fx.Graph();
   const meta = { shape: [2, 2], strides: [2, 1], offset: 0, dtype: "float32", device: "cpu" } as const;
   const value = { kind: "tensor", tensor: meta, requiresGrad: false } as const;

@@ -78,7 +78,7 @@ Deno.test("proven equalities replace symbols, and implied ones add nothing", () 
   ]);
 });
 
-Deno.test("what cannot be solved stays a relation", () => {
+Deno.test("equations that cannot be solved stay relations", () => {
   const env = new ShapeEnv();
   const a = env.createSize(shape("x"), 8), b = env.createSize(shape("x", 1), 6);
   assertEquals(isEqual(mod(a, 4), 0), true);
@@ -96,7 +96,7 @@ Deno.test("what cannot be solved stays a relation", () => {
   ]);
 });
 
-Deno.test("strides follow sizes where they do in the traced call", () => {
+Deno.test("strides depend on sizes as in the traced call", () => {
   const env = new ShapeEnv();
   const layout = env.createLayout('L["x"]', { shape: [4, 3, 5], strides: [15, 5, 1], offset: 0 }, {
     dynamic: (dim) => dim !== 1 ? {} : undefined,
@@ -111,7 +111,7 @@ Deno.test("strides follow sizes where they do in the traced call", () => {
   ]);
 });
 
-Deno.test("a frozen environment takes implied questions only", () => {
+Deno.test("a frozen environment answers only implied questions", () => {
   const env = new ShapeEnv();
   const s = env.createSize(shape("x"), 5);
   assert(isLess(s, 10));
@@ -132,7 +132,7 @@ Deno.test("the dynamic log says what was created and guarded", () => {
   ]);
 });
 
-Deno.test("whoever satisfies the guards gets the recorded answers", () => {
+Deno.test("values that satisfy the guards get the recorded answers", () => {
   const sizes = fc.array(fc.integer({ min: 2, max: 12 }), { minLength: 3, maxLength: 3 });
   const term = fc.tuple(fc.nat(2), fc.nat(2), fc.integer({ min: -3, max: 3 }), fc.nat(4));
   const question = fc.tuple(fc.constantFrom("eq", "lt", "le"), term, term);

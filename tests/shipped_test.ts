@@ -15,7 +15,7 @@ import { withFolder } from "./support/process.ts";
 /** An entry without the sizes of the call that happened to be the first of its class. */
 const withoutHints = (text = ""): string => text.replaceAll(/"hints":\[[\d,]*\]/g, "");
 
-Deno.test("entries are what is made now, in any order: else run deno task generate", () => {
+Deno.test("shipped entries equal what would be generated now, in any order: else run deno task generate", () => {
   const { calls, entries } = shippedEntries("last");
   assert(calls.length > 12 && entries.size > calls.length);
   const found: ReadonlyMap<string, string> = new Map(entriesOf(shipped()));
@@ -31,7 +31,7 @@ Deno.test("the module with the entries is the last in the order of names, in whi
   assertEquals(files.sort().at(-1), SHIPPED);
 });
 
-Deno.test("a module says of others only what was so when it was written", () =>
+Deno.test("a module reports of others only the state when it was written", () =>
   withFolder(async (folder) => {
     for (const room of ["lib", "backends"]) await Deno.mkdir(join(folder, room));
     const root = `${pathToFileURL(folder).href}/`;

@@ -51,7 +51,7 @@ Deno.test("collectives take the time that rings and trees need", () => {
   assertAlmostEquals(sendSeconds(CLUSTER, { ranks: 2, stride: 8 }, 1e6), 1e-5 + 8e6 / 1e8);
 });
 
-Deno.test("groups that leave their node share its link", () => {
+Deno.test("groups that span nodes share the node's link", () => {
   assertEquals(linkOf(CLUSTER, { ranks: 8, stride: 1 }), CLUSTER.within);
   assertEquals(linkOf(CLUSTER, { ranks: 16, stride: 1 }), CLUSTER.between);
   assertEquals(linkOf(CLUSTER, { ranks: 4, stride: 4 }), { latency: 1e-5, bandwidth: 25e6 });
@@ -83,7 +83,7 @@ Deno.test("more ranks, bytes or latency never take less time", () => {
   }
 });
 
-Deno.test("a link is found from measured all-reduces", () => {
+Deno.test("a link model is fitted to measured all-reduces", () => {
   const measured = [2, 4].flatMap((ranks) =>
     [8, 1e4, 1e8].map((bytes) => ({
       ranks,
@@ -129,7 +129,7 @@ const at = (layout: Partial<Layout>, terms: Partial<Terms> = {}) => {
   return found;
 };
 
-Deno.test("one rank takes what was recorded, and copies wait for their gradients besides", () => {
+Deno.test("one rank takes the recorded time, and copies additionally wait for their gradients", () => {
   assertAlmostEquals(at({}).seconds, 10 * 3 + 0.5);
   assertAlmostEquals(at({}, { speed: 10 }).seconds, 3.05);
   assertAlmostEquals(at({ data: 4 }).seconds, 30.5 + allReduceSeconds(CLUSTER, { ranks: 4, stride: 1 }, 800));
@@ -140,7 +140,7 @@ Deno.test("one rank takes what was recorded, and copies wait for their gradients
   assert(at({ data: 2 }, { cluster: slow }).seconds > 1e5);
 });
 
-Deno.test("memory is what ranks hold of parameters, gradients, optimizer state and saved activations", () => {
+Deno.test("memory is that of parameters, gradients, optimizer state and saved activations of ranks", () => {
   const held = 4 * 800, saved = 40;
   assertEquals(at({}).bytes, held + saved + 3);
   assertEquals(at({ data: 8 }).bytes, held + saved + 3);
@@ -167,7 +167,7 @@ Deno.test("stages of a pipeline are as equal as layers allow, and wait for each 
   assertEquals(predict(WORKLOAD, { data: 1, tensor: 1, stages: 8, sharded: false }, TERMS), null);
 });
 
-Deno.test("ranks that divide layers divide their time, and add up what they have parts of", () => {
+Deno.test("ranks that divide layers divide their time, and sum their partial results", () => {
   const sums = 4 * allReduceSeconds(CLUSTER, { ranks: 4, stride: 1 }, 5);
   const { seconds, communication } = at({ tensor: 4 });
   assertAlmostEquals(seconds, 30 / 4 + sums + 0.5 / 4);
@@ -218,7 +218,7 @@ function recorded(net: nn.Sequential, x: Tensor) {
   return found;
 }
 
-Deno.test("a compiled step gives its layers, what they save and what ranks that divide them add up", () => {
+Deno.test("a compiled step reports its layers, what they save and what dividing ranks sum", () => {
   const net = new nn.Sequential(new nn.Linear(4, 8), new nn.Tanh(), new nn.Linear(8, 2));
   const { workload, calls, seconds } = recorded(net, randn([3, 4]));
   assertEquals([calls, workload.layers.length], [2, 2]);

@@ -160,7 +160,7 @@ function halves(dtype: Half, device: string): Tensor {
 }
 
 for (const dtype of ["float16", "bfloat16"] as const) {
-  Deno.test(`every ${dtype} is the float32 that it stands for, and back`, () => {
+  Deno.test(`every ${dtype} is the float32 that it represents, and vice versa`, () => {
     const exact = scalarFunction(dtype === "float16" ? "halfToFloat" : "bfloatToFloat", "int32", "exact");
     const want = Array.from(ALL, (bits) => exact(bits));
     for (const tier of TIERS) {
@@ -271,7 +271,7 @@ Deno.test("fused kernels keep float32 between ops unless emulatePrecisionCasts i
   }
 });
 
-Deno.test("small types are made, printed, read and told apart", () => {
+Deno.test("small types are created, printed, read and distinguished", () => {
   const half = tensor([[1, 2.5], [300.75, -4]], { dtype: "float16" });
   assertEquals(`${half}`, "tensor([[  1.0000,   2.5000],\n        [300.7500,  -4.0000]], dtype=float16)");
   assertEquals(`${tensor([1, -2], { dtype: "int8" })}`, "tensor([ 1, -2], dtype=int8)");
@@ -327,7 +327,7 @@ Deno.test("the default type may be a small one", () => {
   }
 });
 
-Deno.test("random numbers of small floats lie in [0, 1), and the same in graphs", () => {
+Deno.test("random numbers of small floats are in [0, 1), and the same in graphs", () => {
   for (const dtype of ["float16", "bfloat16"] as const) {
     manualSeed(3);
     const drawn = rand([20000], { dtype }), list = drawn.tolist();

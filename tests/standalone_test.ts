@@ -157,7 +157,7 @@ async function checkCompiling(executable: string, around: Surroundings): Promise
   assertEquals(/traced|kept|WebAssembly/.exec(stderr), null, stderr);
 }
 
-Deno.test("programs are copied with what they import and name, or refused", async () => {
+Deno.test("programs are copied with what they import and name, or rejected", async () => {
   await withFolder(async (folder) => {
     const write = async (path: string, text: string) => {
       await Deno.mkdir(dirname(join(folder, path)), { recursive: true });

@@ -253,7 +253,7 @@ for (const [name, program] of Object.entries(ASYNC)) {
   });
 }
 
-Deno.test("what follows a wait is compiled, and found again", async () => {
+Deno.test("the code after a wait is compiled, and found again", async () => {
   const counter = new compiler.CompileCounter();
   const step = compile(async (x: Tensor) => {
     const y = x.mul(2);
@@ -265,7 +265,7 @@ Deno.test("what follows a wait is compiled, and found again", async () => {
   assertEquals(compiler.status(step).uncompiled, []);
 });
 
-Deno.test("an explanation tells of what follows a wait", async () => {
+Deno.test("an explanation covers the code after a wait", async () => {
   const report = await compiler.explain(async (x: Tensor) => {
     const y = x.mul(2);
     await null;
@@ -614,7 +614,7 @@ for (
 }
 
 for (const [name, program] of Object.entries({ ...ASYNC_GENERATORS, ...HANDLED, ...HANDLED_AGAIN })) {
-  Deno.test(`async generator that compiled code calls: ${name}`, async () => {
+  Deno.test(`async generator called by compiled code: ${name}`, async () => {
     const calling = (x: Tensor, log: Log) => {
       const generator = program(x.mul(2).div(2), log);
       log.push("called");
@@ -632,7 +632,7 @@ for (const [name, program] of Object.entries({ ...ASYNC_GENERATORS, ...HANDLED, 
   });
 }
 
-Deno.test("an async generator without instructions, as of direct eval, runs plain where compiled code calls it", async () => {
+Deno.test("an async generator without instructions, because of direct eval, runs plainly when compiled code calls it", async () => {
   const program: (x: Tensor) => Promise<Tensor> = new Function(`return async function (x) {
     const evaluating = async function* (x) {
       yield x.mul(eval("2"));
@@ -650,7 +650,7 @@ Deno.test("an async generator without instructions, as of direct eval, runs plai
   assertEquals([givenUp, uncompiled.map(({ reason }) => reason.id)], [null, ["GB0028"]]);
 });
 
-Deno.test("what an async generator computes that compiled code loops over is captured", async () => {
+Deno.test("the body of an async generator that compiled code iterates over is captured", async () => {
   async function* parts(this: { by: number }, x: Tensor, log: Log, from = (log.push("default"), 1)) {
     log.push("begun");
     for (let i = from; i < 3; i++) yield x.mul(i * this.by).sin();
@@ -684,7 +684,7 @@ Deno.test("what an async generator computes that compiled code loops over is cap
   assertEquals(counter.opCount, 9);
 });
 
-Deno.test("a compiled function is of the kind of what was compiled", () => {
+Deno.test("a compiled function is of the same kind as the original", () => {
   const fns = [
     function* (x: Tensor) {
       yield x;

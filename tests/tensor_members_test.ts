@@ -147,14 +147,14 @@ const MADE: readonly Member[] = [
   },
 ];
 
-Deno.test("tensors are made of tensors and of typed arrays in the graph", () => {
+Deno.test("tensors are created from tensors and from typed arrays in the graph", () => {
   for (const make of MADE) {
     const compiled = compile(make, { backend: "eager", fullgraph: true });
     assertEquals(shown(compiled(input())), shown(make(input())), `${make}`);
   }
 });
 
-Deno.test("members of tensors that are no ops are captured, but for those that are listed", () => {
+Deno.test("members of tensors that are not ops are captured, except the listed ones", () => {
   const members = Reflect.ownKeys(Tensor.prototype).filter((key) =>
     Reflect.getOwnPropertyDescriptor(Tensor.prototype, key)?.get || !findTarget(String(key))
   ).map(String).filter((key) => !/^-?\d+$/.test(key)); // brackets, which tensors refuse
@@ -168,7 +168,7 @@ Deno.test("members of tensors that are no ops are captured, but for those that a
   }
 });
 
-Deno.test("a tensor that is written is a leaf where it was one with a gradient", () => {
+Deno.test("a tensor that is written remains a leaf if it was one with a gradient", () => {
   const run = (x: Tensor, y: Tensor) => {
     noGrad(() => x.add_(1));
     y.add_(x);

@@ -40,12 +40,12 @@ Deno.test("typed arrays are copied and tensors are shared by asTensor", () => {
   assertThrows(() => fromTypedArray(data, [3]), DynError, "Expected 3 elements");
 });
 
-Deno.test("a scalar tensor has the default type, as PyTorch's has", () => {
+Deno.test("a scalar tensor has the default type, as in PyTorch", () => {
   const made = [scalarTensor(2), scalarTensor(true), scalarTensor(2, { dtype: "int64" })];
   assertEquals(made.map(({ dtype }) => dtype), ["float32", "float32", "int64"]);
 });
 
-Deno.test("what Python writes with operators and brackets is an error that says what to write", () => {
+Deno.test("Python's operators and brackets are errors that suggest what to write", () => {
   const x: object = tensor([1, 2]);
   assertThrows(() => Reflect.get(x, 0), DynError, "Expected x.at(0) but found x[0]");
   assertThrows(() => Reflect.set(x, -1, 3), DynError, "Expected x.set([-1], v) but found x[-1] = v");
@@ -91,7 +91,7 @@ Deno.test("indexing: integers, slices, ellipsis, new axes, lists, tensors, masks
   assertThrows(() => Reflect.apply(x.at, x, [misspelt]), DynError, 'but found "begin"');
 });
 
-Deno.test("whole numbers that are to require grad are floats; other types say what to do", () => {
+Deno.test("integers that are to require grad become floats; errors for other types suggest a remedy", () => {
   assertEquals(tensor([1, -2, 3], { requiresGrad: true }).dtype, "float32");
   assertEquals(ops.full([2], 2).dtype, "int64");
   assertEquals(ops.full([2], 2, { requiresGrad: true }).dtype, "float32");
@@ -101,7 +101,7 @@ Deno.test("whole numbers that are to require grad are floats; other types say wh
   assertThrows(() => ops.zerosLike(tensor([1]), { requiresGrad: true }), DynError, "found int64");
 });
 
-Deno.test("numbers that int64 does not hold are floats, and those that a type does not hold are refused", () => {
+Deno.test("numbers that int64 cannot hold are floats, and those that a type cannot hold are rejected", () => {
   const x = tensor([1, 2]);
   assertEquals([tensor(1e20).dtype, tensor([2 ** 63, 1]).dtype, tensor(-(2 ** 63)).dtype], [
     "float32",
@@ -129,7 +129,7 @@ Deno.test("numbers that int64 does not hold are floats, and those that a type do
   assertEquals(tensor([-1, 255], { dtype: "uint8" }).tolist(), [255, 255]);
 });
 
-Deno.test("memory that cannot be had is an error that says how much was asked for", () => {
+Deno.test("failed allocations are errors with the requested size", () => {
   const asked = "Expected room for float32 [1000000000000] (4000000000000 bytes) on cpu";
   assertThrows(() => ops.zeros([1e12]), DynError, asked);
   const wide = "Expected room for float64 [1000000, 1000000] (8000000000000 bytes)";
@@ -165,7 +165,7 @@ Deno.test("views share storage and see each other's writes", () => {
   assertThrows(() => t.view(4), DynError);
 });
 
-Deno.test("in-place ops with overlapping operands use the elements from before", () => {
+Deno.test("in-place ops with overlapping operands use the original elements", () => {
   const x = tensor([1, 2, 3, 4]);
   x.slice(0, 1, 4).add_(x.slice(0, 0, 3));
   assertEquals(x.tolist(), [1, 3, 5, 7]);
@@ -290,7 +290,7 @@ Deno.test("random numbers have the moments of their distribution", () => {
   assert(u.ge(0).all().item() && u.lt(1).all().item());
 });
 
-Deno.test("numbers that vary are loaded by one kernel instead of making one each", () => {
+Deno.test("numbers that vary are loaded by one kernel instead of one kernel each", () => {
   const x = tensor([1, 2.5]), before = entryOf(OPS.mul).plans.exact.size;
   for (let k = 1; k <= 40; k++) {
     const factor = k / 8;
@@ -304,7 +304,7 @@ Deno.test("numbers that vary are loaded by one kernel instead of making one each
   for (let k = 1; k <= 9; k++) assertEquals(tensor([1, 2]).add(k + 0.5).dtype, "float32");
 });
 
-Deno.test("a mode sees calls before they run, and not its own", () => {
+Deno.test("a mode sees calls before they run, but not its own", () => {
   const seen: string[] = [];
   const counting: DispatchMode<Tensor> = {
     call({ definition, args, inplace }: ResolvedCall<Tensor>) {
@@ -330,7 +330,7 @@ Deno.test("inference mode records neither gradients nor views", () => {
   assert(x.mul(2).requiresGrad);
 });
 
-Deno.test("hollow tensors have metadata and no elements", () => {
+Deno.test("tensors without elements have metadata only", () => {
   const x = Tensor.elementless(tensor([[1, 2]]).meta);
   assertEquals(x.shape, [1, 2]);
   assertThrows(() => x.tolist(), DynError, "metadata only");
@@ -346,7 +346,7 @@ Deno.test("released memory is used again", () => {
   assertStrictEquals(ops.zeros([1000]).storage.memory, memory);
 });
 
-Deno.test("to converts types and leaves what fits alone", () => {
+Deno.test("to converts types and returns tensors that already have the type", () => {
   const x = tensor([1.5, -2.5]);
   assertEquals(x.to("int64").tolist(), [1, -2]);
   assertStrictEquals(x.to("float32"), x);
@@ -376,7 +376,7 @@ Deno.test("transposes as properties, and shapes changed in place", () => {
   assertThrows(() => tensor([1.5], { requiresGrad: true }).resize_(2), DynError, "does not require grad");
 });
 
-Deno.test("a mask without dimensions chooses all or nothing, along a dimension of its own", () => {
+Deno.test("a 0-d mask selects all or nothing, along a dimension of its own", () => {
   const matrix = () => tensor([[1, 2], [3, 4]]);
   for (const flag of [true, false]) {
     const mask = tensor(flag), count = flag ? 1 : 0;

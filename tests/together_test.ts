@@ -21,7 +21,7 @@ Deno.test("every test file is in one list, or in the task itself", () => {
   assertEquals([...LISTS.flat(), ...alone].sort(), filesBelow(TESTS, "_test.ts"));
 });
 
-Deno.test("files whose tier is drawn are together with those of the same turn alone", () => {
+Deno.test("files whose tier is drawn are grouped only with files of the same turn", () => {
   const turns = LISTS.map((list) =>
     list.map((path) => /^import "[./]+\/support\/turns\/(\w+)\.ts";$/m.exec(read(path))?.[1] ?? "none")
   );

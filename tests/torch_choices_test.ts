@@ -72,7 +72,7 @@ Deno.test("a bound of clamp has the gradient of the elements that it replaces", 
   assertEquals(tensor([1, 7], { dtype: "uint8" }).clampMin(-3).tolist(), [1, 7]);
 });
 
-Deno.test("signs and slopes of NaN and of the ends of pieces", () => {
+Deno.test("signs and slopes of NaN and at the ends of pieces", () => {
   assertEquals(tensor([nan, -3, 0, 2]).sign().tolist(), [0, -1, 0, 1]);
   assertEquals(slopes((x) => x.abs(), [nan, -3]), [[0, -1]]);
   assertEquals(slopes((x) => F.hardswish(x), [3, -3]), [[1, 0]]);
@@ -89,7 +89,7 @@ const signed = (x: Tensor): unknown[] =>
   Array.from(x.toTypedArray(), Number).map((v) => Object.is(v, -0) ? "-0" : v);
 const single = (...values: readonly number[]) => tensor([...values], { dtype: "float32" });
 
-Deno.test("zeros keep their sign where PyTorch's do, on every tier", () => {
+Deno.test("zeros keep their signs as in PyTorch, on every tier", () => {
   const x = single(-0, 0, nan, -1, 7), y = single(0, -0, 1, nan, 7);
   const cases: readonly [(a: Tensor, b: Tensor) => Tensor, unknown[]][] = [
     [(a) => a.relu(), ["-0", 0, nan, 0, 7]],
@@ -128,7 +128,7 @@ Deno.test("the ends of the range, where PyTorch overflows or loses digits, are r
   ]);
 });
 
-Deno.test("powers of bools: numbers count as integers, true and false keep the type, tensors have none", () => {
+Deno.test("powers of bools: numbers count as integers, true and false keep the type, tensors convert", () => {
   const x = tensor([true, false]);
   assertEquals([x.pow(2).dtype, x.pow(2).tolist()], ["int64", [1, 0]]);
   assertEquals([x.pow(true).dtype, x.pow(true).tolist(), x.pow(false).tolist()], ["bool", [true, false], [
@@ -138,7 +138,7 @@ Deno.test("powers of bools: numbers count as integers, true and false keep the t
   assertThrows(() => x.pow(tensor([false, true])), DynError, "Expected numbers for pow");
 });
 
-Deno.test("gradients that are zero are there", () => {
+Deno.test("gradients that are zero exist", () => {
   assertEquals(slopes((x) => linalg.vectorNorm(x, 0).reshape([1]), [1, 0]), [[0, 0]]);
   assertEquals(slopes((x) => x.clone().zero_(), [1, 2]), [[0, 0]]);
   const empty = zeros([0], { requiresGrad: true }), x = leaf([1, 2]);
@@ -150,7 +150,7 @@ Deno.test("gradients that are zero are there", () => {
   assertEquals(autograd.grad([product.sum()], [input])[0]?.tolist(), [[[0]]]);
 });
 
-Deno.test("the product of scattered values has gradients past zeros", () => {
+Deno.test("the product of scattered values has gradients at zeros", () => {
   const index = tensor([0, 0, 0, 1]), self = leaf([0, 2]), src = leaf([3, 0, 5, 0]);
   const reduced = scatterReduce(self, 0, index, src, "prod");
   assertEquals(reduced.tolist(), [0, 0]);
@@ -198,7 +198,7 @@ Deno.test("evenly spaced numbers are PyTorch's to the bit, from the nearer end i
   assertEquals([one.tolist(), none.shape], [[3.25], [0]]);
 });
 
-Deno.test("ranges of integers go by integer parts", () => {
+Deno.test("ranges of integers are split into integer parts", () => {
   assertEquals(arange(-0.9, 2.1, 2, { dtype: "int64" }).tolist(), [0, 2]);
   assertEquals(linspace(4.3, -3, 5, { dtype: "int64" }).tolist(), [4, 2, 0, -1, -3]);
   const product = baddbmm(
@@ -246,7 +246,7 @@ Deno.test("einsum in all forms, where as a method, embedding in both orders", ()
   assertEquals(F.embedding(at, table).tolist(), F.embedding(table, at).tolist());
 });
 
-Deno.test("what PyTorch refuses is refused", () => {
+Deno.test("calls that PyTorch rejects are rejected", () => {
   const x = ones([2, 3]), bits = tensor([true, false]);
   const refused: readonly (readonly [() => unknown, string])[] = [
     [() => ones([1, 3]).copy_(ones([3, 1])), "broadcasts"],
@@ -270,7 +270,7 @@ Deno.test("what PyTorch refuses is refused", () => {
   assertEquals(flags.copy_(source).requiresGrad, false);
 });
 
-Deno.test("numbers half-way between two texts print as the even one, parameters say what they are", () => {
+Deno.test("numbers half-way between two texts print as the even one, and parameters print their kind", () => {
   assertEquals(`${tensor([242708.65625, 1.5])}`, "tensor([2.4271e+05, 1.5000e+00])");
   assertEquals(
     `${tensor([[0.03125, 0.09375], [1.5, 2]])}`,
@@ -327,7 +327,7 @@ Deno.test("polynomials of every degree that a number can be", () => {
   assertEquals(special.hermitePolynomialH(double(1), double(513)).item(), nan);
 });
 
-Deno.test("powers made of products and roots are those of the general function, also of what is no usual number", () => {
+Deno.test("powers by products and roots equal the general function, also for special numbers", () => {
   const x = tensor([-inf, -2, -0, 0, 1e-200, 0.7, 3, 1e200, inf, nan], { dtype: "float64" });
   const powers = [
     [1.5, [inf, nan, 0, 0, 1e-300, 0.5856620185738529, 5.196152422706632, 1e300, inf, nan]],
@@ -345,7 +345,7 @@ Deno.test("powers made of products and roots are those of the general function, 
   }
 });
 
-Deno.test("reductions over no dimension, sums that are bools, the ends of halves, and complex numbers among real ones", () => {
+Deno.test("reductions over no dimension, sums of bools, limits of halves, and complex numbers among real ones", () => {
   const rows = tensor([[0, 1], [2, 0]]), whole = [[false, true], [true, false]];
   for (const run of [(x: Tensor) => x.any([]), (x: Tensor) => x.all([], true)]) {
     assertEquals(run(rows).tolist(), whole);
@@ -368,7 +368,7 @@ Deno.test("reductions over no dimension, sums that are bools, the ends of halves
   assertEquals(uneven?.select(0, 2).tolist(), { re: 1.5, im: 0 });
 });
 
-Deno.test("a type that is kept refuses numbers that it cannot hold", () => {
+Deno.test("a frozen type rejects numbers that it cannot hold", () => {
   const bytes = tensor([1, 2], { dtype: "int8" }), mask = tensor([true, false]), i = { re: 0, im: 1 };
   assertThrows(() => where(mask, bytes, 300), DynError, "Expected a number that int8 holds but found 300");
   assertThrows(() => bytes.add(bytes, { alpha: 300 }), DynError, "Expected a number that int8 holds");

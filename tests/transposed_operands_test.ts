@@ -86,7 +86,7 @@ function run({ inputs, outputs, buffers }: Program, program: Program): number[][
 const operands = ({ kernels }: Program) =>
   kernels.flatMap((k) => k.kind === "extern" ? [[k.inputs[1]?.buffer, ...k.inputs[1]?.strides ?? []]] : []);
 
-Deno.test("transposed operands: a weight of many steps is copied once, in front of them", () => {
+Deno.test("transposed operands: a weight of many steps is copied once, before them", () => {
   const before = steps({ products: 9 }), after = transposedOperands(before, nativeTarget);
   verifyProgram(after);
   assertEquals(after.kernels.map(({ kind }) => kind), ["loops", ...new Array(9).fill("extern")]);
@@ -95,14 +95,14 @@ Deno.test("transposed operands: a weight of many steps is copied once, in front 
   assertEquals(run(before, after), run(before, before));
 });
 
-Deno.test("transposed operands: a weight that is written behind the last step is copied too", () => {
+Deno.test("transposed operands: a weight that is written after the last step is copied too", () => {
   const before = steps({ products: 8, written: 7 }), after = transposedOperands(before, nativeTarget);
   verifyProgram(after);
   assertEquals(after.kernels.length, before.kernels.length + 1);
   assertEquals(run(before, after), run(before, before));
 });
 
-Deno.test("transposed operands: few products, many rows, weights by rows and weights that change stay as they are", () => {
+Deno.test("transposed operands: few products, many rows, weights by rows and changing weights are unchanged", () => {
   const others: Given[] = [
     { products: 7 },
     { products: 8, rows: 3 },

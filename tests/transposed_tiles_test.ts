@@ -58,13 +58,13 @@ function squares(read: Read): readonly unknown[] {
 
 const transposed = (x: Operand): Element => (o, [line = 0, lane = 0]) => o.load(x, [lane, line]);
 
-Deno.test("transposed tiles: copies are made by squares, as long as lines make up several", () => {
+Deno.test("transposed tiles: copies are made by squares, if lines fill several", () => {
   assertEquals(squares({ lines: 48, row: 50, element: transposed }), [16 * LANES]);
   assertEquals(squares({ lines: 28, row: 28, element: transposed }), [14 * LANES]);
   assertEquals(squares({ lines: 31, row: 31, element: transposed }), []);
 });
 
-Deno.test("transposed tiles: what computes is, too, where rows share places of a cache", () => {
+Deno.test("transposed tiles: computations are tiled too, if rows share cache lines", () => {
   const twice = (x: Operand): Element => (o, at) => o.add(transposed(x)(o, at), transposed(x)(o, at));
   const sine = (x: Operand): Element => (o, at) => o.sin(transposed(x)(o, at));
   assertEquals(squares({ lines: 32, row: 512, element: twice }), [17 * LANES]);
@@ -72,7 +72,7 @@ Deno.test("transposed tiles: what computes is, too, where rows share places of a
   assertEquals(squares({ lines: 32, row: 512, element: sine }), [17 * LANES]);
 });
 
-Deno.test("transposed tiles: what lies side by side in lanes stays as it is", () => {
+Deno.test("transposed tiles: elements that are adjacent in lanes are unchanged", () => {
   const plain = (x: Operand): Element => (o, [line = 0, lane = 0]) => o.load(x, [line, lane]);
   assertEquals(squares({ lines: 16, row: 16, element: plain }), []);
 });

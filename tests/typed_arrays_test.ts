@@ -40,7 +40,7 @@ async function agree(
   assertEquals({ breaks: graphBreakCount, entries: made }, { breaks, entries });
 }
 
-Deno.test("typed arrays become tensors whose elements each call brings", async () => {
+Deno.test("typed arrays become tensors whose elements each call passes", async () => {
   await agree((b: Uint8Array) => tensor(b).float().div(255), (k) => [bytes(4, k)]);
   await agree((b: Float32Array) => fromTypedArray(b, [2, 3]).sum([1]), (k) => [floats(6, k)]);
   await agree((b: Float32Array) => tensor(b).sum(), (k) => [floats(4 + k, k)], { entries: 2 });
@@ -68,7 +68,7 @@ Deno.test("typed arrays become tensors whose elements each call brings", async (
   });
 });
 
-Deno.test("elements are numbers that each call brings", async () => {
+Deno.test("elements are numbers that each call passes", async () => {
   await agree((b: Float32Array, x: Tensor) => x.mul(b[0] ?? 0).add(b[9] ?? 5), (k) => [floats(2, k), row()]);
   await agree((b: Float32Array, x: Tensor) => {
     let sum = 0;
@@ -152,7 +152,7 @@ Deno.test("writes to typed arrays and views are those of the language", async ()
   );
 });
 
-Deno.test("arrays that show the same memory see each other's writes, and calls say which do", async () => {
+Deno.test("arrays that share memory see each other's writes, and calls determine which do", async () => {
   await agree((b: Float32Array, x: Tensor) => {
     const window = b.subarray(1, 3);
     window[0] = 8;
@@ -178,7 +178,7 @@ Deno.test("arrays that show the same memory see each other's writes, and calls s
   );
 });
 
-Deno.test("memory that is lost, resized or shared, and odd objects, end graphs or are right", async () => {
+Deno.test("lost, resized or shared memory, and odd objects, end graphs or are right", async () => {
   const write = (b: Float32Array, x: Tensor) => {
     b[0] = 1;
     return [b.length, x.mul(b.byteLength)];
@@ -237,7 +237,7 @@ Deno.test("guards on typed arrays are on their class and length, never on conten
   ]);
 });
 
-Deno.test("a loop goes on with the element whose bytes ended the graph", async () => {
+Deno.test("a loop continues with the element whose bytes ended the graph", async () => {
   const program: Program = ({ compile, see }) => {
     const run = compile((x: Tensor, floats: Float32Array, bytes: Uint8Array) => {
       const log: number[] = [];
@@ -256,7 +256,7 @@ Deno.test("a loop goes on with the element whose bytes ended the graph", async (
   assertEquals(difference(plain, await observe(program, (fn) => compile(fn, { backend: "eager" }))), null);
 });
 
-Deno.test("what is no number is converted as the language does, also where the graph ends before it is read", async () => {
+Deno.test("values other than numbers are converted as in the language, also where the graph ends before they are read", async () => {
   const values: readonly unknown[] = [undefined, null, true, "3", "x", "", -0];
   await agree((x: Tensor) => {
     const written = values.map((value) => {

@@ -67,7 +67,7 @@ async function reported(program: Program): Promise<string[]> {
 }
 
 for (const [name, program] of Object.entries(PROGRAMS)) {
-  Deno.test(`a rejection is told of: ${name}`, async () => {
+  Deno.test(`a rejection is reported: ${name}`, async () => {
     const plain = await reported(program);
     for (const forceBreak of [-1, 2, 5, 8]) {
       const compiled = compile(program, { backend: "eager" });

@@ -104,7 +104,7 @@ Deno.test("a whole step of layers, a loss and an optimizer updates in regions", 
   assert((made[0] ?? 0) >= 1, "Expected a region");
 });
 
-Deno.test("a step that checks its labels updates in place, and writes nothing where one is out of range", () => {
+Deno.test("a step that checks its labels updates in place, and writes nothing if one is out of range", () => {
   const labels = tensor([1, 7, 0, 3]), outside = tensor([1, 8, 0, 3]);
   const trained = (compiled: boolean) => {
     manualSeed(4);

@@ -124,7 +124,7 @@ function checkOp(definition: OpDefinition, sample: Sample, where: string): void 
 
 const someOps = sampleBySeed(ALL_OPS, 30);
 
-Deno.test("ops over a batch give what they give one by one, at both ends and nested", () => {
+Deno.test("ops over a batch equal a stack of single calls, at both ends and nested", () => {
   for (const definition of someOps) {
     definition.samples.forEach((sample, k) => {
       if (!sample.args.includes("cpu")) checkOp(definition, sample, `${definition.name}, sample ${k}`);
@@ -163,7 +163,7 @@ Deno.test("gradients over a batch are those of each element, whichever is taken 
 
 const one = (value: unknown): Tensor => isTensor(value) ? value : fail("one tensor");
 
-Deno.test("dimensions are said for all arguments, for each, or for their parts; chunks give the same", () => {
+Deno.test("dimensions are given for all arguments, for each, or for their parts; chunks give the same", () => {
   const x = randn([4, 3]), w = randn([3]);
   const dot = (x: Tensor, w: Tensor) => x.dot(w);
   assertNear(one(func.vmap(dot, [0, null])(x, w)), x.mv(w), "a batch of one argument");
@@ -203,7 +203,7 @@ Deno.test("dimensions are said for all arguments, for each, or for their parts; 
   );
 });
 
-Deno.test("random ops are refused, differ along the batch, or are the same", () => {
+Deno.test("random ops are rejected, differ along the batch, or are the same", () => {
   const x = ones([4, 64]), dropped = (x: Tensor) => nn.functional.dropout(x, 0.5);
   assertThrows(() => func.vmap(dropped)(x), DynError, "randomness error mode");
   assertThrows(() => func.vmap((x: Tensor) => x.add(randperm(64)))(x), DynError, "randomness error mode");
@@ -256,7 +256,7 @@ Deno.test("writes in place reach views and bases, and tensors with the batch onl
   );
 });
 
-Deno.test("transforms nest: gradients per sample, Hessians and Jacobians over batches, writers of their own gradient", () => {
+Deno.test("transforms nest: gradients per sample, Hessians and Jacobians over batches, Functions with their own gradient", () => {
   const x = randn([4, 3]), model = new nn.Linear(3, 2);
   const parameters = Object.fromEntries(model.namedParameters());
   const loss = (p: typeof parameters, x: Tensor) => one(func.functionalCall(model, p, x)).square().sum();
@@ -283,7 +283,7 @@ Deno.test("transforms nest: gradients per sample, Hessians and Jacobians over ba
   );
 });
 
-Deno.test("ops without a rule run for each element, which is said and counted", () => {
+Deno.test("ops without a batching rule run for each element, which is reported and counted", () => {
   const x = rand([4, 8]), before = counters.get("fallback", "vmap");
   const found = func.vmap((x: Tensor) => x.histc(4, 0, 1))(x);
   assertNear(one(found), ops.stack(x.unbind().map((row) => row.histc(4, 0, 1)), 0), "histc");

@@ -197,7 +197,7 @@ Deno.test("columns are reduced several vectors at a time, one reduction behind a
   check(program, [wave(rows * columns)]);
 });
 
-Deno.test("bools in memory are bytes, in lanes masks", () => {
+Deno.test("bools are bytes in memory, and masks in lanes", () => {
   const types: readonly DType[] = ["bool", "float32", "int32"];
   for (const dtype of types) {
     for (const stride of [1, 2, 3]) {
@@ -507,7 +507,7 @@ Deno.test("random bits are those of Philox", () => {
   check(program, []);
 });
 
-Deno.test("an epilogue runs behind its product", () => {
+Deno.test("an epilogue is fused into its product", () => {
   const [m, n, k] = [33, 12, 20];
   const product = singleOp([float(m, k), float(k, n)], [float(m, n)], (x, y) => ({
     kind: "extern",
@@ -537,7 +537,7 @@ Deno.test("an epilogue runs behind its product", () => {
   }
 });
 
-Deno.test("nests of one kernel run behind each other", () => {
+Deno.test("nests of one kernel run in sequence", () => {
   const first = singleOp([float(45), float(45)], [float(45)], (x, y) => ({
     kind: "pointwise",
     shape: [45],
@@ -579,7 +579,7 @@ function slowJob(trap: boolean, pool: ThreadPool): Uint8Array<ArrayBuffer> {
   return writer.finish();
 }
 
-Deno.test("units of a job are done by several threads, each with scratch memory of its own", () => {
+Deno.test("units of a job run on several threads, each with its own scratch memory", () => {
   const pool = new ThreadPool(2, { leastWork: 0 }), { memory } = pool;
   const code = pool.load(slowJob(false, pool));
   memory.reserve(4096, 0);
@@ -594,7 +594,7 @@ Deno.test("units of a job are done by several threads, each with scratch memory 
   assertEquals([...seen].sort((a, b) => a - b), [scratch.address, scratch.address + scratch.bytes]);
 });
 
-Deno.test("on one thread a job is many calls over whole grains, so that the engine can change its code between them", () => {
+Deno.test("on one thread a job is many calls over whole grains, so that the engine can replace its code in between", () => {
   const pool = new ThreadPool(1, { leastWork: 10 }), calls: [from: number, to: number][] = [];
   const functions = { work: (_: number, from: number, to: number) => void calls.push([from, to]) };
   const run = (units: number, work: number): readonly (readonly [number, number])[] => {
@@ -614,7 +614,7 @@ Deno.test("on one thread a job is many calls over whole grains, so that the engi
   assertEquals([parts.at(-1)?.[1], parts.every(([from]) => from % 16 === 0)], [1000, true]);
 });
 
-Deno.test("threads are made one by one when the program waits after some work, else after more", async () => {
+Deno.test("threads are created one by one if the program waits after some work, else later", async () => {
   const pool = new ThreadPool(3, { leastWork: 1 }), { memory } = pool;
   const code = pool.load(slowJob(false, pool));
   memory.reserve(4096, 0);
@@ -630,7 +630,7 @@ Deno.test("threads are made one by one when the program waits after some work, e
   assertEquals(made, [1, 1, 1, 1, 1, 1, 2, 2, 3, 3, 3, 3, 3]);
 });
 
-Deno.test("a unit that fails is reported, and the threads go on", () => {
+Deno.test("a failing unit is reported, and the threads continue", () => {
   const pool = new ThreadPool(2, { leastWork: 0 }), { memory } = pool;
   const bad = pool.load(slowJob(true, pool)), good = pool.load(slowJob(false, pool));
   memory.reserve(4096, 0);
@@ -641,7 +641,7 @@ Deno.test("a unit that fails is reported, and the threads go on", () => {
   }
 });
 
-Deno.test("running a program again and again takes no more memory", () => {
+Deno.test("running a program repeatedly takes no more memory", () => {
   const pool = new ThreadPool(2, { leastWork: 0 });
   const program = singleOp([float(64, 64), float(64, 64)], [float(64, 64)], (x, y) => ({
     kind: "extern",
@@ -658,7 +658,7 @@ Deno.test("running a program again and again takes no more memory", () => {
   assertEquals(pool.memory.memory.buffer.byteLength, before);
 });
 
-Deno.test("windows begin no later than any element that is read, and never on memory of a thread's own", () => {
+Deno.test("windows begin no later than any element that is read, and never on a thread's own memory", () => {
   const i = symbol("i", { kind: "axis" }, [0, 3]);
   const copy = (from: number, index: Dim, to: number): LoopKernel => ({
     kind: "loops",

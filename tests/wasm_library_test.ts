@@ -71,7 +71,7 @@ Deno.test("products of many small matrices, one of them shared", () => {
   }
 });
 
-Deno.test("a product is added to what the result holds", () => {
+Deno.test("a product is added to the existing result", () => {
   const [m, n, k] = [9, 11, 270];
   const fill = singleOp([float([m, k]), float([k, n])], [float([m, n])], () => ({
     kind: "pointwise",
@@ -315,7 +315,7 @@ Deno.test("convolutions of operands with any strides, on one thread and several"
   }
 });
 
-Deno.test("convolutions of as many images as a call brings", () => {
+Deno.test("convolutions of as many images as a call passes", () => {
   const decider: Decider = { hintOf: () => 4, assume() {} };
   const n = symbol("n", { kind: "size", decider }, [0, Infinity]),
     of = (images: number) => ({

@@ -200,7 +200,7 @@ for (const fuses of [true, false]) {
   });
 }
 
-Deno.test("every choice between values that are compared, and of 0", () => {
+Deno.test("every selection between compared values, and 0", () => {
   const cases = VALUE_TYPES.filter((dtype) => dtype !== "bool").flatMap((dtype) =>
     (["lt", "gt", "le", "ge"] as const).flatMap((op) =>
       ["xy", "yx", "x0", "0x"].map((picked): Case => {
@@ -360,7 +360,7 @@ Deno.test({
   },
 });
 
-Deno.test("sorting, of every type, whatever the strides are", () => {
+Deno.test("sorting, of every type, for any strides", () => {
   const [rows, length] = [5, 77];
   for (const dtype of VALUE_TYPES) {
     for (const descending of [false, true]) {

@@ -133,7 +133,7 @@ Deno.test("wasm: sine and cosine of large angles", () => {
   }
 });
 
-Deno.test("wasm: operands that live in the memory are used where they are, beside others", () => {
+Deno.test("wasm: operands in its memory are used in place, beside others", () => {
   const pool = new ThreadPool(2), heap = new TensorHeap(pool.memory), shape = [1000];
   const resident = (): HostMemory => {
     const address = heap.allocate(4096), { memory } = pool;
@@ -173,7 +173,7 @@ Deno.test("wasm: operands that live in the memory are used where they are, besid
   }
 });
 
-Deno.test("wasm: pieces of the memory are apart, come back, and join", () => {
+Deno.test("wasm: pieces of the memory are disjoint, reusable, and merge", () => {
   const memory = new WasmMemory(true), heap = new TensorHeap(memory);
   const [a, b, c] = [heap.allocate(128), heap.allocate(64), heap.allocate(256)],
     { from, to } = memory.tensors;

@@ -20,7 +20,7 @@ const kernels = (program: Program, limits: Partial<WebGpuLimits> = {}) =>
     { over, causal, elements, products, stored: kept },
   ) => [over, causal, elements.values.length, products.length, kept]);
 
-Deno.test("gradients of causal attention make elements once, for keys and values together, and keep them for queries", () => {
+Deno.test("gradients of causal attention compute elements once for keys and values, and keep them for queries", () => {
   const { program } = made(SIZES, { causal: true });
   assertEquals(kernels(program), [["rows", true, 2, 2, 0]]);
   assertEquals(causalIn(program).length, 1);
@@ -30,7 +30,7 @@ Deno.test("gradients of causal attention make elements once, for keys and values
   assertEquals([kernels(updated), causalIn(updated).length], [[["rows", true, 2, 2, 0]], 1]);
 });
 
-Deno.test("gradients of attention over long sequences, or with little memory, make no matrix of scores on a grid", () => {
+Deno.test("gradients of attention over long sequences, or with little memory, build no matrix of scores on a grid", () => {
   const { program } = made(SIZES, { causal: true });
   // Twice 100 × 100 elements take 80,000 bytes, and temporaries may take half of the memory
   const [enough, little] = [200_000, 150_000].map((bindingBytes) => kernels(program, { bindingBytes }));
@@ -42,7 +42,7 @@ Deno.test("gradients of attention over long sequences, or with little memory, ma
   }
 });
 
-Deno.test("gradients of attention stay as they are where matrices in memory are faster, or rows are summed on the way", () => {
+Deno.test("gradients of attention are unchanged where matrices in memory are faster, or rows are summed before", () => {
   assertEquals(madeIn(made(SIZES, {}).program), []);
   assertEquals(madeIn(made(SIZES, { causal: true, long: true }).program), []);
   assertEquals(madeIn(made({ ...SIZES, width: 140 }, { causal: true }).program), []);

@@ -155,7 +155,7 @@ for (const [name, each] of Object.entries(CASES)) {
   });
 }
 
-Deno.test("as many workgroups run for sizes that change as for the same sizes where they are known", () => {
+Deno.test("as many workgroups run for changing sizes as for the same sizes when they are known", () => {
   const env = new ShapeEnv();
   const size = (hint: number) =>
     env.createSize({ base: "x", part: { kind: "shape", dim: hint } }, hint, { duck: false });
@@ -182,7 +182,7 @@ Deno.test("as many workgroups run for sizes that change as for the same sizes wh
   assertEquals(counts(sizes.map(size)), known);
 });
 
-Deno.test("M45: attention on a grid with little workgroup memory is for small heads only", () => {
+Deno.test("M45: attention on a grid with little workgroup memory is only for small heads", () => {
   const found = (width: number) => {
     const { graph } = made({
       build: (o, q, k, v) => [attend(o, scores(o, q, k), v)],

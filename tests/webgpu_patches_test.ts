@@ -38,7 +38,7 @@ function kernelsOf(
 const PATCHED = ["loops", "convForward"], TRANSFORMED = ["loops", "transformed convForward"];
 const FILTERS = ["transformed convBackwardWeight", "loops"];
 
-Deno.test("tiles of products are those of the sizes that they are made for, also where these change", () => {
+Deno.test("tiles of products fit their sizes, also changing ones", () => {
   const threads = (rows: Dim) => {
     const view = (...shape: Dim[]) => ({ buffer: 0, offset: 0, shape, strides: [shape[1] ?? 1, 1] });
     const kernel: ExternKernel = {
@@ -60,7 +60,7 @@ Deno.test("tiles of products are those of the sizes that they are made for, also
   }
 });
 
-Deno.test("large convolutions by one have their filters laid out by taps, images' gradients as convolutions", () => {
+Deno.test("large convolutions with stride 1 rearrange their filters by taps, images' gradients as convolutions", () => {
   const image: Shape = [64, 64, 55, 55], filter: Shape = [64, 64, 2, 4], result: Shape = [64, 64, 56, 54];
   const plain = ["convForward"];
   assertEquals(kernelsOf("convForward", [image, filter, result]), PATCHED);
@@ -71,7 +71,7 @@ Deno.test("large convolutions by one have their filters laid out by taps, images
   assertEquals(kernelsOf("convForward", [image, filter, [64, 64, 28, 27]], { stride: [2, 2] }), plain);
 });
 
-Deno.test("convolutions by one of 3 × 3 are products of transforms, where there are enough of them", () => {
+Deno.test("3 × 3 convolutions with stride 1 are products of transforms, if there are enough of them", () => {
   const image: Shape = [4, 64, 56, 56], filter: Shape = [64, 64, 3, 3];
   assertEquals(kernelsOf("convForward", [image, filter, image]), TRANSFORMED);
   assertEquals(kernelsOf("convBackwardInput", [image, filter, image]), TRANSFORMED);

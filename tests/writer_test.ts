@@ -50,7 +50,7 @@ Deno.test("records of scalars, texts and histograms are byte for byte TensorBoar
   }
 });
 
-Deno.test("what a full disk does not take is kept, and written once there is room", async () => {
+Deno.test("events that a full disk rejects are kept, and written once there is space", async () => {
   await withFolder(async (folder) => {
     const writer = new Writer(folder), { writeSync } = Deno.FsFile.prototype;
     for (let step = 0; step < 50; step++) writer.addScalar("loss", step, step);
@@ -123,7 +123,7 @@ Deno.test("histograms have torch's buckets", () => {
   assertThrows(() => histogramOf([1, NaN]), Error, "Expected finite numbers for a histogram but found NaN");
 });
 
-Deno.test("damaged and unfinished records end reading", () => {
+Deno.test("damaged and incomplete records end reading", () => {
   const one = tfRecord(Uint8Array.of(1, 2, 3)), two = tfRecord(Uint8Array.of(4));
   const both = new Uint8Array([...one, ...two]);
   assertEquals(readRecords(both).records.length, 2);
@@ -135,7 +135,7 @@ Deno.test("damaged and unfinished records end reading", () => {
   }
 });
 
-Deno.test("hyperparameters and metrics are a run of their own, as TensorBoard's plugin reads them", async () => {
+Deno.test("hyperparameters and metrics are a separate run, as TensorBoard's plugin reads them", async () => {
   await withFolder(async (folder) => {
     const writer = new Writer(folder);
     writer.addHparams(
@@ -184,7 +184,7 @@ Deno.test("hyperparameters and metrics are a run of their own, as TensorBoard's 
   });
 });
 
-Deno.test("a writer's values come back, in their order, with steps of their own where none are given", async () => {
+Deno.test("a writer's values come back in order, with automatic steps if none are given", async () => {
   await withFolder(async (folder) => {
     const writer = new Writer(join(folder, "run"));
     assertMatch(writer.path, /run.events\.out\.tfevents\.\d+\./);
@@ -269,7 +269,7 @@ async function statusFor(host: string, port: number): Promise<string> {
   return new TextDecoder().decode(bytes.subarray(0, read ?? 0));
 }
 
-Deno.test("dyn watch shows a run as it goes", { ignore: SKIP_BROWSER }, async () => {
+Deno.test("dyn watch shows a run in progress", { ignore: SKIP_BROWSER }, async () => {
   await withFolder(async (folder) => {
     await Deno.writeTextFile(
       join(folder, "train.ts"),

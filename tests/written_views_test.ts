@@ -96,7 +96,7 @@ for (const backend of ["eager", "aot_eager", "inductor"]) {
   });
 }
 
-Deno.test("a graph that writes to an input serves calls with views of other memory alone", () => {
+Deno.test("a graph that writes to an input serves only calls with views of other memory", () => {
   const program = (buffer: Tensor, x: Tensor) => {
     noGrad(() => buffer.mul_(3));
     return x.mul(x);

@@ -228,7 +228,7 @@ async function faultIn(
   }
 }
 
-Deno.test("wrong kinds of arguments end in errors of dyn's own at the caller's line, or in results", async () => {
+Deno.test("arguments of wrong kinds end in dyn's own errors at the caller's line, or in results", async () => {
   const entries = [...exported(dyn, "", new Set()), ...methods()]
     .filter(({ name }) => !NOT_CALLED.some((pattern) => pattern.test(name)));
   assert(entries.length > 1000, `Expected most of the library but found ${entries.length} functions`);

@@ -10,7 +10,7 @@ import { readNumbers } from "./zoo/numbers.ts";
 import type { Tier } from "./zoo/runner.ts";
 import { ZOO } from "./zoo/zoo.ts";
 
-Deno.test("zoo: results that are wrong by a few units in the fifth place, or missing, are complained of", async () => {
+Deno.test("zoo: results that are wrong by a few units in the fifth place, or missing, are reported", async () => {
   const numbers = await readNumbers("resnet18"), wanted = wantedOf(numbers), torch = torchErrors(numbers);
   const judge = (change: (found: Map<string, Float64Array>) => void) => {
     const found = new Map([...wanted].map(([name, elements]) => [name, elements.slice()]));

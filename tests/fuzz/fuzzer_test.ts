@@ -48,13 +48,13 @@ const runnable = (f: Instance["f"], ...args: readonly Tensor[]) => ({
   modes: ["grad"] as const,
 });
 
-Deno.test("integers of more than 32 bits are met, also where they are on the way only", () => {
+Deno.test("integers of more than 32 bits are detected, also in intermediate results", () => {
   const meets = (x: Tensor) => meetsWideIntegers(() => void x.to("int64").add(1).to("float32").sin());
   const float = (...values: number[]) => tensor(values, { dtype: "float32" });
   assertEquals([float(1, -3e8), float(1, NaN), float(3e9)].map(meets), [false, true, true]);
 });
 
-Deno.test("one seed makes the same programs each time", () => {
+Deno.test("one seed generates the same programs each time", () => {
   const draw = () => JSON.stringify(fc.sample(programs(), { seed: 7, numRuns: 40 }));
   assertEquals(draw(), draw());
 });
@@ -91,7 +91,7 @@ Deno.test("programs and smaller ones name only what they bind, and differ from e
   }
 });
 
-Deno.test("shrinking ends", () => {
+Deno.test("shrinking terminates", () => {
   for (const program of fc.sample(programs(), { seed: 4, numRuns: 20 })) {
     // The last candidate that still holds a statement, again and again
     let now: Program | undefined = program, steps = 0;
@@ -104,7 +104,7 @@ Deno.test("shrinking ends", () => {
   }
 });
 
-Deno.test("a fault in one op is found and its program made small", async () => {
+Deno.test("a fault in one op is found and its program minimised", async () => {
   const mistaken = (gm: GraphModule) => {
     for (const node of gm.graph.nodes) if (node.target === "tanh") node.target = "sigmoid";
     gm.recompile();
@@ -145,7 +145,7 @@ Deno.test("a fault in one op is found and its program made small", async () => {
   assertEquals(repeated?.event === "finding" ? repeated.file : null, found.file);
 });
 
-Deno.test("rounding is no difference, a larger error is one", async () => {
+Deno.test("rounding is not a difference, a larger error is", async () => {
   const x = tensor([0.3, -1.7, 2.9], { dtype: "float32" });
   const f = (x: Tensor) => [x.sin().mul(3)];
   const near = await compare(runnable(f, x), { backend: changing((y) => y.mul(1 + 2 ** -22)) });
@@ -154,7 +154,7 @@ Deno.test("rounding is no difference, a larger error is one", async () => {
   assertEquals(far.difference?.kind, "values");
 });
 
-Deno.test("what hangs on rounding may come out either way, and nothing else may", async () => {
+Deno.test("results that depend on rounding may come out either way, and no others", async () => {
   // 7 / 3 · 3 − 7 is as likely positive as negative
   const x = tensor([7, 11, 13, 49], { dtype: "float32" });
   const flipped = changing((y) => y.neg());
@@ -164,14 +164,14 @@ Deno.test("what hangs on rounding may come out either way, and nothing else may"
   assertEquals((await compare(runnable(stable, x), { backend: flipped })).difference?.kind, "values");
 });
 
-Deno.test("a result whose cancellation costs plain runs their digits may differ as much", async () => {
+Deno.test("a result that cancels may differ by as much as plain runs differ in its digits", async () => {
   const x = tensor([1e4, 1, -1e4, 1e-3], { dtype: "float32" });
   const f = (x: Tensor) => [x.mul(x.sin()).sum().sub(x.mul(x.sin()).sum().mul(1.0001))];
   const { difference } = await compare(runnable(f, x), { backend: changing((y) => y.mul(1 + 1e-5)) });
   assertEquals(difference, null);
 });
 
-Deno.test("what a sum is hangs on its order where its numbers lie far apart, and nowhere else", async () => {
+Deno.test("a sum depends on its order only if its numbers differ much in size", async () => {
   const f = (x: Tensor) => [x.sum()];
   const differs = async (values: readonly number[], by: number) => {
     const x = tensor([...values], { dtype: "float32" });
@@ -182,7 +182,7 @@ Deno.test("what a sum is hangs on its order where its numbers lie far apart, and
   assertEquals(await differs([1.5, -64, 2.25, 64], 0.0625), "values");
 });
 
-Deno.test("rounding is known where it changes how many elements there are, too", async () => {
+Deno.test("rounding is tolerated where it changes the number of elements, too", async () => {
   // Of the many that come near 1 some are equal
   const rows = [
     1.8125,
@@ -206,7 +206,7 @@ Deno.test("rounding is known where it changes how many elements there are, too",
   assertEquals([await kindOf(2e-6), await kindOf(1e-3)], [null, "values"]);
 });
 
-Deno.test("signs of zeros are compared, but where what cancels may be no zero", async () => {
+Deno.test("signs of zeros are compared, except where cancellation may not give zero", async () => {
   const x = tensor([0, 2, -0], { dtype: "float32" });
   const kindOf = async (f: Instance["f"], backend: Backend) =>
     (await compare(runnable(f, x), { backend })).difference?.kind ?? null;
@@ -229,7 +229,7 @@ Deno.test("shared memory, strides, errors and effects are compared", async () =>
   assert(outcome?.startsWith("outcome returned / threw RangeError: no"), outcome);
 });
 
-Deno.test("gradients may be dense where the tape shows a part, and in no other order", async () => {
+Deno.test("gradients may be dense where the tape uses a part, and in no other order", async () => {
   const x = () => tensor([[1, 2], [3, 4]], { dtype: "float32" });
   const kindOf = async (f: Instance["f"], change: (y: Tensor) => Tensor, passes: number) =>
     (await compare(runnable(f, x()), { backend: changing(change), passes })).difference?.kind;
@@ -239,7 +239,7 @@ Deno.test("gradients may be dense where the tape shows a part, and in no other o
   assertEquals(await kindOf((x: Tensor) => [x.add(1).t()], (y) => y.contiguous(), 1), "strides");
 });
 
-Deno.test("what a hook sees is noted of the call in which it is called", () => {
+Deno.test("a hook's observations belong to the call in which it runs", () => {
   const w = tensor([1.5], { dtype: "float32", requiresGrad: true });
   const make = (): Instance => ({
     f: () => [w],

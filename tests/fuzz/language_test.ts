@@ -60,7 +60,7 @@ const FOUND: Readonly<Record<string, string>> = {
     "delete list[0]; log.push(list[0], list.map((e) => opaque(e + list[0])));",
 };
 
-Deno.test("programs of the language that were compiled wrongly once", async () => {
+Deno.test("language programs that were once compiled wrongly", async () => {
   const calls = [[0], []].map((list) => ({ size: 2, seed: 0, n: 1, k: 1, list, same: false }));
   for (const [name, body] of Object.entries(FOUND)) {
     const scenario = {
@@ -78,7 +78,7 @@ Deno.test("programs of the language that were compiled wrongly once", async () =
   }
 });
 
-Deno.test("builtins that note their calls notice those of the program and none of the compiler's", async () => {
+Deno.test("builtins that record their calls record those of the program and none of the compiler's", async () => {
   const body =
     "for (const [v, e] of m) { held.push(() => v); log.push(v, e, st.has(v)); } t0 = t0.add(n); opaque(p); " +
     "log.push(list.map((e) => opaque(e + 1)), Object.keys(o), Math.max(n, k), new Set(list).has(1), h0(n, ...list)); " +

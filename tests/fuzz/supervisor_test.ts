@@ -19,7 +19,7 @@ const OPTIONS: FuzzOptions = {
   without: ["strides"],
 };
 
-Deno.test("a process that dies is a finding that names its last program, and others go on", async () => {
+Deno.test("a process that dies is a finding that names its last program, and others continue", async () => {
   const worker = script(`
     const { seed, programs } = JSON.parse(Deno.args[0]);
     if (seed === 5) {
@@ -41,7 +41,7 @@ Deno.test("a process that dies is a finding that names its last program, and oth
   assertEquals(counts, { findings: 1, programs: 9 });
 });
 
-Deno.test("findings of one kind are told once", async () => {
+Deno.test("findings of one kind are reported once", async () => {
   const finding = (path: string) =>
     say({
       event: "finding",

@@ -43,7 +43,7 @@ Deno.test("M1: compile takes fullgraph, dynamic, backend, mode, options and disa
   assertEquals([Object.keys(model.stateDict()), graphs.frameCount], [keys, 2]);
 });
 
-Deno.test("M2: name is what messages call the function, and what debugFunction asks for", () => {
+Deno.test("M2: name is the function's name in messages, and for debugFunction", () => {
   const fn = (x: Tensor, s: string): Tensor => x.add(s.length);
   const named = compile(fn, { ...eager, name: "decode" });
   const texts: string[] = [];
@@ -61,7 +61,7 @@ Deno.test("M2: name is what messages call the function, and what debugFunction a
   });
 });
 
-Deno.test("M2: shapesSpec says of each dimension of a parameter whether it is a symbol", () => {
+Deno.test("M2: shapesSpec specifies which dimensions of a parameter are symbols", () => {
   const versions = (
     shapesSpec: compiler.ShapesSpec,
     sizes: readonly (readonly [number, number])[],
@@ -106,7 +106,7 @@ Deno.test("M2: shapesSpec says of each dimension of a parameter whether it is a 
   );
 });
 
-Deno.test("M3: every mode is listed with what it stands for, and others are refused", () => {
+Deno.test("M3: every mode is listed with its settings, and others are rejected", () => {
   assertEquals(compiler.listModeOptions(), {
     "default": {},
     "reduce-overhead": { replay: true },
@@ -131,7 +131,7 @@ Deno.test("M3: every mode is listed with what it stands for, and others are refu
   assertEquals(seen, [false, true, true, false]);
 });
 
-Deno.test("M4: every name that listOptions gives is taken, has its type checked, and no other is", () => {
+Deno.test("M4: every name of listOptions is accepted and type-checked, and no other", () => {
   const names = compiler.listOptions();
   for (const name of ["epilogueFusion", "maxAutotune", "guardFilterFn", "shadow", "trace.enabled"]) {
     assert(names.includes(name), name);
@@ -151,7 +151,7 @@ Deno.test("M4: every name that listOptions gives is taken, has its type checked,
   );
 });
 
-Deno.test("M5: sizes are constants until they change; with true symbols at once, with false constants for ever", () => {
+Deno.test("M5: sizes are constants until they change; with true symbols immediately, with false constants forever", () => {
   const entries = (dynamic: boolean | undefined, sizes: readonly number[]): number => {
     const f = compile((x: Tensor) => x.add(1), { ...eager, dynamic });
     for (const size of sizes) assertEquals(f(ones([size])).shape, [size]);
@@ -173,7 +173,7 @@ Deno.test("M6: numbers and sizes that change become symbols before the limit is 
   assertEquals(compiler.cacheEntries(f).length, 2);
 });
 
-Deno.test("M6: at cacheSizeLimit one warning names what kept changing, with its line, and what ends it", () => {
+Deno.test("M6: at cacheSizeLimit one warning names what kept changing, its line, and the remedies", () => {
   const text = warnings(() => {
     const f = compile(function pick(x: Tensor, box: { key: bigint }): Tensor {
       return box.key === -1n ? x : x.add(Number(box.key));
@@ -193,7 +193,7 @@ Deno.test("M6: at cacheSizeLimit one warning names what kept changing, with its 
   assert(first.includes("\nTo end this: raise config.cacheSizeLimit above 8\n"), first);
 });
 
-Deno.test("M6: a warning names the texts and functions that graphs end at before they would run uncompiled", () => {
+Deno.test("M6: a warning names the texts and functions at which graphs end before they would run uncompiled", () => {
   const told = warnings(() => {
     const f = compile((x: Tensor, key: string, by: (x: Tensor) => Tensor) => by(x).add(key.length), eager);
     config.patch({ cacheSizeLimit: 4 }, () => {
@@ -209,7 +209,7 @@ Deno.test("M6: a warning names the texts and functions that graphs end at before
   assertEquals(told, [`L["key"]: 2 texts ${rest}L["by"]: 2 functions ${rest}`]);
 });
 
-Deno.test("M6: the warning names the setting that keeps sizes and numbers constants", () => {
+Deno.test("M6: the warning names the setting that keeps sizes and numbers constant", () => {
   const advice = (run: () => void): string =>
     /To end this: (.*)/.exec(warnings(() => config.patch({ cacheSizeLimit: 2 }, run)).join("\n"))?.[1] ?? "";
   const sizes = (options: { dynamic?: boolean }) => () => {
@@ -223,7 +223,7 @@ Deno.test("M6: the warning names the setting that keeps sizes and numbers consta
   assert(listed.startsWith("take what changes out of config.staticSources"), listed);
 });
 
-Deno.test("M6: the warning names the line that needs one value of a number, and tells other functions apart", () => {
+Deno.test("M6: the warning names the line that needs one value of a number, and distinguishes functions", () => {
   const [text = ""] = warnings(() => {
     const f = compile((x: Tensor, dim: number) => x.add(1).sum(dim), eager);
     for (let dim = 0; dim < 12; dim++) f(ones(new Array<number>(12).fill(1)), dim);
@@ -241,7 +241,7 @@ Deno.test("M6: the warning names the line that needs one value of a number, and 
   assert(other.includes(`L["fn"]: function <anonymous>, now another function <anonymous>`), other);
 });
 
-Deno.test("M6: the limit of all parts of a function together gives one warning, too", () => {
+Deno.test("M6: the limit of all parts of a function gives one warning, too", () => {
   const cut = compiler.disable(() => {});
   const text = warnings(() =>
     config.patch({ accumulatedCacheSizeLimit: 3 }, () => {
@@ -259,7 +259,7 @@ Deno.test("M6: the limit of all parts of a function together gives one warning, 
   assert(text[0]?.includes("To end this: raise config.accumulatedCacheSizeLimit above 3"), text[0]);
 });
 
-Deno.test("M6: a limit is an error under fullgraph, and with failOnRecompileLimitHit", () => {
+Deno.test("M6: a limit is an error with fullgraph, and with failOnRecompileLimitHit", () => {
   const dtypes: readonly DType[] = ["float32", "float64", "int32"];
   const run = (fullgraph: boolean) => () => {
     const f = compile((x: Tensor) => x.add(1), { ...eager, fullgraph });
@@ -278,7 +278,7 @@ Deno.test("M6: a limit is an error under fullgraph, and with failOnRecompileLimi
   });
 });
 
-Deno.test("M7: errorOnRecompile throws with the guard, what was found instead, and the line", () => {
+Deno.test("M7: errorOnRecompile throws with the failed guard, the found value, and the line", () => {
   config.patch({ errorOnRecompile: true }, () => {
     const f = compile((x: Tensor) => x.add(1), eager);
     f(ones([3]));

@@ -37,7 +37,7 @@ Deno.test("M8: reset, listBackends, disable with a reason, isCompiling", () => {
   assert(breakReasons[0]?.explanation.endsWith(", it talks to a device"), breakReasons[0]?.explanation);
 });
 
-Deno.test("M8: a function that is disabled without what it calls", () => {
+Deno.test("M8: a function that is disabled without its callees", () => {
   const helper = (x: Tensor) => x.sin().add(1);
   const steps = (x: Tensor) => helper(helper(x.mul(2))).mul(3);
   const part = compiler.disable(steps, { recursive: false });
@@ -60,12 +60,12 @@ Deno.test("M8: a function that is disabled without what it calls", () => {
   assertThrows(() => compile(part, { ...eager, fullgraph: true })(ones([1])), Unsupported, "steps");
 });
 
-Deno.test("M8: nothing that is compiled is exported", () => {
+Deno.test("M8: code that is compiled elsewhere is not exported", () => {
   const f = compile((x: Tensor) => compiler.isExporting() ? x : x.add(1), { ...eager, fullgraph: true });
   assertEquals([f(ones([1])).tolist(), compiler.isExporting()], [[2], false]);
 });
 
-Deno.test("M9: each stance does with calls what it says", () => {
+Deno.test("M9: each stance handles calls as documented", () => {
   const run = (stance: compiler.Stance, calls: readonly number[]): number => {
     const count = new compiler.CompileCounter();
     const f = compile((x: Tensor) => x.add(1), { backend: count });
@@ -86,7 +86,7 @@ Deno.test("M9: each stance does with calls what it says", () => {
   );
 });
 
-Deno.test("M9: eager_then_compile runs the first call plainly and learns from it which sizes and numbers change", () => {
+Deno.test("M9: eager_then_compile runs the first call plainly and learns which sizes and numbers change", () => {
   const count = new compiler.CompileCounter();
   const f = compile((x: Tensor, n: number) => x.add(n), { backend: count });
   using _ = compiler.setStance("eager_then_compile");
@@ -113,7 +113,7 @@ Deno.test("M9: aot_eager_then_compile runs the first call on aot_eager, and its 
 
 const cut = compiler.disable(() => {});
 
-Deno.test("M9: forceBackend has every function use a backend, with entries of its own", () => {
+Deno.test("M9: forceBackend makes every function use a backend, with entries of its own", () => {
   const own = new compiler.CompileCounter(), forced = new compiler.CompileCounter();
   const f = compile((x: Tensor) => x.add(1), { backend: own });
   f(ones([2]));
@@ -128,7 +128,7 @@ Deno.test("M9: forceBackend has every function use a backend, with entries of it
   assertThrows(() => compiler.setStance("default", { forceBackend: "none" }), DynError, 'but found "none"');
 });
 
-Deno.test("M9: skipGuardEvalUnsafe runs the only entry unseen", () => {
+Deno.test("M9: skipGuardEvalUnsafe runs the only entry without checking guards", () => {
   const f = compile((x: Tensor, n: string) => x.add(n.length), eager);
   f(ones([1]), "four");
   {
@@ -173,7 +173,7 @@ Deno.test("M10: allowInGraph makes one node, assumeConstantResult one value", ()
   assertEquals([f(ones([1])).tolist(), count.opCount], [[6], 2]);
 });
 
-Deno.test("M10: substituteInGraph has another function traced in the place of one that cannot be", () => {
+Deno.test("M10: substituteInGraph traces another function instead of one that cannot be traced", () => {
   const original = URL.canParse;
   const f = (x: Tensor) => x.add(original("about:blank") ? 2 : 0);
   assertEquals(compiler.explain(f)(ones([1])).graphBreakCount, 1);
@@ -191,7 +191,7 @@ Deno.test("M10: substituteInGraph has another function traced in the place of on
   assertEquals(compiler.explain(f)(ones([1])).graphBreakCount, 0);
 });
 
-Deno.test("M11: nonstrictTrace runs a function while tracing and takes its ops into the graph", () => {
+Deno.test("M11: nonstrictTrace runs a function during tracing and adds its ops to the graph", () => {
   let runs = 0;
   const bias = tensor([10, 20]);
   const tricky = compiler.nonstrictTrace(
@@ -220,7 +220,7 @@ Deno.test("M11: nonstrictTrace runs a function while tracing and takes its ops i
   assertEquals([runs, count.opCount, count.frameCount], [1, 6, 1]);
 });
 
-Deno.test("M11: what cannot be part of a graph breaks it, and the function runs as it is", () => {
+Deno.test("M11: values that cannot be part of a graph break it, and the function runs uncompiled", () => {
   const looks = compiler.nonstrictTrace((x: Tensor) =>
     Number(x.add(1).sum().item()) > 0 ? x.mul(2) : x.mul(3)
   );
@@ -240,7 +240,7 @@ Deno.test("M11: what cannot be part of a graph breaks it, and the function runs 
   assertEquals(f(tensor([2])).tolist(), [-2]);
 });
 
-Deno.test("M12: in a region of errorOnGraphBreak a break is an error, outside of it none", () => {
+Deno.test("M12: a break is an error inside a region of errorOnGraphBreak, but not outside", () => {
   const inner = (x: Tensor): Tensor => {
     cut();
     return x.mul(2);
@@ -257,7 +257,7 @@ Deno.test("M12: in a region of errorOnGraphBreak a break is an error, outside of
   assertEquals([around(ones([1])).tolist(), compiler.status(around).graphBreaks], [[2], 2]);
 });
 
-Deno.test("M12: the innermost region decides, behind a break too; fullgraph stands above all", () => {
+Deno.test("M12: the innermost region applies, also after a break; fullgraph overrides all", () => {
   const body = (x: Tensor): Tensor => {
     cut();
     const y = x.mul(2);
@@ -278,7 +278,7 @@ Deno.test("M12: the innermost region decides, behind a break too; fullgraph stan
   assertThrows(() => compile(lenient, { ...eager, fullgraph: true })(ones([1])), Unsupported, "GB0003");
 });
 
-Deno.test("M12: around a compiled function, errorOnGraphBreak holds for what is compiled in it", () => {
+Deno.test("M12: around a compiled function, errorOnGraphBreak applies to everything compiled inside", () => {
   const f = compile((x: Tensor) => {
     cut();
     return x.add(1);
@@ -351,7 +351,7 @@ Deno.test("M14: a break in a loop is one break, and the loop is compiled", () =>
   assertEquals([f(ones([1])).tolist(), compiler.status(f).graphBreaks], [[21], 1]);
 });
 
-Deno.test("M14: a loop that is unrolled into thousands of operations is told once, with its line", () => {
+Deno.test("M14: a loop that unrolls into thousands of operations is reported once, with its line", () => {
   const rounds = (differ: boolean) =>
     compile(function long(x: Tensor): Tensor {
       for (let i = 0; i < 2600; i++) {
@@ -377,7 +377,7 @@ Deno.test("M14: a loop that is unrolled into thousands of operations is told onc
   assertEquals(text.match(/is unrolled/g)?.length, 1);
 });
 
-Deno.test("M14: calls of one region, however many, are no unrolled loop", () => {
+Deno.test("M14: calls of one region are not reported as an unrolled loop", () => {
   const captured = new Graph(), seen = new Graph(), body = new Graph();
   const stack = [{ functionName: "deep", code: "layer.call(x)", file: "/model.ts", line: 3, column: 5 }];
   body.create("output", "output", { args: [[body.placeholder("x")]] });
@@ -392,7 +392,7 @@ Deno.test("M14: calls of one region, however many, are no unrolled loop", () => 
   assert(stderrOf(() => noticeUnrolling(captured, captured)).includes("deep is a graph of 5000 operations"));
 });
 
-Deno.test("M17: one compiled block serves all that are alike", () => {
+Deno.test("M17: one compiled block serves all equal ones", () => {
   class Block extends nn.Module {
     readonly linear = new nn.Linear(4, 4);
     override forward(x: Tensor): Tensor {
@@ -410,7 +410,7 @@ Deno.test("M17: one compiled block serves all that are alike", () => {
   assertEquals(count.frameCount, 2);
 });
 
-Deno.test("M18: the default backend is what compile uses where it is given none", () => {
+Deno.test("M18: compile uses the default backend if none is given", () => {
   const initially = compiler.getDefaultBackend();
   const count = new compiler.CompileCounter();
   compiler.setDefaultBackend(count);
@@ -436,7 +436,7 @@ class Own extends nn.Module {
   }
 }
 
-Deno.test("M19: a guard filter is shown each guard and says which are tested", () => {
+Deno.test("M19: a guard filter sees each guard and selects those to test", () => {
   const seen: compiler.GuardFilterEntry[] = [];
   const table = { scale: 3 };
   const f = compile((x: Tensor) => x.mul(table.scale), {
@@ -462,7 +462,7 @@ Deno.test("M19: a guard filter is shown each guard and says which are tested", (
   );
 });
 
-Deno.test("M19: the filters that come with dyn keep what their names say", () => {
+Deno.test("M19: the builtin filters do what their names say", () => {
   const kept = (guardFilterFn: compiler.GuardFilter): string[] => {
     const own = new Own(), table = { scale: 1 };
     const f = compile((x: Tensor) => own.call(x).add(table.scale), { ...eager, options: { guardFilterFn } });
@@ -485,7 +485,7 @@ Deno.test("M19: the filters that come with dyn keep what their names say", () =>
   assert(tensors.length === 1 && tensors[0]?.startsWith(`check_tensor(L["x"]`), tensors.join("\n"));
 });
 
-Deno.test("M19: filters keep an answer right that all of its guards would have given", () => {
+Deno.test("M19: with filters the answer is right if all guards hold", () => {
   const seen: fx.GraphModule[] = [];
   const f = compile((x: Tensor) => x.add(1), {
     backend: (gm) => {

@@ -30,7 +30,7 @@ Deno.test("M20: markDynamic makes a dimension a symbol from the first call on, i
   assertThrows(() => compiler.markDynamic(sized(3), 2), DynError, "Expected dim in [-2, 1] but found 2");
 });
 
-Deno.test("M20: marks that are set later are noticed, unless the dimension is a symbol already", () => {
+Deno.test("M20: later marks take effect, unless the dimension is already a symbol", () => {
   const f = compile((x: Tensor) => x.mul(x.shape[0] ?? 0), eager), count = () => compiler.status(f).entries;
   const x = ones([4, 3]), y = ones([5, 3]);
   const seen: number[] = [];
@@ -56,7 +56,7 @@ Deno.test("M20: marks that are set later are noticed, unless the dimension is a 
   assertEquals(seen.slice(6), [3, 3, 3]);
 });
 
-Deno.test("M20: the reason for a version says which mark is new", () => {
+Deno.test("M20: the reason for a recompilation names the new mark", () => {
   config.patch({ errorOnRecompile: true }, () => {
     const f = compile((x: Tensor) => x.add(1), eager), x = ones([4]);
     f(x);
@@ -65,7 +65,7 @@ Deno.test("M20: the reason for a version says which mark is new", () => {
   });
 });
 
-Deno.test("M20: marks on parameters are noticed, too", () => {
+Deno.test("M20: marks on parameters are respected, too", () => {
   const model = new nn.Linear(3, 2), f = compile((x: Tensor) => x.matmul(model.weight.t()), eager);
   f(ones([4, 3]));
   compiler.markDynamic(model.weight, 0);
@@ -86,7 +86,7 @@ Deno.test("M20: two marked dimensions of one size are two symbols", () => {
   assertEquals(compiler.cacheEntries(f).length, 1);
 });
 
-Deno.test("M20: a program for one size of a marked dimension is an error that shows its line; not of maybeMarkDynamic", () => {
+Deno.test("M20: specialising a marked dimension is an error with its line, except for maybeMarkDynamic", () => {
   const fn = (x: Tensor): Tensor => {
     if (x.shape[0] === 4) return x.add(1);
     return x.sub(1);
@@ -117,7 +117,7 @@ Deno.test("M20: markStatic keeps a dimension a constant, however often it change
   assertEquals(versions(fn, [fixed(3), fixed(4)], true), 2);
 });
 
-Deno.test("M21: dynamicSources names places that are symbols at once, whole, by dimension, by expression", () => {
+Deno.test("M21: dynamicSources names places that are symbols immediately: whole, by dimension, by expression", () => {
   const fn = (x: Tensor) => x.add(1);
   const with_ = (dynamicSources: string, inputs: readonly Tensor[], dynamic?: boolean) =>
     config.patch({ dynamicSources }, () => versions(fn, inputs, dynamic));
@@ -130,7 +130,7 @@ Deno.test("M21: dynamicSources names places that are symbols at once, whole, by 
   assertThrows(() => with_("(", [sized(3)]), DynError, "regular expressions in dynamicSources");
 });
 
-Deno.test("M21: numbers are places, too; staticSources stands above dynamicSources, markDynamic above both", () => {
+Deno.test("M21: numbers are places, too; staticSources overrides dynamicSources, markDynamic both", () => {
   const run = (numbers: readonly number[]): number => {
     const f = compile((x: Tensor, n: number) => x.add(n), eager);
     for (const n of numbers) assertEquals(f(ones([1]), n).tolist(), [1 + n]);
@@ -152,7 +152,7 @@ Deno.test("M21: numbers are places, too; staticSources stands above dynamicSourc
   config.patch({ staticSources: ".*" }, () => assertEquals(versions((x) => x.add(1), [x, sized(4)]), 1));
 });
 
-Deno.test("M21: dynamicValues makes symbols of what has a size that is listed", () => {
+Deno.test("M21: dynamicValues makes symbols of listed sizes", () => {
   const fn = (x: Tensor) => x.add(1);
   config.patch({ dynamicValues: "1111, 2222" }, () => {
     assertEquals(versions(fn, [sized(1111), sized(3)]), 1);
@@ -168,7 +168,7 @@ Deno.test("M21: dynamicValues makes symbols of what has a size that is listed", 
   });
 });
 
-Deno.test("M22: 0 and 1 are constants, other sizes have ranges, and what is asked of them is a guard with its line", () => {
+Deno.test("M22: 0 and 1 are constants, other sizes have ranges, and questions about them become guards with their lines", () => {
   const fn = (x: Tensor): Tensor => x.size(0) > 10 ? x.add(1) : x.sub(1);
   assertEquals(
     versions(fn, [sized(5), sized(6), sized(1), sized(0), sized(20), sized(30), sized(7)], true),
@@ -183,7 +183,7 @@ Deno.test("M22: 0 and 1 are constants, other sizes have ranges, and what is aske
   );
 });
 
-Deno.test("M22: a failed guard on sizes is told with the size that was found", () => {
+Deno.test("M22: a failed guard on sizes is reported with the actual size", () => {
   const f = compile((x: Tensor): Tensor => x.size(0) > 10 ? x.add(1) : x.sub(1), {
     ...eager,
     dynamic: true,
@@ -212,7 +212,7 @@ for (const i of [3, 4, 5]) {
 console.log(count.frameCount);
 `;
 
-Deno.test("M24: what changed in one process of a job is a symbol in the next one at once", async () => {
+Deno.test("M24: a size that changed in one process of a job is immediately a symbol in the next", async () => {
   await withFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "job.ts"), JOB);
     const cli = new URL("../../cli.ts", import.meta.url).pathname;
@@ -239,7 +239,7 @@ Deno.test("M24: what changed in one process of a job is a symbol in the next one
   });
 });
 
-Deno.test("M25: the log dynamic says which symbols are made, what is asked of them, and at which line", () => {
+Deno.test("M25: the log dynamic reports created symbols, the questions about them, and the lines", () => {
   const texts: string[] = [];
   logs.capture("dynamic", (_artifact, text) => texts.push(text), () => {
     versions((x) => x.size(0) > 10 ? x.add(1) : x.sub(1), [sized(5), sized(6)]);

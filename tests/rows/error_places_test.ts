@@ -85,7 +85,7 @@ function outer(given: Tensor): unknown {
   return later(y);
 }
 
-Deno.test("errors behind a break show the original's line, column and names", () => {
+Deno.test("errors after a break show the original's line, column and names", () => {
   const eager = { backend: "eager" };
   const counter = new Counter(undefined);
   const calls: Record<string, readonly [plain: () => unknown, compiled: () => unknown]> = {
@@ -102,7 +102,7 @@ Deno.test("errors behind a break show the original's line, column and names", ()
   }
 });
 
-Deno.test("config.verbose shows dyn's own frames behind the program's", () => {
+Deno.test("config.verbose shows dyn's own frames after the program's", () => {
   const stackOf = (verbose: boolean) =>
     config.patch({ verbose }, () => {
       try {

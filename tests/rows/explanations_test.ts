@@ -22,7 +22,7 @@ import { withEval } from "./direct_eval.ts";
 const eager = { backend: "eager" } as const;
 const cut = compiler.disable(() => {});
 
-Deno.test("M30: comptime runs its function while the trace passes, never in a call", () => {
+Deno.test("M30: comptime runs its function during tracing, never in a call", () => {
   const seen: { readonly graph: string; readonly locals: Readonly<Record<string, string>> }[] = [];
   const f = compile((x: Tensor, n: number) => {
     const y = x.mul(n).add(1);
@@ -62,7 +62,7 @@ Deno.test("M30: a comptime function sees guards, stack and instructions", () => 
   assert(guards.includes(`check_tensor(L["x"]`) && code.includes("cos"), `${guards}\n${code}`);
 });
 
-Deno.test("M30: comptime prints to stderr, and breaks where its function has captured what is computed", () => {
+Deno.test("M30: comptime prints to stderr, and breaks if its function has captured computed values", () => {
   const text = stderrOf(() =>
     compile((x: Tensor) => {
       const y = x.add(1);
@@ -85,7 +85,7 @@ Deno.test("M30: comptime prints to stderr, and breaks where its function has cap
   assertEquals(report.breakReasons.map(({ id }) => id), ["GB0004"]);
 });
 
-Deno.test("S41: fullgraph refuses a break, and a wait, with the place and what to do", () => {
+Deno.test("S41: fullgraph rejects a break, and a wait, with the place and a remedy", () => {
   const broken = compile((x: Tensor) => {
     cut();
     return x;
@@ -101,7 +101,7 @@ Deno.test("S41: fullgraph refuses a break, and a wait, with the place and what t
   assertEquals([wait.id, wait.stack[0]?.line !== undefined], ["GB0035", true]);
 });
 
-Deno.test("S45: another default dtype, or another backend in force, is another version; the default device is guarded", () => {
+Deno.test("S45: another default dtype, or another active backend, needs another version; the default device is guarded", () => {
   const count = new compiler.CompileCounter(), other = new compiler.CompileCounter();
   const f = compile((x: Tensor) => x.add(zeros([1])), { backend: count });
   const x = ones([1], { dtype: "float64" });
@@ -123,7 +123,7 @@ Deno.test("S45: another default dtype, or another backend in force, is another v
   assertEquals([count.frameCount, other.frameCount], [2, 1]);
 });
 
-Deno.test("S50: cacheSizeLimit bounds the versions of a function, and further calls run as they are", () => {
+Deno.test("S50: cacheSizeLimit bounds the versions of a function, and further calls run uncompiled", () => {
   const f = compile((x: Tensor, s: string) => x.add(s.length), eager);
   stderrOf(() =>
     config.patch({ cacheSizeLimit: 2 }, () => {
@@ -134,7 +134,7 @@ Deno.test("S50: cacheSizeLimit bounds the versions of a function, and further ca
   assertEquals([entries, uncompiled.map(({ reason, calls }) => [reason.id, calls])], [2, [["GB0033", 3]]]);
 });
 
-Deno.test("S51: CompilationProfiler keeps one entry a function and tells which guards fail, and where graphs break", () => {
+Deno.test("S51: CompilationProfiler keeps one entry per function and reports failing guards and graph breaks", () => {
   const profiler = new compiler.CompilationProfiler();
   const f = compile(function step(x: Tensor, mode: string): Tensor {
     const y = x.add(mode.length);
@@ -162,7 +162,7 @@ Deno.test("S51: CompilationProfiler keeps one entry a function and tells which g
   }
 });
 
-Deno.test("explain tells what follows an await, a yield and an end", async () => {
+Deno.test("explain covers the code after an await, a yield and an end", async () => {
   const report = await compiler.explain(async (x: Tensor) => {
     const y = x.add(1);
     await null;
@@ -195,7 +195,7 @@ Deno.test("explain tells what follows an await, a yield and an end", async () =>
   assert(endless.opsPerGraph.length >= 2 && endless.breakReasons.length < 6, `${endless}`);
 });
 
-Deno.test("explain says that it has to be asked once more where a call has only given its variables", () => {
+Deno.test("explain asks to be repeated if a call has only exposed its variables", () => {
   let calls = 0;
   const f = (x: Tensor) => {
     calls++;
@@ -208,7 +208,7 @@ Deno.test("explain says that it has to be asked once more where a call has only 
   assertEquals([second.uncompiled.length, second.graphCount, calls], [0, 1, 2]);
 });
 
-Deno.test("explain counts no break of an attempt that was given up", () => {
+Deno.test("explain counts no break of an abandoned attempt", () => {
   const made: string[] = [];
   class Counter {
     #by = 3;
@@ -228,7 +228,7 @@ Deno.test("explain counts no break of an attempt that was given up", () => {
   assertEquals([found.graphBreakCount, found.graphCount, found.uncompiled.length], [1, 0, 1]);
 });
 
-Deno.test("explain tells why nothing of a function is compiled, and at which line", () => {
+Deno.test("explain reports why nothing of a function is compiled, and at which line", () => {
   const text = stderrOf(() => {
     const { graphCount, uncompiled } = compiler.explain(withEval)(ones([1]));
     assertEquals([graphCount, uncompiled.map(({ id }) => id)], [0, ["GB0027"]]);
@@ -252,7 +252,7 @@ const loop = compile((x: Tensor, n: bigint) => {
 for (const n of [1n, 2n, 3n, 4n]) loop(ones([2]), n);
 `;
 
-Deno.test("dyn explain tells apart breaks, what runs uncompiled, and limits, each once", async () => {
+Deno.test("dyn explain distinguishes breaks, uncompiled code and limits, each once", async () => {
   await withFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "model.ts"), SCRIPT);
     const cli = new URL("../../cli.ts", import.meta.url).pathname;
@@ -286,7 +286,7 @@ function difference<T>(fn: (x: Tensor, value: T) => unknown, first: T, second: T
   return text.split("\n").slice(1).join("\n").trim().replace(/ {2}# .*/s, "");
 }
 
-Deno.test("a guard that fails is told with what it expected and what it found, whatever kind it is", () => {
+Deno.test("a failing guard of any kind is reported with the expected and the found value", () => {
   type Bag = Readonly<Record<string, unknown>>;
   const scaled = (x: Tensor, bag: Bag) => Object.keys(bag).length > 1 ? x.mul(2) : x;
   assertEquals(
@@ -329,7 +329,7 @@ Deno.test("a guard that fails is told with what it expected and what it found, w
   );
 });
 
-Deno.test("S50: the user's own lines are shown where dyn's layers do the work", () => {
+Deno.test("S50: the user's own lines are shown although dyn's layers do the work", () => {
   const layer = new nn.Linear(2, 2);
   const run = (x: Tensor) => layer.call(x).relu();
   const filled = (x: Tensor) => nn.init.sparse_(x.add(1), 0.5);

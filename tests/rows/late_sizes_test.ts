@@ -29,7 +29,7 @@ function graphs(fn: (x: Tensor) => unknown, inputs: readonly Tensor[]): number {
   return compiler.status(compiled).graphs;
 }
 
-Deno.test("S19: results of sizes that depend on elements break the graph, unless the settings keep them", () => {
+Deno.test("S19: results whose sizes depend on elements break the graph, unless the settings keep them", () => {
   const fn = (x: Tensor) => nonzero(x.gt(0)).mul(2);
   assertThrows(() => compile(fn, { ...eager, fullgraph: true })(floats(1, -1)), Error, "GB0008");
   config.patch({ captureDynamicOutputShapes: true }, () => {
@@ -37,7 +37,7 @@ Deno.test("S19: results of sizes that depend on elements break the graph, unless
   });
 });
 
-Deno.test("M20: markUnbacked makes a dimension of which nothing is known", () => {
+Deno.test("M20: markUnbacked makes a dimension unbacked", () => {
   const fn = (x: Tensor) => x.mul(2).sum(0);
   const inputs = [3, 1, 0, 5].map((n) => {
     const x = ones([n, 2]);
@@ -48,7 +48,7 @@ Deno.test("M20: markUnbacked makes a dimension of which nothing is known", () =>
   assertThrows(() => compiler.markUnbacked(ones([2]), 1), DynError, "Expected dim");
 });
 
-Deno.test("M21: unbackedSources names such dimensions; a mark of the tensor stands above it", () => {
+Deno.test("M21: unbackedSources names unbacked dimensions; a mark of the tensor overrides it", () => {
   const fn = (x: Tensor) => x.mul(2).sum(0), inputs = [3, 1, 0, 5].map((n) => ones([n, 2]));
   config.patch({ unbackedSources: `L["x"]:0` }, () => {
     assertEquals(graphs(fn, inputs), 1);
@@ -59,7 +59,7 @@ Deno.test("M21: unbackedSources names such dimensions; a mark of the tensor stan
   assert(graphs(fn, inputs) > 1);
 });
 
-Deno.test("M23: item() is a number of the graph, and check says what is known of it", () => {
+Deno.test("M23: item() is a number of the graph, and check states facts about it", () => {
   const fn = (x: Tensor) => {
     const n = Number(x.sum().to("int64").item());
     compiler.check(n > 1);
