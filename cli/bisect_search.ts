@@ -56,11 +56,11 @@ class Search {
     const first = await this.#try({});
     this.#failure = first.failure;
     if (first.failure === "") {
-      this.#say("The program ends well; comparing every compiled graph with its ops one by one");
+      this.#say("The program succeeds; comparing every compiled graph with its ops one by one");
       this.#isCompared = true;
       this.#failure = (await this.#try({})).failure;
       if (this.#failure === "") {
-        this.#say("Nothing fails: no exit code but 0, and no wrong answer of a compiled graph");
+        this.#say("Nothing fails: the exit code is 0, and no compiled graph gives a wrong answer");
         return false;
       }
     }
@@ -82,12 +82,12 @@ class Search {
     // Captured graphs are compared with themselves, run op by op, which is what "eager" does.
     if (!this.#isCompared) {
       if (await this.#fails("uncompiled", { isDisabled: true })) {
-        this.#say("The program fails by itself: compilation has no part in it");
+        this.#say("The program fails uncompiled, too: compilation is not the cause");
         return null;
       }
       if (await this.#fails("captured, then run op by op (eager)", { backend: "eager" })) {
         const { failure } = await this.#try({ backend: "crossref" });
-        if (failure !== "" && !this.#isSame(failure)) this.#say(`  what was captured is wrong: ${failure}`);
+        if (failure !== "" && !this.#isSame(failure)) this.#say(`  the captured graph is wrong: ${failure}`);
         return "eager";
       }
     }

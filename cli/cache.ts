@@ -140,7 +140,7 @@ function statOf(path: string): Deno.FileInfo {
 export const cacheCommand: Command = {
   name: "cache",
   usage: "cache [path | clear | save <file> | load <file> | explain <script> [arguments]]",
-  summary: "Show, remove, save or load compiled code, or tell why a script compiled anew",
+  summary: "Show, remove, save or load compiled code, or explain why a script compiled again",
   takesFlags: false,
   run: async ([action, ...more]) => {
     switch (action) {

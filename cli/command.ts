@@ -54,7 +54,7 @@ export const FLAGS: readonly Flag[] = [
     name: "device",
     value: "<name>",
     variable: "DYN_DEVICE",
-    summary: "Device of tensors that name none: cpu or webgpu",
+    summary: "Default device of tensors: cpu or webgpu",
   },
   {
     name: "logs",
@@ -66,7 +66,7 @@ export const FLAGS: readonly Flag[] = [
     name: "trace",
     value: "<folder>",
     variable: "DYN_TRACE",
-    summary: "Keep what is compiled, for dyn report and Perfetto",
+    summary: "Record compilations in a folder, for dyn report and Perfetto",
   },
   {
     name: "debug-function",

@@ -27,7 +27,7 @@ async function firstRun(folder: string, script: string, args: readonly string[])
     },
     stdin: "null",
   }).spawn().status;
-  if (code !== 0) throw new DynError(`Expected the first run to end well but found exit code ${code}`);
+  if (code !== 0) throw new DynError(`Expected the first run to succeed but found exit code ${code}`);
 }
 
 /** `dyn compile`. */

@@ -86,7 +86,7 @@ async function compiler(): Promise<Finding[]> {
         state: "warning",
         subject: "Compiler",
         text: `${status.reason}\nWebAssembly is used instead`,
-        remedy: "Repair what it says, or set DYN_CXX to another C++ compiler",
+        remedy: "Fix the reported problem, or set DYN_CXX to another C++ compiler",
       }];
     default:
       return status satisfies never;
@@ -102,7 +102,7 @@ async function adapter(): Promise<Finding> {
       return {
         state: "warning",
         subject: "WebGPU",
-        text: "no adapter: the device webgpu is not there",
+        text: "no adapter: the device webgpu is unavailable",
         remedy,
       };
     }
@@ -124,8 +124,8 @@ async function library(): Promise<Finding> {
     const sum = f(dyn.ones([4])).item();
     const { fallbacks } = dyn.compiler.status(f);
     if (sum === 8 && fallbacks > 0) {
-      const text = "a small function gives the right answer, but not on the tier that it was meant for";
-      return { state: "warning", subject: "Compiling", text, remedy: "See what was said above" };
+      const text = "a small function gives the right answer, but not on the expected tier";
+      return { state: "warning", subject: "Compiling", text, remedy: "See the messages above" };
     }
     if (sum === 8) {
       return { state: "ok", subject: "Compiling", text: "a small function gives the right answer" };

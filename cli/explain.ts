@@ -62,7 +62,7 @@ function report({ graphs, breaks, uncompiled, recompiles, limits }: Seen): strin
 export const explainCommand: Command = {
   name: "explain",
   usage: "explain <script> [arguments]",
-  summary: "Run a script and tell which graphs it gave, where they broke and why",
+  summary: "Run a script and show its graphs, where they broke and why",
   takesFlags: true,
   run: async ([path, ...args]) => {
     if (path === undefined) throw new UsageError("Expected a script but found nothing");

@@ -33,13 +33,13 @@ function oneOf<T extends string>(what: string, names: readonly T[], text: string
 
 const HELP = [
   "Options:",
-  "  --for <time>        For so long, all tiers together: 90s, 10m, 1h; a minute unless told otherwise",
-  "  --programs <n>      So many programs a tier",
-  `  --tier <name>       ${TIERS.join(", ")}; all but webgpu unless named`,
-  "  --seed <n>          The first seed, a new one each time unless given",
-  "  --path <p>          With --seed and --tier: the one program that a finding names",
-  "  --without <a,b>     Kinds of statements not to make, kinds of observations not to compare",
-  "  --shrink <time>     Most time to make one failing program small",
+  "  --for <time>        How long, all tiers together: 90s, 10m, 1h (default 1m)",
+  "  --programs <n>      Number of programs for each tier",
+  `  --tier <name>       ${TIERS.join(", ")}(default: all but webgpu)`,
+  "  --seed <n>          The first seed (default: a new one each time)",
+  "  --path <p>          With --seed and --tier: the single program that a finding names",
+  "  --without <a,b>     Kinds of statements not to generate and of observations not to compare",
+  "  --shrink <time>     Time limit for shrinking one failing program",
   "  --fuzzer <name>     What to run:",
   ...FUZZERS.map(({ name, summary }) => `                      ${name}: ${summary}`),
 ].join("\n");

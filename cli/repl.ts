@@ -20,7 +20,7 @@ import { redirectOtherCheckouts } from "./run.ts";
 import { checkChoices, toolkit } from "./toolkit.ts";
 
 const HELP = [
-  "Type TypeScript; an unfinished input goes on on the next line. Names of dyn are globals (tensor, nn, compile, …),",
+  "Type TypeScript; an unfinished input continues on the next line. Names of dyn are globals (tensor, nn, compile, …),",
   "dyn is all of it, _ the last value. Tab completes names and members; await works; Ctrl-C ends what runs,",
   "a second one the REPL too.",
   "",
@@ -263,7 +263,7 @@ function chooseLogs(spec: string, session: Session): void {
 export const replCommand: Command = {
   name: "repl",
   usage: "repl",
-  summary: "Type TypeScript and see what comes of it",
+  summary: "Evaluate TypeScript interactively",
   takesFlags: true,
   run: async (args) => {
     expectNoMore("repl", args);

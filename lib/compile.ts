@@ -256,7 +256,7 @@ function declining(backend: GraphBackend): GraphBackend {
       const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
       reportFallback(
         "op by op",
-        `a graph runs op by op, since compiling it failed (DYN_ERROR_ON_FALLBACK=1 throws). ${text}`,
+        `a graph runs op by op, because its compilation failed (DYN_ERROR_ON_FALLBACK=1 throws). ${text}`,
       );
       return null;
     }

@@ -64,6 +64,6 @@ registerBackend("ofi", ofi, {
   declines: true,
 });
 registerBackend("replay", replay, {
-  needs: "tensors on webgpu, whose commands are kept from call to call; elsewhere it is the inductor",
+  needs: "tensors on webgpu, whose commands are recorded once and replayed; elsewhere it is the inductor",
   declines: true,
 });

@@ -150,14 +150,14 @@ const FAULTS: Readonly<
       list.map(({ dtype, shape }) => `${dtype} [${shape}]`).join(", ");
     return form(found) === form(expected)
       ? null
-      : `its fake says ${form(found)} where it gives ${form(expected)}`;
+      : `its fake returns ${form(found)} where it returns ${form(expected)}`;
   },
   testAotDispatch(op, args) {
     const plain = copied(args, true), traced = copied(args, true);
     const run = (...given: readonly unknown[]): unknown => apply(op, given);
     const compiled = compile(run, { backend: "aot_eager", fullgraph: true });
     const both = [tensorsOf([run(...plain), plain]), tensorsOf([compiled(...traced), traced])] as const;
-    if (!both[0].every((x, k) => isSame(x, both[1][k] ?? x))) return "a compiled call gives something else";
+    if (!both[0].every((x, k) => isSame(x, both[1][k] ?? x))) return "a compiled call returns something else";
     const gradients = [plain, traced].map((given, k) => {
       const outputs = (both[k] ?? []).filter((x) => x.requiresGrad && !x.isLeaf);
       if (outputs.length === 0) return [];
@@ -167,6 +167,6 @@ const FAULTS: Readonly<
     const [a = [], b = []] = gradients;
     return a.length === b.length && a.every((x, k) => isSame(x, b[k] ?? x))
       ? null
-      : "gradients of a compiled call are others";
+      : "gradients of a compiled call differ";
   },
 };

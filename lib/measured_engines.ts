@@ -73,7 +73,7 @@ function isFaster(engine: Engine, gm: GraphModule, piece: readonly Node[]): bool
     const kept = known
       ? " (measured before)"
       : isDisturbed
-      ? " (threads wait for other programs: asked again)"
+      ? " (threads wait for other programs: measured again)"
       : "";
     return `max-autotune ${ops}: ${shown}; keeps ${found ? name : "inductor"}${kept}`;
   });

@@ -246,7 +246,10 @@ function resultMemory({ signature }: GraphModule, device: DeviceName): ResultMem
   const role = signature?.role ?? "inference";
   if (role === "inference") return new ResultMemory(device);
   if (role === "forward") {
-    logs.emit("perf_hints", "Results of a graph need gradients, so each call gives them memory of its own");
+    logs.emit(
+      "perf_hints",
+      "Results of a graph require gradients, so each call allocates new memory for them",
+    );
   }
   return undefined;
 }

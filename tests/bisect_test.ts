@@ -75,7 +75,7 @@ Deno.test("if no pass is to blame, the op is found", async () => {
     fails: (stage, allowed) => compiledStages(stage) && allowed("ops") >= 17 && allowed("graphs") >= 1,
     isSilent: true,
   });
-  assertEquals(lines[0], "The program ends well; comparing every compiled graph with its ops one by one");
+  assertEquals(lines[0], "The program succeeds; comparing every compiled graph with its ops one by one");
   assertMatch(lines.at(-2) ?? "", /^→ ops .*, number 17 of 51: ops 17$/);
 });
 
@@ -94,7 +94,7 @@ Deno.test("capture is separated from later phases, and the program from dyn", as
   const own = await verdict({ counts: {}, fails: () => true });
   assertEquals([own.found, own.lines.at(-1)], [
     false,
-    "The program fails by itself: compilation has no part in it",
+    "The program fails uncompiled, too: compilation is not the cause",
   ]);
   const none = await verdict({ counts: {}, fails: () => false });
   assertEquals([none.found, none.runs], [false, 2]);

@@ -195,7 +195,7 @@ Deno.test("a graph that cannot be compiled runs op by op, and is counted and rep
     assertEquals([y.item(), x.grad?.tolist(), compiler.status(f).fallbacks], [9, [3, 3], 1]);
   });
   assertEquals(said, [
-    "a graph runs op by op, since compiling it failed (DYN_ERROR_ON_FALLBACK=1 throws). " +
+    "a graph runs op by op, because its compilation failed (DYN_ERROR_ON_FALLBACK=1 throws). " +
     "TypeError: Expected what a bug did not give",
   ]);
   assertEquals(counters.get("fallback", "op by op"), total + 1);

@@ -212,7 +212,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     run: (x) => map((r: Tensor) => r.add_(1), x),
     breaks: 1,
   },
-  "branches that give different things": {
+  "branches that return different structures": {
     run: (x) => cond<Tensor | Tensor[], []>(x.sum().gt(0), () => [x], () => x),
     breaks: 1,
   },

@@ -119,7 +119,7 @@ testFilled("other settings, and no cache, compile anew with the same results", a
   assertEquals(unfused.kept, COMPILED);
   assertMatch(
     unfused.logged,
-    /^\[cache\] graphs: compiled; the nearest that is kept has identity\.settings\.fusion true instead of false$/m,
+    /^\[cache\] graphs: compiled; the nearest saved entry has identity\.settings\.fusion true instead of false$/m,
   );
   const off = await run(folder, { env: { DYN_GRAPH_CACHE: "0" } });
   assertEquals([off.kept, off.aot, off.results], [{}, DIFFERENTIATED, cold.results]);

@@ -198,7 +198,7 @@ Deno.test("results that need gradients have separate memory, which a hint report
     first.add(second).sum().backward();
     assertEquals(w.grad?.tolist(), [4, 6]);
   });
-  assertEquals(hints, ["Results of a graph need gradients, so each call gives them memory of its own"]);
+  assertEquals(hints, ["Results of a graph require gradients, so each call allocates new memory for them"]);
 });
 
 Deno.test("a training step in one graph has the losses of separate graphs", () => {

@@ -265,7 +265,7 @@ Deno.test("permanently replaced builtins leave functions uncompiled, which is re
     const f = compile((x) => [x.add(1).tolist(), [1].copyWithin(0)], { backend: "eager" });
     console.log(JSON.stringify([f(ones([1])), compiler.status(f).uncompiled.map(({ reason }) => reason.id)]));`);
   assertEquals(output, [[[2], "replaced"], ["GB0027"]]);
-  assert(warnings.includes("copyWithin of a builtin was replaced for good"), warnings);
+  assert(warnings.includes("copyWithin of a builtin was replaced permanently"), warnings);
 });
 
 Deno.test("methods replaced before the first capture are the program's", async () => {

@@ -177,7 +177,7 @@ Deno.test("images are cropped, flipped and normalised, with random numbers deter
   assertThrows(
     () => transforms.centerCrop(5)(picture),
     DynError,
-    "a picture of at least [5,5] but found [4, 6]",
+    "an image of at least [5,5] but found [4, 6]",
   );
   assertThrows(() => transforms.normalize([0], [1])(picture), DynError, "floats but found uint8");
 });

@@ -293,7 +293,7 @@ Deno.test("dyn minify and a repro's exit codes", async () => {
     const mended = Deno.readTextFileSync(path).replace('backend: "refuses_sin"', 'backend: "aot_eager"');
     Deno.writeTextFileSync(path, mended);
     const after = await dyn([path]);
-    assertEquals([after.code, after.stdout], [0, "Does not fail any more\n"]);
+    assertEquals([after.code, after.stdout], [0, "No longer fails\n"]);
     Deno.writeTextFileSync(join(folder, "other.ts"), "export {};\n");
     const other = await dyn(["minify", join(folder, "other.ts")]);
     assertMatch(other.stderr, /^error: Expected a repro that dyn has written but found /);
@@ -357,7 +357,7 @@ Deno.test("a call that throws is recorded with its captures, and can be repeated
     const text = await Deno.readTextFile(path);
     await Deno.writeTextFile(path, text.replace('backend: "refuses_sin"', 'backend: "eager"'));
     const mended = await dyn(["replay", record]);
-    assertEquals([mended.code, mended.stdout], [0, "Does not throw any more\n"], mended.stderr);
+    assertEquals([mended.code, mended.stdout], [0, "No longer throws\n"], mended.stderr);
   });
 });
 

@@ -84,7 +84,7 @@ Deno.test("a wrong op is found, named with its line, and the uncompiled values s
     }, folder);
     const [text = ""] = texts;
     assertEquals(texts.length, 1, "once a graph");
-    assertMatch(text, /^A compiled graph of f gives a wrong answer; it runs uncompiled from here on\n/);
+    assertMatch(text, /^A compiled graph of f gives a wrong answer; it runs uncompiled from now on\n/);
     assertMatch(
       text,
       /\n {2}result 0 \(float32\[4, 2\].*8 of 8 elements differ.*compiled .*, plain .*, allowed /,
@@ -192,7 +192,7 @@ Deno.test("sharing of memory is part of the answer", () => {
   });
   assertMatch(
     text,
-    /result 0 has memory of its own compiled, but shares the memory of the input L\["t"\] plainly/,
+    /result 0 has memory of its own compiled, but shares the memory of the input L\["t"\] uncompiled/,
   );
   assertEquals(x.tolist(), [[1, 1], [1, 1]]);
 });
@@ -204,12 +204,12 @@ Deno.test("an error that only the compiled graph throws, or only its ops, is a d
     });
     assertEquals(compile((x: Tensor) => x.add(1), { backend: broken })(tensor([1])).tolist(), [2]);
   });
-  assertMatch(text, /the graph throws compiled, but not plainly: No room/);
+  assertMatch(text, /the graph throws compiled, but not uncompiled: No room/);
   const silent = found(() => {
     const f = compile((x: Tensor, i: Tensor) => x.indexSelect(0, i), { backend: changed((_, [x]) => [x]) });
     assertThrows(() => f(tensor([1, 2]), tensor([5], { dtype: "int64" })), DynError);
   });
-  assertMatch(silent, /gives a result compiled, but plainly throws: /);
+  assertMatch(silent, /returns a result compiled, but throws uncompiled: /);
 });
 
 Deno.test("random numbers are the same in both, and are drawn once", () => {
@@ -332,5 +332,5 @@ Deno.test("differences of two layouts are described", () => {
   graph.create("output", "output", { args: [[relu]] });
   const gm = new fx.GraphModule(graph, {}, graphRunner);
   const finding = check({ gm, compiled: (t) => [isT(t) ? t.relu().t() : t] }, [tensor([[1.5, 2], [3, 4]])]);
-  assertEquals(finding?.text, "result 0 is float32[2, 2][1, 2] compiled, float32[2, 2][2, 1] plainly");
+  assertEquals(finding?.text, "result 0 is float32[2, 2][1, 2] compiled, float32[2, 2][2, 1] uncompiled");
 });

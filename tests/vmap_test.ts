@@ -199,7 +199,7 @@ Deno.test("dimensions are given for all arguments, for each, or for their parts;
   assertThrows(
     () => func.vmap((_x: Tensor) => 3)(x),
     DynError,
-    "a function that gives tensors in vmap but found number",
+    "a function that returns tensors in vmap but found number",
   );
 });
 

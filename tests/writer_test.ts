@@ -253,7 +253,7 @@ Deno.test("files are followed as they grow, and what is kept is bounded", async 
     const { size } = Deno.statSync(writer.path);
     Deno.writeFileSync(writer.path, new Uint8Array(20), { append: true });
     assertEquals([follower.look(), follower.look(), said], [[], [], [
-      `${writer.path} is damaged behind byte ${size}: what follows is not shown`,
+      `${writer.path} is damaged after byte ${size}: the rest is not shown`,
     ]]);
     Deno.removeSync(writer.path);
     assertEquals([follower.look(), follower.all.length], [[], 1]);

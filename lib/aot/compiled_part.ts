@@ -150,7 +150,7 @@ export class CompiledPart {
       if (error instanceof DynError || this.#settings.errorOnFallback) throw error;
       reportFallback(
         "op by op",
-        `a part of a graph runs op by op, since compiling it failed. ${messageOf(error)}`,
+        `a part of a graph runs op by op, because its compilation failed. ${messageOf(error)}`,
       );
       return undefined;
     }

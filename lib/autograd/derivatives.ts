@@ -48,7 +48,7 @@ function at(owner: string, f: TensorFunction, { given, createGraph }: {
   );
   checkFunction(f, "of tensors to differentiate");
   const value = f(...inputs), outputs = listOf(value);
-  if (!outputs.every(isTensor)) refuseValue(`a function that gives tensors in ${owner}`, value);
+  if (!outputs.every(isTensor)) refuseValue(`a function that returns tensors in ${owner}`, value);
   return { inputs, outputs, value };
 }
 
@@ -180,7 +180,7 @@ function secondProduct(owner: string, f: TensorFunction, { inputs, v, options }:
 function oneElement(owner: string, { value }: Point): Tensor {
   if (isTensor(value) && value.numel() === 1) return value;
   const found = isTensor(value) ? `shape [${value.shape}]` : "a list";
-  throw new DynError(`Expected a function that gives one element in ${owner} but found ${found}`);
+  throw new DynError(`Expected a function that returns one element in ${owner} but found ${found}`);
 }
 
 /**

@@ -41,9 +41,9 @@ export function cachedEntry(kind: EntryKind, key: string): string | undefined {
   try {
     found = store?.read(kind, key) ?? null;
   } catch (thrown) {
-    logs.emit("cache", () => `${kind}: nothing can be read: ${thrown}`);
+    logs.emit("cache", () => `${kind}: the cache cannot be read: ${thrown}`);
   }
-  if (found === "damaged") noteDamaged(kind, "a file was not whole");
+  if (found === "damaged") noteDamaged(kind, "a file was incomplete");
   return typeof found === "object" ? found?.text : undefined;
 }
 
@@ -62,7 +62,7 @@ export function cacheEntry(kind: EntryKind, key: string, text: string): void {
     store?.write(kind, key, text);
     counters.add(`cached_${kind}`, "stored");
   } catch (thrown) {
-    logs.emit("cache", () => `${kind}: nothing can be kept: ${thrown}`);
+    logs.emit("cache", () => `${kind}: the cache cannot be written: ${thrown}`);
   }
 }
 
@@ -103,5 +103,5 @@ export function dropEntry(kind: EntryKind, key: string, because: string): void {
 
 function noteDamaged(kind: EntryKind, because: string): void {
   counters.add(`cached_${kind}`, "damaged");
-  logs.emit("cache", `${kind}: an entry is made again: ${because}`);
+  logs.emit("cache", `${kind}: an entry is recomputed: ${because}`);
 }

@@ -20,7 +20,7 @@ export function nearestDifference(kind: EntryKind, key: string): string | null {
   }
   if (nearest === null) return null;
   const more = nearest.length > SHOWN ? ` and ${nearest.length - SHOWN} more` : "";
-  return `the nearest that is kept has ${nearest.slice(0, SHOWN).join(", ")}${more}`;
+  return `the nearest saved entry has ${nearest.slice(0, SHOWN).join(", ")}${more}`;
 }
 
 /** Parses a key as data, including texts in it that are data themselves. */

@@ -270,7 +270,7 @@ export function orSayOnce(report: () => void): void {
     withOwnBuiltins(report);
   } catch (error) {
     if (!(error instanceof ReplacedBuiltins)) throw error;
-    if (!isSaid) print("dyn: compiled functions run uncompiled, as a builtin was replaced for good");
+    if (!isSaid) print("dyn: compiled functions run uncompiled, because a builtin was replaced permanently");
     isSaid = true;
   }
 }
@@ -361,7 +361,7 @@ function putOriginals(differences: readonly Difference[]): void {
   for (let i = 0; i < differences.length; i++) {
     const each = differences[i];
     if (!each || change(each, each.original)) continue;
-    throw new ReplacedBuiltins(`${String(each.key)} of a builtin was replaced for good`);
+    throw new ReplacedBuiltins(`${String(each.key)} of a builtin was replaced permanently`);
   }
 }
 

@@ -30,13 +30,13 @@ const both = (size: ImageSize): readonly [number, number] => typeof size === "nu
 function sizeOf(image: Tensor): readonly [number, number] {
   const [height, width] = image.shape.slice(-2);
   if (image.ndim >= 2 && height !== undefined && width !== undefined) return [height, width];
-  throw new DynError(`Expected a picture [..., height, width] but found shape [${image.shape}]`);
+  throw new DynError(`Expected an image [..., height, width] but found shape [${image.shape}]`);
 }
 
 /** Composes transforms. */
 export function compose(transforms: readonly ImageTransform[]): ImageTransform {
   checkKind(transforms, "a list", "compose");
-  for (const each of transforms) checkFunction(each, "of pictures to compose");
+  for (const each of transforms) checkFunction(each, "of image transforms to compose");
   return made(
     "compose",
     { transforms: transforms.length },
@@ -101,7 +101,7 @@ function shares(given: number, wanted: number): Tensor {
 function cropped(image: Tensor, [top, left]: readonly [number, number], size: readonly [number, number]) {
   const [height, width] = sizeOf(image);
   if (size[0] > height || size[1] > width) {
-    throw new DynError(`Expected a picture of at least [${size}] but found [${height}, ${width}]`);
+    throw new DynError(`Expected an image of at least [${size}] but found [${height}, ${width}]`);
   }
   return image.narrow(-2, top, size[0]).narrow(-1, left, size[1]);
 }

@@ -117,7 +117,7 @@ export class CheckedGraph {
     logs.emit(
       tool,
       [
-        `A compiled ${graph} of ${title} gives a wrong answer; it runs uncompiled from here on`,
+        `A compiled ${graph} of ${title} gives a wrong answer; it runs uncompiled from now on`,
         `  ${finding.text}`,
         ...where,
         ...repro.map((line) => `  ${line}`),

@@ -96,7 +96,7 @@ function smaller(
   const { found: small, tries, operations: [before, after], isCut } = minify(found, { fault, compile }, {
     milliseconds: MILLISECONDS,
   });
-  const cut = isCut ? "; time ran out, dyn minify goes on" : "";
+  const cut = isCut ? "; time ran out, dyn minify continues" : "";
   const summary = `  minified from ${before} operations to ${after}: ${
     sizeText(small)
   } (${tries} tries${cut})`;

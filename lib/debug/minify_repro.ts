@@ -31,7 +31,7 @@ export async function minifyDescribed(
   const { found, fault: expected } = described;
   const compile = compilerOf(found);
   const fault = faultOf(found, compile, { compare: expected.kind !== "error" });
-  if (!fault) return { kind: "same", lines: ["It does not fail any more"] };
+  if (!fault) return { kind: "same", lines: ["It no longer fails"] };
   if (!isSameFault(expected, fault)) {
     return { kind: "same", lines: [`It fails in another way than it says: ${faultText(fault)}`] };
   }

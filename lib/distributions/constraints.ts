@@ -120,7 +120,7 @@ export const simplex: Constraint = new Constraint(
 );
 /** One-hot vectors. */
 export const oneHot: Constraint = new Constraint(
-  "zeros but for one 1",
+  "a one-hot vector",
   (x) => boolean.check(x).all(-1).logicalAnd(x.sum(-1).eq(1)),
   1,
   true,

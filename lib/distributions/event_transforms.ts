@@ -97,7 +97,9 @@ export class LowerCholeskyTransform extends Transform {
 
   /** Throws DynError: it ignores half of each matrix. */
   override logAbsDetJacobian(): Tensor {
-    throw new DynError(`Expected a transform whose growth is known but found ${this.constructor.name}`);
+    throw new DynError(
+      `Expected a transform whose log-determinant is known but found ${this.constructor.name}`,
+    );
   }
 }
 

@@ -19,8 +19,7 @@ const CATALOGUE = {
   genericJump: {
     id: "GB0001",
     category: "generic_jump: branch on a tensor's value",
-    explanation:
-      "Which way the program goes depends on elements of a tensor, known only after the graph has run",
+    explanation: "The branch depends on elements of a tensor, which are known only after the graph has run",
     hint:
       "Use where(condition, a, b) or cond to keep both sides in one graph, and compiler.check(condition) " +
       "where one side throws",
@@ -56,12 +55,12 @@ const CATALOGUE = {
     category: "operation on an object that is not modelled",
     explanation:
       "The object's behaviour is not known while tracing (a proxy, a native object, a foreign class)",
-    hint: "Take what is needed out of the object before the compiled function",
+    hint: "Read what is needed from the object before the compiled function is called",
   },
   tensorMethod: {
     id: "GB0007",
     category: "tensor operation that cannot be captured",
-    explanation: "The operation needs elements, or reaches outside of what graphs represent",
+    explanation: "The operation needs elements, or does something that graphs cannot represent",
     hint: "Move it out of the compiled function",
   },
   dataDependentShape: {
@@ -92,7 +91,7 @@ const CATALOGUE = {
   syntax: {
     id: "GB0012",
     category: "unsupported syntax",
-    explanation: "The construct has no instructions in the tracer",
+    explanation: "The tracer does not support the construct",
     hint: "Write it another way, or keep it out of compiled functions",
   },
   noSource: {
@@ -104,7 +103,7 @@ const CATALOGUE = {
   classDefinition: {
     id: "GB0014",
     category: "class defined in a compiled function",
-    explanation: "A class is made anew at every call",
+    explanation: "Every call creates a new class",
     hint: "Define the class outside of the function",
   },
   privateState: {
@@ -183,7 +182,7 @@ const CATALOGUE = {
   untraceable: {
     id: "GB0027",
     category: "function that cannot be traced",
-    explanation: "There is nothing that could be stepped through",
+    explanation: "There is no code that could be traced",
     hint: "Compile the functions it calls instead",
   },
   unresumable: {
@@ -195,12 +194,12 @@ const CATALOGUE = {
   leaves: {
     id: "GB0029",
     category: "exception that leaves the function",
-    explanation: "Plain JavaScript throws it, with everything that comes before it",
-    hint: "None is needed where the exception is meant",
+    explanation: "The function runs uncompiled up to the exception and throws it",
+    hint: "Nothing has to change if the exception is intended",
   },
   disagreement: {
     id: "GB0030",
-    category: "exception that was expected and did not come",
+    category: "expected exception that was not thrown",
     explanation: "The trace ended in an exception that the program does not throw, which is a bug in dyn",
     hint: "Please report it; results are right",
   },
@@ -212,9 +211,9 @@ const CATALOGUE = {
   },
   postponed: {
     id: "GB0032",
-    category: "variables that are known from the next call on",
-    explanation: "This call gives them",
-    hint: "None is needed: the next call is compiled",
+    category: "variables that are known only after this call",
+    explanation: "They are read during this call",
+    hint: "Nothing has to change: the next call is compiled",
   },
   cacheLimit: {
     id: "GB0033",
@@ -224,94 +223,93 @@ const CATALOGUE = {
   },
   compilation: {
     id: "GB0034",
-    category: "compiler of graphs that fails",
+    category: "graph that could not be compiled",
     explanation: "Compiling it failed",
     hint: "config.suppressErrors leaves such functions uncompiled; without it the error is thrown",
   },
   waits: {
     id: "GB0035",
     category: "wait of an async function or a generator",
-    explanation:
-      "Other code runs before the function goes on: one graph ends here and another begins behind it",
-    hint: "None is needed; what should be one graph belongs between two waits, or into a function of its own",
+    explanation: "Other code runs before the function continues: one graph ends here and another one begins",
+    hint: "Nothing has to change; put what should be one graph between two waits, or into its own function",
   },
   dataDependentSize: {
     id: "GB0036",
-    category: "decision on a size that only elements of tensors say",
+    category: "decision on a data-dependent size",
     explanation: "The size is known only after a part of the graph has run, and what follows depends on it",
     hint:
-      "State what holds of it with compiler.check(condition), or take the decision out of the compiled function",
+      "State its properties with compiler.check(condition), or move the decision out of the compiled function",
   },
   nonstrict: {
     id: "GB0037",
     category: "function marked by nonstrictTrace that cannot be part of a graph",
-    explanation: "The function throws, looks at elements, or takes or gives what a graph cannot have",
-    hint: "Keep it to operations on tensors, or mark it by compiler.disable",
+    explanation: "The function throws, reads elements, or takes or returns values that a graph cannot have",
+    hint: "Use only operations on tensors in it, or mark it with compiler.disable",
   },
   region: {
     id: "GB0038",
     category: "function of a branch or loop that is not a graph",
-    explanation: "What cond, whileLoop and scan call may compute tensors from tensors and nothing else",
-    hint: "Hand in what it needs, return what it makes, and leave everything else as it is",
+    explanation: "Functions that cond, whileLoop and scan call may only compute tensors from tensors",
+    hint: "Pass in what it needs, return its results, and change nothing else",
   },
   batch: {
     id: "GB0040",
     category: "function over a batch that is not a graph",
     explanation:
-      "What vmap runs may compute tensors from tensors by ops that have a rule for batches, and nothing else",
-    hint:
-      "Return what it makes and leave everything else as it is; or run vmap outside of the compiled function",
+      "A function under vmap may only compute tensors from tensors, by ops that have a batching rule",
+    hint: "Return its results and change nothing else, or run vmap outside of the compiled function",
   },
   customOp: {
     id: "GB0041",
-    category: "op of the program that cannot be part of a graph",
-    explanation: "A graph has to know what an op gives without running it, and how gradients flow through it",
-    hint: "Say what it gives by registerFake, and its gradient by registerAutograd",
+    category: "custom op that cannot be part of a graph",
+    explanation:
+      "A graph has to know the results of an op without running it, and how gradients flow through it",
+    hint: "Describe its results with registerFake, and its gradient with registerAutograd",
   },
   recompilation: {
     id: "GB0039",
     category: "recompilation that is not allowed",
-    explanation: "The call is served by none of the versions, and another one is not wanted",
+    explanation: "No compiled version serves the call, and compiling another one is not allowed",
     hint: "Keep what the guards test the same, or take back config.errorOnRecompile or the stance",
   },
   randomState: {
     id: "GB0042",
-    category: "random numbers from a generator of their own",
-    explanation: "Graphs draw from the common generator; the call runs outside of the graph",
-    hint: "Draw before the compiled function and hand the tensor in, or draw from the common generator",
+    category: "random numbers from an explicit generator",
+    explanation: "Graphs draw from the default generator; the call runs outside of the graph",
+    hint: "Draw before the compiled function and pass the tensor in, or draw from the default generator",
   },
   begunIterator: {
     id: "GB0043",
-    category: "iterator that was begun before this graph",
-    explanation: "Where a builtin iterator stands is not known before it is asked for its next item",
+    category: "iterator that was started before this graph",
+    explanation: "The position of a builtin iterator is not known before its next item is read",
     hint:
-      "Where the graph has broken inside of the loop before, mend that break or loop over a list, a Map or a Set itself; make iterators in the compiled function",
+      "If there is an earlier graph break inside the loop, fix it, or loop over a list, a Map or a Set directly; create iterators in the compiled function",
   },
   asked: {
     id: "GB0044",
     category: "graph break that the program asks for",
     explanation: "compiler.graphBreak() is called here",
-    hint: "Take the call out where one graph is wanted",
+    hint: "Remove the call to get one graph",
   },
   changingText: {
     id: "GB0045",
     category: "text or keys that change",
     explanation:
-      "Each value of the text as the name of a property or a key, or of the number that it is made of, and each " +
+      "Each value of a text that serves as a property name or key, or of the number it is made of, and each " +
       "list of keys would need a version of its own",
-    hint: "Write what depends on such texts outside of the compiled function",
+    hint: "Move code that depends on such texts out of the compiled function",
   },
   unread: {
     id: "GB0046",
-    category: "code that is read later",
+    category: "code that cannot be read yet",
     explanation: "This call runs uncompiled",
-    hint: "None is needed: later cells and lines run it compiled",
+    hint: "Nothing has to change: later cells and lines run it compiled",
   },
   withoutTensors: {
     id: "GB0047",
     category: "function without tensors",
     explanation:
-      "Much of the function was stepped through and no tensor was met: what is left runs uncompiled",
+      "Many instructions were traced without finding a tensor: the rest of the function runs uncompiled",
     hint: "Compile the functions that compute with tensors, or raise config.tensorlessTraceLimit",
   },
 } as const satisfies Record<string, CatalogueEntry>;

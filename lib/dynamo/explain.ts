@@ -37,7 +37,7 @@ export type ExplanationOf<F extends AnyFunction> = ReturnType<F> extends
 const POSTPONED = breakReason({ kind: "postponed", detail: "" }, []).id;
 
 /** Each report is about one call, and this call has only made the next one possible. */
-const AGAIN = "Explain it once more: this call has given the variables";
+const AGAIN = "Explain it again: this call has read the variables";
 
 /** Maximum number of values requested from a generator. */
 const MOST_VALUES = 100;

@@ -89,5 +89,5 @@ export interface WithAuxiliary {
 export function auxiliaryOf(owner: string, result: unknown, hasAux: boolean): WithAuxiliary {
   if (!hasAux) return { value: result, auxiliary: undefined };
   if (Array.isArray(result) && result.length === 2) return { value: result[0], auxiliary: result[1] };
-  refuseValue(`a function that gives [value, auxiliary] in ${owner}, as hasAux says,`, result);
+  refuseValue(`a function that returns [value, auxiliary] in ${owner}, as hasAux says,`, result);
 }

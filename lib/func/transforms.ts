@@ -91,7 +91,7 @@ function valueAndGradient<A extends readonly unknown[]>(
     const { value, auxiliary } = auxiliaryOf(owner, Reflect.apply(f, undefined, primals.args), hasAux);
     if (!isTensor(value) || value.numel() !== 1) {
       const found = isTensor(value) ? `shape [${value.shape}]` : typeof value;
-      throw new DynError(`Expected a function that gives one element in ${owner} but found ${found}`);
+      throw new DynError(`Expected a function that returns one element in ${owner} but found ${found}`);
     }
     const isInner = primals.isInner || (records && flowsBeyond([value], primals.tensors));
     const gradient = primals.arranged(pulledBack([value], primals.tensors, { tangents: [null], isInner }));
@@ -142,7 +142,7 @@ function outputsOf(
 ): { readonly tensors: readonly Tensor[]; readonly arranged: (values: readonly unknown[]) => unknown } {
   const { leaves, spec } = flatten(result, isTensor), tensors = leaves.filter(isTensor);
   if (tensors.length < leaves.length || tensors.length === 0) {
-    refuseValue(`a function that gives tensors in ${owner}`, result);
+    refuseValue(`a function that returns tensors in ${owner}`, result);
   }
   return { tensors, arranged: (values) => unflatten(spec, values) };
 }

@@ -244,7 +244,7 @@ abstract class ConvTranspose extends KernelLayer {
       return extra;
     }
     throw new DynError(
-      `Expected output sizes that strides of [${this.stride}] can give but found [${outputSize}]`,
+      `Expected output sizes that strides of [${this.stride}] can produce but found [${outputSize}]`,
     );
   }
 

@@ -163,7 +163,7 @@ type Apart = readonly [args: readonly unknown[], kwargs: NamedArguments];
 const NONE: NamedArguments = Object.freeze({});
 
 function apart(args: readonly unknown[]): Apart {
-  checkKind(args, "a list", "the arguments that a hook gives instead");
+  checkKind(args, "a list", "the arguments that a hook returns");
   const last = args.at(-1);
   return isPlainObject(last) && !isTensor(last) ? [args.slice(0, -1), last] : [args, NONE];
 }

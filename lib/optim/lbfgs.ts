@@ -177,7 +177,7 @@ export class LBFGS extends Optimizer<LBFGSOptions> {
     );
     const grad = cat(grads), value = Number(loss);
     if (Number.isNaN(value) && typeof loss !== "number" && typeof loss !== "object") {
-      throw new DynError(`Expected the closure to give the loss but found ${typeof loss}`);
+      throw new DynError(`Expected the closure to return the loss but found ${typeof loss}`);
     }
     return maximize ? { loss: -value, grad: grad.neg() } : { loss: value, grad };
   }

@@ -220,7 +220,7 @@ Deno.test("M6: the warning names the setting that keeps sizes and numbers consta
   const settings = config.patch({ dynamicShapes: false }, () => advice(sizes({})));
   assert(settings.startsWith("set config.dynamicShapes"), settings);
   const listed = config.patch({ staticSources: `L["x"]` }, () => advice(sizes({})));
-  assert(listed.startsWith("take what changes out of config.staticSources"), listed);
+  assert(listed.startsWith("remove what changes from config.staticSources"), listed);
 });
 
 Deno.test("M6: the warning names the line that needs one value of a number, and distinguishes functions", () => {
@@ -229,7 +229,8 @@ Deno.test("M6: the warning names the line that needs one value of a number, and 
     for (let dim = 0; dim < 12; dim++) f(ones(new Array<number>(12).fill(1)), dim);
   });
   assert(text.includes(`\n  L["dim"]: 7, 6, 5, 4, …, now 8 (differs from 8 versions)\n`), text);
-  const advice = /To end this: take what needs one value of L\["dim"\] out of .* \(.*calls_test\.ts:\d+\)/;
+  const advice =
+    /To end this: move code that needs one value of L\["dim"\] out of .* \(.*calls_test\.ts:\d+\)/;
   assert(advice.test(text), text);
   const [other = ""] = warnings(() =>
     config.patch({ cacheSizeLimit: 1 }, () => {

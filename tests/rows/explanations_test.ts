@@ -203,7 +203,7 @@ Deno.test("explain asks to be repeated if a call has only exposed its variables"
   };
   const first = compiler.explain(f)(ones([1])), second = compiler.explain(f)(ones([1]));
   assertEquals(first.uncompiled.map(({ hint }) => hint), [
-    "Explain it once more: this call has given the variables",
+    "Explain it again: this call has read the variables",
   ]);
   assertEquals([second.uncompiled.length, second.graphCount, calls], [0, 1, 2]);
 });

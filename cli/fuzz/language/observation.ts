@@ -213,7 +213,7 @@ class Watcher {
 /** Reasons for running uncompiled that are faults of the compiler; only counters show them. */
 export const FAULTS: readonly string[] = [
   "internal error while a function was captured",
-  "exception that was expected and did not come",
+  "expected exception that was not thrown",
 ];
 
 /**

@@ -78,7 +78,7 @@ const NO_SHARE = /^threw DynError: Expected elements of \w+ in \[0, 1\]/;
 
 const KNOWN: readonly KnownDifference[] = [
   {
-    because: "graphs do not look at the elements of what have to be shares, and compute with any",
+    because: "graphs do not check that elements are probabilities",
     is: ({ aspect, expected }) => aspect === "outcome" && NO_SHARE.test(text(expected)),
     hides: () => true,
   },
@@ -96,7 +96,7 @@ const KNOWN: readonly KnownDifference[] = [
     hides: ofPass,
   },
   {
-    because: "the same, in the program itself: another of its passes may be the first that fails",
+    because: "the same in the program itself, where another backward pass may be the first that fails",
     is: ({ aspect, expected, found }) =>
       aspect === "error" && REFUSED.test(text(expected)) && REFUSED.test(text(found)),
     hides: () => true,
@@ -109,39 +109,39 @@ const KNOWN: readonly KnownDifference[] = [
   },
   {
     because:
-      "what has no elements is never read, so that a plain run does not notice that it was overwritten",
+      "a tensor without elements is never read, so that a plain run does not notice that it was overwritten",
     is: ({ expected, found }) => text(expected) === "returned" && EMPTY_CHANGED.test(text(found)),
     hides: ofPass,
   },
   {
-    because: "a graph keeps what its backward needs, so that it can differentiate where the tape has lost it",
+    because:
+      "a graph saves what its backward needs, so that it can differentiate where the tape no longer can",
     is: ({ aspect, expected, found }) =>
       (aspect === "gradients" || aspect === "outcome") && REFUSED.test(text(expected)) &&
       text(found) === "returned",
     hides: ofPass,
   },
   {
-    because: "what comes after a pass that only a graph can make may fail, where the plain run has ended",
+    because: "code after a backward pass that only a graph can run may fail, where the plain run has ended",
     is: ({ aspect, expected, found }) =>
       aspect === "error" && REFUSED.test(text(expected)) && /^threw DynError: Expected/.test(text(found)),
     hides: () => true,
   },
   {
-    because:
-      "a graph saves what it is given and computes again from it, where the tape saves what was computed",
+    because: "a graph saves its inputs and recomputes from them, where the tape saves what was computed",
     is: ({ aspect, expected, found }) =>
       (aspect === "gradients" || aspect === "outcome") && text(expected) === "returned" &&
       CHANGED.test(text(found)),
     hides: ofPass,
   },
   {
-    because: "the same, in the program itself, where the plain run fails later for another reason",
+    because: "the same in the program itself, where the plain run fails later for another reason",
     is: ({ aspect, expected, found }) =>
       aspect === "error" && !REFUSED.test(text(expected)) && CHANGED.test(text(found)),
     hides: () => true,
   },
   {
-    because: "what a pass uses up is known of calls, where the tape knows it of each of their arguments",
+    because: "graphs free saved tensors by call, where the tape frees them by argument",
     passes: 2,
     is: ({ aspect, expected, found }) =>
       (aspect === "outcome" || aspect === "error") && !REFUSED.test(text(expected)) &&
@@ -149,20 +149,21 @@ const KNOWN: readonly KnownDifference[] = [
     hides: () => true,
   },
   {
-    because: "what passes inside of a graph have used up is known of results, not of what lies between them",
+    because:
+      "backward passes inside of a graph free the saved tensors of results, not of intermediate tensors",
     is: ({ aspect, place, expected, found }) =>
       aspect === "gradients" && place.startsWith("backward to gradient") && text(expected) === "returned" &&
       SPENT.test(text(found)),
     hides: ({ place }) => place.startsWith("gradient of result"),
   },
   {
-    because: "gradients come to a graph in row-major order, where the tape may repeat one element",
+    because: "a graph receives gradients in row-major order, where the tape may repeat one element",
     is: ({ aspect, expected, found }) =>
       aspect === "strides" && REPEATED.test(text(expected)) && text(expected) !== text(found),
     hides: () => false,
   },
   {
-    because: "gradients of a graph lie densely, where the tape shows parts of larger ones",
+    because: "gradients of a graph are dense in memory, where those of the tape are parts of larger ones",
     passes: 1,
     is: ({ aspect, expected, found }) =>
       aspect === "strides" && isCloser(stridesIn(found), stridesIn(expected)),
@@ -170,20 +171,20 @@ const KNOWN: readonly KnownDifference[] = [
   },
   {
     because:
-      "of what is written in place the tape or a graph adds zeros to the gradient, and the other does not",
+      "for in-place writes either the tape or a graph adds zeros to the gradient, and the other does not",
     addsZeros: true,
     is: (difference) => difference.aspect === "gradients" && differsInZeros(difference),
     hides: () => false,
   },
   {
-    because: "the same, of gradients that are results or remain",
+    because: "the same for gradients that are results or are left in .grad",
     addsZeros: true,
     passes: 1,
     is: differsInZeros,
     hides: () => false,
   },
   {
-    because: "a number that is read off a tensor is that tensor in a graph, which its gradients save",
+    because: "a number read from a tensor is a tensor in a graph, which its gradients save",
     readsNumbers: true,
     is: ({ aspect, expected, found }) =>
       (aspect === "gradients" || aspect === "outcome") && text(expected) === "returned" &&
@@ -200,7 +201,7 @@ const KNOWN: readonly KnownDifference[] = [
     hides: ofPass,
   },
   {
-    because: "the same, where a hook or a gradient asks for that history",
+    because: "the same, where a hook or a gradient needs that history",
     unrecorded: true,
     is: ({ aspect, found }) =>
       (aspect === "outcome" || aspect === "error") &&
@@ -208,7 +209,7 @@ const KNOWN: readonly KnownDifference[] = [
     hides: () => true,
   },
   {
-    because: "gradients of a graph have elements of their own, where the tape repeats one",
+    because: "gradients of a graph have separate elements, where the tape repeats one",
     is: ({ expected, found }) =>
       /several indices refer to a single memory location/.test(text(expected)) &&
       text(expected) !== text(found),

@@ -41,7 +41,7 @@ export function overBatch<F>(
   const found = tensors.map((result) => {
     if (isTensor(result)) return { whole: mode.whole(result), result };
     const what = result === null ? "null" : typeof result;
-    throw new DynError(`Expected a function that gives tensors in vmap but found ${what}`);
+    throw new DynError(`Expected a function that returns tensors in vmap but found ${what}`);
   });
   return {
     tensors: found.map(({ whole, result }) => whole ?? result),

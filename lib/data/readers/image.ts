@@ -46,7 +46,7 @@ function samplesOf(found: unknown, name: string): Samples {
   const { width, height, channels, data, palette }: Record<string, unknown> = Object(found);
   const isPicture = typeof width === "number" && typeof height === "number" && typeof channels === "number";
   if (!isPicture || !(data instanceof Uint8Array || data instanceof Uint16Array)) {
-    throw new DynError(`Expected a picture in ${name} but found none`);
+    throw new DynError(`Expected an image in ${name} but found none`);
   }
   if (Array.isArray(palette)) {
     return coloured({ width, height, channels, data: Uint8Array.from(data) }, palette);

@@ -80,7 +80,7 @@ class Comparison {
       return {
         part: "forward",
         kind: "layout",
-        text: `the result is ${shapes[0]} compiled, ${shapes[1]} plainly`,
+        text: `the result is ${shapes[0]} compiled, ${shapes[1]} uncompiled`,
       };
     }
     for (const [at, w] of want.results.entries()) {
@@ -115,7 +115,7 @@ class Comparison {
       part: "forward",
       kind: "memory",
       result: at,
-      text: `result ${at} ${g[at]} compiled, but ${w[at]} plainly`,
+      text: `result ${at} ${g[at]} compiled, but ${w[at]} uncompiled`,
     };
   }
 
@@ -142,7 +142,7 @@ class Comparison {
       const name = `the gradient of ${this.#inputName(at)}`;
       if (g === null && w === null) continue;
       if (g === null || w === null) {
-        const text = `${name} is ${g ? "there" : "missing"} compiled, ${w ? "there" : "missing"} plainly`;
+        const text = `${name} is ${g ? "present" : "missing"} compiled, ${w ? "present" : "missing"} uncompiled`;
         return { part: "backward", kind: "values", text };
       }
       const text = this.#values(name, [g, w], (run) => run.gradients[at], false);
@@ -166,11 +166,11 @@ class Comparison {
     if (!isTensor(got) || !isTensor(want)) {
       return Object.is(got, want) || (isTensor(got) && isTensor(want)) ? null : {
         kind: "values",
-        text: `${name} is ${valueText(got)} compiled, ${valueText(want)} plainly`,
+        text: `${name} is ${valueText(got)} compiled, ${valueText(want)} uncompiled`,
       };
     }
     const [g, w] = [layoutText(got, laidOut), layoutText(want, laidOut)];
-    if (g !== w) return { kind: "layout", text: `${name} is ${g} compiled, ${w} plainly` };
+    if (g !== w) return { kind: "layout", text: `${name} is ${g} compiled, ${w} uncompiled` };
     const elements = [elementsOf(got), elementsOf(want)] as const;
     if (areNear(...elements)) return null;
     const [exact, nudged] = (this.#arbiter() ?? []).map(again);
@@ -205,8 +205,8 @@ const errorOf = (trial: Trial): unknown => trial.kind === "threw" ? trial.error 
 
 function errorText(got: unknown, want: unknown): string {
   return got === null
-    ? `the graph gives a result compiled, but plainly throws: ${messageOf(want)}`
-    : `the graph throws compiled, but not plainly: ${messageOf(got)}`;
+    ? `the graph returns a result compiled, but throws uncompiled: ${messageOf(want)}`
+    : `the graph throws compiled, but not uncompiled: ${messageOf(got)}`;
 }
 
 function elementsOf(tensor: Tensor): Elements {

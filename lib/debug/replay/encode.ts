@@ -257,7 +257,7 @@ export class Recorded {
     path: string,
   ): string {
     const expression = asExpression(text);
-    if (expression === null) return this.#missing(path, "a function whose text does not stand by itself");
+    if (expression === null) return this.#missing(path, "a function whose text cannot be parsed by itself");
     const name = this.#name(value, "code"), bind = `bind_${name}`;
     const variables = [...free.keys()].filter((each) => each !== "this");
     const declared = variables.length > 0 ? `let ${variables.join(", ")}; ` : "";

@@ -36,7 +36,7 @@ export async function replay(
       settings,
       () => setGradEnabled(gradEnabled, () => Reflect.apply(compiled, self, args)),
     );
-    console.log("Does not throw any more");
+    console.log("No longer throws");
   } catch (thrown) {
     const name = thrown instanceof Error ? thrown.name : typeof thrown;
     console.log(name === error ? "Throws as recorded:" : `Throws, but not ${error} as recorded:`);

@@ -126,7 +126,7 @@ export function run(description: ReproDescription): void {
   if (taker) return taker(found, fault);
   const now = faultOf(found, compilerOf(found), { compare: fault.kind !== "error" });
   if (now === null) {
-    console.log("Does not fail any more");
+    console.log("No longer fails");
     return;
   }
   const same = isSameFault(fault, now);

@@ -101,7 +101,7 @@ export class StepRecorder {
     if (!step) {
       throw new DynError(
         `Expected a compiled function whose graph is a whole training step, with backward() and an optimizer's step(), ` +
-          `but found none among ${this.#graphs} graphs; dyn explain tells where graphs end`,
+          `but found none among ${this.#graphs} graphs; dyn explain shows where graphs end`,
       );
     }
     const fastest = seconds(step);

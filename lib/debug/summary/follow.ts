@@ -64,7 +64,7 @@ export class EventFollower {
       const { records, read, damaged } = readRecords(tailOf(path, file.read));
       file.read += read;
       if (damaged && !file.toldDamaged) {
-        this.#say(`${path} is damaged behind byte ${file.read}: what follows is not shown`);
+        this.#say(`${path} is damaged after byte ${file.read}: the rest is not shown`);
       }
       file.toldDamaged ||= damaged;
       for (const event of records.flatMap(decodeEvent)) {

@@ -58,7 +58,7 @@ import { modesOf } from "../trace/region_modes.ts";
 const MOST_ATTEMPTS = 200;
 
 /** Counts entries whose guards reject the very call for which they were compiled. */
-export const SELF_REFUSING = "refuse their own call";
+export const SELF_REFUSING = "reject their own call";
 
 /** Compiles an entry. Throws CannotTrace, Unsupported (fullgraph) or BackendCompilerFailed. */
 export function compileEntry(unit: Unit, self: unknown, args: readonly unknown[]): Entry {
@@ -100,7 +100,7 @@ function traceEntry(unit: Unit, key: string | null, { self, args }: Call): Entry
       repeats.made = 0;
     }
   }
-  throw new CannotTrace("the trace began again too often");
+  throw new CannotTrace("the trace was restarted too often");
 }
 
 /** Makes constants of the sizes for which a rule is missing; if they are constants already, the graph breaks there. */
@@ -386,7 +386,7 @@ function assemble(
     const { keep: { key, reads }, broke } = traced, { met } = machine.wrapper, { asked } = unit.history;
     const call = callOf(unit, { self, args });
     if (entry.check(self, args) !== -1) {
-      reads.refused ??= "its guards refuse the call that they were made for";
+      reads.refused ??= "its guards reject the call that they were created for";
     }
     const place = body.resumed ? null : body.place();
     const way = { guards, modified, isAsyncCall, broke, place };

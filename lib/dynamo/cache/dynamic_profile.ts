@@ -42,7 +42,7 @@ function parse(text: string): Decisions {
   try {
     value = JSON.parse(text || "{}");
   } catch {
-    logs.emit("dynamic", "Decisions about dynamic sizes that were kept cannot be read and are left out");
+    logs.emit("dynamic", "Saved decisions about dynamic sizes cannot be read and are ignored");
   }
   if (typeof value !== "object" || value === null) return found;
   for (const [unit, places] of Object.entries(value)) {
@@ -58,7 +58,7 @@ function keep(key: string, unit: string, place: string): void {
   known.set(unit, places.add(place));
   const text = JSON.stringify(Object.fromEntries([...known].map(([name, set]) => [name, [...set]])));
   if (!cacheText(fileOf(key), text)) {
-    logs.emit("dynamic", `Decisions about dynamic sizes cannot be kept for ${key}`);
+    logs.emit("dynamic", `Decisions about dynamic sizes cannot be saved for ${key}`);
   }
 }
 

@@ -69,7 +69,10 @@ export function wayOut(unit: Unit, { graph, made, isAsyncCall }: {
     if (!failed || !isUndone(error, failed)) throw error;
     // Throws the program's own error, after everything that precedes it, and inside its own handlers.
     counters.add("undone_calls", body.name);
-    logs.emit("dynamo", () => `A graph of ${body.name} failed; the call runs as it is: ${messageOf(error)}`);
+    logs.emit(
+      "dynamo",
+      () => `A graph of ${body.name} failed; the call runs uncompiled: ${messageOf(error)}`,
+    );
     if (error instanceof AssumptionFailed) {
       unit.history.assumptionFailed();
       // The next call compiles an entry that breaks instead of assuming

@@ -26,7 +26,7 @@ export function remediesText(
   if (needed) {
     const { subject, user } = needed;
     const where = user ? ` (${user.file}:${user.line})` : "";
-    found.push(`take what needs one value of ${subject} out of the compiled function${where}`);
+    found.push(`move code that needs one value of ${subject} out of the compiled function${where}`);
   } else if (frequent.length > 0 && frequent.every(({ change }) => change !== "other")) {
     const { rulesMissing } = history;
     if (!config.dynamicShapes) {
@@ -36,10 +36,10 @@ export function remediesText(
     } else if (rulesMissing.length > 0) {
       found.push(`keep ${rulesMissing.join(", ")} out of the function: no rule for sizes that change`);
     } else if (config.staticSources !== "") {
-      found.push("take what changes out of config.staticSources (or compiler.markStatic)");
+      found.push("remove what changes from config.staticSources (or compiler.markStatic)");
     } else {
       const subjects = new Set(frequent.map(({ subject }) => subject));
-      found.push(`name ${[...subjects].join()} in config.dynamicSources, or take back compiler.markStatic`);
+      found.push(`name ${[...subjects].join()} in config.dynamicSources, or remove compiler.markStatic`);
     }
   }
   return [...found, `raise config.${setting} above ${most}`];

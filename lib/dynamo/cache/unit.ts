@@ -92,7 +92,7 @@ export interface UnitBody {
 /** Compiles an entry for a call; defined in compile_entry.ts. */
 export type EntryCompiler = (unit: Unit, self: unknown, args: readonly unknown[]) => Entry;
 
-const ARRAYS_REPLACED = "the program has replaced how arrays are iterated over";
+const ARRAYS_REPLACED = "the program has replaced the iterator of arrays";
 
 /** Serves a call, using the program's builtins. */
 type Serve = () => unknown;

@@ -188,7 +188,7 @@ export function takeCapture(unit: Unit, key: string, call: TracedCall): TakenCap
   }
   counters.add("cached_captures", "misses");
   countEffort(key, MISS);
-  const reason = () => why ?? nearestDifference("captures", key) ?? "none is kept for this function";
+  const reason = () => why ?? nearestDifference("captures", key) ?? "none is saved for this function";
   logs.emit("cache", () => `captures: ${unit.title} traced: ${reason()}`);
   return null;
 }
@@ -368,7 +368,7 @@ function restore(unit: Unit, form: { readonly [key: string]: Plain }, call: Trac
   const tests = checked(guards, { sourceNamed: sourceNamed(named) });
   if (tests.check(call.self, call.args) !== -1) {
     invariant(!isExact, "Expected the guards of a capture to hold where all that it has seen does");
-    throw new Differs("a number is another one");
+    throw new Differs("a number has changed");
   }
   if (!unit.history.agrees(listIn(form.asked).map((each) => readAsked(each, call, by)))) {
     throw new Differs("other sizes and numbers have changed");

@@ -57,7 +57,7 @@ function findCode(functions: Iterable<object>, code: CodeObject): CodePath {
       if (children) return [fn, part, ...children];
     }
   }
-  throw new NotStorable(`${code.name || "a function"}, whose code is found nowhere`);
+  throw new NotStorable(`${code.name || "a function"}, whose code cannot be located`);
 }
 
 /** The path from code to the code of a function inside it; null if the function is not inside. */

@@ -29,7 +29,9 @@ export function heldTensors(attributes: Attributes): ReadonlyMap<string, Tensor>
 export function writeHeld(held: ReadonlyMap<string, Tensor>): Plain {
   return Object.fromEntries([...held].map(([name, tensor]): [string, Plain] => {
     const { dtype, device, shape, layout: { numel, contiguous } } = tensor;
-    if (numel > MOST_ELEMENTS || !contiguous) throw new NotStorable(`${name}, a tensor of so many elements`);
+    if (numel > MOST_ELEMENTS || !contiguous) {
+      throw new NotStorable(`${name}, a tensor with too many elements`);
+    }
     const elements = modes.without(() => noGrad(() => tensor.toTypedArray()));
     return [name, [dtype, device, [...shape], [...elements].map(writePrimitive)]];
   }));

@@ -13,7 +13,7 @@ function write(value: HostExpression, by: ByNumber): Plain {
   const again = (each: HostExpression) => write(each, by);
   switch (value.kind) {
     case "called":
-      throw new NotStorable(`what ${value.call.text} says in each call`);
+      throw new NotStorable(`the result of ${value.call.text}, which changes between calls`);
     case "element":
       if (value.form) throw new NotStorable("a number in memory of another form");
       return [value.kind, source.write(value.source, by), again(value.at), value.isWhole];

@@ -157,7 +157,7 @@ export function writeJournal(call: TracedCall, { reads, met, freeNumbers }: {
     }
   }
   const lost = [...wanted].find((object) => numbers.numberOf(object) === undefined);
-  if (lost) throw new NotStorable(`${labelOf(lost)}, which is found nowhere`);
+  if (lost) throw new NotStorable(`${labelOf(lost)}, which cannot be located`);
   const texts = new Texts(), callers = callForm(call, freeNumbers, numbers);
   const objects = numbers.objects.map((object, i): Plain => {
     const code = functionForm(object, { reads, numbers, texts });
@@ -183,7 +183,7 @@ export function writeJournal(call: TracedCall, { reads, met, freeNumbers }: {
     },
     numberOf(object) {
       const found = numbers.numberOf(object);
-      if (found === undefined) throw new NotStorable(`${labelOf(object)}, which the trace has not met`);
+      if (found === undefined) throw new NotStorable(`${labelOf(object)}, which the trace has not seen`);
       if (isVariable(object)) throw new NotStorable("a variable as an object");
       return found;
     },
@@ -330,7 +330,7 @@ export function readJournal(
   const { objects, numbers } = world;
   const free = new Set(listIn(freeNumbers).map(numberIn));
   if (JSON.stringify(callForm(call, free, numbers)) !== JSON.stringify(given)) {
-    throw new Differs("the arguments are others");
+    throw new Differs("the arguments have changed");
   }
   entries.forEach(({ from, shape, content, bound, site, variables }, i) => {
     const object = objects[i];

@@ -24,7 +24,7 @@ export function traceCheck(m: Interpreter, { args: [condition = UNDEFINED, messa
     return condition.value ? UNDEFINED : breakGraph("throws", "a condition that does not hold");
   }
   if (condition.kind !== "item" || condition.type !== "boolean") {
-    return breakGraph("dataDependentSize", "a condition that is not a truth value is checked");
+    return breakGraph("dataDependentSize", "a condition that is not a boolean is checked");
   }
   const text = message?.kind === "constant" && typeof message.value === "string"
     ? message.value

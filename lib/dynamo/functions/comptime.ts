@@ -131,7 +131,7 @@ function functionOf(value: Value | undefined): (context: ComptimeContext) => unk
   const fn: unknown = value.real ?? made(value, unknown);
   return typeof fn === "function"
     ? (context) => fn(context)
-    : breakGraph("throws", "comptime of no function");
+    : breakGraph("throws", "comptime of a result that is not a function");
 }
 
 function made({ exotic }: ObjectValue, unknown: () => never): unknown {

@@ -220,7 +220,7 @@ const callCheckpoint: BuiltinModel = (m, request) => {
 /** Returns the model of a marked function or custom op. */
 function marked(fn: object): BuiltinModel | undefined {
   if (isCustomOp(fn)) {
-    refuseToCache(`${functionLabel(fn)}, an op of the program`);
+    refuseToCache(`${functionLabel(fn)}, a custom op`);
     return (m, { args }) => {
       m.memory.refuse();
       return callCustomOp(m, fn, args);
@@ -310,7 +310,7 @@ const internalCodes = new WeakSet<CodeObject>();
 /** The knowledge that the interpreter works with. */
 export const knowledge: MachineContext = {
   infoOf: (fn: ObjectValue) =>
-    fn.real ? tracedInfo(fn.real) : { ...NO_INFO, because: "it was made while tracing" },
+    fn.real ? tracedInfo(fn.real) : { ...NO_INFO, because: "it was created while tracing" },
   modelOf(fn) {
     if (config.ignoreLoggingFunctions.has(fn)) return leaveOut;
     if (config.reorderableLoggingFunctions.has(fn)) return defer;

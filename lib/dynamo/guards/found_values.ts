@@ -58,7 +58,7 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
       return "a leaf, or a view of one";
     case "apart":
     case "elsewhere":
-      return "memory that they share";
+      return "shared memory";
     case "memory":
       return "memory that lies otherwise";
     case "bytes":

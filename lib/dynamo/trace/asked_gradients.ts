@@ -82,11 +82,11 @@ function askedOf(m: Interpreter, args: readonly Value[]): Asked {
   const tangents = third && !isOptions && !isAbsent(third) ? third : named;
   const given = !tangents || isAbsent(tangents) ? [] : listOf(m, tangents);
   const flag = (name: string) => flagOf(m, options, name);
-  if (flag("materializeGrads")) return breakGraph("gradientState", "zeros are asked for what is not used");
+  if (flag("materializeGrads")) return breakGraph("gradientState", "zeros are requested for unused inputs");
   if (flag("isGradsBatched")) return breakGraph("gradientState", "one pass for each of several gradients");
   const createGraph = flag("createGraph") ?? false, roots = tensorsOf(m, outputs);
   if (given.length > 0 && given.length !== roots.length) {
-    return breakGraph("throws", "not one gradient for each output");
+    return breakGraph("throws", "another number of gradients than of outputs");
   }
   return {
     outputs: roots,
@@ -116,7 +116,9 @@ function listOf(m: Interpreter, value: Value | undefined): readonly Value[] {
 
 function tensorsOf(m: Interpreter, value: Value | undefined): readonly TensorValue[] {
   return listOf(m, value).map((each) =>
-    each.kind === "tensor" ? each : breakGraph("gradientState", "autograd.grad of what is not a tensor")
+    each.kind === "tensor"
+      ? each
+      : breakGraph("gradientState", "autograd.grad of a value that is not a tensor")
   );
 }
 

@@ -51,7 +51,7 @@ export function backward(
     const leaf = leaves[k];
     return leaf && listened(leaf) && !isContiguous(grad.meta);
   });
-  if (isSeen) return breakGraph("backward", "a hook sees how a gradient lies in memory");
+  if (isSeen) return breakGraph("backward", "a hook sees the memory layout of a gradient");
   const grads = appendGradients(
     m,
     { outputs, inputs, tangents, retainGraph, createGraph, complete: true },
@@ -117,7 +117,7 @@ function named(m: Interpreter, args: readonly Value[]): Named {
   };
   const createGraph = flag(2, "createGraph") ?? false, inputs = argument(3, "inputs");
   if (inputs && !(inputs.kind === "constant" && (inputs.value === null || inputs.value === undefined))) {
-    return breakGraph("backward", "gradients are asked for some inputs alone");
+    return breakGraph("backward", "gradients are requested for some inputs only");
   }
   return {
     gradient: argument(0, "gradient"),

@@ -253,12 +253,12 @@ class TracedBatch implements OpenBatch {
     const isBatched = [...roots ?? [], ...leaves ?? []].some((each) => this.wholeOf(each) !== null);
     if (!isBatched) {
       const ofElements = tangents.some((each) => each.kind === "tensor" && this.wholeOf(each) !== null);
-      if (ofElements) return breakGraph("batch", "gradients of what all elements of a batch share");
+      if (ofElements) return breakGraph("batch", "gradients of a tensor that all elements of a batch share");
       return this.#below(() => gradientsAsked(m, request));
     }
     const wholes = (leaves ?? []).map((leaf) =>
       (leaf.node && this.#leaves.get(leaf.node)) ?? this.wholeOf(leaf) ??
-        breakGraph("batch", "a gradient of what all elements of a batch share")
+        breakGraph("batch", "a gradient of a tensor that all elements of a batch share")
     );
     const all = this.#below(() => {
       const outs = (roots ?? []).map((root) =>
@@ -341,7 +341,7 @@ class TracedBatch implements OpenBatch {
       return this.#below(() => callResolved(m, target, args));
     }
     const element = this.#elements.get(first.value.node), whole = element && this.wholeOf(element);
-    if (!element || !whole) return refuseCall("a write of a batch into what its elements share");
+    if (!element || !whole) return refuseCall("a write of a batch into a tensor that its elements share");
     if (definition.implementation.kind === "view") return breakGraph("batch", `${definition.name}_`);
     const made = this.call({ definition, inplace: false }, args);
     if (made.kind !== "tensor") return breakGraph("batch", `${definition.name}_`);

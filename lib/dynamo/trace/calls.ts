@@ -168,7 +168,7 @@ export function generatorPrototype(m: Interpreter, callee: ObjectValue): ObjectV
 export function construct(m: Interpreter, knowledge: FunctionKnowledge, request: ConstructRequest): void {
   const { callee, newTarget, completion } = request, proxy = proxyOf(callee);
   if (proxy) {
-    if (!isConstructor(callee)) return breakGraph("throws", "a proxy of what is not a constructor");
+    if (!isConstructor(callee)) return breakGraph("throws", "a proxy of a value that is not a constructor");
     return constructProxy(m, proxy, request);
   }
   refuseOpaque(callee);

@@ -65,7 +65,7 @@ export function executeClass(step: Step, instruction: InstructionOf<"class">): v
 
 function heritageOf(m: Interpreter, parent: Value): Heritage {
   if (!isCallable(parent) || !isConstructor(parent)) {
-    return breakGraph("classDefinition", "a class that extends null or what is not a constructor");
+    return breakGraph("classDefinition", "a class that extends null or a value that is not a constructor");
   }
   const prototype = m.plainProperty(parent, "prototype");
   if (prototype?.kind === "object") return { constructor: parent, prototype };

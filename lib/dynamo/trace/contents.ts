@@ -81,7 +81,7 @@ export function refuseHidden(object: ObjectValue): void {
 export function refuseOpaque({ exotic }: ObjectValue): void {
   if (exotic.kind === "opaque") breakGraph("opaqueObject", exotic.what);
   if (exotic.kind === "called" && exotic.gives === "object") {
-    breakGraph("opaqueObject", "what a call of the runtime gives");
+    breakGraph("opaqueObject", "the result of a call of the runtime");
   }
   // Plain JavaScript, to which the instruction is left, throws the real error.
   if (exotic.kind === "thrown") throw new Restart(exotic.step, { kind: "break", cause: exotic.cause });
@@ -116,7 +116,7 @@ export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
     const { growing } = exotic;
     exotic.growing = null;
     if (growing) specializeNumber(m.output, growing.length);
-    if (real.length > MOST_ELEMENTS) return breakGraph("opaqueObject", "an array of so many elements");
+    if (real.length > MOST_ELEMENTS) return breakGraph("opaqueObject", "an array with too many elements");
     m.output.guard({ kind: "array", source, length: real.length });
     m.wrapper.lengthChanges(real.length, propertySource(source, "length"));
     // Elements of other lists are only read

@@ -57,7 +57,7 @@ export function traceWhile(m: Interpreter, request: CallRequest): CallResult {
       traceRegion(m, { callee: bodyFn, args: stepped, fresh: stepped }, (step) => {
         const { tensors, arrangement } = step.results;
         if (arrangement.kind !== "array" || tensors.length !== start.length) {
-          return breakGraph("region", "a body that gives another number of tensors");
+          return breakGraph("region", "a body that returns another number of tensors");
         }
         keepsForm(start, tensors);
         if (again(tensors)) return;
@@ -76,7 +76,8 @@ export function traceWhile(m: Interpreter, request: CallRequest): CallResult {
 /** `scanRows(combineFn, init, xs)`. */
 export function traceScan(m: Interpreter, request: CallRequest): CallResult {
   const [combineFn = UNDEFINED, init = UNDEFINED, xs = UNDEFINED] = request.args;
-  const start = takeApart(m, init, "a carried value"), over = takeApart(m, xs, "what is looped over");
+  const start = takeApart(m, init, "a carried value"),
+    over = takeApart(m, xs, "an argument that is looped over");
   const count = rowsOf(over.tensors);
   carryAround(m, start.tensors, (requires, again) => {
     const carry = start.tensors.map(({ meta }, at) => argumentLike(m, meta, requires[at] ?? false));
@@ -93,7 +94,7 @@ export function traceScan(m: Interpreter, request: CallRequest): CallResult {
         ? arrangement.items
         : [];
       if (!next || !ys || !sameArrangement(next, start.arrangement)) {
-        return breakGraph("region", "a function that does not give a carry and a result");
+        return breakGraph("region", "a function that does not return a carry and a result");
       }
       const kept = tensors.slice(0, carry.length), columns = tensors.slice(carry.length);
       keepsForm(start.tensors, kept);
@@ -149,14 +150,14 @@ function common(
   b: Arranged,
 ): readonly { readonly meta: TensorMeta; readonly requiresGrad: boolean }[] {
   if (!sameArrangement(a.arrangement, b.arrangement)) {
-    breakGraph("region", "branches that give different things");
+    breakGraph("region", "branches that return different structures");
   }
   return a.tensors.map(({ meta, requiresGrad }, at) => {
     const other = b.tensors[at];
     const fits = other && other.meta.dtype === meta.dtype && other.meta.device === meta.device &&
       other.meta.shape.length === meta.shape.length && other.requiresGrad === requiresGrad;
     if (!fits) {
-      return breakGraph("region", "branches that give tensors of different types, ranks or histories");
+      return breakGraph("region", "branches that return tensors of different types, ranks or histories");
     }
     const shape = meta.shape.map((size, d): Dim =>
       size === other.meta.shape[d] && typeof size === "number"
@@ -213,7 +214,7 @@ function conditionOf(m: Interpreter, pred: Value): Argument {
     const node = pred.tensor ? m.output.nodeOf(pred.tensor) : graphNumber(m.output, pred)?.node;
     if (node) return node;
   }
-  return breakGraph("region", "a condition that is not a truth value");
+  return breakGraph("region", "a condition that is not a boolean");
 }
 
 function nodesOf(m: Interpreter, { tensors }: Arranged): Argument {

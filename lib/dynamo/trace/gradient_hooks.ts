@@ -75,9 +75,9 @@ function refuseWrites(m: Interpreter, { node }: TensorValue, begun: number): voi
 
 function replacedBy(m: Interpreter, grad: TensorValue, result: Value): TensorValue {
   if (result.kind === "constant" && (result.value === null || result.value === undefined)) return grad;
-  if (result.kind !== "tensor") return breakGraph("backward", "a hook gives what is not a tensor");
+  if (result.kind !== "tensor") return breakGraph("backward", "a hook returns a value that is not a tensor");
   if (!fitsGradient(result, grad)) {
-    return breakGraph("backward", "a hook gives a gradient of another shape or type");
+    return breakGraph("backward", "a hook returns a gradient of another shape or type");
   }
   m.output.nodeOf(result);
   return result;

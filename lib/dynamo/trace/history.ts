@@ -136,7 +136,7 @@ export class TraceHistory {
       if (isMoved) {
         return {
           kind: "refused",
-          because: "a tensor whose gradient is asked for was written to without recording",
+          because: "a tensor whose gradient is requested was written to without recording",
         };
       }
       const wanted = call.inputs.map((node) => this.#replay.historyOf(this.#replay.tensor(node)));

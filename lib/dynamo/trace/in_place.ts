@@ -50,7 +50,9 @@ export function refuseLateHistories(m: Interpreter, target: Node, writesHistory:
   const isLate = (node: Node) =>
     node.meta.noGrad === true && tensors.get(node)?.requiresGrad === false &&
     shownNode(node, { detached: false }) === whole;
-  if (graph.nodes.some(isLate)) breakGraph("gradientState", "a write to what a view without history shows");
+  if (graph.nodes.some(isLate)) {
+    breakGraph("gradientState", "a write to memory that a view without history shows");
+  }
 }
 
 /** Updates tensors after an in-place call: all that share memory with its receiver may now require grad. */

@@ -246,7 +246,9 @@ export function takeApart(m: Interpreter, result: Value): { done: boolean; value
   const done = findProperty(m, result, "done");
   if (done.kind === "getter") return breakGraph("iterator");
   const truth = done.kind === "value" ? truthOf(m, done.value) : false;
-  if (typeof truth !== "boolean") return breakGraph("tensorItem", "an element says whether to go on");
+  if (typeof truth !== "boolean") {
+    return breakGraph("tensorItem", "an element decides whether iteration continues");
+  }
   if (truth) return { done: true, value: UNDEFINED };
   const value = findProperty(m, result, "value");
   if (value.kind === "getter") return breakGraph("iterator");
@@ -261,7 +263,7 @@ export function resumeGenerator(
 ): CallResult {
   const generator = request.self;
   if (generator.kind !== "object" || generator.exotic.kind !== "generator") {
-    return breakGraph("iterator", "a generator that began outside of this function");
+    return breakGraph("iterator", "a generator that was started outside of this function");
   }
   const { exotic } = generator;
   const value = request.args[0] ?? UNDEFINED;

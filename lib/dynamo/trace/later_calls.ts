@@ -107,6 +107,6 @@ export function refuseThenable(m: Interpreter, value: Value): void {
     }
   }
   if (findProperty(m, value, "then").kind !== "absent") {
-    breakGraph("builtin", "a promise of what has a method then");
+    breakGraph("builtin", "a promise of a value with a method then");
   }
 }

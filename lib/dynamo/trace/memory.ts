@@ -164,7 +164,7 @@ function elementValue(
 ): NumberValue {
   if (!root.source) return breakGraph("opaqueObject", "memory");
   if (m.output.memories.reads++ >= MOST_READ) {
-    return breakGraph("opaqueObject", "so many elements of typed arrays");
+    return breakGraph("opaqueObject", "too many elements of typed arrays");
   }
   root.exotic.touched = true;
   const isWhole = !(form?.type ?? root.exotic.type).startsWith("Float");
@@ -207,7 +207,7 @@ export function elementAtNumber(m: Interpreter, list: Value, key: NumberValue): 
 export function refuseNumber(m: Interpreter, list: Value, key: Value): void {
   if (key.kind !== "number" || !bytesObject(list)) return;
   if (readsElements(key.expression) || m.wrapper.hasMany(key)) {
-    breakGraph("symbolicNumber", "an index that other calls bring another one of");
+    breakGraph("symbolicNumber", "an index that changes between calls");
   }
 }
 
@@ -235,7 +235,7 @@ function asNumber(m: Interpreter, type: NumberType, value: Value): Value | null 
     case "constant":
       if (isPassed(value)) return breakGraph("coercion", "a number in a typed array");
       if (typeof value.value === "bigint" || typeof value.value === "symbol") {
-        return breakGraph("throws", "no number in a typed array");
+        return breakGraph("throws", "a value in a typed array that is not a number");
       }
       return constant(asElement(type, Number(value.value)));
     case "number":

@@ -469,14 +469,14 @@ export function increment(m: Interpreter, value: Value, by: 1 | -1): Value {
   if (value.kind === "number") return binaryNumbers(m.output, "+", [value, constant(by)]);
   const counted = value.kind === "item" ? applyOperator(m.output, "+", [value, constant(by)]) : null;
   if (counted) return counted;
-  return breakGraph("tensorItem", "an element is counted up");
+  return breakGraph("tensorItem", "an element is incremented");
 }
 
 /** ToNumeric. */
 export function toNumeric(m: Interpreter, value: Value, then: Then): void {
   toPrimitive(m, value, "number", (primitive) => {
     if (primitive.kind === "item" && primitive.type === "boolean") {
-      return breakGraph("tensorItem", "a truth value is counted up");
+      return breakGraph("tensorItem", "a boolean is incremented");
     }
     if (primitive.kind !== "constant") return then(primitive);
     if (typeof primitive.value === "bigint") return then(primitive);

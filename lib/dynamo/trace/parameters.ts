@@ -16,7 +16,7 @@ import { callOp } from "./tensor_ops.ts";
 /** Models `new Parameter(data, requiresGrad)`. */
 export const constructParameter: ConstructorModel = (m, { args: [data, wanted = UNDEFINED] }, prototype) => {
   if (prototype?.real !== Parameter.prototype) return breakGraph("constructor", "a subclass of Parameter");
-  if (data?.kind !== "tensor") return breakGraph("throws", "a parameter of what is not a tensor");
+  if (data?.kind !== "tensor") return breakGraph("throws", "a parameter of a value that is not a tensor");
   const requiresGrad = isWanted(m, wanted), { meta } = data, { output } = m;
   if (requiresGrad && !isDifferentiable(meta.dtype)) return breakGraph("throws", "a parameter of integers");
   refuseShared(m, data);

@@ -72,7 +72,7 @@ function receiverOf(frame: Frame, register: number): ObjectValue {
   if (object?.kind !== "object") return breakGraph("throws", "a private member of a primitive");
   refuseOpaque(object);
   // Each evaluation of a class has its own private names
-  if (inheritsAnew(object)) return breakGraph("privateState", "of a class that is made anew for each call");
+  if (inheritsAnew(object)) return breakGraph("privateState", "of a class that is created in each call");
   return object;
 }
 
@@ -252,7 +252,7 @@ export function hasPrivate(m: Interpreter, frame: Frame, instruction: Instructio
   const object = frame.registers[instruction.object];
   if (object?.kind === "tensor") return breakGraph("privateState", "of a tensor");
   if (object?.kind !== "object") return breakGraph("throws", "a private member of a primitive");
-  if (inheritsAnew(object)) return breakGraph("privateState", "of a class that is made anew for each call");
+  if (inheritsAnew(object)) return breakGraph("privateState", "of a class that is created in each call");
   const name = nameAt(frame, instruction.name);
   const set = (has: boolean) => m.complete({ kind: "register", register: instruction.dst }, constant(has));
   if (object.real === null) return set(madeMembers(object, name) !== null);
@@ -276,6 +276,6 @@ export function addPrivate(
 ): void {
   let members = object.privateFields.get(owner);
   if (!members) object.privateFields.set(owner, members = new Map());
-  if (members.has(declaration)) return breakGraph("throws", "a private field is there already");
+  if (members.has(declaration)) return breakGraph("throws", "a private field exists already");
   members.set(declaration, value);
 }

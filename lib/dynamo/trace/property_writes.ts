@@ -197,7 +197,7 @@ function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): 
     const index = indexOfKey(key);
     if (index !== null) {
       const elements = elementsOf(m, object);
-      if (index >= MOST_ELEMENTS) return breakGraph("builtin", "an array of so many elements");
+      if (index >= MOST_ELEMENTS) return breakGraph("builtin", "an array with too many elements");
       while (elements.length < index) elements.push(HOLE);
       elements[index] = value;
       return;
@@ -208,7 +208,7 @@ function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): 
       }
       const length = value.value;
       if (!isArrayLength(length)) return breakGraph("throws", "an invalid array length");
-      if (length > MOST_ELEMENTS) return breakGraph("builtin", "an array of so many elements");
+      if (length > MOST_ELEMENTS) return breakGraph("builtin", "an array with too many elements");
       const elements = settledElements(m, object);
       while (elements.length < length) elements.push(HOLE);
       elements.length = length;

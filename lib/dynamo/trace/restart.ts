@@ -26,7 +26,7 @@ export type Interruption =
 export class Restart extends Error {
   override readonly name = "Restart";
   constructor(readonly step: number, readonly interruption: Interruption) {
-    super("The trace begins again");
+    super("The trace is restarted");
   }
 }
 

@@ -183,7 +183,7 @@ export function rowsOf(m: Interpreter, tensor: TensorValue): ObjectValue {
     ? specializeNumber(m.output, count).value
     : count.kind === "constant"
     ? count.value
-    : breakGraph("dataDependentSize", "rows are iterated whose number only elements say");
+    : breakGraph("dataDependentSize", "iteration over a data-dependent number of rows");
   const list: Value[] = [];
   for (let i = 0; i < Number(rows); i++) list.push(op(m, "select", [tensor, constant(0), constant(i)]));
   return newArray(m, list);

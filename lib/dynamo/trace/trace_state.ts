@@ -36,7 +36,7 @@ export function stateOf(m: Interpreter, frames: readonly Frame[]): TraceState {
     changed({ backwards: allowsBackwards } = { backwards: false }) {
       if (m.deferred.length !== deferred) return "a call that comes later";
       if (m.laterCalls.length !== laterCalls) return "a promise, or another call that is made later";
-      if (m.output.calls.length !== calls) return "a call that gives another number each time";
+      if (m.output.calls.length !== calls) return "a call that returns another number each time";
       if (!allowsBackwards && m.backwards.length !== backwards) return "a backward pass";
       if (!sameModes(modesOf(m), modes)) return "a mode";
       for (const [value, before] of contents) {

@@ -37,14 +37,14 @@ export function newBytes(m: Interpreter, exotic: Omit<BytesExotic, "kind" | "tou
 
 /** A typed array of the trace, with zeros. */
 export function newTyped(m: Interpreter, type: NumberType, length: number): NumbersObject {
-  if (length > MOST_WRITTEN * 16) return breakGraph("builtin", "a typed array of so many elements");
+  if (length > MOST_WRITTEN * 16) return breakGraph("builtin", "a typed array with too many elements");
   const made = newBytes(m, { type, memory: newMemory(null), start: 0, size: constant(length), root: null });
   return numbersObject(made) ?? breakGraph("constructor", "a typed array");
 }
 
 /** A typed array with these elements, converted as the language does. */
 export function typedOf(m: Interpreter, type: NumberType, items: readonly Value[]): NumbersObject {
-  if (items.length > MOST_WRITTEN) return breakGraph("builtin", "a typed array of so many elements");
+  if (items.length > MOST_WRITTEN) return breakGraph("builtin", "a typed array with too many elements");
   const made = newTyped(m, type, items.length);
   items.forEach((item, i) => putElement(m, made, i, item));
   return made;
@@ -93,7 +93,7 @@ export function namesElement({ exotic }: ObjectValue, key: string | symbol): boo
 
 /** The element at a key; undefined: there is none, and no property either. */
 export function typedElement(m: Interpreter, object: ObjectValue, key: string | symbol): Value | undefined {
-  const array = numbersObject(object) ?? breakGraph("opaqueObject", "elements that are no numbers"),
+  const array = numbersObject(object) ?? breakGraph("opaqueObject", "elements that are not numbers"),
     index = indexOf(key);
   return typeof index === "number" ? elementOf(m, array, index) : undefined;
 }
@@ -108,13 +108,13 @@ export function elementOf(m: Interpreter, array: NumbersObject, index: number): 
 /** All elements. */
 export function elementsOf(m: Interpreter, array: NumbersObject): Value[] {
   const length = knownSize(m, array);
-  if (length > MOST_WRITTEN) return breakGraph("builtin", "a typed array of so many elements");
+  if (length > MOST_WRITTEN) return breakGraph("builtin", "a typed array with too many elements");
   return Array.from({ length }, (_, i) => elementOf(m, array, i) ?? constant(undefined));
 }
 
 /** Writes an element; does nothing if it does not exist. */
 export function writeTyped(m: Interpreter, object: ObjectValue, key: string | symbol, value: Value): void {
-  const array = numbersObject(object) ?? breakGraph("opaqueObject", "elements that are no numbers"),
+  const array = numbersObject(object) ?? breakGraph("opaqueObject", "elements that are not numbers"),
     index = indexOf(key);
   if (typeof index === "number" && isWithin(m, array, index)) return putElement(m, array, index, value);
   // The value is converted nevertheless

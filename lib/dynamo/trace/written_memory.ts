@@ -103,7 +103,7 @@ function isRecorded(tensor: TensorValue | undefined): boolean {
 
 function breakBefore(
   step: number,
-  detail = "an input is written to that shows the memory of another tensor",
+  detail = "a write to an input that shares memory with another tensor",
 ): Restart {
   return new Restart(step, { kind: "break", cause: { kind: "gradientState", detail } });
 }

@@ -380,7 +380,7 @@ export class Wrapper {
     if (isAny) {
       this.output.guard({ kind: "function", source });
       return new ObjectValue(
-        { kind: "opaque", what: `${label}, a function that is another one in each call` },
+        { kind: "opaque", what: `${label}, a function that changes between calls` },
         null,
         real,
         source,

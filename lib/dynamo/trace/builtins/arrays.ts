@@ -444,7 +444,7 @@ function arrayOfLength(m: Interpreter, args: readonly Value[]): Value {
   }
   if (length.kind !== "constant" || typeof length.value !== "number") return newArray(m, [length]);
   if (!isArrayLength(length.value)) return breakGraph("throws", "an invalid array length");
-  if (length.value > MOST_ELEMENTS) return breakGraph("builtin", "an array of so many elements");
+  if (length.value > MOST_ELEMENTS) return breakGraph("builtin", "an array with too many elements");
   return newArray(m, new Array<Element>(length.value).fill(HOLE));
 }
 
@@ -485,6 +485,6 @@ function lengthOfArrayLike(m: Interpreter, source: ObjectValue): ConstantValue {
   if (length.kind !== "constant") return breakGraph("symbolicNumber", "the length of an array");
   const number = integerOf(length);
   return number > MOST_ELEMENTS
-    ? breakGraph("builtin", "a list of so many elements")
+    ? breakGraph("builtin", "a list with too many elements")
     : constant(Math.max(0, number));
 }

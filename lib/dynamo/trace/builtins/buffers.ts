@@ -93,7 +93,7 @@ function addIntegers(table: ModelTable, name: "BigInt64" | "BigUint64"): void {
       const value = readNumber(m, view, place, word);
       return value.kind === "constant"
         ? BigInt(Number(value.value))
-        : breakGraph("opaqueObject", "a 64-bit integer that other calls bring another of");
+        : breakGraph("opaqueObject", "a 64-bit integer that changes between calls");
     });
     const integer = ((high ?? 0n) << 32n) | (low ?? 0n);
     return constant(name === "BigInt64" ? BigInt.asIntN(64, integer) : integer);
@@ -160,7 +160,7 @@ export function addBuffers(table: ModelTable): void {
   table.constructs(ArrayBuffer, (m, { args: [length, options] }, prototype) => {
     if (prototype?.real !== ArrayBuffer.prototype || options) return breakGraph("constructor", "a subclass");
     const count = positionOf(m, length, { length: Infinity, fallback: 0 });
-    if (count < 0 || count > MOST_WRITTEN) return breakGraph("constructor", "a buffer of so many bytes");
+    if (count < 0 || count > MOST_WRITTEN) return breakGraph("constructor", "a buffer with too many bytes");
     return newBytes(m, {
       type: "ArrayBuffer",
       memory: newMemory(null),
@@ -171,7 +171,8 @@ export function addBuffers(table: ModelTable): void {
   });
   table.constructs(DataView, (m, { args }, prototype) => {
     if (prototype?.real !== DataView.prototype) return breakGraph("constructor", "a subclass");
-    return viewOfBuffer(m, "DataView", args) ?? breakGraph("constructor", "a view of what is no buffer");
+    return viewOfBuffer(m, "DataView", args) ??
+      breakGraph("constructor", "a view of a value that is not a buffer");
   });
   addIntegers(table, "BigInt64");
   addIntegers(table, "BigUint64");

@@ -62,7 +62,7 @@ function clone(m: Interpreter, value: Value, clones: Clones, then: Then): void {
       return cloneObject(m, value, begin(newObject(m)), clones, then);
     }
     default:
-      return refuse("what is not data");
+      return refuse("a value that cannot be cloned");
   }
 }
 
@@ -84,7 +84,9 @@ function cloneArray(m: Interpreter, list: ObjectValue, made: ObjectValue, clones
       take,
     },
     () =>
-      copies.length === elementsOf(m, list).length ? then(made) : refuse("an array that changes meanwhile"),
+      copies.length === elementsOf(m, list).length
+        ? then(made)
+        : refuse("an array that changes while it is cloned"),
   );
 }
 
@@ -129,7 +131,7 @@ function cloneObject(m: Interpreter, from: ObjectValue, made: ObjectValue, clone
 function model(m: Interpreter, { args, completion }: CallRequest): CallResult {
   const [value, options = UNDEFINED] = args;
   if (!value) return breakGraph("throws", "structuredClone of nothing");
-  if (options.kind !== "constant" || options.value !== undefined) return refuse("what is handed over");
+  if (options.kind !== "constant" || options.value !== undefined) return refuse("transferred objects");
   let result: Value | null = null, pushed = false;
   clone(m, value, new Map(), (copy) => {
     result = copy;

@@ -204,7 +204,7 @@ export function addCollections(table: ModelTable): void {
   const receiver = (value: Value, kind: "map" | "set", name: string): ObjectValue =>
     value.kind === "object" && value.exotic.kind === kind
       ? value
-      : breakGraph("throws", `${name} of a value that is no ${kind}`);
+      : breakGraph("throws", `${name} of a value that is not a ${kind}`);
   const add = (prototype: object, kind: "map" | "set", methods: Readonly<Record<string, Method>>): void => {
     for (const [name, method] of Object.entries(methods)) {
       table.method(prototype, name, (m, request) => {

@@ -50,7 +50,7 @@ function answered(m: Interpreter, date: RealDate, name: string): Value {
   m.memory.refuse();
   const access = accessTo(name), answer = access.get(date.real);
   if (typeof answer === "string" && date.source && m.wrapper.isExchanged(date.real, date.source)) {
-    return breakGraph("opaqueObject", `${name} of a date that is another one in each call`);
+    return breakGraph("opaqueObject", `${name} of a date that changes between calls`);
   }
   return m.wrapper.wrap(answer, memberSource(date, `<${name}>`, access));
 }
@@ -69,7 +69,7 @@ function knownTime(m: Interpreter, date: Value, what: string): number {
   if (time?.kind === "constant" && typeof time.value === "number") return time.value;
   return time === null
     ? breakGraph("opaqueObject", `${what} of another object`)
-    : breakGraph("builtin", `${what} of a time that is another one in each call`);
+    : breakGraph("builtin", `${what} of a time that changes between calls`);
 }
 
 /** An equal date of the engine, if its time is known; null for other values. */

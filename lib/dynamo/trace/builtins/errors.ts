@@ -105,7 +105,7 @@ export function addErrors(table: ModelTable): void {
     // An error already has a stack, which the trace does not know either
     return isMadeError(target)
       ? UNDEFINED
-      : breakGraph("builtin", "captureStackTrace of what is no new error");
+      : breakGraph("builtin", "captureStackTrace of a value that is not a new error");
   });
   table.method(Error, "isError", (_m, { args: [value = UNDEFINED] }) => {
     if (value.kind !== "object") return constant(false);

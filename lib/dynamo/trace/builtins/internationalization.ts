@@ -45,7 +45,7 @@ function dataOf(m: Interpreter, value: Value, what: string): unknown {
   if (value.kind === "constant") return value.value;
   if (value.kind === "number") return specializeNumber(m.output, value).value;
   if (value.kind === "item") return breakGraph("tensorItem", what);
-  if (value.kind !== "object") return breakGraph("builtin", `${what} of what is not plain data`);
+  if (value.kind !== "object") return breakGraph("builtin", `${what} of a value that is not plain data`);
   const { exotic, prototype } = value;
   if (exotic.kind === "native") return exotic.made;
   const date = dateLike(m, value);
@@ -89,7 +89,7 @@ function formatterOf(m: Interpreter, self: Value, what: string): object {
   refuseToCache("a formatter");
   if (source.kind !== "known") {
     if (m.wrapper.isExchanged(real, source)) {
-      return breakGraph("builtin", `${what} of another formatter in each call`);
+      return breakGraph("builtin", `${what} of a formatter that changes between calls`);
     }
     m.output.guard({ kind: "identity", source, object: real, label: "a formatter" });
   }

@@ -111,6 +111,6 @@ export function addIterators(table: ModelTable): void {
     // A value without an iterator is treated as an iterator itself
     const isIterator = source?.kind === "object" && m.plainProperty(source, Symbol.iterator) === null;
     const found = source && !isIterator ? listIteratorOf(m, source) : null;
-    return found ?? breakGraph("builtin", "Iterator.from of what code of the program iterates");
+    return found ?? breakGraph("builtin", "Iterator.from of an object that the program's own code iterates");
   });
 }

@@ -92,14 +92,15 @@ export function addPromises(table: ModelTable): void {
   table.method(CLASS, "withResolvers", ofClass("withResolvers", capability));
   const tried: BuiltinModel = (m, request) => {
     if (!request.args[0] || !isCallable(request.args[0])) {
-      return breakGraph("builtin", "Promise.try of no function");
+      return breakGraph("builtin", "Promise.try of a value that is not a function");
     }
     return m.callInternal("tryPromise", request);
   };
   table.method(CLASS, "try", ofClass("try", tried));
   table.call(settlerOf, (m, { args: [whole, name] }) => {
     const isPart = whole?.kind === "object" && name?.kind === "constant" && typeof name.value === "string";
-    return (isPart && m.plainProperty(whole, name.value)) || breakGraph("builtin", "a part of no promise");
+    return (isPart && m.plainProperty(whole, name.value)) ||
+      breakGraph("builtin", "a part of a value that is not a promise");
   });
   table.constructs(CLASS, (m, request) => {
     const { callee, newTarget, args: [executor] } = request;

@@ -117,7 +117,9 @@ const throwIfAborted: BuiltinModel = (m, { self }) => {
 
 /** A conversion of a text, which throws for some texts. */
 const converted: BuiltinModel = (m, { callee: { real }, args: [text] }) => {
-  if (!text || typeof real !== "function") return breakGraph("throws", "a conversion of no text");
+  if (!text || typeof real !== "function") {
+    return breakGraph("throws", "a conversion of a value that is not text");
+  }
   const given = textArgument(m, text, functionLabel(real));
   try {
     return primitive(apply(real, undefined, [given]));

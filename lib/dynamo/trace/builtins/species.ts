@@ -44,7 +44,7 @@ function constructed(
 ): CallResult {
   if (!isCallable(callee)) return breakGraph("throws", "a species that is not a constructor");
   const then = (made: Value): void => {
-    if (!isList(made)) return breakGraph("builtin", "a list of a class that is no array of this function");
+    if (!isList(made)) return breakGraph("builtin", "a species that does not return a list");
     const [length] = args, { elements } = made.exotic;
     const most = length?.kind === "constant" && typeof length.value === "number" ? length.value : 0;
     if (elements.length > most || elements.some((each) => each !== HOLE)) {

@@ -41,7 +41,9 @@ const set: (name: string) => BuiltinModel = (name) => (m, request) => {
 };
 
 const clear: (name: string) => BuiltinModel = (name) => (m, request) => {
-  if (!isTimer(m, request.args[0])) return breakGraph("builtin", `${name} of no timer of the runtime`);
+  if (!isTimer(m, request.args[0])) {
+    return breakGraph("builtin", `${name} of a value that is not a timer of the runtime`);
+  }
   callLater(m, "object", request);
   return UNDEFINED;
 };
@@ -58,7 +60,9 @@ export const TIMERS: Readonly<Record<string, BuiltinModel>> = Object.fromEntries
 export function addJobs(table: ModelTable): void {
   table.method(globalThis, "queueMicrotask", (m, request) => {
     const [callback] = request.args;
-    if (!callback || !isCallable(callback)) return breakGraph("throws", "queueMicrotask of no function");
+    if (!callback || !isCallable(callback)) {
+      return breakGraph("throws", "queueMicrotask of a value that is not a function");
+    }
     callLater(m, "object", request);
     return UNDEFINED;
   });

@@ -123,7 +123,7 @@ function refuseSpecies(m: Interpreter, array: NumbersObject): void {
 }
 
 function receiverOf({ self }: CallRequest, name: string): NumbersObject {
-  return numbersObject(self) ?? breakGraph("builtin", `${name} of what is no array of numbers`);
+  return numbersObject(self) ?? breakGraph("builtin", `${name} of a value that is not a typed array`);
 }
 
 function itemsOf(m: Interpreter, source: Value): readonly Value[] {
@@ -131,7 +131,7 @@ function itemsOf(m: Interpreter, source: Value): readonly Value[] {
   if (typed) return elementsOf(m, typed);
   return source.kind === "object" && source.exotic.kind === "array"
     ? allElements(m, source)
-    : breakGraph("constructor", "a typed array of what is not a list");
+    : breakGraph("constructor", "a typed array of an object that is not a list");
 }
 
 /** A typed array with the elements of a list, or of another typed array. */
@@ -151,7 +151,7 @@ function constructListed(
   const items = itemsByIndex(m, source);
   if (items) return typedOf(m, type, items);
   if (!ITERATED.has(source.exotic.kind)) {
-    return breakGraph("constructor", "a typed array of what is not a list");
+    return breakGraph("constructor", "a typed array of an object that is not a list");
   }
   collect(m, source, (items) => m.complete(completion, typedOf(m, type, items)));
   return PUSHED;
@@ -172,16 +172,16 @@ function construct(
   }
   const length = source.kind === "number" ? positionOf(m, source, { length: Infinity, fallback: 0 }) : null;
   const known = length ?? (source.kind === "constant" ? source.value : null);
-  if (typeof known !== "number") return breakGraph("constructor", "a typed array of such a length");
+  if (typeof known !== "number") return breakGraph("constructor", "a typed array of an unsupported length");
   if (!Number.isInteger(known) || known < 0) {
-    return breakGraph("constructor", "a typed array of such a length");
+    return breakGraph("constructor", "a typed array of an unsupported length");
   }
   return newTyped(m, type, known);
 }
 
 function knownOf(array: NumbersObject, name: string): NumberArray {
   return knownElements(array) ??
-    breakGraph("opaqueObject", `${name} of elements that other calls bring others of`);
+    breakGraph("opaqueObject", `${name} of elements that change between calls`);
 }
 
 function called<T>(name: string, run: () => T): T {

@@ -78,7 +78,7 @@ const constructParameters: ConstructorModel = (m, { args: [source] }, prototype)
   const native = nativeOf(source), text = (value: Value) => textArgument(m, value, "URLSearchParams");
   if (native?.made instanceof URLSearchParams) return of(native.text?.());
   if (source.exotic.kind !== "plain" || source.prototype?.real !== Object.prototype) {
-    return breakGraph("constructor", "URLSearchParams of what is no plain object");
+    return breakGraph("constructor", "URLSearchParams of an object that is not plain");
   }
   m.wrapper.relyOnPrototype(source);
   const keys = ownKeys(m, source, "enumerable");

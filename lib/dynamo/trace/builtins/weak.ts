@@ -63,7 +63,7 @@ function collectionOf(m: Interpreter, self: Value, isMap: boolean): Found {
     if (real && source && isReal) {
       if (source.kind !== "known") {
         if (m.wrapper.isExchanged(real, source)) {
-          return breakGraph("opaqueObject", "a weak collection that is another one in each call");
+          return breakGraph("opaqueObject", "a weak collection that is a new object in each call");
         }
         m.output.guard({ kind: "identity", source, object: real, label: "WeakMap" });
       }
@@ -79,7 +79,7 @@ function read(m: Interpreter, found: Found, key: Value): Value | null {
   if (key.kind === "constant" && typeof key.value === "symbol") return refuseKey(key, "a symbol held weakly");
   if (!isObject(key)) return null;
   if (found.kind === "made") return m.output.keys.find(found.entries, key) ?? null;
-  if (key.kind === "tensor") return breakGraph("opaqueObject", "what a weak collection has of a tensor");
+  if (key.kind === "tensor") return breakGraph("opaqueObject", "the entry of a tensor in a weak collection");
   const { content, presence } = found.accesses, { real, source } = key;
   const written = key.privates.get(content);
   if (written) return written;
@@ -97,10 +97,10 @@ function refuseKey(key: Value | undefined, what: string): never {
 }
 
 function write(m: Interpreter, found: Found, key: Value | undefined, value: Value): void {
-  if (!key || !isObject(key)) return refuseKey(key, "a weak collection of what is not an object");
+  if (!key || !isObject(key)) return refuseKey(key, "a weak collection of a value that is not an object");
   if (found.kind === "made") m.output.keys.put(found.entries, key, value);
   else if (key.kind === "object" && key.real) key.privates.set(found.accesses.content, value);
-  else breakGraph("opaqueObject", "a weak collection that gets what is made here");
+  else breakGraph("opaqueObject", "a weak collection with an object that is created here");
 }
 
 function newWeak(
@@ -152,7 +152,9 @@ const REFERENCE: PrivateAccess = {
 /** Adds the models of weak references. */
 function addReferences(table: ModelTable): void {
   table.constructs(WeakRef, (m, { args: [target] }, prototype) => {
-    if (!target || !isObject(target)) return refuseKey(target, "a weak reference to what is not an object");
+    if (!target || !isObject(target)) {
+      return refuseKey(target, "a weak reference to a value that is not an object");
+    }
     const made = new ObjectValue({ kind: "weakRef", target }, prototype, null, null);
     made.onlyTraced = { step: m.steps - 1, cause: { kind: "constructor", detail: "a weak reference" } };
     return made;
@@ -177,7 +179,9 @@ export function addWeak(table: ModelTable): void {
     });
     table.method(prototype, "delete", (m, { self, args: [key = UNDEFINED] }) => {
       const found = collectionOf(m, self, isMap);
-      if (found.kind === "real") return breakGraph("opaqueObject", "a weak collection that loses a key");
+      if (found.kind === "real") {
+        return breakGraph("opaqueObject", "a weak collection from which a key is removed");
+      }
       return constant(m.output.keys.find(found.entries, key) !== undefined && found.entries.delete(key));
     });
   }
