@@ -240,6 +240,7 @@ const STATE: Readonly<Record<string, string>> = {
   "lib/base/errors.ts passesImports": "set once, when the program is started",
   "lib/base/errors.ts showsOwnFrames": "set once, when the library is put together",
   "lib/base/cached_entries.ts flushesAtExit": "what is done once",
+  "lib/base/cache_artifacts.ts store": "set once, when the library is put together",
   "lib/base/cached_entries.ts store": "set once, when the library is put together",
   "lib/base/cached_texts.ts store": "set once, when the library is put together",
   "lib/base/logs.ts levels": "what is printed",
