@@ -142,7 +142,9 @@ class Comparison {
       const name = `the gradient of ${this.#inputName(at)}`;
       if (g === null && w === null) continue;
       if (g === null || w === null) {
-        const text = `${name} is ${g ? "present" : "missing"} compiled, ${w ? "present" : "missing"} uncompiled`;
+        const text = `${name} is ${g ? "present" : "missing"} compiled, ${
+          w ? "present" : "missing"
+        } uncompiled`;
         return { part: "backward", kind: "values", text };
       }
       const text = this.#values(name, [g, w], (run) => run.gradients[at], false);
