@@ -4,7 +4,7 @@
  * they are compiled or later.
  */
 import { assertEquals } from "@std/assert";
-import { compile, manualSeed, nn, noGrad, ones, optim, randn, type Tensor } from "../mod.ts";
+import { autograd, compile, manualSeed, nn, noGrad, ones, optim, randn, type Tensor } from "../mod.ts";
 import { counters } from "../lib/base/logs.ts";
 import { randomNumbers, sampleBySeed, testSeed } from "./support/sampling.ts";
 
@@ -281,6 +281,105 @@ Deno.test("layers that differ in two things, one of them later", () => {
       throw new Error(`${first}, later ${second}, seed ${k}`, { cause: error });
     }
   }
+});
+
+/** Gradients that a program takes itself, of a model whose layers stand for each other. */
+const PASSES: Readonly<Record<string, (net: Stack, x: Tensor) => Tensor>> = {
+  "one pass": (net, x) => {
+    const y = net.call(x);
+    y.sum().backward();
+    return y;
+  },
+  "a pass from a layer's own result": (net, x) => {
+    const y = net.layers.at(3).call(net.layers.at(2).call(x.mul(net.gain)));
+    y.backward(x);
+    return y;
+  },
+  "two passes": (net, x) => {
+    const y = net.call(x).sum();
+    y.backward(null, { retainGraph: true });
+    y.mul(2).backward();
+    return y;
+  },
+  "a write between two passes": (net, x) => {
+    const y = net.call(x).sum();
+    y.backward(null, { retainGraph: true });
+    noGrad(() => net.layers.at(2).down.bias?.add_(1));
+    y.mul(2).backward();
+    return y;
+  },
+  "gradients with a history": (net, x) => {
+    const [grad = x] = grads(net.call(x).sum(), [net.layers.at(3).up.weight], { createGraph: true });
+    grad.pow(2).sum().backward();
+    return grad.detach();
+  },
+  "gradients of two layers": (net, x) => {
+    const wanted = [net.layers.at(1).up.weight, net.layers.at(4).up.weight];
+    return grads(net.call(x).sum(), wanted).reduce((sum, each) => sum.add(each));
+  },
+  "a write before the pass": (net, x) => {
+    const y = net.call(x);
+    const z = y.mul(2);
+    z.add_(1).pow(2).sum().backward();
+    return y;
+  },
+  "a layer without gradients": (net, x) => {
+    const y = noGrad(() => net.layers.at(1).call(x)), z = net.layers.at(2).call(y.mul(net.gain));
+    net.layers.at(3).call(z).sum().backward();
+    return z;
+  },
+  "a part without gradients": (net, x) => {
+    const y = net.layers.at(1).call(x.mul(net.gain));
+    net.layers.at(3).call(net.layers.at(2).call(y).detach()).sum().backward();
+    return y;
+  },
+  "steps in which layers add up": (net, x) => {
+    const y = x.mul(net.gain);
+    net.layers.at(1).call(y).add(net.layers.at(2).call(y)).mul(net.layers.at(2).call(y)).sum().backward();
+    return y;
+  },
+};
+
+function grads(y: Tensor, inputs: readonly Tensor[], options: { readonly createGraph?: boolean } = {}) {
+  return autograd.grad(y, [...inputs], options).map((grad) => grad ?? ones([]));
+}
+
+/** The result of a program that takes gradients, and the gradients that it leaves. */
+function passed(run: (net: Stack, x: Tensor) => Tensor, habit: Layer["habit"], isTraining: boolean) {
+  manualSeed(8);
+  const net = new Stack(), x = randn([2, WIDTH]);
+  for (const layer of net.layers) layer.habit = habit;
+  net.train(isTraining);
+  const before = net.layers.at(2).down.bias?.tolist();
+  return [1, 2].map((seed) => {
+    manualSeed(seed);
+    net.zeroGrad();
+    const y = run(net, x);
+    return [y.tolist(), [...net.parameters()].map(({ grad }) => grad?.tolist() ?? null), before];
+  });
+}
+
+for (const [name, program] of sampleBySeed(Object.entries(PASSES), 5)) {
+  Deno.test(`gradients that a program takes of equal layers: ${name}`, () => {
+    for (const [habit, isTraining] of [["none", false], ["pair", false], ["none", true]] as const) {
+      const compiled = compile(program, { backend: "aot_eager" });
+      assertEquals(passed(compiled, habit, isTraining), passed(program, habit, isTraining), habit);
+    }
+  });
+}
+
+Deno.test("of equal layers one is differentiated to plan a pass", () => {
+  const count = () => counters.get("repeated_calls", "in histories"), before = count();
+  passed(
+    compile((net: Stack, x: Tensor) => {
+      const y = net.call(x);
+      y.sum().backward();
+      return y;
+    }, { backend: "aot_eager", fullgraph: true }),
+    "none",
+    false,
+  );
+  assertEquals(count() - before, LAYERS - 1);
 });
 
 type Params = readonly nn.Parameter[];

@@ -6,14 +6,13 @@ import { InternalError } from "../base/errors.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import { type Argument, Node, type Region } from "../graph/node.ts";
 import type { DeviceName } from "../loops/device.ts";
-import type { OpDefinition } from "../ops/definition.ts";
 import { type GraphValue, isGraphValue } from "../ops/graph_builder.ts";
-import { required } from "../ops/params.ts";
 import { laidOut } from "../ops/rewrite/contract.ts";
 import { regionMetas } from "../ops/rewrite/metadata.ts";
 import type { FunctionalTensor } from "../autograd/functional.ts";
 import type { GraphReplay } from "../autograd/graph_replay.ts";
 import type { OwnGradient } from "../autograd/gradient_tape.ts";
+import { REGION } from "../autograd/region_definition.ts";
 import type { Sym } from "../sym/expr.ts";
 import type { SavedValue } from "./partition.ts";
 import type { RandomKeys } from "./trace.ts";
@@ -43,24 +42,6 @@ export interface RegionBackward {
   /** For each tensor among the arguments, the position of its gradient; null if it has none. */
   readonly gradients: readonly (number | null)[];
 }
-
-/** The tape entry of a call; the call defines its own gradient. */
-const REGION: OpDefinition = {
-  name: "region",
-  doc: "A call of a graph.",
-  params: { inputs: required("tensors") },
-  infer: () => {
-    throw new InternalError("Expected no inference of a region");
-  },
-  implementation: {
-    kind: "host",
-    compute() {
-      throw new InternalError("Expected no eager call of a region");
-    },
-  },
-  gradient: { kind: "none", because: "each call has its own" },
-  samples: [],
-};
 
 /** Appends a call; `args`: tensors in the layout of the region's placeholders, and sizes; `written`: by write. */
 export function callVariant(

@@ -217,6 +217,11 @@ export class GraphReplay {
     return result;
   }
 
+  /** Lets a tensor stand for a captured node that is not replayed. */
+  represent(node: Node, tensor: FunctionalTensor): void {
+    this.#values.set(node, tensor);
+  }
+
   /** Resolves an argument of the captured graph: nodes become functional tensors. */
   resolve(argument: Argument): unknown {
     return mapLeaves(argument, (leaf): unknown => leaf instanceof Node ? this.#valueOf(leaf) : leaf);

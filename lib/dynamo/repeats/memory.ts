@@ -301,6 +301,9 @@ function append({ output }: Interpreter, { appended, depth }: RecordedCall, node
     result.written = tensor.written;
     output.tensors.set(made, result);
   }
+  const operations = appended.map(({ node }) => node),
+    [first] = operations.flatMap((node) => nodes.get(node) ?? []);
+  if (first) output.copies.set(first, { operations, nodes });
 }
 
 /** Appends an update as a call of a region. */

@@ -4,7 +4,7 @@
  * graph that still writes in place.
  */
 import { orNull } from "../../base/errors.ts";
-import type { Graph, Node } from "../../graph/node.ts";
+import { type Graph, hasEffect, type Node } from "../../graph/node.ts";
 import { type GradientCall, gradientCallOf, takesGradients } from "../../graph/gradient_call.ts";
 import { gradientPath, lateGradient } from "../../ops/gradient_stages.ts";
 import { ComputedFrom } from "../../ops/computed_from.ts";
@@ -12,6 +12,7 @@ import { NotFunctional } from "../../autograd/functional.ts";
 import { GraphReplay, HistoryLost, type ReplayedInput } from "../../autograd/graph_replay.ts";
 import { isContiguous } from "../../graph/meta.ts";
 import { type GraphValue, tensorArguments } from "../../ops/graph_builder.ts";
+import { type CopiedCall, CopiedCalls } from "./copied_calls.ts";
 import { shownNode } from "./shown_nodes.ts";
 
 /** A graph under construction, the functions that it calls by name, and a test for nodes that are tensors. */
@@ -19,6 +20,7 @@ export interface GrowingGraph {
   readonly graph: Graph;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly tensors: ReadonlyMap<Node, unknown>;
+  readonly copies: ReadonlyMap<Node, CopiedCall>;
 }
 
 /** The gradient of one leaf: an input of the graph, or a tensor at which the program begins a history. */
@@ -68,24 +70,53 @@ function onHostBehind(graph: Graph, values: readonly Node[]): Node | undefined {
 
 /** The history of one trace, updated on demand. */
 export class TraceHistory {
-  readonly #replay = new GraphReplay(({ builder }, call) => {
-    if (this.#current) this.#drawing.add(this.#current);
-    return builder.call(call);
-  });
+  #replay = this.#begun();
   /** The node being replayed, and those that have drawn random numbers. */
   #current: Node | null = null;
   readonly #drawing = new Set<Node>();
   readonly #seen = new Set<Node>();
   /** Graph nodes of the replay's inputs: inputs, and attributes. */
   readonly #inputs: Node[] = [];
+  /** Operations of calls that are one entry each. */
+  readonly #hidden = new Set<Node>();
+  /** The replay in which gradients were taken last. */
+  #planner: GraphReplay | null = null;
+  /** Null: calls are replayed operation by operation from now on. */
+  #copied: CopiedCalls | null = new CopiedCalls();
 
   constructor(readonly output: GrowingGraph) {}
 
+  #begun(): GraphReplay {
+    return new GraphReplay(({ builder }, call) => {
+      if (this.#current) this.#drawing.add(this.#current);
+      return builder.call(call);
+    });
+  }
+
+  /** Replays everything operation by operation: only the first plan is known not to depend on it. */
+  #unfold(): void {
+    this.#copied = null;
+    if (this.#hidden.size === 0) return;
+    this.#hidden.clear();
+    this.#seen.clear();
+    this.#inputs.length = 0;
+    this.#replay = this.#begun();
+  }
+
   /** Replays the nodes appended since. Throws NotFunctional if only the tape can follow them. */
   #catchUp(): void {
-    const { graph, attributes } = this.output;
+    const { graph, attributes, copies } = this.output;
+    const isNew = (node: Node) => !this.#seen.has(node);
+    const readsHidden = (node: Node) => isNew(node) && !node.inputs().isDisjointFrom(this.#hidden);
+    if (this.#hidden.size > 0 && graph.nodes.some(readsHidden)) this.#unfold();
     for (const node of graph.nodes) {
       if (this.#seen.has(node)) continue;
+      const copy = copies.get(node), hidden = copy && this.#copied?.append(this.#replay, copy);
+      if (hidden) {
+        for (const each of copy.operations) this.#seen.add(copy.nodes.get(each) ?? each);
+        for (const each of hidden) this.#hidden.add(each);
+        continue;
+      }
       this.#current = node;
       if (node.op === "placeholder") this.#replay.input(node);
       else this.#replay.replay(node, attributes);
@@ -98,6 +129,7 @@ export class TraceHistory {
   /** The nodes whose tensors share memory with a node's, and whether each requires grad now; null if unknown. */
   aliases(node: Node): ReadonlyMap<Node, boolean> | null {
     return orNull(NotFunctional, () => {
+      if (this.#hidden.has(node)) this.#unfold();
       this.#catchUp();
       const { storage } = this.#replay.tensor(node);
       const found = new Map<Node, boolean>();
@@ -112,6 +144,10 @@ export class TraceHistory {
 
   /** The gradients of a backward pass with respect to the leaves. */
   plan(call: Omit<GradientCall, "inputs" | "complete">): BackwardPlan {
+    // Values that are overwritten are lost to the operations that have saved them
+    const isLate = this.output.graph.nodes.some((node) => hasEffect(node) || takesGradients(node));
+    const isHidden = [...call.outputs, ...call.tangents].some((node) => node && this.#hidden.has(node));
+    if (call.createGraph || isLate || isHidden) this.#unfold();
     return this.#planned({ ...call, inputs: [] }, () => {
       const wanted = this.#leaves(), before = new Set(this.#replay.graph.nodes);
       const found = this.#replay.differentiate(call, wanted.map(({ value }) => value));
@@ -127,6 +163,7 @@ export class TraceHistory {
 
   /** The gradients of outputs with respect to some tensors. */
   asked(call: Omit<GradientCall, "complete">): AskedPlan {
+    this.#unfold();
     return this.#planned(call, () => {
       // Its place in the history is its former one, which has lost its value
       const isMoved = call.inputs.some((node) => {
@@ -161,6 +198,7 @@ export class TraceHistory {
    * last. Null for leaves that have been written to, whose readers read other values.
    */
   turns(outputs: readonly Node[]): ReadonlyMap<Node, number> | null {
+    this.#unfold();
     this.#catchUp();
     const leaves = this.#leaves(), done = new Map<GraphValue, number>();
     const written = this.#replay.recorder.tape.some((entry) =>
@@ -177,6 +215,7 @@ export class TraceHistory {
   /** The nodes at which the histories of a tensor begin; null if unknown. */
   begunBehind(node: Node): readonly Node[] | null {
     return orNull(NotFunctional, () => {
+      this.#unfold();
       this.#catchUp();
       return this.#replay.reachableStarts(this.#replay.tensor(node).value());
     });
@@ -212,6 +251,7 @@ export class TraceHistory {
   #planned<P>(call: Asked, plan: () => P | Refusal): P | Refusal {
     try {
       this.#catchUp();
+      this.#planner = this.#replay;
       const because = this.#whyAcrossStages(call);
       return because === null ? plan() : { kind: "refused", because };
     } catch (error) {
@@ -243,6 +283,7 @@ export class TraceHistory {
 
   /** Registers these gradients as the results of a node. */
   define(node: Node, gradients: readonly GraphValue[]): void {
+    if (this.#planner !== this.#replay) return;
     this.#seen.add(node);
     this.#replay.defineGradients(node, gradients);
   }

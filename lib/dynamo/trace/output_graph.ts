@@ -39,6 +39,7 @@ import { Memories } from "../variables/memories.ts";
 import { Restart } from "./restart.ts";
 import type { GraphValue } from "../../ops/graph_builder.ts";
 import { addChecks, dropUnreadNumbers } from "./late_sizes.ts";
+import type { CopiedCall } from "./copied_calls.ts";
 import { TraceHistory } from "./history.ts";
 import { TracedKeys } from "./traced_keys.ts";
 
@@ -122,6 +123,8 @@ export class OutputGraph {
   readonly #madeAt = new Map<Node, number>();
   /** Traced updates that others have been found equal to: calls replace their operations in the end. */
   readonly updates: Set<TracedUpdate> = new Set();
+  /** Calls whose operations were appended as those of an equal call, by their first node. */
+  readonly copies: Map<Node, CopiedCall> = new Map();
 
   constructor(readonly whereabouts: Whereabouts) {}
 
