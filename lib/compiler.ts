@@ -12,6 +12,8 @@ import {
   regionOf,
   reset as resetCapture,
   resumedEntries,
+  type ShapeReport,
+  shapes as shapesOf,
   statusOf,
   type UncompiledCalls,
 } from "./dynamo/mod.ts";
@@ -57,7 +59,16 @@ export {
   type SubstituteOptions,
 } from "./dynamo/mod.ts";
 export type { DimensionSpec, ShapesSpec } from "./dynamo/mod.ts";
-export type { CacheEntry, CallTimes, Explanation, ExplanationOf, UncompiledCalls } from "./dynamo/mod.ts";
+export type {
+  CacheEntry,
+  CallTimes,
+  Explanation,
+  ExplanationOf,
+  InputShape,
+  ShapeCondition,
+  ShapeReport,
+  UncompiledCalls,
+} from "./dynamo/mod.ts";
 export {
   CompilationProfiler,
   CompileCounter,
@@ -146,7 +157,7 @@ export function cacheEntries(fn: object): CacheEntry[] {
   return entriesOf(callableOf(checkedTarget(fn)));
 }
 
-/** Returns the same for the parts that resume after graph breaks, by the name of the part. */
+/** Returns the same as `cacheEntries` for the parts that resume after graph breaks, by the name of the part. */
 export function resumeEntries(fn: object): Map<string, CacheEntry[]> {
   return resumedEntries(callableOf(checkedTarget(fn)));
 }
@@ -248,6 +259,14 @@ function dimensions(tensor: Tensor, dim?: number | readonly number[]): number[] 
     }
     return at;
   });
+}
+
+/**
+ * Returns, for each compiled version of a function, most recent hit first, which sizes and numbers of its inputs may
+ * change between calls, and the lines of the program that limit them. Printed, `?` is a size that may change.
+ */
+export function shapes(fn: object): ShapeReport[] {
+  return shapesOf(callableOf(checkedTarget(fn)));
 }
 
 /** The state of a compiled function. */

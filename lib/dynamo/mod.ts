@@ -38,6 +38,7 @@ export {
   optimize,
   reset,
   resumedEntries,
+  shapes,
   statusOf,
 } from "./cache/optimize.ts";
 export type { Hooks } from "./cache/program.ts";
@@ -49,5 +50,6 @@ export {
   type SizeOrigin,
   type WholeProgram,
 } from "./cache/whole_program.ts";
+export type { InputShape, ShapeCondition, ShapeReport } from "./cache/shape_report.ts";
 export type { CallTimes } from "./cache/faster_way.ts";
 export type { UncompiledCalls } from "./cache/uncompiled.ts";

@@ -239,6 +239,30 @@ Deno.test("M24: a size that changed in one process of a job is immediately a sym
   });
 });
 
+Deno.test("M25: shapes reports which sizes of each version may change, and which lines limit them", () => {
+  const f = compile((x: Tensor, k: number, o: { m: Tensor; mask: Tensor }) => {
+    const y = x.mul(k).add(o.m).add(o.mask);
+    if ((x.shape[0] ?? 0) < 100) return y.reshape(-1, 2);
+    return y;
+  }, eager);
+  for (const n of [2, 3, 5]) f(ones([n, 4]), n, { m: ones([4]), mask: ones([n, 4]) });
+  const [symbolic, first] = compiler.shapes(f);
+  assertEquals(
+    `${first}`,
+    'L["x"]: float32[2, 4]\nL["k"]: 2\nL["o"].m: float32[4]\nL["o"].mask: float32[2, 4]',
+  );
+  const [x, k, m, mask] = symbolic?.inputs ?? [];
+  assertEquals([x, k, m, mask].map((each) => [each?.name, each?.dtype, each?.sizes]), [
+    ['L["x"]', "float32", [null, 4]],
+    ['L["k"]', null, [null]],
+    ['L["o"].m', "float32", [4]],
+    ['L["o"].mask', "float32", [null, 4]],
+  ]);
+  assertEquals(m?.conditions, []);
+  const limit = x?.conditions.find(({ text }) => text.includes("99"));
+  assert(limit?.code.includes("< 100") && limit.place?.includes("dynamic_test.ts:"), `${symbolic}`);
+});
+
 Deno.test("M25: the log dynamic reports created symbols, the questions about them, and the lines", () => {
   const texts: string[] = [];
   logs.capture("dynamic", (_artifact, text) => texts.push(text), () => {

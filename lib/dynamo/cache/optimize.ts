@@ -23,6 +23,7 @@ import { type CallTimes, FasterWay, graphsAreNative } from "./faster_way.ts";
 import { forgetProfiles } from "./dynamic_profile.ts";
 import type { DynamicMode } from "./automatic_dynamic.ts";
 import { checkSpec, type ShapesSpec } from "./shapes_spec.ts";
+import { type ShapeReport, shapeReport } from "./shape_report.ts";
 import type { GuardFilter } from "../guards/filters.ts";
 import type { UncompiledCalls } from "./uncompiled.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";
@@ -211,6 +212,11 @@ export interface CacheEntry {
 /** The entries of a compiled function, most recent hit first. */
 export function cacheEntries(fn: object): CacheEntry[] {
   return compiledOf(fn).flatMap(({ root }) => root.entries.map(describe));
+}
+
+/** The sizes and numbers of the inputs that each version of a compiled function takes, most recent hit first. */
+export function shapes(fn: object): ShapeReport[] {
+  return compiledOf(fn).flatMap(({ root }) => root.entries.map(shapeReport));
 }
 
 /** The entries of the parts that continue after graph breaks, by the name of the part. */
