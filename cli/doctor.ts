@@ -5,6 +5,7 @@
  * Invariant: it ends with code 1 only when programs cannot run here at all; findings that merely slow them down are
  * warnings with a remedy.
  */
+import { capitalized } from "../lib/base/names.ts";
 import { messageOf } from "../lib/base/errors.ts";
 import { describeCache } from "./cache.ts";
 import { type Command, expectNoMore } from "./command.ts";
@@ -79,7 +80,7 @@ async function compiler(): Promise<Finding[]> {
         state: "warning",
         subject: "Compiler",
         text: `${status.reason}: WebAssembly is used instead`,
-        remedy: `${status.remedy[0]?.toUpperCase()}${status.remedy.slice(1)}`,
+        remedy: capitalized(status.remedy),
       }];
     case "unusable":
       return [{

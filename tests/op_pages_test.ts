@@ -22,6 +22,11 @@ Deno.test("the pages of ops are those of the definitions", async () => {
   }
 });
 
+Deno.test("documentation names functions of PyTorch as PyTorch does", () => {
+  const camelCase = /`(?:torch|nn|Tensor)\.[\w.]*[a-z][A-Z]\w*`/;
+  assertEquals(ALL_OPS.flatMap(({ doc }) => camelCase.exec(doc) ?? []), []);
+});
+
 Deno.test("every op is on one page", () => {
   const names = FAMILIES.flatMap(({ definitions }) => definitions.map(({ name }) => name));
   assertEquals(names.toSorted(), ALL_OPS.map(({ name }) => name).toSorted());

@@ -3,6 +3,7 @@
  * methods of Tensor and the free functions. Run it after changing a definition: `deno task generate`. Invariant: the
  * output depends on the definitions alone.
  */
+import { capitalized, snakeCase } from "../lib/base/names.ts";
 import { isMethod } from "../lib/ops/api.ts";
 import { isCreation, takesInplace } from "../lib/ops/call.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
@@ -63,8 +64,6 @@ const byName = (a: string, b: string): number => {
   return x !== y ? (x < y ? -1 : 1) : a < b ? -1 : a > b ? 1 : 0;
 };
 
-export const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
-
 function typeOf(param: Param, tensor: string): string {
   const text = param.oneOf ? param.oneOf.map((o) => JSON.stringify(o)).join(" | ") : TYPES[param.kind];
   const base = text.replaceAll(/\bT\b/g, tensor) + (param.complex ? " | Complex" : "");
@@ -89,11 +88,11 @@ const hasOptions = (d: OpDefinition): boolean =>
   namedParams(d).length > 0 || isCreation(d) || d.takesGenerator === true;
 const optionsGeneric = (d: OpDefinition): boolean => namedParams(d).some(([, p]) => usesTensor(p));
 const optionsName = (d: OpDefinition, tensor: string): string =>
-  `${capital(d.name)}Options${optionsGeneric(d) ? `<${tensor}>` : ""}`;
+  `${capitalized(d.name)}Options${optionsGeneric(d) ? `<${tensor}>` : ""}`;
 
 /** Describes an argument that is omitted. */
 function defaultText(name: string, { default: value }: Param): string {
-  const shown = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const shown = snakeCase(name);
   const otherwise = value === undefined || value === null ? "optional" : `default ${JSON.stringify(value)}`;
   return `As PyTorch's \`${shown}\`; ${otherwise}.`;
 }
@@ -385,8 +384,8 @@ function methodsFile(): string {
       body.push(
         comment(
           d.inplace === "layout"
-            ? `${name}, which this tensor is from now on; it is returned.`
-            : `${name}, written into this tensor, which is returned.`,
+            ? `${name}, whose layout this tensor adopts; returns this tensor.`
+            : `${name}, in place; returns this tensor.`,
           "  ",
         ),
         `  ${name}_(${list}): T;`,
@@ -428,7 +427,7 @@ const TYPE_MODULES = {
 /** Imports of the types that a text names outside its comments. */
 function typeImports(text: string): string[] {
   const words = new Set(text.replaceAll(/\/\*\*.*?\*\//gs, "").match(/\w+/g));
-  const options = ALL_OPS.filter(hasOptions).map((d) => `${capital(d.name)}Options`);
+  const options = ALL_OPS.filter(hasOptions).map((d) => `${capitalized(d.name)}Options`);
   const used = ["Operand", "Results", ...options].filter((name) => words.has(name)).sort(byName);
   return [
     ...Object.entries(TYPE_MODULES).filter(([name]) => words.has(name)).map(([name, module]) =>

@@ -13,7 +13,7 @@ import { isWrittenLast } from "../../lib/base/own_sources.ts";
 import { shipEntries } from "../../lib/base/shipped_entries.ts";
 import { shipped } from "../../lib/written/shipped.ts";
 import { writeAtomically } from "../../lib/base/whole_file.ts";
-import { cacheDirectory } from "./cache_directory.ts";
+import { cacheDirectory, removeIfThere } from "./cache_directory.ts";
 import { folderFault, isOwn } from "./trust.ts";
 
 const MAGIC = "dyn-entry-1\n";
@@ -98,14 +98,6 @@ function unsealed(bytes: Uint8Array<ArrayBuffer>): Unsealed | null {
   };
 }
 
-function removed(path: string): void {
-  try {
-    Deno.removeSync(path);
-  } catch (thrown) {
-    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
-  }
-}
-
 setEntryStore({
   isOn: () => config.graphCache,
   read(kind, key) {
@@ -128,13 +120,13 @@ setEntryStore({
     }
     const found = unsealed(bytes);
     if (!found) {
-      removed(path);
+      removeIfThere(path);
       return "damaged";
     }
     return found.key === key ? { text: found.text } : null;
   },
   write: (kind, key, text) => writeAtomically(pathOf(kind, key), sealed(key, text)),
-  remove: (kind, key) => removed(pathOf(kind, key)),
+  remove: (kind, key) => removeIfThere(pathOf(kind, key)),
   keys: (kind) =>
     [...Deno.readDirSync(folderOf(kind))].flatMap(({ name }) =>
       name.endsWith(".json") ? unsealed(Deno.readFileSync(`${folderOf(kind)}/${name}`))?.key ?? [] : []

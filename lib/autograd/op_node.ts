@@ -2,6 +2,7 @@
  * The node of a recorded op: runs its gradient rule over tensors. Invariant: only what the rule declares to read is
  * kept; the rule sees other tensors as metadata without elements.
  */
+import { capitalized } from "../base/names.ts";
 import type { GradientContext, OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, Params } from "../ops/params.ts";
 import { isDifferentiable } from "../base/dtype.ts";
@@ -23,7 +24,7 @@ const nodeNames = new Map<OpDefinition, string>();
 export function nodeNameOf(definition: OpDefinition): string {
   const known = nodeNames.get(definition);
   if (known !== undefined) return known;
-  const name = `${definition.name.charAt(0).toUpperCase()}${definition.name.slice(1)}Backward0`;
+  const name = `${capitalized(definition.name)}Backward0`;
   nodeNames.set(definition, name);
   return name;
 }

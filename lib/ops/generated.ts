@@ -2278,11 +2278,11 @@ export interface OpApi<T extends TensorLike> {
   gt(self: T, other: Operand<T>): T;
   /** True where self is at least other, elementwise, as `torch.ge`. */
   ge(self: T, other: Operand<T>): T;
-  /** Logical and of what is not 0, as `torch.logical_and`. */
+  /** Logical and, where nonzero elements are true, as `torch.logical_and`. */
   logicalAnd(self: T, other: Operand<T>): T;
-  /** Logical or of what is not 0, as `torch.logical_or`. */
+  /** Logical or, where nonzero elements are true, as `torch.logical_or`. */
   logicalOr(self: T, other: Operand<T>): T;
-  /** Logical xor of what is not 0, as `torch.logical_xor`. */
+  /** Logical xor, where nonzero elements are true, as `torch.logical_xor`. */
   logicalXor(self: T, other: Operand<T>): T;
   /** True where an element is 0, as `torch.logical_not`. */
   logicalNot(self: T): T;
@@ -2294,9 +2294,9 @@ export interface OpApi<T extends TensorLike> {
   bitwiseXor(self: T, other: Operand<T>): T;
   /** Bitwise not of integers, logical not of bools, as `torch.bitwise_not`. */
   bitwiseNot(self: T): T;
-  /** Shift of integers by other bits, as `torch.bitwiseLeftShift`. */
+  /** Integers shifted by `other` bits, as `torch.bitwise_left_shift`. */
   bitwiseLeftShift(self: T, other: Operand<T>): T;
-  /** Shift of integers by other bits, as `torch.bitwiseRightShift`. */
+  /** Integers shifted by `other` bits, as `torch.bitwise_right_shift`. */
   bitwiseRightShift(self: T, other: Operand<T>): T;
   /** isnan of each element, as `torch.isnan`. */
   isnan(self: T): T;
@@ -2409,9 +2409,9 @@ export interface OpApi<T extends TensorLike> {
   maximum(self: T, other: Operand<T>): T;
   /** The minimum of two operands, NaN where either is, as `torch.minimum`. */
   minimum(self: T, other: Operand<T>): T;
-  /** The maximum of two operands, the other one where one is NaN, as `torch.fmax`. */
+  /** The maximum of two operands, ignoring NaN, as `torch.fmax`. */
   fmax(self: T, other: Operand<T>): T;
-  /** The minimum of two operands, the other one where one is NaN, as `torch.fmin`. */
+  /** The minimum of two operands, ignoring NaN, as `torch.fmin`. */
   fmin(self: T, other: Operand<T>): T;
   /** self limited to [min, max]; either bound may be a number, a tensor or left out. As `torch.clamp`. */
   clamp(
@@ -2425,7 +2425,7 @@ export interface OpApi<T extends TensorLike> {
   /** self limited from above, as `torch.clamp_max`. */
   clampMax(self: T, max: Operand<T>): T;
   /**
-   * NaN and the infinities replaced by numbers: 0 and the extremes of the type where not given. As
+   * NaN and the infinities replaced by numbers, by default 0 and the extremes of the type. As
    * `torch.nan_to_num`.
    */
   nanToNum(
@@ -2574,14 +2574,14 @@ export interface OpApi<T extends TensorLike> {
     dim?: number | readonly number[] | null | CountNonzeroOptions,
     options?: CountNonzeroOptions,
   ): T;
-  /** The sum over dimensions of what is not NaN, as `torch.nansum`. */
+  /** The sum over dimensions, ignoring NaN, as `torch.nansum`. */
   nansum(
     self: T,
     dim?: number | readonly number[] | null | NansumOptions,
     keepdim?: boolean | NansumOptions,
     options?: NansumOptions,
   ): T;
-  /** The mean over dimensions of what is not NaN, as `torch.nanmean`. */
+  /** The mean over dimensions, ignoring NaN, as `torch.nanmean`. */
   nanmean(
     self: T,
     dim?: number | readonly number[] | null | NanmeanOptions,
@@ -2596,7 +2596,7 @@ export interface OpApi<T extends TensorLike> {
   ones(size: readonly Dim[], options?: OnesOptions): T;
   /** The same call in another form. */
   ones(...size: (Dim | OnesOptions)[]): T;
-  /** A tensor whose elements are not specified (zeros), as `torch.empty`. */
+  /** An uninitialised tensor, as `torch.empty`. */
   empty(size: readonly Dim[], options?: EmptyOptions): T;
   /** The same call in another form. */
   empty(...size: (Dim | EmptyOptions)[]): T;
@@ -2618,7 +2618,7 @@ export interface OpApi<T extends TensorLike> {
   newEmpty(self: T, size: readonly Dim[], options?: NewEmptyOptions): T;
   /** The same call in another form. */
   newEmpty(self: T, ...size: (Dim | NewEmptyOptions)[]): T;
-  /** A tensor of one value; its type is that of the number where not given. As `torch.full`. */
+  /** A tensor of one value, by default of the number's type. As `torch.full`. */
   full(size: readonly Dim[], fillValue: Scalar | Dim | Complex, options?: FullOptions): T;
   /** As full, of the shape, type and device of `self`. */
   fullLike(self: T, fillValue: Scalar | Dim | Complex, options?: FullLikeOptions): T;
@@ -2649,7 +2649,7 @@ export interface OpApi<T extends TensorLike> {
   eye(n: Dim, m?: Dim | null | EyeOptions, options?: EyeOptions): T;
   /** A 0-d tensor of a number, as `torch.scalar_tensor`. */
   scalarTensor(s: Scalar | Dim, options?: ScalarTensorOptions): T;
-  /** The elements in another type: floats truncate towards integers, and what is not 0 is true. */
+  /** The elements in another type: floats truncate towards integers, and nonzero elements are true. */
   convert(self: T, dtype: DType): T;
   /** Itself where the type is the same, else a copy in that type. The method `to` also takes devices. */
   to(self: T, dtype: DType): T;
@@ -2688,7 +2688,7 @@ export interface OpApi<T extends TensorLike> {
   reshape(self: T, shape: readonly Dim[]): T;
   /** The same call in another form. */
   reshape(self: T, ...shape: Dim[]): T;
-  /** Itself where its elements lie in row-major order, else a copy that does. As `Tensor.contiguous`. */
+  /** Itself if its elements are in row-major order, else a row-major copy. As `Tensor.contiguous`. */
   contiguous(self: T): T;
   /** The dimensions in another order, as `torch.permute`. */
   permute(self: T, dims: readonly number[]): T;
@@ -2835,11 +2835,11 @@ export interface OpApi<T extends TensorLike> {
   unsafeChunk(self: T, chunks: number, dim?: number | UnsafeChunkOptions, options?: UnsafeChunkOptions): T[];
   /** The same call in another form. */
   unsafeChunk(self: T, named: { readonly chunks: number } & UnsafeChunkOptions): T[];
-  /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
+  /** self with the elements of select(dim, index) replaced by `src`, as `torch.select_scatter`. */
   selectScatter(self: T, src: T, dim: number, index: Dim): T;
   /** The same call in another form. */
   selectScatter(self: T, src: T, named: { readonly dim: number; readonly index: Dim }): T;
-  /** self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`. */
+  /** self with the elements of slice(dim, start, end, step) replaced by `src`, as `torch.slice_scatter`. */
   sliceScatter(
     self: T,
     src: T,
@@ -2849,7 +2849,7 @@ export interface OpApi<T extends TensorLike> {
     step?: number | SliceScatterOptions,
     options?: SliceScatterOptions,
   ): T;
-  /** self with `src` on the diagonal that diagonal(offset, dim1, dim2) reads, as `torch.diagonal_scatter`. */
+  /** self with the elements of diagonal(offset, dim1, dim2) replaced by `src`, as `torch.diagonal_scatter`. */
   diagonalScatter(
     self: T,
     src: T,
@@ -2885,7 +2885,7 @@ export interface OpApi<T extends TensorLike> {
     storageOffset?: Dim | null | ReadStridedOptions,
     options?: ReadStridedOptions,
   ): T;
-  /** self, taken as row-major, with `src` put where asStrided reads. */
+  /** self, taken as row-major, with the elements of asStrided replaced by `src`. */
   writeStrided(
     self: T,
     src: T,
@@ -2895,8 +2895,9 @@ export interface OpApi<T extends TensorLike> {
     options?: WriteStridedOptions,
   ): T;
   /**
-   * self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. Its
-   * gradient is PyTorch's, which is not the derivative: self gets that of the elements that were replaced.
+   * self, a row-major tensor, with the elements of asStrided replaced by `src`, as
+   * `torch.as_strided_scatter`. Its gradient is PyTorch's, which is not the derivative: self gets that of
+   * the elements that were replaced.
    */
   asStridedScatter(
     self: T,
@@ -3151,11 +3152,11 @@ export interface OpApi<T extends TensorLike> {
   runningMax(self: T, dim: number): T;
   /** The minimum so far along a dimension. */
   runningMin(self: T, dim: number): T;
-  /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
+  /** The maximum so far along a dimension, and its last index, as `torch.cummax`. */
   cummax(self: T, dim: number): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   cummax(self: T, named: { readonly dim: number }): Results<T, ["values", "indices"]>;
-  /** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
+  /** The minimum so far along a dimension, and its last index, as `torch.cummin`. */
   cummin(self: T, dim: number): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   cummin(self: T, named: { readonly dim: number }): Results<T, ["values", "indices"]>;
@@ -3182,13 +3183,13 @@ export interface OpApi<T extends TensorLike> {
   /** self · 2^other, as `torch.ldexp`. */
   ldexp(self: T, other: T): T;
   /**
-   * The indices of what is not 0, one row each; with asTuple one vector for each dimension. As
+   * The indices of nonzero elements, one row each; with asTuple one vector for each dimension. As
    * `torch.nonzero`.
    */
   nonzero(self: T, options: NonzeroOptions & { readonly asTuple: true }): Results<T, ["indices"]>;
   /** The same call in another form. */
   nonzero(self: T, options?: NonzeroOptions): T;
-  /** The indices of what is not 0, one row each, as `torch.argwhere`. Its size depends on elements. */
+  /** The indices of nonzero elements, one row each, as `torch.argwhere`. Its size depends on elements. */
   argwhere(self: T): T;
   /** Index i repeats[i] times, for all i below `size`; one number of repeats stands for all. */
   repeatedIndices(repeats: T, size: Dim): T;
@@ -3200,8 +3201,8 @@ export interface OpApi<T extends TensorLike> {
     options?: UniqueGroupsOptions,
   ): Results<T, ["output", "inverseIndices", "counts"]>;
   /**
-   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
-   * were. As `torch.unique`.
+   * Distinct elements, sorted; with returnInverse and returnCounts also the index of each element among
+   * them, and their counts. As `torch.unique`.
    */
   unique(
     self: T,
@@ -3269,8 +3270,8 @@ export interface OpApi<T extends TensorLike> {
     options?: UniqueOptions,
   ): T;
   /**
-   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
-   * also where each went and how many there were. As `torch.uniqueConsecutive`.
+   * The elements without consecutive duplicates; with returnInverse and returnCounts also the index of each
+   * element among them, and their counts. As `torch.unique_consecutive`.
    */
   uniqueConsecutive(
     self: T,
@@ -3422,7 +3423,7 @@ export interface OpApi<T extends TensorLike> {
   sortLast(self: T, descending: boolean): Results<T, ["values", "indices"]>;
   /** The first `count` elements of the last dimension as `sortLast` orders it, with indices. */
   firstOfSorted(self: T, count: Dim, descending: boolean): Results<T, ["values", "indices"]>;
-  /** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */
+  /** Sorted along a dimension, with the original indices; always stable. As `torch.sort`. */
   sort(
     self: T,
     dim?: number | SortOptions,
@@ -3463,7 +3464,7 @@ export interface OpApi<T extends TensorLike> {
   kthvalue(self: T, named: { readonly k: number } & KthvalueOptions): Results<T, ["values", "indices"]>;
   /** The lower middle element of all; its gradient is shared by the elements that equal it. */
   medianOfAll(self: T, numbersOnly: boolean): T;
-  /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
+  /** The lower middle element, NaN if there is one; with `dim` also its index. As `torch.median`. */
   median(
     self: T,
     dim: number,
@@ -3474,7 +3475,7 @@ export interface OpApi<T extends TensorLike> {
   median(self: T, options: MedianOptions & { readonly dim: number }): Results<T, ["values", "indices"]>;
   /** The same call in another form. */
   median(self: T, dim?: null | MedianOptions, keepdim?: boolean): T;
-  /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
+  /** The lower middle element, ignoring NaN; with `dim` also its index. As `torch.nanmedian`. */
   nanmedian(
     self: T,
     dim: number,
@@ -3502,7 +3503,7 @@ export interface OpApi<T extends TensorLike> {
     options?: NanquantileOptions,
   ): T;
   /**
-   * Where values would go into sorted sequences (of the last dimension) to keep them sorted, as
+   * The indices at which values are inserted into sorted sequences (of the last dimension), as
    * `torch.searchsorted`.
    */
   searchsorted(sortedSequence: T, self: Operand<T>, options?: SearchsortedOptions<T>): T;
@@ -3617,10 +3618,7 @@ export interface OpApi<T extends TensorLike> {
   selu(self: T, inplace?: boolean | SeluOptions, options?: SeluOptions): T;
   /** The first half along a dimension times the sigmoid of the second, as `nn.functional.glu`. */
   glu(self: T, dim?: number | GluOptions, options?: GluOptions): T;
-  /**
-   * Gradients of windows of the last two dimensions sent to where the indices of maxPool2d say that their
-   * maxima were.
-   */
+  /** The gradient of maxPool2d: gradients of windows, added at the indices of their maxima. */
   maxPool2dWithIndicesBackward(
     gradOutput: T,
     self: T,
@@ -3661,7 +3659,7 @@ export interface OpApi<T extends TensorLike> {
     ceilMode: boolean,
   ): T;
   /**
-   * The maximum of each window over 1 dimension(s); with returnIndices also where it was. As
+   * The maximum of each window over 1 dimension(s); with returnIndices also its flat index. As
    * `nn.functional.max_pool1d`.
    */
   maxPool1d(
@@ -3703,7 +3701,7 @@ export interface OpApi<T extends TensorLike> {
   /** The same call in another form. */
   maxPool1d(self: T, named: { readonly kernelSize: number | readonly number[] } & MaxPool1dOptions): T;
   /**
-   * The maximum of each window over 2 dimension(s); with returnIndices also where it was. As
+   * The maximum of each window over 2 dimension(s); with returnIndices also its flat index. As
    * `nn.functional.max_pool2d`.
    */
   maxPool2d(
@@ -3745,7 +3743,7 @@ export interface OpApi<T extends TensorLike> {
   /** The same call in another form. */
   maxPool2d(self: T, named: { readonly kernelSize: number | readonly number[] } & MaxPool2dOptions): T;
   /**
-   * The maximum of each window over 3 dimension(s); with returnIndices also where it was. As
+   * The maximum of each window over 3 dimension(s); with returnIndices also its flat index. As
    * `nn.functional.max_pool3d`.
    */
   maxPool3d(
@@ -4106,8 +4104,8 @@ export interface OpApi<T extends TensorLike> {
     options?: Dropout3dOptions,
   ): T;
   /**
-   * Elements set to where SELU saturates with probability p and all moved to keep mean and variance, while
-   * training. As `nn.functional.alpha_dropout`.
+   * Elements set to SELU's saturation value with probability p, then scaled and shifted to keep mean and
+   * variance, while training. As `nn.functional.alpha_dropout`.
    */
   alphaDropout(
     self: T,
@@ -4117,8 +4115,8 @@ export interface OpApi<T extends TensorLike> {
     options?: AlphaDropoutOptions,
   ): T;
   /**
-   * Whole channels set to where SELU saturates with probability p and all moved to keep mean and variance,
-   * while training. As `nn.functional.feature_alpha_dropout`.
+   * Whole channels set to SELU's saturation value with probability p, then scaled and shifted to keep mean
+   * and variance, while training. As `nn.functional.feature_alpha_dropout`.
    */
   featureAlphaDropout(
     self: T,
@@ -4368,13 +4366,13 @@ export interface OpApi<T extends TensorLike> {
   atleast2d(self: T): T;
   /** With at least 3 dimension(s), as `torch.atleast_3d` of one tensor. */
   atleast3d(self: T): T;
-  /** Tensors joined along a dimension that the name says, as `torch.hstack`. */
+  /** Tensors joined along dimension 1, or 0 of vectors, as `torch.hstack`. */
   hstack(tensors: readonly T[]): T;
-  /** Tensors joined along a dimension that the name says, as `torch.vstack`. */
+  /** Tensors joined along dimension 0, vectors as rows, as `torch.vstack`. */
   vstack(tensors: readonly T[]): T;
-  /** Tensors joined along a dimension that the name says, as `torch.dstack`. */
+  /** Tensors joined along dimension 2, as `torch.dstack`. */
   dstack(tensors: readonly T[]): T;
-  /** Tensors joined along a dimension that the name says, as `torch.columnStack`. */
+  /** Tensors joined along dimension 1, vectors as columns, as `torch.column_stack`. */
   columnStack(tensors: readonly T[]): T;
   /** Matrices along the diagonal of a matrix of zeros, as `torch.block_diag`. */
   blockDiag(tensors: readonly T[]): T;
@@ -4424,7 +4422,7 @@ export interface OpApi<T extends TensorLike> {
     options?: TensordotOptions,
   ): T;
   /**
-   * Differences of neighbours along a dimension, n times, with elements put before and after, as
+   * Differences of neighbours along a dimension, n times, with elements added before and after, as
    * `torch.diff`.
    */
   diff(
@@ -4438,7 +4436,7 @@ export interface OpApi<T extends TensorLike> {
   /** The integral along a dimension by trapezoids, as `torch.trapezoid`: y, then x (a tensor), or dx. */
   trapezoid(y: T, x?: Operand<T> | null | TrapezoidOptions<T>, options?: TrapezoidOptions<T>): T;
   /**
-   * The integral along a dimension by trapezoids, as `torch.cumulativeTrapezoid`: y, then x (a tensor), or
+   * The integral along a dimension by trapezoids, as `torch.cumulative_trapezoid`: y, then x (a tensor), or
    * dx.
    */
   cumulativeTrapezoid(
@@ -4472,14 +4470,14 @@ export interface OpApi<T extends TensorLike> {
     antialias?: boolean | InterpolateOptions,
     options?: InterpolateOptions,
   ): T;
-  /** interpolate with mode nearest, as `nn.functional.upsampleNearest`. */
+  /** interpolate with mode nearest, as `nn.functional.upsample_nearest`. */
   upsampleNearest(
     self: T,
     size?: number | readonly number[] | null | UpsampleNearestOptions,
     scaleFactor?: number | readonly number[] | null | UpsampleNearestOptions,
     options?: UpsampleNearestOptions,
   ): T;
-  /** interpolate with mode bilinear, as `nn.functional.upsampleBilinear`. */
+  /** interpolate with mode bilinear, as `nn.functional.upsample_bilinear`. */
   upsampleBilinear(
     self: T,
     size?: number | readonly number[] | null | UpsampleBilinearOptions,
@@ -4545,7 +4543,7 @@ export interface OpApi<T extends TensorLike> {
     } & Col2imOptions,
   ): T;
   /**
-   * Images [N, C, H, W], or volumes, sampled at the places that a grid [N, H', W', 2] names in [−1, 1], as
+   * Images [N, C, H, W], or volumes, sampled at the points of a grid [N, H', W', 2] in [−1, 1], as
    * `nn.functional.grid_sample`.
    */
   gridSample(
@@ -4556,7 +4554,7 @@ export interface OpApi<T extends TensorLike> {
     alignCorners?: boolean | GridSampleOptions,
     options?: GridSampleOptions,
   ): T;
-  /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler`. */
+  /** As nn.functional.gridSample, with modes given by number, as `torch.grid_sampler`. */
   gridSampler(input: T, grid: T, interpolationMode: number, paddingMode: number, alignCorners: boolean): T;
   /** The same call in another form. */
   gridSampler(
@@ -4568,7 +4566,7 @@ export interface OpApi<T extends TensorLike> {
       readonly alignCorners: boolean;
     },
   ): T;
-  /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_2d`. */
+  /** As nn.functional.gridSample, with modes given by number, as `torch.grid_sampler_2d`. */
   gridSampler2d(input: T, grid: T, interpolationMode: number, paddingMode: number, alignCorners: boolean): T;
   /** The same call in another form. */
   gridSampler2d(
@@ -4580,7 +4578,7 @@ export interface OpApi<T extends TensorLike> {
       readonly alignCorners: boolean;
     },
   ): T;
-  /** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_3d`. */
+  /** As nn.functional.gridSample, with modes given by number, as `torch.grid_sampler_3d`. */
   gridSampler3d(input: T, grid: T, interpolationMode: number, paddingMode: number, alignCorners: boolean): T;
   /** The same call in another form. */
   gridSampler3d(
@@ -4593,8 +4591,8 @@ export interface OpApi<T extends TensorLike> {
     },
   ): T;
   /**
-   * The places that affine maps theta [N, 2, 3] give each pixel of images of `size` [N, C, H, W], or [N, 3,
-   * 4] voxels, as `nn.functional.affine_grid`.
+   * The sampling grid of affine maps theta [N, 2, 3] for images of `size` [N, C, H, W], or [N, 3, 4] for
+   * volumes, as `nn.functional.affine_grid`.
    */
   affineGrid(
     theta: T,
@@ -4747,40 +4745,40 @@ export interface OpApi<T extends TensorLike> {
     targetLengths: T,
     blank: number,
   ): Results<T, ["losses", "slopes"]>;
-  /** Chebyshev's polynomial of the first kind: of degree n at x, as `torch.special.chebyshevPolynomialT`. */
+  /** Chebyshev's polynomial of the first kind of degree n at x, as `torch.special.chebyshev_polynomial_t`. */
   chebyshevPolynomialT(x: Operand<T>, n: Operand<T>): T;
-  /** Chebyshev's polynomial of the second kind: of degree n at x, as `torch.special.chebyshevPolynomialU`. */
+  /** Chebyshev's polynomial of the second kind of degree n at x, as `torch.special.chebyshev_polynomial_u`. */
   chebyshevPolynomialU(x: Operand<T>, n: Operand<T>): T;
-  /** Chebyshev's polynomial of the third kind: of degree n at x, as `torch.special.chebyshevPolynomialV`. */
+  /** Chebyshev's polynomial of the third kind of degree n at x, as `torch.special.chebyshev_polynomial_v`. */
   chebyshevPolynomialV(x: Operand<T>, n: Operand<T>): T;
-  /** Chebyshev's polynomial of the fourth kind: of degree n at x, as `torch.special.chebyshevPolynomialW`. */
+  /** Chebyshev's polynomial of the fourth kind of degree n at x, as `torch.special.chebyshev_polynomial_w`. */
   chebyshevPolynomialW(x: Operand<T>, n: Operand<T>): T;
-  /** The physicists' Hermite polynomial: of degree n at x, as `torch.special.hermitePolynomialH`. */
+  /** The physicists' Hermite polynomial of degree n at x, as `torch.special.hermite_polynomial_h`. */
   hermitePolynomialH(x: Operand<T>, n: Operand<T>): T;
-  /** The probabilists' Hermite polynomial: of degree n at x, as `torch.special.hermitePolynomialHe`. */
+  /** The probabilists' Hermite polynomial of degree n at x, as `torch.special.hermite_polynomial_he`. */
   hermitePolynomialHe(x: Operand<T>, n: Operand<T>): T;
-  /** Laguerre's polynomial: of degree n at x, as `torch.special.laguerrePolynomialL`. */
+  /** Laguerre's polynomial of degree n at x, as `torch.special.laguerre_polynomial_l`. */
   laguerrePolynomialL(x: Operand<T>, n: Operand<T>): T;
-  /** Legendre's polynomial: of degree n at x, as `torch.special.legendrePolynomialP`. */
+  /** Legendre's polynomial of degree n at x, as `torch.special.legendre_polynomial_p`. */
   legendrePolynomialP(x: Operand<T>, n: Operand<T>): T;
   /**
-   * Chebyshev's polynomial of the first kind, shifted to [0, 1]: of degree n at x, as
-   * `torch.special.shiftedChebyshevPolynomialT`.
+   * Chebyshev's polynomial of the first kind, shifted to [0, 1], of degree n at x, as
+   * `torch.special.shifted_chebyshev_polynomial_t`.
    */
   shiftedChebyshevPolynomialT(x: Operand<T>, n: Operand<T>): T;
   /**
-   * Chebyshev's polynomial of the second kind, shifted to [0, 1]: of degree n at x, as
-   * `torch.special.shiftedChebyshevPolynomialU`.
+   * Chebyshev's polynomial of the second kind, shifted to [0, 1], of degree n at x, as
+   * `torch.special.shifted_chebyshev_polynomial_u`.
    */
   shiftedChebyshevPolynomialU(x: Operand<T>, n: Operand<T>): T;
   /**
-   * Chebyshev's polynomial of the third kind, shifted to [0, 1]: of degree n at x, as
-   * `torch.special.shiftedChebyshevPolynomialV`.
+   * Chebyshev's polynomial of the third kind, shifted to [0, 1], of degree n at x, as
+   * `torch.special.shifted_chebyshev_polynomial_v`.
    */
   shiftedChebyshevPolynomialV(x: Operand<T>, n: Operand<T>): T;
   /**
-   * Chebyshev's polynomial of the fourth kind, shifted to [0, 1]: of degree n at x, as
-   * `torch.special.shiftedChebyshevPolynomialW`.
+   * Chebyshev's polynomial of the fourth kind, shifted to [0, 1], of degree n at x, as
+   * `torch.special.shifted_chebyshev_polynomial_w`.
    */
   shiftedChebyshevPolynomialW(x: Operand<T>, n: Operand<T>): T;
   /** The greatest common divisor, as `torch.gcd`. */
@@ -4919,8 +4917,8 @@ export interface OpApi<T extends TensorLike> {
   /** Lower Cholesky factors, and the orders of the first leading minors that are not positive. */
   choleskyFactor(A: T, checkErrors: boolean): Results<T, ["L", "info"]>;
   /**
-   * Cholesky factors and what kept them from being found, as `torch.linalg.cholesky_ex`. Computed on the
-   * host.
+   * Cholesky factors, and the order of the first leading minor that is not positive, 0 for none, as
+   * `torch.linalg.cholesky_ex`. Computed on the host.
    */
   choleskyEx(A: T, options?: CholeskyExOptions): Results<T, ["L", "info"]>;
   /**
@@ -4969,7 +4967,7 @@ export interface OpApi<T extends TensorLike> {
   /**
    * Complex eigenvalues and eigenvectors of square matrices, as `torch.linalg.eig`. Vectors have length 1,
    * and their largest element is real and positive. Gradients need distinct values, and a loss that does
-   * not ask for the direction of complex vectors. Computed on the host.
+   * not depend on the phase of vectors. Computed on the host.
    */
   eig(A: T): Results<T, ["eigenvalues", "eigenvectors"]>;
   /**
@@ -5038,7 +5036,7 @@ export interface OpApi<T extends TensorLike> {
   /** L and U in one matrix and pivots, as `torch.linalg.lu_factor`. Computed on the host. */
   luFactor(A: T, options?: LuFactorOptions): Results<T, ["LU", "pivots"]>;
   /**
-   * P, L and U of matrices decomposed by luFactor, as `torch.lu_unpack`; those that are not asked for are
+   * P, L and U of matrices decomposed by luFactor, as `torch.lu_unpack`; those that are not requested are
    * empty. P is made on the host.
    */
   luUnpack(
@@ -5198,8 +5196,8 @@ export interface OpApi<T extends TensorLike> {
     options?: NativeGroupNormOptions<T>,
   ): Results<T, ["output", "mean", "rstd"]>;
   /**
-   * batchNorm with the mean and 1/deviation of each channel, as `torch.native_batch_norm`, but that it
-   * leaves running statistics as they are.
+   * batchNorm with the mean and 1/deviation of each channel, as `torch.native_batch_norm`, but without
+   * updating running statistics.
    */
   nativeBatchNorm(
     self: T,
@@ -5465,7 +5463,7 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     named: { readonly outputSize: number | readonly (number | null)[] } & AdaptiveMaxPool3dOptions,
   ): T;
-  /** Values put at the indices that maxPool1d gave, zeros elsewhere, as `nn.functional.max_unpool1d`. */
+  /** Values at the indices that maxPool1d returned, zeros elsewhere, as `nn.functional.max_unpool1d`. */
   maxUnpool1d(
     self: T,
     indices: T,
@@ -5481,7 +5479,7 @@ export interface OpApi<T extends TensorLike> {
     indices: T,
     named: { readonly kernelSize: number | readonly number[] } & MaxUnpool1dOptions,
   ): T;
-  /** Values put at the indices that maxPool2d gave, zeros elsewhere, as `nn.functional.max_unpool2d`. */
+  /** Values at the indices that maxPool2d returned, zeros elsewhere, as `nn.functional.max_unpool2d`. */
   maxUnpool2d(
     self: T,
     indices: T,
@@ -5497,7 +5495,7 @@ export interface OpApi<T extends TensorLike> {
     indices: T,
     named: { readonly kernelSize: number | readonly number[] } & MaxUnpool2dOptions,
   ): T;
-  /** Values put at the indices that maxPool3d gave, zeros elsewhere, as `nn.functional.max_unpool3d`. */
+  /** Values at the indices that maxPool3d returned, zeros elsewhere, as `nn.functional.max_unpool3d`. */
   maxUnpool3d(
     self: T,
     indices: T,
@@ -5783,7 +5781,7 @@ export interface OpApi<T extends TensorLike> {
     options?: FftIfftOptions,
   ): T;
   /**
-   * The discrete Fourier transform of real numbers, of which the half that tells the other one. As
+   * The discrete Fourier transform of real numbers: the half that determines the other one. As
    * `torch.fft.rfft`. Computed on the host.
    */
   fftRfft(
@@ -5794,8 +5792,8 @@ export interface OpApi<T extends TensorLike> {
     options?: FftRfftOptions,
   ): T;
   /**
-   * The inverse discrete Fourier transform of half of a Hermitian tensor, which is real; `n` is the size of
-   * the result. As `torch.fft.irfft`. Computed on the host.
+   * The inverse discrete Fourier transform of a Hermitian tensor given by one half, which is real; `n` is
+   * the size of the result. As `torch.fft.irfft`. Computed on the host.
    */
   fftIrfft(
     self: T,
@@ -5805,8 +5803,8 @@ export interface OpApi<T extends TensorLike> {
     options?: FftIrfftOptions,
   ): T;
   /**
-   * The discrete Fourier transform of half of a Hermitian tensor, which is real; `n` is the size of the
-   * result. As `torch.fft.hfft`. Computed on the host.
+   * The discrete Fourier transform of a Hermitian tensor given by one half, which is real; `n` is the size
+   * of the result. As `torch.fft.hfft`. Computed on the host.
    */
   fftHfft(
     self: T,
@@ -5816,7 +5814,7 @@ export interface OpApi<T extends TensorLike> {
     options?: FftHfftOptions,
   ): T;
   /**
-   * The inverse discrete Fourier transform of real numbers, of which the half that tells the other one. As
+   * The inverse discrete Fourier transform of real numbers: the half that determines the other one. As
    * `torch.fft.ihfft`. Computed on the host.
    */
   fftIhfft(
@@ -5846,8 +5844,8 @@ export interface OpApi<T extends TensorLike> {
     options?: FftIfft2Options,
   ): T;
   /**
-   * The discrete Fourier transform along two dimensions of real numbers, of which the half that tells the
-   * other one. As `torch.fft.rfft2`. Computed on the host.
+   * The discrete Fourier transform along two dimensions of real numbers: the half that determines the other
+   * one. As `torch.fft.rfft2`. Computed on the host.
    */
   fftRfft2(
     self: T,
@@ -5857,8 +5855,8 @@ export interface OpApi<T extends TensorLike> {
     options?: FftRfft2Options,
   ): T;
   /**
-   * The inverse discrete Fourier transform along two dimensions of half of a Hermitian tensor, which is
-   * real; `n` is the size of the result. As `torch.fft.irfft2`. Computed on the host.
+   * The inverse discrete Fourier transform along two dimensions of a Hermitian tensor given by one half,
+   * which is real; `n` is the size of the result. As `torch.fft.irfft2`. Computed on the host.
    */
   fftIrfft2(
     self: T,
@@ -5887,8 +5885,8 @@ export interface OpApi<T extends TensorLike> {
     options?: FftIfftnOptions,
   ): T;
   /**
-   * The discrete Fourier transform along all or some dimensions of real numbers, of which the half that
-   * tells the other one. As `torch.fft.rfftn`. Computed on the host.
+   * The discrete Fourier transform along all or some dimensions of real numbers: the half that determines
+   * the other one. As `torch.fft.rfftn`. Computed on the host.
    */
   fftRfftn(
     self: T,
@@ -5898,8 +5896,8 @@ export interface OpApi<T extends TensorLike> {
     options?: FftRfftnOptions,
   ): T;
   /**
-   * The inverse discrete Fourier transform along all or some dimensions of half of a Hermitian tensor,
-   * which is real; `n` is the size of the result. As `torch.fft.irfftn`. Computed on the host.
+   * The inverse discrete Fourier transform along all or some dimensions of a Hermitian tensor given by one
+   * half, which is real; `n` is the size of the result. As `torch.fft.irfftn`. Computed on the host.
    */
   fftIrfftn(
     self: T,
@@ -5909,8 +5907,8 @@ export interface OpApi<T extends TensorLike> {
     options?: FftIrfftnOptions,
   ): T;
   /**
-   * The discrete Fourier transform along two dimensions of half of a Hermitian tensor, which is real; `n`
-   * is the size of the result. As `torch.fft.hfft2`. Computed on the host.
+   * The discrete Fourier transform along two dimensions of a Hermitian tensor given by one half, which is
+   * real; `n` is the size of the result. As `torch.fft.hfft2`. Computed on the host.
    */
   fftHfft2(
     self: T,
@@ -5920,8 +5918,8 @@ export interface OpApi<T extends TensorLike> {
     options?: FftHfft2Options,
   ): T;
   /**
-   * The inverse discrete Fourier transform along two dimensions of real numbers, of which the half that
-   * tells the other one. As `torch.fft.ihfft2`. Computed on the host.
+   * The inverse discrete Fourier transform along two dimensions of real numbers: the half that determines
+   * the other one. As `torch.fft.ihfft2`. Computed on the host.
    */
   fftIhfft2(
     self: T,
@@ -5931,8 +5929,8 @@ export interface OpApi<T extends TensorLike> {
     options?: FftIhfft2Options,
   ): T;
   /**
-   * The discrete Fourier transform along all or some dimensions of half of a Hermitian tensor, which is
-   * real; `n` is the size of the result. As `torch.fft.hfftn`. Computed on the host.
+   * The discrete Fourier transform along all or some dimensions of a Hermitian tensor given by one half,
+   * which is real; `n` is the size of the result. As `torch.fft.hfftn`. Computed on the host.
    */
   fftHfftn(
     self: T,
@@ -5942,8 +5940,8 @@ export interface OpApi<T extends TensorLike> {
     options?: FftHfftnOptions,
   ): T;
   /**
-   * The inverse discrete Fourier transform along all or some dimensions of real numbers, of which the half
-   * that tells the other one. As `torch.fft.ihfftn`. Computed on the host.
+   * The inverse discrete Fourier transform along all or some dimensions of real numbers: the half that
+   * determines the other one. As `torch.fft.ihfftn`. Computed on the host.
    */
   fftIhfftn(
     self: T,

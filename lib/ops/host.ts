@@ -2,6 +2,7 @@
  * Ops whose result sizes depend on elements: computed in host memory, between the kernels of a graph. Invariant:
  * results are fresh, row-major and ordered as in PyTorch.
  */
+import { snakeCase } from "../base/names.ts";
 import { checkAtLeast } from "../base/checked_numbers.ts";
 import { numberArray } from "../base/bfloat16.ts";
 import { type DType, type HostArray, isFloat } from "../base/dtype.ts";
@@ -43,7 +44,7 @@ const knownShape = (x: HostTensor): number[] => x.shape.map((s) => knownSize(s))
 const nonzero = composeOp({
   name: "nonzero",
   doc:
-    "The indices of what is not 0, one row each; with asTuple one vector for each dimension. As `torch.nonzero`.",
+    "The indices of nonzero elements, one row each; with asTuple one vector for each dimension. As `torch.nonzero`.",
   params: { self: required("tensor"), asTuple: optional("bool", false, { keyword: true }) },
   results: ["indices"],
   resultsIf: "asTuple",
@@ -59,7 +60,7 @@ const nonzero = composeOp({
 
 const argwhere = hostOp({
   name: "argwhere",
-  doc: "The indices of what is not 0, one row each, as `torch.argwhere`. Its size depends on elements.",
+  doc: "The indices of nonzero elements, one row each, as `torch.argwhere`. Its size depends on elements.",
   params: { self: required("tensor") },
   dataDependent: () => true,
   infer: unknown("nonzero"),
@@ -222,8 +223,11 @@ function unique(name: "unique" | "uniqueConsecutive") {
   };
   return composeOp({
     name,
-    doc: `Distinct elements, sorted${consecutive ? " as they come, neighbours alone compared" : ""}; with ` +
-      `returnInverse and returnCounts also where each went and how many there were. As \`torch.${name}\`.`,
+    doc:
+      `${consecutive ? "The elements without consecutive duplicates" : "Distinct elements, sorted"}; with ` +
+      `returnInverse and returnCounts also the index of each element among them, and their counts. As \`torch.${
+        snakeCase(name)
+      }\`.`,
     params: consecutive
       ? { self: required("tensor"), ...tail, sorted: optional("bool", true) }
       : { self: required("tensor"), sorted: optional("bool", true), ...tail },

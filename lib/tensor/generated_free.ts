@@ -248,11 +248,11 @@ export const greater: typeof gt = gt;
 export const ge: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.ge;
 /** True where self is at least other, elementwise, as `torch.ge`. */
 export const greaterEqual: typeof ge = ge;
-/** Logical and of what is not 0, as `torch.logical_and`. */
+/** Logical and, where nonzero elements are true, as `torch.logical_and`. */
 export const logicalAnd: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.logicalAnd;
-/** Logical or of what is not 0, as `torch.logical_or`. */
+/** Logical or, where nonzero elements are true, as `torch.logical_or`. */
 export const logicalOr: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.logicalOr;
-/** Logical xor of what is not 0, as `torch.logical_xor`. */
+/** Logical xor, where nonzero elements are true, as `torch.logical_xor`. */
 export const logicalXor: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.logicalXor;
 /** True where an element is 0, as `torch.logical_not`. */
 export const logicalNot: (self: Tensor) => Tensor = ops.logicalNot;
@@ -264,9 +264,9 @@ export const bitwiseOr: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.b
 export const bitwiseXor: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.bitwiseXor;
 /** Bitwise not of integers, logical not of bools, as `torch.bitwise_not`. */
 export const bitwiseNot: (self: Tensor) => Tensor = ops.bitwiseNot;
-/** Shift of integers by other bits, as `torch.bitwiseLeftShift`. */
+/** Integers shifted by `other` bits, as `torch.bitwise_left_shift`. */
 export const bitwiseLeftShift: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.bitwiseLeftShift;
-/** Shift of integers by other bits, as `torch.bitwiseRightShift`. */
+/** Integers shifted by `other` bits, as `torch.bitwise_right_shift`. */
 export const bitwiseRightShift: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.bitwiseRightShift;
 /** isnan of each element, as `torch.isnan`. */
 export const isnan: (self: Tensor) => Tensor = ops.isnan;
@@ -404,9 +404,9 @@ export const rad2deg: (self: Tensor) => Tensor = ops.rad2deg;
 export const maximum: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.maximum;
 /** The minimum of two operands, NaN where either is, as `torch.minimum`. */
 export const minimum: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.minimum;
-/** The maximum of two operands, the other one where one is NaN, as `torch.fmax`. */
+/** The maximum of two operands, ignoring NaN, as `torch.fmax`. */
 export const fmax: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.fmax;
-/** The minimum of two operands, the other one where one is NaN, as `torch.fmin`. */
+/** The minimum of two operands, ignoring NaN, as `torch.fmin`. */
 export const fmin: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.fmin;
 /** self limited to [min, max]; either bound may be a number, a tensor or left out. As `torch.clamp`. */
 export const clamp: (
@@ -422,7 +422,7 @@ export const clampMin: (self: Tensor, min: Operand<Tensor>) => Tensor = ops.clam
 /** self limited from above, as `torch.clamp_max`. */
 export const clampMax: (self: Tensor, max: Operand<Tensor>) => Tensor = ops.clampMax;
 /**
- * NaN and the infinities replaced by numbers: 0 and the extremes of the type where not given. As
+ * NaN and the infinities replaced by numbers, by default 0 and the extremes of the type. As
  * `torch.nan_to_num`.
  */
 export const nanToNum: (
@@ -561,14 +561,14 @@ export const countNonzero: (
   dim?: number | readonly number[] | null | CountNonzeroOptions,
   options?: CountNonzeroOptions,
 ) => Tensor = ops.countNonzero;
-/** The sum over dimensions of what is not NaN, as `torch.nansum`. */
+/** The sum over dimensions, ignoring NaN, as `torch.nansum`. */
 export const nansum: (
   self: Tensor,
   dim?: number | readonly number[] | null | NansumOptions,
   keepdim?: boolean | NansumOptions,
   options?: NansumOptions,
 ) => Tensor = ops.nansum;
-/** The mean over dimensions of what is not NaN, as `torch.nanmean`. */
+/** The mean over dimensions, ignoring NaN, as `torch.nanmean`. */
 export const nanmean: (
   self: Tensor,
   dim?: number | readonly number[] | null | NanmeanOptions,
@@ -585,7 +585,7 @@ export const ones: {
   (size: readonly Dim[], options?: OnesOptions): Tensor;
   (...size: (Dim | OnesOptions)[]): Tensor;
 } = ops.ones;
-/** A tensor whose elements are not specified (zeros), as `torch.empty`. */
+/** An uninitialised tensor, as `torch.empty`. */
 export const empty: {
   (size: readonly Dim[], options?: EmptyOptions): Tensor;
   (...size: (Dim | EmptyOptions)[]): Tensor;
@@ -596,7 +596,7 @@ export const zerosLike: (self: Tensor, options?: ZerosLikeOptions) => Tensor = o
 export const onesLike: (self: Tensor, options?: OnesLikeOptions) => Tensor = ops.onesLike;
 /** As empty, of the shape, type and device of `self`. */
 export const emptyLike: (self: Tensor, options?: EmptyLikeOptions) => Tensor = ops.emptyLike;
-/** A tensor of one value; its type is that of the number where not given. As `torch.full`. */
+/** A tensor of one value, by default of the number's type. As `torch.full`. */
 export const full: (
   size: readonly Dim[],
   fillValue: Scalar | Dim | Complex,
@@ -795,12 +795,12 @@ export const unsafeChunk: {
   (self: Tensor, chunks: number, dim?: number | UnsafeChunkOptions, options?: UnsafeChunkOptions): Tensor[];
   (self: Tensor, named: { readonly chunks: number } & UnsafeChunkOptions): Tensor[];
 } = ops.unsafeChunk;
-/** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
+/** self with the elements of select(dim, index) replaced by `src`, as `torch.select_scatter`. */
 export const selectScatter: {
   (self: Tensor, src: Tensor, dim: number, index: Dim): Tensor;
   (self: Tensor, src: Tensor, named: { readonly dim: number; readonly index: Dim }): Tensor;
 } = ops.selectScatter;
-/** self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`. */
+/** self with the elements of slice(dim, start, end, step) replaced by `src`, as `torch.slice_scatter`. */
 export const sliceScatter: (
   self: Tensor,
   src: Tensor,
@@ -810,7 +810,7 @@ export const sliceScatter: (
   step?: number | SliceScatterOptions,
   options?: SliceScatterOptions,
 ) => Tensor = ops.sliceScatter;
-/** self with `src` on the diagonal that diagonal(offset, dim1, dim2) reads, as `torch.diagonal_scatter`. */
+/** self with the elements of diagonal(offset, dim1, dim2) replaced by `src`, as `torch.diagonal_scatter`. */
 export const diagonalScatter: (
   self: Tensor,
   src: Tensor,
@@ -828,8 +828,9 @@ export const diagEmbed: (
   options?: DiagEmbedOptions,
 ) => Tensor = ops.diagEmbed;
 /**
- * self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. Its
- * gradient is PyTorch's, which is not the derivative: self gets that of the elements that were replaced.
+ * self, a row-major tensor, with the elements of asStrided replaced by `src`, as
+ * `torch.as_strided_scatter`. Its gradient is PyTorch's, which is not the derivative: self gets that of the
+ * elements that were replaced.
  */
 export const asStridedScatter: {
   (
@@ -1114,12 +1115,12 @@ export const logcumsumexp: {
   (self: Tensor, dim: number): Tensor;
   (self: Tensor, named: { readonly dim: number }): Tensor;
 } = ops.logcumsumexp;
-/** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
+/** The maximum so far along a dimension, and its last index, as `torch.cummax`. */
 export const cummax: {
   (self: Tensor, dim: number): Results<Tensor, ["values", "indices"]>;
   (self: Tensor, named: { readonly dim: number }): Results<Tensor, ["values", "indices"]>;
 } = ops.cummax;
-/** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
+/** The minimum so far along a dimension, and its last index, as `torch.cummin`. */
 export const cummin: {
   (self: Tensor, dim: number): Results<Tensor, ["values", "indices"]>;
   (self: Tensor, named: { readonly dim: number }): Results<Tensor, ["values", "indices"]>;
@@ -1149,18 +1150,18 @@ export const addcdiv: (self: Tensor, tensor1: Tensor, tensor2: Tensor, options?:
 /** self · 2^other, as `torch.ldexp`. */
 export const ldexp: (self: Tensor, other: Tensor) => Tensor = ops.ldexp;
 /**
- * The indices of what is not 0, one row each; with asTuple one vector for each dimension. As
+ * The indices of nonzero elements, one row each; with asTuple one vector for each dimension. As
  * `torch.nonzero`.
  */
 export const nonzero: {
   (self: Tensor, options: NonzeroOptions & { readonly asTuple: true }): Results<Tensor, ["indices"]>;
   (self: Tensor, options?: NonzeroOptions): Tensor;
 } = ops.nonzero;
-/** The indices of what is not 0, one row each, as `torch.argwhere`. Its size depends on elements. */
+/** The indices of nonzero elements, one row each, as `torch.argwhere`. Its size depends on elements. */
 export const argwhere: (self: Tensor) => Tensor = ops.argwhere;
 /**
- * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
- * were. As `torch.unique`.
+ * Distinct elements, sorted; with returnInverse and returnCounts also the index of each element among them,
+ * and their counts. As `torch.unique`.
  */
 export const unique: {
   (
@@ -1224,8 +1225,8 @@ export const unique: {
   ): Tensor;
 } = ops.unique;
 /**
- * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
- * also where each went and how many there were. As `torch.uniqueConsecutive`.
+ * The elements without consecutive duplicates; with returnInverse and returnCounts also the index of each
+ * element among them, and their counts. As `torch.unique_consecutive`.
  */
 export const uniqueConsecutive: {
   (
@@ -1336,7 +1337,7 @@ export const indexReduce: {
     } & IndexReduceOptions,
   ): Tensor;
 } = ops.indexReduce;
-/** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */
+/** Sorted along a dimension, with the original indices; always stable. As `torch.sort`. */
 export const sort: (
   self: Tensor,
   dim?: number | SortOptions,
@@ -1377,7 +1378,7 @@ export const kthvalue: {
   ): Results<Tensor, ["values", "indices"]>;
   (self: Tensor, named: { readonly k: number } & KthvalueOptions): Results<Tensor, ["values", "indices"]>;
 } = ops.kthvalue;
-/** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
+/** The lower middle element, NaN if there is one; with `dim` also its index. As `torch.median`. */
 export const median: {
   (
     self: Tensor,
@@ -1388,7 +1389,7 @@ export const median: {
   (self: Tensor, options: MedianOptions & { readonly dim: number }): Results<Tensor, ["values", "indices"]>;
   (self: Tensor, dim?: null | MedianOptions, keepdim?: boolean): Tensor;
 } = ops.median;
-/** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
+/** The lower middle element, ignoring NaN; with `dim` also its index. As `torch.nanmedian`. */
 export const nanmedian: {
   (
     self: Tensor,
@@ -1419,7 +1420,7 @@ export const nanquantile: (
   options?: NanquantileOptions,
 ) => Tensor = ops.nanquantile;
 /**
- * Where values would go into sorted sequences (of the last dimension) to keep them sorted, as
+ * The indices at which values are inserted into sorted sequences (of the last dimension), as
  * `torch.searchsorted`.
  */
 export const searchsorted: (
@@ -1486,10 +1487,7 @@ export const celu: (
 /** The self-normalizing elu, as `nn.functional.selu`. */
 export const selu: (self: Tensor, inplace?: boolean | SeluOptions, options?: SeluOptions) => Tensor =
   ops.selu;
-/**
- * Gradients of windows of the last two dimensions sent to where the indices of maxPool2d say that their
- * maxima were.
- */
+/** The gradient of maxPool2d: gradients of windows, added at the indices of their maxima. */
 export const maxPool2dWithIndicesBackward: {
   (
     gradOutput: Tensor,
@@ -1511,7 +1509,7 @@ export const maxPool2dWithIndicesBackward: {
   ): Tensor;
 } = ops.maxPool2dWithIndicesBackward;
 /**
- * The maximum of each window over 1 dimension(s); with returnIndices also where it was. As
+ * The maximum of each window over 1 dimension(s); with returnIndices also its flat index. As
  * `nn.functional.max_pool1d`.
  */
 export const maxPool1d: {
@@ -1551,7 +1549,7 @@ export const maxPool1d: {
   (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & MaxPool1dOptions): Tensor;
 } = ops.maxPool1d;
 /**
- * The maximum of each window over 2 dimension(s); with returnIndices also where it was. As
+ * The maximum of each window over 2 dimension(s); with returnIndices also its flat index. As
  * `nn.functional.max_pool2d`.
  */
 export const maxPool2d: {
@@ -1591,7 +1589,7 @@ export const maxPool2d: {
   (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & MaxPool2dOptions): Tensor;
 } = ops.maxPool2d;
 /**
- * The maximum of each window over 3 dimension(s); with returnIndices also where it was. As
+ * The maximum of each window over 3 dimension(s); with returnIndices also its flat index. As
  * `nn.functional.max_pool3d`.
  */
 export const maxPool3d: {
@@ -1708,8 +1706,8 @@ export const dropout: (
   options?: DropoutOptions,
 ) => Tensor = ops.dropout;
 /**
- * Elements set to where SELU saturates with probability p and all moved to keep mean and variance, while
- * training. As `nn.functional.alpha_dropout`.
+ * Elements set to SELU's saturation value with probability p, then scaled and shifted to keep mean and
+ * variance, while training. As `nn.functional.alpha_dropout`.
  */
 export const alphaDropout: (
   self: Tensor,
@@ -1719,8 +1717,8 @@ export const alphaDropout: (
   options?: AlphaDropoutOptions,
 ) => Tensor = ops.alphaDropout;
 /**
- * Whole channels set to where SELU saturates with probability p and all moved to keep mean and variance,
- * while training. As `nn.functional.feature_alpha_dropout`.
+ * Whole channels set to SELU's saturation value with probability p, then scaled and shifted to keep mean
+ * and variance, while training. As `nn.functional.feature_alpha_dropout`.
  */
 export const featureAlphaDropout: (
   self: Tensor,
@@ -1859,15 +1857,15 @@ export const atleast1d: (self: Tensor) => Tensor = ops.atleast1d;
 export const atleast2d: (self: Tensor) => Tensor = ops.atleast2d;
 /** With at least 3 dimension(s), as `torch.atleast_3d` of one tensor. */
 export const atleast3d: (self: Tensor) => Tensor = ops.atleast3d;
-/** Tensors joined along a dimension that the name says, as `torch.hstack`. */
+/** Tensors joined along dimension 1, or 0 of vectors, as `torch.hstack`. */
 export const hstack: (tensors: readonly Tensor[]) => Tensor = ops.hstack;
-/** Tensors joined along a dimension that the name says, as `torch.vstack`. */
+/** Tensors joined along dimension 0, vectors as rows, as `torch.vstack`. */
 export const vstack: (tensors: readonly Tensor[]) => Tensor = ops.vstack;
-/** Tensors joined along a dimension that the name says, as `torch.vstack`. */
+/** Tensors joined along dimension 0, vectors as rows, as `torch.vstack`. */
 export const rowStack: typeof vstack = vstack;
-/** Tensors joined along a dimension that the name says, as `torch.dstack`. */
+/** Tensors joined along dimension 2, as `torch.dstack`. */
 export const dstack: (tensors: readonly Tensor[]) => Tensor = ops.dstack;
-/** Tensors joined along a dimension that the name says, as `torch.columnStack`. */
+/** Tensors joined along dimension 1, vectors as columns, as `torch.column_stack`. */
 export const columnStack: (tensors: readonly Tensor[]) => Tensor = ops.columnStack;
 /** Matrices along the diagonal of a matrix of zeros, as `torch.block_diag`. */
 export const blockDiag: {
@@ -1925,7 +1923,7 @@ export const tensordot: (
   options?: TensordotOptions,
 ) => Tensor = ops.tensordot;
 /**
- * Differences of neighbours along a dimension, n times, with elements put before and after, as
+ * Differences of neighbours along a dimension, n times, with elements added before and after, as
  * `torch.diff`.
  */
 export const diff: (
@@ -1945,7 +1943,7 @@ export const trapezoid: (
 /** The integral along a dimension by trapezoids, as `torch.trapezoid`: y, then x (a tensor), or dx. */
 export const trapz: typeof trapezoid = trapezoid;
 /**
- * The integral along a dimension by trapezoids, as `torch.cumulativeTrapezoid`: y, then x (a tensor), or
+ * The integral along a dimension by trapezoids, as `torch.cumulative_trapezoid`: y, then x (a tensor), or
  * dx.
  */
 export const cumulativeTrapezoid: (
@@ -1968,7 +1966,7 @@ export const channelShuffle: {
   (self: Tensor, groups: number): Tensor;
   (self: Tensor, named: { readonly groups: number }): Tensor;
 } = ops.channelShuffle;
-/** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler`. */
+/** As nn.functional.gridSample, with modes given by number, as `torch.grid_sampler`. */
 export const gridSampler: {
   (
     input: Tensor,
@@ -1987,7 +1985,7 @@ export const gridSampler: {
     },
   ): Tensor;
 } = ops.gridSampler;
-/** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_2d`. */
+/** As nn.functional.gridSample, with modes given by number, as `torch.grid_sampler_2d`. */
 export const gridSampler2d: {
   (
     input: Tensor,
@@ -2006,7 +2004,7 @@ export const gridSampler2d: {
     },
   ): Tensor;
 } = ops.gridSampler2d;
-/** As nn.functional.gridSample, with modes by number, as `torch.grid_sampler_3d`. */
+/** As nn.functional.gridSample, with modes given by number, as `torch.grid_sampler_3d`. */
 export const gridSampler3d: {
   (
     input: Tensor,
@@ -2026,8 +2024,8 @@ export const gridSampler3d: {
   ): Tensor;
 } = ops.gridSampler3d;
 /**
- * The places that affine maps theta [N, 2, 3] give each pixel of images of `size` [N, C, H, W], or [N, 3,
- * 4] voxels, as `nn.functional.affine_grid`.
+ * The sampling grid of affine maps theta [N, 2, 3] for images of `size` [N, C, H, W], or [N, 3, 4] for
+ * volumes, as `nn.functional.affine_grid`.
  */
 export const affineGrid: {
   (
@@ -2039,8 +2037,8 @@ export const affineGrid: {
   (theta: Tensor, named: { readonly size: readonly number[] } & AffineGridOptions): Tensor;
 } = ops.affineGrid;
 /**
- * The places that affine maps theta [N, 2, 3] give each pixel of images of `size` [N, C, H, W], or [N, 3,
- * 4] voxels, as `nn.functional.affine_grid`.
+ * The sampling grid of affine maps theta [N, 2, 3] for images of `size` [N, C, H, W], or [N, 3, 4] for
+ * volumes, as `nn.functional.affine_grid`.
  */
 export const affineGridGenerator: typeof affineGrid = affineGrid;
 /** Distances between all rows of x1 and all rows of x2, as `torch.cdist`. */
@@ -2212,7 +2210,7 @@ export const pcaLowrank: (
   options?: PcaLowrankOptions,
 ) => Results<Tensor, ["U", "S", "V"]> = ops.pcaLowrank;
 /**
- * P, L and U of matrices decomposed by luFactor, as `torch.lu_unpack`; those that are not asked for are
+ * P, L and U of matrices decomposed by luFactor, as `torch.lu_unpack`; those that are not requested are
  * empty. P is made on the host.
  */
 export const luUnpack: (
@@ -2299,8 +2297,8 @@ export const nativeGroupNorm: (
   options?: NativeGroupNormOptions<Tensor>,
 ) => Results<Tensor, ["output", "mean", "rstd"]> = ops.nativeGroupNorm;
 /**
- * batchNorm with the mean and 1/deviation of each channel, as `torch.native_batch_norm`, but that it leaves
- * running statistics as they are.
+ * batchNorm with the mean and 1/deviation of each channel, as `torch.native_batch_norm`, but without
+ * updating running statistics.
  */
 export const nativeBatchNorm: (
   self: Tensor,

@@ -546,14 +546,14 @@ export const interpolate: (
  * `nn.functional.interpolate`.
  */
 export const upsample: typeof interpolate = interpolate;
-/** interpolate with mode nearest, as `nn.functional.upsampleNearest`. */
+/** interpolate with mode nearest, as `nn.functional.upsample_nearest`. */
 export const upsampleNearest: (
   self: Tensor,
   size?: number | readonly number[] | null | UpsampleNearestOptions,
   scaleFactor?: number | readonly number[] | null | UpsampleNearestOptions,
   options?: UpsampleNearestOptions,
 ) => Tensor = ops.upsampleNearest;
-/** interpolate with mode bilinear, as `nn.functional.upsampleBilinear`. */
+/** interpolate with mode bilinear, as `nn.functional.upsample_bilinear`. */
 export const upsampleBilinear: (
   self: Tensor,
   size?: number | readonly number[] | null | UpsampleBilinearOptions,
@@ -612,7 +612,7 @@ export const col2im: {
  */
 export const fold: typeof col2im = col2im;
 /**
- * Images [N, C, H, W], or volumes, sampled at the places that a grid [N, H', W', 2] names in [−1, 1], as
+ * Images [N, C, H, W], or volumes, sampled at the points of a grid [N, H', W', 2] in [−1, 1], as
  * `nn.functional.grid_sample`.
  */
 export const gridSample: (
@@ -735,50 +735,50 @@ export const linearCrossEntropy: (
   target: Tensor,
   options?: LinearCrossEntropyOptions<Tensor>,
 ) => Tensor = ops.linearCrossEntropy;
-/** Chebyshev's polynomial of the first kind: of degree n at x, as `torch.special.chebyshevPolynomialT`. */
+/** Chebyshev's polynomial of the first kind of degree n at x, as `torch.special.chebyshev_polynomial_t`. */
 export const chebyshevPolynomialT: (x: Operand<Tensor>, n: Operand<Tensor>) => Tensor =
   ops.chebyshevPolynomialT;
-/** Chebyshev's polynomial of the second kind: of degree n at x, as `torch.special.chebyshevPolynomialU`. */
+/** Chebyshev's polynomial of the second kind of degree n at x, as `torch.special.chebyshev_polynomial_u`. */
 export const chebyshevPolynomialU: (x: Operand<Tensor>, n: Operand<Tensor>) => Tensor =
   ops.chebyshevPolynomialU;
-/** Chebyshev's polynomial of the third kind: of degree n at x, as `torch.special.chebyshevPolynomialV`. */
+/** Chebyshev's polynomial of the third kind of degree n at x, as `torch.special.chebyshev_polynomial_v`. */
 export const chebyshevPolynomialV: (x: Operand<Tensor>, n: Operand<Tensor>) => Tensor =
   ops.chebyshevPolynomialV;
-/** Chebyshev's polynomial of the fourth kind: of degree n at x, as `torch.special.chebyshevPolynomialW`. */
+/** Chebyshev's polynomial of the fourth kind of degree n at x, as `torch.special.chebyshev_polynomial_w`. */
 export const chebyshevPolynomialW: (x: Operand<Tensor>, n: Operand<Tensor>) => Tensor =
   ops.chebyshevPolynomialW;
-/** The physicists' Hermite polynomial: of degree n at x, as `torch.special.hermitePolynomialH`. */
+/** The physicists' Hermite polynomial of degree n at x, as `torch.special.hermite_polynomial_h`. */
 export const hermitePolynomialH: (x: Operand<Tensor>, n: Operand<Tensor>) => Tensor = ops.hermitePolynomialH;
-/** The probabilists' Hermite polynomial: of degree n at x, as `torch.special.hermitePolynomialHe`. */
+/** The probabilists' Hermite polynomial of degree n at x, as `torch.special.hermite_polynomial_he`. */
 export const hermitePolynomialHe: (x: Operand<Tensor>, n: Operand<Tensor>) => Tensor =
   ops.hermitePolynomialHe;
-/** Laguerre's polynomial: of degree n at x, as `torch.special.laguerrePolynomialL`. */
+/** Laguerre's polynomial of degree n at x, as `torch.special.laguerre_polynomial_l`. */
 export const laguerrePolynomialL: (x: Operand<Tensor>, n: Operand<Tensor>) => Tensor =
   ops.laguerrePolynomialL;
-/** Legendre's polynomial: of degree n at x, as `torch.special.legendrePolynomialP`. */
+/** Legendre's polynomial of degree n at x, as `torch.special.legendre_polynomial_p`. */
 export const legendrePolynomialP: (x: Operand<Tensor>, n: Operand<Tensor>) => Tensor =
   ops.legendrePolynomialP;
 /**
- * Chebyshev's polynomial of the first kind, shifted to [0, 1]: of degree n at x, as
- * `torch.special.shiftedChebyshevPolynomialT`.
+ * Chebyshev's polynomial of the first kind, shifted to [0, 1], of degree n at x, as
+ * `torch.special.shifted_chebyshev_polynomial_t`.
  */
 export const shiftedChebyshevPolynomialT: (x: Operand<Tensor>, n: Operand<Tensor>) => Tensor =
   ops.shiftedChebyshevPolynomialT;
 /**
- * Chebyshev's polynomial of the second kind, shifted to [0, 1]: of degree n at x, as
- * `torch.special.shiftedChebyshevPolynomialU`.
+ * Chebyshev's polynomial of the second kind, shifted to [0, 1], of degree n at x, as
+ * `torch.special.shifted_chebyshev_polynomial_u`.
  */
 export const shiftedChebyshevPolynomialU: (x: Operand<Tensor>, n: Operand<Tensor>) => Tensor =
   ops.shiftedChebyshevPolynomialU;
 /**
- * Chebyshev's polynomial of the third kind, shifted to [0, 1]: of degree n at x, as
- * `torch.special.shiftedChebyshevPolynomialV`.
+ * Chebyshev's polynomial of the third kind, shifted to [0, 1], of degree n at x, as
+ * `torch.special.shifted_chebyshev_polynomial_v`.
  */
 export const shiftedChebyshevPolynomialV: (x: Operand<Tensor>, n: Operand<Tensor>) => Tensor =
   ops.shiftedChebyshevPolynomialV;
 /**
- * Chebyshev's polynomial of the fourth kind, shifted to [0, 1]: of degree n at x, as
- * `torch.special.shiftedChebyshevPolynomialW`.
+ * Chebyshev's polynomial of the fourth kind, shifted to [0, 1], of degree n at x, as
+ * `torch.special.shifted_chebyshev_polynomial_w`.
  */
 export const shiftedChebyshevPolynomialW: (x: Operand<Tensor>, n: Operand<Tensor>) => Tensor =
   ops.shiftedChebyshevPolynomialW;
@@ -839,8 +839,8 @@ export const solveTriangular: {
   (A: Tensor, B: Tensor, named: { readonly upper: boolean } & SolveTriangularOptions): Tensor;
 } = ops.solveTriangular;
 /**
- * Cholesky factors and what kept them from being found, as `torch.linalg.cholesky_ex`. Computed on the
- * host.
+ * Cholesky factors, and the order of the first leading minor that is not positive, 0 for none, as
+ * `torch.linalg.cholesky_ex`. Computed on the host.
  */
 export const choleskyEx: (A: Tensor, options?: CholeskyExOptions) => Results<Tensor, ["L", "info"]> =
   ops.choleskyEx;
@@ -868,7 +868,7 @@ export const eigvalsh: (A: Tensor, UPLO?: "L" | "U" | EigvalshOptions, options?:
 /**
  * Complex eigenvalues and eigenvectors of square matrices, as `torch.linalg.eig`. Vectors have length 1,
  * and their largest element is real and positive. Gradients need distinct values, and a loss that does not
- * ask for the direction of complex vectors. Computed on the host.
+ * depend on the phase of vectors. Computed on the host.
  */
 export const eig: (A: Tensor) => Results<Tensor, ["eigenvalues", "eigenvectors"]> = ops.eig;
 /**
@@ -1089,7 +1089,7 @@ export const adaptiveMaxPool3d: {
     named: { readonly outputSize: number | readonly (number | null)[] } & AdaptiveMaxPool3dOptions,
   ): Tensor;
 } = ops.adaptiveMaxPool3d;
-/** Values put at the indices that maxPool1d gave, zeros elsewhere, as `nn.functional.max_unpool1d`. */
+/** Values at the indices that maxPool1d returned, zeros elsewhere, as `nn.functional.max_unpool1d`. */
 export const maxUnpool1d: {
   (
     self: Tensor,
@@ -1106,7 +1106,7 @@ export const maxUnpool1d: {
     named: { readonly kernelSize: number | readonly number[] } & MaxUnpool1dOptions,
   ): Tensor;
 } = ops.maxUnpool1d;
-/** Values put at the indices that maxPool2d gave, zeros elsewhere, as `nn.functional.max_unpool2d`. */
+/** Values at the indices that maxPool2d returned, zeros elsewhere, as `nn.functional.max_unpool2d`. */
 export const maxUnpool2d: {
   (
     self: Tensor,
@@ -1123,7 +1123,7 @@ export const maxUnpool2d: {
     named: { readonly kernelSize: number | readonly number[] } & MaxUnpool2dOptions,
   ): Tensor;
 } = ops.maxUnpool2d;
-/** Values put at the indices that maxPool3d gave, zeros elsewhere, as `nn.functional.max_unpool3d`. */
+/** Values at the indices that maxPool3d returned, zeros elsewhere, as `nn.functional.max_unpool3d`. */
 export const maxUnpool3d: {
   (
     self: Tensor,
@@ -1274,7 +1274,7 @@ export const fftIfft: (
   options?: FftIfftOptions,
 ) => Tensor = ops.fftIfft;
 /**
- * The discrete Fourier transform of real numbers, of which the half that tells the other one. As
+ * The discrete Fourier transform of real numbers: the half that determines the other one. As
  * `torch.fft.rfft`. Computed on the host.
  */
 export const fftRfft: (
@@ -1285,8 +1285,8 @@ export const fftRfft: (
   options?: FftRfftOptions,
 ) => Tensor = ops.fftRfft;
 /**
- * The inverse discrete Fourier transform of half of a Hermitian tensor, which is real; `n` is the size of
- * the result. As `torch.fft.irfft`. Computed on the host.
+ * The inverse discrete Fourier transform of a Hermitian tensor given by one half, which is real; `n` is the
+ * size of the result. As `torch.fft.irfft`. Computed on the host.
  */
 export const fftIrfft: (
   self: Tensor,
@@ -1296,8 +1296,8 @@ export const fftIrfft: (
   options?: FftIrfftOptions,
 ) => Tensor = ops.fftIrfft;
 /**
- * The discrete Fourier transform of half of a Hermitian tensor, which is real; `n` is the size of the
- * result. As `torch.fft.hfft`. Computed on the host.
+ * The discrete Fourier transform of a Hermitian tensor given by one half, which is real; `n` is the size of
+ * the result. As `torch.fft.hfft`. Computed on the host.
  */
 export const fftHfft: (
   self: Tensor,
@@ -1307,7 +1307,7 @@ export const fftHfft: (
   options?: FftHfftOptions,
 ) => Tensor = ops.fftHfft;
 /**
- * The inverse discrete Fourier transform of real numbers, of which the half that tells the other one. As
+ * The inverse discrete Fourier transform of real numbers: the half that determines the other one. As
  * `torch.fft.ihfft`. Computed on the host.
  */
 export const fftIhfft: (
@@ -1334,8 +1334,8 @@ export const fftIfft2: (
   options?: FftIfft2Options,
 ) => Tensor = ops.fftIfft2;
 /**
- * The discrete Fourier transform along two dimensions of real numbers, of which the half that tells the
- * other one. As `torch.fft.rfft2`. Computed on the host.
+ * The discrete Fourier transform along two dimensions of real numbers: the half that determines the other
+ * one. As `torch.fft.rfft2`. Computed on the host.
  */
 export const fftRfft2: (
   self: Tensor,
@@ -1345,8 +1345,8 @@ export const fftRfft2: (
   options?: FftRfft2Options,
 ) => Tensor = ops.fftRfft2;
 /**
- * The inverse discrete Fourier transform along two dimensions of half of a Hermitian tensor, which is real;
- * `n` is the size of the result. As `torch.fft.irfft2`. Computed on the host.
+ * The inverse discrete Fourier transform along two dimensions of a Hermitian tensor given by one half,
+ * which is real; `n` is the size of the result. As `torch.fft.irfft2`. Computed on the host.
  */
 export const fftIrfft2: (
   self: Tensor,
@@ -1375,8 +1375,8 @@ export const fftIfftn: (
   options?: FftIfftnOptions,
 ) => Tensor = ops.fftIfftn;
 /**
- * The discrete Fourier transform along all or some dimensions of real numbers, of which the half that tells
- * the other one. As `torch.fft.rfftn`. Computed on the host.
+ * The discrete Fourier transform along all or some dimensions of real numbers: the half that determines the
+ * other one. As `torch.fft.rfftn`. Computed on the host.
  */
 export const fftRfftn: (
   self: Tensor,
@@ -1386,8 +1386,8 @@ export const fftRfftn: (
   options?: FftRfftnOptions,
 ) => Tensor = ops.fftRfftn;
 /**
- * The inverse discrete Fourier transform along all or some dimensions of half of a Hermitian tensor, which
- * is real; `n` is the size of the result. As `torch.fft.irfftn`. Computed on the host.
+ * The inverse discrete Fourier transform along all or some dimensions of a Hermitian tensor given by one
+ * half, which is real; `n` is the size of the result. As `torch.fft.irfftn`. Computed on the host.
  */
 export const fftIrfftn: (
   self: Tensor,
@@ -1397,8 +1397,8 @@ export const fftIrfftn: (
   options?: FftIrfftnOptions,
 ) => Tensor = ops.fftIrfftn;
 /**
- * The discrete Fourier transform along two dimensions of half of a Hermitian tensor, which is real; `n` is
- * the size of the result. As `torch.fft.hfft2`. Computed on the host.
+ * The discrete Fourier transform along two dimensions of a Hermitian tensor given by one half, which is
+ * real; `n` is the size of the result. As `torch.fft.hfft2`. Computed on the host.
  */
 export const fftHfft2: (
   self: Tensor,
@@ -1408,8 +1408,8 @@ export const fftHfft2: (
   options?: FftHfft2Options,
 ) => Tensor = ops.fftHfft2;
 /**
- * The inverse discrete Fourier transform along two dimensions of real numbers, of which the half that tells
- * the other one. As `torch.fft.ihfft2`. Computed on the host.
+ * The inverse discrete Fourier transform along two dimensions of real numbers: the half that determines the
+ * other one. As `torch.fft.ihfft2`. Computed on the host.
  */
 export const fftIhfft2: (
   self: Tensor,
@@ -1419,8 +1419,8 @@ export const fftIhfft2: (
   options?: FftIhfft2Options,
 ) => Tensor = ops.fftIhfft2;
 /**
- * The discrete Fourier transform along all or some dimensions of half of a Hermitian tensor, which is real;
- * `n` is the size of the result. As `torch.fft.hfftn`. Computed on the host.
+ * The discrete Fourier transform along all or some dimensions of a Hermitian tensor given by one half,
+ * which is real; `n` is the size of the result. As `torch.fft.hfftn`. Computed on the host.
  */
 export const fftHfftn: (
   self: Tensor,
@@ -1430,8 +1430,8 @@ export const fftHfftn: (
   options?: FftHfftnOptions,
 ) => Tensor = ops.fftHfftn;
 /**
- * The inverse discrete Fourier transform along all or some dimensions of real numbers, of which the half
- * that tells the other one. As `torch.fft.ihfftn`. Computed on the host.
+ * The inverse discrete Fourier transform along all or some dimensions of real numbers: the half that
+ * determines the other one. As `torch.fft.ihfftn`. Computed on the host.
  */
 export const fftIhfftn: (
   self: Tensor,

@@ -150,141 +150,141 @@ import type {
 export interface TensorMethods<T> {
   /** self + alpha · other, broadcast and promoted, as `torch.add`. */
   add(other: Operand<T>, options?: AddOptions): T;
-  /** add, written into this tensor, which is returned. */
+  /** add, in place; returns this tensor. */
   add_(other: Operand<T>, options?: AddOptions): T;
   /** self − alpha · other, broadcast and promoted, as `torch.sub`. */
   sub(other: Operand<T>, options?: SubOptions): T;
-  /** sub, written into this tensor, which is returned. */
+  /** sub, in place; returns this tensor. */
   sub_(other: Operand<T>, options?: SubOptions): T;
   /** self − alpha · other, broadcast and promoted, as `torch.sub`. */
   subtract(other: Operand<T>, options?: SubOptions): T;
-  /** subtract, written into this tensor, which is returned. */
+  /** subtract, in place; returns this tensor. */
   subtract_(other: Operand<T>, options?: SubOptions): T;
   /** other − alpha · self, as `torch.rsub`. */
   rsub(other: Operand<T>, options?: RsubOptions): T;
   /** self · other, broadcast and promoted, as `torch.mul`. */
   mul(other: Operand<T>): T;
-  /** mul, written into this tensor, which is returned. */
+  /** mul, in place; returns this tensor. */
   mul_(other: Operand<T>): T;
   /** self · other, broadcast and promoted, as `torch.mul`. */
   multiply(other: Operand<T>): T;
-  /** multiply, written into this tensor, which is returned. */
+  /** multiply, in place; returns this tensor. */
   multiply_(other: Operand<T>): T;
   /** self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`. */
   div(other: Operand<T>, options?: DivOptions): T;
-  /** div, written into this tensor, which is returned. */
+  /** div, in place; returns this tensor. */
   div_(other: Operand<T>, options?: DivOptions): T;
   /** self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`. */
   divide(other: Operand<T>, options?: DivOptions): T;
-  /** divide, written into this tensor, which is returned. */
+  /** divide, in place; returns this tensor. */
   divide_(other: Operand<T>, options?: DivOptions): T;
   /** self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`. */
   trueDivide(other: Operand<T>, options?: DivOptions): T;
-  /** trueDivide, written into this tensor, which is returned. */
+  /** trueDivide, in place; returns this tensor. */
   trueDivide_(other: Operand<T>, options?: DivOptions): T;
   /** floor(self / other) in the promoted type, as `torch.floor_divide`. */
   floorDivide(other: Operand<T>): T;
-  /** floorDivide, written into this tensor, which is returned. */
+  /** floorDivide, in place; returns this tensor. */
   floorDivide_(other: Operand<T>): T;
   /** self − other · floor(self / other): the remainder with the sign of `other`, as `torch.remainder`. */
   remainder(other: Operand<T>): T;
-  /** remainder, written into this tensor, which is returned. */
+  /** remainder, in place; returns this tensor. */
   remainder_(other: Operand<T>): T;
   /** The remainder with the sign of `self`, as `torch.fmod`. */
   fmod(other: Operand<T>): T;
-  /** fmod, written into this tensor, which is returned. */
+  /** fmod, in place; returns this tensor. */
   fmod_(other: Operand<T>): T;
   /** self to the power `exponent`, broadcast and promoted, as `torch.pow`. One of them may be a number. */
   pow(exponent: Operand<T>): T;
-  /** pow, written into this tensor, which is returned. */
+  /** pow, in place; returns this tensor. */
   pow_(exponent: Operand<T>): T;
   /** As pow, computed in float64, as `torch.float_power`. */
   floatPower(exponent: Operand<T>): T;
-  /** floatPower, written into this tensor, which is returned. */
+  /** floatPower, in place; returns this tensor. */
   floatPower_(exponent: Operand<T>): T;
   /** True where self equals other, elementwise, as `torch.eq`. */
   eq(other: Operand<T>): T;
-  /** eq, written into this tensor, which is returned. */
+  /** eq, in place; returns this tensor. */
   eq_(other: Operand<T>): T;
   /** True where self differs from other, elementwise, as `torch.ne`. */
   ne(other: Operand<T>): T;
-  /** ne, written into this tensor, which is returned. */
+  /** ne, in place; returns this tensor. */
   ne_(other: Operand<T>): T;
   /** True where self differs from other, elementwise, as `torch.ne`. */
   notEqual(other: Operand<T>): T;
-  /** notEqual, written into this tensor, which is returned. */
+  /** notEqual, in place; returns this tensor. */
   notEqual_(other: Operand<T>): T;
   /** True where self is less than other, elementwise, as `torch.lt`. */
   lt(other: Operand<T>): T;
-  /** lt, written into this tensor, which is returned. */
+  /** lt, in place; returns this tensor. */
   lt_(other: Operand<T>): T;
   /** True where self is less than other, elementwise, as `torch.lt`. */
   less(other: Operand<T>): T;
-  /** less, written into this tensor, which is returned. */
+  /** less, in place; returns this tensor. */
   less_(other: Operand<T>): T;
   /** True where self is at most other, elementwise, as `torch.le`. */
   le(other: Operand<T>): T;
-  /** le, written into this tensor, which is returned. */
+  /** le, in place; returns this tensor. */
   le_(other: Operand<T>): T;
   /** True where self is at most other, elementwise, as `torch.le`. */
   lessEqual(other: Operand<T>): T;
-  /** lessEqual, written into this tensor, which is returned. */
+  /** lessEqual, in place; returns this tensor. */
   lessEqual_(other: Operand<T>): T;
   /** True where self is greater than other, elementwise, as `torch.gt`. */
   gt(other: Operand<T>): T;
-  /** gt, written into this tensor, which is returned. */
+  /** gt, in place; returns this tensor. */
   gt_(other: Operand<T>): T;
   /** True where self is greater than other, elementwise, as `torch.gt`. */
   greater(other: Operand<T>): T;
-  /** greater, written into this tensor, which is returned. */
+  /** greater, in place; returns this tensor. */
   greater_(other: Operand<T>): T;
   /** True where self is at least other, elementwise, as `torch.ge`. */
   ge(other: Operand<T>): T;
-  /** ge, written into this tensor, which is returned. */
+  /** ge, in place; returns this tensor. */
   ge_(other: Operand<T>): T;
   /** True where self is at least other, elementwise, as `torch.ge`. */
   greaterEqual(other: Operand<T>): T;
-  /** greaterEqual, written into this tensor, which is returned. */
+  /** greaterEqual, in place; returns this tensor. */
   greaterEqual_(other: Operand<T>): T;
-  /** Logical and of what is not 0, as `torch.logical_and`. */
+  /** Logical and, where nonzero elements are true, as `torch.logical_and`. */
   logicalAnd(other: Operand<T>): T;
-  /** logicalAnd, written into this tensor, which is returned. */
+  /** logicalAnd, in place; returns this tensor. */
   logicalAnd_(other: Operand<T>): T;
-  /** Logical or of what is not 0, as `torch.logical_or`. */
+  /** Logical or, where nonzero elements are true, as `torch.logical_or`. */
   logicalOr(other: Operand<T>): T;
-  /** logicalOr, written into this tensor, which is returned. */
+  /** logicalOr, in place; returns this tensor. */
   logicalOr_(other: Operand<T>): T;
-  /** Logical xor of what is not 0, as `torch.logical_xor`. */
+  /** Logical xor, where nonzero elements are true, as `torch.logical_xor`. */
   logicalXor(other: Operand<T>): T;
-  /** logicalXor, written into this tensor, which is returned. */
+  /** logicalXor, in place; returns this tensor. */
   logicalXor_(other: Operand<T>): T;
   /** True where an element is 0, as `torch.logical_not`. */
   logicalNot(): T;
-  /** logicalNot, written into this tensor, which is returned. */
+  /** logicalNot, in place; returns this tensor. */
   logicalNot_(): T;
   /** Bitwise and of integers, logical and of bools, as `torch.bitwise_and`. */
   bitwiseAnd(other: Operand<T>): T;
-  /** bitwiseAnd, written into this tensor, which is returned. */
+  /** bitwiseAnd, in place; returns this tensor. */
   bitwiseAnd_(other: Operand<T>): T;
   /** Bitwise or of integers, logical or of bools, as `torch.bitwise_or`. */
   bitwiseOr(other: Operand<T>): T;
-  /** bitwiseOr, written into this tensor, which is returned. */
+  /** bitwiseOr, in place; returns this tensor. */
   bitwiseOr_(other: Operand<T>): T;
   /** Bitwise xor of integers, logical xor of bools, as `torch.bitwise_xor`. */
   bitwiseXor(other: Operand<T>): T;
-  /** bitwiseXor, written into this tensor, which is returned. */
+  /** bitwiseXor, in place; returns this tensor. */
   bitwiseXor_(other: Operand<T>): T;
   /** Bitwise not of integers, logical not of bools, as `torch.bitwise_not`. */
   bitwiseNot(): T;
-  /** bitwiseNot, written into this tensor, which is returned. */
+  /** bitwiseNot, in place; returns this tensor. */
   bitwiseNot_(): T;
-  /** Shift of integers by other bits, as `torch.bitwiseLeftShift`. */
+  /** Integers shifted by `other` bits, as `torch.bitwise_left_shift`. */
   bitwiseLeftShift(other: Operand<T>): T;
-  /** bitwiseLeftShift, written into this tensor, which is returned. */
+  /** bitwiseLeftShift, in place; returns this tensor. */
   bitwiseLeftShift_(other: Operand<T>): T;
-  /** Shift of integers by other bits, as `torch.bitwiseRightShift`. */
+  /** Integers shifted by `other` bits, as `torch.bitwise_right_shift`. */
   bitwiseRightShift(other: Operand<T>): T;
-  /** bitwiseRightShift, written into this tensor, which is returned. */
+  /** bitwiseRightShift, in place; returns this tensor. */
   bitwiseRightShift_(other: Operand<T>): T;
   /** isnan of each element, as `torch.isnan`. */
   isnan(): T;
@@ -302,7 +302,7 @@ export interface TensorMethods<T> {
   signbit(): T;
   /** self with `value` where the mask is true, as `Tensor.masked_fill`. */
   maskedFill(mask: T, value: Operand<T>): T;
-  /** maskedFill, written into this tensor, which is returned. */
+  /** maskedFill, in place; returns this tensor. */
   maskedFill_(mask: T, value: Operand<T>): T;
   /** |self − other| ≤ atol + rtol · |other|, elementwise, as `torch.isclose`. */
   isclose(
@@ -314,213 +314,213 @@ export interface TensorMethods<T> {
   ): T;
   /** −self, as `torch.neg`. */
   neg(): T;
-  /** neg, written into this tensor, which is returned. */
+  /** neg, in place; returns this tensor. */
   neg_(): T;
   /** −self, as `torch.neg`. */
   negative(): T;
-  /** negative, written into this tensor, which is returned. */
+  /** negative, in place; returns this tensor. */
   negative_(): T;
   /** |self|, as `torch.abs`. */
   abs(): T;
-  /** abs, written into this tensor, which is returned. */
+  /** abs, in place; returns this tensor. */
   abs_(): T;
   /** |self|, as `torch.abs`. */
   absolute(): T;
-  /** absolute, written into this tensor, which is returned. */
+  /** absolute, in place; returns this tensor. */
   absolute_(): T;
   /** −1, 0 or 1, 0 for NaN too, as `torch.sign`. */
   sign(): T;
-  /** sign, written into this tensor, which is returned. */
+  /** sign, in place; returns this tensor. */
   sign_(): T;
   /** self · self, of bools as integers, as `torch.square`. */
   square(): T;
-  /** square, written into this tensor, which is returned. */
+  /** square, in place; returns this tensor. */
   square_(): T;
   /** self, as `torch.positive`. */
   positive(): T;
   /** floor of each element, as `torch.floor`. */
   floor(): T;
-  /** floor, written into this tensor, which is returned. */
+  /** floor, in place; returns this tensor. */
   floor_(): T;
   /** ceil of each element, as `torch.ceil`. */
   ceil(): T;
-  /** ceil, written into this tensor, which is returned. */
+  /** ceil, in place; returns this tensor. */
   ceil_(): T;
   /** trunc of each element, as `torch.trunc`. */
   trunc(): T;
-  /** trunc, written into this tensor, which is returned. */
+  /** trunc, in place; returns this tensor. */
   trunc_(): T;
   /** trunc of each element, as `torch.trunc`. */
   fix(): T;
-  /** fix, written into this tensor, which is returned. */
+  /** fix, in place; returns this tensor. */
   fix_(): T;
   /** The nearest integer, halves to even, or the nearest multiple of 10^−decimals, as `torch.round`. */
   round(options?: RoundOptions): T;
-  /** round, written into this tensor, which is returned. */
+  /** round, in place; returns this tensor. */
   round_(options?: RoundOptions): T;
   /** self − trunc(self), as `torch.frac`. */
   frac(): T;
-  /** frac, written into this tensor, which is returned. */
+  /** frac, in place; returns this tensor. */
   frac_(): T;
   /** sigmoid of each element, as `torch.sigmoid`; integers are converted to floats. */
   sigmoid(inplace?: boolean | SigmoidOptions, options?: SigmoidOptions): T;
-  /** sigmoid, written into this tensor, which is returned. */
+  /** sigmoid, in place; returns this tensor. */
   sigmoid_(options?: SigmoidOptions): T;
   /** sigmoid of each element, as `torch.sigmoid`; integers are converted to floats. */
   expit(inplace?: boolean | SigmoidOptions, options?: SigmoidOptions): T;
-  /** expit, written into this tensor, which is returned. */
+  /** expit, in place; returns this tensor. */
   expit_(options?: SigmoidOptions): T;
   /** log(x / (1 − x)) of x = self, clamped to [eps, 1 − eps] where eps is given, as `torch.logit`. */
   logit(eps?: number | null | LogitOptions, options?: LogitOptions): T;
-  /** logit, written into this tensor, which is returned. */
+  /** logit, in place; returns this tensor. */
   logit_(eps?: number | null | LogitOptions, options?: LogitOptions): T;
   /** sqrt of each element, as `torch.sqrt`; integers are converted to floats. */
   sqrt(): T;
-  /** sqrt, written into this tensor, which is returned. */
+  /** sqrt, in place; returns this tensor. */
   sqrt_(): T;
   /** rsqrt of each element, as `torch.rsqrt`; integers are converted to floats. */
   rsqrt(): T;
-  /** rsqrt, written into this tensor, which is returned. */
+  /** rsqrt, in place; returns this tensor. */
   rsqrt_(): T;
   /** reciprocal of each element, as `torch.reciprocal`; integers are converted to floats. */
   reciprocal(): T;
-  /** reciprocal, written into this tensor, which is returned. */
+  /** reciprocal, in place; returns this tensor. */
   reciprocal_(): T;
   /** exp of each element, as `torch.exp`; integers are converted to floats. */
   exp(): T;
-  /** exp, written into this tensor, which is returned. */
+  /** exp, in place; returns this tensor. */
   exp_(): T;
   /** exp2 of each element, as `torch.exp2`; integers are converted to floats. */
   exp2(): T;
-  /** exp2, written into this tensor, which is returned. */
+  /** exp2, in place; returns this tensor. */
   exp2_(): T;
   /** expm1 of each element, as `torch.expm1`; integers are converted to floats. */
   expm1(): T;
-  /** expm1, written into this tensor, which is returned. */
+  /** expm1, in place; returns this tensor. */
   expm1_(): T;
   /** log of each element, as `torch.log`; integers are converted to floats. */
   log(): T;
-  /** log, written into this tensor, which is returned. */
+  /** log, in place; returns this tensor. */
   log_(): T;
   /** log2 of each element, as `torch.log2`; integers are converted to floats. */
   log2(): T;
-  /** log2, written into this tensor, which is returned. */
+  /** log2, in place; returns this tensor. */
   log2_(): T;
   /** log10 of each element, as `torch.log10`; integers are converted to floats. */
   log10(): T;
-  /** log10, written into this tensor, which is returned. */
+  /** log10, in place; returns this tensor. */
   log10_(): T;
   /** log1p of each element, as `torch.log1p`; integers are converted to floats. */
   log1p(): T;
-  /** log1p, written into this tensor, which is returned. */
+  /** log1p, in place; returns this tensor. */
   log1p_(): T;
   /** sin of each element, as `torch.sin`; integers are converted to floats. */
   sin(): T;
-  /** sin, written into this tensor, which is returned. */
+  /** sin, in place; returns this tensor. */
   sin_(): T;
   /** cos of each element, as `torch.cos`; integers are converted to floats. */
   cos(): T;
-  /** cos, written into this tensor, which is returned. */
+  /** cos, in place; returns this tensor. */
   cos_(): T;
   /** tan of each element, as `torch.tan`; integers are converted to floats. */
   tan(): T;
-  /** tan, written into this tensor, which is returned. */
+  /** tan, in place; returns this tensor. */
   tan_(): T;
   /** asin of each element, as `torch.asin`; integers are converted to floats. */
   asin(): T;
-  /** asin, written into this tensor, which is returned. */
+  /** asin, in place; returns this tensor. */
   asin_(): T;
   /** asin of each element, as `torch.asin`; integers are converted to floats. */
   arcsin(): T;
-  /** arcsin, written into this tensor, which is returned. */
+  /** arcsin, in place; returns this tensor. */
   arcsin_(): T;
   /** acos of each element, as `torch.acos`; integers are converted to floats. */
   acos(): T;
-  /** acos, written into this tensor, which is returned. */
+  /** acos, in place; returns this tensor. */
   acos_(): T;
   /** acos of each element, as `torch.acos`; integers are converted to floats. */
   arccos(): T;
-  /** arccos, written into this tensor, which is returned. */
+  /** arccos, in place; returns this tensor. */
   arccos_(): T;
   /** atan of each element, as `torch.atan`; integers are converted to floats. */
   atan(): T;
-  /** atan, written into this tensor, which is returned. */
+  /** atan, in place; returns this tensor. */
   atan_(): T;
   /** atan of each element, as `torch.atan`; integers are converted to floats. */
   arctan(): T;
-  /** arctan, written into this tensor, which is returned. */
+  /** arctan, in place; returns this tensor. */
   arctan_(): T;
   /** sinh of each element, as `torch.sinh`; integers are converted to floats. */
   sinh(): T;
-  /** sinh, written into this tensor, which is returned. */
+  /** sinh, in place; returns this tensor. */
   sinh_(): T;
   /** cosh of each element, as `torch.cosh`; integers are converted to floats. */
   cosh(): T;
-  /** cosh, written into this tensor, which is returned. */
+  /** cosh, in place; returns this tensor. */
   cosh_(): T;
   /** tanh of each element, as `torch.tanh`; integers are converted to floats. */
   tanh(inplace?: boolean | TanhOptions, options?: TanhOptions): T;
-  /** tanh, written into this tensor, which is returned. */
+  /** tanh, in place; returns this tensor. */
   tanh_(options?: TanhOptions): T;
   /** asinh of each element, as `torch.asinh`; integers are converted to floats. */
   asinh(): T;
-  /** asinh, written into this tensor, which is returned. */
+  /** asinh, in place; returns this tensor. */
   asinh_(): T;
   /** asinh of each element, as `torch.asinh`; integers are converted to floats. */
   arcsinh(): T;
-  /** arcsinh, written into this tensor, which is returned. */
+  /** arcsinh, in place; returns this tensor. */
   arcsinh_(): T;
   /** acosh of each element, as `torch.acosh`; integers are converted to floats. */
   acosh(): T;
-  /** acosh, written into this tensor, which is returned. */
+  /** acosh, in place; returns this tensor. */
   acosh_(): T;
   /** acosh of each element, as `torch.acosh`; integers are converted to floats. */
   arccosh(): T;
-  /** arccosh, written into this tensor, which is returned. */
+  /** arccosh, in place; returns this tensor. */
   arccosh_(): T;
   /** atanh of each element, as `torch.atanh`; integers are converted to floats. */
   atanh(): T;
-  /** atanh, written into this tensor, which is returned. */
+  /** atanh, in place; returns this tensor. */
   atanh_(): T;
   /** atanh of each element, as `torch.atanh`; integers are converted to floats. */
   arctanh(): T;
-  /** arctanh, written into this tensor, which is returned. */
+  /** arctanh, in place; returns this tensor. */
   arctanh_(): T;
   /** erf of each element, as `torch.erf`; integers are converted to floats. */
   erf(): T;
-  /** erf, written into this tensor, which is returned. */
+  /** erf, in place; returns this tensor. */
   erf_(): T;
   /** erfc of each element, as `torch.erfc`; integers are converted to floats. */
   erfc(): T;
-  /** erfc, written into this tensor, which is returned. */
+  /** erfc, in place; returns this tensor. */
   erfc_(): T;
   /** lgamma of each element, as `torch.lgamma`; integers are converted to floats. */
   lgamma(): T;
-  /** lgamma, written into this tensor, which is returned. */
+  /** lgamma, in place; returns this tensor. */
   lgamma_(): T;
   /** lgamma of each element, as `torch.lgamma`; integers are converted to floats. */
   gammaln(): T;
-  /** gammaln, written into this tensor, which is returned. */
+  /** gammaln, in place; returns this tensor. */
   gammaln_(): T;
   /** sinc of each element, as `torch.sinc`; integers are converted to floats. */
   sinc(): T;
-  /** sinc, written into this tensor, which is returned. */
+  /** sinc, in place; returns this tensor. */
   sinc_(): T;
   /** deg2rad of each element, as `torch.deg2rad`; integers are converted to floats. */
   deg2rad(): T;
-  /** deg2rad, written into this tensor, which is returned. */
+  /** deg2rad, in place; returns this tensor. */
   deg2rad_(): T;
   /** rad2deg of each element, as `torch.rad2deg`; integers are converted to floats. */
   rad2deg(): T;
-  /** rad2deg, written into this tensor, which is returned. */
+  /** rad2deg, in place; returns this tensor. */
   rad2deg_(): T;
   /** The maximum of two operands, NaN where either is, as `torch.maximum`. */
   maximum(other: Operand<T>): T;
   /** The minimum of two operands, NaN where either is, as `torch.minimum`. */
   minimum(other: Operand<T>): T;
-  /** The maximum of two operands, the other one where one is NaN, as `torch.fmax`. */
+  /** The maximum of two operands, ignoring NaN, as `torch.fmax`. */
   fmax(other: Operand<T>): T;
-  /** The minimum of two operands, the other one where one is NaN, as `torch.fmin`. */
+  /** The minimum of two operands, ignoring NaN, as `torch.fmin`. */
   fmin(other: Operand<T>): T;
   /** self limited to [min, max]; either bound may be a number, a tensor or left out. As `torch.clamp`. */
   clamp(
@@ -528,7 +528,7 @@ export interface TensorMethods<T> {
     max?: Operand<T> | null | ClampOptions<T>,
     options?: ClampOptions<T>,
   ): T;
-  /** clamp, written into this tensor, which is returned. */
+  /** clamp, in place; returns this tensor. */
   clamp_(
     min?: Operand<T> | null | ClampOptions<T>,
     max?: Operand<T> | null | ClampOptions<T>,
@@ -540,7 +540,7 @@ export interface TensorMethods<T> {
     max?: Operand<T> | null | ClampOptions<T>,
     options?: ClampOptions<T>,
   ): T;
-  /** clip, written into this tensor, which is returned. */
+  /** clip, in place; returns this tensor. */
   clip_(
     min?: Operand<T> | null | ClampOptions<T>,
     max?: Operand<T> | null | ClampOptions<T>,
@@ -548,14 +548,14 @@ export interface TensorMethods<T> {
   ): T;
   /** self limited from below, as `torch.clamp_min`. */
   clampMin(min: Operand<T>): T;
-  /** clampMin, written into this tensor, which is returned. */
+  /** clampMin, in place; returns this tensor. */
   clampMin_(min: Operand<T>): T;
   /** self limited from above, as `torch.clamp_max`. */
   clampMax(max: Operand<T>): T;
-  /** clampMax, written into this tensor, which is returned. */
+  /** clampMax, in place; returns this tensor. */
   clampMax_(max: Operand<T>): T;
   /**
-   * NaN and the infinities replaced by numbers: 0 and the extremes of the type where not given. As
+   * NaN and the infinities replaced by numbers, by default 0 and the extremes of the type. As
    * `torch.nan_to_num`.
    */
   nanToNum(
@@ -564,7 +564,7 @@ export interface TensorMethods<T> {
     neginf?: number | null | NanToNumOptions,
     options?: NanToNumOptions,
   ): T;
-  /** nanToNum, written into this tensor, which is returned. */
+  /** nanToNum, in place; returns this tensor. */
   nanToNum_(
     nan?: number | null | NanToNumOptions,
     posinf?: number | null | NanToNumOptions,
@@ -573,29 +573,29 @@ export interface TensorMethods<T> {
   ): T;
   /** 0 below 0, 1 above, `other` at 0, as `torch.heaviside`. */
   heaviside(other: Operand<T>): T;
-  /** heaviside, written into this tensor, which is returned. */
+  /** heaviside, in place; returns this tensor. */
   heaviside_(other: Operand<T>): T;
   /** max(self, 0), where −0 and NaN stay what they are, as `torch.relu`. */
   relu(inplace?: boolean | ReluOptions, options?: ReluOptions): T;
-  /** relu, written into this tensor, which is returned. */
+  /** relu, in place; returns this tensor. */
   relu_(options?: ReluOptions): T;
-  /** relu6, written into this tensor, which is returned. */
+  /** relu6, in place; returns this tensor. */
   relu6_(options?: Relu6Options): T;
-  /** hardtanh, written into this tensor, which is returned. */
+  /** hardtanh, in place; returns this tensor. */
   hardtanh_(
     minVal?: number | HardtanhOptions,
     maxVal?: number | HardtanhOptions,
     options?: HardtanhOptions,
   ): T;
-  /** leakyRelu, written into this tensor, which is returned. */
+  /** leakyRelu, in place; returns this tensor. */
   leakyRelu_(negativeSlope?: number | LeakyReluOptions, options?: LeakyReluOptions): T;
-  /** threshold, written into this tensor, which is returned. */
+  /** threshold, in place; returns this tensor. */
   threshold_(threshold: number, value: number, options?: ThresholdOptions): T;
   /** self above 0, weight · self below, one weight or one a channel (dimension 1), as `torch.prelu`. */
   prelu(weight: T): T;
-  /** hardsigmoid, written into this tensor, which is returned. */
+  /** hardsigmoid, in place; returns this tensor. */
   hardsigmoid_(options?: HardsigmoidOptions): T;
-  /** hardswish, written into this tensor, which is returned. */
+  /** hardswish, in place; returns this tensor. */
   hardswish_(options?: HardswishOptions): T;
   /** 0 within lambd of 0, else self, as `nn.functional.hardshrink`. */
   hardshrink(lambd?: number | HardshrinkOptions, options?: HardshrinkOptions): T;
@@ -694,13 +694,13 @@ export interface TensorMethods<T> {
     dim?: number | readonly number[] | null | CountNonzeroOptions,
     options?: CountNonzeroOptions,
   ): T;
-  /** The sum over dimensions of what is not NaN, as `torch.nansum`. */
+  /** The sum over dimensions, ignoring NaN, as `torch.nansum`. */
   nansum(
     dim?: number | readonly number[] | null | NansumOptions,
     keepdim?: boolean | NansumOptions,
     options?: NansumOptions,
   ): T;
-  /** The mean over dimensions of what is not NaN, as `torch.nanmean`. */
+  /** The mean over dimensions, ignoring NaN, as `torch.nanmean`. */
   nanmean(
     dim?: number | readonly number[] | null | NanmeanOptions,
     keepdim?: boolean | NanmeanOptions,
@@ -722,9 +722,9 @@ export interface TensorMethods<T> {
   newFull(size: readonly Dim[], fillValue: Scalar | Dim | Complex, options?: NewFullOptions): T;
   /** A tensor of the shape and type of `self` with every element `value`, as `torch.fill`. */
   fill(value: Operand<T>): T;
-  /** fill, written into this tensor, which is returned. */
+  /** fill, in place; returns this tensor. */
   fill_(value: Operand<T>): T;
-  /** zero, written into this tensor, which is returned. */
+  /** zero, in place; returns this tensor. */
   zero_(): T;
   /** The elements as float32, as `Tensor.float`. */
   float(): T;
@@ -748,7 +748,7 @@ export interface TensorMethods<T> {
   bool(): T;
   /** A copy of the elements, as `torch.clone`. */
   clone(): T;
-  /** copy, written into this tensor, which is returned. */
+  /** copy, in place; returns this tensor. */
   copy_(src: Operand<T>, nonBlocking?: boolean | CopyOptions, options?: CopyOptions): T;
   /** The same elements in another shape, sharing memory; one size may be −1. As `Tensor.view`. */
   view(size: readonly Dim[]): T;
@@ -758,7 +758,7 @@ export interface TensorMethods<T> {
   reshape(shape: readonly Dim[]): T;
   /** The same elements in another shape: a view where strides allow it, else a copy. As `torch.reshape`. */
   reshape(...shape: Dim[]): T;
-  /** Itself where its elements lie in row-major order, else a copy that does. As `Tensor.contiguous`. */
+  /** Itself if its elements are in row-major order, else a row-major copy. As `Tensor.contiguous`. */
   contiguous(): T;
   /** The dimensions in another order, as `torch.permute`. */
   permute(dims: readonly number[]): T;
@@ -766,13 +766,13 @@ export interface TensorMethods<T> {
   permute(...dims: number[]): T;
   /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
   squeeze(dim?: number | readonly number[] | null | SqueezeOptions, options?: SqueezeOptions): T;
-  /** squeeze, which this tensor is from now on; it is returned. */
+  /** squeeze, whose layout this tensor adopts; returns this tensor. */
   squeeze_(dim?: number | readonly number[] | null | SqueezeOptions, options?: SqueezeOptions): T;
   /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
   unsqueeze(dim: number): T;
   /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
   unsqueeze(named: { readonly dim: number }): T;
-  /** unsqueeze, which this tensor is from now on; it is returned. */
+  /** unsqueeze, whose layout this tensor adopts; returns this tensor. */
   unsqueeze_(dim: number): T;
   /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
   expand(size: readonly Dim[], options?: ExpandOptions): T;
@@ -818,18 +818,18 @@ export interface TensorMethods<T> {
   ): T;
   /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
   asStrided(named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedOptions): T;
-  /** asStrided, which this tensor is from now on; it is returned. */
+  /** asStrided, whose layout this tensor adopts; returns this tensor. */
   asStrided_(
     size: readonly Dim[],
     stride: readonly Dim[],
     storageOffset?: Dim | null | AsStridedOptions,
     options?: AsStridedOptions,
   ): T;
-  /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
+  /** self with the elements of select(dim, index) replaced by `src`, as `torch.select_scatter`. */
   selectScatter(src: T, dim: number, index: Dim): T;
-  /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
+  /** self with the elements of select(dim, index) replaced by `src`, as `torch.select_scatter`. */
   selectScatter(src: T, named: { readonly dim: number; readonly index: Dim }): T;
-  /** self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`. */
+  /** self with the elements of slice(dim, start, end, step) replaced by `src`, as `torch.slice_scatter`. */
   sliceScatter(
     src: T,
     dim?: number | SliceScatterOptions,
@@ -838,7 +838,7 @@ export interface TensorMethods<T> {
     step?: number | SliceScatterOptions,
     options?: SliceScatterOptions,
   ): T;
-  /** self with `src` on the diagonal that diagonal(offset, dim1, dim2) reads, as `torch.diagonal_scatter`. */
+  /** self with the elements of diagonal(offset, dim1, dim2) replaced by `src`, as `torch.diagonal_scatter`. */
   diagonalScatter(
     src: T,
     offset?: number | DiagonalScatterOptions,
@@ -854,8 +854,9 @@ export interface TensorMethods<T> {
     options?: DiagEmbedOptions,
   ): T;
   /**
-   * self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. Its
-   * gradient is PyTorch's, which is not the derivative: self gets that of the elements that were replaced.
+   * self, a row-major tensor, with the elements of asStrided replaced by `src`, as
+   * `torch.as_strided_scatter`. Its gradient is PyTorch's, which is not the derivative: self gets that of
+   * the elements that were replaced.
    */
   asStridedScatter(
     src: T,
@@ -865,8 +866,9 @@ export interface TensorMethods<T> {
     options?: AsStridedScatterOptions,
   ): T;
   /**
-   * self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. Its
-   * gradient is PyTorch's, which is not the derivative: self gets that of the elements that were replaced.
+   * self, a row-major tensor, with the elements of asStrided replaced by `src`, as
+   * `torch.as_strided_scatter`. Its gradient is PyTorch's, which is not the derivative: self gets that of
+   * the elements that were replaced.
    */
   asStridedScatter(
     src: T,
@@ -876,23 +878,23 @@ export interface TensorMethods<T> {
   transpose(dim0: number, dim1: number): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   transpose(named: { readonly dim0: number; readonly dim1: number }): T;
-  /** transpose, which this tensor is from now on; it is returned. */
+  /** transpose, whose layout this tensor adopts; returns this tensor. */
   transpose_(dim0: number, dim1: number): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   swapaxes(dim0: number, dim1: number): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   swapaxes(named: { readonly dim0: number; readonly dim1: number }): T;
-  /** swapaxes, which this tensor is from now on; it is returned. */
+  /** swapaxes, whose layout this tensor adopts; returns this tensor. */
   swapaxes_(dim0: number, dim1: number): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   swapdims(dim0: number, dim1: number): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   swapdims(named: { readonly dim0: number; readonly dim1: number }): T;
-  /** swapdims, which this tensor is from now on; it is returned. */
+  /** swapdims, whose layout this tensor adopts; returns this tensor. */
   swapdims_(dim0: number, dim1: number): T;
   /** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
   t(): T;
-  /** t, which this tensor is from now on; it is returned. */
+  /** t, whose layout this tensor adopts; returns this tensor. */
   t_(): T;
   /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
   movedim(source: number | readonly number[], destination: number | readonly number[]): T;
@@ -990,7 +992,7 @@ export interface TensorMethods<T> {
    * "multiply" combines instead. As `torch.scatter`.
    */
   scatter(named: { readonly dim: number; readonly index: T } & ScatterOptions<T>): T;
-  /** scatter, written into this tensor, which is returned. */
+  /** scatter, in place; returns this tensor. */
   scatter_(
     dim: number,
     index: T,
@@ -1002,13 +1004,13 @@ export interface TensorMethods<T> {
   scatterAdd(dim: number, index: T, src: T): T;
   /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
   scatterAdd(named: { readonly dim: number; readonly index: T; readonly src: T }): T;
-  /** scatterAdd, written into this tensor, which is returned. */
+  /** scatterAdd, in place; returns this tensor. */
   scatterAdd_(dim: number, index: T, src: T): T;
   /** Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`. */
   take(index: T): T;
   /** self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`. */
   put(index: T, source: T, accumulate?: boolean | PutOptions, options?: PutOptions): T;
-  /** put, written into this tensor, which is returned. */
+  /** put, in place; returns this tensor. */
   put_(index: T, source: T, accumulate?: boolean | PutOptions, options?: PutOptions): T;
   /** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
   takeAlongDim(indices: T, dim?: number | null | TakeAlongDimOptions, options?: TakeAlongDimOptions): T;
@@ -1020,19 +1022,19 @@ export interface TensorMethods<T> {
   indexAdd(dim: number, index: T, source: T, options?: IndexAddOptions): T;
   /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
   indexAdd(named: { readonly dim: number; readonly index: T; readonly source: T } & IndexAddOptions): T;
-  /** indexAdd, written into this tensor, which is returned. */
+  /** indexAdd, in place; returns this tensor. */
   indexAdd_(dim: number, index: T, source: T, options?: IndexAddOptions): T;
   /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
   indexCopy(dim: number, index: T, source: T): T;
   /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
   indexCopy(named: { readonly dim: number; readonly index: T; readonly source: T }): T;
-  /** indexCopy, written into this tensor, which is returned. */
+  /** indexCopy, in place; returns this tensor. */
   indexCopy_(dim: number, index: T, source: T): T;
   /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
   indexFill(dim: number, index: T, value: Operand<T>): T;
   /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
   indexFill(named: { readonly dim: number; readonly index: T; readonly value: Operand<T> }): T;
-  /** indexFill, written into this tensor, which is returned. */
+  /** indexFill, in place; returns this tensor. */
   indexFill_(dim: number, index: T, value: Operand<T>): T;
   /** self with values (broadcast) put, or added where accumulate, at index tensors, as `torch.index_put`. */
   indexPut(
@@ -1041,7 +1043,7 @@ export interface TensorMethods<T> {
     accumulate?: boolean | IndexPutOptions,
     options?: IndexPutOptions,
   ): T;
-  /** indexPut, written into this tensor, which is returned. */
+  /** indexPut, in place; returns this tensor. */
   indexPut_(
     indices: readonly (T | null)[],
     values: T,
@@ -1052,7 +1054,7 @@ export interface TensorMethods<T> {
   maskedSelect(mask: T): T;
   /** self with the elements of `source`, in order, where the mask is true, as `Tensor.masked_scatter`. */
   maskedScatter(mask: T, source: T): T;
-  /** maskedScatter, written into this tensor, which is returned. */
+  /** maskedScatter, in place; returns this tensor. */
   maskedScatter_(mask: T, source: T): T;
   /** Reversed along dimensions, as `torch.flip`. */
   flip(dims: number | readonly number[]): T;
@@ -1091,11 +1093,11 @@ export interface TensorMethods<T> {
   rot90(k?: number | Rot90Options, dims?: readonly number[] | Rot90Options, options?: Rot90Options): T;
   /** The lower triangle of matrices from a diagonal on, as `torch.tril`. */
   tril(diagonal?: number | TrilOptions, options?: TrilOptions): T;
-  /** tril, written into this tensor, which is returned. */
+  /** tril, in place; returns this tensor. */
   tril_(diagonal?: number | TrilOptions, options?: TrilOptions): T;
   /** The upper triangle of matrices from a diagonal on, as `torch.triu`. */
   triu(diagonal?: number | TriuOptions, options?: TriuOptions): T;
-  /** triu, written into this tensor, which is returned. */
+  /** triu, in place; returns this tensor. */
   triu_(diagonal?: number | TriuOptions, options?: TriuOptions): T;
   /** The diagonal of a matrix, or the matrix that has a vector on its diagonal, as `torch.diag`. */
   diag(diagonal?: number | DiagOptions, options?: DiagOptions): T;
@@ -1103,45 +1105,45 @@ export interface TensorMethods<T> {
   cumsum(dim: number, options?: CumsumOptions): T;
   /** Running sums along a dimension, as `torch.cumsum`. */
   cumsum(named: { readonly dim: number } & CumsumOptions): T;
-  /** cumsum, written into this tensor, which is returned. */
+  /** cumsum, in place; returns this tensor. */
   cumsum_(dim: number, options?: CumsumOptions): T;
   /** Running products along a dimension, as `torch.cumprod`. */
   cumprod(dim: number, options?: CumprodOptions): T;
   /** Running products along a dimension, as `torch.cumprod`. */
   cumprod(named: { readonly dim: number } & CumprodOptions): T;
-  /** cumprod, written into this tensor, which is returned. */
+  /** cumprod, in place; returns this tensor. */
   cumprod_(dim: number, options?: CumprodOptions): T;
   /** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
   logcumsumexp(dim: number): T;
   /** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
   logcumsumexp(named: { readonly dim: number }): T;
-  /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
+  /** The maximum so far along a dimension, and its last index, as `torch.cummax`. */
   cummax(dim: number): Results<T, ["values", "indices"]>;
-  /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
+  /** The maximum so far along a dimension, and its last index, as `torch.cummax`. */
   cummax(named: { readonly dim: number }): Results<T, ["values", "indices"]>;
-  /** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
+  /** The minimum so far along a dimension, and its last index, as `torch.cummin`. */
   cummin(dim: number): Results<T, ["values", "indices"]>;
-  /** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
+  /** The minimum so far along a dimension, and its last index, as `torch.cummin`. */
   cummin(named: { readonly dim: number }): Results<T, ["values", "indices"]>;
   /** The angle of the point (other, self), as `torch.atan2`. */
   atan2(other: Operand<T>): T;
-  /** atan2, written into this tensor, which is returned. */
+  /** atan2, in place; returns this tensor. */
   atan2_(other: Operand<T>): T;
   /** The angle of the point (other, self), as `torch.atan2`. */
   arctan2(other: Operand<T>): T;
-  /** arctan2, written into this tensor, which is returned. */
+  /** arctan2, in place; returns this tensor. */
   arctan2_(other: Operand<T>): T;
   /** √(self² + other²) without overflow, as `torch.hypot`. */
   hypot(other: Operand<T>): T;
-  /** hypot, written into this tensor, which is returned. */
+  /** hypot, in place; returns this tensor. */
   hypot_(other: Operand<T>): T;
   /** |self| with the sign of `other`, that of −0 included, as `torch.copysign`. */
   copysign(other: Operand<T>): T;
-  /** copysign, written into this tensor, which is returned. */
+  /** copysign, in place; returns this tensor. */
   copysign_(other: Operand<T>): T;
   /** self · log(other), 0 where self is 0, as `torch.xlogy`. One of them may be a number. */
   xlogy(other: Operand<T>): T;
-  /** xlogy, written into this tensor, which is returned. */
+  /** xlogy, in place; returns this tensor. */
   xlogy_(other: Operand<T>): T;
   /** log(e^self + e^other) without overflow, as `torch.logaddexp`. */
   logaddexp(other: Operand<T>): T;
@@ -1149,35 +1151,35 @@ export interface TensorMethods<T> {
   logaddexp2(other: Operand<T>): T;
   /** self + weight · (end − self), exact at both ends, as `torch.lerp`. */
   lerp(end: T, weight: Operand<T>): T;
-  /** lerp, written into this tensor, which is returned. */
+  /** lerp, in place; returns this tensor. */
   lerp_(end: T, weight: Operand<T>): T;
   /** self + value · tensor1 · tensor2, as `torch.addcmul`. */
   addcmul(tensor1: T, tensor2: T, options?: AddcmulOptions): T;
-  /** addcmul, written into this tensor, which is returned. */
+  /** addcmul, in place; returns this tensor. */
   addcmul_(tensor1: T, tensor2: T, options?: AddcmulOptions): T;
   /** self + value · tensor1 / tensor2, as `torch.addcdiv`. */
   addcdiv(tensor1: T, tensor2: T, options?: AddcdivOptions): T;
-  /** addcdiv, written into this tensor, which is returned. */
+  /** addcdiv, in place; returns this tensor. */
   addcdiv_(tensor1: T, tensor2: T, options?: AddcdivOptions): T;
   /** self · 2^other, as `torch.ldexp`. */
   ldexp(other: T): T;
-  /** ldexp, written into this tensor, which is returned. */
+  /** ldexp, in place; returns this tensor. */
   ldexp_(other: T): T;
   /**
-   * The indices of what is not 0, one row each; with asTuple one vector for each dimension. As
+   * The indices of nonzero elements, one row each; with asTuple one vector for each dimension. As
    * `torch.nonzero`.
    */
   nonzero(options: NonzeroOptions & { readonly asTuple: true }): Results<T, ["indices"]>;
   /**
-   * The indices of what is not 0, one row each; with asTuple one vector for each dimension. As
+   * The indices of nonzero elements, one row each; with asTuple one vector for each dimension. As
    * `torch.nonzero`.
    */
   nonzero(options?: NonzeroOptions): T;
-  /** The indices of what is not 0, one row each, as `torch.argwhere`. Its size depends on elements. */
+  /** The indices of nonzero elements, one row each, as `torch.argwhere`. Its size depends on elements. */
   argwhere(): T;
   /**
-   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
-   * were. As `torch.unique`.
+   * Distinct elements, sorted; with returnInverse and returnCounts also the index of each element among
+   * them, and their counts. As `torch.unique`.
    */
   unique(
     sorted: boolean | undefined,
@@ -1187,23 +1189,23 @@ export interface TensorMethods<T> {
     options?: UniqueOptions,
   ): Results<T, ["output", "inverseIndices", "counts"]>;
   /**
-   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
-   * were. As `torch.unique`.
+   * Distinct elements, sorted; with returnInverse and returnCounts also the index of each element among
+   * them, and their counts. As `torch.unique`.
    */
   unique(
     options: UniqueOptions & { readonly returnInverse: true; readonly returnCounts: true },
   ): Results<T, ["output", "inverseIndices", "counts"]>;
   /**
-   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
-   * were. As `torch.unique`.
+   * Distinct elements, sorted; with returnInverse and returnCounts also the index of each element among
+   * them, and their counts. As `torch.unique`.
    */
   unique(
     sorted: boolean | undefined,
     options: UniqueOptions & { readonly returnInverse: true; readonly returnCounts: true },
   ): Results<T, ["output", "inverseIndices", "counts"]>;
   /**
-   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
-   * were. As `torch.unique`.
+   * Distinct elements, sorted; with returnInverse and returnCounts also the index of each element among
+   * them, and their counts. As `torch.unique`.
    */
   unique(
     sorted: boolean | undefined,
@@ -1213,21 +1215,21 @@ export interface TensorMethods<T> {
     options?: UniqueOptions,
   ): Results<T, ["output", "inverseIndices"]>;
   /**
-   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
-   * were. As `torch.unique`.
+   * Distinct elements, sorted; with returnInverse and returnCounts also the index of each element among
+   * them, and their counts. As `torch.unique`.
    */
   unique(options: UniqueOptions & { readonly returnInverse: true }): Results<T, ["output", "inverseIndices"]>;
   /**
-   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
-   * were. As `torch.unique`.
+   * Distinct elements, sorted; with returnInverse and returnCounts also the index of each element among
+   * them, and their counts. As `torch.unique`.
    */
   unique(
     sorted: boolean | undefined,
     options: UniqueOptions & { readonly returnInverse: true },
   ): Results<T, ["output", "inverseIndices"]>;
   /**
-   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
-   * were. As `torch.unique`.
+   * Distinct elements, sorted; with returnInverse and returnCounts also the index of each element among
+   * them, and their counts. As `torch.unique`.
    */
   unique(
     sorted: boolean | undefined,
@@ -1237,21 +1239,21 @@ export interface TensorMethods<T> {
     options?: UniqueOptions,
   ): Results<T, ["output", "counts"]>;
   /**
-   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
-   * were. As `torch.unique`.
+   * Distinct elements, sorted; with returnInverse and returnCounts also the index of each element among
+   * them, and their counts. As `torch.unique`.
    */
   unique(options: UniqueOptions & { readonly returnCounts: true }): Results<T, ["output", "counts"]>;
   /**
-   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
-   * were. As `torch.unique`.
+   * Distinct elements, sorted; with returnInverse and returnCounts also the index of each element among
+   * them, and their counts. As `torch.unique`.
    */
   unique(
     sorted: boolean | undefined,
     options: UniqueOptions & { readonly returnCounts: true },
   ): Results<T, ["output", "counts"]>;
   /**
-   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
-   * were. As `torch.unique`.
+   * Distinct elements, sorted; with returnInverse and returnCounts also the index of each element among
+   * them, and their counts. As `torch.unique`.
    */
   unique(
     sorted?: boolean | UniqueOptions,
@@ -1261,8 +1263,8 @@ export interface TensorMethods<T> {
     options?: UniqueOptions,
   ): T;
   /**
-   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
-   * also where each went and how many there were. As `torch.uniqueConsecutive`.
+   * The elements without consecutive duplicates; with returnInverse and returnCounts also the index of each
+   * element among them, and their counts. As `torch.unique_consecutive`.
    */
   uniqueConsecutive(
     returnInverse: true,
@@ -1272,15 +1274,15 @@ export interface TensorMethods<T> {
     options?: UniqueConsecutiveOptions,
   ): Results<T, ["output", "inverseIndices", "counts"]>;
   /**
-   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
-   * also where each went and how many there were. As `torch.uniqueConsecutive`.
+   * The elements without consecutive duplicates; with returnInverse and returnCounts also the index of each
+   * element among them, and their counts. As `torch.unique_consecutive`.
    */
   uniqueConsecutive(
     options: UniqueConsecutiveOptions & { readonly returnInverse: true; readonly returnCounts: true },
   ): Results<T, ["output", "inverseIndices", "counts"]>;
   /**
-   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
-   * also where each went and how many there were. As `torch.uniqueConsecutive`.
+   * The elements without consecutive duplicates; with returnInverse and returnCounts also the index of each
+   * element among them, and their counts. As `torch.unique_consecutive`.
    */
   uniqueConsecutive(
     returnInverse: true,
@@ -1290,15 +1292,15 @@ export interface TensorMethods<T> {
     options?: UniqueConsecutiveOptions,
   ): Results<T, ["output", "inverseIndices"]>;
   /**
-   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
-   * also where each went and how many there were. As `torch.uniqueConsecutive`.
+   * The elements without consecutive duplicates; with returnInverse and returnCounts also the index of each
+   * element among them, and their counts. As `torch.unique_consecutive`.
    */
   uniqueConsecutive(
     options: UniqueConsecutiveOptions & { readonly returnInverse: true },
   ): Results<T, ["output", "inverseIndices"]>;
   /**
-   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
-   * also where each went and how many there were. As `torch.uniqueConsecutive`.
+   * The elements without consecutive duplicates; with returnInverse and returnCounts also the index of each
+   * element among them, and their counts. As `torch.unique_consecutive`.
    */
   uniqueConsecutive(
     returnInverse: false | undefined,
@@ -1308,15 +1310,15 @@ export interface TensorMethods<T> {
     options?: UniqueConsecutiveOptions,
   ): Results<T, ["output", "counts"]>;
   /**
-   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
-   * also where each went and how many there were. As `torch.uniqueConsecutive`.
+   * The elements without consecutive duplicates; with returnInverse and returnCounts also the index of each
+   * element among them, and their counts. As `torch.unique_consecutive`.
    */
   uniqueConsecutive(
     options: UniqueConsecutiveOptions & { readonly returnCounts: true },
   ): Results<T, ["output", "counts"]>;
   /**
-   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
-   * also where each went and how many there were. As `torch.uniqueConsecutive`.
+   * The elements without consecutive duplicates; with returnInverse and returnCounts also the index of each
+   * element among them, and their counts. As `torch.unique_consecutive`.
    */
   uniqueConsecutive(
     returnInverse?: false | UniqueConsecutiveOptions,
@@ -1354,7 +1356,7 @@ export interface TensorMethods<T> {
       readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin";
     } & ScatterReduceOptions,
   ): T;
-  /** scatterReduce, written into this tensor, which is returned. */
+  /** scatterReduce, in place; returns this tensor. */
   scatterReduce_(
     dim: number,
     index: T,
@@ -1385,7 +1387,7 @@ export interface TensorMethods<T> {
       readonly reduce: "prod" | "mean" | "amax" | "amin";
     } & IndexReduceOptions,
   ): T;
-  /** indexReduce, written into this tensor, which is returned. */
+  /** indexReduce, in place; returns this tensor. */
   indexReduce_(
     dim: number,
     index: T,
@@ -1393,7 +1395,7 @@ export interface TensorMethods<T> {
     reduce: "prod" | "mean" | "amax" | "amin",
     options?: IndexReduceOptions,
   ): T;
-  /** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */
+  /** Sorted along a dimension, with the original indices; always stable. As `torch.sort`. */
   sort(
     dim?: number | SortOptions,
     descending?: boolean | SortOptions,
@@ -1428,25 +1430,25 @@ export interface TensorMethods<T> {
   ): Results<T, ["values", "indices"]>;
   /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
   kthvalue(named: { readonly k: number } & KthvalueOptions): Results<T, ["values", "indices"]>;
-  /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
+  /** The lower middle element, NaN if there is one; with `dim` also its index. As `torch.median`. */
   median(
     dim: number,
     keepdim?: boolean | MedianOptions,
     options?: MedianOptions,
   ): Results<T, ["values", "indices"]>;
-  /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
+  /** The lower middle element, NaN if there is one; with `dim` also its index. As `torch.median`. */
   median(options: MedianOptions & { readonly dim: number }): Results<T, ["values", "indices"]>;
-  /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
+  /** The lower middle element, NaN if there is one; with `dim` also its index. As `torch.median`. */
   median(dim?: null | MedianOptions, keepdim?: boolean): T;
-  /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
+  /** The lower middle element, ignoring NaN; with `dim` also its index. As `torch.nanmedian`. */
   nanmedian(
     dim: number,
     keepdim?: boolean | NanmedianOptions,
     options?: NanmedianOptions,
   ): Results<T, ["values", "indices"]>;
-  /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
+  /** The lower middle element, ignoring NaN; with `dim` also its index. As `torch.nanmedian`. */
   nanmedian(options: NanmedianOptions & { readonly dim: number }): Results<T, ["values", "indices"]>;
-  /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
+  /** The lower middle element, ignoring NaN; with `dim` also its index. As `torch.nanmedian`. */
   nanmedian(dim?: null | NanmedianOptions, keepdim?: boolean): T;
   /** The q-quantiles of all elements or of a dimension, as `torch.quantile`. */
   quantile(
@@ -1464,83 +1466,83 @@ export interface TensorMethods<T> {
   ): T;
   /** The derivative of lgamma, as `torch.digamma`. */
   digamma(): T;
-  /** digamma, written into this tensor, which is returned. */
+  /** digamma, in place; returns this tensor. */
   digamma_(): T;
   /** The derivative of lgamma, as `torch.digamma`. */
   psi(): T;
-  /** psi, written into this tensor, which is returned. */
+  /** psi, in place; returns this tensor. */
   psi_(): T;
   /** The inverse of erf, as `torch.erfinv`. */
   erfinv(): T;
-  /** erfinv, written into this tensor, which is returned. */
+  /** erfinv, in place; returns this tensor. */
   erfinv_(): T;
   /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
   mvlgamma(p: number): T;
   /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
   mvlgamma(named: { readonly p: number }): T;
-  /** mvlgamma, written into this tensor, which is returned. */
+  /** mvlgamma, in place; returns this tensor. */
   mvlgamma_(p: number): T;
   /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
   multigammaln(p: number): T;
   /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
   multigammaln(named: { readonly p: number }): T;
-  /** multigammaln, written into this tensor, which is returned. */
+  /** multigammaln, in place; returns this tensor. */
   multigammaln_(p: number): T;
   /** The modified Bessel function of order 0, as `torch.i0`. */
   i0(): T;
-  /** i0, written into this tensor, which is returned. */
+  /** i0, in place; returns this tensor. */
   i0_(): T;
   /**
    * The regularized lower incomplete gamma function of a = self and x = other, as `torch.igamma`. Computed
    * on the host.
    */
   igamma(other: T): T;
-  /** igamma, written into this tensor, which is returned. */
+  /** igamma, in place; returns this tensor. */
   igamma_(other: T): T;
   /**
    * The regularized lower incomplete gamma function of a = self and x = other, as `torch.igamma`. Computed
    * on the host.
    */
   gammainc(other: T): T;
-  /** gammainc, written into this tensor, which is returned. */
+  /** gammainc, in place; returns this tensor. */
   gammainc_(other: T): T;
   /**
    * The regularized upper incomplete gamma function of a = self and x = other, as `torch.igammac`. Computed
    * on the host.
    */
   igammac(other: T): T;
-  /** igammac, written into this tensor, which is returned. */
+  /** igammac, in place; returns this tensor. */
   igammac_(other: T): T;
   /**
    * The regularized upper incomplete gamma function of a = self and x = other, as `torch.igammac`. Computed
    * on the host.
    */
   gammaincc(other: T): T;
-  /** gammaincc, written into this tensor, which is returned. */
+  /** gammaincc, in place; returns this tensor. */
   gammaincc_(other: T): T;
-  /** silu, written into this tensor, which is returned. */
+  /** silu, in place; returns this tensor. */
   silu_(options?: SiluOptions): T;
-  /** mish, written into this tensor, which is returned. */
+  /** mish, in place; returns this tensor. */
   mish_(options?: MishOptions): T;
-  /** elu, written into this tensor, which is returned. */
+  /** elu, in place; returns this tensor. */
   elu_(alpha?: number | EluOptions, options?: EluOptions): T;
-  /** celu, written into this tensor, which is returned. */
+  /** celu, in place; returns this tensor. */
   celu_(alpha?: number | CeluOptions, options?: CeluOptions): T;
-  /** selu, written into this tensor, which is returned. */
+  /** selu, in place; returns this tensor. */
   selu_(options?: SeluOptions): T;
-  /** cauchy, written into this tensor, which is returned. */
+  /** cauchy, in place; returns this tensor. */
   cauchy_(median?: number | CauchyOptions, sigma?: number | CauchyOptions, options?: CauchyOptions): T;
-  /** logNormal, written into this tensor, which is returned. */
+  /** logNormal, in place; returns this tensor. */
   logNormal_(
     mean?: number | LogNormalOptions,
     std?: number | LogNormalOptions,
     options?: LogNormalOptions,
   ): T;
-  /** geometric, written into this tensor, which is returned. */
+  /** geometric, in place; returns this tensor. */
   geometric_(p: number, options?: GeometricOptions): T;
-  /** random, written into this tensor, which is returned. */
+  /** random, in place; returns this tensor. */
   random_(from?: number | RandomOptions, to?: number | null | RandomOptions, options?: RandomOptions): T;
-  /** fillDiagonal, written into this tensor, which is returned. */
+  /** fillDiagonal, in place; returns this tensor. */
   fillDiagonal_(
     fillValue: Scalar | Dim,
     wrap?: boolean | FillDiagonalOptions,
@@ -1551,13 +1553,13 @@ export interface TensorMethods<T> {
    * it is given. Elements outside of [0, 1] are refused in eager calls on the CPU.
    */
   bernoulli(p?: Operand<T> | null | BernoulliOptions<T>, options?: BernoulliOptions<T>): T;
-  /** bernoulli, written into this tensor, which is returned. */
+  /** bernoulli, in place; returns this tensor. */
   bernoulli_(p?: Operand<T> | null | BernoulliOptions<T>, options?: BernoulliOptions<T>): T;
-  /** uniform, written into this tensor, which is returned. */
+  /** uniform, in place; returns this tensor. */
   uniform_(from?: number | UniformOptions, to?: number | UniformOptions, options?: UniformOptions): T;
-  /** normal, written into this tensor, which is returned. */
+  /** normal, in place; returns this tensor. */
   normal_(mean?: number | NormalOptions, std?: number | NormalOptions, options?: NormalOptions): T;
-  /** exponential, written into this tensor, which is returned. */
+  /** exponential, in place; returns this tensor. */
   exponential_(lambd?: number | ExponentialOptions, options?: ExponentialOptions): T;
   /**
    * Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. Throws
@@ -1573,39 +1575,39 @@ export interface TensorMethods<T> {
    * DynError for a row that is all zero, and for weights that are negative or not finite.
    */
   multinomial(named: { readonly numSamples: number } & MultinomialOptions): T;
-  /** dropout, written into this tensor, which is returned. */
+  /** dropout, in place; returns this tensor. */
   dropout_(p?: number | DropoutOptions, training?: boolean | DropoutOptions, options?: DropoutOptions): T;
-  /** dropout1d, written into this tensor, which is returned. */
+  /** dropout1d, in place; returns this tensor. */
   dropout1d_(
     p?: number | Dropout1dOptions,
     training?: boolean | Dropout1dOptions,
     options?: Dropout1dOptions,
   ): T;
-  /** dropout2d, written into this tensor, which is returned. */
+  /** dropout2d, in place; returns this tensor. */
   dropout2d_(
     p?: number | Dropout2dOptions,
     training?: boolean | Dropout2dOptions,
     options?: Dropout2dOptions,
   ): T;
-  /** dropout3d, written into this tensor, which is returned. */
+  /** dropout3d, in place; returns this tensor. */
   dropout3d_(
     p?: number | Dropout3dOptions,
     training?: boolean | Dropout3dOptions,
     options?: Dropout3dOptions,
   ): T;
-  /** alphaDropout, written into this tensor, which is returned. */
+  /** alphaDropout, in place; returns this tensor. */
   alphaDropout_(
     p?: number | AlphaDropoutOptions,
     training?: boolean | AlphaDropoutOptions,
     options?: AlphaDropoutOptions,
   ): T;
-  /** featureAlphaDropout, written into this tensor, which is returned. */
+  /** featureAlphaDropout, in place; returns this tensor. */
   featureAlphaDropout_(
     p?: number | FeatureAlphaDropoutOptions,
     training?: boolean | FeatureAlphaDropoutOptions,
     options?: FeatureAlphaDropoutOptions,
   ): T;
-  /** rrelu, written into this tensor, which is returned. */
+  /** rrelu, in place; returns this tensor. */
   rrelu_(
     lower?: number | RreluOptions,
     upper?: number | RreluOptions,
@@ -1664,7 +1666,7 @@ export interface TensorMethods<T> {
   renorm(p: number, dim: number, maxnorm: number): T;
   /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
   renorm(named: { readonly p: number; readonly dim: number; readonly maxnorm: number }): T;
-  /** renorm, written into this tensor, which is returned. */
+  /** renorm, in place; returns this tensor. */
   renorm_(p: number, dim: number, maxnorm: number): T;
   /** Sums of products over the last dimensions, as `torch.inner`. */
   inner(other: T): T;
@@ -1677,7 +1679,7 @@ export interface TensorMethods<T> {
   /** The flattened tensor on a diagonal, as `torch.diagflat`. */
   diagflat(offset?: number | DiagflatOptions, options?: DiagflatOptions): T;
   /**
-   * Differences of neighbours along a dimension, n times, with elements put before and after, as
+   * Differences of neighbours along a dimension, n times, with elements added before and after, as
    * `torch.diff`.
    */
   diff(
@@ -1693,11 +1695,11 @@ export interface TensorMethods<T> {
   sumToSize(...size: Dim[]): T;
   /** The greatest common divisor, as `torch.gcd`. */
   gcd(other: T): T;
-  /** gcd, written into this tensor, which is returned. */
+  /** gcd, in place; returns this tensor. */
   gcd_(other: T): T;
   /** The least common multiple, as `torch.lcm`. */
   lcm(other: T): T;
-  /** lcm, written into this tensor, which is returned. */
+  /** lcm, in place; returns this tensor. */
   lcm_(other: T): T;
   /** The cross product of vectors of three elements, as `torch.cross`. */
   cross(other: T, dim?: number | null | CrossOptions, options?: CrossOptions): T;
@@ -1826,23 +1828,23 @@ export interface TensorMethods<T> {
   matmul(other: T): T;
   /** beta · input + alpha · the product of the other two, as `torch.addmm`; mat2 is the second factor. */
   addmm(first: T, second: T, options?: AddmmOptions): T;
-  /** addmm, written into this tensor, which is returned. */
+  /** addmm, in place; returns this tensor. */
   addmm_(first: T, second: T, options?: AddmmOptions): T;
   /** beta · input + alpha · the product of the other two, as `torch.addmv`; vec is the second factor. */
   addmv(first: T, second: T, options?: AddmvOptions): T;
-  /** addmv, written into this tensor, which is returned. */
+  /** addmv, in place; returns this tensor. */
   addmv_(first: T, second: T, options?: AddmvOptions): T;
   /** beta · input + alpha · the product of the other two, as `torch.baddbmm`; batch2 is the second factor. */
   baddbmm(first: T, second: T, options?: BaddbmmOptions): T;
-  /** baddbmm, written into this tensor, which is returned. */
+  /** baddbmm, in place; returns this tensor. */
   baddbmm_(first: T, second: T, options?: BaddbmmOptions): T;
   /** beta · input + alpha · the product of the other two, as `torch.addbmm`; batch2 is the second factor. */
   addbmm(first: T, second: T, options?: AddbmmOptions): T;
-  /** addbmm, written into this tensor, which is returned. */
+  /** addbmm, in place; returns this tensor. */
   addbmm_(first: T, second: T, options?: AddbmmOptions): T;
   /** beta · input + alpha · the product of the other two, as `torch.addr`; vec2 is the second factor. */
   addr(first: T, second: T, options?: AddrOptions): T;
-  /** addr, written into this tensor, which is returned. */
+  /** addr, in place; returns this tensor. */
   addr_(first: T, second: T, options?: AddrOptions): T;
   /** All products of elements of two vectors, as `torch.outer`. */
   outer(vec2: T): T;
@@ -1873,7 +1875,7 @@ export interface TensorMethods<T> {
   resolveNeg(): T;
   /** z / |z|, 0 for 0; the sign of real numbers. As `torch.sgn`. */
   sgn(): T;
-  /** sgn, written into this tensor, which is returned. */
+  /** sgn, in place; returns this tensor. */
   sgn_(): T;
   /** The sum of conj(self) · other of two vectors, as `torch.vdot`. */
   vdot(other: T): T;

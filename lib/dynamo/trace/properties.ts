@@ -2,6 +2,7 @@
  * Property access of the program: reads and writes on any value. Invariant: answers of a tensor come from its
  * metadata in the graph.
  */
+import { capitalized } from "../../base/names.ts";
 import { types } from "node:util";
 import { breakGraph } from "../break_reasons.ts";
 import { programDescriptor } from "../../base/own_builtins.ts";
@@ -64,7 +65,7 @@ function readOfPrimitive(
   const label = typeof primitive;
   const found = findProperty(
     m,
-    builtinPrototype(m, wrapper, label.charAt(0).toUpperCase() + label.slice(1)),
+    builtinPrototype(m, wrapper, capitalized(label)),
     key,
   );
   if (found.kind === "getter") return m.call({ callee: found.getter, self: value, args: [], completion });

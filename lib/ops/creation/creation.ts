@@ -52,7 +52,7 @@ function constant(name: "zeros" | "ones" | "empty", value: number) {
   return lowerOp({
     name,
     doc: name === "empty"
-      ? "A tensor whose elements are not specified (zeros), as `torch.empty`."
+      ? "An uninitialised tensor, as `torch.empty`."
       : `A tensor of ${name}, as \`torch.${name}\`.`,
     params: { size: required("sizes", { variadic: true }), ...options },
     exposure: { method: false },
@@ -98,7 +98,7 @@ function constantNew(name: "newZeros" | "newOnes" | "newEmpty", value: number) {
 
 const full = lowerOp({
   name: "full",
-  doc: "A tensor of one value; its type is that of the number where not given. As `torch.full`.",
+  doc: "A tensor of one value, by default of the number's type. As `torch.full`.",
   params: { size: required("sizes"), fillValue: required("scalar", { complex: true }), ...options },
   exposure: { method: false },
   infer: ({ size, fillValue, dtype, device }) =>
@@ -333,7 +333,7 @@ const eye = lowerOp({
 
 const convert = lowerOp({
   name: "convert",
-  doc: "The elements in another type: floats truncate towards integers, and what is not 0 is true.",
+  doc: "The elements in another type: floats truncate towards integers, and nonzero elements are true.",
   params: { self: required("tensor"), dtype: required("dtype") },
   exposure: { method: false, free: false },
   elementwise: true,

@@ -40,7 +40,7 @@ function alphaDropout(name: "alphaDropout" | "featureAlphaDropout") {
     doc:
       `${
         ofChannels ? "Whole channels" : "Elements"
-      } set to where SELU saturates with probability p and all moved to ` +
+      } set to SELU's saturation value with probability p, then scaled and shifted to ` +
       `keep mean and variance, while training. As \`nn.functional.${
         ofChannels ? "feature_" : ""
       }alpha_dropout\`.`,

@@ -2,6 +2,7 @@
  * Comparisons, logic, bits and choice. Invariant: comparison happens in the promoted type; only the chosen operand
  * receives a gradient.
  */
+import { capitalized, snakeCase } from "../../base/names.ts";
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
@@ -45,8 +46,8 @@ function comparison(name: "eq" | "ne" | "lt" | "le" | "gt" | "ge", aliases: read
 
 function logical(name: "and" | "or" | "xor") {
   return binary({
-    name: `logical${name[0]?.toUpperCase()}${name.slice(1)}`,
-    doc: `Logical ${name} of what is not 0, as \`torch.logical_${name}\`.`,
+    name: `logical${capitalized(name)}`,
+    doc: `Logical ${name}, where nonzero elements are true, as \`torch.logical_${name}\`.`,
     rule: "logical",
     body: (o, a, b) => o[name](a, b),
     derivative: NOT_CONTINUOUS,
@@ -56,7 +57,7 @@ function logical(name: "and" | "or" | "xor") {
 
 function bitwise(name: "and" | "or" | "xor") {
   return binary({
-    name: `bitwise${name[0]?.toUpperCase()}${name.slice(1)}`,
+    name: `bitwise${capitalized(name)}`,
     doc: `Bitwise ${name} of integers, logical ${name} of bools, as \`torch.bitwise_${name}\`.`,
     rule: "promote",
     accepts: ["bool", "integer"],
@@ -68,7 +69,7 @@ function bitwise(name: "and" | "or" | "xor") {
 function shift(name: string, body: <V>(o: Body<V>, a: V, b: V) => V) {
   return binary({
     name,
-    doc: `Shift of integers by other bits, as \`torch.${name}\`.`,
+    doc: `Integers shifted by \`other\` bits, as \`torch.${snakeCase(name)}\`.`,
     rule: "promote",
     accepts: ["integer"],
     body,

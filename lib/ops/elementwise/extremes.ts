@@ -59,7 +59,7 @@ function extremeNumber(name: "fmax" | "fmin") {
   };
   return binary({
     name,
-    doc: `The ${inner} of two operands, the other one where one is NaN, as \`torch.${name}\`.`,
+    doc: `The ${inner} of two operands, ignoring NaN, as \`torch.${name}\`.`,
     rule: "promote",
     body(o, a, b) {
       if (!isFloat(o.dtypeOf(a))) return o[inner](a, b);
@@ -214,7 +214,7 @@ const clampMax = composeOp({
 
 const nanToNum = lowerOp({
   name: "nanToNum",
-  doc: "NaN and the infinities replaced by numbers: 0 and the extremes of the type where not given. As " +
+  doc: "NaN and the infinities replaced by numbers, by default 0 and the extremes of the type. As " +
     "`torch.nan_to_num`.",
   params: {
     self: required("tensor"),

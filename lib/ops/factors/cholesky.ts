@@ -81,7 +81,7 @@ const choleskyFactor = hostWideOp({
 const choleskyEx = composeWideOp({
   name: "choleskyEx",
   doc:
-    "Cholesky factors and what kept them from being found, as `torch.linalg.cholesky_ex`. Computed on the host.",
+    "Cholesky factors, and the order of the first leading minor that is not positive, 0 for none, as `torch.linalg.cholesky_ex`. Computed on the host.",
   params: {
     A: required("tensor"),
     upper: optional("bool", false, { keyword: true }),

@@ -195,7 +195,7 @@ const linalgLu = composeWideOp({
 const luUnpack = composeWideOp({
   name: "luUnpack",
   doc:
-    "P, L and U of matrices decomposed by luFactor, as `torch.lu_unpack`; those that are not asked for are empty. P is " +
+    "P, L and U of matrices decomposed by luFactor, as `torch.lu_unpack`; those that are not requested are empty. P is " +
     "made on the host.",
   params: {
     LUData: required("tensor"),

@@ -221,8 +221,8 @@ const eig = composeOp({
   name: "eig",
   doc:
     "Complex eigenvalues and eigenvectors of square matrices, as `torch.linalg.eig`. Vectors have length 1, and their " +
-    "largest element is real and positive. Gradients need distinct values, and a loss that does not ask for the " +
-    "direction of complex vectors. Computed on the host.",
+    "largest element is real and positive. Gradients need distinct values, and a loss that does not depend on " +
+    "the phase of vectors. Computed on the host.",
   params: { A: required("tensor") },
   results: ["eigenvalues", "eigenvectors"],
   exposure: LINALG,

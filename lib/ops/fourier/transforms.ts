@@ -2,6 +2,7 @@
  * The transforms of `torch.fft`. Results are complex, except those of the c2r transforms. Invariant: a size crops its
  * dimension or pads it with zeros; tensors of any length are accepted.
  */
+import { capitalized } from "../../base/names.ts";
 import { getDefaultDtype, partType } from "../../base/dtype.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { composeOp, type TensorLike } from "../definition.ts";
@@ -73,11 +74,11 @@ const convert = <T extends TensorLike>(
 /** Notes on the arguments and results of each kind of transform, for the documentation. */
 const ABOUT: Readonly<Record<Kind, string>> = {
   c2c: "",
-  r2c: "of real numbers, of which the half that tells the other one",
-  c2r: "of half of a Hermitian tensor, which is real; `n` is the size of the result",
+  r2c: "of real numbers: the half that determines the other one",
+  c2r: "of a Hermitian tensor given by one half, which is real; `n` is the size of the result",
 };
 
-const nameOf = (torch: string): string => `fft${torch.charAt(0).toUpperCase()}${torch.slice(1)}`;
+const nameOf = (torch: string): string => `fft${capitalized(torch)}`;
 
 const docOf = (torch: string, { kind, inverse }: Spec, where: string): string =>
   ["The", inverse ? "inverse" : "", "discrete Fourier transform", where, ABOUT[kind]].filter(Boolean).join(

@@ -338,7 +338,7 @@ function maxUnpool(rank: 1 | 2 | 3) {
   return composeWideOp({
     name,
     doc:
-      `Values put at the indices that maxPool${rank}d gave, zeros elsewhere, as \`nn.functional.max_unpool${rank}d\`.`,
+      `Values at the indices that maxPool${rank}d returned, zeros elsewhere, as \`nn.functional.max_unpool${rank}d\`.`,
     params: {
       self: required("tensor"),
       indices: required("tensor"),

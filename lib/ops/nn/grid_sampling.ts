@@ -155,8 +155,7 @@ function sampledMeta(input: TensorMeta, grid: TensorMeta, mode: string): TensorM
 
 const gridSample = composeWideOp({
   name: "gridSample",
-  doc:
-    "Images [N, C, H, W], or volumes, sampled at the places that a grid [N, H', W', 2] names in [−1, 1], as " +
+  doc: "Images [N, C, H, W], or volumes, sampled at the points of a grid [N, H', W', 2] in [−1, 1], as " +
     "`nn.functional.grid_sample`.",
   params: {
     input: required("tensor"),
@@ -183,7 +182,7 @@ const gridSample = composeWideOp({
 function gridSampler(name: "gridSampler" | "gridSampler2d" | "gridSampler3d", rank: 2 | 3 | null) {
   return composeWideOp({
     name,
-    doc: `As nn.functional.gridSample, with modes by number, as \`torch.grid_sampler${
+    doc: `As nn.functional.gridSample, with modes given by number, as \`torch.grid_sampler${
       rank ? `_${rank}d` : ""
     }\`.`,
     params: {
@@ -220,7 +219,7 @@ function gridSampler(name: "gridSampler" | "gridSampler2d" | "gridSampler3d", ra
 const affineGrid = composeWideOp({
   name: "affineGrid",
   doc:
-    "The places that affine maps theta [N, 2, 3] give each pixel of images of `size` [N, C, H, W], or [N, 3, 4] voxels, as " +
+    "The sampling grid of affine maps theta [N, 2, 3] for images of `size` [N, C, H, W], or [N, 3, 4] for volumes, as " +
     "`nn.functional.affine_grid`.",
   params: { theta: required("tensor"), size: required("ints"), alignCorners: optional("bool", false) },
   exposure: { ...FUNCTIONAL, free: true, aliases: ["affineGridGenerator"] },

@@ -163,7 +163,7 @@ function maxPool(rank: 1 | 2 | 3) {
   const image = [2, 3, ...[5, 6, 4].slice(0, rank)];
   return composeOp({
     name,
-    doc: `The maximum of each window over ${rank} dimension(s); with returnIndices also where it was. As ` +
+    doc: `The maximum of each window over ${rank} dimension(s); with returnIndices also its flat index. As ` +
       `\`nn.functional.max_pool${rank}d\`.`,
     params: {
       self: required("tensor"),
@@ -196,8 +196,7 @@ function maxPool(rank: 1 | 2 | 3) {
 
 const maxPool2dWithIndicesBackward = composeOp({
   name: "maxPool2dWithIndicesBackward",
-  doc:
-    "Gradients of windows of the last two dimensions sent to where the indices of maxPool2d say that their maxima were.",
+  doc: "The gradient of maxPool2d: gradients of windows, added at the indices of their maxima.",
   params: {
     gradOutput: required("tensor"),
     self: required("tensor"),

@@ -93,9 +93,8 @@ const nativeGroupNorm = composeWideOp({
 
 const nativeBatchNorm = composeWideOp({
   name: "nativeBatchNorm",
-  doc:
-    "batchNorm with the mean and 1/deviation of each channel, as `torch.native_batch_norm`, but that it leaves " +
-    "running statistics as they are.",
+  doc: "batchNorm with the mean and 1/deviation of each channel, as `torch.native_batch_norm`, but without " +
+    "updating running statistics.",
   params: {
     self: required("tensor"),
     weight: nullable("tensor"),

@@ -2,6 +2,7 @@
  * Resampled, unfolded and shuffled images [batch, channels, …spatial]. Invariant: compositions; resampling works
  * along one dimension after the other, each reading the elements that the weights apply to.
  */
+import { snakeCase } from "../../base/names.ts";
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
 import { type Dim, floorDiv, mul } from "../../sym/expr.ts";
@@ -196,7 +197,7 @@ const interpolate = composeWideOp({
 function upsample(name: "upsampleNearest" | "upsampleBilinear", mode: "nearest" | "bilinear") {
   return composeWideOp({
     name,
-    doc: `interpolate with mode ${mode}, as \`nn.functional.${name}\`.`,
+    doc: `interpolate with mode ${mode}, as \`nn.functional.${snakeCase(name)}\`.`,
     params: { self: required("tensor"), size: nullable("intOrInts"), scaleFactor: nullable("floatOrFloats") },
     exposure: FUNCTIONAL,
     infer({ self, size, scaleFactor }) {

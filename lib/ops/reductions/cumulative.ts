@@ -192,7 +192,7 @@ function runningValues(name: "runningMax" | "runningMin", kind: "max" | "min") {
 function running(name: "cummax" | "cummin", values: "runningMax" | "runningMin") {
   return composeWideOp({
     name,
-    doc: `The ${name.slice(3)}imum so far along a dimension and where it was last met, as \`torch.${name}\`.`,
+    doc: `The ${name.slice(3)}imum so far along a dimension, and its last index, as \`torch.${name}\`.`,
     params: { self: required("tensor"), dim: required("int") },
     results: ["values", "indices"],
     infer({ self, dim }) {

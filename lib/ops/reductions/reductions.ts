@@ -349,7 +349,7 @@ const countNonzero = composeWideOp({
 function withoutNan(name: "nansum" | "nanmean", exposure: Exposure = {}) {
   return composeWideOp({
     name,
-    doc: `The ${name.slice(3)} over dimensions of what is not NaN, as \`torch.${name}\`.`,
+    doc: `The ${name.slice(3)} over dimensions, ignoring NaN, as \`torch.${name}\`.`,
     params: reductionParams,
     exposure,
     infer({ self, dim, keepdim, dtype }) {

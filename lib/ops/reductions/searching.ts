@@ -13,7 +13,7 @@ import { sameShape, shapeText } from "../shapes.ts";
 
 const searchsorted = composeOp({
   name: "searchsorted",
-  doc: "Where values would go into sorted sequences (of the last dimension) to keep them sorted, as " +
+  doc: "The indices at which values are inserted into sorted sequences (of the last dimension), as " +
     "`torch.searchsorted`.",
   params: {
     sortedSequence: required("tensor"),

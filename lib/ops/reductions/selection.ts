@@ -82,7 +82,7 @@ function sorted<T extends TensorLike>(
 
 const sort = composeOp({
   name: "sort",
-  doc: "Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`.",
+  doc: "Sorted along a dimension, with the original indices; always stable. As `torch.sort`.",
   params: {
     self: required("tensor"),
     dim: optional("int", -1),
@@ -244,9 +244,7 @@ function median(name: "median" | "nanmedian") {
   return composeOp({
     name,
     doc:
-      `The lower middle element${
-        name === "nanmedian" ? " of what is not NaN" : ", NaN where there is one"
-      }; with ` +
+      `The lower middle element${name === "nanmedian" ? ", ignoring NaN" : ", NaN if there is one"}; with ` +
       `\`dim\` also its index. As \`torch.${name}\`.`,
     params: { self: required("tensor"), dim: nullable("int"), keepdim: optional("bool", false) },
     results: ["values", "indices"],

@@ -2,6 +2,7 @@
  * Combined shapes: stacking by name, grids, products, blocks, and tensors with more dimensions. Invariant: nothing
  * here has a kernel.
  */
+import { snakeCase } from "../../base/names.ts";
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
@@ -71,12 +72,16 @@ function joinedShape(shapes: readonly (readonly Dim[])[], dim: number): Dim[] {
 /** hstack, vstack, dstack, columnStack: a concatenation of tensors with enough dimensions. */
 function stacking(
   name: "hstack" | "vstack" | "dstack" | "columnStack",
-  spec: { readonly raise: (shape: readonly Dim[]) => Dim[]; readonly dim: (rank: number) => number },
+  spec: {
+    readonly along: string;
+    readonly raise: (shape: readonly Dim[]) => Dim[];
+    readonly dim: (rank: number) => number;
+  },
   aliases: readonly string[] = [],
 ) {
   return composeOp({
     name,
-    doc: `Tensors joined along a dimension that the name says, as \`torch.${name}\`.`,
+    doc: `Tensors joined ${spec.along}, as \`torch.${snakeCase(name)}\`.`,
     params: { tensors: required("tensors") },
     exposure: { ...LIST, aliases },
     infer({ tensors }) {
@@ -329,7 +334,7 @@ function pairedDims(
 const diff = composeOp({
   name: "diff",
   doc:
-    "Differences of neighbours along a dimension, n times, with elements put before and after, as `torch.diff`.",
+    "Differences of neighbours along a dimension, n times, with elements added before and after, as `torch.diff`.",
   params: {
     self: required("tensor"),
     n: optional("int", 1),
@@ -371,7 +376,9 @@ function trapezoidRule(name: "trapezoid" | "cumulativeTrapezoid", aliases: reado
   };
   return composeOp({
     name,
-    doc: `The integral along a dimension by trapezoids, as \`torch.${name}\`: y, then x (a tensor), or dx.`,
+    doc: `The integral along a dimension by trapezoids, as \`torch.${
+      snakeCase(name)
+    }\`: y, then x (a tensor), or dx.`,
     params: {
       y: required("tensor"),
       x: nullable("operand"),
@@ -438,10 +445,19 @@ export const joining = {
   atleast1d: atLeast(1),
   atleast2d: atLeast(2),
   atleast3d: atLeast(3),
-  hstack: stacking("hstack", { raise: (s) => raised(s, 1), dim: (rank) => rank === 1 ? 0 : 1 }),
-  vstack: stacking("vstack", { raise: (s) => raised(s, 2), dim: () => 0 }, ["rowStack"]),
-  dstack: stacking("dstack", { raise: (s) => raised(s, 3), dim: () => 2 }),
+  hstack: stacking("hstack", {
+    along: "along dimension 1, or 0 of vectors",
+    raise: (s) => raised(s, 1),
+    dim: (rank) => rank === 1 ? 0 : 1,
+  }),
+  vstack: stacking("vstack", {
+    along: "along dimension 0, vectors as rows",
+    raise: (s) => raised(s, 2),
+    dim: () => 0,
+  }, ["rowStack"]),
+  dstack: stacking("dstack", { along: "along dimension 2", raise: (s) => raised(s, 3), dim: () => 2 }),
   columnStack: stacking("columnStack", {
+    along: "along dimension 1, vectors as columns",
     raise: (s) => s.length >= 2 ? [...s] : [s[0] ?? 1, 1],
     dim: () => 1,
   }),

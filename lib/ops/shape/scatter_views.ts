@@ -63,7 +63,7 @@ const fresh = (self: TensorMeta): TensorMeta => contiguousMeta(self.shape, self.
 
 const selectScatter = lowerOp({
   name: "selectScatter",
-  doc: "self with `src` put where select(dim, index) reads, as `torch.select_scatter`.",
+  doc: "self with the elements of select(dim, index) replaced by `src`, as `torch.select_scatter`.",
   params: {
     self: required("tensor"),
     src: required("tensor"),
@@ -96,7 +96,7 @@ const selectScatter = lowerOp({
 
 const sliceScatter = lowerOp({
   name: "sliceScatter",
-  doc: "self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`.",
+  doc: "self with the elements of slice(dim, start, end, step) replaced by `src`, as `torch.slice_scatter`.",
   params: {
     self: required("tensor"),
     src: required("tensor"),
@@ -138,7 +138,7 @@ const sliceScatter = lowerOp({
 const diagonalScatter = lowerOp({
   name: "diagonalScatter",
   doc:
-    "self with `src` on the diagonal that diagonal(offset, dim1, dim2) reads, as `torch.diagonal_scatter`.",
+    "self with the elements of diagonal(offset, dim1, dim2) replaced by `src`, as `torch.diagonal_scatter`.",
   params: {
     self: required("tensor"),
     src: required("tensor"),
@@ -321,7 +321,7 @@ const stridedParams = {
 
 const writeStrided = lowerOp({
   name: "writeStrided",
-  doc: "self, taken as row-major, with `src` put where asStrided reads.",
+  doc: "self, taken as row-major, with the elements of asStrided replaced by `src`.",
   params: stridedParams,
   exposure: { method: false, free: false },
   infer({ self, src, size, stride, storageOffset }) {
@@ -360,7 +360,7 @@ const writeStrided = lowerOp({
 const asStridedScatter = composeOp({
   name: "asStridedScatter",
   doc:
-    "self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. Its " +
+    "self, a row-major tensor, with the elements of asStrided replaced by `src`, as `torch.as_strided_scatter`. Its " +
     "gradient is PyTorch's, which is not the derivative: self gets that of the elements that were replaced.",
   params: stridedParams,
   infer: (args) => writeStrided.infer(args),

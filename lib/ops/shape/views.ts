@@ -131,7 +131,7 @@ const reshape = viewOp({
 
 const contiguous = viewOp({
   name: "contiguous",
-  doc: "Itself where its elements lie in row-major order, else a copy that does. As `Tensor.contiguous`.",
+  doc: "Itself if its elements are in row-major order, else a row-major copy. As `Tensor.contiguous`.",
   params: { self: required("tensor") },
   infer: ({ self }) => isContiguous(self) ? self : contiguousMeta(self.shape, self.dtype, self.device),
   copies: ({ self }) => !isContiguous(self),

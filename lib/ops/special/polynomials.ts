@@ -2,6 +2,7 @@
  * Orthogonal polynomials by three-term recurrences, and integer functions of pairs. Invariant: computed on the host,
  * element by element, in float64 or exactly; the degree is an element, so that no kernel could unroll it.
  */
+import { capitalized, snakeCase } from "../../base/names.ts";
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
@@ -89,7 +90,7 @@ function valueOf(
 function polynomial(family: Family) {
   return hostOp({
     name: family.name,
-    doc: `${family.doc}: of degree n at x, as \`torch.special.${family.name}\`.`,
+    doc: `${family.doc} of degree n at x, as \`torch.special.${snakeCase(family.name)}\`.`,
     params: { x: required("operand"), n: required("operand") },
     exposure: { method: false, free: false, namespaces: ["special"] },
     infer({ x, n }) {
@@ -195,8 +196,8 @@ const FAMILIES: readonly Family[] = [
 
 const SHIFTED: readonly Family[] = FAMILIES.slice(0, 4).map((family) => ({
   ...family,
-  name: `shifted${family.name.charAt(0).toUpperCase()}${family.name.slice(1)}`,
-  doc: `${family.doc}, shifted to [0, 1]`,
+  name: `shifted${capitalized(family.name)}`,
+  doc: `${family.doc}, shifted to [0, 1],`,
   argument: shifted,
 }));
 
