@@ -15,12 +15,12 @@ import { printElement } from "./nests.ts";
 import { foursOf, printFours } from "./vec4.ts";
 import { type ConvolutionOp, liesByTaps, vectorsOf, vectorsOfPatch } from "./image_vectors.ts";
 import {
-  FEW_ROWS,
-  FEW_SUMS,
-  fewRowsOf,
-  fewSumsOf,
   PATCHES,
   patchOf,
+  SKINNY,
+  skinnyRowsOf,
+  SLICED,
+  slicedSumsOf,
   tilesOf,
   tileThreads,
   WINOGRAD,
@@ -30,8 +30,8 @@ import { printPatches } from "./patches.ts";
 import { size } from "./phases.ts";
 import { printWinograd } from "./winograd.ts";
 import { printWinogradWeight } from "./winograd_weight.ts";
-import { printFewRows } from "./few_rows.ts";
-import { printFewSums } from "./few_sums.ts";
+import { printSkinnyProduct } from "./skinny_products.ts";
+import { printSlicedProduct } from "./sliced_products.ts";
 import type { TileProduct } from "./tile_product.ts";
 import { printTiles } from "./tiles.ts";
 
@@ -52,7 +52,7 @@ export function printConvolution(
   const dtype = valueType(declared.dtype);
   const splits = kernel.parts ?? 1, { epilogue } = kernel;
   const patch = liesByTaps(kernel, program) ? patchOf(kernel) : undefined;
-  const few = fewRowsOf(kernel), sums = fewSumsOf(kernel), tile = tilesOf(kernel);
+  const few = skinnyRowsOf(kernel), sums = slicedSumsOf(kernel), tile = tilesOf(kernel);
   const isPatched = patch || (kernel.transformed && call.op === "convForward");
   const byVectors = isPatched ? vectorsOfPatch(kernel, program) : vectorsOf(kernel, call, program);
   const fours = foursOf({
@@ -76,9 +76,9 @@ export function printConvolution(
     : patch
     ? PATCHES.threads
     : few
-    ? FEW_ROWS.threads
+    ? SKINNY.threads
     : sums
-    ? FEW_SUMS.threads
+    ? SLICED.threads
     : tileThreads(tile);
   const w = new ShaderWriter({ program, bindings, threads, cooperative: false });
   const element = {
@@ -103,9 +103,9 @@ export function printConvolution(
   }
   const job = { ...element, ...productOf(kernel, call, gather) };
   const workgroups = few
-    ? printFewRows(w, job, few)
+    ? printSkinnyProduct(w, job, few)
     : sums
-    ? printFewSums(w, job, sums)
+    ? printSlicedProduct(w, job, sums)
     : printTiles(w, job, tile);
   return finished(w, kernel.name, workgroups);
 }

@@ -6,7 +6,7 @@ import { InternalError } from "../../lib/base/errors.ts";
 import type { BufferId, Kernel, Program } from "../../lib/loops/ir.ts";
 import { printAttention } from "./attention.ts";
 import { isConvolution, printConvolution } from "./convolution.ts";
-import { printMadeProducts } from "./made_products.ts";
+import { printComputedProducts } from "./computed_products.ts";
 import { printMatmul } from "./matmul.ts";
 import type { Placement } from "./print/bindings.ts";
 import type { Shader } from "./print/entry.ts";
@@ -16,7 +16,7 @@ import { printKernel } from "./print/kernel.ts";
 export function shaderOf(kernel: Kernel, program: Program, placement: Placement): Shader {
   if (kernel.kind === "loops") return printKernel(kernel, program, placement);
   if (kernel.weights) return printAttention(kernel, kernel.weights, { program, placement });
-  if (kernel.computed) return printMadeProducts(kernel, kernel.computed, { program, placement });
+  if (kernel.computed) return printComputedProducts(kernel, kernel.computed, { program, placement });
   if (kernel.call.op === "matmul") return printMatmul(kernel, program, placement);
   if (isConvolution(kernel.call)) return printConvolution(kernel, kernel.call, { program, placement });
   throw new InternalError(`Expected a matrix product or a convolution but found ${kernel.call.op}`);

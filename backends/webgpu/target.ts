@@ -11,39 +11,39 @@ export const INVOCATIONS = 256;
 const BUSY = 128, DEPTH = 128;
 
 /** Invocations of a workgroup for products of few rows, and their maximum number of rows. */
-export const FEW_ROWS = { threads: 128, most: 16 } as const;
+export const SKINNY = { threads: 128, most: 16 } as const;
 
 /** Few rows of a product, and the number of columns per invocation. */
-export interface FewRows {
+export interface SkinnyRows {
   readonly rows: number;
   readonly each: 1 | 2 | 4;
 }
 
 /** Convolutions of few channels, and gradients with respect to these, whose tiles would be mostly empty. */
-export function fewRowsOf(kernel: ExternKernel): FewRows | undefined {
+export function skinnyRowsOf(kernel: ExternKernel): SkinnyRows | undefined {
   const { op } = kernel.call, sizes = productSizes(kernel);
-  if (!sizes || sizes.rows > FEW_ROWS.most || (op !== "convForward" && op !== "convBackwardInput")) {
+  if (!sizes || sizes.rows > SKINNY.most || (op !== "convForward" && op !== "convBackwardInput")) {
     return undefined;
   }
   const { rows, columns, batch } = sizes;
-  const workgroups = (each: number) => Math.ceil(columns / (FEW_ROWS.threads * each)) * batch;
+  const workgroups = (each: number) => Math.ceil(columns / (SKINNY.threads * each)) * batch;
   const each = ([4, 2] as const).find((each) => each * rows <= 32 && workgroups(each) >= 4 * BUSY) ?? 1;
   return { rows, each };
 }
 
 /** Invocations of a workgroup for few results, and their maximum number of rows. */
-export const FEW_SUMS = { threads: 128, rows: 8 } as const;
+export const SLICED = { threads: 128, rows: 8 } as const;
 
 /** The results of a workgroup whose invocations divide the depth. */
-export interface FewSums {
+export interface SlicedSums {
   readonly rows: number;
   readonly columns: number;
 }
 
 /** Gradients of weights with few output channels in a group, whose tiles would be mostly empty. */
-export function fewSumsOf(kernel: ExternKernel): FewSums | undefined {
+export function slicedSumsOf(kernel: ExternKernel): SlicedSums | undefined {
   const sizes = productSizes(kernel);
-  if (!sizes || kernel.call.op !== "convBackwardWeight" || sizes.rows > FEW_SUMS.rows) return undefined;
+  if (!sizes || kernel.call.op !== "convBackwardWeight" || sizes.rows > SLICED.rows) return undefined;
   return { rows: sizes.rows, columns: Math.min(sizes.columns, sizes.rows <= 2 ? 8 : 4) };
 }
 
@@ -296,9 +296,9 @@ export function webGpuTarget(
           ? "taps"
           : undefined,
       tiles(product) {
-        const few = fewRowsOf(product);
-        const sides = few ? { rows: few.rows, columns: FEW_ROWS.threads * few.each } : undefined;
-        const own = sides ?? fewSumsOf(product);
+        const few = skinnyRowsOf(product);
+        const sides = few ? { rows: few.rows, columns: SKINNY.threads * few.each } : undefined;
+        const own = sides ?? slicedSumsOf(product);
         if (own) return { ...own, busy: BUSY, depth: DEPTH, step: 1 };
         const { busy, places } = WINOGRAD.parts;
         if (product.transformed) return { ...FILTERS, busy, depth: places, step: 1 };

@@ -34,9 +34,9 @@ interface Result {
 }
 
 /** The shader of products whose first operands are computed on the fly. */
-export function printMadeProducts(
+export function printComputedProducts(
   kernel: ExternKernel,
-  made: ComputedElements,
+  computed: ComputedElements,
   { program, placement }: { readonly program: Program; readonly placement: Placement },
 ): Shader {
   const count = kernel.inputs.length / 2, kept = kernel.outputs[count];
@@ -45,9 +45,9 @@ export function printMadeProducts(
     if (!view || !(features > 0)) throw new InternalError("Expected an operand and a result of a product");
     return { operand: { view, base: `base_z${j}` }, out: { view: out, base: `base_out${j}` }, features };
   });
-  const products = made.products.map(({ a, b }, i): TileProduct => {
+  const products = computed.products.map(({ a, b }, i): TileProduct => {
     const [left, right] = [{ view: a, base: `base_a${i}` }, { view: swapped(b), base: `base_b${i}` }];
-    return made.over === "keys" ? { rows: left, columns: right } : { rows: right, columns: left };
+    return computed.over === "keys" ? { rows: left, columns: right } : { rows: right, columns: left };
   });
   const reads = [
     ...products.flatMap(({ rows, columns }) => [rows, columns]),
@@ -61,7 +61,7 @@ export function printMadeProducts(
     ...kernel.outputs.map(({ buffer }) =>
       ({ kind: "store", buffer, index: 0, value: 0, mode: "set" }) as const
     ),
-    ...[...made.ofRows, made.elements].flatMap(({ body }) => body),
+    ...[...computed.ofRows, computed.elements].flatMap(({ body }) => body),
   ], { placement, lanes: inVectors ? 4 : 1 });
   const w = new ShaderWriter({
     program,
@@ -72,9 +72,9 @@ export function printMadeProducts(
   });
   const features = Math.max(...results.map((each) => each.features));
   const tiles = new RowTiles(w, { bindings, features, together: ROW_TILES.elements, inVectors });
-  return new MadePrinter(w, tiles, {
+  return new ComputedProductPrinter(w, tiles, {
     kernel,
-    made,
+    computed,
     products,
     results,
     kept: kept && { view: kept, base: "base_kept" },
@@ -82,9 +82,9 @@ export function printMadeProducts(
   }).print();
 }
 
-interface MadeSetting {
+interface ComputedProductSetting {
   readonly kernel: ExternKernel;
-  readonly made: ComputedElements;
+  readonly computed: ComputedElements;
   readonly products: readonly TileProduct[];
   readonly results: readonly Result[];
   /** Destination of the elements that a kernel that sums over rows also stores: rows of queries, columns of keys. */
@@ -92,12 +92,12 @@ interface MadeSetting {
   readonly inVectors: boolean;
 }
 
-class MadePrinter {
-  constructor(readonly w: ShaderWriter, readonly tiles: RowTiles, readonly setting: MadeSetting) {}
+class ComputedProductPrinter {
+  constructor(readonly w: ShaderWriter, readonly tiles: RowTiles, readonly setting: ComputedProductSetting) {}
 
   print(): Shader {
-    const { w, tiles } = this, { kernel, made, products, results, kept } = this.setting;
-    const { over, causal } = made, [result] = results, [first] = products;
+    const { w, tiles } = this, { kernel, computed, products, results, kept } = this.setting;
+    const { over, causal } = computed, [result] = results, [first] = products;
     if (!result || !first) throw new InternalError("Expected products and results but found none");
     this.#functions();
     tiles.memory();
@@ -137,7 +137,7 @@ class MadePrinter {
       tiles.product(product, { into: `s${i}_`, next });
     });
     this.#elements();
-    if (kept) this.#keep(kept, `e${made.stored}_`);
+    if (kept) this.#keep(kept, `e${computed.stored}_`);
     results.forEach(({ operand }, j) => {
       const after = results[j + 1];
       const next = () => {
@@ -158,7 +158,7 @@ class MadePrinter {
   }
 
   #functions(): void {
-    const { w } = this, { matrix, row, key, ofRows, elements, products } = this.setting.made;
+    const { w } = this, { matrix, row, key, ofRows, elements, products } = this.setting.computed;
     const counters = [matrix, row, key].map((symbol) => `${w.counter(symbol)}: i32`);
     ofRows.forEach((piece, k) => writeFunction(w, `of_row${k}`, counters.slice(0, 2), piece));
     const given = [...products, ...ofRows].map(({ value }) => `${w.given(value, "float32")}: f32`);
@@ -171,12 +171,14 @@ class MadePrinter {
 
   /** Computes the given values of a row, in variables with its name. */
   #valuesOfRow(name: string, row: string): void {
-    this.setting.made.ofRows.forEach((_, k) => this.w.line(`let of${k}_${name} = of_row${k}(n0, ${row});`));
+    this.setting.computed.ofRows.forEach((_, k) =>
+      this.w.line(`let of${k}_${name} = of_row${k}(n0, ${row});`)
+    );
   }
 
   /** Computes the elements of a step, zeros after the last column. */
   #elements(): void {
-    const { w, tiles } = this, { made: { over, ofRows, elements }, products } = this.setting;
+    const { w, tiles } = this, { computed: { over, ofRows, elements }, products } = this.setting;
     const columns = products[0]?.columns.view.shape.at(-2), whole = isWhole(columns, STEP);
     for (const row of FOUR) w.line(`let r${row} = row0 + ${tiles.rowOf(row)};`);
     for (const row of FOUR) {
@@ -189,10 +191,10 @@ class MadePrinter {
         w.line(`let m${row}_${j} = elements(n0, ${[at, ...given].join(", ")});`);
       });
       elements.values.forEach((_, k) => {
-        const made = vectorOf((_, j) =>
+        const computed = vectorOf((_, j) =>
           whole ? `m${row}_${j}[${k}]` : `select(0.0, m${row}_${j}[${k}], c${j}_ < columns)`
         );
-        w.line(`let e${k}_${row} = ${made};`);
+        w.line(`let e${k}_${row} = ${computed};`);
       });
     }
   }

@@ -1,22 +1,26 @@
 /**
- * Products of few rows and many columns: convolutions of few channels, gradients with respect to them, depthwise ones.
- * Each invocation computes all rows of its columns, so that elements of B go from memory straight to registers; those
- * of A, which all invocations need, are staged in workgroup memory. Invariant: elements outside the matrices count as
- * zero and are never written.
+ * Skinny products, of few rows and many columns: convolutions of few channels, gradients with respect to them,
+ * depthwise ones. Each invocation computes all rows of its columns, so that elements of B go from memory straight to
+ * registers; those of A, which all invocations need, are staged in workgroup memory. Invariant: elements outside the
+ * matrices count as zero and are never written.
  */
 import { openMain, type WorkgroupCount } from "./print/entry.ts";
 import type { ShaderWriter } from "./print/statements.ts";
-import { FEW_ROWS, type FewRows } from "./target.ts";
+import { SKINNY, type SkinnyRows } from "./target.ts";
 import type { TileProduct } from "./tile_product.ts";
 import { placeWorkgroup } from "./tiles.ts";
 
-const { threads: THREADS } = FEW_ROWS;
+const { threads: THREADS } = SKINNY;
 const PARTS = ["x", "y", "z", "w"];
 /** Steps of depth whose loads are in flight together. */
 const TOGETHER = 4;
 
-/** Writes the whole shader of a product of few rows. */
-export function printFewRows(w: ShaderWriter, job: TileProduct, { rows, each }: FewRows): WorkgroupCount {
+/** Writes the whole shader of a skinny product. */
+export function printSkinnyProduct(
+  w: ShaderWriter,
+  job: TileProduct,
+  { rows, each }: SkinnyRows,
+): WorkgroupCount {
   const { type, zero, a, b, result } = job;
   // Rows are vectors of four, or a single vector
   const width = Math.min(rows, 4), count = rows <= 4 ? 1 : rows <= 8 ? 2 : 4, depth = THREADS / count;

@@ -1,18 +1,23 @@
 /**
- * Products of few rows and columns with a long depth: gradients of the weights of depthwise and grouped convolutions.
- * The invocations of a workgroup divide the depth, each with private sums for some results, which are added up at the
- * end, always in the same order. Invariant: elements outside the matrices count as zero and are never written.
+ * Products of few rows and columns with a long depth, sliced along the depth: gradients of the weights of depthwise and
+ * grouped convolutions. The invocations of a workgroup divide the depth, each with private sums for some results, which
+ * are added up at the end, always in the same order. Invariant: elements outside the matrices count as zero and are
+ * never written.
  */
 import { openMain, type WorkgroupCount } from "./print/entry.ts";
 import type { ShaderWriter } from "./print/statements.ts";
-import { FEW_SUMS, type FewSums } from "./target.ts";
+import { SLICED, type SlicedSums } from "./target.ts";
 import type { TileProduct } from "./tile_product.ts";
 import { placeWorkgroup } from "./tiles.ts";
 
-const { threads: THREADS } = FEW_SUMS;
+const { threads: THREADS } = SLICED;
 
 /** Writes the whole shader of a product with few results. */
-export function printFewSums(w: ShaderWriter, job: TileProduct, { rows, columns }: FewSums): WorkgroupCount {
+export function printSlicedProduct(
+  w: ShaderWriter,
+  job: TileProduct,
+  { rows, columns }: SlicedSums,
+): WorkgroupCount {
   const { type, zero, a, b, result } = job;
   const across = Array.from({ length: columns }, (_, c) => c),
     down = Array.from({ length: rows }, (_, r) => r);
