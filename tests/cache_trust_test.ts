@@ -93,7 +93,7 @@ Deno.test({
       const { directory, stderr } = await compiling(folder, { DYN_CACHE_DIR: cache, TMPDIR: temporary });
       assertEquals(
         stderr,
-        `dyn: compiled code is not kept in ${cache}, since ${cache} can be written by others; give it to yourself ` +
+        `dyn: compiled code is not cached in ${cache}, since ${cache} can be written by others; give it to yourself ` +
           "alone (chown, chmod go-w) or set DYN_CACHE_DIR to another folder. Until then every process compiles anew\n",
       );
       assert(directory.startsWith(`${temporary}/dyn-process-`), directory);

@@ -77,7 +77,7 @@ Deno.test("a replaced Math.random is the program's own function", () => {
   }
 });
 
-/** An object of a maker, whose accessors are made anew with it, and share a list. */
+/** An object of a factory, whose accessors are new for each object, and share a list. */
 function counted(value: number) {
   const log: number[] = [];
   return {
@@ -142,7 +142,7 @@ for (const [name, [program, make, graphs]] of Object.entries(WITH_ACCESSORS)) {
   });
 }
 
-/** An instance of a class that is made anew with it. */
+/** An instance of a class that is created for it. */
 function instance(factor: number) {
   class Base {
     shifted(x: Tensor): Tensor {
@@ -370,7 +370,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   "a call": (x, { call }) => call(x),
 };
 
-/** Puts code that notes its runs in the place of values, which only the program may run. */
+/** Replaces values by code that records its runs, which only the program may run. */
 type Exchange = (parts: Parts, notes: string[]) => void;
 
 const getter = (object: object, key: string, value: unknown, notes: string[]) =>

@@ -162,7 +162,7 @@ Deno.test("phases of a compilation are nested in it, and recording does not chan
 /** Runs the program with a trace and reads it back. */
 async function traced(folder: string): Promise<TracedProcess> {
   await Deno.writeTextFile(join(folder, "model.ts"), PROGRAM);
-  // Kernels are compiled before the program ends, and none is kept from a former run
+  // Kernels are compiled before the program ends, and none is cached from an earlier run
   const env = { DYN_CACHE_DIR: join(folder, "cache"), DYN_TIER: "wait" };
   const { code, stderr } = await dyn(["--trace", "t", "model.ts"], { cwd: folder, env });
   assertEquals([code, stderr], [0, ""]);

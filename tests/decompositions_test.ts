@@ -50,7 +50,7 @@ function assertNear(found: Tensor, expected: Tensor, where: string): void {
   assert(distance < 1e-11, `${where}: expected ${expected} but found ${found}`);
 }
 
-/** The identity in the place of each matrix. */
+/** The identity in place of each matrix. */
 function identities(shape: readonly number[], side: number): Tensor {
   return eye(side, null, { dtype: "float64" }).expand([...shape.slice(0, -2), side, side]).contiguous();
 }

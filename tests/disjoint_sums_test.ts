@@ -18,7 +18,7 @@ interface Case {
   readonly shape: readonly number[];
   /** Length of the loop that threads divide; null: there is none. */
   readonly shared: number | null;
-  /** Whether what is added lies side by side. */
+  /** Whether the added elements are adjacent. */
   readonly lanes: boolean;
 }
 

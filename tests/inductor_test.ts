@@ -497,7 +497,7 @@ Deno.test("the checker rejects programs that break the rules", () => {
     kernels: [{ ...kernel, body: [{ ...loop, order: "sequential" as const, share }] }],
   });
   assertThrows(() => verifyProgram(shared("grid")), InternalError, "as the grid");
-  assertThrows(() => verifyProgram(shared("team")), InternalError, "a team can share out");
+  assertThrows(() => verifyProgram(shared("team")), InternalError, "a team can divide");
   const beside = { ...program, kernels: [{ ...kernel, body: [loop, { ...loop, share: "grid" as const }] }] };
   assertThrows(() => verifyProgram(beside), InternalError, "as the grid");
 });

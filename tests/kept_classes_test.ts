@@ -54,7 +54,7 @@ test("a second process makes no class and no program, and gives the same bits", 
   assertEquals(warm.counts.cached_classes, { hits: cold.counts.cached_classes.stored ?? 0 });
   assertEquals(warm.counts.cached_programs, { hits: cold.counts.cached_programs.stored ?? 0 });
   assertEquals(warm.told, cold.told);
-  // Their texts are made again of what the calls are
+  // Their texts are derived from the calls again
   assertEquals(warm.sources, cold.sources);
 });
 

@@ -104,7 +104,7 @@ Deno.test("dependent kernels are not merged into a table", () => {
   assertEquals(groupsOf([scaling(0, 1), scaling(2, 1)], inputs), [1, 1]);
   // Reading one buffer is no matter
   assertEquals(groupsOf([scaling(0, 1), scaling(0, 2)], inputs), [2]);
-  // Temporaries lie apart, or in one place
+  // Temporaries in separate places, or in one
   assertEquals(groupsOf([scaling(0, 1), scaling(2, 3)], [null, 0, null, 64]), [2]);
   assertEquals(groupsOf([scaling(0, 1), scaling(2, 3)], [null, 0, null, 0]), [1, 1]);
   assertEquals(groupsOf([scaling(1, 0), scaling(2, 3)], [null, 16, null, 32]), [1, 1]);

@@ -467,7 +467,7 @@ Deno.test("modules on the device meta have shapes only, until they get memory or
 });
 
 Deno.test("lazy layers are completed by their first input, or by a state", () => {
-  // torch.nn.LazyConv2d(4, 3, groups=2) and its kin on inputs of 6 channels, each of 5 elements a side
+  // torch.nn.LazyConv2d(4, 3, groups=2) and the other ranks, on inputs of 6 channels with sides of 5 elements
   const layers = [
     [new nn.LazyConv1d(4, 3, { groups: 2 }), new nn.LazyConv1d(4, 3, { groups: 2 }), nn.Conv1d],
     [new nn.LazyConv2d(4, 3), new nn.LazyConv2d({ outChannels: 4, kernelSize: 3 }), nn.Conv2d],

@@ -258,7 +258,7 @@ Deno.test("invalid calls are rejected before they run", async () => {
     const wanted = noGrad(() => layer.call(ones([1, 2]))).flatten().tolist() as number[];
     const result = model.call(new PackageTensor(Float32Array.of(1, 1), [1, 2])) as PackageTensor;
     assertClose(Array.from(result.data, Number), wanted);
-    // Code keeps weights where it runs: what is handed out is not those
+    // Code keeps its weights where it runs; the state dict holds copies
     model.stateDict["weight"]?.data.fill(0 as never);
     const again = model.call(new PackageTensor(Float32Array.of(1, 1), [1, 2])) as PackageTensor;
     assertEquals(again.data, result.data);

@@ -205,7 +205,7 @@ for (
   });
 }
 
-/** A stack with its weights, made anew from the same seed. */
+/** A new stack with weights from the same seed. */
 const stack = (): Stack => {
   manualSeed(1);
   return new Stack(() => new Block());

@@ -90,7 +90,7 @@ Deno.test("gradients of results that are views, from which other results are com
 Deno.test("gradients of gradients, of a graph that writes to an input with memory between its rows", () => {
   const program = (x: Tensor, w: Tensor) => {
     x.mul_(2);
-    // A copy, as long as the rows lie apart
+    // A copy if the rows are not adjacent
     const row = x.flatten();
     row.mul_(w);
     return row.slice(0, 1, 3);

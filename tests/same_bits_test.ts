@@ -67,7 +67,7 @@ const REDUCTIONS: readonly Call[] = ALL_OPS
   .filter(({ name }) => ["sum", "prod", "amax", "amin", "any", "all", "argmax", "argmin"].includes(name))
   .flatMap((definition) => [0, 3].map((from) => ({ definition, given: [tensor([0])], from })));
 
-/** The arguments with operands in the place of the tensors. */
+/** The arguments with operands in place of the tensors. */
 function argumentsOf<T>({ given, from }: Call, operands: readonly T[]): readonly unknown[] {
   let next = from;
   return given.map((each) => each instanceof Tensor ? operands[next++ % operands.length] : each);

@@ -509,7 +509,7 @@ const HANDLED: Readonly<Record<string, AsyncGeneratorProgram>> = {
   },
 };
 
-/** The same where a return() that is on its way comes to another value that is handed out between handlers. */
+/** The same where a return() in progress reaches another value that is yielded between handlers. */
 const HANDLED_AGAIN: Readonly<Record<string, AsyncGeneratorProgram>> = {
   "a finally that goes on": fromText(`
     for (let k = 0; k < 3; k++) {

@@ -163,7 +163,7 @@ Deno.test("members of tensors that are not ops are captured, except the listed o
     const expected = shown(member(input()));
     assertEquals(shown(compile(member, { backend: "eager" })(input())), expected, name);
     const { breakReasons } = compiler.explain(member)(input()), ids = breakReasons.map(({ id }) => id);
-    // A cached former call records where graphs end, not what was tried before
+    // A cached call records where graphs end, not what was tried before
     assert(id === undefined ? ids.length === 0 : ids.includes(id), `${name} breaks for ${ids}`);
   }
 });

@@ -19,7 +19,7 @@ interface Given {
   readonly rows?: number;
   /** Behind which product the weight is written. */
   readonly written?: number;
-  /** Whether the weight's rows lie side by side. */
+  /** Whether the weight is row-major. */
   readonly byRows?: boolean;
 }
 

@@ -95,7 +95,7 @@ function pathOf(context: Deno.lint.RuleContext): string {
 const STRANGE_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:is|are|be|was|were) had\b/, "is available"],
   [/\bno business of\b/, "does not concern"],
-  [/\bhand(?:s|ed|ing)? on\b/, "passes on"],
+  [/\bhand(?:s|ed|ing)? (?:on|out)\b/, "passes on"],
   [/\bg(?:ives?|iven|ave|iving) back\b/, "returns"],
   [/\bother way round\b/, "vice versa"],
   [/\bshar(?:es?|ed|ing) out\b/, "divides"],
@@ -103,6 +103,20 @@ const STRANGE_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:is|are|was|were) told of\b/, "is notified of"],
   [/\b(?:lies?|stands?) behind\b/, "follows"],
   [/\bby turns\b/, "alternately"],
+  [/\bwhere (?:absent|not given|none (?:is|are) given)\b/, "by default"],
+  [/\bl(?:ies?|ying|ay) (?:side by side|apart)\b/, "is adjacent, is distinct"],
+  [/\bmade (?:again|anew)\b/, "recreated"],
+  [/\bin the place of\b/, "in place of"],
+  [/\band (?:its|their) (?:kin|like)\b/, "and similar ones"],
+  [/\bto be had\b|\bfor want of\b/, "available, for lack of"],
+  [/\bwhoever\b/i, "the caller"],
+  [/\bturned round\b/, "reversed"],
+  [/\bput(?:s|ting)? off\b/, "defers"],
+  [/\bas \w+ has (?:it|them)\b/, "as in PyTorch"],
+  [/\bis met by\b|\bare met by\b/, "is read by"],
+  [/\bformer (?:process|call|run)(?:es|s)?\b/, "earlier"],
+  [/\bis told (?:by|how|what)\b/, "is determined by"],
+  [/\bin the order in which they (?:come|came)\b/, "in order"],
 ];
 
 /** A function or method whose declaration follows. */

@@ -57,7 +57,7 @@ export function cacheDirectory(): string {
     // Anyone who can write to it could make dyn run arbitrary code.
     if (asked.includes(base)) {
       console.warn(
-        `dyn: compiled code is not kept in ${base}, since ${fault}; give it to yourself alone (chown, chmod go-w) or ` +
+        `dyn: compiled code is not cached in ${base}, since ${fault}; make it writable only by yourself (chown, chmod go-w) or ` +
           "set DYN_CACHE_DIR to another folder. Until then every process compiles anew",
       );
       break;

@@ -29,7 +29,9 @@ function folderOf(kind: EntryKind): string {
     folder = `${dirname(cacheDirectory())}/${kind}`;
     Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
     const fault = folderFault(folder, 2);
-    if (fault !== undefined) throw new Error(`Expected a folder of the user's alone but found that ${fault}`);
+    if (fault !== undefined) {
+      throw new Error(`Expected a folder that only the user can write but found that ${fault}`);
+    }
     folders.set(kind, folder);
   }
   return folder;

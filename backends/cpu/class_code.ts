@@ -79,7 +79,7 @@ function numbered(sizes: readonly Sym[]): Symbols {
 function sizeSymbol(n: number): Sym {
   const refuse = () => {
     throw new InternalError(
-      `Expected no question about the sizes of compiled code but found one about n${n}`,
+      `Expected no condition on the sizes of compiled code but found one on n${n}`,
     );
   };
   return symbol(`n${n}`, { kind: "size", decider: { hintOf: refuse, assume: refuse } }, [0, Infinity]);

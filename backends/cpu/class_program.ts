@@ -137,7 +137,7 @@ function codeOf({ name, cached }: ClassSource): ClassCode {
     return readCode(cached);
   } catch (thrown) {
     if (!(thrown instanceof DamagedForm)) throw thrown;
-    logs.emit("cache", () => `the code of ${name} is made again: ${thrown.message}`);
+    logs.emit("cache", () => `the code of ${name} is generated again: ${thrown.message}`);
     return {};
   }
 }

@@ -394,7 +394,7 @@ export function refuseStopped(): void {
   const stopped = stoppedBy();
   if (stopped === undefined) return;
   throw new ToolchainError(
-    `Expected a compiler that works but found one that failed before: ${stopped}`,
+    `Expected a working compiler but found one that has failed before: ${stopped}`,
     "stopped",
   );
 }

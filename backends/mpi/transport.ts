@@ -225,7 +225,7 @@ class MpiConnection implements Connection {
     const { kind, dtype, op, peer, tag, count, send, receive, inBackground, isAttended } = call;
     if (this.broken !== null) {
       throw new DistributedError(
-        `Expected a group whose calls have ended but found one where ${this.broken}`,
+        `Expected a usable group but found one in which ${this.broken}`,
       );
     }
     if (count > MOST) throw new DistributedError(`Expected at most ${MOST} elements but found ${count}`);
@@ -284,7 +284,7 @@ registerTransport({
   connect(timeout) {
     const shim = openShim(), world = shim.dyn_mpi_init();
     if (world === null) {
-      throw new DistributedError("Expected MPI to start, with threads that take turns, but it does not");
+      throw new DistributedError("Expected MPI to initialise with serialised threads but it failed");
     }
     shareBackgroundBuilds();
     const connection = new MpiConnection(shim, world, timeout);

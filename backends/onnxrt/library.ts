@@ -111,7 +111,7 @@ function ortModule(): OrtModule {
   }
   const { InferenceSession, initOrtOnce } = module.exports;
   if (!InferenceSession || !initOrtOnce) {
-    throw new DynError(`Expected the interface of ${PACKAGE} but found another one in ${file}`);
+    throw new DynError(`Expected the interface of ${PACKAGE} but found a different one in ${file}`);
   }
   initOrtOnce(FATAL, OrtTensor, true);
   return opened = { InferenceSession, initOrtOnce };
@@ -138,7 +138,7 @@ export function openSession(
       logSeverityLevel: FATAL,
     });
   } catch (thrown) {
-    throw new DynError(`Expected ONNX Runtime to take a model but found: ${messageOf(thrown)}`);
+    throw new DynError(`Expected ONNX Runtime to load a model but found: ${messageOf(thrown)}`);
   }
   return session;
 }

@@ -37,7 +37,7 @@ export interface OrtView {
 /** A tensor in the form that ONNX Runtime accepts. Throws DynError for unsupported types. */
 export function toOrtTensor({ storage: { memory }, offset, shape, dtype }: Tensor): OrtView {
   const view = VIEWS[dtype];
-  if (!view) throw new DynError(`Expected a type that ONNX Runtime is handed but found ${dtype}`);
+  if (!view) throw new DynError(`Expected a type that ONNX Runtime supports but found ${dtype}`);
   const { uint8 } = hostOf(memory), size = view.BYTES_PER_ELEMENT;
   const length = shape.reduce((a, b) => a * b, 1), start = offset * size;
   const { buffer } = uint8;

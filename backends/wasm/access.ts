@@ -249,7 +249,7 @@ export function addLane(body: FunctionBody, dtype: DType, at: Lane): void {
     case "uint8":
     case "complex64":
     case "complex128":
-      throw new InternalError(`Expected a type that values have for a sum in place but found ${dtype}`);
+      throw new InternalError(`Expected a type of values for a sum in place but found ${dtype}`);
     default:
       return dtype satisfies never;
   }

@@ -243,7 +243,7 @@ function refuseFolded(input: Node | undefined): void {
   if (input?.meta.value.kind !== "tensor") return;
   const { shape, strides } = input.meta.value.tensor;
   if (shape.some((size, d) => size !== 1 && strides[d] === 0)) {
-    throw new NotFunctional(`Expected elements that lie apart in ${input.name}, which is written to`);
+    throw new NotFunctional(`Expected distinct elements in ${input.name}, which is written to`);
   }
 }
 

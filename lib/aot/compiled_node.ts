@@ -309,7 +309,7 @@ export class CompiledNode extends Node {
         const expected = this.#layouts[place]?.shape ?? [];
         invariant(
           sameList(made.shape, expected),
-          `Expected shape [${expected}] for result ${place} made again but found [${made.shape}]`,
+          `Expected shape [${expected}] for recomputed result ${place} but found [${made.shape}]`,
         );
         return made;
       });
@@ -382,7 +382,7 @@ function rootOf(
   const view = outputs.findIndex((each) => each.kind === "resultView" && each.output === output);
   const viewState = viewOf(tensorAt(leaves, view));
   if (viewState) return viewState.base;
-  throw new InternalError(`Expected result ${output} among what the captured graph gives`);
+  throw new InternalError(`Expected result ${output} among the results of the captured graph`);
 }
 
 /** A saved value in the layout that the backward expects: a value written in place has the caller's layout. */

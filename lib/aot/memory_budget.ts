@@ -21,7 +21,8 @@ export function savedWithinBudget(cuttable: Cuttable): ReadonlySet<Node> {
   const usual = minimumCut(cuttable, bannedFromRecomputation(forward));
   if (share === 1) return usual;
   const lives = new Lives(cuttable), { bytes: wanted } = lives.peak(usual), most = share * wanted;
-  // First everything that costs no more than its memory traffic, then products and their like, the cheapest first
+  // First everything that costs no more than its memory traffic, then products and other costly nodes, the cheapest
+  // first
   const once = costlyNodes(forward);
   let saved = minimumCut(cuttable, once), peak = lives.peak(saved);
   while (peak.bytes > most) {

@@ -118,7 +118,7 @@ function gradientOf(
       const value = each.kind === "input" ? args[each.input] : made[each.output];
       if (value instanceof Node) return value;
       if (value === undefined || !isGraphValue(value)) {
-        throw new InternalError(`Expected what ${name} has saved`);
+        throw new InternalError(`Expected the saved values of ${name}`);
       }
       return read(value).node;
     });

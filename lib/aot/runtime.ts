@@ -52,7 +52,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
     const sizeOf = (symbol: Sym): number => {
       bindings ??= new Map(sizeBindings(functional.graph).map((each) => [each.symbol, each]));
       const binding = bindings.get(symbol);
-      if (!binding) throw new InternalError(`Expected an input that gives the size ${symbol}`);
+      if (!binding) throw new InternalError(`Expected an input that determines the size ${symbol}`);
       return readBinding(binding, inputs);
     };
     const recorded = backward && records(plan, tensors);

@@ -20,7 +20,7 @@ export class SharedPart {
     const call = nodes.nodes.find(beginsWork), found = call && attributes[call.target];
     if (!call || typeof found !== "function") {
       throw new InternalError(
-        `Expected a call that others have a part in but found ${nodes.nodes.join(", ")}`,
+        `Expected a collective but found ${nodes.nodes.join(", ")}`,
       );
     }
     this.#graph = graph;

@@ -74,7 +74,9 @@ export function runStages(graph: Graph, stages: readonly Stage[]): CompiledFunct
       const known = sizes.get(symbol);
       if (known !== undefined) return known;
       const binding = bindings.get(symbol);
-      if (!binding) throw new InternalError(`Expected an input that gives the size ${symbol} but found none`);
+      if (!binding) {
+        throw new InternalError(`Expected an input that determines the size ${symbol} but found none`);
+      }
       const size = readBinding(binding, inputs);
       sizes.set(symbol, size);
       return size;

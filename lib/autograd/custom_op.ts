@@ -154,7 +154,7 @@ export function customOp<F extends OpFunction>(
       if (mutated.length > 0) {
         throw new DynError(`Expected an op that writes to no argument to differentiate but found ${name}`);
       }
-      checkFunction(backward, `that gives the gradients of ${name}`);
+      checkFunction(backward, `that returns the gradients of ${name}`);
       checkOptions("registerAutograd", { setupContext: ["function"] }, options);
       entry.function = functionOf(name, () => entry, { backward, options });
       entry.isDifferentiable = true;

@@ -73,7 +73,7 @@ function pulled(
   return inputs.map((input, k) => {
     const each = found[k];
     if (!each && strict) {
-      throw new DynError(`Expected outputs that depend on input ${k} but found that they do not`);
+      throw new DynError(`Expected outputs that depend on input ${k} but found none`);
     }
     return each ?? ops.zerosLike(input.detach());
   });

@@ -124,7 +124,7 @@ export class FunctionalTensor implements TensorLike {
       this.steps.every((step) => step.recorded && step.definition.gradient.kind !== "none");
     if (!recorded && recorder.enabled && recorder.requiring.has(value)) {
       throw new NotFunctional(
-        "Expected no gradient in what is written through a detached alias but found one",
+        "Expected no gradient in a value written through a detached alias but found one",
       );
     }
     const written = this.functional.recording(recorded, () => this.#likeBase(this.#writtenBack(value)));

@@ -22,7 +22,7 @@ export const crossref: GraphBackend = (gm) => {
   return (...args) => {
     const sizeOf = (symbol: Sym): number => {
       const binding = bindings.get(symbol);
-      if (!binding) throw new InternalError(`Expected an input that gives the size ${symbol}`);
+      if (!binding) throw new InternalError(`Expected an input that determines the size ${symbol}`);
       return readBinding(binding, args);
     };
     const returned = module.forward(...args);

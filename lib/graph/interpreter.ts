@@ -134,7 +134,9 @@ export class Interpreter {
       let size = sizes.get(symbol);
       if (size === undefined) {
         const binding = this.#bindings.get(symbol);
-        if (!binding) throw new DynError(`Expected an input that gives the size ${symbol} but found none`);
+        if (!binding) {
+          throw new DynError(`Expected an input that determines the size ${symbol} but found none`);
+        }
         sizes.set(symbol, size = readBinding(binding, args));
       }
       return size;

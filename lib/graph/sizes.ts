@@ -97,7 +97,9 @@ export function readBinding({ input, part, symbol }: SizeBinding, args: readonly
     if (typeof value === "number") return value;
     throw new DynError(`Expected a number for ${symbol} but found ${typeof value}`);
   }
-  if (!isSized(value)) throw new DynError(`Expected a tensor that gives ${symbol} but found ${typeof value}`);
+  if (!isSized(value)) {
+    throw new DynError(`Expected a tensor that determines ${symbol} but found ${typeof value}`);
+  }
   const size = part.kind === "shape"
     ? value.shape[part.dim]
     : part.kind === "stride"

@@ -62,7 +62,7 @@ export function assembleProgram(
   const numbered = (id: BufferId): BufferId => {
     const found = number.get(id);
     if (found === undefined) {
-      throw new InternalError(`Expected a kept buffer but found ${storages[id]?.name}`);
+      throw new InternalError(`Expected a stored buffer but found ${storages[id]?.name}`);
     }
     return found;
   };

@@ -49,7 +49,9 @@ export function conventionOf(
     arguments: graph.placeholders.length,
     sizes: program.sizes.map((symbol) => {
       const binding = offered.get(symbol);
-      if (!binding) throw new InternalError(`Expected an input that gives the size ${symbol} but found none`);
+      if (!binding) {
+        throw new InternalError(`Expected an input that determines the size ${symbol} but found none`);
+      }
       return binding;
     }),
     inputs,

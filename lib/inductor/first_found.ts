@@ -1,6 +1,6 @@
 /**
- * Orders the inner axes of groups that search for the first of equal extremes: argmax and its like count positions in
- * this order. Invariant: another order would find another extreme.
+ * Orders the inner axes of groups that search for the first of equal extremes: argmax and similar ops count positions
+ * in this order. Invariant: another order would find another extreme.
  */
 import { isFloat } from "../base/dtype.ts";
 import { type Axis, isPosition } from "../loops/ir.ts";

@@ -129,7 +129,9 @@ export class GraphRunner {
   /** A size that only the outputs mention. */
   #boundSize(symbol: Sym, args: readonly unknown[]): number {
     const binding = sizeBindings(this.#module.graph).find((b) => b.symbol === symbol);
-    if (!binding) throw new InternalError(`Expected an input that gives the size ${symbol} but found none`);
+    if (!binding) {
+      throw new InternalError(`Expected an input that determines the size ${symbol} but found none`);
+    }
     return readBinding(binding, args);
   }
 

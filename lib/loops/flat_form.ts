@@ -20,7 +20,7 @@ export const LENGTH: Sym = symbol("length", {
 });
 
 function unasked(): never {
-  throw new InternalError("Expected no question about the length of any kernel");
+  throw new InternalError("Expected no condition on the length of a kernel");
 }
 
 /**

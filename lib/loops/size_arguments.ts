@@ -123,7 +123,7 @@ class SizeRewriter {
         hintOf: () => hintOf(d),
         assume: (_relation, sides) => {
           throw new InternalError(
-            `Expected no questions about sizes but found one about ${sides[0]} and ${sides[1]}`,
+            `Expected no conditions on sizes but found one on ${sides[0]} and ${sides[1]}`,
           );
         },
       },

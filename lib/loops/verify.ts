@@ -365,9 +365,9 @@ class KernelChecker {
       this.#fail("Expected parallel loops around everything as the grid but found others");
     }
     if (share !== "team") return;
-    if (team) this.#fail("Expected a loop that is not part of one that a team shares out but found one");
+    if (team) this.#fail("Expected a loop that is not part of one that a team divides but found one");
     if (!isShareable(loop) || (order !== "parallel" && this.kernel.workgroup === undefined)) {
-      this.#fail(`Expected a loop that a team can share out but found a ${order} one`);
+      this.#fail(`Expected a loop that a team can divide but found a ${order} one`);
     }
   }
 

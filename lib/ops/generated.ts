@@ -3090,7 +3090,7 @@ export interface OpApi<T extends TensorLike> {
   fliplr(self: T): T;
   /** Reversed along dimension 0, as `torch.flipud`. */
   flipud(self: T): T;
-  /** Shifted around along dimensions, or flattened where none are given, as `torch.roll`. */
+  /** Rolled along dimensions, by default along the flattened tensor, as `torch.roll`. */
   roll(
     self: T,
     shifts: number | readonly number[],
@@ -5097,8 +5097,8 @@ export interface OpApi<T extends TensorLike> {
   /** The number of singular values that are not 0, as `torch.linalg.matrix_rank`. Computed on the host. */
   matrixRank(A: T, tol?: Operand<T> | null | MatrixRankOptions<T>, options?: MatrixRankOptions<T>): T;
   /**
-   * Condition numbers by a norm, by singular values where none is given, as `torch.linalg.cond`. Computed
-   * on the host.
+   * Condition numbers by a norm, by default by singular values, as `torch.linalg.cond`. Computed on the
+   * host.
    */
   cond(A: T, p?: Scalar | string | null | CondOptions, options?: CondOptions): T;
   /**

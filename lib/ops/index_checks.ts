@@ -65,7 +65,7 @@ export function checksOfCall(node: Node, lookup: Lookup, builder: GraphBuilder):
         args: argumentsOfNode(inner, definition, valueOutside, isGraphValue),
       }))
       : [];
-    if (!result) throw new InternalError(`Expected ${inner.name} to follow from what ${node.name} is given`);
+    if (!result) throw new InternalError(`Expected ${inner.name} to follow from the inputs of ${node.name}`);
     made.set(inner, result);
     return result;
   };

@@ -211,7 +211,7 @@ function readOrigin<T>(
   const holder = of.kind === "argument" ? leaves[of.leaf] : holding.held.get(of.name);
   if (part.kind === "value" && typeof holder === "number") return holder;
   if (!holding.is(holder)) {
-    throw new DynError(`Expected a tensor that gives a size but found ${shown(holder)}`);
+    throw new DynError(`Expected a tensor that determines a size but found ${shown(holder)}`);
   }
   const { shape, strides, offset } = holding.metaOf(holder);
   const value = part.kind === "shape" ? shape[part.dim] : part.kind === "stride" ? strides[part.dim] : offset;

@@ -1046,7 +1046,7 @@ export const flip: {
 export const fliplr: (self: Tensor) => Tensor = ops.fliplr;
 /** Reversed along dimension 0, as `torch.flipud`. */
 export const flipud: (self: Tensor) => Tensor = ops.flipud;
-/** Shifted around along dimensions, or flattened where none are given, as `torch.roll`. */
+/** Rolled along dimensions, by default along the flattened tensor, as `torch.roll`. */
 export const roll: {
   (
     self: Tensor,

@@ -925,10 +925,7 @@ export const matrixRank: (
   tol?: Operand<Tensor> | null | MatrixRankOptions<Tensor>,
   options?: MatrixRankOptions<Tensor>,
 ) => Tensor = ops.matrixRank;
-/**
- * Condition numbers by a norm, by singular values where none is given, as `torch.linalg.cond`. Computed on
- * the host.
- */
+/** Condition numbers by a norm, by default by singular values, as `torch.linalg.cond`. Computed on the host. */
 export const cond: (A: Tensor, p?: Scalar | string | null | CondOptions, options?: CondOptions) => Tensor =
   ops.cond;
 /**

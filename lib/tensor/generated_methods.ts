@@ -1064,13 +1064,13 @@ export interface TensorMethods<T> {
   fliplr(): T;
   /** Reversed along dimension 0, as `torch.flipud`. */
   flipud(): T;
-  /** Shifted around along dimensions, or flattened where none are given, as `torch.roll`. */
+  /** Rolled along dimensions, by default along the flattened tensor, as `torch.roll`. */
   roll(
     shifts: number | readonly number[],
     dims?: number | readonly number[] | null | RollOptions,
     options?: RollOptions,
   ): T;
-  /** Shifted around along dimensions, or flattened where none are given, as `torch.roll`. */
+  /** Rolled along dimensions, by default along the flattened tensor, as `torch.roll`. */
   roll(named: { readonly shifts: number | readonly number[] } & RollOptions): T;
   /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
   repeat(repeats: readonly Dim[]): T;

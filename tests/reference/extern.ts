@@ -186,7 +186,7 @@ function sort(input: View, [values, indices]: readonly [View, View], descending:
   eachIndex(rows, (row) => {
     const prefix = [...row];
     const order = Array.from({ length }, (_, i) => ({ i, value: input.read(...prefix, i) }));
-    // toSorted is stable, also where the order is turned round
+    // toSorted is stable, even in reversed order
     const sorted = order.toSorted((a, b) => descending ? rank(b.value, a.value) : rank(a.value, b.value));
     sorted.slice(0, count).forEach(({ i, value }, place) => {
       values.write(value, [...prefix, place]);

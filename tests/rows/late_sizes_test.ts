@@ -115,7 +115,7 @@ Deno.test("M23: an element is the value of a new tensor of floats", () => {
   const inputs = [floats(0.5, 1.25), floats(1, 1), floats(-3, 7.5)];
   config.patch({ captureScalarOutputs: true }, () => {
     for (const program of programs) assertEquals(graphs(program, inputs), 1, String(program));
-    // 2.0 is 2 in JavaScript, so that the value decides on the type where none is given
+    // 2.0 is 2 in JavaScript, so the value decides on the type by default
     const typed = compile((x: Tensor) => full([1], x.sum().item()), eager);
     assertEquals(inputs.map((x) => typed(x).dtype), ["float32", "int64", "float32"]);
   });

@@ -86,7 +86,9 @@ function sizesOf(module: GraphModule): (args: readonly unknown[]) => SizeOf {
   const bindings = new Map(sizeBindings(module.graph).map((each) => [each.symbol, each]));
   return (args) => (symbol) => {
     const binding = bindings.get(symbol);
-    if (!binding) throw new InternalError(`Expected an input that gives the size ${symbol} but found none`);
+    if (!binding) {
+      throw new InternalError(`Expected an input that determines the size ${symbol} but found none`);
+    }
     return readBinding(binding, args);
   };
 }

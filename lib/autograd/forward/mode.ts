@@ -111,7 +111,7 @@ export class ForwardMode implements DispatchMode<Tensor> {
   apart(inputs: readonly (Tensor | null)[], code: OpaqueCode<Tensor>): readonly (Tensor | null)[] {
     if (inputs.some((input) => input && this.tangentOf(input))) {
       throw new DynError(
-        "Expected ops where tangents are carried but found a compiled backward pass; call the function inside the level",
+        "Expected ops where tangents are propagated but found a compiled backward pass; call the function inside the level",
       );
     }
     return this.below(() => code(inputs));

@@ -193,7 +193,7 @@ class Replay {
   #size(size: Sym): Dim {
     const valueOf = (symbol: Sym): Dim => {
       const known = this.#sizes.get(symbol);
-      if (known === undefined) throw new DynError(`Expected an input that gives the size ${symbol}`);
+      if (known === undefined) throw new DynError(`Expected an input that determines the size ${symbol}`);
       return known;
     };
     return this.edit.dynamic

@@ -152,7 +152,7 @@ function argumentText(argument: Argument, inputs: readonly Node[], bindings: rea
 function symbolText(symbol: Sym, inputs: readonly Node[], bindings: readonly SizeBinding[]): string {
   const binding = bindings.find((each) => each.symbol === symbol);
   const input = inputs[binding?.input ?? -1];
-  if (!binding || !input) throw new DynError(`Expected an input that gives the size ${symbol}`);
+  if (!binding || !input) throw new DynError(`Expected an input that determines the size ${symbol}`);
   const { part } = binding, name = nameOf(input);
   switch (part.kind) {
     case "value":

@@ -21,7 +21,6 @@ const push = Array.prototype.push;
 const putEntry = Map.prototype.set, deleteEntry = Map.prototype.delete;
 const addMember = Set.prototype.add, deleteMember = Set.prototype.delete;
 
-/** Object.defineProperty and its like. */
 export { copiedElements, newBuffer, newElements, putNumber, viewFrom } from "../guards/bytes.ts";
 
 export const defineProperty: typeof defineOwn = defineOwn;

@@ -9,7 +9,7 @@ import { markFunction } from "../functions/marks.ts";
 
 const native = Function.prototype.toString;
 
-/** The text as V8 has it. */
+/** The text that V8 has loaded. */
 export function loadedText(fn: object): string {
   return apply(native, fn, []);
 }

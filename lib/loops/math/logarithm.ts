@@ -79,7 +79,7 @@ export interface Split<V> {
   /** k as a float. */
   readonly k: V;
   readonly f: V;
-  /** k in the place of the exponent, as an integer. */
+  /** k in the bits of the exponent, as an integer. */
   readonly exponent: V;
 }
 

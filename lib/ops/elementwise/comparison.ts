@@ -151,7 +151,7 @@ const where = lowerOp({
   arrange(given, isATensor) {
     if (given.length !== 1 || !isATensor(given[0])) return given;
     throw new DynError(
-      "Expected where to be given what it chooses from beside the condition; " +
+      "Expected values to choose from besides the condition of where; " +
         "nonzero(condition, { asTuple: true }) says where it holds",
     );
   },

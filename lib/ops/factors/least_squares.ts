@@ -195,7 +195,7 @@ const matrixRank = composeWideOp({
 const cond = composeWideOp({
   name: "cond",
   doc:
-    "Condition numbers by a norm, by singular values where none is given, as `torch.linalg.cond`. Computed on the host.",
+    "Condition numbers by a norm, by default by singular values, as `torch.linalg.cond`. Computed on the host.",
   params: { A: required("tensor"), p: nullable("scalarOrString") },
   exposure: LINALG,
   hostParts: true,

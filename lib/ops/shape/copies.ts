@@ -77,7 +77,7 @@ const list = (value: number | readonly number[] | null): readonly number[] =>
 
 const roll = composeOp({
   name: "roll",
-  doc: "Shifted around along dimensions, or flattened where none are given, as `torch.roll`.",
+  doc: "Rolled along dimensions, by default along the flattened tensor, as `torch.roll`.",
   params: { self: required("tensor"), shifts: required("intOrInts"), dims: nullable("dims") },
   infer({ self, shifts, dims }) {
     const wanted = list(dims).length;

@@ -14,7 +14,7 @@ type Integrity = ObjectValue["frozen"];
 
 const RANK: Readonly<Record<Integrity, number>> = { no: 0, inextensible: 1, sealed: 2, frozen: 3 };
 
-/** Object.freeze and its like. */
+/** Object.freeze, Object.seal and Object.preventExtensions. */
 export function setIntegrity(
   m: Interpreter,
   value: Value | undefined,
