@@ -93,8 +93,9 @@ Deno.test({
       const { directory, stderr } = await compiling(folder, { DYN_CACHE_DIR: cache, TMPDIR: temporary });
       assertEquals(
         stderr,
-        `dyn: compiled code is not cached in ${cache}, since ${cache} can be written by others; give it to yourself ` +
-          "alone (chown, chmod go-w) or set DYN_CACHE_DIR to another folder. Until then every process compiles anew\n",
+        `dyn: compiled code is not cached in ${cache}, since ${cache} can be written by others; make it writable ` +
+          "only by yourself (chown, chmod go-w) or set DYN_CACHE_DIR to another folder. Until then every process " +
+          "compiles anew\n",
       );
       assert(directory.startsWith(`${temporary}/dyn-process-`), directory);
       assertEquals([...Deno.readDirSync(temporary)], []);
