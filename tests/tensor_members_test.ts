@@ -109,7 +109,7 @@ const USES: readonly (readonly [name: string, member: Member, id?: string])[] = 
   ["mH", (x) => x.mH.mul(2)],
   ["resize_", (x) => x.mul(2).resize_(2, 2), "GB0007"],
   ["resizeAs_", (x) => x.mul(2).resizeAs_(ones([2])), "GB0007"],
-  [Symbol.toPrimitive.toString(), (x) => +x.sum() + 1, "GB0002"],
+  [Symbol.toPrimitive.toString(), (x) => +x.sum() + 1],
   [Symbol.iterator.toString(), (x) => [x[Symbol.iterator]().next().value, [...x].map((row) => row.sum())]],
   ["replaceData", (x) => x.mul(2).replaceData(x), "GB0007"],
   ["data", (x) => x.mul(2).data() instanceof Promise, "GB0007"],

@@ -18,6 +18,7 @@ import {
   HOLE,
   isPassed,
   type ItemValue,
+  type LaterValue,
   LAZY,
   type ObjectValue,
   type Slot,
@@ -188,15 +189,30 @@ export class Rebuilder {
   }
 
   #item(value: ItemValue): string {
-    if (value.number) return this.output(value.number.node);
-    invariant(value.tensor, "Expected a tensor whose element is read");
+    const { tensor, number, later } = value;
+    if (number) return this.output(number.node);
     let name = this.#items.get(value);
     if (name === undefined) {
-      name = this.names.fresh("item");
-      this.order.create(name, `${this.tensor(value.tensor)}.item()`);
+      invariant(tensor ?? later, "Expected an element that is read, or a computation");
+      const text = later ? this.#later(later) : tensor ? `${this.tensor(tensor)}.item()` : "";
+      name = this.names.fresh(later ? "computed" : "item");
+      this.order.create(name, text);
       this.#items.set(value, name);
     }
     return name;
+  }
+
+  #later({ apply, operands }: LaterValue): string {
+    const texts = operands.map((each) => this.value(each)), [first = "", second] = texts;
+    if (apply === "text") {
+      return `\`${texts.flatMap((text) => text === '""' ? [] : `\${${text}}`).join("")}\``;
+    }
+    if (typeof apply === "string") {
+      return second === undefined ? apply + first : `${first} ${apply} ${second}`;
+    }
+    const fn = this.constants.name(apply.fn);
+    if (!apply.isMethod) return `${fn}(${texts.join(", ")})`;
+    return `${this.helper("callFunction")}(${fn}, ${first}, [${texts.slice(1).join(", ")}])`;
   }
 
   /** A cell: a real one, or one created here. */

@@ -50,24 +50,31 @@ const INTEGER_BOUNDS: Readonly<Partial<Record<DType, readonly [number, number]>>
 /** Returns the result of a tensor's `item()`: a number of the graph if the settings keep it there. */
 export function itemOf(output: OutputGraph, tensor: TensorValue): ItemValue {
   if (isComplex(tensor.meta.dtype)) breakGraph("tensorItem", "a complex element is not a number");
-  if (!config.captureScalarOutputs) {
-    const read = new ItemValue(tensor, null);
-    output.readLater.push(read);
-    return read;
-  }
   const known = output.items.get(tensor);
-  if (known) return known;
+  if (known && (known.number || !config.captureScalarOutputs)) return known;
+  const item = new ItemValue(tensor, config.captureScalarOutputs ? numberOf(output, tensor) : null);
+  output.items.set(tensor, item);
+  output.readLater.push(item);
+  return item;
+}
+
+function numberOf(output: OutputGraph, tensor: TensorValue): GraphNumber {
   const { dtype } = tensor.meta, bounds = INTEGER_BOUNDS[dtype];
   const dim = bounds ? output.sizes.createUnbacked(bounds) : null;
   const node = append(output, NUMBER.item, {
     args: [output.nodeOf(tensor)],
     value: dim === null ? { kind: "number", dtype } : { kind: "size", size: dim },
   });
-  const number = new GraphNumber(node, { type: dtype === "bool" ? "boolean" : "number", dim });
-  const item = new ItemValue(tensor, number);
-  output.items.set(tensor, item);
-  output.readLater.push(item);
-  return item;
+  return new GraphNumber(node, { type: dtype === "bool" ? "boolean" : "number", dim });
+}
+
+/** An int64 element as a number of the graph, which fails calls in which it is too large for one. */
+export function checkedNumber(output: OutputGraph, tensor: TensorValue): GraphNumber {
+  const node = append(output, NUMBER.item, {
+    args: [output.nodeOf(tensor)],
+    value: { kind: "number", dtype: "int64" },
+  });
+  return new GraphNumber(node, { type: "number" });
 }
 
 /** A size that depends on elements, as a number. */
@@ -138,10 +145,10 @@ export function applyOperator(
   output: OutputGraph,
   operator: string,
   operands: readonly PrimitiveValue[],
-): Value | null {
-  if (!config.captureScalarOutputs && !operands.some((each) => each.kind === "item" && !each.tensor)) {
-    return null;
-  }
+): ConstantValue | ItemValue | null {
+  const items = operands.filter((each) => each.kind === "item");
+  if (items.some(({ later }) => later)) return null;
+  if (!config.captureScalarOutputs && items.every(({ tensor }) => tensor)) return null;
   const args: Argument[] = [];
   for (const operand of operands) {
     const argument = argumentOf(output, operand);
@@ -214,7 +221,7 @@ export function applyMath(
   output: OutputGraph,
   name: string,
   operands: readonly PrimitiveValue[],
-): Value | null {
+): ConstantValue | ItemValue | null {
   if (!isHostMath(name)) return null;
   const [first] = operands;
   const quotient = first?.kind === "item" && (name === "floor" || name === "trunc")

@@ -3,7 +3,6 @@
  * the operator itself; a result that depends on elements of tensors stays in the graph or breaks it.
  */
 import { types } from "node:util";
-import { isFloat } from "../../base/dtype.ts";
 import { invariant } from "../../base/errors.ts";
 import type { BinaryOperator, JumpCondition, UnaryOperator } from "../bytecode/instruction.ts";
 import { breakGraph, throwsAsPlain } from "../break_reasons.ts";
@@ -31,7 +30,7 @@ import type { Interpreter } from "./interpreter.ts";
 import { findProperty } from "./objects.ts";
 import { refuseOpaque } from "./contents.ts";
 import { hasKey, proxyOf, targetWithout } from "./proxies.ts";
-import { applyOperator } from "./graph_numbers.ts";
+import { computeLater, operate, settleInteger } from "./later_values.ts";
 import { callOp, comparesExactly } from "./tensor_ops.ts";
 import { hasTensorProperty, prototypeOf } from "./tensor_properties.ts";
 
@@ -102,7 +101,7 @@ export function binary(
 function constantOrItem(m: Interpreter, equal: boolean | ItemValue, negate: boolean): Value {
   if (typeof equal === "boolean") return constant(equal !== negate);
   if (!negate) return equal;
-  return applyOperator(m.output, "!", [equal]) ?? breakGraph("tensorItem", "an element is compared");
+  return operate(m.output, "!", [equal]);
 }
 
 /** An operator on primitives. */
@@ -163,24 +162,21 @@ function isHostBinary(operator: string): operator is HostBinary {
   return HOST_OPERATORS.has(operator);
 }
 
-/** Comparisons of an element with a constant stay in the graph; other uses need the element. */
+/** Comparisons of an element with a constant stay in the graph. */
 function itemArithmetic(m: Interpreter, operator: string, a: PrimitiveValue, b: PrimitiveValue): Value {
-  const integers = [a, b].some((each) => each.kind === "item" && (each.number?.dim ?? null) !== null);
-  const found = integers ? applyOperator(m.output, operator, [a, b]) : null;
-  if (found) return found;
+  const isSize = [a, b].some((each) => each.kind === "item" && (each.number?.dim ?? null) !== null);
   const ops: Record<string, string> = { "<": "lt", "<=": "le", ">": "gt", ">=": "ge" };
   const mirrored: Record<string, string> = { "<": "gt", "<=": "ge", ">": "lt", ">=": "le" };
   const [item, other, name] = a.kind === "item" ? [a, b, ops[operator]] : [b, a, mirrored[operator]];
   if (
-    item.kind === "item" && item.tensor && name && other.kind === "constant" &&
+    item.kind === "item" && item.tensor && !isSize && name && other.kind === "constant" &&
     typeof other.value === "number" && comparesExactly(item.tensor, other.value)
   ) {
     const result = callOp(m, m.opNamed(name), [item.tensor, other], true);
     invariant(result.kind === "tensor", "Expected a tensor from a comparison");
     return new ItemValue(result, null);
   }
-  return applyOperator(m.output, operator, [a, b]) ??
-    breakGraph("tensorItem", `an element is an operand of ${operator}`);
+  return operate(m.output, operator, [a, b]);
 }
 
 /** Operators on values of any type, with the language's semantics. */
@@ -209,7 +205,6 @@ function compute(
 /** ===; objects are identical if their values are. */
 export function strictlyEqual(m: Interpreter, left: Value, right: Value): boolean | ItemValue {
   if (left.kind === "item" || right.kind === "item") {
-    if (left === right) return breakGraph("tensorItem", "an element is compared");
     const [item, other] = left.kind === "item" ? [left, right] : [right, left];
     if (item.kind !== "item") return false;
     const known = other.kind === "constant";
@@ -224,12 +219,9 @@ export function strictlyEqual(m: Interpreter, left: Value, right: Value): boolea
       const result = callOp(m, m.opNamed("eq"), [item.tensor, other], true);
       if (result.kind === "tensor") return new ItemValue(result, null);
     }
-    const compared = known || other.kind === "number" || other.kind === "item"
-      ? applyOperator(m.output, "===", [item, other])
-      : null;
-    if (compared?.kind === "item") return compared;
-    if (compared?.kind === "constant") return compared.value === true;
-    return breakGraph("tensorItem", "an element is compared");
+    if (!known && other.kind !== "number" && other.kind !== "item") return false;
+    const compared = operate(m.output, "===", [item, other]);
+    return compared.kind === "item" ? compared : compared.value === true;
   }
   if (left.kind === "number" || right.kind === "number") {
     const a = left.kind === "number" || left.kind === "constant" ? left : null;
@@ -276,7 +268,9 @@ function looselyEqual(
   }
   toPrimitive(m, left, "default", (a) =>
     toPrimitive(m, right, "default", (b) => {
-      if (a.kind === "item" || b.kind === "item") return breakGraph("tensorItem", "an element is compared");
+      if (a.kind === "item" || b.kind === "item") {
+        return then(computeLater(m.output, { apply: "==", type: "boolean", operands: [a, b] }));
+      }
       const x = settled(m, a).value, y = settled(m, b).value;
       then(compute("==", x, y) === true);
     }));
@@ -362,9 +356,8 @@ function isInChain(object: object, prototype: object): boolean {
 export function unary(m: Interpreter, operator: UnaryOperator, value: Value, then: Then): void {
   switch (operator) {
     case "typeof":
-      return then(
-        constant(typeOf(value) ?? breakGraph("tensorItem", "typeof of an integer that may be large")),
-      );
+      if (value.kind === "item") settleInteger(m.output, value);
+      return then(constant(typeOf(value) ?? breakGraph("coercion")));
     case "void":
       return then(constant(undefined));
     case "!": {
@@ -376,9 +369,7 @@ export function unary(m: Interpreter, operator: UnaryOperator, value: Value, the
           if (flipped.kind === "tensor") return then(new ItemValue(flipped, null));
         }
       }
-      const flipped = applyOperator(m.output, "!", [truth]);
-      if (flipped) return then(flipped);
-      return breakGraph("tensorItem", "an element is negated");
+      return then(operate(m.output, "!", [truth]));
     }
     case "-":
     case "+":
@@ -386,13 +377,7 @@ export function unary(m: Interpreter, operator: UnaryOperator, value: Value, the
       return toPrimitive(m, value, "number", (primitive) => {
         if (primitive.kind === "item") {
           if (operator === "+" && primitive.type === "number") return then(primitive);
-          if (operator === "-" && primitive.tensor && isFloat(primitive.tensor.meta.dtype)) {
-            const negated = callOp(m, m.opNamed("neg"), [primitive.tensor], true);
-            if (negated.kind === "tensor") return then(new ItemValue(negated, null));
-          }
-          const applied = applyOperator(m.output, operator, [primitive]);
-          if (applied) return then(applied);
-          return breakGraph("tensorItem", `an element is the operand of ${operator}`);
+          return then(operate(m.output, operator, [primitive]));
         }
         if (primitive.kind === "number") return then(unaryNumber(m.output, operator, primitive));
         then(constant(computeUnary(operator, primitive.value)));
@@ -467,16 +452,15 @@ export function increment(m: Interpreter, value: Value, by: 1 | -1): Value {
     return constant(Number(value.value) + by);
   }
   if (value.kind === "number") return binaryNumbers(m.output, "+", [value, constant(by)]);
-  const counted = value.kind === "item" ? applyOperator(m.output, "+", [value, constant(by)]) : null;
-  if (counted) return counted;
-  return breakGraph("tensorItem", "an element is incremented");
+  if (value.kind === "item") return operate(m.output, "+", [value, constant(by)]);
+  return breakGraph("coercion");
 }
 
 /** ToNumeric. */
 export function toNumeric(m: Interpreter, value: Value, then: Then): void {
   toPrimitive(m, value, "number", (primitive) => {
-    if (primitive.kind === "item" && primitive.type === "boolean") {
-      return breakGraph("tensorItem", "a boolean is incremented");
+    if (primitive.kind === "item" && typeOf(primitive) !== "number") {
+      return then(operate(m.output, "+", [primitive]));
     }
     if (primitive.kind !== "constant") return then(primitive);
     if (typeof primitive.value === "bigint") return then(primitive);

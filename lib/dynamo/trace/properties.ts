@@ -6,9 +6,10 @@ import { capitalized } from "../../base/names.ts";
 import { types } from "node:util";
 import { breakGraph } from "../break_reasons.ts";
 import { programDescriptor } from "../../base/own_builtins.ts";
-import { constant, isCallable, isPassed, UNDEFINED, type Value } from "../variables/value.ts";
+import { constant, isCallable, isPassed, typeOf, UNDEFINED, type Value } from "../variables/value.ts";
 import type { Completion, Interpreter } from "./interpreter.ts";
 import { refuseChange, refuseOfPrimitive } from "./engine_errors.ts";
+import { settleInteger } from "./later_values.ts";
 import { findProperty, indexOfKey, type Key } from "./objects.ts";
 import { builtinPrototype } from "./contents.ts";
 import { assignProperty } from "./property_writes.ts";
@@ -44,12 +45,15 @@ function readOfPrimitive(
   key: Key,
   completion: Completion,
 ): void {
-  if (value.kind === "item" && value.type !== "number") {
+  if (value.kind === "item") settleInteger(m.output, value);
+  const type = typeOf(value);
+  // Only a string's type determines its methods
+  const isMethod = type === "string" && key !== "length" && indexOfKey(key) === null;
+  if (value.kind === "item" && type !== "number" && !isMethod) {
     return breakGraph("tensorItem", "a property of an element");
   }
-  // Only a string's type determines its methods
-  const isMethod = isPassed(value) && key !== "length" && indexOfKey(key) === null;
-  const primitive = isMethod ? value.hint : value.kind === "constant" ? value.value : 0;
+  const example = isPassed(value) ? value.hint : type === "string" ? "" : 0;
+  const primitive = value.kind === "constant" && !(isPassed(value) && isMethod) ? value.value : example;
   switch (typeof primitive) {
     case "undefined":
     case "object":
@@ -100,6 +104,7 @@ export function writeProperty(
       return writeToPrimitive(m, object.value, { key, strict });
     case "number":
     case "item":
+      if (typeOf(object) !== "number") return breakGraph("tensorItem", "a property of an element");
       return writeToPrimitive(m, 0, { key, strict });
     case "uninitialized":
     case "cell":

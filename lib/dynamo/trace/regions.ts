@@ -138,7 +138,7 @@ export function traceRegion(
   const { output } = m, { graph } = output;
   const own = new Set(fresh.flatMap(({ node }) => node ?? []));
   const outside = new Set(graph.nodes.filter((node) => !own.has(node)));
-  const state = stateOf(m, m.callers);
+  const state = stateOf(m, m.callers), reads = output.readLater.splice(0);
   forget(m);
   m.regionDepths.push(m.callers.length);
   const before = output.sizes.unbackedCount;
@@ -175,6 +175,9 @@ export function traceRegion(
           output.tensors.delete(node);
         }
         forget(m);
+        output.readLater.splice(0, Infinity, ...reads);
+        // Only the function may have needed to know that it is a number
+        for (const read of reads) if (read.number && nodes.includes(read.number.node)) read.number = null;
         then({ name: attributeFor(m, made.module), inputs: made.inputs, results });
       },
     },
@@ -186,7 +189,6 @@ function forget({ output }: Interpreter): void {
   output.items.clear();
   output.hostCalls.clear();
   output.sizeNumbers.clear();
-  output.readLater.length = 0;
 }
 
 function conditionNode(m: Interpreter, item: ItemValue): Node {

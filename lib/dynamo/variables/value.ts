@@ -58,20 +58,36 @@ export const UNINITIALIZED: UninitializedValue = new UninitializedValue();
  */
 export class ItemValue {
   readonly kind = "item";
-  /** At least one of the two is present. */
+  /** Whether an int64 element is a number in all calls. */
+  isSmall = false;
+  /** At least one of them is present. */
   constructor(
     /** The tensor of the graph whose element it is; a copy once something has been written there. */
     public tensor: TensorValue | null,
     /** The graph's own representation of the number, if the graph computes with it. */
-    readonly number: GraphNumber | null,
+    public number: GraphNumber | null,
+    /** Its computation after the graph. */
+    readonly later: LaterValue | null = null,
   ) {}
 
   /** "integer": a number, or a bigint if it is too large for one. */
-  get type(): "number" | "boolean" | "integer" {
+  get type(): LaterValue["type"] | "integer" {
+    if (this.later) return this.later.type;
     if (this.number) return this.number.type;
     const dtype = this.tensor?.meta.dtype;
-    return dtype === "bool" ? "boolean" : dtype === "int64" ? "integer" : "number";
+    return dtype === "bool" ? "boolean" : dtype === "int64" && !this.isSmall ? "integer" : "number";
   }
+}
+
+/** A computation on primitives, some of which are known only after the graph has run. */
+export interface LaterValue {
+  readonly type: "number" | "boolean" | "string";
+  /** An operator, "text" for texts put together, or a builtin; the receiver of a method is its first operand. */
+  readonly apply: string | { readonly fn: object; readonly isMethod: boolean };
+  readonly operands: readonly (ConstantValue | NumberValue | ItemValue)[];
+  /** The number of computations one after the other, this one included, and the instruction of the first. */
+  readonly depth: number;
+  readonly firstStep: number;
 }
 
 /** A tensor: an input of the program or the result of a node. */

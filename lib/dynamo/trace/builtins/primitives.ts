@@ -17,7 +17,8 @@ import { toPrimitive } from "../coercion.ts";
 import { joinedText, type PrimitiveValue, textByMethod } from "../texts.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
-import { applyMath, applyOperator } from "../graph_numbers.ts";
+import { applyMath } from "../graph_numbers.ts";
+import { callLater, computeLater, operate } from "../later_values.ts";
 import { allElements } from "../contents.ts";
 import { toNumeric, truthOf } from "../operators.ts";
 import { makeSymbol } from "../made_symbols.ts";
@@ -33,9 +34,17 @@ function pure(table: ModelTable, owner: object, names: readonly string[]): void 
       const text = TEXTUAL.has(name) ? textByMethod(m, fn, { self, args }) : null;
       if (text) return text;
       // Static functions that ignore their receiver
-      const receiver = typeof owner === "function" || owner === globalThis
-        ? undefined
-        : primitiveOf(m, self, name);
+      const isStatic = typeof owner === "function" || owner === globalThis;
+      const type = TEXTUAL.has(name)
+        ? "string"
+        : TESTS.has(name)
+        ? "boolean"
+        : PARSERS.has(name)
+        ? "number"
+        : null;
+      const later = type && callLater(m.output, fn, { self: isStatic ? null : self, args, type });
+      if (later) return later;
+      const receiver = isStatic ? undefined : primitiveOf(m, self, name);
       const list = args.map((value) => primitiveOf(m, value, name));
       let result: unknown;
       try {
@@ -56,14 +65,20 @@ const TEXTUAL: ReadonlySet<string> = new Set([
   "padStart",
   "slice",
   "substring",
+  "toExponential",
   "toFixed",
   "toLowerCase",
+  "toPrecision",
   "toString",
   "toUpperCase",
   "trim",
   "trimEnd",
   "trimStart",
 ]);
+
+/** Functions that yield a truth value for any number or string, and those that yield a number. */
+const TESTS: ReadonlySet<string> = new Set(["isFinite", "isInteger", "isNaN", "isSafeInteger"]);
+const PARSERS: ReadonlySet<string> = new Set(["parseFloat", "parseInt"]);
 
 const STRING = [
   "at",
@@ -134,8 +149,9 @@ function mathematics(table: ModelTable): void {
       const compute = (): Value => {
         const plain = numbers.filter((n) => n.kind !== "item");
         if (plain.length < numbers.length) {
+          const apply = { fn, isMethod: false };
           return applyMath(m.output, name, numbers) ??
-            breakGraph("tensorItem", `an element is an argument of Math.${name}`);
+            computeLater(m.output, { apply, type: "number", operands: numbers });
         }
         if (plain.some((n) => n.kind === "number")) {
           const symbolic = mathNumbers(m.output, name, plain);
@@ -224,7 +240,7 @@ export function addPrimitives(table: ModelTable): void {
           : constant(Number(p.value));
       }
       if (p.kind !== "item" || p.type === "number") return p;
-      return applyOperator(m.output, "+", [p]) ?? breakGraph("tensorItem", "Number()");
+      return operate(m.output, "+", [p]);
     });
   });
   table.call(String, (m, request) => {
@@ -237,10 +253,7 @@ export function addPrimitives(table: ModelTable): void {
     const truth = truthOf(m, value);
     if (typeof truth === "boolean") return constant(truth);
     if (truth.type === "boolean") return truth;
-    const flipped = applyOperator(m.output, "!", [truth]);
-    return flipped?.kind === "item"
-      ? applyOperator(m.output, "!", [flipped]) ?? breakGraph("tensorItem", "Boolean()")
-      : breakGraph("tensorItem", "Boolean()");
+    return operate(m.output, "!", [operate(m.output, "!", [truth])]);
   });
   table.call(BigInt, (m, { args: [value = UNDEFINED] }) => {
     try {
