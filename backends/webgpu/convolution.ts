@@ -85,6 +85,7 @@ export function printConvolution(
     type: registerType(dtype),
     zero: `${registerType(dtype)}()`,
     splits,
+    peeled: false,
   };
   if (fours.epilogue) printFours(w, fours.epilogue, "finish");
   else if (epilogue) printElement(w, epilogue, { name: "finish" });
@@ -110,7 +111,7 @@ export function printConvolution(
   return finished(w, kernel.name, workgroups);
 }
 
-type Product = Omit<TileProduct, "type" | "zero" | "splits">;
+type Product = Omit<TileProduct, "type" | "zero" | "splits" | "peeled">;
 
 function productOf(kernel: ExternKernel, call: ConvolutionOp, gather: Gather): Product {
   const [first, second, bias] = kernel.inputs, [out] = kernel.outputs;

@@ -96,6 +96,7 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
       ? `min(${w.index(at(a.shape, rank - 1))}, row0 + ${tile.rows})`
       : at(a.shape, rank - 1),
     splits: 1,
+    peeled: true,
     type: registerType(dtype),
     zero: `${registerType(dtype)}()`,
     a: operand(a, "a", rank - 1),

@@ -59,6 +59,11 @@ export interface TileProduct {
   readonly a: TileOperand;
   readonly b: TileOperand;
   readonly result: TileResult;
+  /**
+   * Whether the first step's fetch is written apart from that of the others: that is faster by a twentieth, but where
+   * addresses take computing, drivers compile twice as long.
+   */
+  readonly peeled: boolean;
   /** Writes lines before the first load: bases of addresses. */
   prepare(): void;
 }
