@@ -4,7 +4,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { CompileThreads } from "../backends/webgpu/compile_threads.ts";
 import { findAdapter } from "../backends/webgpu/device.ts";
 import { Pipelines } from "../backends/webgpu/pipelines.ts";
-import { compileJob, sourceOf, WORD } from "../backends/webgpu/pipeline_worker.ts";
+import { compileJob, sourceOf, STATE, WORD } from "../backends/webgpu/pipeline_worker.ts";
 import type { Shader } from "../backends/webgpu/print/entry.ts";
 import { logs } from "../lib/base/logs.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
@@ -37,12 +37,13 @@ Deno.test({
       assertEquals(new Set(shaders.map((each) => pipelines.of(each))).size, shaders.length);
       assertEquals(pipelines.prepare(shaders), 0);
       // What threads have compiled before this one looks is not waited for
-      const { start } = CompileThreads.prototype;
-      CompileThreads.prototype.start = ({ words, sources }) =>
-        new Int32Array(words).fill(1).fill(sources.length, WORD.next, WORD.each);
+      const { request } = CompileThreads.prototype;
+      CompileThreads.prototype.request = ({ job }) => {
+        if (job) new Int32Array(job.words).fill(STATE.done).fill(job.sources.length, WORD.done, WORD.each);
+      };
       const more = Array.from({ length: 12 }, (_, k) => shader(10_000 + k));
       assertEquals(new Pipelines({ device, limits: {}, cores: 4 }).prepare(more), more.length);
-      CompileThreads.prototype.start = start;
+      CompileThreads.prototype.request = request;
       // No adapter has such a limit: the threads stop, and this one does all the work
       const alone = new Pipelines({ device, limits: { maxBindGroups: 1000 }, cores: 4 });
       const told = Promise.withResolvers<string>(), { emit } = logs;
@@ -71,9 +72,9 @@ Deno.test({
     for (const first of [3000, 3010]) {
       const sources = Array.from({ length: 10 }, (_, k) => sourceOf(shader(first + k)));
       const job = compileJob(sources), counts = new Int32Array(job.words);
-      threads.start(job, 3);
+      threads.request({ threads: 3, job });
       while (Atomics.load(counts, WORD.done) < sources.length) await delay(5);
-      assert(counts.subarray(WORD.each).every((done) => done === 1));
+      assert(counts.subarray(WORD.each).every((each) => each === STATE.done));
     }
   },
 });

@@ -184,6 +184,10 @@ class WebGpuDevice implements Device {
     if (error) this.#failure ??= refusal(error.message);
   }
 
+  expectLargeGraph(): void {
+    this.#context.pipelines.expectMany();
+  }
+
   compileEager(program: Program): CompiledProgram {
     return new WebGpuProgram(program, this.#context);
   }

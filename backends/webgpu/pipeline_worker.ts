@@ -1,7 +1,7 @@
 /**
  * The script of a thread that compiles shaders in the background, which runs wherever the modules of this program are.
- * `workerData` is the script and `DeviceLimits`, and messages are `CompileJob`s: the thread passes them on to others,
- * takes shaders from their lists and compiles them with its own device; a message reports why one could not continue.
+ * `workerData` is the script and `DeviceLimits`, and messages to the first thread are `ThreadRequest`s. The others take
+ * shaders from the lists of jobs and compile them with their own devices; a message reports why one could not continue.
  * The pipelines are dropped; they remain in the driver's cache, where the program's device finds them. Invariant: the
  * thread and its device are never destroyed.
  */
@@ -21,22 +21,33 @@ export interface CompileJob {
   readonly sources: readonly ShaderSource[];
   /** State words, indexed by `WORD`. */
   readonly words: SharedArrayBuffer;
-  /** Number of threads that work on it: the one that receives it, and others to which this one passes it on. */
+}
+
+/** What the first thread gets. */
+export interface ThreadRequest {
+  /** Number of threads that work on the job. Without one, as many are started. */
   readonly threads: number;
+  readonly job?: CompileJob;
 }
 
 /** Words that the threads share. */
 export const WORD = {
-  /** Index of the next shader that no thread has taken. */
-  next: 0,
   /** Number of shaders that threads have compiled, or failed to. */
-  done: 1,
-  /** From here on, for each shader, whether it is one of these. */
-  each: 2,
+  done: 0,
+  /** From here on, the state of each shader. */
+  each: 1,
 } as const;
 
+/** States of a shader: initially no thread has taken it. */
+export const STATE = { free: 0, taken: 1, done: 2 } as const;
+
+/** Takes a shader unless a thread has it already. Its source text is inserted into the script, as that below is. */
+export function takes(words: Int32Array, at: number): boolean {
+  return Atomics.compareExchange(words, 1 + at, 0, 1) === 0;
+}
+
 /** A new job. */
-export const compileJob = (sources: readonly ShaderSource[]): Omit<CompileJob, "threads"> => ({
+export const compileJob = (sources: readonly ShaderSource[]): CompileJob => ({
   sources,
   words: new SharedArrayBuffer(4 * (WORD.each + sources.length)),
 });
@@ -69,26 +80,26 @@ export function pipelineDescriptor(
 }
 
 /**
- * The script. Starting another thread blocks the thread that does it, so each starts at most two, which start the rest.
+ * The script. The first thread only starts the others and hands them what it gets: a thread that opens a device, which
+ * takes the driver a second, does nothing else meanwhile, nor do those that it has started.
  */
 export const workerSource = `
 const { parentPort, Worker, workerData } = require("node:worker_threads");
-const { script, limits } = workerData, others = [];
+const { script, limits, opens } = workerData, others = [];
 const pipelineDescriptor = ${pipelineDescriptor};
+const takes = ${takes};
+const stopped = (because) => parentPort.postMessage(String(because));
 
 function start() {
-  const worker = new Worker(script, { eval: true, workerData });
-  const stopped = (because) => parentPort.postMessage(String(because));
+  const worker = new Worker(script, { eval: true, workerData: { script, limits, opens: true } });
   worker.on("error", stopped);
   worker.on("message", stopped);
   return worker;
 }
 
-async function handOn({ threads, ...job }) {
-  const rest = threads - 1, half = rest >> 1;
-  [rest - half, half].forEach((threads, at) => {
-    if (threads > 0) (others[at] ??= start()).postMessage({ ...job, threads });
-  });
+function handOut({ threads, job }) {
+  while (others.length < threads) others.push(start());
+  if (job) for (const each of others.slice(0, threads)) each.postMessage(job);
 }
 
 async function open() {
@@ -96,24 +107,22 @@ async function open() {
   return adapter.requestDevice({ requiredLimits: limits });
 }
 
-let opened;
+const opened = opens && open();
 
 async function work({ sources, words }) {
-  const device = await (opened ??= open()), counts = new Int32Array(words);
-  for (;;) {
-    const at = Atomics.add(counts, ${WORD.next}, 1);
-    if (at >= sources.length) return;
+  const device = await opened, counts = new Int32Array(words);
+  for (let at = 0; at < sources.length; at++) {
+    if (!takes(counts, at)) continue;
     try {
       device.createComputePipeline(pipelineDescriptor(device, sources[at], "compiled beside"));
     } finally {
-      Atomics.store(counts, ${WORD.each} + at, 1);
+      Atomics.store(counts, ${WORD.each} + at, ${STATE.done});
       Atomics.add(counts, ${WORD.done}, 1);
       Atomics.notify(counts, ${WORD.done});
     }
   }
 }
 
-parentPort.on("message", (job) => {
-  for (const act of [handOn, work]) act(job).catch((error) => parentPort.postMessage(String(error)));
-});
+if (opens) opened.catch(stopped);
+parentPort.on("message", opens ? (job) => work(job).catch(stopped) : handOut);
 `;

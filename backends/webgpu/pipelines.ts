@@ -13,6 +13,8 @@ import {
   pipelineDescriptor,
   type ShaderSource,
   sourceOf,
+  STATE,
+  takes,
   WORD,
 } from "./pipeline_worker.ts";
 
@@ -64,18 +66,28 @@ export class Pipelines {
   ofSource(source: ShaderSource, label: string): GPUComputePipeline {
     const known = this.#made.get(source.code);
     if (known) return known;
-    const made = this.#make(source, label);
+    const made = this.options.device.createComputePipeline(this.#describe(source, label));
     this.#made.set(source.code, made);
     return made;
+  }
+
+  get #mostThreads(): number {
+    return Math.min(MOST_THREADS, this.options.cores >> 1);
+  }
+
+  /** Starts threads for many pipelines to come: drivers take a second to open the devices of these. */
+  expectMany(): void {
+    const threads = this.#mostThreads;
+    if (threads >= 2 && this.#shares) this.#threads.request({ threads });
   }
 
   /** Creates the pipelines of shaders, with threads if they pay; returns how many of them threads have compiled. */
   prepare(shaders: readonly Shader[]): number {
     const missing = new Map<string, Shader>();
     for (const shader of shaders) if (!this.#made.has(shader.code)) missing.set(shader.code, shader);
-    const threads = Math.min(MOST_THREADS, this.options.cores >> 1, Math.floor(missing.size / EACH));
+    const threads = Math.min(this.#mostThreads, Math.floor(missing.size / EACH));
     if (missing.size < MANY || threads < 2 || !this.#shares) return 0;
-    // Those that take longest start first
+    // Threads begin with those that take longest
     const list = [...missing.values()].toSorted((a, b) => b.code.length - a.code.length);
     const { own, theirs } = this.#makeTogether(list, threads);
     if (own.length > 0 && theirs.time / theirs.length > WORTH_IT * own.time / own.length) {
@@ -88,33 +100,48 @@ export class Pipelines {
   /** Creates the pipelines of shaders: those compiled by threads as soon as they are ready, others meanwhile. */
   #makeTogether(list: readonly Shader[], threads: number): { readonly own: Share; readonly theirs: Share } {
     const job = compileJob(list.map(sourceOf)), words = new Int32Array(job.words);
-    this.#threads.start(job, threads);
+    this.#threads.request({ threads, job });
     const own = { count: 0, length: 0, time: 0 }, theirs = { ...own };
+    const described = new Map<Shader, GPUComputePipelineDescriptor>();
+    const describe = (shader: Shader) => {
+      const made = described.get(shader) ?? this.#describe(sourceOf(shader), shader.name);
+      described.set(shader, made);
+      return made;
+    };
     const make = (at: number, share: Share) => {
-      const shader = list[at], start = performance.now();
+      const shader = list[at];
       if (!shader) return;
-      this.of(shader);
+      const descriptor = describe(shader), start = performance.now();
+      this.#made.set(shader.code, this.options.device.createComputePipeline(descriptor));
       share.count++;
       share.length += shader.code.length;
       share.time += performance.now() - start;
     };
-    /** Those that threads have taken. */
-    const awaited = new Set<number>();
-    for (let seen = 0, isOver = false; !isOver;) {
-      const at = Math.min(Atomics.add(words, WORD.next, 1), list.length);
-      while (seen < at) awaited.add(seen++);
-      if (at < list.length) make(seen++, own);
+    const missing = new Set(list.keys());
+    for (let seen = 0, next = 0, end = list.length;;) {
       const done = Atomics.load(words, WORD.done);
-      for (const at of awaited) {
-        if (Atomics.load(words, WORD.each + at) === 1 && awaited.delete(at)) make(at, theirs);
+      if (done !== seen) {
+        for (const at of missing) {
+          if (Atomics.load(words, WORD.each + at) === STATE.done && missing.delete(at)) make(at, theirs);
+        }
+        seen = done;
       }
-      if (at < list.length) continue;
-      isOver = awaited.size === 0 || Atomics.wait(words, WORD.done, done, PATIENCE) === "timed-out";
+      if (missing.size === 0) break;
+      // All shaders have to be parsed here: that comes before compiling some
+      const parsed = list[next++];
+      if (parsed) {
+        describe(parsed);
+        continue;
+      }
+      // From the end: a short one does not keep this thread from those that others have finished meanwhile
+      while (end > 0 && !takes(words, end - 1)) end--;
+      if (end > 0 && missing.delete(end - 1)) make(--end, own);
+      else if (Atomics.wait(words, WORD.done, done, PATIENCE) === "timed-out") break;
     }
     return { own, theirs };
   }
 
-  #make(source: ShaderSource, label: string): GPUComputePipeline {
+  #describe(source: ShaderSource, label: string): GPUComputePipelineDescriptor {
     const { device } = this.options,
       { access } = source,
       most = device.limits.maxStorageBuffersPerShaderStage;
@@ -123,6 +150,6 @@ export class Pipelines {
         `Expected at most ${most - 1} tensors in one kernel on this adapter but found ${access.length - 1}`,
       );
     }
-    return device.createComputePipeline(pipelineDescriptor(device, source, label));
+    return pipelineDescriptor(device, source, label);
   }
 }

@@ -107,7 +107,7 @@ export class WebGpuProgram implements CompiledProgram {
     const program = this.program = generate(given, context.target(true));
     const plain = program.kernels.map((kernel) => shaderOf(kernel, program, APART));
     this.#packed = inputsToPack(plain, program, context.device.limits.maxStorageBuffersPerShaderStage - 1);
-    const { stages } = this.#stagesFor(NO_ALIASES, true);
+    const { stages } = this.#stagesFor(NO_ALIASES, true, this.#packed.size === 0 ? plain : undefined);
     this.source = stages.map(({ shader }) => `// ${shader.name}\n${shader.code}`).join("\n");
     this.kernelCount = stages.length;
   }
@@ -169,7 +169,12 @@ export class WebGpuProgram implements CompiledProgram {
     return passes;
   }
 
-  #stagesFor(aliases: ReadonlyMap<BufferId, BufferId>, aligned: boolean): Staged {
+  /** `printed`: the shaders, if they have been printed already. */
+  #stagesFor(
+    aliases: ReadonlyMap<BufferId, BufferId>,
+    aligned: boolean,
+    printed?: readonly Shader[],
+  ): Staged {
     const key = aliases.size === 0 ? `${aligned}` : `${aligned} ${[...aliases].join(";")}`;
     const known = this.#stages.get(key);
     if (known) return known;
@@ -177,7 +182,7 @@ export class WebGpuProgram implements CompiledProgram {
     const program = aligned
       ? this.program
       : this.#unaligned ??= generate(this.given, this.context.target(false));
-    const shaders = program.kernels.map((kernel) => shaderOf(kernel, program, placement));
+    const shaders = printed ?? program.kernels.map((kernel) => shaderOf(kernel, program, placement));
     const { pipelines } = this.context;
     pipelines.prepare(shaders);
     const given = originalKernels(program.kernels.map((kernel) => [kernel]));

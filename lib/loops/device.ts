@@ -195,6 +195,8 @@ export interface Device {
   readonly compileClass?: (source: ClassSource) => CompiledProgram;
   /** For graphs: as fast as possible. Uses the kernel cache. */
   compile(program: Program, choices?: CompileChoices): CompiledProgram;
+  /** Tells that a graph of many operations is being captured, which it may prepare for. */
+  expectLargeGraph?(): void;
   /** Whether it can record the commands of calls. */
   readonly records?: boolean;
   /** Returns the dependencies of its cached programs besides their text. Absent: it caches none. */

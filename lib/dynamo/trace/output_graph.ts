@@ -29,7 +29,7 @@ import {
 } from "../variables/host_number.ts";
 import { type ItemValue, TensorValue } from "../variables/value.ts";
 import { NumberValue } from "../variables/number_value.ts";
-import type { DeviceName } from "../../loops/device.ts";
+import { type DeviceName, findDevice } from "../../loops/device.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { SourceReader } from "../guards/reader.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
@@ -76,6 +76,9 @@ export interface Whereabouts {
   /** Number of the outermost running call of a checkpoint; null outside of checkpoints. */
   recomputed(): number | null;
 }
+
+/** Number of operations from which on a graph is large for the device that will compile it: more may follow. */
+const MANY_OPERATIONS = 8;
 
 /** The graph of one trace. */
 export class OutputGraph {
@@ -319,7 +322,10 @@ export class OutputGraph {
     if (call !== null) node.meta.regionCall = call;
     const recomputed = this.whereabouts.recomputed();
     if (recomputed !== null) node.meta.recomputed = recomputed;
-    this.operations++;
+    const { value } = node.meta;
+    if (++this.operations === MANY_OPERATIONS && value.kind === "tensor") {
+      findDevice(value.tensor.device)?.expectLargeGraph?.();
+    }
     this.#madeAt.set(node, this.whereabouts.step());
   }
 
