@@ -6,7 +6,7 @@
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { type DType, type HostArray, REAL_DTYPES } from "../lib/base/dtype.ts";
-import type { Body } from "../lib/loops/body.ts";
+import type { Body, Lowered, Operand } from "../lib/loops/body.ts";
 import { vec4LoopsIn } from "../lib/codegen/vec4.ts";
 import { generate } from "../lib/codegen/generate.ts";
 import type { BufferDecl, Kernel, Program, Statement } from "../lib/loops/ir.ts";
@@ -507,6 +507,30 @@ test("sums over several dimensions are shared out as over one", () => {
 test("grids have rows of workgroups without many that find nothing to do", () => {
   const grids = [1, 65535, 65536, 131072, 200_001].map((count) => [count, ...rowsOfGrid(count)] as const);
   assertEquals(grids.filter(([count, x, y]) => x > 65535 || x * y < count || x * y - count >= y), []);
+});
+
+test("grids of other lengths run the same shader", () => {
+  const dtype = "float32";
+  const sources = (shapeOf: (length: number) => readonly number[], lower: (x: Operand) => Lowered) =>
+    [512, 1000].map((length) => {
+      const shape = shapeOf(length), out = { shape: [length], dtype } as const;
+      const operand = { shape, dtype } as const;
+      const program = vectorised(singleOp([operand], [out], (x) => lower(x!)), "innermost");
+      check(program, [Float32Array.from({ length: length * (shape[1] ?? 1) }, (_, i) => i % 97)], 0);
+      return webGpu().compile(program).source;
+    });
+  const added = sources((n) => [n], (x) => ({
+    kind: "pointwise",
+    shape: x.shape,
+    dtype,
+    element: (o, at) => o.add(o.load(x, at), o.load(x, at)),
+  }));
+  const summed = sources((n) => [n, 96], (x) => ({
+    kind: "reduction",
+    ...{ shape: x.shape.slice(0, 1), dtype, op: "sum", over: [96], accumulator: dtype },
+    element: (o, index, reduced) => o.load(x, [...index, ...reduced]),
+  }));
+  for (const [first, second] of [added, summed]) assertEquals(first, second);
 });
 
 test("reads in parts and at odd places", () => {

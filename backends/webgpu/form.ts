@@ -29,7 +29,13 @@ const shader: Codec<Shader> = record<Shader>({
   name: text,
   code: text,
   memories: list(union<BoundMemory>({ input: handed, output: handed, arena: whole, pack: whole })),
-  words: list(union<ParameterWord>({ size: record({ at: number }), offset: record({ buffer: number }) })),
+  words: list(
+    union<ParameterWord>({
+      size: record({ at: number }),
+      offset: record({ buffer: number }),
+      count: record({ points: dim }),
+    }),
+  ),
   workgroups: record<WorkgroupCount>({ items: dim, each: number }),
 });
 

@@ -72,21 +72,20 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
     for (const column of wide) w.line(`var s${name}_${column} = ${vector}(${zero});`);
   }
   for (const each of stages) each.prepare();
+  const fetch = (from: string) => stages.forEach((each) => each.fetch(from));
   const put = () => {
     for (const each of stages) each.put();
     w.line("workgroupBarrier();");
   };
-  if (job.peeled) {
-    for (const each of stages) each.fetch("from_depth");
-    put();
-  }
+  const { peeled } = job;
+  if (peeled) fetch("from_depth");
+  w.line(`for (var k0 = from_depth${peeled ? "" : ` - ${depth}`}; k0 < to_depth; k0 = k0 + ${depth}) {`);
+  if (peeled) put();
   // The next elements are in flight while products of the previous ones are computed
-  const first = job.peeled ? "from_depth" : `from_depth - ${depth}`;
-  w.line(`for (var k0 = ${first}; k0 < to_depth; k0 = k0 + ${depth}) {`);
   w.line(`if (k0 + ${depth} < to_depth) {`);
-  for (const each of stages) each.fetch(`k0 + ${depth}`);
+  fetch(`k0 + ${depth}`);
   w.line("}");
-  if (!job.peeled) w.line("if (k0 >= from_depth) {");
+  if (!peeled) w.line("if (k0 >= from_depth) {");
   for (let k = 0; k < depth; k++) {
     w.line("{");
     for (const part of tall) w.line(`let a${part} = tile_a[${k}][ty + ${part * down}];`);
@@ -102,9 +101,9 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
     }
     w.line("}");
   }
-  if (!job.peeled) w.line("}");
+  if (!peeled) w.line("}");
   w.line("workgroupBarrier();");
-  put();
+  if (!peeled) put();
   w.line("}");
   const { storeFour } = result, lanes = storeFour ? [0] : FOUR;
   const places = wide.flatMap((part) => lanes.map((j) => ({ part, j, name: `c${4 * part + j}` })));

@@ -51,10 +51,12 @@ function gridOf(
 /** Derives the counters of the grid's loops from `point`, the last loop's first; returns the number of points. */
 function openGrid(writer: ShaderWriter, loops: readonly Loop[]): Dim {
   const total = product(loops.map((loop) => loop.axis.size));
-  writer.line(`if (point >= ${writer.index(total)}) { return; }`);
-  for (const { axis } of loops.toReversed()) {
-    const counter = writer.counter(axis.symbol), size = writer.index(axis.size);
-    writer.line(`let ${counter} = point % ${size}; point = point / ${size};`);
+  writer.line(`if (point >= ${writer.setting.bindings.parameters.count(total)}) { return; }`);
+  for (const [at, { axis }] of [...loops.entries()].reverse()) {
+    const counter = writer.counter(axis.symbol), size = at > 0 ? writer.index(axis.size) : undefined;
+    writer.line(
+      size ? `let ${counter} = point % ${size}; point = point / ${size};` : `let ${counter} = point;`,
+    );
   }
   return total;
 }

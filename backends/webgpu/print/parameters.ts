@@ -1,20 +1,21 @@
 /**
- * The parameter words of a shader, binding 0: a zero, then the sizes of the call and the offsets of buffers that the
- * shader reads, in the order of its reads. Invariant: kernels that differ only in the offsets of their buffers have the
- * same text.
+ * The parameter words of a shader, binding 0: a zero, then the sizes of the call, the offsets of buffers and the lengths
+ * of grids that the shader reads, in the order of its reads. Invariant: kernels that differ only in the offsets of their
+ * buffers, and in how long their grids are, have the same text.
  */
 import { itemSize } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { BufferId, Program } from "../../../lib/loops/ir.ts";
-import { evaluate, type Sym } from "../../../lib/sym/expr.ts";
+import { type Dim, evaluate, type Sym } from "../../../lib/sym/expr.ts";
 
 /** A parameter word that is zero, unknown to compilers. */
 export const UNKNOWN_ZERO = "params[0]";
 
-/** A parameter word: a size of the program by its index, or the element offset of a buffer. */
+/** A parameter word: a size of the program by its index, the element offset of a buffer, or a number of points. */
 export type ParameterWord =
   | { readonly kind: "size"; readonly at: number }
-  | { readonly kind: "offset"; readonly buffer: BufferId };
+  | { readonly kind: "offset"; readonly buffer: BufferId }
+  | { readonly kind: "count"; readonly points: Dim };
 
 /** The words of one shader. */
 export class Parameters {
@@ -33,6 +34,11 @@ export class Parameters {
   /** The text that reads the offset of a buffer, in elements. */
   offset(buffer: BufferId): string {
     return this.#text(`offset ${buffer}`, { kind: "offset", buffer });
+  }
+
+  /** The text that reads the number of points of the grid. */
+  count(points: Dim): string {
+    return this.#text("count", { kind: "count", points });
   }
 
   #text(key: string, word: ParameterWord): string {
@@ -57,21 +63,28 @@ export function writeParameters(
   { program, sizes, byteOffsets }: CallPlaces & { readonly program: Omit<Program, "kernels"> },
 ): void {
   const handed = [...program.inputs, ...program.outputs];
+  const valueOf = (symbol: Sym): number => sizes[program.sizes.indexOf(symbol)] ?? 0;
   const elementsBefore = (buffer: BufferId): number => {
     const declaration = program.buffers[buffer];
     if (!declaration) throw new InternalError(`Expected a buffer of the program but found ${buffer}`);
     const { role, dtype } = declaration;
     if (role.kind === "window") return elementsBefore(role.of) + role.from;
     const bytes = role.kind === "temporary"
-      ? evaluate(role.offset, (symbol) => sizes[program.sizes.indexOf(symbol)] ?? 0)
+      ? evaluate(role.offset, valueOf)
       : byteOffsets[handed.indexOf(buffer)] ?? 0;
     return bytes / itemSize(dtype);
   };
-  words.forEach((word, i) => {
-    if (word.kind === "size") {
-      into[i + 1] = sizes[word.at] ?? 0;
-      return;
+  const read = (word: ParameterWord): number => {
+    switch (word.kind) {
+      case "size":
+        return sizes[word.at] ?? 0;
+      case "offset":
+        return elementsBefore(word.buffer);
+      case "count":
+        return evaluate(word.points, valueOf);
+      default:
+        return word satisfies never;
     }
-    into[i + 1] = elementsBefore(word.buffer);
-  });
+  };
+  words.forEach((word, i) => into[i + 1] = read(word));
 }
