@@ -6,7 +6,7 @@
  */
 import { Worker } from "node:worker_threads";
 import { logs } from "../../lib/base/logs.ts";
-import { environmentVariable, isGranted } from "../../lib/base/permissions.ts";
+import { isGranted } from "../../lib/base/permissions.ts";
 import { type DeviceLimits, type ThreadRequest, workerSource } from "./pipeline_worker.ts";
 
 /** Threads with equal devices. */
@@ -23,16 +23,17 @@ export class CompileThreads {
   }
 }
 
-/** The variable that names the interfaces through which Deno looks for adapters, all of them by default. */
-const BACKEND = "DENO_WEBGPU_BACKEND";
+/** The variable that names the interfaces through which Deno looks for adapters: by default all of them. */
+const BACKENDS = "DENO_WEBGPU_BACKEND";
 
 /**
- * OpenGL's contexts belong to the threads that made them: when the process ends, Deno destroys those of other threads,
- * where NVIDIA's driver crashes or waits forever. Compiled shaders are shared through Vulkan alone.
+ * Leaves out OpenGL, unless someone asks for it: what threads hold of it is destroyed by another one when the process
+ * ends, where libEGL crashes, and NVIDIA's driver may wait forever.
  */
 function avoidOpenGl(): void {
-  if (Deno.build.os !== "linux" || !isGranted({ name: "env", variable: BACKEND })) return;
-  if (environmentVariable(BACKEND) === undefined) Deno.env.set(BACKEND, "vulkan");
+  if (isGranted({ name: "env", variable: BACKENDS }) && Deno.env.get(BACKENDS) === undefined) {
+    Deno.env.set(BACKENDS, "vulkan,metal,dx12");
+  }
 }
 
 function startWorker(limits: DeviceLimits): Worker | null {
