@@ -11,8 +11,8 @@ import { type DeviceLimits, type ThreadRequest, workerSource } from "./pipeline_
 
 /** Threads with equal devices. */
 export class CompileThreads {
-  /** The first thread, which starts the others; null: it cannot be started; undefined: not started. */
-  #first: Worker | null | undefined;
+  /** The first thread, which starts the others; null: not started. */
+  #first: Worker | null = null;
 
   constructor(readonly limits: DeviceLimits) {}
 

@@ -23,7 +23,7 @@ export interface CompileJob {
   readonly words: SharedArrayBuffer;
 }
 
-/** What the first thread gets. */
+/** A message to the first thread. */
 export interface ThreadRequest {
   /** Number of threads that work on the job. Without one, as many are started. */
   readonly threads: number;
