@@ -11,9 +11,11 @@ import {
   type Complex,
   complex,
   type DType,
+  eye,
   fft,
   fromTypedArray,
   isTensor,
+  linalg,
   ones,
   randn,
   type Tensor,
@@ -40,6 +42,7 @@ type Spec =
     readonly seed: number;
     readonly scale: number;
     readonly shift: number;
+    readonly bend?: number;
   } | {
     readonly values: readonly (number | readonly [number, number])[];
   });
@@ -82,10 +85,10 @@ function made(spec: Spec): Tensor {
       typeof x === "number" ? x : { re: x[0], im: x[1] };
     return tensor(spec.values.map(element), { dtype });
   }
-  const count = spec.shape.reduce((a, b) => a * b, 1) * (isPairs ? 2 : 1);
+  const { bend = 0 } = spec, count = spec.shape.reduce((a, b) => a * b, 1) * (isPairs ? 2 : 1);
   const flat = Float64Array.from(
     { length: count },
-    (_, k) => 1.5 * Math.sin(1.7 * k + 0.6 * spec.seed + 0.3) * spec.scale + spec.shift,
+    (_, k) => 1.5 * Math.sin(1.7 * k + bend * k * k + 0.6 * spec.seed + 0.3) * spec.scale + spec.shift,
   );
   return dtype === "int64"
     ? tensor([...flat].map(Math.trunc), { dtype }).reshape(...spec.shape)
@@ -106,7 +109,24 @@ const PROGRAMS: Readonly<Record<string, (...args: Tensor[]) => Tensor>> = {
   },
   filled: (x) => x.clone().fill_({ re: 2, im: -1 }),
   scaled: (x, y) => x.mul(y).abs().sum().add(1).log().mul(x.real()),
+  positive_cholesky: (x) => linalg.cholesky(positive(x)),
+  positive_upper: (x) => linalg.cholesky(positive(x), true),
+  positive_solution: (x, y) => dyn.choleskySolve(y, linalg.cholesky(positive(x))),
+  positive_inverse: (x) => dyn.choleskyInverse(linalg.cholesky(positive(x))),
+  positive_roots: (x) => linalg.matrixSqrth(positive(x)),
+  hermitian_function(x) {
+    const [values, vectors] = linalg.eigh(x.add(x.mH));
+    return vectors.mul(values.sin().unsqueeze(-2)).matmul(vectors.mH).add(vectors.abs());
+  },
+  hermitian_values: (x) => linalg.eigvalsh(x.add(x.mH)),
+  hermitian_inverse: (x) => linalg.pinv(x.add(x.mH), { hermitian: true }),
+  singular_function(x) {
+    const [u, values, vh] = linalg.svd(x, false);
+    return u.mul(values.exp().unsqueeze(-2)).matmul(vh).add(u.abs().sum()).add(vh.abs().pow(3).sum());
+  },
 };
+
+const positive = (x: Tensor): Tensor => x.matmul(x.mH).add(eye(x.shape.at(-1) ?? 1, { dtype: x.dtype }));
 
 /** Names that JavaScript does not allow. */
 const NAMES: Readonly<Record<string, string>> = { var: "variance" };
@@ -281,6 +301,11 @@ Deno.test("transforms of functions support complex numbers", () => {
   near(vmap((x: Tensor) => fft.fft(x.mul(x)).abs().sum())(z), fft.fft(z.mul(z)).abs().sum(1));
   near(grad((x: Tensor) => x.mul(x).abs().sum())(z), z.mul(2));
   near(jvp((x: Tensor) => x.exp(), [z], [z])[1], z.exp().mul(z));
+  const A = randn([3, 2, 2], { dtype: "complex128" }), inverses = linalg.inv(A);
+  near(vmap((x: Tensor) => linalg.inv(x))(A), inverses);
+  near(vmap((x: Tensor) => linalg.svd(x).S)(A), linalg.svdvals(A));
+  near(jvp((x: Tensor) => linalg.inv(x), [A], [A])[1], inverses.neg());
+  assertEquals(linalg.det(A.to("complex64")).dtype, "complex64");
 });
 
 Deno.test("stft and istft are inverses, and so are fft and ifft", () => {
@@ -340,7 +365,7 @@ const NOT_LINEAR: ReadonlySet<string> = new Set([
     "outer",
   ],
   ...["linear", "einsum", "tensordot", "tensordotDims", "inner", "kron", "cross", "linalgCross", "multiDot"],
-  ...["matrixPower", "vander", "maskedFill", "nonzero"],
+  ...["linalgNorm", "matrixPower", "vander", "maskedFill", "nonzero"],
 ]);
 
 Deno.test("ops that move or add elements treat both parts", () => {
@@ -386,6 +411,10 @@ Deno.test("ops that need an order, or have no rule, reject complex numbers", () 
   assertThrows(() => tensor([pair(1, 2)], { dtype: "float32" }), dyn.DynError, "complex 1+2i");
   assertThrows(() => fft.rfft(z), dyn.DynError, "real numbers");
   assertThrows(() => z.mm(z), dyn.DynError);
+  const wide = ones([2, 3], { dtype: "complex64" });
+  assertThrows(() => linalg.ldlFactor(wide), dyn.DynError, "real numbers for ldlFactor");
+  assertThrows(() => linalg.det(wide), dyn.DynError, "square matrices in det but found [2, 3]");
+  assertThrows(() => linalg.svd(z), dyn.DynError, "matrices in svd but found shape [3]");
   assertThrows(() => Number(z.at(0)), dyn.DynError, "use item()");
   const refused = compile((x: Tensor) => x.lt(x), { backend: "aot_eager", fullgraph: true });
   assertThrows(() => refused(z));

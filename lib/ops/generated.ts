@@ -1667,6 +1667,9 @@ export interface LuFactorExOptions {
   readonly checkErrors?: boolean | undefined;
 }
 
+/** Arguments of luFactorPairs by name, those of luFactorEx. */
+export interface LuFactorPairsOptions extends LuFactorExOptions {}
+
 /** Arguments of permutationOf by name. */
 export interface PermutationOfOptions {
   /** As PyTorch's `dtype`; default "float32". */
@@ -4815,6 +4818,8 @@ export interface OpApi<T extends TensorLike> {
   inv(A: T): T;
   /** Signs and logarithms of determinants, as `torch.linalg.slogdet`. Computed on the host. */
   slogdet(A: T): Results<T, ["sign", "logabsdet"]>;
+  /** The results of slogdet for complex matrices; complex numbers are pairs of parts. */
+  slogdetPairs(A: T): Results<T, ["sign", "logabsdet"]>;
   /** Determinants of square matrices, as `torch.det`. */
   det(A: T): T;
   /** Logarithms of determinants of square matrices, as `torch.logdet`. */
@@ -4841,6 +4846,8 @@ export interface OpApi<T extends TensorLike> {
   corrcoef(self: T): T;
   /** U, S and Vh with A = U · diag(S) · Vh, as many columns and rows as there are values. */
   singularFactors(A: T): Results<T, ["U", "S", "Vh"]>;
+  /** The results of singularFactors for complex matrices; complex numbers are pairs of parts. */
+  singularPairs(A: T): Results<T, ["U", "S", "Vh"]>;
   /** Singular values in descending order, as `torch.linalg.svdvals`. Computed on the host. */
   svdvals(A: T): T;
   /** The minimum and the maximum of all elements or along a dimension, as `torch.aminmax`. */
@@ -4916,6 +4923,8 @@ export interface OpApi<T extends TensorLike> {
   ): Results<T, ["solution", "cloned_coefficient"]>;
   /** Lower Cholesky factors, and the orders of the first leading minors that are not positive. */
   choleskyFactor(A: T, checkErrors: boolean): Results<T, ["L", "info"]>;
+  /** The results of choleskyFactor for complex matrices; complex numbers are pairs of parts. */
+  choleskyPairs(A: T, checkErrors: boolean): Results<T, ["L", "info"]>;
   /**
    * Cholesky factors, and the order of the first leading minor that is not positive, 0 for none, as
    * `torch.linalg.cholesky_ex`. Computed on the host.
@@ -4938,8 +4947,12 @@ export interface OpApi<T extends TensorLike> {
   choleskySolve(self: T, L: T, upper?: boolean | CholeskySolveOptions, options?: CholeskySolveOptions): T;
   /** Q and R of matrices with at least as many rows as columns, reduced. */
   tallQr(A: T): Results<T, ["Q", "R"]>;
+  /** The results of tallQr for complex matrices; complex numbers are pairs of parts. */
+  tallQrPairs(A: T): Results<T, ["Q", "R"]>;
   /** Q with as many columns as rows, and R, of matrices with more rows than columns. */
   completeQr(A: T): Results<T, ["Q", "R"]>;
+  /** The results of completeQr for complex matrices; complex numbers are pairs of parts. */
+  completeQrPairs(A: T): Results<T, ["Q", "R"]>;
   /**
    * Q with orthonormal columns and upper triangular R with A = Q · R, as `torch.linalg.qr`; mode "complete"
    * gives all columns of Q, "r" none. Computed on the host.
@@ -4947,16 +4960,21 @@ export interface OpApi<T extends TensorLike> {
   qr(A: T, mode?: "reduced" | "complete" | "r" | QrOptions, options?: QrOptions): Results<T, ["Q", "R"]>;
   /** Eigenvalues and eigenvectors of symmetric matrices, by their lower triangles. */
   symmetricEigen(A: T): Results<T, ["eigenvalues", "eigenvectors"]>;
+  /** The results of symmetricEigen for complex matrices; complex numbers are pairs of parts. */
+  hermitianPairs(A: T): Results<T, ["eigenvalues", "eigenvectors"]>;
   /**
-   * Ascending eigenvalues and eigenvectors of symmetric matrices, as `torch.linalg.eigh`; gradients need
-   * distinct values. Computed on the host.
+   * Ascending eigenvalues and eigenvectors of symmetric or Hermitian matrices, as `torch.linalg.eigh`;
+   * gradients need distinct values. Computed on the host.
    */
   eigh(
     A: T,
     UPLO?: "L" | "U" | EighOptions,
     options?: EighOptions,
   ): Results<T, ["eigenvalues", "eigenvectors"]>;
-  /** Ascending eigenvalues of symmetric matrices, as `torch.linalg.eigvalsh`. Computed on the host. */
+  /**
+   * Ascending eigenvalues of symmetric or Hermitian matrices, as `torch.linalg.eigvalsh`. Computed on the
+   * host.
+   */
   eigvalsh(A: T, UPLO?: "L" | "U" | EigvalshOptions, options?: EigvalshOptions): T;
   /** Eigenvalues and eigenvectors as pairs of parts, of real matrices or, where `paired`, of such pairs. */
   eigenPairs(
@@ -5031,6 +5049,8 @@ export interface OpApi<T extends TensorLike> {
    * Computed on the host.
    */
   luFactorEx(A: T, options?: LuFactorExOptions): Results<T, ["LU", "pivots", "info"]>;
+  /** The results of luFactorEx for complex matrices; complex numbers are pairs of parts. */
+  luFactorPairs(A: T, options?: LuFactorPairsOptions): Results<T, ["LU", "pivots", "info"]>;
   /** The matrices P with A = P · L · U, of pivots. */
   permutationOf(pivots: T, rows: number, options?: PermutationOfOptions): T;
   /** L and U in one matrix and pivots, as `torch.linalg.lu_factor`. Computed on the host. */
@@ -5059,7 +5079,7 @@ export interface OpApi<T extends TensorLike> {
     options?: LuOptions,
   ): Results<T, ["LU", "pivots", "infos"]>;
   /**
-   * X with A · X = B, X · A = B where `left` is false, or of Aᵀ where `adjoint` is true, for A decomposed
+   * X with A · X = B, X · A = B where `left` is false, or of Aᴴ where `adjoint` is true, for A decomposed
    * by luFactor, as `torch.linalg.lu_solve`. Computed on the host.
    */
   linalgLuSolve(LU: T, pivots: T, B: T, options?: LinalgLuSolveOptions): T;
@@ -5076,7 +5096,7 @@ export interface OpApi<T extends TensorLike> {
     options?: LinalgSvdOptions,
   ): Results<T, ["U", "S", "Vh"]>;
   /**
-   * U, S and V with A = U · diag(S) · Vᵀ, values descending, as `torch.svd`: without `some` full matrices,
+   * U, S and V with A = U · diag(S) · Vᴴ, values descending, as `torch.svd`: without `some` full matrices,
    * without `computeUv` zeros for them. Computed on the host.
    */
   svd(

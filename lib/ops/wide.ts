@@ -92,7 +92,7 @@ function widened<T extends TensorLike>(o: OpApi<T>, x: T): T {
 }
 
 /** The arguments with each tensor replaced, including those in lists. */
-function mapTensors<P extends Params, T extends TensorLike, U>(
+export function mapTensors<P extends Params, T extends TensorLike, U>(
   args: ArgsOf<P, T>,
   change: (tensor: T, name: string) => U,
 ): ArgsOf<P, U> {

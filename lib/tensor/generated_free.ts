@@ -2233,7 +2233,7 @@ export const lu: (
 /** X with A · X = self for A decomposed by lu, as `torch.lu_solve`. Computed on the host. */
 export const luSolve: (self: Tensor, LUData: Tensor, LUPivots: Tensor) => Tensor = ops.luSolve;
 /**
- * U, S and V with A = U · diag(S) · Vᵀ, values descending, as `torch.svd`: without `some` full matrices,
+ * U, S and V with A = U · diag(S) · Vᴴ, values descending, as `torch.svd`: without `some` full matrices,
  * without `computeUv` zeros for them. Computed on the host.
  */
 export const svd: (

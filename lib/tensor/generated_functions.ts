@@ -854,15 +854,18 @@ export const qr: (
   options?: QrOptions,
 ) => Results<Tensor, ["Q", "R"]> = ops.qr;
 /**
- * Ascending eigenvalues and eigenvectors of symmetric matrices, as `torch.linalg.eigh`; gradients need
- * distinct values. Computed on the host.
+ * Ascending eigenvalues and eigenvectors of symmetric or Hermitian matrices, as `torch.linalg.eigh`;
+ * gradients need distinct values. Computed on the host.
  */
 export const eigh: (
   A: Tensor,
   UPLO?: "L" | "U" | EighOptions,
   options?: EighOptions,
 ) => Results<Tensor, ["eigenvalues", "eigenvectors"]> = ops.eigh;
-/** Ascending eigenvalues of symmetric matrices, as `torch.linalg.eigvalsh`. Computed on the host. */
+/**
+ * Ascending eigenvalues of symmetric or Hermitian matrices, as `torch.linalg.eigvalsh`. Computed on the
+ * host.
+ */
 export const eigvalsh: (A: Tensor, UPLO?: "L" | "U" | EigvalshOptions, options?: EigvalshOptions) => Tensor =
   ops.eigvalsh;
 /**
@@ -891,7 +894,7 @@ export const luFactor: (A: Tensor, options?: LuFactorOptions) => Results<Tensor,
 export const linalgLu: (A: Tensor, options?: LinalgLuOptions) => Results<Tensor, ["P", "L", "U"]> =
   ops.linalgLu;
 /**
- * X with A · X = B, X · A = B where `left` is false, or of Aᵀ where `adjoint` is true, for A decomposed by
+ * X with A · X = B, X · A = B where `left` is false, or of Aᴴ where `adjoint` is true, for A decomposed by
  * luFactor, as `torch.linalg.lu_solve`. Computed on the host.
  */
 export const linalgLuSolve: (

@@ -1785,7 +1785,7 @@ export interface TensorMethods<T> {
   /** X with A · X = self for A decomposed by lu, as `torch.lu_solve`. Computed on the host. */
   luSolve(LUData: T, LUPivots: T): T;
   /**
-   * U, S and V with A = U · diag(S) · Vᵀ, values descending, as `torch.svd`: without `some` full matrices,
+   * U, S and V with A = U · diag(S) · Vᴴ, values descending, as `torch.svd`: without `some` full matrices,
    * without `computeUv` zeros for them. Computed on the host.
    */
   svd(

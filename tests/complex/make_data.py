@@ -13,13 +13,18 @@ import torch
 C, R = "complex128", "float64"
 
 
-def elements(count, seed):
+def elements(count, seed, bend=0.0):
     """Numbers in (-1.5, 1.5) that both languages compute alike."""
-    return [1.5 * math.sin(1.7 * k + 0.6 * seed + 0.3) for k in range(count)]
+    return [1.5 * math.sin(1.7 * k + bend * k * k + 0.6 * seed + 0.3) for k in range(count)]
 
 
 def t(*shape, dtype=C, seed=1, scale=1.0, shift=0.0):
     return {"shape": list(shape), "dtype": dtype, "seed": seed, "scale": scale, "shift": shift}
+
+
+def m(*shape, **how):
+    """Matrices of full rank, which samples of a sine have not."""
+    return {**t(*shape, **how), "bend": 0.9}
 
 
 def v(values, dtype=C):
@@ -33,7 +38,7 @@ def tensor(spec):
         return torch.tensor(values, dtype=dtype)
     count = math.prod(spec["shape"])
     pairs = dtype.is_complex
-    flat = elements(count * (2 if pairs else 1), spec["seed"])
+    flat = elements(count * (2 if pairs else 1), spec["seed"], spec.get("bend", 0.0))
     flat = [x * spec["scale"] + spec["shift"] for x in flat]
     if pairs:
         flat = [complex(flat[2 * k], flat[2 * k + 1]) for k in range(count)]
@@ -85,7 +90,29 @@ PROGRAMS = {
     "written": lambda x, y: written(x, y),
     "filled": lambda x: x.clone().fill_(2 - 1j),
     "scaled": lambda x, y: (x * y).abs().sum().add(1).log() * x.real,
+    # Hermitian and positive definite matrices; results that do not depend on the phase of vectors
+    "positive_cholesky": lambda x: torch.linalg.cholesky(positive(x)),
+    "positive_upper": lambda x: torch.linalg.cholesky(positive(x), upper=True),
+    "positive_solution": lambda x, y: torch.cholesky_solve(y, torch.linalg.cholesky(positive(x))),
+    "positive_inverse": lambda x: torch.cholesky_inverse(torch.linalg.cholesky(positive(x))),
+    "positive_roots": lambda x: torch.linalg.matrix_sqrth(positive(x)),
+    "hermitian_function": lambda x: function_of(*torch.linalg.eigh(x + x.mH)),
+    "hermitian_values": lambda x: torch.linalg.eigvalsh(x + x.mH),
+    "hermitian_inverse": lambda x: torch.linalg.pinv(x + x.mH, hermitian=True),
+    "singular_function": lambda x: singular_function(*torch.linalg.svd(x, full_matrices=False)),
 }
+
+
+def positive(x):
+    return x @ x.mH + torch.eye(x.shape[-1], dtype=x.dtype)
+
+
+def function_of(values, vectors):
+    return (vectors * values.sin().unsqueeze(-2)) @ vectors.mH + vectors.abs()
+
+
+def singular_function(u, values, vh):
+    return (u * values.exp().unsqueeze(-2)) @ vh + u.abs().sum() + (vh.abs() ** 3).sum()
 
 
 def written(x, y):
@@ -219,6 +246,32 @@ for name, args in (("slices", (t(3, 4),)), ("picked", (t(3, 4),)), ("masked", (t
                    ("written", (t(3, 4), t(4, seed=2))), ("filled", (t(3),)), ("scaled", (t(2, 3), t(2, 3, seed=2)))):
     add(name, *args)
 
+for name in ("inv", "det", "slogdet", "matrix_exp", "pinv", "svdvals", "cond", "matrix_norm", "lu", "lu_factor", "qr"):
+    add(f"linalg.{name}", m(2, 3, 3))
+for name in ("pinv", "svdvals", "lu", "lu_factor", "qr", "matrix_rank", "cond"):
+    add(f"linalg.{name}", m(4, 3), grad=name != "matrix_rank")
+    add(f"linalg.{name}", m(2, 4), grad=name != "matrix_rank")
+add("logdet", m(3, 3))
+add("linalg.qr", m(4, 2), "complete", grad=False)
+for order in ("nuc", 2, -2):
+    add("linalg.matrix_norm", m(3, 4), order)
+    add("linalg.norm", m(3, 4), order)
+add("linalg.polar", m(4, 3))
+add("linalg.cond", m(3, 3), 1)
+add("linalg.solve", m(2, 3, 3), m(2, 3, 2, seed=2))
+add("linalg.solve", m(3, 3), m(2, 3, seed=2), left=False)
+add("linalg.matrix_power", m(3, 3), -2)
+add("linalg.solve_triangular", m(3, 3), m(3, 2, seed=2), upper=True)
+add("linalg.solve_triangular", m(3, 3), m(2, 3, seed=2), upper=False, left=False, unitriangular=True)
+add("linalg.lstsq", m(4, 3), m(4, 2, seed=2), driver="gelsd")
+add("triangular_solve", m(3, 2), m(3, 3, seed=2), transpose=True)
+for name in PROGRAMS:
+    if name.startswith(("positive", "hermitian")):
+        add(name, m(3, 3), *([m(3, 2, seed=2)] if name == "positive_solution" else []))
+    if name.startswith("singular"):
+        add(name, m(4, 3))
+        add(name, m(2, 4))
+        add(name, m(3, 3))
 for name in ("fft", "ifft", "hfft", "irfft"):
     for n in (None, 1, 2, 3, 8, 12):
         add(f"fft.{name}", t(2, 5), n)

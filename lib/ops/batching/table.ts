@@ -67,6 +67,13 @@ const LEADING: readonly OpName[] = [
   "luFactorEx",
   "permutationOf",
   "matrixExp",
+  "slogdetPairs",
+  "singularPairs",
+  "choleskyPairs",
+  "tallQrPairs",
+  "completeQrPairs",
+  "hermitianPairs",
+  "luFactorPairs",
   "viewAsReal",
   "viewAsComplex",
 ];

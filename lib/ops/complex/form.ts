@@ -4,8 +4,8 @@
  * rule ever receives complex elements; an op without a rule refuses them.
  */
 import { DynError, InternalError } from "../../base/errors.ts";
-import { type DType, isComplex } from "../../base/dtype.ts";
-import type { TensorMeta } from "../../graph/meta.ts";
+import { type DType, isComplex, partType } from "../../base/dtype.ts";
+import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { makeOpApi, nameResults } from "../api.ts";
 import { parseCall } from "../call.ts";
 import type { Implementation, OpDefinition } from "../definition.ts";
@@ -16,11 +16,13 @@ import { arithmeticRules } from "./arithmetic.ts";
 import { comparisonRules } from "./comparison.ts";
 import { COMPOSED } from "./compositions.ts";
 import { creationRules } from "./creation.ts";
+import { decompositionRules } from "./decompositions.ts";
 import { functionRules } from "./function_op.ts";
 import { matrixRules } from "./matrix.ts";
 import { partwiseRules } from "./partwise.ts";
 import { reductionRules } from "./reductions.ts";
 import type { ComplexRule } from "./rule.ts";
+import { mapTensors } from "../wide.ts";
 import { viewRules } from "./view_rules.ts";
 
 const RULES: ReadonlyMap<string, ComplexRule> = new Map(
@@ -28,6 +30,7 @@ const RULES: ReadonlyMap<string, ComplexRule> = new Map(
     ...arithmeticRules,
     ...comparisonRules,
     ...creationRules,
+    ...decompositionRules,
     ...functionRules,
     ...matrixRules,
     ...partwiseRules,
@@ -40,6 +43,10 @@ const RULES: ReadonlyMap<string, ComplexRule> = new Map(
 const OWN: ReadonlySet<OpDefinition> = new Set([OPS.viewAsReal, OPS.viewAsComplex]);
 
 const composed: ReadonlySet<string> = new Set(COMPOSED);
+
+/** Ops whose calls are accepted as those with real tensors are: others have rules of their own, or no real tensors. */
+const CHECKED = new Set<string>([...COMPOSED, ...decompositionRules.map(({ name }) => name)])
+  .difference(new Set(["imag", "istft"]));
 
 /** The definition to use for a call. */
 export function formOf(definition: OpDefinition, args: object): OpDefinition {
@@ -76,7 +83,10 @@ function complexForm(definition: OpDefinition): OpDefinition {
   const compose = composition(definition);
   const form: OpDefinition = {
     ...rest,
-    infer: (args) => compose<TensorMeta>(metas, args),
+    infer(args) {
+      if (CHECKED.has(definition.name)) definition.infer(mapTensors(args, realMeta));
+      return compose<TensorMeta>(metas, args);
+    },
     implementation: { kind: "composite", compose },
     ...definition.implementation.kind === "host" ? { hostParts: true } : {},
     gradient: definition.gradient.kind === "none" ? definition.gradient : { kind: "composite" },
@@ -85,6 +95,9 @@ function complexForm(definition: OpDefinition): OpDefinition {
   made.add(form);
   return form;
 }
+
+const realMeta = ({ shape, dtype, device }: TensorMeta): TensorMeta =>
+  contiguousMeta(shape, isComplex(dtype) ? partType(dtype) : dtype, device);
 
 type Compose = (Implementation<Params> & { kind: "composite" })["compose"];
 
@@ -108,7 +121,7 @@ const isMeta = (value: unknown): value is TensorMeta =>
 const metas: OpApi<TensorMeta> = makeOpApi<TensorMeta>((definition, given) => {
   const args: ArgsOf<Params, TensorMeta> = parseCall(definition, given, isMeta);
   const form = formOf(definition, args), { implementation } = form;
-  const results = implementation.kind === "composite"
+  const results = implementation.kind === "composite" && form === definition
     ? implementation.compose(metas, args)
     : form.infer(args);
   if (isMeta(results)) return results;

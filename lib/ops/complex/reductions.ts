@@ -8,7 +8,7 @@ import type { Dim } from "../../sym/expr.ts";
 import { cumulative } from "../reductions/cumulative.ts";
 import type { TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
-import { linearAlgebra } from "../linalg/linear_algebra.ts";
+import { linearAlgebra, matrixDims, matrixNormOf } from "../linalg/linear_algebra.ts";
 import { isTensor } from "../promotion.ts";
 import { reductions } from "../reductions/reductions.ts";
 import { knownSize, normalizeDim, withSize } from "../shapes.ts";
@@ -86,7 +86,7 @@ export const reductionRules: readonly ComplexRule[] = [
   }),
   rule(statistics.norm, (o, { self, p, dim, keepdim, dtype }) => {
     realOnly("norm", dtype);
-    if (p === "nuc") throw new DynError("Expected a norm of entries for complex tensors but found nuc");
+    if (p === "nuc") return typed(o, o.matrixNorm(self, p, dim ?? [-2, -1], keepdim), dtype);
     return o.norm(sized(o, self), p, dim, keepdim, dtype);
   }),
   rule(statistics.norm0, (o, { self, dim, keepdim }) => o.norm0(sized(o, self), dim, keepdim)),
@@ -94,10 +94,10 @@ export const reductionRules: readonly ComplexRule[] = [
   rule(statistics.normP, (o, { self, p, dim, keepdim }) => o.normP(sized(o, self), p, dim, keepdim)),
   rule(linearAlgebra.matrixNorm, (o, { A, ord, dim, keepdim, dtype }) => {
     realOnly("matrixNorm", dtype);
-    if (!ENTRYWISE.includes(ord)) {
-      throw new DynError(`Expected a norm of entries for complex matrices but found ${ord}`);
-    }
-    return o.matrixNorm(sized(o, A), ord, dim, keepdim, { dtype });
+    // Singular values are those of the matrix, other norms those of magnitudes
+    if (ENTRYWISE.includes(ord)) return o.matrixNorm(sized(o, A), ord, dim, keepdim, { dtype });
+    const found = matrixNormOf(o, A, { ord, dims: matrixDims(A, dim), keepdim });
+    return typed(o, found, dtype);
   }),
   rule(linearAlgebra.vecdot, (o, { x, y, dim }) => o.sum(o.mul(o.conj(x), y), dim)),
   rule(reductions.any, (o, { self, dim, keepdim }) => o.any(truth(o, self), dim, keepdim)),

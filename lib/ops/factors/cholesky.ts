@@ -11,8 +11,19 @@ import { optional, required } from "../params.ts";
 import { reduceTo, t } from "../pointwise.ts";
 import { broadcastShapes } from "../shapes.ts";
 import { composeWideOp, hostWideOp } from "../wide.ts";
+import { adjoint, hermitianOf } from "./adjoint.ts";
 import { checkMatrices, checkSquare, LINALG } from "./checks.ts";
+import {
+  complexMatricesOf,
+  ComplexMatrix,
+  conjugate,
+  difference,
+  pairsTensor,
+  scaled,
+  times,
+} from "./complex_matrix.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
+import { pairedOp } from "./paired.ts";
 
 /** L with A = L · Lᵀ, and the order of the first leading minor that is not positive; 0 if all are. */
 function factorize(A: Matrix): { readonly L: Matrix; readonly info: number } {
@@ -34,19 +45,45 @@ function factorize(A: Matrix): { readonly L: Matrix; readonly info: number } {
 
 function factorsOf(A: HostTensor, checkErrors: boolean): readonly HostTensor[] {
   const { lead, matrices } = matricesOf(A), found = matrices.map(factorize);
-  const [rows = 0, columns = 0] = A.shape.slice(-2), bad = found.findIndex(({ info }) => info > 0);
-  if (checkErrors && bad >= 0) {
-    throw new LinAlgError(
-      `Expected positive definite matrices but found the leading minor of order ${
-        found[bad]?.info
-      } of matrix ${bad} not ` +
-        "positive",
-    );
-  }
+  const [rows = 0, columns = 0] = A.shape.slice(-2);
   return [
     matrixTensor(lead, A.dtype, { matrices: found.map(({ L }) => L), rows, columns }),
-    hostTensor(lead, "int32", found.map(({ info }) => info)),
+    minorsOf(found, lead, checkErrors),
   ];
+}
+
+/** The orders of the first leading minors that are not positive. */
+function minorsOf(
+  found: readonly { readonly info: number }[],
+  lead: readonly number[],
+  checkErrors: boolean,
+): HostTensor {
+  const bad = found.findIndex(({ info }) => info > 0);
+  if (checkErrors && bad >= 0) {
+    throw new LinAlgError(
+      "Expected positive definite matrices but found the leading minor of order " +
+        `${found[bad]?.info} of matrix ${bad} not positive`,
+    );
+  }
+  return hostTensor(lead, "int32", found.map(({ info }) => info));
+}
+
+/** The same of a Hermitian matrix: A = L · Lᴴ. */
+function factorizeComplex(A: ComplexMatrix): { readonly L: ComplexMatrix; readonly info: number } {
+  const { n } = A, L = new ComplexMatrix(n);
+  for (let j = 0; j < n; j++) {
+    let square = A.at(j, j).re;
+    for (let k = 0; k < j; k++) square -= L.size(j, k) ** 2;
+    if (!(square > 0)) return { L, info: j + 1 };
+    const diagonal = Math.sqrt(square);
+    L.set(j, j, { re: diagonal, im: 0 });
+    for (let i = j + 1; i < n; i++) {
+      let left = A.at(i, j);
+      for (let k = 0; k < j; k++) left = difference(left, times(L.at(i, k), conjugate(L.at(j, k))));
+      L.set(i, j, scaled(left, 1 / diagonal));
+    }
+  }
+  return { L, info: 0 };
 }
 
 function metas(name: string, A: TensorMeta): TensorMeta[] {
@@ -69,13 +106,24 @@ const choleskyFactor = hostWideOp({
     saves: ["out"],
     single(o, grad, { out: [L] }) {
       if (!L) return {};
-      // Murray 2016: ½ · L⁻ᵀ · (P + Pᵀ) · L⁻¹, P the lower triangle of Lᵀ · gL with half of its diagonal
-      const lower = o.tril(o.matmul(o.mT(L), grad)), symmetric = o.add(lower, o.mT(o.tril(lower, -1)));
-      const left = o.solveTriangular(o.mT(L), symmetric, true);
+      // Murray 2016: ½ · L⁻ᴴ · (P + Pᴴ) · L⁻¹, P the lower triangle of Lᴴ · gL with half of its diagonal
+      const Lh = adjoint(o, L), left = o.solveTriangular(Lh, hermitianOf(o, o.matmul(Lh, grad)), true);
       return { A: o.mul(o.solveTriangular(L, left, false, { left: false }), 0.5) };
     },
   },
   samples: [],
+});
+
+const choleskyPairs = pairedOp(choleskyFactor, {
+  name: "choleskyPairs",
+  paired: [true, false],
+  compute({ A, checkErrors }) {
+    const { lead, matrices } = complexMatricesOf(A), found = matrices.map(factorizeComplex);
+    return [
+      pairsTensor(A.shape.slice(0, -1), A.dtype, found.map(({ L }) => L)),
+      minorsOf(found, lead, checkErrors),
+    ];
+  },
 });
 
 const choleskyEx = composeWideOp({
@@ -92,8 +140,8 @@ const choleskyEx = composeWideOp({
   hostParts: true,
   infer: ({ A }) => metas("choleskyEx", A),
   compose(o, { A, upper, checkErrors }) {
-    const [L, info] = o.choleskyFactor(upper ? o.mT(A) : A, checkErrors);
-    return [upper ? o.contiguous(o.mT(L)) : L, info];
+    const [L, info] = o.choleskyFactor(upper ? adjoint(o, A) : A, checkErrors);
+    return [upper ? o.contiguous(adjoint(o, L)) : L, info];
   },
   samples: [],
   errors: [{ args: [t(2, 3)], message: "square" }],
@@ -128,13 +176,14 @@ const choleskyInverse = composeWideOp({
   compose(o, { L, upper }) {
     const n = L.shape.at(-1) ?? 1, eye = o.eye(n, null, { dtype: L.dtype, device: L.device });
     const inverse = o.solveTriangular(L, eye, upper);
-    return upper ? o.matmul(inverse, o.mT(inverse)) : o.matmul(o.mT(inverse), inverse);
+    const other = adjoint(o, inverse);
+    return upper ? o.matmul(inverse, other) : o.matmul(other, inverse);
   },
   gradient: {
     saves: ["L", "out"],
     single(o, grad, { args: { L, upper }, out: [inverse] }) {
       if (!inverse) return {};
-      const common = o.matmul(o.matmul(inverse, o.add(grad, o.mT(grad))), inverse);
+      const common = o.matmul(o.matmul(inverse, o.add(grad, adjoint(o, grad))), inverse);
       return { L: o.neg(upper ? o.matmul(L, common) : o.matmul(common, L)) };
     },
   },
@@ -154,7 +203,7 @@ const choleskySolve = composeWideOp({
     return contiguousMeta([...lead, n, columns], L.dtype, L.device);
   },
   compose(o, { self, L, upper }) {
-    const [first, second] = upper ? [o.mT(L), L] : [L, o.mT(L)];
+    const [first, second] = upper ? [adjoint(o, L), L] : [L, adjoint(o, L)];
     return o.solveTriangular(second, o.solveTriangular(first, self, false), true);
   },
   // As in PyTorch: the gradient of all of L, not only of the triangle that is read
@@ -162,8 +211,8 @@ const choleskySolve = composeWideOp({
     saves: ["self", "L", "out"],
     single(o, grad, { args: { self, L, upper }, out: [X] }) {
       if (!X) return {};
-      const side = o.choleskySolve(grad, L, upper), outer = o.matmul(side, o.mT(X));
-      const common = o.add(outer, o.mT(outer));
+      const side = o.choleskySolve(grad, L, upper), outer = o.matmul(side, adjoint(o, X));
+      const common = o.add(outer, adjoint(o, outer));
       return {
         self: reduceTo(o, side, self),
         L: reduceTo(o, o.neg(upper ? o.matmul(L, common) : o.matmul(common, L)), L),
@@ -174,4 +223,11 @@ const choleskySolve = composeWideOp({
   errors: [{ args: [t(2, 2), t(2, 3)], message: "square" }],
 });
 
-export const choleskyOps = { choleskyFactor, choleskyEx, cholesky, choleskyInverse, choleskySolve } as const;
+export const choleskyOps = {
+  choleskyFactor,
+  choleskyPairs,
+  choleskyEx,
+  cholesky,
+  choleskyInverse,
+  choleskySolve,
+} as const;

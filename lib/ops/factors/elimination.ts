@@ -12,19 +12,22 @@ import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { broadcastShapes, knownSize } from "../shapes.ts";
 import { composeWideOp, hostWideOp } from "../wide.ts";
+import { adjoint } from "./adjoint.ts";
 import { checkMatrices, checkSquare, lesser, LINALG } from "./checks.ts";
+import { complexMatricesOf, type ComplexMatrix, pairsTensor, quotient, scaled } from "./complex_matrix.ts";
 import { matricesOf, type Matrix, matrixTensor } from "./matrix.ts";
+import { pairedOp } from "./paired.ts";
 
-interface Elimination {
+interface Elimination<M> {
   /** L below the diagonal, without its diagonal of ones, and U. */
-  readonly LU: Matrix;
+  readonly LU: M;
   /** The row that each row was swapped with, counting from 1. */
   readonly pivots: readonly number[];
   /** The first zero on the diagonal of U, from 1; 0: none. */
   readonly info: number;
 }
 
-function eliminate(A: Matrix, pivot: boolean): Elimination {
+function eliminate(A: Matrix, pivot: boolean): Elimination<Matrix> {
   const LU = A.copy(), count = Math.min(A.rows, A.columns), pivots: number[] = [];
   let info = 0;
   for (let k = 0; k < count; k++) {
@@ -43,6 +46,32 @@ function eliminate(A: Matrix, pivot: boolean): Elimination {
       const factor = LU.at(i, k) / value;
       LU.set(i, k, factor);
       if (factor !== 0) { for (let j = k + 1; j < A.columns; j++) LU.add(i, j, -factor * LU.at(k, j)); }
+    }
+  }
+  return { LU, pivots, info };
+}
+
+/** The same in place; as in LAPACK, pivots are largest by the sum of their absolute parts. */
+export function eliminateComplex(LU: ComplexMatrix, pivot: boolean): Elimination<ComplexMatrix> {
+  const { n: rows, columns } = LU, pivots: number[] = [];
+  let info = 0;
+  const weight = (i: number, k: number): number => {
+    const { re, im } = LU.at(i, k);
+    return Math.abs(re) + Math.abs(im);
+  };
+  for (let k = 0; k < Math.min(rows, columns); k++) {
+    let top = k;
+    for (let i = k + 1; pivot && i < rows; i++) if (weight(i, k) > weight(top, k)) top = i;
+    pivots.push(top + 1);
+    LU.swapRows(k, top);
+    if (weight(k, k) === 0) {
+      info ||= k + 1;
+      continue;
+    }
+    for (let i = k + 1; i < rows; i++) {
+      const factor = quotient(LU.at(i, k), LU.at(k, k));
+      LU.set(i, k, factor);
+      LU.addRow(i, k, scaled(factor, -1), k + 1);
     }
   }
   return { LU, pivots, info };
@@ -92,6 +121,20 @@ const luFactorEx = hostWideOp({
   errors: [{ args: [t(3)], message: "matrices" }],
 });
 
+const luFactorPairs = pairedOp(luFactorEx, {
+  name: "luFactorPairs",
+  paired: [true, false, false],
+  compute({ A, pivot }) {
+    const { lead, matrices } = complexMatricesOf(A), [rows = 0, columns = 0] = A.shape.slice(-3);
+    const found = matrices.map((each) => eliminateComplex(each, pivot));
+    return [
+      pairsTensor([...lead, rows, columns], A.dtype, found.map(({ LU }) => LU)),
+      hostTensor([...lead, Math.min(rows, columns)], "int32", found.flatMap(({ pivots }) => pivots)),
+      hostTensor(lead, "int32", found.map(({ info }) => info)),
+    ];
+  },
+});
+
 /** P · the gradient of the permuted matrix: of its square part, and of the rows or columns beyond it. */
 function factorGradient<T extends TensorLike>(
   o: OpApi<T>,
@@ -102,21 +145,21 @@ function factorGradient<T extends TensorLike>(
   const lower = o.tril(square(LU), -1), U = o.triu(square(LU));
   const L = o.add(lower, o.eye(side, null, { dtype: LU.dtype, device: LU.device }));
   let gL = o.tril(square(grad), -1), gU = o.triu(square(grad));
-  const solveL = (x: T) => o.solveTriangular(o.mT(L), x, true, { unitriangular: true });
-  const solveU = (x: T) => o.solveTriangular(o.mT(U), x, false, { left: false });
+  const solveL = (x: T) => o.solveTriangular(adjoint(o, L), x, true, { unitriangular: true });
+  const solveU = (x: T) => o.solveTriangular(adjoint(o, U), x, false, { left: false });
   let rest: T | null = null;
   if (rows > side) {
     // L₂ = B₂ · U⁻¹
     const g2 = o.narrow(grad, -2, side, rows - side), L2 = o.narrow(LU, -2, side, rows - side);
     rest = solveU(g2);
-    gU = o.sub(gU, o.triu(o.matmul(o.mT(L2), rest)));
+    gU = o.sub(gU, o.triu(o.matmul(adjoint(o, L2), rest)));
   } else if (columns > side) {
     // U₂ = L⁻¹ · B₂
     const g2 = o.narrow(grad, -1, side, columns - side), U2 = o.narrow(LU, -1, side, columns - side);
     rest = solveL(g2);
-    gL = o.sub(gL, o.tril(o.matmul(rest, o.mT(U2)), -1));
+    gL = o.sub(gL, o.tril(o.matmul(rest, adjoint(o, U2)), -1));
   }
-  const inner = o.add(o.tril(o.matmul(o.mT(L), gL), -1), o.triu(o.matmul(gU, o.mT(U))));
+  const inner = o.add(o.tril(o.matmul(adjoint(o, L), gL), -1), o.triu(o.matmul(gU, adjoint(o, U))));
   const first = solveU(solveL(inner)), permuted = rest ? o.cat([first, rest], rows > side ? -2 : -1) : first;
   return o.matmul(o.permutationOf(pivots, rows, { dtype: LU.dtype }), permuted);
 }
@@ -272,7 +315,7 @@ function solutionMeta(LU: TensorMeta, B: TensorMeta): TensorMeta {
 const linalgLuSolve = composeWideOp({
   name: "linalgLuSolve",
   doc:
-    "X with A · X = B, X · A = B where `left` is false, or of Aᵀ where `adjoint` is true, for A decomposed by luFactor, " +
+    "X with A · X = B, X · A = B where `left` is false, or of Aᴴ where `adjoint` is true, for A decomposed by luFactor, " +
     "as `torch.linalg.lu_solve`. Computed on the host.",
   params: {
     LU: required("tensor"),
@@ -284,15 +327,15 @@ const linalgLuSolve = composeWideOp({
   exposure: LINALG,
   hostParts: true,
   infer: ({ LU, B }) => solutionMeta(LU, B),
-  compose(o, { LU, pivots, B, left, adjoint }) {
+  compose(o, { LU, pivots, B, left, adjoint: transposed }) {
     const rows = knownSize(LU.shape.at(-1) ?? 1), P = o.permutationOf(pivots, rows, { dtype: LU.dtype });
     const unit = { unitriangular: true };
-    // X · A = B is Aᵀ · Xᵀ = Bᵀ
-    const side = left ? B : o.mT(B), transposed = left === adjoint;
-    const found = transposed
-      ? o.matmul(P, o.solveTriangular(o.mT(LU), o.solveTriangular(o.mT(LU), side, false), true, unit))
+    // X · A = B is Aᴴ · Xᴴ = Bᴴ
+    const side = left ? B : adjoint(o, B), turned = adjoint(o, LU);
+    const found = left === transposed
+      ? o.matmul(P, o.solveTriangular(turned, o.solveTriangular(turned, side, false), true, unit))
       : o.solveTriangular(LU, o.solveTriangular(LU, o.matmul(o.mT(P), side), false, unit), true);
-    return left ? found : o.contiguous(o.mT(found));
+    return left ? found : o.contiguous(adjoint(o, found));
   },
   samples: [],
   errors: [{ args: [t(2, 3), t(2), t(2, 1)], message: "square" }],
@@ -300,6 +343,7 @@ const linalgLuSolve = composeWideOp({
 
 export const eliminationOps = {
   luFactorEx,
+  luFactorPairs,
   permutationOf,
   luFactor,
   luUnpack,

@@ -8,20 +8,24 @@ import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { composeOp, hostOp, type HostTensor, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
-import { hostTensor } from "../host.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { knownSize } from "../shapes.ts";
+import { adjoint } from "./adjoint.ts";
 import { checkSquare, LINALG } from "./checks.ts";
 import {
   type Complex,
+  complexMatricesOf,
   ComplexMatrix,
   conjugate,
   difference,
+  normalized,
+  pairsTensor,
   quotient,
   scaled,
   times,
 } from "./complex_matrix.ts";
+import { matricesOf } from "./matrix.ts";
 import { schurOf } from "./schur.ts";
 
 interface Eigen {
@@ -125,31 +129,21 @@ function applied(Q: ComplexMatrix, y: readonly Complex[]): Complex[] {
   });
 }
 
-function normalized(vector: readonly Complex[]): readonly Complex[] {
-  const sizes = vector.map(({ re, im }) => Math.hypot(re, im)), largest = Math.max(...sizes);
-  const lead = vector[sizes.indexOf(largest)] ?? { re: 1, im: 0 };
-  const length = largest * Math.hypot(...sizes.map((size) => size / largest));
-  const turn = scaled(conjugate(lead), 1 / (largest * length));
-  return vector.map((x) => times(x, turn));
-}
-
 /** Values [..., n, 2] and vectors [..., n, n, 2] of real matrices, or of pairs. */
 function pairsOf(A: HostTensor, paired: boolean): readonly HostTensor[] {
-  const shape = paired ? A.shape.slice(0, -1) : A.shape, lead = shape.slice(0, -2), n = shape.at(-1) ?? 0;
-  const count = lead.reduce((a, b) => a * b, 1), step = paired ? 2 : 1;
-  const values = new Float64Array(count * n * 2), vectors = new Float64Array(count * n * n * 2);
-  for (let each = 0; each < count; each++) {
-    const element = (part: number) => (_: unknown, k: number) =>
-      Number(A.data[(each * n * n + k) * step + part]);
-    const re = Float64Array.from({ length: n * n }, element(0));
-    const im = paired ? Float64Array.from({ length: n * n }, element(1)) : new Float64Array(n * n);
-    const found = decompose(new ComplexMatrix(n, re, im));
-    for (const [k, { re, im }] of found.values.entries()) values.set([re, im], 2 * (each * n + k));
-    for (let k = 0; k < n * n; k++) {
-      vectors.set([found.vectors.re[k] ?? 0, found.vectors.im[k] ?? 0], 2 * (each * n * n + k));
-    }
-  }
-  return [hostTensor([...lead, n, 2], A.dtype, values), hostTensor([...lead, n, n, 2], A.dtype, vectors)];
+  const complex = paired ? complexMatricesOf(A) : matricesOf(A), { lead } = complex;
+  const n = A.shape.at(paired ? -2 : -1) ?? 0;
+  const found = complex.matrices.map((each) =>
+    decompose(each instanceof ComplexMatrix ? each : new ComplexMatrix(n, n, each.data))
+  );
+  const values = found.map(({ values }) => ({
+    re: values.map(({ re }) => re),
+    im: values.map(({ im }) => im),
+  }));
+  return [
+    pairsTensor([...lead, n], A.dtype, values),
+    pairsTensor([...lead, n, n], A.dtype, found.map(({ vectors }) => vectors)),
+  ];
 }
 
 const eigenPairs = hostOp({
@@ -184,7 +178,7 @@ function matrixGradient<T extends TensorLike>(
   pairs: { readonly L: T; readonly V: T; readonly gL: T | null; readonly gV: T | null },
 ): T {
   const complex = (x: T) => o.viewAsComplex(o.contiguous(x)), L = complex(pairs.L), V = complex(pairs.V);
-  const n = knownSize(L.shape.at(-1) ?? 1), Vh = o.conj(o.mT(V));
+  const n = knownSize(L.shape.at(-1) ?? 1), Vh = adjoint(o, V);
   let inner = pairs.gL ? o.diagEmbed(complex(pairs.gL)) : null;
   if (pairs.gV) {
     const turned = o.matmul(Vh, complex(pairs.gV));
@@ -196,17 +190,12 @@ function matrixGradient<T extends TensorLike>(
     inner = inner ? o.add(inner, between) : between;
   }
   if (!inner) return o.zerosLike(V);
-  // Vᴴ · X = inner · Vᴴ, as a real system of twice the size
-  const right = o.matmul(inner, Vh), re = o.real(Vh), im = o.imag(Vh);
-  const system = o.cat([o.cat([re, o.neg(im)], -1), o.cat([im, re], -1)], -2);
-  const found = o.solve(system, o.cat([o.real(right), o.imag(right)], -2));
-  return o.complex(o.contiguous(o.narrow(found, -2, 0, n)), o.contiguous(o.narrow(found, -2, n, n)));
+  return o.solve(Vh, o.matmul(inner, Vh));
 }
 
 function metasOf(name: string, A: TensorMeta): readonly [TensorMeta, TensorMeta] {
   if (isHalf(A.dtype)) throw new DynError(`Expected float32 or float64 for ${name} but found ${A.dtype}`);
-  if (!isComplex(A.dtype)) checkSquare(name, A);
-  else checkSquare(name, { ...A, dtype: "float64" });
+  checkSquare(name, A);
   const dtype = complexType(A.dtype);
   return [contiguousMeta(A.shape.slice(0, -1), dtype, A.device), contiguousMeta(A.shape, dtype, A.device)];
 }

@@ -3,7 +3,7 @@
  * singular values of at most `rtol` times the largest, or `atol`, count as 0.
  */
 import { DynError } from "../../base/errors.ts";
-import { type DType, EPSILON } from "../../base/dtype.ts";
+import { type DType, EPSILON, isComplex, partType } from "../../base/dtype.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { isEqual } from "../../sym/decide.ts";
 import { product } from "../../sym/expr.ts";
@@ -13,6 +13,7 @@ import { nullable, optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { knownSize, shapeText } from "../shapes.ts";
 import { composeWideOp, hostWideOp } from "../wide.ts";
+import { adjoint, hermitianOf } from "./adjoint.ts";
 import { checkMatrices, checkSquare, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
 
@@ -29,7 +30,7 @@ function boundOf<T extends TensorLike>(
   { atol, rtol, A }: Tolerance<T> & { readonly A: T },
 ): T {
   const longest = Math.max(knownSize(A.shape.at(-1) ?? 1), knownSize(A.shape.at(-2) ?? 1));
-  const usual = atol === null ? (EPSILON[A.dtype] ?? 2 ** -23) * longest : 0;
+  const usual = atol === null ? (EPSILON[partType(A.dtype)] ?? 2 ** -23) * longest : 0;
   const least = longest === 0 || isEqual(values.shape.at(-1) ?? 1, 0);
   const largest = least
     ? o.zeros(values.shape.slice(0, -1), { dtype: values.dtype, device: values.device })
@@ -58,7 +59,9 @@ const linalgSvd = composeWideOp({
   },
   compose(o, { A, fullMatrices }) {
     const [U, S, Vh] = o.singularFactors(A);
-    return fullMatrices ? [completed(o, U), S, o.contiguous(o.mT(completed(o, o.mT(Vh))))] : [U, S, Vh];
+    return fullMatrices
+      ? [completed(o, U), S, o.contiguous(adjoint(o, completed(o, adjoint(o, Vh))))]
+      : [U, S, Vh];
   },
   samples: [],
   errors: [{ args: [t(3)], message: "matrices" }],
@@ -74,7 +77,7 @@ function completed<T extends TensorLike>(o: OpApi<T>, U: T): T {
 const svd = composeWideOp({
   name: "svd",
   doc:
-    "U, S and V with A = U · diag(S) · Vᵀ, values descending, as `torch.svd`: without `some` full matrices, without " +
+    "U, S and V with A = U · diag(S) · Vᴴ, values descending, as `torch.svd`: without `some` full matrices, without " +
     "`computeUv` zeros for them. Computed on the host.",
   params: { self: required("tensor"), some: optional("bool", true), computeUv: optional("bool", true) },
   results: ["U", "S", "V"],
@@ -92,7 +95,7 @@ const svd = composeWideOp({
   compose(o, { self, some, computeUv }) {
     const [U, S, Vh] = o.linalgSvd(self, !some || !computeUv);
     return computeUv
-      ? [U, S, o.contiguous(o.mT(Vh))]
+      ? [U, S, o.contiguous(adjoint(o, Vh))]
       : [o.zerosLike(o.detach(U)), S, o.zerosLike(o.detach(Vh))];
   },
   samples: [],
@@ -110,7 +113,7 @@ const pseudoinverse = composeWideOp({
     return contiguousMeta([...A.shape.slice(0, -2), columns, rows], A.dtype, A.device);
   },
   compose(o, { A, bound, hermitian }) {
-    const [U, S, Vh] = o.singularFactors(hermitian ? symmetric(o, A) : A);
+    const [U, S, Vh] = o.singularFactors(hermitian ? hermitianOf(o, A) : A);
     const inverse = o.where(o.gt(S, bound), o.reciprocal(S), 0);
     return o.matmul(o.mul(o.mT(Vh), o.unsqueeze(inverse, -2)), o.mT(U));
   },
@@ -150,17 +153,12 @@ const pinv = composeWideOp({
     return contiguousMeta([...A.shape.slice(0, -2), columns, rows], A.dtype, A.device);
   },
   compose(o, { A, rcond, atol, rtol, hermitian }) {
-    const values = o.svdvals(o.detach(hermitian ? symmetric(o, A) : A));
+    const values = o.svdvals(o.detach(hermitian ? hermitianOf(o, A) : A));
     return o.pseudoinverse(A, boundOf(o, values, { atol, rtol: rtol ?? rcond, A }), hermitian);
   },
   samples: [],
   errors: [{ args: [t(3)], message: "matrices" }],
 });
-
-/** The symmetric matrices with the given lower triangles. */
-function symmetric<T extends TensorLike>(o: OpApi<T>, A: T): T {
-  return o.add(o.tril(A), o.mT(o.tril(A, -1)));
-}
 
 const pinverse = composeWideOp({
   name: "pinverse",
@@ -184,7 +182,7 @@ const matrixRank = composeWideOp({
     return contiguousMeta(A.shape.slice(0, -2), "int64", A.device);
   },
   compose(o, { A, tol, atol, rtol, hermitian }) {
-    const values = o.svdvals(hermitian ? symmetric(o, A) : A);
+    const values = o.svdvals(hermitian ? hermitianOf(o, A) : A);
     return o.sum(o.gt(values, boundOf(o, values, { atol: atol ?? tol, rtol, A })), -1);
   },
   gradient: { kind: "none", because: "a rank is an integer" },
@@ -251,11 +249,12 @@ const lstsq = composeWideOp({
   },
   compose(o, { A, B, rcond, driver }) {
     const rows = knownSize(A.shape.at(-2) ?? 1), columns = knownSize(A.shape.at(-1) ?? 1);
-    const given = driver ?? "gelsy", options = { dtype: A.dtype, device: A.device };
+    const given = driver ?? "gelsy", options = { dtype: partType(A.dtype), device: A.device };
     const isVector = B.shape.length === A.shape.length - 1, sides = isVector ? o.unsqueeze(B, -1) : B;
     const values = o.svdvals(o.detach(A)), bound = boundOf(o, values, { atol: null, rtol: rcond, A });
     const solution = o.matmul(o.pseudoinverse(A, bound, false), sides);
-    const squares = o.sum(o.square(o.sub(o.matmul(A, solution), sides)), -2);
+    const residuals = o.sub(o.matmul(A, solution), sides);
+    const squares = o.sum(o.square(isComplex(A.dtype) ? o.abs(residuals) : residuals), -2);
     const narrow = (x: typeof A, dim: number) => isVector ? o.squeeze(x, dim) : x;
     return [
       narrow(solution, -1),

@@ -11,8 +11,11 @@ import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { knownSize } from "../shapes.ts";
 import { composeWideOp, hostWideOp } from "../wide.ts";
+import { adjoint, hermitianOf } from "./adjoint.ts";
 import { checkMatrices, lesser, LINALG } from "./checks.ts";
+import { complexFactorsOf } from "./complex_orthogonal.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
+import { pairedOp } from "./paired.ts";
 
 /** Q with `width` orthonormal columns, and R with as many rows, of one matrix. */
 function decompose(A: Matrix, width: number): { readonly Q: Matrix; readonly R: Matrix } {
@@ -89,16 +92,16 @@ const tallQr = hostWideOp({
   samples: [],
 });
 
-/** (gQ + Q · (M + Mᵀ with one diagonal)) · R⁻ᵀ, M the upper triangle of gR · Rᵀ − Qᵀ · gQ (Walter and Lehmann 2013). */
+/** (gQ + Q · (M + Mᴴ with one diagonal)) · R⁻ᴴ, M the upper triangle of gR · Rᴴ − Qᴴ · gQ (Walter and Lehmann 2013). */
 function tallGradient<T extends TensorLike>(
   o: OpApi<T>,
   { Q, R, gQ, gR }: { readonly Q: T; readonly R: T; readonly gQ: T | null; readonly gR: T | null },
 ): T | null {
-  const fromR = gR && o.matmul(gR, o.mT(R)), fromQ = gQ && o.matmul(o.mT(Q), gQ);
+  const Rh = adjoint(o, R), fromR = gR && o.matmul(gR, Rh), fromQ = gQ && o.matmul(adjoint(o, Q), gQ);
   const inner = fromR && fromQ ? o.sub(fromR, fromQ) : fromR ?? (fromQ && o.neg(fromQ));
   if (!inner) return null;
-  const upper = o.triu(inner), along = o.matmul(Q, o.add(upper, o.mT(o.triu(inner, 1))));
-  return o.solveTriangular(o.mT(R), gQ ? o.add(gQ, along) : along, false, { left: false });
+  const along = o.matmul(Q, hermitianOf(o, adjoint(o, inner)));
+  return o.solveTriangular(Rh, gQ ? o.add(gQ, along) : along, false, { left: false });
 }
 
 const completeQr = hostWideOp({
@@ -120,6 +123,18 @@ const completeQr = hostWideOp({
     because: "the columns of Q beyond those of A may be any that are orthogonal to them",
   },
   samples: [],
+});
+
+const tallQrPairs = pairedOp(tallQr, {
+  name: "tallQrPairs",
+  paired: [true, true],
+  compute: ({ A }) => complexFactorsOf(A, false),
+});
+
+const completeQrPairs = pairedOp(completeQr, {
+  name: "completeQrPairs",
+  paired: [true, true],
+  compute: ({ A }) => complexFactorsOf(A, true),
 });
 
 const MODES = ["reduced", "complete", "r"] as const;
@@ -151,7 +166,7 @@ const qr = composeWideOp({
     ];
   },
   compose(o, { A, mode }) {
-    const { rows, columns } = checkMatrices("qr", A), width = lesser(rows, columns);
+    const [rows = 1, columns = 1] = A.shape.slice(-2), width = lesser(rows, columns);
     if (mode === "r") {
       return [o.zeros([0], { dtype: A.dtype, device: A.device }), o.detach(wideOrTall(o, A)[1])];
     }
@@ -164,14 +179,14 @@ const qr = composeWideOp({
 
 /** Reduced Q and R; those of wide matrices follow from their first columns, which determine Q. */
 function wideOrTall<T extends TensorLike>(o: OpApi<T>, A: T): readonly [T, T] {
-  const { rows, columns } = checkMatrices("qr", A);
+  const [rows = 1, columns = 1] = A.shape.slice(-2);
   if (isEqual(lesser(rows, columns), columns)) {
     const [Q, R] = o.tallQr(A);
     return [Q, R];
   }
   const count = knownSize(rows), wide = knownSize(columns);
   const [Q, first] = o.tallQr(o.narrow(A, -1, 0, count));
-  return [Q, o.cat([first, o.matmul(o.mT(Q), o.narrow(A, -1, count, wide - count))], -1)];
+  return [Q, o.cat([first, o.matmul(adjoint(o, Q), o.narrow(A, -1, count, wide - count))], -1)];
 }
 
-export const orthogonalOps = { tallQr, completeQr, qr } as const;
+export const orthogonalOps = { tallQr, tallQrPairs, completeQr, completeQrPairs, qr } as const;

@@ -194,9 +194,9 @@ function openBlock({ T, Q }: Schur, k: number): void {
     ? [{ re: (d ?? 0) + farther, im: 0 }, { re: (d ?? 0) - (farther === 0 ? 0 : product / farther), im: 0 }]
     : [{ re: (d ?? 0) + half, im: root }, { re: (d ?? 0) + half, im: -root }];
   const turn = turnOf(difference(one, { re: d ?? 0, im: 0 }), { re: c ?? 0, im: 0 });
-  turnRows(T, k, turn, k);
-  turnColumns(T, k, turn, k + 1);
-  turnColumns(Q, k, turn, n - 1);
+  turnRows(T, { p: k, q: k + 1 }, turn, k);
+  turnColumns(T, { p: k, q: k + 1 }, turn, k + 1);
+  turnColumns(Q, { p: k, q: k + 1 }, turn, n - 1);
   T.set(k, k, one);
   T.set(k + 1, k + 1, two);
   T.set(k + 1, k, { re: 0, im: 0 });
@@ -210,12 +210,13 @@ function toTriangle(H: ComplexMatrix, Q: ComplexMatrix): void {
     const turns = [];
     for (let k = first; k < last; k++) {
       const turn = turnOf(H.at(k, k), H.at(k + 1, k));
-      turnRows(H, k, turn, k);
+      turnRows(H, { p: k, q: k + 1 }, turn, k);
       turns.push(turn);
     }
     for (const [i, turn] of turns.entries()) {
-      turnColumns(H, first + i, turn, first + i + 1);
-      turnColumns(Q, first + i, turn, H.n - 1);
+      const p = first + i, q = p + 1;
+      turnColumns(H, { p, q }, turn, q);
+      turnColumns(Q, { p, q }, turn, H.n - 1);
     }
     for (let i = first; i <= last; i++) H.set(i, i, sum(H.at(i, i), shift));
   });

@@ -5,11 +5,23 @@
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError, invariant, LinAlgError } from "../../base/errors.ts";
-import { isDifferentiable, isFloat } from "../../base/dtype.ts";
+import { isComplex, isDifferentiable, isFloat } from "../../base/dtype.ts";
 import { isEqual } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { type HostTensor, type TensorLike } from "../definition.ts";
+import { adjoint } from "../factors/adjoint.ts";
 import { checkSquare, LINALG } from "../factors/checks.ts";
+import {
+  type Complex,
+  complexMatricesOf,
+  type ComplexMatrix,
+  pairsTensor,
+  scaled,
+  times,
+  ZERO,
+} from "../factors/complex_matrix.ts";
+import { eliminateComplex } from "../factors/elimination.ts";
+import { pairedOp } from "../factors/paired.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, required, type Scalar } from "../params.ts";
 import { hostTensor } from "../host.ts";
@@ -29,7 +41,7 @@ import {
 import { composeWideOp, hostWideOp } from "../wide.ts";
 
 /** The norm of matrices along two dimensions. */
-function matrixNormOf<T extends TensorLike>(
+export function matrixNormOf<T extends TensorLike>(
   o: OpApi<T>,
   x: T,
   at: { readonly ord: Scalar | string; readonly dims: readonly number[]; readonly keepdim: boolean },
@@ -65,7 +77,8 @@ function normMeta(
   return contiguousMeta(reducedShape(x.shape, dims, keepdim), dtype ?? x.dtype, x.device);
 }
 
-function matrixDims(x: TensorLike, dim: number | readonly number[]): number[] {
+/** The two dimensions of matrices. Throws DynError for another number of them. */
+export function matrixDims(x: TensorLike, dim: number | readonly number[]): number[] {
   const dims = normalizeDims(dim, x.shape.length);
   if (dims.length !== 2) throw new DynError(`Expected two dims of matrices but found ${dims.length}`);
   return dims;
@@ -307,8 +320,8 @@ const inv = hostWideOp({
     saves: ["out"],
     single(o, grad, { out: [out] }) {
       if (!out) return {};
-      const transposed = o.mT(out);
-      return { A: o.neg(o.matmul(o.matmul(transposed, grad), transposed)) };
+      const turned = adjoint(o, out);
+      return { A: o.neg(o.matmul(o.matmul(turned, grad), turned)) };
     },
   },
   samples: [],
@@ -333,14 +346,50 @@ const slogdet = hostWideOp({
   },
   gradient: {
     kind: "rule",
-    saves: ["A"],
-    rule(o, { args: { A }, grads: [, grad] }) {
-      return grad ? { A: o.mul(o.unsqueeze(o.unsqueeze(grad, -1), -1), o.mT(o.inv(A))) } : {};
+    saves: ["A", "out"],
+    rule(o, { args: { A }, out: [sign], grads: [ofSign = null, ofLog = null] }) {
+      const grad = ofSign && sign && isComplex(A.dtype) ? withPhase(o, { sign, ofSign, ofLog }) : ofLog;
+      return grad ? { A: o.mul(o.unsqueeze(o.unsqueeze(grad, -1), -1), adjoint(o, o.inv(A))) } : {};
     },
   },
   samples: [],
   errors: [{ args: [t(2, 3)], message: "square" }],
 });
+
+/** The gradient of log det, whose imaginary part is the phase of the sign. */
+function withPhase<T extends TensorLike>(
+  o: OpApi<T>,
+  { sign, ofSign, ofLog }: { readonly sign: T; readonly ofSign: T; readonly ofLog: T | null },
+): T {
+  const phase = o.contiguous(o.imag(o.mul(ofSign, o.conj(sign))));
+  return o.complex(ofLog ?? o.zerosLike(phase), phase);
+}
+
+const slogdetPairs = pairedOp(slogdet, {
+  name: "slogdetPairs",
+  paired: [true, false],
+  compute({ A }) {
+    const found = complexMatricesOf(A).matrices.map(signAndLog), lead = A.shape.slice(0, -3);
+    const signs = found.map(({ sign: { re, im } }) => ({ re: [re], im: [im] }));
+    return [
+      pairsTensor(lead.map((s) => knownSize(s)), A.dtype, signs),
+      hostTensor(lead, A.dtype, found.map(({ log }) => log)),
+    ];
+  },
+});
+
+/** The determinant of one complex matrix: a number of magnitude 1, or 0, and the logarithm of its own. */
+function signAndLog(A: ComplexMatrix): { readonly sign: Complex; readonly log: number } {
+  const { LU, pivots } = eliminateComplex(A, true);
+  let sign: Complex = { re: 1, im: 0 }, log = 0;
+  for (const [k, pivot] of pivots.entries()) {
+    const size = LU.size(k, k);
+    log += Math.log(size);
+    const unit = size === 0 ? ZERO : scaled(LU.at(k, k), (pivot === k + 1 ? 1 : -1) / size);
+    sign = times(sign, unit);
+  }
+  return { sign, log };
+}
 
 /** det and logdet. */
 function determinant(name: "det" | "logdet") {
@@ -359,6 +408,7 @@ function determinant(name: "det" | "logdet") {
     compose(o, { A }) {
       const [sign, logabs] = o.slogdet(A);
       if (name === "det") return o.mul(sign, o.exp(logabs));
+      if (isComplex(A.dtype)) return o.add(o.log(sign), logabs);
       return o.where(o.eq(sign, -1), NaN, logabs);
     },
     samples: [],
@@ -426,6 +476,7 @@ export const linearAlgebra = {
   multiDot,
   inv,
   slogdet,
+  slogdetPairs,
   det: determinant("det"),
   logdet: determinant("logdet"),
   matrixPower,

@@ -3,9 +3,14 @@
  * float64 by one-sided Jacobi rotations, which find small values to full relative precision; sorted in descending
  * order.
  */
+import { isComplex } from "../../base/dtype.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { composeOp, hostOp, type HostTensor, type TensorLike } from "../definition.ts";
+import { adjoint } from "../factors/adjoint.ts";
 import { checkMatrices, LINALG } from "../factors/checks.ts";
+import { complexMatricesOf, pairsTensor } from "../factors/complex_matrix.ts";
+import { decomposeComplex } from "../factors/complex_singular_values.ts";
+import { pairedOp } from "../factors/paired.ts";
 import type { OpApi } from "../generated.ts";
 import { required } from "../params.ts";
 import { hostTensor } from "../host.ts";
@@ -170,26 +175,39 @@ function factorGradient<T extends TensorLike>(
   // E[i][j] = s[j]² − s[i]², with ones on the diagonal, where the dividend is 0
   const eye = o.eye(least, null, { dtype: "bool", device: S.device });
   const gaps = o.where(eye, 1, o.mul(o.sub(row, column), o.add(row, column)));
-  const skew = (x: T) => o.sub(x, o.mT(x));
+  const skew = (x: T) => o.maskedFill(o.sub(x, adjoint(o, x)), eye, 0);
   let inner: T | null = null;
   const add = (term: T) => {
     inner = inner ? o.add(inner, term) : term;
   };
-  if (gU) add(o.mul(o.div(skew(o.matmul(o.mT(U), gU)), gaps), row));
-  if (gVh) add(o.mul(column, o.div(skew(o.matmul(Vh, o.mT(gVh))), gaps)));
+  const ofU = gU && o.matmul(adjoint(o, U), gU), ofV = gVh && o.matmul(Vh, adjoint(o, gVh));
+  if (ofU) add(o.mul(o.div(skew(ofU), gaps), row));
+  if (ofV) add(o.mul(column, o.div(skew(ofV), gaps)));
   if (gS) add(o.diagEmbed(gS));
+  if (isComplex(U.dtype)) add(phaseGradient(o, { ofU, ofV, S }));
   if (!inner) return null;
   let grad = o.matmul(o.matmul(U, inner), Vh);
   const inverse = o.reciprocal(S);
   if (gU && rows !== least) {
-    const rest = o.sub(gU, o.matmul(U, o.matmul(o.mT(U), gU)));
+    const rest = o.sub(gU, o.matmul(U, o.matmul(adjoint(o, U), gU)));
     grad = o.add(grad, o.matmul(o.mul(rest, o.unsqueeze(inverse, -2)), Vh));
   }
   if (gVh && columns !== least) {
-    const rest = o.sub(gVh, o.matmul(o.matmul(gVh, o.mT(Vh)), Vh));
+    const rest = o.sub(gVh, o.matmul(o.matmul(gVh, adjoint(o, Vh)), Vh));
     grad = o.add(grad, o.matmul(o.mul(U, o.unsqueeze(inverse, -2)), rest));
   }
   return grad;
+}
+
+/** What columns of U turn against those of V: as nothing fixes the phase of both, a loss asks for the difference alone. */
+function phaseGradient<T extends TensorLike>(
+  o: OpApi<T>,
+  { ofU, ofV, S }: { readonly ofU: T | null; readonly ofV: T | null; readonly S: T },
+): T {
+  const phases = (x: T) => o.imag(o.diagonal(x, 0, -2, -1));
+  const turned = ofU && ofV ? o.sub(phases(ofU), phases(ofV)) : ofU ? phases(ofU) : ofV && o.neg(phases(ofV));
+  if (!turned) return o.diagEmbed(o.zerosLike(S));
+  return o.diagEmbed(o.complex(o.zerosLike(S), o.div(turned, o.mul(S, 2))));
 }
 
 const singularFactors = hostOp({
@@ -212,6 +230,20 @@ const singularFactors = hostOp({
   },
   samples: [],
   errors: [{ args: [t(3)], message: "matrices" }],
+});
+
+const singularPairs = pairedOp(singularFactors, {
+  name: "singularPairs",
+  paired: [true, false, true],
+  compute({ A }) {
+    const { lead, matrices } = complexMatricesOf(A), [rows = 0, columns = 0] = A.shape.slice(-3);
+    const least = Math.min(rows, columns), found = matrices.map(decomposeComplex);
+    return [
+      pairsTensor([...lead, rows, least], A.dtype, found.map(({ U }) => U)),
+      hostTensor([...lead, least], A.dtype, found.flatMap(({ values }) => values)),
+      pairsTensor([...lead, least, columns], A.dtype, found.map(({ Vh }) => Vh)),
+    ];
+  },
 });
 
 const svdvals = composeOp({
@@ -239,4 +271,4 @@ export function spectralNorm<T extends TensorLike>(o: OpApi<T>, x: T, ord: 2 | -
   return ord === 2 ? o.amax(values, [-1]) : o.amin(values, [-1]);
 }
 
-export const singularValueOps = { singularFactors, svdvals } as const;
+export const singularValueOps = { singularFactors, singularPairs, svdvals } as const;
