@@ -83,3 +83,19 @@ Deno.test("results that alias a written input are those after the write, in its 
     assertEquals(found.map((t) => t.tolist()), wanted.map((t) => t.tolist()), backend);
   }
 });
+
+Deno.test("memory seen as elements of two types is written and read through both", () => {
+  const program = (x: Tensor, bits: Tensor) => {
+    x.add_(1);
+    const before = bits.mul(1), made = x.mul(2), pairs = made.view("int16");
+    bits.add_(1);
+    pairs.at(0).fill_(7);
+    return [before, x.mul(1), x.view("int32"), made, pairs];
+  };
+  for (const backend of ["eager", "aot_eager", "inductor"]) {
+    const x = arange(4, { dtype: "float32" }), y = x.clone();
+    const wanted = program(x, x.view("int32")), found = compile(program, { backend })(y, y.view("int32"));
+    assertEquals([y, ...found].map((t) => t.tolist()), [x, ...wanted].map((t) => t.tolist()), backend);
+    assertEquals(found[2]?.storage, y.storage);
+  }
+});

@@ -64,6 +64,7 @@ Deno.test("tensors that shared elements share them after loading, and views and 
     assertEquals(turned.tolist(), [[7, 7], [7, 7], [7, 7]]);
     assert(w === tied && w.requiresGrad && !frozen.requiresGrad);
     assertEquals(Object.keys(safetensors.load(file)).length, 3);
+    assertThrows(() => save([x, x.view("int32")], file), DynError, "one type over shared memory");
   }));
 
 Deno.test("files hold only elements that tensors access, whatever their memory", () =>

@@ -165,6 +165,43 @@ Deno.test("views share storage and see each other's writes", () => {
   assertThrows(() => t.view(4), DynError);
 });
 
+Deno.test("view with a type shows the memory as other elements, as PyTorch's does", () => {
+  const x = ops.arange(12, { dtype: "float32" }).reshape(3, 4);
+  const shown = (y: Tensor) => [y.dtype, y.shape, y.strides, y.storageOffset()];
+  assertEquals(shown(x.view("int32")), ["int32", [3, 4], [4, 1], 0]);
+  assertEquals(shown(x.t().view("int32")), ["int32", [4, 3], [1, 4], 0]);
+  assertEquals(shown(x.at("1:").view("int8")), ["int8", [2, 16], [16, 1], 16]);
+  assertEquals(shown(x.at(":", "2:").view("complex64")), ["complex64", [3, 1], [2, 1], 1]);
+  assertEquals(shown(ops.zeros([1, 2]).expand(3, 2).view("int64")), ["int64", [3, 1], [0, 1], 0]);
+  assertEquals(shown(tensor(1.5).view("int32")), ["int32", [], [], 0]);
+  assertEquals(x.view(2, -1).shape, [2, 6]);
+  assertEquals(x.view([6, 2]).shape, [6, 2]);
+  const bits = x.view("int32");
+  bits.at(0, 0).fill_(0x3f800000);
+  assertEquals(x.at(0, 0).item(), 1);
+  assertEquals(tensor([1, -2.5], { dtype: "bfloat16" }).view("uint8").tolist(), [128, 63, 32, 192]);
+  assertEquals(tensor([1, -2.5], { dtype: "float16" }).view("int16").tolist(), [15360, -16128]);
+  // No history leads through it, but writes through it are seen
+  const leaf = tensor([1.5], { requiresGrad: true }), y = leaf.mul(2), squared = y.square();
+  assertEquals(y.view("float32").requiresGrad, false);
+  y.view("int32").add_(1);
+  assertThrows(() => squared.backward(), DynError, "modified");
+  for (
+    const [refused, message] of [
+      [() => x.t().view("int16"), "last dimension of stride 1"],
+      [() => x.at(":", "1:3").view("int64"), "offsets divisible by 2"],
+      [() => x.at(":", ":3").view("int64"), "sizes divisible by 2"],
+      [() => ops.zeros([3, 5]).at(":", ":4").view("int64"), "strides divisible by 2"],
+      [() => tensor(1.5).view("int8"), "a dimension to view float32 as int8 but found a scalar"],
+      [() => x.view("bool"), "use ne(0)"],
+      [
+        () => modes.with({ call: ({ args }) => args.self as Tensor }, () => x.view("int32")),
+        "a transform or mode",
+      ],
+    ] as const
+  ) assertThrows(refused, DynError, message);
+});
+
 Deno.test("in-place ops with overlapping operands use the original elements", () => {
   const x = tensor([1, 2, 3, 4]);
   x.slice(0, 1, 4).add_(x.slice(0, 0, 3));

@@ -135,6 +135,11 @@ class TreeWriter {
     if (!shared) {
       this.#storages.set(storage, shared = { name: String(this.#storages.size), tensor: kept, count: 0 });
     }
+    if (shared.tensor.dtype !== kept.dtype) {
+      throw new DynError(
+        `Expected tensors of one type over shared memory but found ${shared.tensor.dtype} and ${kept.dtype}; clone() one`,
+      );
+    }
     if (tensor.numel() > 0) {
       const last = shape.reduce((at, size, d) => at + (size - 1) * (strides[d] ?? 0), offset);
       shared.count = Math.max(shared.count, last + 1);

@@ -3,6 +3,7 @@
  * loading it twice changes nothing.
  */
 import { installDescriptions } from "./descriptions.ts";
+import { bitView } from "./bit_view.ts";
 import { INDEXING, setAt, valueAt } from "./indexing.ts";
 import { callInplace, callOp, ops } from "./eager.ts";
 import { withRuntimeBuiltins } from "../base/own_builtins.ts";
@@ -19,5 +20,7 @@ installTensorRuntime({
   where: (condition, input, other) => ops.where(condition, input, other),
   contiguous: (tensor) => ops.contiguous(tensor),
   resize,
+  bitView,
+  view: (tensor, size) => withRuntimeBuiltins(() => ops.view(tensor, size.flat())),
 });
 installDescriptions(Tensor.prototype);

@@ -70,6 +70,8 @@ export class Storage {
 
   #missing: (() => Error) | undefined;
   #bounds: (ElementBounds & { readonly version: number }) | undefined;
+  /** Whether tensors of several types lie on it, so that bounds of elements say nothing. */
+  #isMixed = false;
   /** Whether the memory is owned elsewhere and will be reclaimed. */
   #isLent = false;
   /** Work that must be done before the memory is accessed. */
@@ -155,7 +157,12 @@ export class Storage {
 
   /** Known bounds of the current elements; the device is not read for them. */
   get bounds(): ElementBounds | undefined {
-    return this.#bounds?.version === this.version ? this.#bounds : undefined;
+    return this.#bounds?.version === this.version && !this.#isMixed ? this.#bounds : undefined;
+  }
+
+  /** Says that tensors of another type lie on it from now on. */
+  holdsSeveralTypes(): void {
+    this.#isMixed = true;
   }
 
   /** Remembers bounds of the elements until they are written to. */

@@ -13,6 +13,7 @@ import { DynError } from "../base/errors.ts";
 import { withRuntimeBuiltins } from "../base/own_builtins.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
+import type { Dim } from "../sym/expr.ts";
 import type {
   AutogradRuntime,
   AutogradState,
@@ -466,6 +467,19 @@ export class Tensor {
   }
 
   /**
+   * The same memory as elements of another type, without a history: of smaller elements the last dimension has more, of
+   * larger ones fewer.
+   */
+  view(dtype: DType): Tensor;
+  /** The same elements in another shape, sharing memory; one size may be −1. */
+  view(size: readonly Dim[]): Tensor;
+  /** The same elements in another shape, sharing memory; one size may be −1. */
+  view(...size: Dim[]): Tensor;
+  view(...given: readonly [DType] | readonly [readonly Dim[]] | readonly Dim[]): Tensor {
+    return isBitView(given) ? dispatch.there.bitView(this, given[0]) : dispatch.there.view(this, given);
+  }
+
+  /**
    * Changes the shape over the same storage, row-major, in place; the storage grows if it is too small, uninitialised.
    */
   resize_(...shape: readonly number[] | readonly [readonly number[]]): this {
@@ -496,6 +510,9 @@ function alongDim(list: readonly number[], dim: number): number {
   }
   return found;
 }
+
+const isBitView = (given: readonly unknown[]): given is readonly [DType] =>
+  given.length === 1 && typeof given[0] === "string";
 
 function isIndexList(
   index: IndexArgument<Tensor> | readonly IndexArgument<Tensor>[],

@@ -47,6 +47,12 @@ const METHODS: Readonly<Record<string, Method>> = {
   cpu: (m, self) => convertTo(tracedOps(m), self, ["cpu"]),
   to: (m, self, args) =>
     refusing(() => convertTo(tracedOps(m), self, args.map((each) => conversion(m, each)))),
+  view: (m, self, args) => {
+    const [first] = args;
+    return first?.kind === "constant" && typeof first.value === "string"
+      ? breakGraph("tensorMethod", "view as another type")
+      : op(m, "view", [self, ...args]);
+  },
   where: (m, self, [condition = UNDEFINED, ...rest]) => op(m, "where", [condition, self, ...rest]),
   at: (m, self, args) => {
     const index = args.map((each) => plainIndex(m, each));
