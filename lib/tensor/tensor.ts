@@ -476,7 +476,7 @@ export class Tensor {
   /** The same elements in another shape, sharing memory; one size may be −1. */
   view(...size: Dim[]): Tensor;
   view(...given: readonly [DType] | readonly [readonly Dim[]] | readonly Dim[]): Tensor {
-    return isBitView(given) ? dispatch.there.bitView(this, given[0]) : dispatch.there.view(this, given);
+    return isBitView(given) ? dispatch.instance.bitView(this, given[0]) : dispatch.instance.view(this, given);
   }
 
   /**
