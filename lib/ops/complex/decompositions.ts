@@ -38,7 +38,7 @@ const inRows = <T extends TensorLike>(o: OpApi<T>, z: T): T =>
 const outOfRows = <T extends TensorLike>(o: OpApi<T>, rows: T): T =>
   overPairs(o, o.transpose(o.unflatten(rows, -2, [-1, 2]), -2, -1));
 
-/** An op that decomposes pairs of parts in the place of one for real matrices, with the results that are complex. */
+/** The rule of a decomposition whose complex form is an op on pairs of parts. `complex`: which results are complex. */
 function ofPairs<P extends Params & { readonly A: unknown }>(
   { name }: OpDefinition<P>,
   pairs: OpDefinition<P>,

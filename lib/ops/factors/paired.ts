@@ -9,7 +9,7 @@ import type { ArgsOf, Params } from "../params.ts";
 import { isTensorLike, type TensorLike } from "../tensor_like.ts";
 import { mapTensors } from "../wide.ts";
 
-/** A host op on pairs [..., rows, columns, 2] in the place of every matrix that `of` takes. */
+/** A host op on pairs [..., rows, columns, 2] in place of every matrix that `of` takes. */
 export function pairedOp<const P extends Params>(
   of: OpDefinition<P>,
   { name, paired, compute }: {

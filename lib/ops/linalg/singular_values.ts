@@ -199,7 +199,10 @@ function factorGradient<T extends TensorLike>(
   return grad;
 }
 
-/** What columns of U turn against those of V: as nothing fixes the phase of both, a loss asks for the difference alone. */
+/**
+ * The gradient through the phases of singular vectors: a column of U and its row of Vh may both be multiplied by one
+ * phase, so that only the difference of their phases is determined.
+ */
 function phaseGradient<T extends TensorLike>(
   o: OpApi<T>,
   { ofU, ofV, S }: { readonly ofU: T | null; readonly ofV: T | null; readonly S: T },
