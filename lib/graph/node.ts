@@ -261,10 +261,16 @@ export class Graph {
     const name = this.#unique(options.name ?? target);
     const node = new Node(this, name, op, target, options.args ?? [], options.kwargs ?? {}, meta);
     const before = options.before ?? this.#place;
-    const at = before ? this.#nodes.indexOf(before) : this.#nodes.length;
+    const at = before ? this.#indexOf(before) : this.#nodes.length;
     if (at === this.#nodes.length) this.#nodes.push(node);
     else this.#nodes.splice(at, 0, node);
     return node;
+  }
+
+  /** The position of a node. New inputs go before the first operation, which takes no walk over all inputs. */
+  #indexOf(node: Node): number {
+    const first = inputsOf(this.#nodes);
+    return this.#nodes[first] === node ? first : this.#nodes.indexOf(node);
   }
 
   /** Appends an input, or inserts it at the position of `insertingBefore`. */
@@ -449,13 +455,18 @@ showAsText(Graph.prototype);
 
 /** Returns the first node after the inputs, which come first, or undefined if there is none yet. */
 export function firstOperation({ nodes }: Graph): Node | undefined {
+  return nodes[inputsOf(nodes)];
+}
+
+/** Returns the number of inputs, which come first. */
+function inputsOf(nodes: readonly Node[]): number {
   let from = 0, to = nodes.length;
   while (from < to) {
     const middle = (from + to) >> 1;
     if (nodes[middle]?.op === "placeholder") from = middle + 1;
     else to = middle;
   }
-  return nodes[from];
+  return from;
 }
 
 /** Returns whether a call changes its first argument: names of in-place ops end in an underscore. */

@@ -5,8 +5,11 @@
  */
 import { isInteger, isSmall, type ValueType, valueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
+import { sameList } from "../base/lists.ts";
 import { type Dim, freeSymbols, print, type Sym } from "../sym/expr.ts";
 import {
+  type Axis,
+  type BufferDecl,
   type BufferId,
   type ExternKernel,
   type Fold,
@@ -56,29 +59,46 @@ export function verifyProgram(program: Program, stage = "scheduling"): void {
  * Checks the nests of a program; of those that are alike it checks only the first, and only the buffers of the others.
  */
 class NestChecker {
-  readonly #known = new Map<object, Set<string>>();
+  readonly #known = new Map<object, Checked[]>();
 
   constructor(readonly program: Program) {}
 
   check(kernel: LoopKernel): void {
-    const { body } = kernel, like = likenessOf(body);
+    const like = likenessOf(kernel.body);
     if (!like) return new KernelChecker(this.program, kernel).check();
-    const { buffers } = this.program, known = this.#known.get(like.kind) ?? new Set();
-    const counters = countersOf(kernel.blocks).map(({ symbol }) => symbol.id);
-    const key = [
-      ...like.buffers.map((id) => `${buffers[id]?.dtype} ${buffers[id]?.role.kind === "local"}`),
-      kernel.workgroup,
-      ...counters,
-    ].join();
-    if (!known.has(key)) new KernelChecker(this.program, kernel).check();
-    this.#known.set(like.kind, known.add(key));
-    for (const id of usesOf(kernel).written) {
-      checkWritable(this.program, id, (message) => {
+    const known = this.#known.get(like.kind) ?? [];
+    const former = known.find((each) => this.#isLike(each, kernel, like.buffers));
+    if (!former) {
+      new KernelChecker(this.program, kernel).check();
+      const written = [...usesOf(kernel).written].map((id) => like.buffers.indexOf(id));
+      this.#known.set(like.kind, [...known, { kernel, buffers: like.buffers, written }]);
+      return;
+    }
+    for (const at of former.written) {
+      checkWritable(this.program, like.buffers[at] ?? -1, (message) => {
         throw new InternalError(`Kernel ${kernel.name} of ${this.program.name}: ${message}`);
       });
     }
   }
+
+  #isLike(former: Checked, { blocks, workgroup }: LoopKernel, places: readonly BufferId[]): boolean {
+    const { buffers } = this.program;
+    const like = (one: BufferDecl | undefined, other: BufferDecl | undefined) =>
+      one?.dtype === other?.dtype && (one?.role.kind === "local") === (other?.role.kind === "local");
+    return former.kernel.workgroup === workgroup &&
+      sameList(countersOf(former.kernel.blocks).map(symbolOf), countersOf(blocks).map(symbolOf)) &&
+      places.every((id, at) => like(buffers[id], buffers[former.buffers[at] ?? -1]));
+  }
 }
+
+/** A nest that has been checked, its buffers, and the positions of those that it writes. */
+interface Checked {
+  readonly kernel: LoopKernel;
+  readonly buffers: readonly BufferId[];
+  readonly written: readonly number[];
+}
+
+const symbolOf = ({ symbol }: Axis): Sym => symbol;
 
 /** A local buffer belongs to one kernel, or to adjacent ones that run by the same blocks. */
 function checkLocals({ buffers, kernels }: Program, fail: (message: string) => never): void {

@@ -19,7 +19,7 @@ import { counters, logs } from "../../base/logs.ts";
 import { appendCall, type TracedUpdate } from "../../graph/captured_module.ts";
 import { type Argument, mapNodes, type Node, writtenBy } from "../../graph/node.ts";
 import { sameModes } from "../../tensor/modes.ts";
-import type { Fact } from "../guards/guard.ts";
+import type { DistinctFact } from "../guards/guard.ts";
 import type { Source } from "../source.ts";
 import type { CallMemory, Frame, Interpreter } from "../trace/interpreter.ts";
 import { newArray } from "../trace/contents.ts";
@@ -224,15 +224,15 @@ function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
   ) {
     return null;
   }
-  const reliedOn = [...new Set(m.output.guards.slice(0, call.guards).map(({ fact }) => fact))];
-  const isApart = (fact: Fact) => fact.kind === "distinct" && [...fact.members, ...fact.others].some(isOwn);
-  if (reliedOn.some(isApart)) return null;
-  const facts = reliedOn.flatMap((fact): PlacedFact[] =>
-    "source" in fact && isOwn(fact.source) ? [fact] : []
-  );
+  const facts: PlacedFact[] = [], distinct = new Set<DistinctFact>();
+  for (const { fact } of m.output.guards.slice(0, call.guards)) {
+    if (fact.kind === "distinct") distinct.add(fact);
+    else if ("source" in fact && isOwn(fact.source)) facts.push(fact);
+  }
+  if (distinct.values().some(({ members, others }) => [...members, ...others].some(isOwn))) return null;
   const realAt = new Map<string, object>();
-  for (const { source, real } of [...m.wrapper.objects, ...m.wrapper.tensors]) {
-    if (source && real) realAt.set(source.name, real);
+  for (const list of [m.wrapper.objects, m.wrapper.tensors]) {
+    for (const { source, real } of list) if (source && real) realAt.set(source.name, real);
   }
   const made = new Set(call.appended.map(({ node }) => node));
   const inputs = new Set([...made].flatMap((node) => [...node.inputs()])).difference(made);
