@@ -269,6 +269,16 @@ export const brokenClasses: Corpus = {
     }
     attempt(() => f(v(1), 2));
   },
+  "objects that only inherit from weak references, and one that no longer does"({ compile, see, attempt }) {
+    const heir = Object.assign(Object.create(WeakRef.prototype), { scale: 4 });
+    const changed = Object.setPrototypeOf(new WeakRef({ scale: 3 }), { more: 2 });
+    const f = compile((x: Tensor, of: { scale?: number; more?: number }) => {
+      const target = WeakRef.prototype.deref.call(of as WeakRef<{ scale: number }>);
+      return x.mul(target?.scale ?? 1).add(of.more ?? 0);
+    });
+    attempt(() => f(v(1), heir));
+    see(f(v(1), changed), compile((x: Tensor) => x.mul(heir.scale))(v(2)));
+  },
   "a block that prints"({ compile, see }) {
     const f = compile((x: Tensor) => {
       class Local {

@@ -16,6 +16,7 @@ import { begunAt, begunIndex } from "../functions/begun_iterators.ts";
 import { markOf } from "../cache/dimension_marks.ts";
 import { modelNumber } from "../functions/knowledge.ts";
 import { type FunctionMark, markOfFunction } from "../functions/marks.ts";
+import { inherits } from "../functions/modules.ts";
 import { isNativeIterator, isWeakRef } from "../variables/native_state.ts";
 import { classLabel, isClass } from "../variables/wrap.ts";
 import { isAsLoaded, placeOfBuiltin } from "./builtin_paths.ts";
@@ -118,14 +119,6 @@ function unmet(value: object): string {
   if (inherits(value, Parameter.prototype)) return "parameter";
   if (inherits(value, Tensor.prototype)) return "tensor";
   return Array.isArray(value) ? "array" : "object";
-}
-
-function inherits(value: object, from: object): boolean {
-  for (let at: object | null = value; at !== null && !types.isProxy(at);) {
-    at = Object.getPrototypeOf(at);
-    if (at === from) return true;
-  }
-  return false;
 }
 
 /** Describes an object besides its properties. Throws NotStorable for all kinds that are not listed. */

@@ -5,6 +5,7 @@
 import { types } from "node:util";
 import { BUILTIN_OBJECTS } from "../functions/builtin_objects.ts";
 import { begunAt } from "../functions/begun_iterators.ts";
+import { inherits } from "../functions/modules.ts";
 import { BYTES_CLASSES, bytesClass, bytesPlace } from "../guards/bytes.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import type { Exotic } from "./value.ts";
@@ -68,17 +69,14 @@ export function isNativeIterator(real: object): boolean {
   return prototype !== null && NATIVE_ITERATORS.has(prototype);
 }
 
-/** Objects known not to be weak references, which they can never become: each check of one throws an error. */
-const noReferences = new WeakSet<object>();
-
-/** Returns whether an object is a weak reference. */
-export function isWeakRef(real: object): boolean {
-  if (noReferences.has(real)) return false;
+/** Returns whether an object is a weak reference that has its class. */
+export function isWeakRef(real: object): real is WeakRef<object> {
+  // The engine's own test throws an error for all others, which takes long
+  if (!inherits(real, WeakRef.prototype)) return false;
   try {
     Reflect.apply(WeakRef.prototype.deref, real, []);
     return true;
   } catch {
-    noReferences.add(real);
     return false;
   }
 }

@@ -6,6 +6,7 @@ import { types } from "node:util";
 import { breakGraph } from "../../break_reasons.ts";
 import type { PrivateAccess } from "../../frame/info.ts";
 import { refuseToCache } from "../../disk_cache/noted_reads.ts";
+import { isWeakRef } from "../../variables/native_state.ts";
 import { constant, isObject, ObjectValue, TRUE, UNDEFINED, type Value } from "../../variables/value.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallResult, type ConstructRequest, type Interpreter, PUSHED } from "../interpreter.ts";
@@ -144,7 +145,7 @@ const { deref } = WeakRef.prototype;
 /** Access to the targets of references from outside. */
 const REFERENCE: PrivateAccess = {
   has: () => true,
-  get: (object) => object instanceof WeakRef ? apply(deref, object, []) : undefined,
+  get: (object) => isWeakRef(object) ? apply(deref, object, []) : undefined,
   set: () => breakGraph("opaqueObject", "a weak reference is set"),
   member: "field",
 };
@@ -163,7 +164,7 @@ function addReferences(table: ModelTable): void {
     if (self.kind !== "object") return breakGraph("throws", "a weak reference of another kind");
     if (self.exotic.kind === "weakRef") return self.exotic.target;
     const { real, source } = self;
-    if (!(real instanceof WeakRef) || !source) return breakGraph("opaqueObject", "another weak reference");
+    if (!real || !isWeakRef(real) || !source) return breakGraph("opaqueObject", "another weak reference");
     m.memory.refuse();
     refuseToCache("a weak reference");
     return m.wrapper.wrap(REFERENCE.get(real), memberSource(self, "<deref>", REFERENCE));
