@@ -7,21 +7,25 @@
  * channels; weights are laid out as [panel of channels][tap][VL channels].
  */
 export const CONV_POINTS: string = String.raw`
-// Number of rows of the image to prefetch; number of pixels of an image that fills tiles well, and maximum of a unit;
-// maximum number of elements of packed patches.
-enum { POINTS_AHEAD = 16, LEAST_POINTS = 6 * VL, POINTS_TOGETHER = 64 * VL, POINTS_PACKED = 262144 / (int) sizeof(T) };
+// Number of pixels of an image that fills tiles well, and maximum of a unit; maximum number of elements of packed patches.
+enum { LEAST_POINTS = 6 * VL, POINTS_TOGETHER = 64 * VL, POINTS_PACKED = 262144 / (int) sizeof(T) };
 
 // Computes MR output channels by nv vectors of pixels, added to the existing results if no bias is given. Stores 'rows'
-// channels, and 'lanes' of the last vector. Rows of the image and of the result are far apart, so they are prefetched.
-template <int nv> OUTL void points_tile(L depth, const T* a, const T* b, L lb, const T* bias, T* c, L crs, L rows, L lanes) {
+// channels, and 'lanes' of the last vector. Rows of the image and of the result are far apart, so they are prefetched, and so
+// are those of the next pixels, from 'next' on, one every so many rows.
+template <int nv> OUTL void points_tile(L depth, const T* a, const T* b, L lb, const T* next, L every, const T* bias, T* c, L crs, L rows, L lanes) {
   V acc[MR][nv];
   UNROLL for (int i = 0; i < MR; i++) UNROLL for (int j = 0; j < nv; j++) acc[i][j] = bias ? bias[i] - (V){} : (V){};
   UNROLL for (int i = 0; i < MR; i++) UNROLL for (int j = 0; j < nv; j++) __builtin_prefetch(c + i * crs + j * VL, 1);
-  NO_UNROLL for (L k = 0; k < depth; k++, a += VL, b += lb) {
-    V bv[nv];
-    UNROLL for (int j = 0; j < nv; j++) { bv[j] = ld(b + j * VL); PIN(bv[j]); }
-    UNROLL for (int j = 0; j < nv; j++) __builtin_prefetch(b + POINTS_AHEAD * lb + j * VL);
-    UNROLL for (int i = 0; i < MR; i++) UNROLL for (int j = 0; j < nv; j++) acc[i][j] += bv[j] * a[i];
+  for (L k = 0; k < depth; next += lb) {
+    UNROLL for (int j = 0; j < nv; j++) __builtin_prefetch(next + j * VL, 0, 2);
+    const L end = least(depth, k + every);
+    NO_UNROLL for (; k < end; k++, a += VL, b += lb) {
+      V bv[nv];
+      UNROLL for (int j = 0; j < nv; j++) { bv[j] = ld(b + j * VL); PIN(bv[j]); }
+      UNROLL for (int j = 0; j < nv; j++) __builtin_prefetch(b + ROWS_AHEAD * lb + j * VL);
+      UNROLL for (int i = 0; i < MR; i++) UNROLL for (int j = 0; j < nv; j++) acc[i][j] += bv[j] * a[i];
+    }
   }
   if (rows == MR && lanes == VL) {
     UNROLL for (int i = 0; i < MR; i++) UNROLL for (int j = 0; j < nv; j++) {
@@ -71,11 +75,13 @@ INL void points_unit(const Conv& p, const T* weights, L g, L i, L h0, L h1, L m0
         pack_b(depth, b, lb, 1, cols, nv * VL, packed);
         b = packed; lb = nv * VL;
       }
+      // Each tile prefetches its share of the next pixels
+      const L tiles = (m1 - m0 + MR - 1) / MR, share = (depth + tiles - 1) / tiles;
       for (L m = m0; m < m1; m += MR) {
         const T* a = weights + ((g * panels + m / VL) * taps + k0) * VL + m % VL;
         T bias[MR] = {};
         if (p.bias) for (L k = 0; k < least(MR, m1 - m); k++) bias[k] = p.bias[(g * p.kg + m + k) * p.bias_stride];
-        #define TILE(nv) points_tile<nv>(depth, a, b, lb, k0 ? 0 : bias, out + m * p.rs[1] + x, p.rs[1], least(MR, m1 - m), lanes)
+        #define TILE(nv) points_tile<nv>(depth, a, b, lb, b + cols + (m - m0) / MR * share * lb, tiles, k0 ? 0 : bias, out + m * p.rs[1] + x, p.rs[1], least(MR, m1 - m), lanes)
         switch (nv) { case 1: TILE(1); break; case 2: TILE(2); break; default: TILE(3); }
         #undef TILE
       }

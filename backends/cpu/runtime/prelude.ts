@@ -62,6 +62,9 @@ INL void fill_row(T* to, T value, L n) {
   for (; x + VL <= n; x += VL) st(to + x, v);
   for (; x < n; x++) to[x] = value;
 }
+// Rows that are asked for ahead of use where they lie too far apart for the processor to see a stream.
+enum { ROWS_AHEAD = 16 };
+INL void prefetch_row_to_write(const T* row, L n) { for (L x = 0; x < n; x += 64 / (L) sizeof(T)) __builtin_prefetch(row + x, 1); }
 INL L least(L a, L b) { return a < b ? a : b; }
 INL L most(L a, L b) { return a > b ? a : b; }
 

@@ -121,6 +121,14 @@ INL void unit_results(const Conv& p, const TileUnits& u, L i, L t0, L t1, L g, L
   }
 }
 
+// Prefetches share k of 'count' of the results of a panel, whose channels are far apart.
+INL void prefetch_results(const Conv& p, const TileUnit& w, L g, L panel, L k, L count) {
+  if (p.rs[3] != 1) return;
+  const L first = panel * PK, channels = least(p.kg - first, PK), h0 = p.scheme->out * w.t0, h1 = least(p.oh, p.scheme->out * w.t1);
+  for (L c = first + channels * k / count; c < first + channels * (k + 1) / count; c++) for (L i = w.i0; i < w.i1; i++)
+    prefetch_row_to_write(p.result + i * p.rs[0] + (g * p.kg + c) * p.rs[1] + h0 * p.rs[2], (h1 - h0 - 1) * p.rs[2] + p.ow);
+}
+
 // Computes panels [k0, k1) of group g of a unit. 'weights' are those of all groups and panels; without them each panel
 // is transformed when it is used.
 OUTL void winograd_unit(const Conv& p, const TileUnits& u, const TileUnit& w, const T* weights, L g, L k0, L k1) {
@@ -135,6 +143,7 @@ OUTL void winograd_unit(const Conv& p, const TileUnits& u, const TileUnit& w, co
     if (!weights) for (L c = 0; c < p.cg; c += VL) transform_weights(p, g, panel, c, filters);
     const T* of = weights ? weights + (g * panels_of(p) + panel) * filter_panel(p) : filters;
     for (L k = 0; k < s.count; k++) {
+      prefetch_results(p, w, g, panel, k, s.count);
       const Product at = s.products[k];
       const bool add = k && s.products[k - 1].result == at.result;
       for (L c = 0; c < p.cg; c += CHUNK)

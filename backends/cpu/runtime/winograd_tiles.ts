@@ -30,13 +30,20 @@ template <int points> INL void store_points(const V* t, T* v, L c, L tile, L til
     for (L l = 0; l < VL; l++) (l < inside ? to + l : other + l - inside)[p * point] = lanes[l];
   }
 }
-// m[tile][PK] (+)= sum of 'depth' rows of v, with those of a tile ROW apart, times rows of b, PV vectors each.
+// m[tile][PK] (+)= sum of 'depth' rows of v, with those of a tile ROW apart, times rows of b, PV vectors each. Short rows of
+// many tiles are no stream for hardware prefetchers: those of the next tiles are prefetched, evenly over the loop.
 template <int n, int ROW, int STEP, int B_STEP> OUTL void product_tile(L depth, const T* v, const T* b, T* m, bool add) {
   V acc[n][PV];
   UNROLL for (int i = 0; i < n; i++) UNROLL for (int j = 0; j < PV; j++) acc[i][j] = (V){};
+  const T* next = v + n * ROW;
   NO_UNROLL for (L k = 0; k < depth; k++, v += STEP, b += B_STEP) {
     V right[PV];
     UNROLL for (int j = 0; j < PV; j++) { right[j] = ld(b + j * VL); PIN(right[j]); }
+    if (STEP == 1 && n == PR) {
+      UNROLL for (int j = 0; j < PV; j++) __builtin_prefetch(b + ROWS_AHEAD * B_STEP + j * VL);
+      __builtin_prefetch(next);
+      next += n * ROW / CHUNK;
+    }
     UNROLL for (int i = 0; i < n; i++) {
       const T x = v[i * ROW];
       UNROLL for (int j = 0; j < PV; j++) acc[i][j] += right[j] * x;
