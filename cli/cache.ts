@@ -10,7 +10,7 @@ import { cacheRoot, loadArtifacts, saveArtifacts, STORES } from "../backends/cpu
 import { isOwn } from "../backends/cpu/trust.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { logs } from "../lib/base/logs.ts";
-import { writeAtomically } from "../lib/base/whole_file.ts";
+import { writeAtomically } from "../lib/base/atomic_files.ts";
 import { type Command, refuseWord, UsageError } from "./command.ts";
 import { reportRejections } from "./errors.ts";
 import { failAndExit, runScript } from "./run.ts";

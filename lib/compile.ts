@@ -13,7 +13,7 @@ import { reportFallback } from "./base/fallback.ts";
 import { counters } from "./base/logs.ts";
 import { withRuntimeBuiltins } from "./base/own_builtins.ts";
 import { environmentVariable } from "./base/permissions.ts";
-import { showAsText } from "./base/shown.ts";
+import { showAsText } from "./base/console_text.ts";
 import { isPlainObject } from "./base/tree.ts";
 import type { GraphBackend } from "./graph/backend.ts";
 import { backendDeclines, getDefaultBackend, lookupBackend } from "./graph/backends.ts";

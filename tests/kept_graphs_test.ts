@@ -6,7 +6,7 @@ import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert"
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { identityOf } from "../lib/base/own_sources.ts";
-import { addressesOf } from "../lib/base/travelling.ts";
+import { addressesOf } from "../lib/base/portable_addresses.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { runProgram, withFolder } from "./support/process.ts";
 import { sampleBySeed } from "./support/sampling.ts";

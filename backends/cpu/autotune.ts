@@ -21,7 +21,7 @@ import { printProgram as printLoops } from "../../lib/loops/print.ts";
 import { cacheDirectory, readText } from "./cache_directory.ts";
 import { ToolchainError } from "./compiler_faults.ts";
 import { fingerprintText } from "../../lib/base/fingerprint.ts";
-import { writeAtomically } from "../../lib/base/whole_file.ts";
+import { writeAtomically } from "../../lib/base/atomic_files.ts";
 import { compileNative, prepareNative, runsOnTeam } from "./native_program.ts";
 import { requireToolchain, threadCount } from "./toolchain.ts";
 

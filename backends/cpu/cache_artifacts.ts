@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import type { CacheArtifacts } from "../../lib/base/cache_artifacts.ts";
 import { DynError } from "../../lib/base/errors.ts";
 import { ownIdentity } from "../../lib/base/own_sources.ts";
-import { writeAtomically } from "../../lib/base/whole_file.ts";
+import { writeAtomically } from "../../lib/base/atomic_files.ts";
 import { cacheDirectory } from "./cache_directory.ts";
 import { isOwn } from "./trust.ts";
 

@@ -4,7 +4,7 @@
  * renamed.
  */
 import { environmentVariable, isGranted } from "../../lib/base/permissions.ts";
-import { uniqueSuffix } from "../../lib/base/whole_file.ts";
+import { uniqueSuffix } from "../../lib/base/atomic_files.ts";
 import { folderFault } from "./trust.ts";
 
 let directory: string | undefined;

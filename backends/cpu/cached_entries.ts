@@ -12,7 +12,7 @@ import { type EntryKind, setEntryStore } from "../../lib/base/cached_entries.ts"
 import { isWrittenLast } from "../../lib/base/own_sources.ts";
 import { shipEntries } from "../../lib/base/shipped_entries.ts";
 import { shipped } from "../../lib/written/shipped.ts";
-import { writeAtomically } from "../../lib/base/whole_file.ts";
+import { writeAtomically } from "../../lib/base/atomic_files.ts";
 import { cacheDirectory, removeIfThere } from "./cache_directory.ts";
 import { folderFault, isOwn } from "./trust.ts";
 

@@ -3,7 +3,7 @@
  * write to that folder.
  */
 import { setTextStore } from "../../lib/base/cached_texts.ts";
-import { writeAtomically } from "../../lib/base/whole_file.ts";
+import { writeAtomically } from "../../lib/base/atomic_files.ts";
 import { cacheDirectory, readText } from "./cache_directory.ts";
 
 const pathOf = (name: string): string => `${cacheDirectory()}/${name}.json`;

@@ -6,7 +6,7 @@
 import { constants } from "node:os";
 import { dirname } from "node:path";
 import process from "node:process";
-import { uniqueSuffix } from "../../lib/base/whole_file.ts";
+import { uniqueSuffix } from "../../lib/base/atomic_files.ts";
 import { readText, removeIfThere } from "./cache_directory.ts";
 
 /** One compiler to run. */

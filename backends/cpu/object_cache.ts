@@ -27,7 +27,7 @@ import {
 } from "./compiler_process.ts";
 import { Claim } from "./build_claim.ts";
 import { fingerprint, fingerprintText } from "../../lib/base/fingerprint.ts";
-import { uniqueSuffix } from "../../lib/base/whole_file.ts";
+import { uniqueSuffix } from "../../lib/base/atomic_files.ts";
 import { requireToolchain, type Toolchain } from "./toolchain.ts";
 import { isOwn } from "./trust.ts";
 

@@ -18,7 +18,7 @@ import {
   runSideBySide,
 } from "./compiler_process.ts";
 import { fingerprintText } from "../../lib/base/fingerprint.ts";
-import { uniqueSuffix, writeAtomically } from "../../lib/base/whole_file.ts";
+import { uniqueSuffix, writeAtomically } from "../../lib/base/atomic_files.ts";
 
 /** The target of the compiler, from its own macros. */
 export interface Target {

@@ -8,7 +8,7 @@ import { getDefaultDtype } from "../base/dtype.ts";
 import { bisection } from "../base/bisect.ts";
 import { config } from "../base/config.ts";
 import { DynError, messageOf } from "../base/errors.ts";
-import { nearestDifference } from "../base/missed_key.ts";
+import { nearestDifference } from "../base/cache_miss.ts";
 import { cachedEntry, cacheEntry, cachesEntries, dropEntry } from "../base/cached_entries.ts";
 import { type Artifact, counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";

@@ -4,7 +4,7 @@
  * nothing moves past writes, random draws or host ops.
  */
 import { orNull } from "../base/errors.ts";
-import type { SharedCall } from "../base/begun_work.ts";
+import type { SharedCall } from "../base/pending_collectives.ts";
 import { drawingNodes } from "../autograd/graph_replay.ts";
 import { NotFunctional } from "../autograd/functional.ts";
 import type { GraphModule } from "../graph/graph_module.ts";

@@ -3,7 +3,7 @@
  * been read, the graph is cut, and each part is compiled with what is known by then. Invariant: a call is a
  * transaction: if a part or a check fails, all former values are intact.
  */
-import { agreement, gatherWork, type Wait } from "../base/begun_work.ts";
+import { agreement, gatherPending, type Wait } from "../base/pending_collectives.ts";
 import { InternalError, isUndone, noteUndone } from "../base/errors.ts";
 import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
 import { gradientCallOf, takesGradients } from "../graph/gradient_call.ts";
@@ -148,7 +148,7 @@ function runStage({ part, begins, writes, gives, frees }: Stage, call: Call): vo
   for (const node of writes) transaction.willWrite(values.get(node));
   const { graph, run } = part.prepare(values, sizeOf);
   call.stage = graph;
-  const { result: results, waits } = begins ? gatherWork(run) : { result: run(), waits: [] };
+  const { result: results, waits } = begins ? gatherPending(run) : { result: run(), waits: [] };
   delete call.stage;
   if (waits.length > 0) { for (const node of part.nodes.results) begun.set(node, waits); }
   part.nodes.results.forEach((node, at) => values.set(node, results[at]));

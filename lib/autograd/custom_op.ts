@@ -33,7 +33,7 @@ export interface CustomOpOptions {
   /** The devices that the function supports; by default, all of them. */
   readonly deviceTypes?: DeviceName | readonly DeviceName[];
   /**
-   * Whether it begins a collective (base/begun_work.ts), which graphs await late.
+   * Whether it begins a collective (base/pending_collectives.ts), which graphs await late.
    *
    * @internal
    */

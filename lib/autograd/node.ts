@@ -6,7 +6,7 @@
 import { isDifferentiable } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { sameList } from "../base/lists.ts";
-import { showAsText } from "../base/shown.ts";
+import { showAsText } from "../base/console_text.ts";
 import { placeNow } from "./anomaly.ts";
 import type { GradFn, TensorHook } from "../tensor/autograd_state.ts";
 import { ops } from "../tensor/eager.ts";

@@ -2,7 +2,7 @@
  * Checks of values from untyped programs: their kinds and classes, and options by name. Errors say what was expected
  * and what was found. Invariant: an unknown option is an error, never ignored.
  */
-import { oneLine } from "./shown.ts";
+import { oneLine } from "./console_text.ts";
 import { DynError } from "./errors.ts";
 
 /** The type of a value, in `typeof`'s words. */

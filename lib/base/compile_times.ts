@@ -4,7 +4,7 @@
  * excludes its nested phases; parts after graph breaks count for the function that they are parts of.
  */
 import { type CompileRecord, type PhaseRecord, type Recorder, recording } from "./recording.ts";
-import { showAsText } from "./shown.ts";
+import { showAsText } from "./console_text.ts";
 
 /** The columns of the table, in the order in which a call passes them. */
 export const COMPILE_PHASES = ["capture", "guards", "joint", "partition", "inductor", "kernels"] as const;

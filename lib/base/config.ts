@@ -8,7 +8,7 @@ import { checkFunction, checkOneOf, refuseChoice, refuseValue } from "./checked_
 import { DynError, showOwnFramesWhen } from "./errors.ts";
 import { environmentVariable } from "./permissions.ts";
 import { scoped } from "./scoped.ts";
-import { showAsText } from "./shown.ts";
+import { showAsText } from "./console_text.ts";
 
 /** A group of settings. */
 export abstract class Settings {

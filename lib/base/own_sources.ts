@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { isOwnModule, OWN_ROOT } from "./errors.ts";
 import { fingerprintText } from "./fingerprint.ts";
 import { isGranted } from "./permissions.ts";
-import { travels } from "./travelling.ts";
+import { isPortable } from "./portable_addresses.ts";
 
 /** The folders whose code determines the result of a compilation. */
 const ROOMS = ["lib", "backends"] as const;
@@ -64,7 +64,7 @@ function sourcesAt(root: string): string | null {
     const files = ROOMS.flatMap((room) => filesBelow(`${path}${room}`)),
       lines = files.map(({ line }) => line);
     lastWritten.set(root, Math.max(...files.map(({ written }) => written)));
-    if (!travels(path)) return `${root} ${lines.length} files ${fingerprintText(lines.sort().join("\n"))}`;
+    if (!isPortable(path)) return `${root} ${lines.length} files ${fingerprintText(lines.sort().join("\n"))}`;
     // Archives store names relative to the folder, and whole seconds
     const places = lines.map((line) => line.slice(path.length).replace(/\d{3}$/, ""));
     return `${places.length} files ${fingerprintText(places.sort().join("\n"))}`;

@@ -2,7 +2,7 @@
 import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { DynError, invariant } from "../base/errors.ts";
-import { oneLine, showAsText } from "../base/shown.ts";
+import { oneLine, showAsText } from "../base/console_text.ts";
 import { tensor as makeTensor } from "../tensor/creation.ts";
 import { indexSelect } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";

@@ -7,7 +7,7 @@ import { types } from "node:util";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
-import { oneLine, showAsText } from "../base/shown.ts";
+import { oneLine, showAsText } from "../base/console_text.ts";
 import { randint } from "../tensor/generated_functions.ts";
 import type { Generator } from "../tensor/random.ts";
 import type { Collated } from "./collate.ts";

@@ -5,7 +5,7 @@
 import { checkInteger } from "../base/checked_numbers.ts";
 import { checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
-import { showAsText, withSettings } from "../base/shown.ts";
+import { showAsText, withSettings } from "../base/console_text.ts";
 import { tensor } from "../tensor/creation.ts";
 import { multinomial, randint, randperm } from "../tensor/generated_functions.ts";
 import { drawnFrom, type Generator } from "../tensor/random.ts";

@@ -6,7 +6,7 @@
 import { checkFunction, checkKind, optionsOf } from "../base/checked_input.ts";
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
-import { withSettings } from "../base/shown.ts";
+import { withSettings } from "../base/console_text.ts";
 import { tensor } from "../tensor/creation.ts";
 import { flip, pad, rand } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";

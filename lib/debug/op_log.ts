@@ -4,7 +4,7 @@
  * with other logs. Invariant: the body behaves as without the log.
  */
 import { isFloat } from "../base/dtype.ts";
-import { showAsText } from "../base/shown.ts";
+import { showAsText } from "../base/console_text.ts";
 import { metaText } from "../graph/print.ts";
 import { graphNameOf } from "../ops/graph_builder.ts";
 import { callResolved, callResolvedInplace, ops } from "../tensor/eager.ts";

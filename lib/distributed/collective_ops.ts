@@ -7,7 +7,7 @@ import { refuseChoice } from "../base/checked_input.ts";
 import { customOp } from "../autograd/custom_op.ts";
 import { type Constant, isConstant, type SharedOp, type SharedRun } from "../autograd/shared_ops.ts";
 import { transposing } from "../autograd/transposing.ts";
-import { isGathering, noteBegun } from "../base/begun_work.ts";
+import { addPending, isGathering } from "../base/pending_collectives.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -25,7 +25,7 @@ const kept = (x: Tensor): Tensor => isGathering() ? ops.clone(x).contiguous() : 
 
 /** A result, and the work that computes it. */
 function begun(result: Tensor, work: Work): Tensor {
-  noteBegun(() => work.wait());
+  addPending(() => work.wait());
   return result;
 }
 

@@ -2,7 +2,7 @@
  * Checks that all ranks are about to run the same collectives; otherwise all of them throw. Invariant: nothing of the
  * graph has run by then.
  */
-import { agreement, type SharedCall } from "../base/begun_work.ts";
+import { agreement, type SharedCall } from "../base/pending_collectives.ts";
 import { groupNamed, meet } from "./group.ts";
 
 /** Exchanges the upcoming calls with the ranks of each group. */

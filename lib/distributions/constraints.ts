@@ -4,7 +4,7 @@
  */
 import { checkInstances, checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
-import { showAsText } from "../base/shown.ts";
+import { showAsText } from "../base/console_text.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { noGrad } from "../tensor/modes.ts";

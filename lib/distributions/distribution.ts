@@ -7,7 +7,7 @@ import { getDefaultDtype, isFloat } from "../base/dtype.ts";
 import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { type Flag, flagOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
-import { oneLine, showAsText } from "../base/shown.ts";
+import { oneLine, showAsText } from "../base/console_text.ts";
 import { broadcastShapes, sameShape } from "../ops/shapes.ts";
 import { scalarTensor } from "../tensor/creation.ts";
 import type { ArgConstraints, Constraint } from "./constraints.ts";

@@ -2,7 +2,7 @@
  * Maps of random variables, with the log determinant of the Jacobian. Invariant: `inv(call(x))` equals x if the map is
  * bijective, and is x itself with a cache.
  */
-import { showAsText } from "../base/shown.ts";
+import { showAsText } from "../base/console_text.ts";
 import { optionsOf } from "../base/checked_input.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import type { Tensor } from "../tensor/tensor.ts";

@@ -5,7 +5,7 @@
 import type { AnyFunction } from "../base/arguments.ts";
 import { types } from "node:util";
 import type { BreakReason } from "../base/errors.ts";
-import { showAsText } from "../base/shown.ts";
+import { showAsText } from "../base/console_text.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import { breakReason } from "./break_reasons.ts";
 import { originalOf } from "./functions/marks.ts";

@@ -5,7 +5,7 @@
 import { optionsOf } from "../base/checked_input.ts";
 import { compileFunctional, runFunctional } from "../aot/functional_graph.ts";
 import { DynError } from "../base/errors.ts";
-import { showAsText } from "../base/shown.ts";
+import { showAsText } from "../base/console_text.ts";
 import { unflatten } from "../base/tree.ts";
 import { writeFile } from "../data/safetensors.ts";
 import type { CompiledFunction } from "../graph/backend.ts";

@@ -4,7 +4,7 @@
  * `recompile` is called afterwards, as in torch.fx.
  */
 import { preferringOwnBuiltins } from "../base/own_builtins.ts";
-import { showAsText } from "../base/shown.ts";
+import { showAsText } from "../base/console_text.ts";
 import type { Graph } from "./node.ts";
 import { type Attributes, Interpreter, type Runner } from "./interpreter.ts";
 import { printGraph } from "./print.ts";

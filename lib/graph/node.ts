@@ -6,7 +6,7 @@
 import { checkFunction, checkInstance, checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import type { DType } from "../base/dtype.ts";
-import { showAsText } from "../base/shown.ts";
+import { showAsText } from "../base/console_text.ts";
 import { type Dim, Sym } from "../sym/expr.ts";
 import type { TensorMeta } from "./meta.ts";
 

@@ -1,6 +1,6 @@
 /** Activation layers: each calls the op of its name. */
 import { optionsOf, refuseValue } from "../base/checked_input.ts";
-import { settings, unusual } from "../base/shown.ts";
+import { settings, unlessDefault } from "../base/console_text.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import {
@@ -49,7 +49,10 @@ function one<K extends string>(layer: string, name: K, given: readonly unknown[]
 /** The settings that a layer prints, including `inplace` if it is set. */
 function settingsOf<L extends object>(layer: L, ...names: readonly (keyof L & string)[]): string {
   const named = Object.fromEntries(names.map((name) => [name, layer[name]]));
-  return settings([], { ...named, inplace: "inplace" in layer ? unusual(false, layer.inplace) : undefined });
+  return settings([], {
+    ...named,
+    inplace: "inplace" in layer ? unlessDefault(false, layer.inplace) : undefined,
+  });
 }
 
 /** A layer that may write its result into its input. */

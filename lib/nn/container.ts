@@ -3,7 +3,7 @@
  */
 import { checkKind, refuseChoice, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
-import { oneLine } from "../base/shown.ts";
+import { oneLine } from "../base/console_text.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { checkModule, Module } from "./module.ts";

@@ -1,6 +1,6 @@
 /** Convolution layers over [N, C, ...] inputs, or [C, ...] without a batch. */
 import { checkOneOf } from "../base/checked_input.ts";
-import { settings, unusual } from "../base/shown.ts";
+import { settings, unlessDefault } from "../base/console_text.ts";
 import { DynError } from "../base/errors.ts";
 import {
   conv1d,
@@ -127,12 +127,12 @@ function settingsOf(
   return settings([inChannels, outChannels], {
     kernelSize,
     stride,
-    padding: unusual(0, padding),
-    dilation: unusual(1, dilation),
-    outputPadding: unusual(0, outputPadding),
-    groups: unusual(1, groups),
-    bias: unusual(true, bias !== null),
-    paddingMode: unusual("zeros", paddingMode),
+    padding: unlessDefault(0, padding),
+    dilation: unlessDefault(1, dilation),
+    outputPadding: unlessDefault(0, outputPadding),
+    groups: unlessDefault(1, groups),
+    bias: unlessDefault(true, bias !== null),
+    paddingMode: unlessDefault("zeros", paddingMode),
   });
 }
 

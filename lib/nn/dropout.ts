@@ -1,6 +1,6 @@
 /** Dropout: random zeros during training, the identity otherwise. */
 import { checkShare } from "../base/checked_numbers.ts";
-import { settings } from "../base/shown.ts";
+import { settings } from "../base/console_text.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { dropout, dropout1d, dropout2d, dropout3d } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";

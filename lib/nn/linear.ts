@@ -2,7 +2,7 @@
 import { bilinear, empty, linear } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { kaimingUniform_, uniform_ } from "./init.ts";
-import { settings } from "../base/shown.ts";
+import { settings } from "../base/console_text.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";

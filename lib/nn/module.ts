@@ -7,7 +7,7 @@ import { checkFunction, checkInstance, checkKind, optionsOf, refuseValue } from 
 import { type AnyFunction, type Flag, flagOf, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { type DType, isDifferentiable, isDType, isFloat } from "../base/dtype.ts";
-import { oneLine, showAsText } from "../base/shown.ts";
+import { oneLine, showAsText } from "../base/console_text.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
 import { emptyLike } from "../tensor/generated_functions.ts";
 import { dropGradients } from "../tensor/dropped_gradients.ts";

@@ -2,7 +2,7 @@
 import { alphaDropout, featureAlphaDropout, rrelu } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
-import { settings, unusual } from "../base/shown.ts";
+import { settings, unlessDefault } from "../base/console_text.ts";
 import { RandomZeros } from "./dropout.ts";
 import type { InplaceOptions } from "./inplace.ts";
 import { Module } from "./module.ts";
@@ -59,6 +59,10 @@ export class RReLU extends Module {
 
   /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
-    return settings([], { lower: this.lower, upper: this.upper, inplace: unusual(false, this.inplace) });
+    return settings([], {
+      lower: this.lower,
+      upper: this.upper,
+      inplace: unlessDefault(false, this.inplace),
+    });
   }
 }

@@ -1,6 +1,6 @@
 /** Normalising layers. Batch norm keeps running statistics as buffers under PyTorch's key names. */
 import { checkKind } from "../base/checked_input.ts";
-import { settings } from "../base/shown.ts";
+import { settings } from "../base/console_text.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import {
   groupNorm,

@@ -2,7 +2,7 @@
 import { pad } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf, spread } from "../base/arguments.ts";
-import { settings } from "../base/shown.ts";
+import { settings } from "../base/console_text.ts";
 import { Module } from "./module.ts";
 
 type Mode = "constant" | "reflect" | "replicate" | "circular";

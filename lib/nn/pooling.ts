@@ -15,7 +15,7 @@ import {
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf, spreadOver } from "../base/arguments.ts";
-import { settings } from "../base/shown.ts";
+import { settings } from "../base/console_text.ts";
 import { Module } from "./module.ts";
 
 /** One number for all spatial dimensions, or one for each. */

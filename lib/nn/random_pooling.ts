@@ -13,7 +13,7 @@ import {
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf, spread } from "../base/arguments.ts";
-import { settings } from "../base/shown.ts";
+import { settings } from "../base/console_text.ts";
 import { Module } from "./module.ts";
 import { outputSizeOf, type SizedArguments } from "./sized_call.ts";
 import type { Sizes, WithIndices } from "./pooling.ts";

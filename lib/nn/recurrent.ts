@@ -5,7 +5,7 @@
  * steps by their weight, so that a step computes only the product of its state.
  */
 import { checkShare } from "../base/checked_numbers.ts";
-import { settings, unusual } from "../base/shown.ts";
+import { settings, unlessDefault } from "../base/console_text.ts";
 import { checkKind } from "../base/checked_input.ts";
 import { checkedTensors, checkTensor } from "../tensor/checked.ts";
 import { type AnyFunction, type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
@@ -349,12 +349,12 @@ export abstract class RNNBase extends Module {
 
   override extraRepr(): string {
     return settings([this.inputSize, this.hiddenSize], {
-      projSize: unusual(0, this.projSize),
-      numLayers: unusual(1, this.numLayers),
-      bias: unusual(true, this.bias),
-      batchFirst: unusual(false, this.batchFirst),
-      dropout: unusual(0, this.dropout),
-      bidirectional: unusual(false, this.bidirectional),
+      projSize: unlessDefault(0, this.projSize),
+      numLayers: unlessDefault(1, this.numLayers),
+      bias: unlessDefault(true, this.bias),
+      batchFirst: unlessDefault(false, this.batchFirst),
+      dropout: unlessDefault(0, this.dropout),
+      bidirectional: unlessDefault(false, this.bidirectional),
     });
   }
 }

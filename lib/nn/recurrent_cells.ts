@@ -3,7 +3,7 @@
  * names, shapes and order of gates.
  */
 import { checkKind } from "../base/checked_input.ts";
-import { settings, unusual } from "../base/shown.ts";
+import { settings, unlessDefault } from "../base/console_text.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { empty, linear } from "../tensor/generated_functions.ts";
@@ -54,9 +54,9 @@ export abstract class RNNCellBase extends Module {
 
   /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
-    const nonlinearity = this instanceof RNNCell ? unusual("tanh", this.nonlinearity) : undefined;
+    const nonlinearity = this instanceof RNNCell ? unlessDefault("tanh", this.nonlinearity) : undefined;
     return settings([this.inputSize, this.hiddenSize], {
-      bias: unusual(true, this.bias_ih !== null),
+      bias: unlessDefault(true, this.bias_ih !== null),
       nonlinearity,
     });
   }

@@ -1,5 +1,5 @@
 /** CTC loss and the fused linear cross entropy, as modules: each calls the function of its name. */
-import { settings } from "../base/shown.ts";
+import { settings } from "../base/console_text.ts";
 import { linearCrossEntropy } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";

@@ -1,5 +1,5 @@
 /** Embedding tables: looked up rows, and their sums, means and maxima in bags. */
-import { settings, unusual } from "../base/shown.ts";
+import { settings, unlessDefault } from "../base/console_text.ts";
 import { DynError } from "../base/errors.ts";
 import { embedding, embeddingBag, empty, where, zeros } from "../tensor/generated_functions.ts";
 import { vectorNorm } from "../tensor/generated_linalg.ts";
@@ -115,8 +115,8 @@ abstract class Table extends Module {
   protected scaling(): Readonly<Record<string, unknown>> {
     return {
       maxNorm: this.maxNorm ?? undefined,
-      normType: unusual(2, this.normType),
-      scaleGradByFreq: unusual(false, this.scaleGradByFreq),
+      normType: unlessDefault(2, this.normType),
+      scaleGradByFreq: unlessDefault(false, this.scaleGradByFreq),
     };
   }
 }

@@ -8,7 +8,7 @@ import { checkedTensors } from "../tensor/checked.ts";
 import { type Flag, trailing } from "../base/arguments.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
-import { oneLine, showAsText } from "../base/shown.ts";
+import { oneLine, showAsText } from "../base/console_text.ts";
 import { dropGradients } from "../tensor/dropped_gradients.ts";
 import { zeros } from "../tensor/generated_functions.ts";
 import { Tensor } from "../tensor/tensor.ts";

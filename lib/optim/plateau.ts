@@ -5,7 +5,7 @@
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { checkKind, checkOneOf, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
-import { showAsText, withSettings } from "../base/shown.ts";
+import { showAsText, withSettings } from "../base/console_text.ts";
 import type { Optimizer } from "./optimizer.ts";
 import { setRate } from "./schedule.ts";
 

@@ -6,7 +6,7 @@
 import { checkAtLeast } from "../base/checked_numbers.ts";
 import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
-import { oneLine, showAsText, withSettings } from "../base/shown.ts";
+import { oneLine, showAsText, withSettings } from "../base/console_text.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import type { Optimizer, WithRate } from "./optimizer.ts";

@@ -4,7 +4,7 @@
  * type, booleans bool.
  */
 import { optionsOf } from "../base/checked_input.ts";
-import { oneLine } from "../base/shown.ts";
+import { oneLine } from "../base/console_text.ts";
 import { withRuntimeBuiltins } from "../base/own_builtins.ts";
 import { encodeElements, numberArray } from "../base/bfloat16.ts";
 import { complexText, isComplexNumber } from "../base/complex.ts";

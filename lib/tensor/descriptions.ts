@@ -7,7 +7,7 @@ import { checkTensor } from "./checked.ts";
 import type { DType } from "../base/dtype.ts";
 import { checkFunction, checkInstance, checkKind, checkOptions } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
-import { oneLine } from "../base/shown.ts";
+import { oneLine } from "../base/console_text.ts";
 import { defineOwn } from "../base/own_builtins.ts";
 import { asTensor, tensor, type TensorOptions } from "./creation.ts";
 import type { Described, NonzeroStaticOptions } from "./described.ts";

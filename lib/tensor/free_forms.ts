@@ -10,7 +10,7 @@ import { complexType, type DType } from "../base/dtype.ts";
 import { resultTypeOf } from "../ops/promotion.ts";
 import { broadcastShapes as broadcast } from "../ops/shapes.ts";
 import { DynError } from "../base/errors.ts";
-import { oneLine } from "../base/shown.ts";
+import { oneLine } from "../base/console_text.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { TensorOptions } from "./creation.ts";
 import { ops } from "./eager.ts";

@@ -6,7 +6,7 @@
 
 import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
-import { showAsText, withSettings } from "../base/shown.ts";
+import { showAsText, withSettings } from "../base/console_text.ts";
 import type { RandomSource } from "../ops/random_source.ts";
 import { scoped } from "../base/scoped.ts";
 

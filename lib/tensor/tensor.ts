@@ -6,7 +6,7 @@
 import { type Flag, flagOf } from "../base/arguments.ts";
 import { checkFunction, checkInstance } from "../base/checked_input.ts";
 import { type DType, type HostArray, isComplex, isDifferentiable, isFloat, itemSize } from "../base/dtype.ts";
-import { showAsText } from "../base/shown.ts";
+import { showAsText } from "../base/console_text.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
 import { complexText } from "../base/complex.ts";
 import { DynError } from "../base/errors.ts";

@@ -3,7 +3,7 @@
  * and the state of the random generator. Tensors are registered before they are written. Invariant: values that the
  * run has created are left to the collector.
  */
-import { begunCount } from "../base/begun_work.ts";
+import { startedCollectives } from "../base/pending_collectives.ts";
 import { metadataChanges } from "./metadata_version.ts";
 import { defaultGenerator } from "./random.ts";
 import { deviceNamed, lastSerial, type Storage } from "./storage.ts";
@@ -12,7 +12,7 @@ import { type Tensor, viewOf } from "./tensor.ts";
 /** The changes of one run. */
 export class UndoLog {
   readonly #start = lastSerial();
-  readonly #begun = begunCount();
+  readonly #begun = startedCollectives();
   readonly #generator = defaultGenerator.state;
   readonly #storages = new Set<Storage>();
   readonly #tensors = new Set<Tensor>();
@@ -44,7 +44,7 @@ export class UndoLog {
   rollBack(): boolean {
     for (const restore of this.#restore.toReversed()) restore();
     defaultGenerator.state = this.#generator;
-    return this.#complete && begunCount() === this.#begun;
+    return this.#complete && startedCollectives() === this.#begun;
   }
 
   #rememberTensor(tensor: Tensor): void {

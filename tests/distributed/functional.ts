@@ -3,7 +3,7 @@
  * at its end. Invariant: expected values and gradients are those of a single process with the tensors of both.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { begunCount } from "../../lib/base/begun_work.ts";
+import { startedCollectives } from "../../lib/base/pending_collectives.ts";
 import {
   autograd,
   cat,
@@ -173,10 +173,10 @@ const several = (x: Tensor, m: Tensor): Tensor[] => {
 };
 for (const backend of ["aot_eager", "inductor"]) {
   const x = own.clone().requiresGrad_(), m = x.detach().sum().expand([2 ** 18 - 8]).contiguous();
-  const expected = several(x, m), before = begunCount();
+  const expected = several(x, m), before = startedCollectives();
   const found = compile(several, { backend, fullgraph: true })(x, m);
   // Three sums and, behind them, that of their results beside three gradients; the big one, one of another kind each
-  assertEquals(begunCount() - before, 6, backend);
+  assertEquals(startedCollectives() - before, 6, backend);
   assertEquals(found.map((each, k) => each.equal(expected[k] ?? x)), expected.map(() => true), backend);
 }
 

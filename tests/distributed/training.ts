@@ -3,7 +3,7 @@
  * are compared with the same training by one process on all of the data.
  */
 import { assert, assertEquals, assertMatch, assertThrows, fail } from "@std/assert";
-import { begunCount } from "../../lib/base/begun_work.ts";
+import { startedCollectives } from "../../lib/base/pending_collectives.ts";
 import {
   autocast,
   compile,
@@ -192,10 +192,10 @@ for (const backend of ["aot_eager", "inductor"]) {
   for (let k = 0; k < 3; k++) {
     const args = [own(inputs, k), own(targets, k), own(inputs, k + 1)] as const, expected = eager(...args);
     compiler.setEnableGuardCollectives(k === 1);
-    const before = begunCount(), loss = compiled(...args);
+    const before = startedCollectives(), loss = compiled(...args);
     assertSame([loss], [expected], `loss, ${backend}`);
     // Three buckets; before the pass that averages means and variances at once, and counts, of another type
-    assertEquals(begunCount() - before, 5, backend);
+    assertEquals(startedCollectives() - before, 5, backend);
   }
   // Each begins where its gradients are there, before the rest of the backward pass, and is waited for at the end
   const events = profile(() => void compiled(own(inputs, 3), own(targets, 3), own(inputs, 0))).events();

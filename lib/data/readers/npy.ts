@@ -6,7 +6,7 @@ import { checkTensor } from "../../tensor/checked.ts";
 import { concat } from "../../base/bytes.ts";
 import { type DType, hostArray, itemSize } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
-import { writeAtomically } from "../../base/whole_file.ts";
+import { writeAtomically } from "../../base/atomic_files.ts";
 import { fromTypedArray } from "../../tensor/creation.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 import { bytesOf, nameOf, type Source } from "./source.ts";

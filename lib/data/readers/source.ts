@@ -1,7 +1,7 @@
 /** Sources of bytes for readers, and the libraries that decode formats. */
 import process from "node:process";
 import { DynError, messageOf } from "../../base/errors.ts";
-import { readNamed } from "../../base/whole_file.ts";
+import { readNamed } from "../../base/atomic_files.ts";
 
 /** A file by its path or `file:` URL, or its bytes. */
 export type Source = string | URL | Uint8Array;

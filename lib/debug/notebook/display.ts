@@ -7,7 +7,7 @@ import { checkKind, optionsOf } from "../../base/checked_input.ts";
 import { checkTensor } from "../../tensor/checked.ts";
 import { isComplex } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
-import { showAsText } from "../../base/shown.ts";
+import { showAsText } from "../../base/console_text.ts";
 import { markFunction } from "../../dynamo/functions/marks.ts";
 import { Module } from "../../nn/module.ts";
 import { readElements } from "../../tensor/host.ts";

@@ -7,7 +7,7 @@ import { types } from "node:util";
 import { checkFunction, checkOptions } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import { observed } from "../../base/observation.ts";
-import { showAsText } from "../../base/shown.ts";
+import { showAsText } from "../../base/console_text.ts";
 import { markFunction } from "../../dynamo/functions/marks.ts";
 import { KeyAverages } from "./averages.ts";
 import { chromeTrace } from "./chrome_trace.ts";

@@ -5,7 +5,7 @@
 import { apply, preferringOwnBuiltins, withRuntimeBuiltins } from "../../base/own_builtins.ts";
 import { DynError, noteUndone, OperandRefused, Unsupported } from "../../base/errors.ts";
 import { counters, logs } from "../../base/logs.ts";
-import { oneLine } from "../../base/shown.ts";
+import { oneLine } from "../../base/console_text.ts";
 import { recording } from "../../base/recording.ts";
 import { capturedModule } from "../../graph/captured_module.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";

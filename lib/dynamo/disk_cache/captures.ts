@@ -10,14 +10,14 @@
 import { bisection } from "../../base/bisect.ts";
 import { config } from "../../base/config.ts";
 import { type BreakReason, invariant, messageOf } from "../../base/errors.ts";
-import { nearestDifference } from "../../base/missed_key.ts";
+import { nearestDifference } from "../../base/cache_miss.ts";
 import { cachedEntry, cacheEntry, cachesEntries, dropEntry } from "../../base/cached_entries.ts";
 import { type Artifact, counters, logs } from "../../base/logs.ts";
 import { hasOwnBuiltins } from "../../base/own_builtins.ts";
 import { ownIdentity } from "../../base/own_sources.ts";
-import { placeOfProcess } from "../../base/place.ts";
+import { processLocale } from "../../base/locale.ts";
 import { type Plain, recording } from "../../base/recording.ts";
-import { keptAddress } from "../../base/travelling.ts";
+import { portableAddress } from "../../base/portable_addresses.ts";
 import { capturedModule } from "../../graph/captured_module.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";
 import type { SourcePosition } from "../../graph/node.ts";
@@ -130,11 +130,11 @@ export function captureKey(
   const { dynamic, fullgraph, cacheSizeLimit } = options, { autocastCaches } = ambient;
   const key = JSON.stringify({
     own,
-    function: [keptAddress(site.url), site.offset, program.name],
+    function: [portableAddress(site.url), site.offset, program.name],
     from: body.resumed && planText(body.resumed),
     options: { dynamic, fullgraph, cacheSizeLimit },
     settings,
-    place: placeOfProcess(),
+    place: processLocale(),
     builtins: layoutOfBuiltins(),
     state: { ...ambientState(), autocastCaches },
     // Distinguishes calls whose captures are stored side by side; the journal has the rest

@@ -3,7 +3,7 @@
  * calls. Invariant: code is located by its text, which the journal compares.
  */
 import type { Plain } from "../../base/recording.ts";
-import { keptAddress } from "../../base/travelling.ts";
+import { portableAddress } from "../../base/portable_addresses.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, textIn } from "../../sym/stored/forms.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { type FrameRules, NO_RULES } from "../functions/frame_rules.ts";
@@ -195,7 +195,7 @@ const completionText = (completion: PlannedCompletion): Plain =>
 export function planText({ frames, parameters, scalars }: ResumePlan): Plain {
   return [
     frames.map(({ code, pc, completion, callee, bindings, rules }) => [
-      [keptAddress(code.module.url), code.span.start, code.span.end, code.kind, code.name],
+      [portableAddress(code.module.url), code.span.start, code.span.end, code.kind, code.name],
       [pc, completionText(completion), callee !== null, bindings, { ...rules }],
     ]),
     parameters.map((each) => ({ ...each })),

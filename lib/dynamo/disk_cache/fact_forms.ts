@@ -3,7 +3,7 @@
  */
 import { DTYPES } from "../../base/dtype.ts";
 import type { BreakReason, UserFrame } from "../../base/errors.ts";
-import { addressOfKept, keptAddress } from "../../base/travelling.ts";
+import { localAddress, portableAddress } from "../../base/portable_addresses.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import { sizeGuard } from "../../sym/stored/envs.ts";
 import { DamagedForm, listIn, numberIn, textIn } from "../../sym/stored/forms.ts";
@@ -188,8 +188,8 @@ export const position: Form<SourcePosition> = {
 
 /** A file of the program. */
 const address: Form<string> = {
-  write: (file) => keptAddress(file),
-  read: (form) => addressOfKept(textIn(form)),
+  write: (file) => portableAddress(file),
+  read: (form) => localAddress(textIn(form)),
 };
 
 /** A line of the program itself. */
@@ -210,10 +210,10 @@ export const reason: Form<BreakReason> = fields<BreakReason>({
   stack: list<UserFrame>({
     write: (
       { functionName, file, line, column, code },
-    ) => [functionName, keptAddress(file), line, column, code ?? null],
+    ) => [functionName, portableAddress(file), line, column, code ?? null],
     read(form) {
       const [functionName, file, line, column, code = null] = listIn(form);
-      const place = { functionName: textIn(functionName), file: addressOfKept(textIn(file)) };
+      const place = { functionName: textIn(functionName), file: localAddress(textIn(file)) };
       const written = code === null ? {} : { code: textIn(code) };
       return { ...place, line: numberIn(line), column: numberIn(column), ...written };
     },

@@ -5,7 +5,7 @@
 import { fingerprintText } from "../../base/fingerprint.ts";
 import { isOfIdentity } from "../../base/own_sources.ts";
 import type { Plain } from "../../base/recording.ts";
-import { addressOfKept, keptAddress } from "../../base/travelling.ts";
+import { localAddress, portableAddress } from "../../base/portable_addresses.ts";
 import { listIn, NotStorable, textIn } from "../../sym/stored/forms.ts";
 import { moduleText, siteOf } from "../frame/capture.ts";
 import type { FreeBinding, LiveCell } from "../frame/info.ts";
@@ -34,7 +34,7 @@ export class Texts {
   numberOf(url: string): number {
     const known = this.#numbers.get(url);
     if (known !== undefined) return known;
-    const number = this.form.push([keptAddress(url), printOf(url)]) - 1;
+    const number = this.form.push([portableAddress(url), printOf(url)]) - 1;
     this.#numbers.set(url, number);
     return number;
   }
@@ -57,7 +57,7 @@ const prints = new Map<string, { readonly text: string; readonly print: string }
 
 /** The URL of a text, which must be unchanged. Throws Differs. */
 export function urlOf(form: Plain): string {
-  const [given, print] = listIn(form), url = addressOfKept(textIn(given));
+  const [given, print] = listIn(form), url = localAddress(textIn(given));
   if (isOfIdentity(url) !== (print === null)) throw new Differs(`${url} is another module`);
   let found: string | null = null;
   try {

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { cachedEntry, cacheEntry, cachesEntries, dropEntry } from "../../base/cached_entries.ts";
 import { counters, logs } from "../../base/logs.ts";
 import { ownIdentity } from "../../base/own_sources.ts";
-import { addressOfKept, keptAddress, travelsWithCache } from "../../base/travelling.ts";
+import { isPortableWithCache, localAddress, portableAddress } from "../../base/portable_addresses.ts";
 import type { EmittedText, MapPayload } from "./emitted_texts.ts";
 import { fileAt } from "./file_state.ts";
 import { isLikely, noteText } from "./loaded_texts.ts";
@@ -73,8 +73,8 @@ function keyOf(): string | null {
     const own = ownIdentity();
     if (own === null) return null;
     // A cache that is shipped with a program holds just that program
-    const cwd = travelsWithCache() ? null : Deno.cwd();
-    return JSON.stringify({ own, main: keptAddress(Deno.mainModule), cwd });
+    const cwd = isPortableWithCache() ? null : Deno.cwd();
+    return JSON.stringify({ own, main: portableAddress(Deno.mainModule), cwd });
   } catch {
     // The program may lack permission to know where it is
     return null;
@@ -137,7 +137,7 @@ export function cacheTexts(found: readonly FoundText[]): void {
   cacheEntry(
     "texts",
     key,
-    JSON.stringify([...kept.values()].map((each) => withAddresses(each, keptAddress))),
+    JSON.stringify([...kept.values()].map((each) => withAddresses(each, portableAddress))),
   );
 }
 
@@ -150,7 +150,7 @@ function withAddresses(kept: KeptText, translated: (address: string) => string):
 function readTexts(form: unknown): readonly KeptText[] {
   if (!Array.isArray(form)) throw new TypeError("Expected a list of texts");
   return form.map((each: unknown): KeptText => {
-    if (isKeptText(each)) return withAddresses(each, addressOfKept);
+    if (isKeptText(each)) return withAddresses(each, localAddress);
     throw new TypeError("Expected a text, its file and its map");
   });
 }

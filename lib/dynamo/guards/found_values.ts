@@ -6,7 +6,7 @@ import { types } from "node:util";
 import { keysOf, membersOf } from "../../base/collections.ts";
 import { metaText } from "../../graph/print.ts";
 import { ambientState } from "../ambient.ts";
-import { timeZoneSetting } from "../../base/place.ts";
+import { timeZoneSetting } from "../../base/locale.ts";
 import { flagsText } from "./flags.ts";
 import { type Fact, hostLeafText } from "./guard.ts";
 import { type GuardReader, type RefusedCall, sizesIn, tensorAt } from "./guard_reader.ts";

@@ -50,7 +50,7 @@ export function isMadeBy(value: unknown, text: string | null): boolean {
     constructorText(value) === text;
 }
 
-export { timeZoneSetting } from "../../base/place.ts";
+export { timeZoneSetting } from "../../base/locale.ts";
 
 /** Returns whether a proxy still has its target: testing whether it is an array runs no trap. */
 export function isUnrevoked(proxy: unknown): boolean {

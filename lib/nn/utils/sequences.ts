@@ -6,7 +6,7 @@ import { checkKind, optionsOf, refuseValue } from "../../base/checked_input.ts";
 import { checkedTensors, checkTensor } from "../../tensor/checked.ts";
 import { DynError } from "../../base/errors.ts";
 import { type Trailing, trailing } from "../../base/arguments.ts";
-import { showAsText, withSettings } from "../../base/shown.ts";
+import { showAsText, withSettings } from "../../base/console_text.ts";
 import { tensor } from "../../tensor/creation.ts";
 import { cat, stack } from "../../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";

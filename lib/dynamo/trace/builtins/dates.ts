@@ -5,7 +5,7 @@
  * the number is available.
  */
 import { types } from "node:util";
-import { timeZoneSetting } from "../../../base/place.ts";
+import { timeZoneSetting } from "../../../base/locale.ts";
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
 import { constant, ObjectValue, primitive, UNDEFINED, type Value } from "../../variables/value.ts";
 import type { PrivateAccess } from "../../frame/info.ts";

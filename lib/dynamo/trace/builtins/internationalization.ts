@@ -4,7 +4,7 @@
  * that its results for known values are the same in every call; a result that depends on the time zone is guarded on
  * it.
  */
-import { timeZoneSetting } from "../../../base/place.ts";
+import { timeZoneSetting } from "../../../base/locale.ts";
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
 import { specializeNumber } from "../../variables/numbers.ts";
 import { isCallable, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";

@@ -20,6 +20,6 @@ const { timeZoneId } = Temporal.Now, { language } = navigator;
  * setting, whose effect only formatters reveal when it is unknown. It does not create a formatter: the first takes 17
  * ms.
  */
-export function placeOfProcess(): string {
+export function processLocale(): string {
   return `${language} ${timeZoneId()} ${timeZoneSetting()}`;
 }

@@ -10,7 +10,7 @@ import { OWN_ROOT } from "./errors.ts";
 import { environmentVariable } from "./permissions.ts";
 
 /** Returns whether the dyn of a folder is next to its cache, as in standalone executables: they move together. */
-export function travels(path: string): boolean {
+export function isPortable(path: string): boolean {
   return environmentVariable("DYN_CACHE_DIR") === join(path, "../cache");
 }
 
@@ -48,31 +48,31 @@ function ownFolder(): string | null {
   if (!OWN_ROOT.startsWith("file:") || !OWN_ROOT.endsWith("/")) return null;
   try {
     const path = fileURLToPath(OWN_ROOT);
-    return travels(path) ? join(path, "..").replace(/\/$/, "") : null;
+    return isPortable(path) ? join(path, "..").replace(/\/$/, "") : null;
   } catch {
     // Access to the environment may be denied
     return null;
   }
 }
 
-let known: { readonly travels: boolean; readonly addresses: ReturnType<typeof addressesOf> } | undefined;
+let known: { readonly isPortable: boolean; readonly addresses: ReturnType<typeof addressesOf> } | undefined;
 
 function own(): NonNullable<typeof known> {
   const folder = known ? null : ownFolder();
-  return known ??= { travels: folder !== null, addresses: addressesOf(folder) };
+  return known ??= { isPortable: folder !== null, addresses: addressesOf(folder) };
 }
 
 /** Returns whether the cache of this process moves together with its modules. */
-export function travelsWithCache(): boolean {
-  return own().travels;
+export function isPortableWithCache(): boolean {
+  return own().isPortable;
 }
 
 /** Returns a module's URL or path in its stored form. */
-export function keptAddress(address: string): string {
+export function portableAddress(address: string): string {
   return own().addresses.kept(address);
 }
 
 /** Returns the URL or path that a stored text refers to here. */
-export function addressOfKept(kept: string): string {
+export function localAddress(kept: string): string {
   return own().addresses.found(kept);
 }

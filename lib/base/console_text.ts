@@ -49,6 +49,6 @@ export function settings(plain: readonly unknown[], named: Readonly<Record<strin
 }
 
 /** Returns the value if it, or an entry of its list, differs from the default. */
-export function unusual(usual: unknown, value: unknown): unknown {
+export function unlessDefault(usual: unknown, value: unknown): unknown {
   return (Array.isArray(value) ? value : [value]).every((each) => each === usual) ? undefined : value;
 }

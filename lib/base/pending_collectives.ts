@@ -16,19 +16,19 @@ export function isGathering(): boolean {
 }
 
 /** Returns the number of collectives begun so far. */
-export function begunCount(): number {
+export function startedCollectives(): number {
   return count;
 }
 
 /** Registers work that has begun, or waits for it if nobody gathers. */
-export function noteBegun(wait: Wait): void {
+export function addPending(wait: Wait): void {
   count++;
   if (gathered) gathered.push(wait);
   else wait();
 }
 
 /** Runs a body and returns its result with the work it began, which must be awaited before the result is read. */
-export function gatherWork<R>(body: () => R): { readonly result: R; readonly waits: readonly Wait[] } {
+export function gatherPending<R>(body: () => R): { readonly result: R; readonly waits: readonly Wait[] } {
   const former = gathered, waits: Wait[] = [];
   gathered = waits;
   try {
