@@ -3,7 +3,7 @@ import type { Flag } from "../base/arguments.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type ArgConstraints, type Constraint, integerInterval, multinomial, oneHot } from "./constraints.ts";
-import { ManyChances, OUTCOMES } from "./chances.ts";
+import { CATEGORY_CONSTRAINTS, CategoryProbs } from "./probs_or_logits.ts";
 import { Binomial } from "./discrete.ts";
 import { Distribution, enumerated, type SampleShape, uniform01 } from "./distribution.ts";
 
@@ -12,12 +12,12 @@ export type Outcomes = Tensor | { readonly probs: Tensor } | { readonly logits: 
 
 /** The index of an outcome, as `torch.distributions.Categorical`. */
 export class Categorical extends Distribution {
-  override readonly argConstraints: ArgConstraints = OUTCOMES;
+  override readonly argConstraints: ArgConstraints = CATEGORY_CONSTRAINTS;
   readonly probs: Tensor;
   readonly logits: Tensor;
 
   constructor(outcomes: Outcomes) {
-    const { probs, logits } = new ManyChances(outcomes);
+    const { probs, logits } = new CategoryProbs(outcomes);
     super(probs.shape.slice(0, -1));
     [this.probs, this.logits] = [probs, logits];
   }
@@ -67,7 +67,7 @@ export class Categorical extends Distribution {
 
 /** A distribution of vectors with an element for each outcome. */
 abstract class OverOutcomes extends Distribution {
-  override readonly argConstraints: ArgConstraints = OUTCOMES;
+  override readonly argConstraints: ArgConstraints = CATEGORY_CONSTRAINTS;
   protected readonly base: Categorical;
 
   constructor(outcomes: Outcomes) {

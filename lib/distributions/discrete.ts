@@ -16,7 +16,7 @@ import {
   nonnegative,
   nonnegativeInteger,
 } from "./constraints.ts";
-import { type Chances, CountOfChances, OfChances } from "./chances.ts";
+import { BinaryDistribution, CountDistribution, type ProbsOrLogits } from "./probs_or_logits.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import {
   broadcastAll,
@@ -29,7 +29,7 @@ import {
 } from "./distribution.ts";
 
 /** 1 with a probability, else 0, as `torch.distributions.Bernoulli`. */
-export class Bernoulli extends OfChances {
+export class Bernoulli extends BinaryDistribution {
   get mean(): Tensor {
     return this.probs;
   }
@@ -73,9 +73,9 @@ export class Bernoulli extends OfChances {
 }
 
 /** The count of failures before a success, as `torch.distributions.Geometric`. */
-export class Geometric extends OfChances {
-  constructor(chances: Chances) {
-    super(chances, new Constraint("in (0, 1]", (x) => x.gt(0).logicalAnd(x.le(1))));
+export class Geometric extends BinaryDistribution {
+  constructor(given: ProbsOrLogits) {
+    super(given, new Constraint("in (0, 1]", (x) => x.gt(0).logicalAnd(x.le(1))));
   }
 
   get mean(): Tensor {
@@ -117,7 +117,7 @@ function sameCount(counts: Tensor): number {
 }
 
 /** The number of successes in a number of trials, as `torch.distributions.Binomial`. */
-export class Binomial extends CountOfChances {
+export class Binomial extends CountDistribution {
   get mean(): Tensor {
     return this.totalCount.mul(this.probs);
   }

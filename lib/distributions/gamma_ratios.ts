@@ -10,7 +10,7 @@ import {
   positive,
   real,
 } from "./constraints.ts";
-import { CountOfChances } from "./chances.ts";
+import { CountDistribution } from "./probs_or_logits.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import { Poisson } from "./discrete.ts";
 import { broadcastAll, Distribution, logBeta, type Parameter, type SampleShape } from "./distribution.ts";
@@ -120,7 +120,7 @@ export class FisherSnedecor extends Distribution {
  * The number of successes, of probability `probs`, before a number of failures, as
  * `torch.distributions.NegativeBinomial`.
  */
-export class NegativeBinomial extends CountOfChances {
+export class NegativeBinomial extends CountDistribution {
   override readonly argConstraints: ArgConstraints = {
     totalCount: nonnegative,
     probs: halfOpenInterval(0, 1),

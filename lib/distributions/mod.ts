@@ -1,6 +1,6 @@
 /** Probability distributions: the namespace `distributions`, as `torch.distributions`. */
 export { Categorical, Multinomial, OneHotCategorical, type Outcomes } from "./categorical.ts";
-export type { Chances } from "./chances.ts";
+export type { ProbsOrLogits } from "./probs_or_logits.ts";
 export { Bernoulli, Binomial, Geometric, Poisson } from "./discrete.ts";
 export { Distribution, type Parameter, type SampleShape } from "./distribution.ts";
 export { setDefaultValidateArgs } from "./checked_parameters.ts";

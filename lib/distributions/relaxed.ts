@@ -6,15 +6,20 @@ import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type ArgConstraints, type Constraint, real, simplex, unitInterval } from "./constraints.ts";
 import { OneHotCategorical, type Outcomes } from "./categorical.ts";
-import { type Chances, ManyChances, OfChances, OUTCOMES } from "./chances.ts";
+import {
+  BinaryDistribution,
+  CATEGORY_CONSTRAINTS,
+  CategoryProbs,
+  type ProbsOrLogits,
+} from "./probs_or_logits.ts";
 import { Distribution, type Parameter, type SampleShape, softplus, uniform01 } from "./distribution.ts";
 
 /** The base of relaxed Bernoulli distributions. */
-abstract class RelaxedChances extends OfChances {
+abstract class RelaxedBinary extends BinaryDistribution {
   override readonly hasRsample = true;
 
-  constructor(readonly temperature: Parameter, chances: Chances) {
-    super(chances);
+  constructor(readonly temperature: Parameter, given: ProbsOrLogits) {
+    super(given);
   }
 
   get mean(): Tensor {
@@ -40,7 +45,7 @@ abstract class RelaxedChances extends OfChances {
 }
 
 /** Logits of samples in (0, 1), as `torch.distributions.LogitRelaxedBernoulli`. */
-export class LogitRelaxedBernoulli extends RelaxedChances {
+export class LogitRelaxedBernoulli extends RelaxedBinary {
   override get support(): Constraint {
     return real;
   }
@@ -55,7 +60,7 @@ export class LogitRelaxedBernoulli extends RelaxedChances {
 }
 
 /** Differentiable samples in (0, 1), as `torch.distributions.RelaxedBernoulli`. */
-export class RelaxedBernoulli extends RelaxedChances {
+export class RelaxedBernoulli extends RelaxedBinary {
   override get support(): Constraint {
     return unitInterval;
   }
@@ -74,12 +79,12 @@ export class RelaxedBernoulli extends RelaxedChances {
 /** Differentiable samples on the simplex, as `torch.distributions.RelaxedOneHotCategorical`. */
 export class RelaxedOneHotCategorical extends Distribution {
   override readonly hasRsample = true;
-  override readonly argConstraints: ArgConstraints = OUTCOMES;
+  override readonly argConstraints: ArgConstraints = CATEGORY_CONSTRAINTS;
   readonly probs: Tensor;
   readonly logits: Tensor;
 
   constructor(readonly temperature: Parameter, outcomes: Outcomes) {
-    const { probs, logits } = new ManyChances(outcomes);
+    const { probs, logits } = new CategoryProbs(outcomes);
     super(probs.shape.slice(0, -1), probs.shape.slice(-1));
     [this.probs, this.logits] = [probs, logits];
   }

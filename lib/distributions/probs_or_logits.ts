@@ -20,18 +20,18 @@ import { checkParameters } from "./checked_parameters.ts";
 import { broadcastAll, Distribution, type Parameter, parameterText, vectors } from "./distribution.ts";
 
 /** Probabilities, by position or by name, or their logits. */
-export type Chances =
+export type ProbsOrLogits =
   | Parameter
   | { readonly probs: Parameter }
   | { readonly logits: Parameter };
 
 /** The probability or logit of one of two outcomes. */
-export class TwoChances {
+export class BinaryProbs {
   readonly #probs: Tensor | null;
   readonly #logits: Tensor | null;
 
   /** `owner` names the distribution in messages; `wanted` is the constraint of `probs`. */
-  constructor(given: Chances, owner = "a distribution", wanted: Constraint = unitInterval) {
+  constructor(given: ProbsOrLogits, owner = "a distribution", wanted: Constraint = unitInterval) {
     if (given === null) throw new DynError(`Expected probs or logits of ${owner} but found null`);
     const isNamed = typeof given === "object" && !isTensor(given);
     if (isNamed) checkOneForm(given, owner);
@@ -49,11 +49,11 @@ export class TwoChances {
   }
 
   /** Expands it to a larger batch. */
-  expand(batchShape: readonly number[]): TwoChances {
+  expand(batchShape: readonly number[]): BinaryProbs {
     const [probs, logits] = [this.#probs, this.#logits].map((each) =>
       each && ops.expand(each, [...batchShape])
     );
-    return new TwoChances(probs ? { probs } : { logits: logits ?? this.logits });
+    return new BinaryProbs(probs ? { probs } : { logits: logits ?? this.logits });
   }
 
   /** Returns the given form and its value. */
@@ -73,29 +73,29 @@ export class TwoChances {
 }
 
 /** A distribution that depends on the probability of one of two outcomes. */
-export abstract class OfChances extends Distribution {
+export abstract class BinaryDistribution extends Distribution {
   override readonly argConstraints: ArgConstraints = { probs: unitInterval, logits: real };
-  protected readonly chances: TwoChances;
+  protected readonly binary: BinaryProbs;
 
-  constructor(chances: Chances | TwoChances, wanted: Constraint = unitInterval) {
-    const made = chances instanceof TwoChances ? chances : new TwoChances(chances, new.target.name, wanted);
+  constructor(given: ProbsOrLogits | BinaryProbs, wanted: Constraint = unitInterval) {
+    const made = given instanceof BinaryProbs ? given : new BinaryProbs(given, new.target.name, wanted);
     super(made.batchShape);
-    this.chances = made;
+    this.binary = made;
   }
 
   /** The probability of the outcome. */
   get probs(): Tensor {
-    return this.chances.probs;
+    return this.binary.probs;
   }
 
   /** The logit of the outcome. */
   get logits(): Tensor {
-    return this.chances.logits;
+    return this.binary.logits;
   }
 }
 
 /** A distribution that also depends on a number of trials, or of failures. */
-export abstract class CountOfChances extends OfChances {
+export abstract class CountDistribution extends BinaryDistribution {
   override readonly argConstraints: ArgConstraints = {
     totalCount: nonnegativeInteger,
     probs: unitInterval,
@@ -103,8 +103,8 @@ export abstract class CountOfChances extends OfChances {
   };
   readonly totalCount: Tensor;
 
-  constructor(totalCount: Parameter, chances: Chances) {
-    const made = new TwoChances(chances, new.target.name),
+  constructor(totalCount: Parameter, given: ProbsOrLogits) {
+    const made = new BinaryProbs(given, new.target.name),
       [count, probs] = broadcastAll(totalCount, made.probs);
     super(made.expand(probs.shape));
     this.totalCount = count;
@@ -113,10 +113,10 @@ export abstract class CountOfChances extends OfChances {
 }
 
 /** Constraints of the probabilities of several outcomes. */
-export const OUTCOMES: ArgConstraints = { probs: simplex, logits: realVector };
+export const CATEGORY_CONSTRAINTS: ArgConstraints = { probs: simplex, logits: realVector };
 
 /** Probabilities or logits of several outcomes, along the last dimension. */
-export class ManyChances {
+export class CategoryProbs {
   readonly probs: Tensor;
   readonly logits: Tensor;
 
