@@ -5,7 +5,7 @@
 import { checkPositive } from "../base/checked_numbers.ts";
 import { checkInstance, checkKind, optionsOf, refuseChoice } from "../base/checked_input.ts";
 import { DynError, invariant } from "../base/errors.ts";
-import { ALONE } from "./alone.ts";
+import { SINGLE_PROCESS } from "./single_process.ts";
 import { DistributedError } from "./errors.ts";
 import { runningProgram } from "./program.ts";
 import { type Connection, emptyCall, transport } from "./transport.ts";
@@ -105,7 +105,7 @@ export function initProcessGroup(
   }
   const absence = library?.absence() ?? null;
   if (absence !== null) console.warn(`This process is a group of one. For more of them: ${absence}`);
-  world = new ProcessGroup([0], ALONE);
+  world = new ProcessGroup([0], SINGLE_PROCESS);
 }
 
 /** Returns whether MPI or another library is available, like torch.distributed.is_available. */

@@ -13,7 +13,7 @@ import { noGrad } from "../tensor/modes.ts";
 import { erfOf } from "./error_function.ts";
 import { drawnFrom, type Generator } from "../tensor/random.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { isFillingLeftOut, withoutFilling } from "./filling.ts";
+import { isInitSkipped, withoutInit } from "./init_skipping.ts";
 
 /** The inputs and outputs of a weight [outputs, inputs, ...kernel]. */
 export function fanInAndOut(tensor: Tensor): { fanIn: number; fanOut: number } {
@@ -44,7 +44,7 @@ interface Spread extends Drawing {
 /** Fills a tensor without recording gradients, unless initialisation is disabled. */
 function filled(tensor: Tensor, write: () => Tensor, { generator = null }: Drawing = {}): Tensor {
   checkTensor(tensor, "nn.init");
-  return isFillingLeftOut() ? tensor : drawnFrom(generator, () => noGrad(write));
+  return isInitSkipped() ? tensor : drawnFrom(generator, () => noGrad(write));
 }
 
 /**
@@ -54,7 +54,7 @@ function filled(tensor: Tensor, write: () => Tensor, { generator = null }: Drawi
 export function skipInit<A extends readonly unknown[], M>(Layer: new (...args: A) => M, ...args: A): M {
   checkFunction(Layer, "that makes a module");
   checkKind(Layer.prototype, "an object", "the prototype of a class of modules");
-  return withoutFilling(() => new Layer(...args));
+  return withoutInit(() => new Layer(...args));
 }
 
 const UNIFORM = ["a", "b", "generator"] as const;
@@ -310,7 +310,7 @@ function shapeOf(tensor: Tensor, ranks: readonly number[]): readonly number[] {
 
 /** Writes every element as a function of its index in row-major order. */
 function fill(tensor: Tensor, element: (at: number) => number): Tensor {
-  if (isFillingLeftOut()) return tensor;
+  if (isInitSkipped()) return tensor;
   const values = Float64Array.from({ length: tensor.numel() }, (_, at) => element(at));
   const filled = hostTensor(values, tensor.shape).to(tensor.dtype).to(tensor.device);
   return noGrad(() => tensor.copy_(filled));

@@ -9,7 +9,7 @@ import { isPlainObject } from "../base/tree.ts";
 import { empty } from "../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d } from "./conv.ts";
-import { withoutFilling } from "./filling.ts";
+import { withoutInit } from "./init_skipping.ts";
 import { Linear } from "./linear.ts";
 import { Module, type StateDict } from "./module.ts";
 import {
@@ -75,7 +75,7 @@ abstract class LazyLayer extends Module {
     super();
     this.lazyPlan = plan;
     // Invalid arguments throw now; zero channels are divisible by any number of groups
-    for (const [field, value] of Object.entries(withoutFilling(() => built(plan, 0)))) {
+    for (const [field, value] of Object.entries(withoutInit(() => built(plan, 0)))) {
       if (KEPT.has(field)) continue;
       Reflect.set(this, field, value instanceof Parameter ? new UninitializedParameter() : value);
     }
@@ -110,7 +110,7 @@ function built({ Layer, size, given }: Plan, inputs: number): Module {
 function readLazily(module: Module, state: StateDict, prefix: string): void {
   const size = module instanceof LazyLayer ? sizeIn(state, prefix, module) : null;
   if (!(module instanceof LazyLayer) || size === null) return;
-  become(module, withoutFilling(() => built(module.lazyPlan, size)));
+  become(module, withoutInit(() => built(module.lazyPlan, size)));
 }
 
 function sizeOf(x: Tensor, { ranks, dim }: Plan, { constructor }: LazyLayer): number {

@@ -172,7 +172,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions, repeats, keep }: 
     wrapper,
     knowledge,
     interruptions,
-    unit.begunStates,
+    unit.earlyStates,
     new RepeatedCalls(repeats),
   );
   output.guard({ kind: "globalState", state: ambientState(), methods: output.methods });

@@ -3,7 +3,7 @@
  * is served by the first entry whose guards hold, by a new entry, or by plain JavaScript. Invariant: however a call
  * is served, it does what the original would have done.
  */
-import { BegunStates } from "../../optim/begun_states.ts";
+import { EarlyStates } from "../../optim/early_states.ts";
 import { config } from "../../base/config.ts";
 import {
   BackendCompilerFailed,
@@ -133,7 +133,7 @@ export class Unit {
   }
 
   /** States of optimizers that the current call has created. */
-  readonly begunStates: BegunStates = new BegunStates();
+  readonly earlyStates: EarlyStates = new EarlyStates();
 
   /** The title in messages: the function, with the line at which a rest of one resumes. */
   get title(): string {
@@ -281,7 +281,7 @@ export class Unit {
         recording.compile(this, about, () => this.compileEntry(this, self, args))
       );
     } catch (error) {
-      this.begunStates.takeBack();
+      this.earlyStates.removeUnused();
       if (error instanceof CannotTrace || error instanceof ReplacedBuiltins) {
         this.#giveUp("untraceable", error.message);
       } else if (error instanceof VariablesPending) return this.#postpone(error.message, self, args);
@@ -300,12 +300,12 @@ export class Unit {
     this.entries = [entry, ...this.entries];
     this.program.versions++;
     if (!entry.plain) entry.hits++;
-    if (this.begunStates.isEmpty) return () => apply(entry.run, self, args);
+    if (this.earlyStates.isEmpty) return () => apply(entry.run, self, args);
     return () => {
       try {
         return apply(entry.run, self, args);
       } finally {
-        preferringOwnBuiltins(() => this.begunStates.takeBack());
+        preferringOwnBuiltins(() => this.earlyStates.removeUnused());
       }
     };
   }
@@ -328,7 +328,7 @@ export class Unit {
       } catch {
         // The next call meets the same error, and throws it to the program
       } finally {
-        this.begunStates.takeBack();
+        this.earlyStates.removeUnused();
       }
     });
     if (options.fullgraph) throw new Unsupported(this.#reason("unread", because));

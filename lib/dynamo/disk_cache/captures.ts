@@ -174,7 +174,7 @@ export function takeCapture(unit: Unit, key: string, call: TracedCall): TakenCap
         logs.emit("cache", () => `captures: ${unit.title} taken`);
         return taken;
       } catch (error) {
-        unit.begunStates.takeBack();
+        unit.earlyStates.removeUnused();
         const isOther = error instanceof Differs || error instanceof NotStorable ||
           error instanceof SymbolicLimit;
         if (!isOther) throw error;

@@ -2,7 +2,7 @@
  * The state of the symbolic interpreter and the interfaces between its parts. Invariant: a step changes nothing
  * before it is certain to complete; otherwise it breaks the graph and leaves the frame unchanged.
  */
-import type { BegunStates } from "../../optim/begun_states.ts";
+import type { EarlyStates } from "../../optim/early_states.ts";
 import type { BreakCause } from "../break_reasons.ts";
 import type { AutocastType } from "../../ops/autocast.ts";
 import type { CallTarget } from "../../ops/table.ts";
@@ -155,7 +155,7 @@ export interface Interpreter {
   /** The op with a public name. */
   opNamed(name: string): CallTarget;
   /** States of optimizers that the trace has created for the call. */
-  readonly begunStates: BegunStates;
+  readonly earlyStates: EarlyStates;
   /** The prototype of tensors that operations create. */
   readonly tensorPrototype: object;
   /** Calls a function; its result goes to the completion. */

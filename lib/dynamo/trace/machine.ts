@@ -3,7 +3,7 @@
  * cannot be traced. Invariant: frames, values and graph always represent the state before or after the current
  * instruction, never in between.
  */
-import type { BegunStates } from "../../optim/begun_states.ts";
+import type { EarlyStates } from "../../optim/early_states.ts";
 import { InternalError, invariant, Unsupported, type UserFrame } from "../../base/errors.ts";
 import { config } from "../../base/config.ts";
 import { logs } from "../../base/logs.ts";
@@ -145,7 +145,7 @@ export class Machine implements Interpreter {
     readonly context: MachineContext,
     /** Interruptions from earlier attempts, by number of the instruction. */
     readonly interruptions: ReadonlyMap<number, Interruption>,
-    readonly begunStates: BegunStates,
+    readonly earlyStates: EarlyStates,
     readonly memory: CallMemory,
   ) {
     this.#execution = {

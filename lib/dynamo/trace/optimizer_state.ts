@@ -36,6 +36,6 @@ export const prepareState: BuiltinModel = (m, request) => {
   noteBeginning(reals);
   if (optimizer.state.has(param)) return UNDEFINED;
   setGradEnabled(false, () => optimizer.prepare(param, group));
-  m.begunStates.add(optimizer.state, param);
+  m.earlyStates.add(optimizer.state, param);
   return UNDEFINED;
 };

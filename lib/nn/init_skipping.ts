@@ -3,10 +3,10 @@
 const SKIPPING = { active: false };
 
 /** Returns whether parameters are left uninitialised. */
-export const isFillingLeftOut = (): boolean => SKIPPING.active;
+export const isInitSkipped = (): boolean => SKIPPING.active;
 
 /** Calls `make` without initialising the parameters that it creates. */
-export function withoutFilling<M>(make: () => M): M {
+export function withoutInit<M>(make: () => M): M {
   const before = SKIPPING.active;
   SKIPPING.active = true;
   try {

@@ -10,7 +10,7 @@ import type { Connection, GroupCall, Pending } from "./transport.ts";
 const OVER: Pending = { poll: () => true, wait: () => -1, finished: () => Promise.resolve(-1) };
 
 /** The connection of a process without peers. */
-export const ALONE: Connection = {
+export const SINGLE_PROCESS: Connection = {
   rank: 0,
   size: 1,
   start({ kind, send, receive, count, dtype, ended }: GroupCall): Pending {
@@ -25,6 +25,6 @@ export const ALONE: Connection = {
     ended?.(0);
     return OVER;
   },
-  split: () => ALONE,
+  split: () => SINGLE_PROCESS,
   leave() {},
 };

@@ -5,7 +5,7 @@
 import type { Tensor } from "../tensor/tensor.ts";
 import type { ParamState } from "./optimizer.ts";
 
-interface Begun {
+interface Created {
   readonly states: Map<Tensor, ParamState>;
   readonly param: Tensor;
   readonly state: ParamState;
@@ -14,12 +14,12 @@ interface Begun {
 }
 
 /** The states that were created for one call. */
-export class BegunStates {
-  readonly #begun: Begun[] = [];
+export class EarlyStates {
+  readonly #created: Created[] = [];
 
   /** Returns whether there are no states to remove. */
   get isEmpty(): boolean {
-    return this.#begun.length === 0;
+    return this.#created.length === 0;
   }
 
   /** Adds a newly created state. */
@@ -27,12 +27,12 @@ export class BegunStates {
     const state = states.get(param);
     if (!state) return;
     const held = Object.values(state).map((tensor) => ({ tensor, version: tensor.version }));
-    this.#begun.push({ states, param, state, held });
+    this.#created.push({ states, param, state, held });
   }
 
   /** Removes the states that are unchanged. */
-  takeBack(): void {
-    for (const { states, param, state, held } of this.#begun.splice(0)) {
+  removeUnused(): void {
+    for (const { states, param, state, held } of this.#created.splice(0)) {
       const now = Object.values(state);
       const untouched = now.length === held.length &&
         held.every(({ tensor, version }, k) => now[k] === tensor && tensor.version === version);
