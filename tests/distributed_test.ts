@@ -176,7 +176,7 @@ Deno.test("a process whose MPI is not its launcher's reports that", MPI, async (
 });
 
 Deno.test("pipeline stages run passes in orders that keep few micro-batches", () => {
-  const { gpipe, mostKept, oneForwardOneBackward } = orders;
+  const { gpipe, maxSavedBatches, oneForwardOneBackward } = orders;
   const written = (order: orders.Order, stageIndex: number, n: number) =>
     order({ stageIndex, numStages: 3 }, n).map(({ kind, index }) =>
       `${kind === "forward" ? "F" : "B"}${index}`
@@ -188,7 +188,7 @@ Deno.test("pipeline stages run passes in orders that keep few micro-batches", ()
   );
   assertEquals(written(oneForwardOneBackward, 0, 2), "F0 F1 B0 B1");
   const kept = (order: orders.Order) =>
-    [0, 1, 2].map((stageIndex) => mostKept(order({ stageIndex, numStages: 3 }, 8)));
+    [0, 1, 2].map((stageIndex) => maxSavedBatches(order({ stageIndex, numStages: 3 }, 8)));
   assertEquals([kept(gpipe), kept(oneForwardOneBackward)], [[8, 8, 8], [3, 2, 1]]);
 });
 

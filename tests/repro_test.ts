@@ -151,9 +151,9 @@ function casesOf(
   dynamic = false,
 ): ReproCase[] {
   const found: ReproCase[] = [];
-  const surroundings = { gradEnabled: true, generator: { seed: 1, offset: 0 }, settings: {} };
+  const ambientState = { gradEnabled: true, generator: { seed: 1, offset: 0 }, settings: {} };
   const keep = (gm: ReproCase["gm"], given: readonly unknown[]) =>
-    found.push({ stage, backend: "aot_eager", gm, args: given, surroundings });
+    found.push({ stage, backend: "aot_eager", gm, args: given, ambientState });
   const remove = interpose(
     stage === "dynamo"
       ? { captured: (backend) => (gm, given) => (keep(gm, given), backend(gm, given)) }
@@ -245,7 +245,7 @@ Deno.test("minifying preserves only the fault", () => {
     stage: "dynamo",
     backend: "wrong_tanh",
     fault: { kind: "accuracy", part: "forward", what: "values" },
-    surroundings: { gradEnabled: true, generator: { seed: 1, offset: 0 }, settings: {} },
+    ambientState: { gradEnabled: true, generator: { seed: 1, offset: 0 }, settings: {} },
     inputs: { x: input([4, 6]), w: input([6, 5], { grad: "leaf" }), b: input([5]), unused: input([2]) },
     graph: ({ ops }, { x, w, b }) => {
       const product = ops["mm"]?.(x, w), sum = ops["add"]?.(product, b);
@@ -484,7 +484,7 @@ Deno.test("a repro that is not described under minify is tried", () => {
       stage: "dynamo",
       backend: "wrong_tanh",
       fault: { kind: "accuracy", part: "forward", what: "values" },
-      surroundings: { gradEnabled: false, generator: { seed: 1, offset: 0 }, settings: {} },
+      ambientState: { gradEnabled: false, generator: { seed: 1, offset: 0 }, settings: {} },
       inputs: { x: input([3]) },
       graph: ({ ops, at }, { x }) => {
         at("f (model.ts:7)", "return x.tanh();");

@@ -7,7 +7,7 @@
 import { Worker } from "node:worker_threads";
 import { InternalError } from "../../lib/base/errors.ts";
 import { logs } from "../../lib/base/logs.ts";
-import { threadsAsked } from "../../lib/base/threads.ts";
+import { requestedThreads } from "../../lib/base/threads.ts";
 import "./cached_library.ts";
 import { WasmMemory } from "./memory.ts";
 import { type Code, functionsOf, type Job, type JobPool } from "./pool.ts";
@@ -202,7 +202,7 @@ const MOST_THREADS = 16;
 
 /** Number of threads requested: DYN_NUM_THREADS, else every core up to a limit. */
 function threadCount(): number {
-  const asked = threadsAsked();
+  const asked = requestedThreads();
   return asked === null ? Math.min(MOST_THREADS, navigator.hardwareConcurrency) : Math.min(64, asked);
 }
 

@@ -265,7 +265,7 @@ const { error: print } = console;
 let isSaid = false;
 
 /** Runs a report of dyn; prints one line on stderr instead if the program's builtins cannot be set aside. */
-export function orSayOnce(report: () => void): void {
+export function reportWithOwnBuiltins(report: () => void): void {
   try {
     withOwnBuiltins(report);
   } catch (error) {

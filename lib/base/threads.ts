@@ -8,7 +8,7 @@ import { config } from "./config.ts";
 import { environmentVariable } from "./permissions.ts";
 
 /** Returns the number in `DYN_NUM_THREADS`, or null. Throws DynError unless it is an integer above 0. */
-export function threadsAsked(): number | null {
+export function requestedThreads(): number | null {
   const asked = environmentVariable("DYN_NUM_THREADS") ?? "";
   if (asked === "") return null;
   if (!/^[1-9]\d*$/.test(asked)) refuseValue("DYN_NUM_THREADS to be an integer of at least 1", asked);
@@ -18,7 +18,7 @@ export function threadsAsked(): number | null {
 /** Returns the number of threads that C++ kernels may run on. */
 export function getNumThreads(): number {
   const { cppThreads } = config.inductor;
-  return cppThreads > 0 ? cppThreads : threadsAsked() ?? navigator.hardwareConcurrency;
+  return cppThreads > 0 ? cppThreads : requestedThreads() ?? navigator.hardwareConcurrency;
 }
 
 /** Sets the number of threads, like `config.inductor.cppThreads`. Throws DynError for a number below 1. */

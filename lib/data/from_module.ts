@@ -166,7 +166,7 @@ export function originOf(value: object, what: string): Origin {
 }
 
 /** Creates the dataset or function of an origin. */
-export async function madeFrom(origin: Origin): Promise<object> {
+export async function createFrom(origin: Origin): Promise<object> {
   switch (origin.kind) {
     case "module":
       return await makeOf(origin);
@@ -175,14 +175,14 @@ export async function madeFrom(origin: Origin): Promise<object> {
     case "tensors":
       return new TensorDataset(...received(origin.tensors) as ConstructorParameters<typeof TensorDataset>);
     case "subset":
-      return new Subset(await madeFrom(origin.of) as Dataset<unknown>, origin.indices);
+      return new Subset(await createFrom(origin.of) as Dataset<unknown>, origin.indices);
     case "concat":
-      return new ConcatDataset(await Promise.all(origin.of.map(madeFrom)) as Dataset<unknown>[]);
+      return new ConcatDataset(await Promise.all(origin.of.map(createFrom)) as Dataset<unknown>[]);
     case "chain":
-      return new ChainDataset(await Promise.all(origin.of.map(madeFrom)) as IterableDataset<unknown>[]);
+      return new ChainDataset(await Promise.all(origin.of.map(createFrom)) as IterableDataset<unknown>[]);
     case "stack": {
       const made = await Promise.all(
-        origin.of.map(async ([name, each]) => [name, await madeFrom(each) as Dataset<unknown>] as const),
+        origin.of.map(async ([name, each]) => [name, await createFrom(each) as Dataset<unknown>] as const),
       );
       return new StackDataset(origin.isList ? made.map(([, each]) => each) : Object.fromEntries(made));
     }

@@ -9,7 +9,7 @@ import { chooseDefaultDevice } from "../tensor/default_device.ts";
 import { manualSeed } from "../tensor/random.ts";
 import { type Dataset, ListDataset } from "./dataset.ts";
 import { Fetcher, SampleError } from "./fetcher.ts";
-import { madeFrom, type Origin } from "./from_module.ts";
+import { createFrom, type Origin } from "./from_module.ts";
 import { sendOver } from "./sent.ts";
 import { becomeWorker } from "./worker_info.ts";
 import {
@@ -78,7 +78,7 @@ class Source {
     config.inductor.cppThreads = 1;
     const info = { id, numWorkers, seed };
     becomeWorker({ ...info, dataset: null });
-    const dataset = await madeFrom(task.dataset);
+    const dataset = await createFrom(task.dataset);
     becomeWorker({ ...info, dataset });
     const [collate, init] = await Promise.all([task.collate, task.init].map(madeIfGiven));
     if (typeof init === "function") await init(id);
@@ -99,7 +99,7 @@ class Source {
 }
 
 const madeIfGiven = (origin: Origin | null): Promise<object | null> =>
-  origin ? madeFrom(origin) : Promise.resolve(null);
+  origin ? createFrom(origin) : Promise.resolve(null);
 
 const isIterable = (value: object): value is Iterable<unknown> => Symbol.iterator in value;
 

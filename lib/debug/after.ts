@@ -25,12 +25,12 @@ import { isTensor, modes } from "../tensor/tensor.ts";
 import { callsProgram, CheckedGraph, snapshotOf } from "./checked_graph.ts";
 import { currentTitle, reportFault, writeCase } from "./fault_report.ts";
 import {
+  currentAmbientState,
   errorFault,
-  failsPlainly,
+  failsUncompiled,
   type Fault,
   type ReproCase,
   type Stage,
-  surroundingsNow,
 } from "./repro/case.ts";
 
 const STAGES: readonly string[] = ["dynamo", "aot"];
@@ -76,7 +76,7 @@ function watched(compiler: GraphCompiler, stage: Stage): GraphCompiler {
       compiler,
       backendName: backendInUse,
       title: currentTitle(),
-      surroundings: surroundingsNow(),
+      ambientState: currentAmbientState(),
       reference: snapshotOf(gm),
     };
     const isWritten = level === 3 && writeFirst(about, examples);
@@ -90,7 +90,7 @@ function watched(compiler: GraphCompiler, stage: Stage): GraphCompiler {
     if (level === 3) return isWritten ? compiled : writing(compiled, about);
     const run = reporting(compiled, about);
     if (level !== 4) return run;
-    const { reference, title, surroundings, backendName } = about;
+    const { reference, title, ambientState, backendName } = about;
     return new CheckedGraph({
       compiled: run,
       reference,
@@ -101,13 +101,13 @@ function watched(compiler: GraphCompiler, stage: Stage): GraphCompiler {
       stage,
       backendName,
       title,
-      surroundings,
+      ambientState,
       minified: true,
     }).run;
   };
 }
 
-interface About extends Pick<ReproCase, "stage" | "surroundings"> {
+interface About extends Pick<ReproCase, "stage" | "ambientState"> {
   readonly level: number;
   readonly compiler: GraphCompiler;
   readonly backendName: string;
@@ -116,11 +116,11 @@ interface About extends Pick<ReproCase, "stage" | "surroundings"> {
 }
 
 const caseOfCall = (
-  { stage, surroundings, backendName, reference }: About,
+  { stage, ambientState, backendName, reference }: About,
   args: readonly unknown[],
 ): ReproCase => ({
   stage,
-  surroundings,
+  ambientState,
   backend: backendName,
   gm: reference,
   args,
@@ -132,7 +132,7 @@ function onError(error: unknown, about: About, args: readonly unknown[]): void {
   const { title, level, compiler } = about;
   modes.without(() => {
     const found = caseOfCall(about, args);
-    if (failsPlainly(found)) return;
+    if (failsUncompiled(found)) return;
     const fault: Fault = errorFault(error);
     const lines = reportFault({ found, fault, title, minified: level !== 1 }, compiler);
     const text = [`A graph of ${title} fails: ${messageOf(error)}`, ...lines.map((line) => `  ${line}`)].join(

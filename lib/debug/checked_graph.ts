@@ -20,7 +20,7 @@ import { modes } from "../tensor/tensor.ts";
 import { type Culprit, locate } from "./check/locate.ts";
 import { check, type Finding } from "./check/verdict.ts";
 import { reportFault } from "./fault_report.ts";
-import { accuracyFault, type Stage, type Surroundings, within } from "./repro/case.ts";
+import { accuracyFault, type AmbientState, type Stage, withAmbientState } from "./repro/case.ts";
 
 /** The parts of a checked graph. */
 export interface CheckedParts {
@@ -40,7 +40,7 @@ export interface CheckedParts {
   /** The name of the graph's function. */
   readonly title: string;
   /** Settings under which it was compiled. */
-  readonly surroundings: Surroundings;
+  readonly ambientState: AmbientState;
   /** Whether the repro is made smaller. */
   readonly minified: boolean;
 }
@@ -101,13 +101,16 @@ export class CheckedGraph {
     counters.add(tool, "differences");
     bisection.noteDifference(`${title}: ${finding.text}`);
     if (bisection.active) return;
-    const surroundings = { ...this.#parts.surroundings, generator: defaultGenerator.state };
+    const ambientState = { ...this.#parts.ambientState, generator: defaultGenerator.state };
     const compiler: GraphCompiler = (gm, given) => compile(snapshotOf(gm), given);
-    const culprit = within(surroundings, () => locate({ gm: reference, finding, compile: compiler }, args));
+    const culprit = withAmbientState(
+      ambientState,
+      () => locate({ gm: reference, finding, compile: compiler }, args),
+    );
     const where = culpritLines(culprit, finding);
     const gm = culprit?.part ?? reference;
     const repro = reportFault({
-      found: { stage, backend: backendName, gm, args, surroundings },
+      found: { stage, backend: backendName, gm, args, ambientState },
       fault: accuracyFault(finding),
       title,
       notes: where,

@@ -8,7 +8,7 @@ import { logs } from "../base/logs.ts";
 import type { GraphBackend } from "../graph/backend.ts";
 import { callsProgram, CheckedGraph, snapshotOf } from "./checked_graph.ts";
 import { currentTitle } from "./fault_report.ts";
-import { surroundingsNow } from "./repro/case.ts";
+import { currentAmbientState } from "./repro/case.ts";
 
 /** A backend whose graphs check themselves, if the settings request it when a graph is compiled. */
 export function shadowed(backend: GraphBackend, backendName: string): GraphBackend {
@@ -35,7 +35,7 @@ export function shadowed(backend: GraphBackend, backendName: string): GraphBacke
       stage: "dynamo",
       backendName,
       title: currentTitle(),
-      surroundings: surroundingsNow(),
+      ambientState: currentAmbientState(),
       minified: false,
     }).run;
   };

@@ -3,7 +3,7 @@
  * another group; the last division is undone first.
  */
 import { checkPositive } from "../base/checked_numbers.ts";
-import { type Division, noteDivision } from "../nn/divided.ts";
+import { type Division, registerDivision } from "../nn/divided.ts";
 import { cat } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { gatherShards } from "./collective_ops.ts";
@@ -44,10 +44,10 @@ function divisionOver(groups: readonly ProcessGroup[]): Division {
 }
 
 /** Records that a parameter is a part of another, over a group. */
-export function noteCut(part: Tensor, whole: Tensor, group: ProcessGroup): void {
+export function recordShard(part: Tensor, whole: Tensor, group: ProcessGroup): void {
   const groups = [group, ...groupsOf.get(whole) ?? []];
   groupsOf.set(part, groups);
-  noteDivision(part, divisionOver(groups));
+  registerDivision(part, divisionOver(groups));
   const outer = parts.get(whole);
   if (outer) parts.set(part, outer);
 }
@@ -63,7 +63,7 @@ export function partOf(parameter: Tensor): Part | undefined {
 }
 
 /** Returns the whole of a part, on all ranks of its group, which all must call it. */
-export function wholeOf(own: Tensor, { group, dim, sizes }: Part): Tensor {
+export function gatherWhole(own: Tensor, { group, dim, sizes }: Part): Tensor {
   const pieces = gatherShards(own.contiguous().reshape([1, -1]), group).split(1, 0);
   const byRank = pieces.map((piece) =>
     piece.view(own.shape).split(sizes.map((size) => size / group.size), dim)

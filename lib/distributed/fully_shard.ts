@@ -14,7 +14,7 @@ import { noGrad } from "../tensor/modes.ts";
 import { type Storage, unwatched } from "../tensor/storage.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { broadcast, joinedGroup } from "./collectives.ts";
-import { noteCut, partOf, wholeOf } from "./divided.ts";
+import { gatherWhole, partOf, recordShard } from "./divided.ts";
 import { gatherShards } from "./collective_ops.ts";
 import { getGlobalRank, type ProcessGroup } from "./group.ts";
 
@@ -185,7 +185,7 @@ function divide(parameter: Parameter, places: readonly Place[], group: ProcessGr
   });
   const shard = { parameter: new Parameter(own, parameter.requiresGrad), shape, length, group, places };
   shards.set(shard.parameter, shard);
-  noteCut(shard.parameter, parameter, group);
+  recordShard(shard.parameter, parameter, group);
   return shard;
 }
 
@@ -240,5 +240,5 @@ function wholeValue(value: Tensor, parameter: Parameter): Tensor {
   const unsharded = shard
     ? gatherShards(value, shard.group).narrow(0, 0, elements(shard.shape)).view(shard.shape)
     : value;
-  return part ? wholeOf(unsharded, part) : unsharded;
+  return part ? gatherWhole(unsharded, part) : unsharded;
 }

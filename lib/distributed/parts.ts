@@ -8,7 +8,7 @@ import { Parameter } from "../nn/parameter.ts";
 import { cat } from "../tensor/generated_functions.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { broadcast } from "./collectives.ts";
-import { noteCut, notePart, partOf } from "./divided.ts";
+import { notePart, partOf, recordShard } from "./divided.ts";
 import { shardOf } from "./fully_shard.ts";
 import { getGlobalRank, type ProcessGroup } from "./group.ts";
 
@@ -60,7 +60,7 @@ export class Division {
       )
     );
     const part = new Parameter(own, parameter.requiresGrad);
-    noteCut(part, parameter, group);
+    recordShard(part, parameter, group);
     notePart(part, { group, dim, sizes });
     this.#done.set(parameter, { part, cut, path });
     return part;

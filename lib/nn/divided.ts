@@ -17,7 +17,7 @@ const divisions = new WeakMap<Tensor, Division>();
 export const noted = { any: false };
 
 /** Registers a parameter as one part of a divided parameter. */
-export function noteDivision(parameter: Tensor, division: Division): void {
+export function registerDivision(parameter: Tensor, division: Division): void {
   divisions.set(parameter, division);
   noted.any = true;
 }

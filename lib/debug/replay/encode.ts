@@ -306,7 +306,7 @@ interface Part {
   readonly binding: (index: number) => FreeBinding;
 }
 
-/** Free variables that a program can declare; the others are part of the function's surroundings. */
+/** Free variables that a program can declare; the others are part of its environment. */
 const VARIABLES: ReadonlySet<FreeKind> = new Set<FreeKind>([
   "const",
   "let",

@@ -143,7 +143,7 @@ function write(call: CompiledCall, snapshot: Snapshot, error: unknown): string[]
   out.gap().line(...recorded.creations).line(...recorded.fills).gap();
   out.block("dyn.repro.replay({", () => {
     out.line(`error: ${JSON.stringify(name)},`);
-    out.line(`surroundings: ${valueText({ gradEnabled, generator, settings: changedSettings() })},`);
+    out.line(`ambientState: ${valueText({ gradEnabled, generator, settings: changedSettings() })},`);
     out.line(`target: ${target},`, `self: ${self},`, `args: [${args.join(", ")}],`);
     out.line(`options: ${valueText(call.options)},`);
   }, "});");

@@ -13,7 +13,7 @@ import { defaultGenerator, type GeneratorState } from "../../tensor/random.ts";
 export interface ReplayedCall {
   /** The name of the error that it threw. */
   readonly error: string;
-  readonly surroundings: {
+  readonly ambientState: {
     readonly gradEnabled: boolean;
     readonly generator: GeneratorState;
     readonly settings: ConfigPatch;
@@ -26,9 +26,9 @@ export interface ReplayedCall {
 
 /** Makes the call; exit code 1 if it throws as recorded, 3 if it throws another error. */
 export async function replay(
-  { error, surroundings, target, self, args, options }: ReplayedCall,
+  { error, ambientState, target, self, args, options }: ReplayedCall,
 ): Promise<void> {
-  const { gradEnabled, generator, settings } = surroundings;
+  const { gradEnabled, generator, settings } = ambientState;
   defaultGenerator.state = generator;
   try {
     const compiled = compile(target, options);

@@ -32,7 +32,7 @@ export type Fault =
   };
 
 /** State that a case depends on besides the graph. */
-export interface Surroundings {
+export interface AmbientState {
   readonly gradEnabled: boolean;
   readonly generator: GeneratorState;
   /** Settings of the code generator that differ from the defaults. */
@@ -46,7 +46,7 @@ export interface ReproCase {
   readonly backend: string;
   readonly gm: GraphModule;
   readonly args: readonly unknown[];
-  readonly surroundings: Surroundings;
+  readonly ambientState: AmbientState;
 }
 
 /** Returns the compiler of graphs at a stage. */
@@ -59,8 +59,8 @@ export function compilerOf(
   return functionalCompilerOf(found, gm.signature?.role ?? "inference") ?? (() => plain);
 }
 
-/** The current surroundings. */
-export function surroundingsNow(): Surroundings {
+/** The current ambient state. */
+export function currentAmbientState(): AmbientState {
   const standard = new InductorConfig();
   const settings: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(config.inductor)) {
@@ -69,8 +69,8 @@ export function surroundingsNow(): Surroundings {
   return { gradEnabled: ambient.gradEnabled, generator: defaultGenerator.state, settings };
 }
 
-/** Runs `body` in surroundings. */
-export function within<R>({ gradEnabled, generator, settings }: Surroundings, body: () => R): R {
+/** Runs `body` in an ambient state. */
+export function withAmbientState<R>({ gradEnabled, generator, settings }: AmbientState, body: () => R): R {
   const former = defaultGenerator.state;
   defaultGenerator.state = generator;
   try {
@@ -82,13 +82,13 @@ export function within<R>({ gradEnabled, generator, settings }: Surroundings, bo
 
 /** Returns the failure of a case, or null. With `compare`, results that differ from the graph's are failures too. */
 export function faultOf(
-  { gm, args, surroundings }: Pick<ReproCase, "gm" | "args" | "surroundings">,
+  { gm, args, ambientState }: Pick<ReproCase, "gm" | "args" | "ambientState">,
   compile: GraphCompiler,
   { compare }: { readonly compare: boolean },
 ): Fault | null {
-  return within(surroundings, () => {
+  return withAmbientState(ambientState, () => {
     const of = caseOf(gm, args);
-    const isOwn = () => failsPlainly({ gm, args });
+    const isOwn = () => failsUncompiled({ gm, args });
     let compiled: CompiledFunction;
     try {
       compiled = compile(gm, args);
@@ -105,7 +105,7 @@ export function faultOf(
 }
 
 /** Returns whether a graph also throws op by op: in that case the program is wrong. */
-export function failsPlainly({ gm, args }: Pick<ReproCase, "gm" | "args">): boolean {
+export function failsUncompiled({ gm, args }: Pick<ReproCase, "gm" | "args">): boolean {
   return failureOf(runTrial((...given) => gm.forward(...given), caseOf(gm, args))) !== null;
 }
 

@@ -23,6 +23,7 @@ import { resultOf } from "../check/copies.ts";
 import { locate } from "../check/locate.ts";
 import { check } from "../check/verdict.ts";
 import {
+  type AmbientState,
   compilerOf,
   type Fault,
   faultOf,
@@ -30,8 +31,7 @@ import {
   isSameFault,
   type ReproCase,
   type Stage,
-  type Surroundings,
-  within,
+  withAmbientState,
 } from "./case.ts";
 import { GraphRecorder, HISTORIES, type HistoryKind } from "./recorder.ts";
 
@@ -89,7 +89,7 @@ export interface ReproDescription {
   readonly fault:
     | Omit<Extract<Fault, { kind: "accuracy" }>, "text">
     | Exclude<Fault, { kind: "accuracy" }>;
-  readonly surroundings: Surroundings;
+  readonly ambientState: AmbientState;
   readonly signature?: GraphSignature;
   readonly inputs: Readonly<Record<string, ReproInput>>;
   /** Builds the graph; `inputs` are the ones above, by name. */
@@ -137,9 +137,9 @@ export function run(description: ReproDescription): void {
 
 /** Describes the line at which a wrong answer begins. */
 function firstWrong(found: ReproCase): string {
-  const { gm, args, surroundings } = found;
+  const { gm, args, ambientState } = found;
   const compile = compilerOf(found);
-  const culprit = within(surroundings, () => {
+  const culprit = withAmbientState(ambientState, () => {
     const finding = check({ compiled: compile(gm, args), gm }, args);
     return finding && locate({ gm, finding, compile }, args);
   });
@@ -150,10 +150,10 @@ function firstWrong(found: ReproCase): string {
 
 /** Builds the case. Throws DynError for an inconsistent description. */
 export function caseOfDescription(description: ReproDescription): ReproCase {
-  const { stage, backend, surroundings } = description;
+  const { stage, backend, ambientState } = description;
   const args = makeInputs(description.inputs);
   const gm = makeGraph(description, args);
-  return { stage, backend, surroundings, gm, args: [...args.values()] };
+  return { stage, backend, ambientState, gm, args: [...args.values()] };
 }
 
 function makeGraph(

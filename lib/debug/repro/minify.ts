@@ -47,11 +47,11 @@ export function minify(
       return false;
     }
     tries++;
-    const surroundings = original.surroundings;
+    const ambientState = original.ambientState;
     const now = logs.capture(
       "",
       () => {},
-      () => faultOf({ ...call, surroundings }, compile, { compare: fault.kind !== "error" }),
+      () => faultOf({ ...call, ambientState }, compile, { compare: fault.kind !== "error" }),
     );
     const result = now !== null && isSameFault(fault, now);
     known.set(key, result);

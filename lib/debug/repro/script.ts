@@ -42,7 +42,7 @@ export const TENSOR_FILE = "inputs.safetensors";
 
 /** Writes a repro. */
 export function reproText(of: ReproCase, { fault, notes, imports }: ReproAbout): ReproText {
-  const { gm, args, stage, backend, surroundings } = of;
+  const { gm, args, stage, backend, ambientState } = of;
   const inputs = describeInputs(gm.graph.placeholders.map((node, at) => ({
     name: nameOf(node),
     value: args[at],
@@ -70,8 +70,8 @@ export function reproText(of: ReproCase, { fault, notes, imports }: ReproAbout):
     out.line(`backend: ${JSON.stringify(backend)},`);
     const { text: _text, ...known } = { text: "", ...fault };
     out.line(`fault: ${valueText(known)},`);
-    const { gradEnabled, generator, settings } = surroundings;
-    out.line(`surroundings: ${valueText({ gradEnabled, generator, settings })},`);
+    const { gradEnabled, generator, settings } = ambientState;
+    out.line(`ambientState: ${valueText({ gradEnabled, generator, settings })},`);
     if (gm.signature) out.line(`signature: ${valueText(gm.signature)},`);
     out.block("inputs: {", () => {
       for (const [name, text] of inputs.texts) out.line(`${name}: ${text},`);

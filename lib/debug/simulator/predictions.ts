@@ -3,7 +3,7 @@
  * layout. Invariants: on one rank the prediction is the recorded step; micro-batches are the recorded batch, so that no
  * time is extrapolated to other shapes.
  */
-import { gpipe, mostKept, oneForwardOneBackward } from "../../distributed/pipelining/orders.ts";
+import { gpipe, maxSavedBatches, oneForwardOneBackward } from "../../distributed/pipelining/orders.ts";
 import { allGatherSeconds, allReduceSeconds, type Cluster, sendSeconds, type Span } from "./links.ts";
 import { type Layer, share, stagesOf, total, type Workload } from "./workload.ts";
 
@@ -117,7 +117,9 @@ export function predict(workload: Workload, layout: Layout, terms: Terms): Predi
     ...parts.slice(0, -1).map((layers) => sendSeconds(terms.cluster, neighbours, layers.at(-1)?.output ?? 0)),
   );
   const turns = microbatches + stages - 1, turn = most(({ pass }) => pass) + 2 * message;
-  const kept = parts.map((_, stageIndex) => mostKept(order({ stageIndex, numStages: stages }, microbatches)));
+  const kept = parts.map((_, stageIndex) =>
+    maxSavedBatches(order({ stageIndex, numStages: stages }, microbatches))
+  );
   const gradients = most((time) => time.gradients);
   return {
     layout,

@@ -41,7 +41,7 @@ export const oneForwardOneBackward: Order = ({ stageIndex, numStages }, n) => {
 };
 
 /** Returns the maximum number of micro-batches whose saved tensors a stage holds. */
-export function mostKept(order: readonly Pass[]): number {
+export function maxSavedBatches(order: readonly Pass[]): number {
   let kept = 0, most = 0;
   for (const { kind } of order) {
     kept += kind === "forward" ? 1 : -1;

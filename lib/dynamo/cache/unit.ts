@@ -35,9 +35,9 @@ import { iteratesArraysAsLoaded } from "../../base/loaded_builtins.ts";
 import {
   apply,
   asProgram,
-  orSayOnce,
   preferringOwnBuiltins,
   ReplacedBuiltins,
+  reportWithOwnBuiltins,
   withOwnBuiltins,
 } from "../../base/own_builtins.ts";
 import { argumentLabel, argumentSource } from "../source.ts";
@@ -239,7 +239,7 @@ export class Unit {
     }
     if (program.budget.isSpent) return this.#runTensorless(self, args);
     if (!iteratesArraysAsLoaded()) {
-      orSayOnce(() => this.#countUncompiled("untraceable", ARRAYS_REPLACED)());
+      reportWithOwnBuiltins(() => this.#countUncompiled("untraceable", ARRAYS_REPLACED)());
       return body.runPlain(self, args);
     }
     // In one batch with the watch of the next run, which otherwise would enable the debugger again

@@ -13,10 +13,10 @@ import { Parameter } from "../parameter.ts";
 import {
   dividedByNorm,
   firstVectors,
-  lengthened,
   normExcept,
   outputDimension,
   powerIteration,
+  rescaled,
   type SpectralOptions,
 } from "./weight_norms.ts";
 
@@ -90,7 +90,7 @@ export function weightNorm<M extends Module>(
   const weight = partOf(module, name).detach(), along = dim ?? -1;
   replaceWeight(module, name, {
     parameters: { [`${name}_g`]: normExcept(weight, along), [`${name}_v`]: weight },
-    compute: (each) => lengthened(partOf(each, `${name}_g`), partOf(each, `${name}_v`), along),
+    compute: (each) => rescaled(partOf(each, `${name}_g`), partOf(each, `${name}_v`), along),
   });
   return module;
 }

@@ -13,11 +13,11 @@ import { registerParametrization } from "./parametrize.ts";
 import {
   dividedByNorm,
   firstVectors,
-  lengthened,
   normExcept,
   outputDimension,
   type PowerIteration,
   powerIteration,
+  rescaled,
   type SpectralOptions,
 } from "./weight_norms.ts";
 
@@ -33,7 +33,7 @@ class WeightNorm extends Module {
   }
 
   override forward(length: Tensor, direction: Tensor): Tensor {
-    return lengthened(length, direction, this.dim);
+    return rescaled(length, direction, this.dim);
   }
 
   rightInverse(weight: Tensor): Tensor[] {

@@ -18,7 +18,7 @@ export function normExcept(v: Tensor, dim: number): Tensor {
 }
 
 /** Scales the slices of a direction to given lengths (Salimans and Kingma 2016). */
-export function lengthened(length: Tensor, direction: Tensor, dim: number): Tensor {
+export function rescaled(length: Tensor, direction: Tensor, dim: number): Tensor {
   return direction.mul(length.div(normExcept(direction, dim)));
 }
 
