@@ -69,7 +69,7 @@ async function runScript(script: readonly string[], plan: RunPlan, report: strin
   return { failure, report: found };
 }
 
-/** The line that tells why a program failed. */
+/** The line that shows why a program failed. */
 function failureText(code: number, stderr: string): string {
   const lines = stripVTControlCharacters(stderr).split("\n");
   return lines.findLast((line) => /^error: |^\w*Error: /.test(line)) ?? `exit code ${code}`;

@@ -1,4 +1,4 @@
-/** Numbers that change from call to call behave as they do as constants: eagerly, and compiled without a break. */
+/** Numbers that change between calls behave as they do as constants: eagerly, and compiled without a break. */
 import { assertEquals, assertThrows } from "@std/assert";
 import { compile, nn, ones, type Tensor, tensor, where, zeros } from "../mod.ts";
 import { capture } from "./support/dynamo.ts";

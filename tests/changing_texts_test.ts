@@ -5,7 +5,7 @@ import { errorOnGraphBreak } from "../lib/dynamo/functions/error_on_break.ts";
 import { resumedEntries, statusOf } from "../lib/dynamo/mod.ts";
 import { capture, list } from "./support/dynamo.ts";
 
-/** State of a program that lasts from call to call. */
+/** State of a program that lasts across calls. */
 interface State {
   readonly log: unknown[];
   readonly cache: Map<string, Tensor>;

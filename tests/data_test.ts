@@ -171,7 +171,7 @@ Deno.test("samplers draw new orders, and follow their own generator", () => {
     0,
     1,
   ]);
-  // The common generator goes on where it stood
+  // The common generator continues from its position
   manualSeed(5);
   const alone = Number(rand([]).item());
   manualSeed(5);

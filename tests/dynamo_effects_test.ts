@@ -68,7 +68,7 @@ Deno.test("iteration over a Map or a Set follows the changes made during it", ()
     let at = 0;
     for (const [name, value] of m) {
       seen.push(name, value);
-      // Looking for a text that differs from call to call looks at all keys
+      // Looking for a text that differs between calls looks at all keys
       if (at === 1 && m.has(key)) m.delete(name);
       if (name === "c") m.set("d", 4).set("c", 9);
       if (at++ === 3) seen.push(others.next().value, m.get("c"));

@@ -92,6 +92,8 @@ Deno.test("comments use the words that readers would", () => {
   assertEquals(reports(`${OPENING}/** It hands\n * ${"on"} the value. */\nexport const a = 1;\n`), [
     "plain-words",
   ]);
+  assertEquals(reports(`${OPENING}// It ${"goes"} on\nexport const a = 1;\n`), ["plain-words"]);
+  assertEquals(reports(`${OPENING}// It goes on the line before\nexport const a = 1;\n`), []);
   assertEquals(reports(`${OPENING}// It is\n// taken; he had it.\nexport const a = 1;\n`), []);
 });
 

@@ -1,6 +1,6 @@
 /**
  * Random functions called several times as regions, against the same calls inlined: views, writes in place, random
- * numbers, detached values, numbers that differ from call to call, several results. Results, gradients and errors have
+ * numbers, detached values, numbers that differ between calls, several results. Results, gradients and errors have
  * to be those of eager execution; a failure prints its seed. DYN_REGIONS_SEED sets the first seed, DYN_REGIONS_RUNS the
  * number of runs.
  */

@@ -289,7 +289,7 @@ Deno.test("dyn minify and a repro's exit codes", async () => {
     assertEquals(code, 0, stdout);
     assertMatch(stdout, /9 operations became 1: 1 operation, 1 input, 1 element/);
     assertEquals(basename(dirname(dirname(/^(\/.*repro\.ts)$/m.exec(stdout)?.[1] ?? ""))), "block_captured");
-    // The fault mended: the same program ends with 0.
+    // The fault is fixed: the same program ends with 0.
     const mended = Deno.readTextFileSync(path).replace('backend: "refuses_sin"', 'backend: "aot_eager"');
     Deno.writeTextFileSync(path, mended);
     const after = await dyn([path]);
@@ -352,7 +352,7 @@ Deno.test("a call that throws is recorded with its captures, and can be repeated
       again.stdout,
       /^Throws as recorded:\nBackendCompilerFailed: Backend "refuses_sin" failed: Expected no/,
     );
-    // With the backend mended it goes through, as far as the record goes
+    // With the backend fixed it succeeds
     const path = join(record, "replay.ts");
     const text = await Deno.readTextFile(path);
     await Deno.writeTextFile(path, text.replace('backend: "refuses_sin"', 'backend: "eager"'));

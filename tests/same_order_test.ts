@@ -43,7 +43,7 @@ const REDUCED: Readonly<Record<string, (x: Tensor, dims: readonly number[]) => r
   "sums over other dimensions": (x, dims) => [x.sum(dims), x.sum(0), x.sum()],
 };
 
-/** Means of windows, and sums that go on. */
+/** Means of windows, and running sums. */
 const OTHERS: Readonly<Record<string, (x: Tensor) => Tensor>> = {
   "windows of 3 by 2": (x) => F.avgPool2d(x.unsqueeze(0), 3, 2),
   "windows beyond the edges": (x) => F.avgPool2d(x.unsqueeze(0), 3, 2, 1),

@@ -117,6 +117,12 @@ const STRANGE_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bformer (?:process|call|run)(?:es|s)?\b/, "earlier"],
   [/\bis told (?:by|how|what)\b/, "is determined by"],
   [/\bin the order in which they (?:come|came)\b/, "in order"],
+  [/\bfrom call to call\b|\banother one in each\b/, "between calls"],
+  [/\bof (?:its|their) own accord\b/, "by itself"],
+  [/\btells? (?:what|which|how|whether|where|why)\b/, "shows"],
+  [/\bgo(?:es)? on(?! the\b)/, "continues"],
+  [/\bmend(?:s|ed)?\b/, "fixes"],
+  [/\bis asked of\b|\bother calls bring\b|\bby name apart\b/, "is required of, changes, named"],
 ];
 
 /** A function or method whose declaration follows. */

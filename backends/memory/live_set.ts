@@ -72,7 +72,7 @@ export class LiveSet<T extends Findable> {
     return members;
   }
 
-  /** The live old objects, if V8 has run a full collection of its own accord since the last query. */
+  /** The live old objects, if V8 has run a full collection by itself since the last query. */
   old(): T[] | undefined {
     if (!this.#elder.isGone) return undefined;
     this.#elder = new AgeProbe();

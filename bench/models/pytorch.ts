@@ -149,7 +149,7 @@ def work(name, seconds, compiled):
         measure(f"{name}, step{suffix}", step, seconds)
 `;
 
-/** Seconds are those that each measurement goes on for. */
+/** Seconds are those that each measurement takes. */
 export function pythonModels(names: readonly string[], seconds: number, compiled: boolean): string {
   const flag = compiled ? "True" : "False";
   return [MODELS, ...names.map((name) => `work(${JSON.stringify(name)}, ${seconds}, ${flag})`)].join("\n");

@@ -164,7 +164,7 @@ function markedRegions(
   const alike = new Map<string, Wired[]>();
   for (const span of spans.values()) {
     const { first, last } = span;
-    // Generators advance from call to call
+    // Generators advance between calls
     const isApart = spans.values().every((each) => each === span || each.last < first || each.first > last);
     if (!isApart) continue;
     const nodes = calls.slice(first, last + 1);

@@ -37,7 +37,7 @@ export interface GraphSignature {
    */
   readonly ownResults: number;
   /**
-   * Index of the last output, a bool without dimensions, that tells whether the call fails. If it does, no existing
+   * Index of the last output, a bool without dimensions, that shows whether the call fails. If it does, no existing
    * memory may be written, and the other outputs are not results.
    */
   readonly failure?: number;

@@ -67,7 +67,7 @@ export interface LoweredGraph {
   readonly outputs: readonly OutputValue[];
   /** Storage of each tensor placeholder, by placeholder index; undefined for sizes. */
   readonly inputs: readonly (Storage | undefined)[];
-  /** The buffer of the output that tells whether the call fails. */
+  /** The buffer of the output that shows whether the call fails. */
   readonly flag: BufferId | undefined;
 }
 

@@ -43,7 +43,7 @@ export interface PackagedProgram {
   readonly inputs: readonly number[];
   readonly buffers: readonly PackagedBuffer[];
   readonly results: readonly PackagedResult[];
-  /** The memory of a bool that tells whether an index is out of range; null: there is none. */
+  /** The memory of a bool that shows whether an index is out of range; null: there is none. */
   readonly flag: number | null;
 }
 

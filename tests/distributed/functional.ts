@@ -180,7 +180,7 @@ for (const backend of ["aot_eager", "inductor"]) {
   assertEquals(found.map((each, k) => each.equal(expected[k] ?? x)), expected.map(() => true), backend);
 }
 
-// Ranks that differ hear of it once, from the call that differs, and the group goes on
+// Ranks that differ hear of it once, from the call that differs, and the group continues
 const differs = (run: () => unknown, ...texts: readonly string[]) => {
   const error = assertThrows(run, dist.DistributedError);
   for (const text of texts) assert(error.message.includes(text), error.message);

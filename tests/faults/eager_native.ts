@@ -1,6 +1,6 @@
 /**
- * One large eager call in a process of its own, run by tiers_test.ts: tells how many programs were native when it
- * returned. With "wait" it goes on until the compiler has finished.
+ * One large eager call in a process of its own, run by tiers_test.ts: shows how many programs were native when it
+ * returned. With "wait" it continues until the compiler has finished.
  */
 import { counters } from "../../lib/base/logs.ts";
 import { noGrad, ones } from "../../mod.ts";

@@ -6,7 +6,7 @@ import { arange, compiler, manualSeed, nn, noGrad, randn, type Tensor, zeros } f
 
 manualSeed(0);
 
-/** Words to classes, with a count of what was seen that goes on from call to call. */
+/** Words to classes, with a count of seen words that continues across calls. */
 class Reader extends nn.Module {
   readonly embedding = new nn.Embedding(10, 16);
   readonly hidden = new nn.Linear(16, 64);

@@ -16,7 +16,7 @@ const results = given.map(({ n, x }) => {
   const result = Object.entries(
     loaded.call(new PackageTensor(words, [n]), x16) as Record<string, PackageTensor>,
   );
-  // At once: what a program holds goes on with the next call
+  // At once: state that a program holds continues with the next call
   return Object.fromEntries(result.map(([name, { data }]) => [name, Array.from(data, Number)]));
 });
 console.log(JSON.stringify(results));

@@ -1,4 +1,4 @@
-/** Programs in which something changes from call to call: sizes, numbers, settings, limits, marks. */
+/** Programs in which something changes between calls: sizes, numbers, settings, limits, marks. */
 import { arange, cat, compiler, config, nn, ones, stack, type Tensor, tensor, zeros } from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 

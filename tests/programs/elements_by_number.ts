@@ -1,4 +1,4 @@
-/** Programs that read and write elements of lists at numbers that change from call to call. */
+/** Programs that read and write elements of lists at numbers that change between calls. */
 import { nn, noGrad, ones, type Tensor, tensor } from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 

@@ -164,7 +164,7 @@ export const proxies: Corpus = {
   },
 };
 
-/** Programs that may break: what traps say is not for them to say, or the proxy is another one in each call. */
+/** Programs that may break: what traps say is not for them to say, or the proxy changes between calls. */
 export const brokenProxies: Corpus = {
   "answers that are refused"({ compile, attempt }) {
     const fixed = new Proxy(Object.freeze(fields({ a: 3 })), { get: () => 7, has: () => false });

@@ -36,7 +36,7 @@ export function tfRecord(data: Uint8Array): Uint8Array {
 
 /**
  * The complete records in a file's bytes, and their total size. Reading stops before a record that is incomplete or
- * damaged; `damaged` tells which.
+ * damaged; `damaged` shows which.
  */
 export function readRecords(
   bytes: Uint8Array,

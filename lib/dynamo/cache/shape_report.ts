@@ -1,5 +1,5 @@
 /** Reports which sizes and numbers of the inputs each compiled version takes, and at which lines it has relied on them. */
-import { showAsText } from "../../base/shown.ts";
+import { showAsText } from "../../base/console_text.ts";
 import type { DType } from "../../base/dtype.ts";
 import { type Fact, factText, type Guard } from "../guards/guard.ts";
 import { sourceText } from "../source.ts";

@@ -184,7 +184,7 @@ export function keyIdentity(key: Value): KeyIdentity {
   }
 }
 
-/** A key of a real Map or Set; one that differs from call to call is known only by its position. */
+/** A key of a real Map or Set; one that differs between calls is known only by its position. */
 function keyAt(m: Interpreter, key: unknown, place: Source): Value {
   if (!isPrimitive(key)) return m.wrapper.object(key, place);
   const isText = typeof key === "string" && isPassedIn(place);

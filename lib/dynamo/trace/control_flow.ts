@@ -124,7 +124,7 @@ export function traceScan(m: Interpreter, request: CallRequest): CallResult {
 
 /**
  * Traces a loop: first with carried tensors requiring a gradient as at its start, and again if the body makes more of
- * them require one. `again` tells whether it has been restarted.
+ * them require one. `again` shows whether it has been restarted.
  */
 function carryAround(
   m: Interpreter,

@@ -61,7 +61,7 @@ export function freeBinding(m: Interpreter, frame: Frame, index: number): Value 
   }
 }
 
-/** A captured variable that does not change: known, unless the function itself differs from call to call. */
+/** A captured variable that does not change: known, unless the function itself differs between calls. */
 function finalValue(
   m: Interpreter,
   value: unknown,

@@ -93,7 +93,7 @@ export function putAtEnd(
   return true;
 }
 
-/** The element of a list that the trace has not changed, at an index that may differ from call to call. */
+/** The element of a list that the trace has not changed, at an index that may differ between calls. */
 function elementAtPlace(m: Interpreter, list: ObjectValue, { expression, hint }: NumberValue): Value | null {
   const { exotic, real, source } = list, place = placeIn(expression);
   if (exotic.kind !== "array" || !Array.isArray(real) || !source || !place || isChanged(list)) return null;

@@ -17,7 +17,7 @@ import { shownNode } from "./shown_nodes.ts";
 type Operand = ConstantValue | NumberValue | ItemValue;
 
 /**
- * Length of the longest chain of computations. A loop that sums up elements goes on in one graph for a few passes only:
+ * Length of the longest chain of computations. A loop that sums up elements continues in one graph for a few passes only:
  * the graphs of a long one end where it first computes, so that one graph serves all of its passes.
  */
 const LONGEST = 12;

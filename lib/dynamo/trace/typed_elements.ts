@@ -129,7 +129,7 @@ export function putElement(m: Interpreter, array: NumbersObject, index: number, 
   writeNumber(m, array, { at: index * BYTES_CLASSES[type].step, form: formOf(type), value });
 }
 
-/** An array of the program's whose elements are known to the trace; null: they differ from call to call. */
+/** An array of the program's whose elements are known to the trace; null: they differ between calls. */
 export function knownElements(array: NumbersObject): NumberArray | null {
   const { memory, size, type } = array.exotic;
   if (originOf(array) || size?.kind !== "constant") return null;
