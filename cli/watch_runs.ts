@@ -4,7 +4,7 @@
  *
  * Invariant: the page is served to this machine only; it stays until Ctrl-C, also after the script has ended.
  */
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { htmlPage } from "../lib/debug/pages/page.ts";
 import watchScript from "../lib/debug/pages/watch.js" with { type: "text" };
 import { EventFollower, type ShownSeries } from "../lib/debug/summary/follow.ts";
@@ -20,16 +20,23 @@ type Update =
   | { readonly kind: "values"; readonly all: boolean; readonly series: readonly ShownSeries[] }
   | { readonly kind: "ended"; readonly code: number };
 
+/** The name of the run that an event file belongs to: its folder, as seen from another. */
+export function runName(from: string, path: string): string {
+  const folder = dirname(resolve(path)), name = relative(from, folder);
+  return name.startsWith("..") ? folder : name || basename(folder);
+}
+
 /** Finds event files and reports their contents to pages. */
 class Watched {
   readonly #follower = new EventFollower((text) => console.error(`[watch] ${text}`));
   readonly #pages = new Set<(update: Update) => void>();
   #ended: Update | null = null;
 
-  constructor(readonly findFiles: () => readonly string[]) {}
+  /** Runs are named as seen from `base`. */
+  constructor(readonly base: string, readonly findFiles: () => readonly string[]) {}
 
   look(): void {
-    for (const path of this.findFiles()) this.#follower.add(path, basename(dirname(path)));
+    for (const path of this.findFiles()) this.#follower.add(path, runName(this.base, path));
     const series = this.#follower.look();
     if (series.length > 0) this.#tell({ kind: "values", all: false, series });
   }
@@ -67,8 +74,14 @@ function updates(watched: Watched): Response {
   });
 }
 
-function serve(title: string, watched: Watched): Deno.HttpServer<Deno.NetAddr> {
-  const page = htmlPage({ title, script: watchScript, data: { title } });
+/** The title of a page, and its state until a script ends. */
+interface Shown {
+  readonly title: string;
+  readonly state: "running" | "watching";
+}
+
+function serve(shown: Shown, watched: Watched): Deno.HttpServer<Deno.NetAddr> {
+  const page = htmlPage({ title: shown.title, script: watchScript, data: shown });
   const handler = (request: Request): Response => {
     // Other sites must not access it under their own host names
     if (!/^(localhost|127\.0\.0\.1):\d+$/.test(request.headers.get("host") ?? "")) {
@@ -92,7 +105,7 @@ function serve(title: string, watched: Watched): Deno.HttpServer<Deno.NetAddr> {
 function eventFiles(folder: string): string[] {
   let entries: Deno.DirEntry[];
   try {
-    entries = [...Deno.readDirSync(folder)];
+    entries = [...Deno.readDirSync(folder)].sort((a, b) => a.name < b.name ? -1 : 1);
   } catch (thrown) {
     if (thrown instanceof Deno.errors.NotFound) return [];
     throw thrown;
@@ -121,14 +134,15 @@ export const watchCommand: Command = {
   run: async ([target, ...args]) => {
     if (target === undefined) throw new UsageError("Expected a script or a folder but found nothing");
     if (isFolder(target)) {
-      const watched = new Watched(() => eventFiles(target));
-      watch(target, watched);
+      const watched = new Watched(resolve(target), () => eventFiles(target));
+      watch({ title: target, state: "watching" }, watched);
       await new Promise(() => {});
     }
     const list = await Deno.makeTempFile({ prefix: "dyn-watch-" });
     globalThis.addEventListener("unload", () => Deno.removeSync(list));
-    const watched = new Watched(() => Deno.readTextFileSync(list).split("\n").filter((path) => path !== ""));
-    watch(target, watched);
+    const listed = () => Deno.readTextFileSync(list).split("\n").filter((path) => path !== "");
+    const watched = new Watched(Deno.realPathSync("."), listed);
+    watch({ title: target, state: "running" }, watched);
     const own = new URL("../cli.ts", import.meta.url).href;
     const child = new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "--no-check", own, "run", target, ...args],
@@ -143,8 +157,8 @@ export const watchCommand: Command = {
   },
 };
 
-function watch(title: string, watched: Watched): void {
-  const { addr: { port } } = serve(title, watched);
+function watch(shown: Shown, watched: Watched): void {
+  const { addr: { port } } = serve(shown, watched);
   console.error(`[watch] http://127.0.0.1:${port}/`);
   watched.look();
   setInterval(() => watched.look(), LOOK);

@@ -5,6 +5,7 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runName } from "../cli/watch_runs.ts";
 import { nn, ones, tensor, Writer } from "../mod.ts";
 import { Fields } from "../lib/base/protobuf.ts";
 import { decodeEvent, encodeEvent, type SummaryEvent } from "../lib/debug/summary/events.ts";
@@ -259,6 +260,13 @@ Deno.test("files are followed as they grow, and what is kept is bounded", async 
     assertEquals([follower.look(), follower.all.length], [[], 1]);
     return Promise.resolve();
   });
+});
+
+Deno.test("runs are named by their folders as seen from the watched one, so that none is taken for another", () => {
+  const names = ["one/train/e", "two/train/e", "e", "../other/e"].map((path) =>
+    runName("/a/runs", `/a/runs/${path}`)
+  );
+  assertEquals(names, ["one/train", "two/train", "runs", "/a/other"]);
 });
 
 /** The first line of what a server answers to somebody who knows it by another name. */

@@ -177,7 +177,7 @@ source.onmessage = ({ data }) => {
     source.close();
     return;
   }
-  state.textContent = "running";
+  state.textContent = DATA.state;
   if (update.all) series.clear();
   for (const { run, tag, kind, values } of update.series) {
     const key = JSON.stringify([run, kind, tag]), known = series.get(key) ?? { run, tag, kind, values: [] };
