@@ -7,6 +7,7 @@
 import { parseArgs } from "@std/cli";
 import { constants } from "node:os";
 import { DynError } from "../lib/base/errors.ts";
+import { endWithSignals } from "./children.ts";
 import { type Command, UsageError } from "./command.ts";
 import { isUrl, scriptUrl } from "./script_source.ts";
 
@@ -116,6 +117,7 @@ async function launch(ranks: number, words: readonly string[], folder: string): 
       cause,
     });
   }
+  endWithSignals(() => child);
   const errors = pipes.map((): string[] => []);
   const streams = pipes.flatMap(([out = "", err = ""], rank) => [
     new Stream(out, (line) => console.log(`[${rank}] ${line}`)),

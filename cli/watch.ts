@@ -4,6 +4,7 @@
  * Invariant: one run at a time: a run in progress is ended first.
  */
 import { dirname, resolve } from "node:path";
+import { endWithSignals } from "./children.ts";
 import { UsageError } from "./command.ts";
 
 /** Files whose changes trigger a run. */
@@ -18,8 +19,10 @@ export async function watch(args: readonly string[], script: string | undefined)
     throw new UsageError(`Expected a script in a file to watch but found ${script ?? "nothing"}`);
   }
   const folder = dirname(resolve(script)), own = new URL("../cli.ts", import.meta.url).href;
+  let child: Deno.ChildProcess | undefined;
+  endWithSignals(() => child);
   for (const changes = Deno.watchFs(folder)[Symbol.asyncIterator]();;) {
-    const child = new Deno.Command(Deno.execPath(), { args: ["run", "-A", "--no-check", own, ...args] })
+    child = new Deno.Command(Deno.execPath(), { args: ["run", "-A", "--no-check", own, ...args] })
       .spawn();
     let isRunning = true;
     const ended = child.status.then(({ code }) => {

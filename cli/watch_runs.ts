@@ -8,6 +8,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { htmlPage } from "../lib/debug/pages/page.ts";
 import watchScript from "../lib/debug/pages/watch.js" with { type: "text" };
 import { EventFollower, type ShownSeries } from "../lib/debug/summary/follow.ts";
+import { endWithSignals } from "./children.ts";
 import { type Command, UsageError } from "./command.ts";
 
 /** The port that is tried first. */
@@ -148,7 +149,7 @@ export const watchCommand: Command = {
       args: ["run", "-A", "--no-check", own, "run", target, ...args],
       env: { DYN_WATCH: list },
     }).spawn();
-    Deno.addSignalListener("SIGINT", () => Deno.exit(130));
+    endWithSignals(() => child);
     const { code } = await child.status;
     watched.ended(code);
     console.error(`[watch] the script ended with code ${code}; the page stays until Ctrl-C`);

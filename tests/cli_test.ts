@@ -480,10 +480,11 @@ console.log(tensor([1, two]).sum().item(), import.meta.main, Deno.args.join());`
   });
 });
 
-Deno.test("--watch runs a script again after a change of a module that it imports", async () => {
+Deno.test("--watch runs a script again after a change of a module that it imports, and ends it with itself", async () => {
   await withFolder(async (folder) => {
     const module = join(folder, "value.ts");
-    await Deno.writeTextFile(join(folder, "a.ts"), 'import { value } from "./value.ts"; console.log(value);');
+    const script = 'import { value } from "./value.ts"; console.log(value); setInterval(() => {}, 1000);';
+    await Deno.writeTextFile(join(folder, "a.ts"), script);
     await Deno.writeTextFile(module, 'export const value = "before";');
     const child = new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "--no-check", CLI, "--watch", "a.ts"],
@@ -492,15 +493,14 @@ Deno.test("--watch runs a script again after a change of a module that it import
       stderr: "null",
     }).spawn();
     const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-    try {
-      assertEquals((await output.read()).value, "before\n");
-      await Deno.writeTextFile(module, 'export const value = "afterwards";');
-      assertEquals((await output.read()).value, "afterwards\n");
-    } finally {
-      child.kill();
-      await output.cancel();
-      await child.status;
-    }
+    assertEquals((await output.read()).value, "before\n");
+    await Deno.writeTextFile(module, 'export const value = "afterwards";');
+    assertEquals((await output.read()).value, "afterwards\n");
+    child.kill();
+    assertEquals((await child.status).code, 143);
+    // The script has the same output
+    const left = new Promise((done) => setTimeout(() => done("a script that goes on"), 20_000).unref());
+    assertEquals(await Promise.race([output.read(), left]), { value: undefined, done: true });
   });
 });
 
