@@ -7,6 +7,8 @@ import { Pipelines } from "../backends/webgpu/pipelines.ts";
 import { compileJob, sourceOf, STATE, WORD } from "../backends/webgpu/pipeline_worker.ts";
 import type { Shader } from "../backends/webgpu/print/entry.ts";
 import { logs } from "../lib/base/logs.ts";
+import { findDevice } from "../lib/loops/device.ts";
+import { compile, ones, type Tensor, webgpu } from "../mod.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 const shader = (factor: number): Shader => ({
@@ -80,5 +82,31 @@ Deno.test({
     // OpenGL of threads crashes when the process ends
     assertEquals(Deno.env.get(backends)?.includes("gl"), false);
     if (given !== undefined) Deno.env.set(backends, given);
+  },
+});
+
+Deno.test({
+  name: "webgpu: the device is told of a large graph while it is captured, once",
+  ignore: SKIP_WEBGPU,
+  fn: async () => {
+    await webgpu.init();
+    const device = findDevice("webgpu");
+    assert(device?.expectLargeGraph);
+    const { expectLargeGraph } = device;
+    let told = 0;
+    device.expectLargeGraph = () => void told++;
+    const sums = (length: number) =>
+      compile((x: Tensor) => {
+        for (let k = 0; k < length; k++) x = x.add(k + 0.5);
+        return x;
+      });
+    try {
+      const x = ones([3], { device: "webgpu" });
+      assertEquals([sums(3)(x).tolist(), told], [[5.5, 5.5, 5.5], 0]);
+      assertEquals([sums(20)(x).tolist(), told], [[201, 201, 201], 1]);
+      assertEquals([sums(20)(x.cpu()).tolist(), told], [[201, 201, 201], 1]);
+    } finally {
+      device.expectLargeGraph = expectLargeGraph;
+    }
   },
 });
