@@ -12,7 +12,7 @@ import { DynError, Unsupported } from "./base/errors.ts";
 import { reportFallback } from "./base/fallback.ts";
 import { counters } from "./base/logs.ts";
 import { withRuntimeBuiltins } from "./base/own_builtins.ts";
-import { environmentVariable } from "./base/permissions.ts";
+import { environmentSwitch } from "./base/permissions.ts";
 import { showAsText } from "./base/console_text.ts";
 import { isPlainObject } from "./base/tree.ts";
 import type { GraphBackend } from "./graph/backend.ts";
@@ -144,7 +144,7 @@ function isMethodContext(options: CompileOptions | MethodContext): options is Me
 /** Returns whether the environment or the settings exclude functions of this name. */
 function isDisabled(name: string): boolean {
   const { debugFunction } = config;
-  return environmentVariable("DYN_DISABLE") === "1" || (debugFunction !== "" && debugFunction !== name);
+  return environmentSwitch("DYN_DISABLE") || (debugFunction !== "" && debugFunction !== name);
 }
 
 /**

@@ -183,3 +183,23 @@ Deno.test("attention computes only what masks allow", () => {
   assert(Number(whole.sub(fast).abs().max().item()) < 1e-6);
   assertThrows(() => attention.call(x, x, x, { isCausal: true }), DynError, "attnMask");
 });
+
+Deno.test("layers refuse counts that are none by the name of the argument", () => {
+  const wrong: readonly (readonly [() => unknown, string])[] = [
+    [
+      () => new nn.Linear("a" as never, 3),
+      'inFeatures of Linear to be an integer of at least 0 but found "a"',
+    ],
+    [() => new nn.Linear(3, 1.5), "outFeatures of Linear to be an integer of at least 0 but found 1.5"],
+    [
+      () => new nn.Embedding({ numEmbeddings: 4, embeddingDim: -2 }),
+      "embeddingDim of Embedding to be an integer",
+    ],
+    [() => new nn.Conv2d(1, "b" as never, 3), "outChannels of Conv2d to be an integer"],
+    [() => new nn.BatchNorm1d(NaN), "numFeatures of BatchNorm to be an integer"],
+    [() => new nn.LSTM(4, "b" as never), "hiddenSize of LSTM to be an integer"],
+    [() => new nn.MultiheadAttention(8, "b" as never), "numHeads of MultiheadAttention to be an integer"],
+  ];
+  for (const [make, message] of wrong) assertThrows(make, DynError, `Expected ${message}`);
+  assertEquals(new nn.Linear(0, 3).weight.shape, [3, 0]);
+});

@@ -4,6 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { compiler, config } from "../mod.ts";
+import { environmentSwitch } from "../lib/base/permissions.ts";
 import { ARTIFACTS } from "../lib/base/logs.ts";
 import { filesBelow } from "./support/files.ts";
 
@@ -73,7 +74,9 @@ Deno.test("every option of compile has a reader", () => {
 function variablesRead(): Set<string> {
   const found = new Set<string>();
   for (const text of [...SOURCES, CONFIG]) {
-    for (const [, name] of text.matchAll(/(?:env(?:\.get)?|environmentVariable)\("(DYN_\w+)"\)/g)) {
+    for (
+      const [, name] of text.matchAll(/(?:env(?:\.get)?|environment(?:Variable|Switch))\("(DYN_\w+)"\)/g)
+    ) {
       if (name) found.add(name);
     }
   }
@@ -100,6 +103,16 @@ Deno.test("every documented environment variable is read, and vice versa", () =>
   assertEquals([...told].filter((name) => !read.has(name) && !elsewhere(name)), []);
   // dyn sets it for the programs that it starts.
   assertEquals([...read].filter((name) => !told.has(name)), []);
+});
+
+Deno.test("switches in the environment are on unless they say no", () => {
+  const values = ["1", "yes", "TRUE", "on", "0", "no", "False", "off", ""];
+  const found = values.map((value) => {
+    Deno.env.set("DYN_TEST_SWITCH", value);
+    return environmentSwitch("DYN_TEST_SWITCH");
+  });
+  Deno.env.delete("DYN_TEST_SWITCH");
+  assertEquals([...found, environmentSwitch("DYN_TEST_SWITCH")], values.map((_, k) => k < 4).concat(false));
 });
 
 Deno.test("every log artifact is written somewhere", () => {

@@ -6,7 +6,7 @@
  */
 import { checkFunction, checkOneOf, refuseChoice, refuseValue } from "./checked_input.ts";
 import { DynError, showOwnFramesWhen } from "./errors.ts";
-import { environmentVariable } from "./permissions.ts";
+import { environmentSwitch, environmentVariable } from "./permissions.ts";
 import { scoped } from "./scoped.ts";
 import { showAsText } from "./console_text.ts";
 
@@ -82,7 +82,7 @@ function kindOf(value: unknown): string {
 /** The files of a debug folder, `config.inductor.trace`. */
 export class TraceConfig extends Settings {
   /** Write a debug folder for every compiled graph. */
-  enabled: boolean = !["", "0"].includes(environmentVariable("DYN_COMPILE_DEBUG") ?? "");
+  enabled: boolean = environmentSwitch("DYN_COMPILE_DEBUG");
   /** The captured, joint, forward and backward graphs as programs; guards, breaks and the modified function. */
   fxGraph = true;
   /** The graph after decomposition and pattern rewriting. */
@@ -119,7 +119,7 @@ const CHOICES: ReadonlyMap<string, readonly string[]> = new Map<string, readonly
 const SHARES: ReadonlySet<string> = new Set(["shadow", "activationMemoryBudget"]);
 
 /** Returns whether the environment makes fallbacks errors. */
-const errorsOnFallback = (): boolean => environmentVariable("DYN_ERROR_ON_FALLBACK") === "1";
+const errorsOnFallback = (): boolean => environmentSwitch("DYN_ERROR_ON_FALLBACK");
 
 /**
  * Returns the tier that the environment names; if fallbacks are errors, calls wait for the compiler. Throws DynError
@@ -216,7 +216,7 @@ export class Config extends Settings {
   /** Whether to throw `FailOnRecompileLimitHit` (GB0033) when one of these limits is reached, as `fullgraph` does. */
   failOnRecompileLimitHit = false;
   /** Whether to show all frames in errors of compilation, with dyn's own after the user's. */
-  verbose: boolean = environmentVariable("DYN_VERBOSE") === "1";
+  verbose: boolean = environmentSwitch("DYN_VERBOSE");
   /** Whether to run the original function when compiling it fails. */
   suppressErrors = false;
   /** Whether to throw instead of compiling a function again. */
@@ -266,14 +266,14 @@ export class Config extends Settings {
    * (`createGraph`), or that run under another dispatch mode or in anomaly mode, run uncompiled: `counters` of the
    * group `compiled_autograd_plain` count them.
    */
-  compiledAutograd: boolean = environmentVariable("DYN_COMPILED_AUTOGRAD") === "1";
+  compiledAutograd: boolean = environmentSwitch("DYN_COMPILED_AUTOGRAD");
   /** If not empty, only functions of this name are compiled. */
   debugFunction: string = environmentVariable("DYN_DEBUG_FUNCTION") ?? "";
   /**
    * Whether to write an execution record, a program that repeats the call alone, when a call of a compiled function
    * throws. Arguments and captured variables are copied at each call; DYN_REPLAY_RECORD.
    */
-  replayRecordEnabled: boolean = environmentVariable("DYN_REPLAY_RECORD") === "1";
+  replayRecordEnabled: boolean = environmentSwitch("DYN_REPLAY_RECORD");
   /** Functions whose calls may be delayed until after the graph, such as `console.log`. */
   reorderableLoggingFunctions: Set<unknown> = new Set();
   /** Functions whose calls compiled code leaves out, such as `console.debug`; their arguments are not evaluated. */

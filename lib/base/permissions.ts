@@ -11,3 +11,8 @@ export const isGranted = (permission: Deno.PermissionDescriptor): boolean =>
 export function environmentVariable(name: string): string | undefined {
   return isGranted({ name: "env", variable: name }) ? Deno.env.get(name) : undefined;
 }
+
+/** Returns whether the environment sets a switch: to anything but 0, false, no or off. */
+export function environmentSwitch(name: string): boolean {
+  return !["", "0", "false", "no", "off"].includes(environmentVariable(name)?.toLowerCase() ?? "");
+}
