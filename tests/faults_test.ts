@@ -9,7 +9,7 @@ import { compileToWasm } from "../backends/wasm/program.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
 import { HostBlock, HostMemory } from "../backends/cpu/host_memory.ts";
 import { MemoryPool } from "../backends/cpu/memory_pool.ts";
-import { roomy } from "../backends/cpu/roomy_program.ts";
+import { withNativeFallback } from "../backends/cpu/native_fallback.ts";
 import { counters, logs } from "../lib/base/logs.ts";
 import { findDevice, OutOfMemory, registerDevice } from "../lib/loops/device.ts";
 import {
@@ -279,7 +279,7 @@ Deno.test({
   ignore: SKIP_NATIVE,
   fn: () => {
     const pool = new ThreadPool(1, { maxPages: 4 }), { program, call, output } = doubling(1 << 17);
-    const compiled = roomy(() => program, compileToWasm(program, pool));
+    const compiled = withNativeFallback(() => program, compileToWasm(program, pool));
     for (let n = 0; n < 2; n++) compiled.run(call);
     assert(floatsOf(output).every((x) => x === 42));
   },

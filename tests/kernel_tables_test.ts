@@ -13,7 +13,7 @@ import { foreachTables } from "../lib/codegen/foreach_tables.ts";
 import { contiguousMeta } from "../lib/graph/meta.ts";
 import { gathered } from "../lib/inductor/gathered.ts";
 import type { Kernel, LoopKernel, Program } from "../lib/loops/ir.ts";
-import { runTogether } from "../lib/loops/together.ts";
+import { kernelGroups } from "../lib/loops/kernel_groups.ts";
 import { counters } from "../lib/base/logs.ts";
 import { compiled, traced } from "./support/graph_programs.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
@@ -54,7 +54,7 @@ Deno.test("a formula over many tensors of other shapes is one call of one functi
 Deno.test("each kernel of a table is known by its number, and other targets run them one by one", () => {
   const program = formulas(5);
   assertEquals(printProgram(generate(program, nativeTarget)).calls, [[0, 1, 2, 3, 4]]);
-  assertEquals(runTogether(generate(program, wasmTarget(2 ** 28)).kernels).length, 5);
+  assertEquals(kernelGroups(generate(program, wasmTarget(2 ** 28)).kernels).length, 5);
 });
 
 /** x ← x · factor, in memory. */
@@ -91,7 +91,7 @@ function groupsOf(kernels: readonly Kernel[], offsets: readonly (number | null)[
     kernels,
     ...(after === undefined ? {} : { guard: { flag: 0, after } }),
   };
-  return runTogether(foreachTables(program, nativeTarget).kernels).map(({ length }) => length);
+  return kernelGroups(foreachTables(program, nativeTarget).kernels).map(({ length }) => length);
 }
 
 Deno.test("dependent kernels are not merged into a table", () => {

@@ -18,7 +18,7 @@ import { requestLibraries, type Ticket } from "./background.ts";
 import { type ClassCode, readCode, writeCode } from "./class_code.ts";
 import { linkNative, preparedOf, type PreparedProgram, prepareProgram } from "./native_program.ts";
 import { findLibraries } from "./object_cache.ts";
-import { roomy } from "./roomy_program.ts";
+import { withNativeFallback } from "./native_fallback.ts";
 import { toolchainIfKnown } from "./toolchain.ts";
 
 /** Milliseconds of work after which a program is compiled natively. */
@@ -51,7 +51,7 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
       kernelCount,
     }, pool);
     if (!known) found({ wasm: small });
-    return tier === "wasm" ? made : roomy(program, made);
+    return tier === "wasm" ? made : withNativeFallback(program, made);
   };
   let current: CompiledProgram | undefined;
   let state: State = { kind: "cool", spent: null };

@@ -22,7 +22,7 @@ import { requestLibraries, type Ticket } from "./background.ts";
 import { type ClassCode, writeCode } from "./class_code.ts";
 import { linkNative, preparedOf, type PreparedProgram, prepareProgram } from "./native_program.ts";
 import { findLibraries } from "./object_cache.ts";
-import { roomy } from "./roomy_program.ts";
+import { withNativeFallback } from "./native_fallback.ts";
 import { type AbsentCompiler, toolchainIfKnown } from "./toolchain.ts";
 
 /** Milliseconds of a first call after which the compiler is started without waiting for a second call. */
@@ -184,7 +184,7 @@ class TieredProgram implements CompiledProgram {
     if (stays) return made;
     counters.add("tiers", "wasm_first");
     logs.emit("tiers", () => `${this.#given.name}: WebAssembly after ${this.#since()}`);
-    return roomy(() => this.#loops(), made);
+    return withNativeFallback(() => this.#loops(), made);
   }
 
   #since(): string {

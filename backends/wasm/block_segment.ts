@@ -9,7 +9,7 @@ import { axisOf } from "../../lib/codegen/strip_mining.ts";
 import { boundsWithin } from "../../lib/codegen/index_bounds.ts";
 import type { Blocks, BufferView, ExternKernel, Kernel } from "../../lib/loops/ir.ts";
 import { wrapLoops } from "../../lib/loops/nest.ts";
-import { countersOf } from "../../lib/loops/together.ts";
+import { countersOf } from "../../lib/loops/kernel_groups.ts";
 import { usesOf } from "../../lib/loops/uses.ts";
 import { add, type Dim, floorDiv, freeSymbols, mod, mul, product } from "../../lib/sym/expr.ts";
 import { GEMM_PARAMS, GEMM_SCRATCH, GEMM_SLACK, IMPORTED_GEMM } from "./gemm.ts";
@@ -20,7 +20,7 @@ import type { Printing, Segment } from "./segments.ts";
 const FLOAT = 4;
 
 /** Bytes rounded up to a multiple of 64, plus slack that loads may read. */
-const roomy = (bytes: Dim): Dim => mul(floorDiv(add(bytes, 127), 64), 64);
+const paddedSize = (bytes: Dim): Dim => mul(floorDiv(add(bytes, 127), 64), 64);
 
 /** Kernels of the same blocks as a function. */
 export function blockSegment(
@@ -38,7 +38,7 @@ export function blockSegment(
     if (buffer?.role.kind !== "local") continue;
     const offset = scratch;
     at.place(id, () => writer.pushScratch(offset));
-    scratch = add(scratch, roomy(mul(buffer.length, itemSize(buffer.dtype))));
+    scratch = add(scratch, paddedSize(mul(buffer.length, itemSize(buffer.dtype))));
   }
   // An operand that is the same for all blocks is packed once
   const packed = new Map<Kernel, Dim>();
@@ -47,7 +47,7 @@ export function blockSegment(
     if (!a || !isShared(a, kernels, blocks)) continue;
     packed.set(kernel, scratch);
     writePacking(writer, a, { packAll: IMPORTED_GEMM.packAll, to: scratch });
-    scratch = add(scratch, roomy(mul(product(a.shape), FLOAT)));
+    scratch = add(scratch, paddedSize(mul(product(a.shape), FLOAT)));
   }
   const each = () => {
     for (const kernel of kernels) {

@@ -1,11 +1,11 @@
 /**
- * Writes programs as WebAssembly forms. Invariant: kernels that run together are one step; alike kernels are written
- * once.
+ * Writes programs as WebAssembly forms. Invariant: kernels that run together are one step; equivalent kernels are
+ * written once.
  */
 import { generate } from "../../lib/codegen/generate.ts";
 import type { Kernel, LoopKernel, Program } from "../../lib/loops/ir.ts";
-import { between, type Likeness, likenessOf } from "../../lib/loops/likeness.ts";
-import { originalKernels, runTogether } from "../../lib/loops/together.ts";
+import { bufferMapping, type CanonicalForm, canonicalFormOf } from "../../lib/loops/canonical_form.ts";
+import { kernelGroups, originalKernels } from "../../lib/loops/kernel_groups.ts";
 import { type MemoryKind, ModuleWriter } from "./binary.ts";
 import { blockSegment } from "./block_segment.ts";
 import type { Step, StepKind, WasmForm } from "./form.ts";
@@ -30,7 +30,7 @@ export function writeForm(program: Program, { limit, fuses, memory }: Writing): 
   const multiplies = generated.kernels.some(({ kind, blocks }) => kind === "extern" && blocks);
   const writer = new ModuleWriter(memory, multiplies ? GEMM_IMPORTS : []),
     room = new Functions(writer, fuses);
-  const groups = runTogether(generated.kernels), given = originalKernels(groups);
+  const groups = kernelGroups(generated.kernels), given = originalKernels(groups);
   const printing: Printing = { program: generated, room, limit }, known = new Map<string, string>();
   const job = ({ body, buffers, units, grain, work, scratch }: Segment): LoopsStep => {
     const text = body.finish().toBase64(), name = known.get(text) ?? `segment${known.size}`;
@@ -40,15 +40,16 @@ export function writeForm(program: Program, { limit, fuses, memory }: Writing): 
     }
     return { kind: "loops", name, buffers, units: units ?? null, grain, work, scratch };
   };
-  const firsts = new Map<object, { readonly like: Likeness; readonly made: LoopsStep }>();
+  const firsts = new Map<object, { readonly canonical: CanonicalForm; readonly made: LoopsStep }>();
   const loops = (kernel: LoopKernel): LoopsStep => {
-    const like = likenessOf(kernel.body), first = like && firsts.get(like.kind);
+    const canonical = canonicalFormOf(kernel.body), first = canonical && firsts.get(canonical.kind);
     if (first) {
-      const { made } = first, buffers = made.buffers.map(between(first.like, like, (id) => id));
+      const { made } = first,
+        buffers = made.buffers.map(bufferMapping(first.canonical, canonical, (id) => id));
       return { ...made, buffers, work: kernel.work ?? 0 };
     }
     const made = job(segmentOf(kernel, printing));
-    if (like) firsts.set(like.kind, { like, made });
+    if (canonical) firsts.set(canonical.kind, { canonical, made });
     return made;
   };
   const kindOf = (kernel: Kernel, group: readonly Kernel[]): StepKind => {
@@ -63,7 +64,7 @@ export function writeForm(program: Program, { limit, fuses, memory }: Writing): 
   });
   const { name, buffers, inputs, outputs, sizes, arenaBytes } = generated;
   const guard = generated.guard &&
-    { ...generated.guard, after: runTogether(generated.kernels.slice(0, generated.guard.after)).length };
+    { ...generated.guard, after: kernelGroups(generated.kernels.slice(0, generated.guard.after)).length };
   return {
     frame: { name, buffers, inputs, outputs, sizes, arenaBytes, guard },
     steps,

@@ -9,7 +9,7 @@ import { evaluate, type Sym } from "../../lib/sym/expr.ts";
 import { generate } from "../../lib/codegen/generate.ts";
 import type { CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
 import type { BufferId, Program } from "../../lib/loops/ir.ts";
-import { originalKernels } from "../../lib/loops/together.ts";
+import { originalKernels } from "../../lib/loops/kernel_groups.ts";
 import { type BufferPool, type Buffers, own, type WebGpuMemory } from "./memory.ts";
 import { APART } from "./print/bindings.ts";
 import type { Shader } from "./print/entry.ts";

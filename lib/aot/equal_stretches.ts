@@ -1,5 +1,5 @@
 /**
- * Finds repeated stretches in a list of numbers that represent calls (calls that look alike have the same number):
+ * Finds repeated stretches in a list of numbers that represent calls (equal calls have the same number):
  * stretches of equal adjacent pieces. Invariant: stretches do not overlap; if several choices exist, the one that
  * leaves the least work is preferred.
  */

@@ -81,14 +81,14 @@ interface Piece {
 
 function regionsOf(calls: readonly Node[], attributes: GraphModule["attributes"]): Outline[] {
   const texts = new Map(
-    calls.flatMap((node) => isPlain(node, attributes) ? [[node, likeness(node, undefined)] as const] : []),
+    calls.flatMap((node) => isPlain(node, attributes) ? [[node, textOfCall(node, undefined)] as const] : []),
   );
   const late: LateNumbers = lateNumbersOf(texts);
   const marked = markedRegions(calls, attributes, late);
   const taken = new Set(marked.flatMap(({ pieces }) => pieces.flatMap(({ nodes }) => nodes)));
   const numbers = new Map<string, number>();
   const list = calls.map((node, at) => {
-    const number = late.get(node), text = number ? likeness(node, number) : texts.get(node);
+    const number = late.get(node), text = number ? textOfCall(node, number) : texts.get(node);
     const key = text === undefined || taken.has(node) ? `${at}` : text;
     const known = numbers.get(key) ?? numbers.size;
     numbers.set(key, known);
@@ -148,7 +148,7 @@ function lateNumbersOf(texts: ReadonlyMap<Node, string>): Map<Node, LateNumber> 
   return found;
 }
 
-/** Calls of functions that the program has marked, if several are alike. */
+/** Calls of functions that the program has marked, if several are equal. */
 function markedRegions(
   calls: readonly Node[],
   attributes: GraphModule["attributes"],
@@ -161,7 +161,7 @@ function markedRegions(
     if (known) known.last = at;
     else spans.set(regionCall, { first: at, last: at });
   }
-  const alike = new Map<string, Wired[]>();
+  const equals = new Map<string, Wired[]>();
   for (const span of spans.values()) {
     const { first, last } = span;
     // Generators advance between calls
@@ -170,10 +170,10 @@ function markedRegions(
     const nodes = calls.slice(first, last + 1);
     if (!nodes.every((node) => isPlain(node, attributes))) continue;
     const piece = wired(nodes, late),
-      text = [...nodes.map((node) => likeness(node, late.get(node))), piece.text].join("\n");
-    alike.set(text, [...alike.get(text) ?? [], piece]);
+      text = [...nodes.map((node) => textOfCall(node, late.get(node))), piece.text].join("\n");
+    equals.set(text, [...equals.get(text) ?? [], piece]);
   }
-  return [...alike.values()].flatMap((pieces) => pieces.length < 2 ? [] : outlineOf(pieces) ?? []);
+  return [...equals.values()].flatMap((pieces) => pieces.length < 2 ? [] : outlineOf(pieces) ?? []);
 }
 
 /** Returns whether a call may be part of a region: it calls an op that kernels compute. */
@@ -192,7 +192,7 @@ function isPlain(node: Node, attributes: GraphModule["attributes"]): boolean {
 }
 
 /** A text that is the same for calls that differ only in their tensors and in a number that can become an argument. */
-function likeness(
+function textOfCall(
   { op, target, args, kwargs, meta: { value, noGrad } }: Node,
   late: LateNumber | undefined,
 ): string {

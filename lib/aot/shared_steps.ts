@@ -22,7 +22,7 @@ import { buildJoint, type RuntimePlan } from "./joint.ts";
 import { computedLate } from "./late_nodes.ts";
 import { joinSharedCalls } from "./joined_calls.ts";
 import { rematerialize } from "./rematerialize.ts";
-import { withoutLittle } from "./little_parts.ts";
+import { mergeSmallParts } from "./small_parts.ts";
 import { beginsWork } from "./shared_calls.ts";
 import { SharedPart } from "./shared_part.ts";
 import { simplify } from "./simplify.ts";
@@ -76,7 +76,7 @@ export function compileStep(
     const value = outputs[output], target = graph.placeholders[input];
     return value instanceof Node && target ? [[value, target] as const] : [];
   }));
-  const groups = withoutLittle(computedLate(cut(functional), new Set(mutated.keys())));
+  const groups = mergeSmallParts(computedLate(cut(functional), new Set(mutated.keys())));
   // Views are recreated where they are read: values passed between parts have memory of their own
   const repeated = groups.map(({ nodes, kind }) => kind === "begins" ? [] : viewsFrom(nodes));
   const compile: GraphCompiler = (gm, examples) => {

@@ -30,7 +30,7 @@ import { CompiledPart } from "./compiled_part.ts";
 import { drawingIn } from "./drawing.ts";
 import { GraphPart, type PartNodes, type PreparedPart } from "./graph_part.ts";
 import type { Group } from "./groups.ts";
-import { hasTime } from "./little_parts.ts";
+import { hasTime } from "./small_parts.ts";
 import { beginningEarly, beginsWork, resultsOf, sharedCallsOf } from "./shared_calls.ts";
 
 /** Returns whether a graph has sizes or numbers that are known only while it runs. */

@@ -41,7 +41,7 @@ export function noticeUnrolling(captured: Graph, seen: Graph): void {
         `${
           functionName || "a function"
         } is a graph of ${operations.length} operations, since a loop is unrolled ` +
-        `whose rounds are not alike: ${count} times`,
+        `whose rounds differ: ${count} times`,
         `  ${code} (${file}:${line})`,
         "Its compilation takes long. Rounds that differ in tensors and in numbers that are operands are compiled once: " +
         "write the loop with higherOrderOps.scan or whileLoop, or compile its body alone",

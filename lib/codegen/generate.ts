@@ -6,7 +6,7 @@
 import { config } from "../base/config.ts";
 import { recording } from "../base/recording.ts";
 import type { Kernel, Program } from "../loops/ir.ts";
-import { rewriteAlike } from "../loops/likeness.ts";
+import { cachedRewrite } from "../loops/canonical_form.ts";
 import { printProgram } from "../loops/print.ts";
 import { verifyProgram } from "../loops/verify.ts";
 import { fusedAttention } from "./attention.ts";
@@ -127,5 +127,5 @@ export function generate(program: Program, target: Target): Program {
  * stay unchanged otherwise.
  */
 function perNest(rewrite: Rewrite, around: Rewrite = (body) => body): (program: Program) => Program {
-  return (program) => rewriteNests(program, rewriteAlike(rewrite), rewriteAlike(around));
+  return (program) => rewriteNests(program, cachedRewrite(rewrite), cachedRewrite(around));
 }

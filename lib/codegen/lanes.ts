@@ -8,7 +8,7 @@ import { InternalError } from "../base/errors.ts";
 import { substituteIndices } from "../loops/nest.ts";
 import { add, sub, substitute } from "../sym/expr.ts";
 import type { BufferDecl, BufferId, Fold, Loop, Program, Statement } from "../loops/ir.ts";
-import { rewriteAlike } from "../loops/likeness.ts";
+import { cachedRewrite } from "../loops/canonical_form.ts";
 import { LANES } from "../loops/reductions.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
 import { axisOf } from "./strip_mining.ts";
@@ -25,7 +25,7 @@ export function runsOfLanes(program: Program): Program {
     const { dtype, length } = buffers[id] ?? missing(`a buffer b${id}`);
     return typeof length === "number" ? local(dtype, length) : missing("a known length of lanes");
   };
-  const inRuns = rewriteAlike((body) => runs(body, { buffers, local }), another);
+  const inRuns = cachedRewrite((body) => runs(body, { buffers, local }), another);
   return { ...rewriteNests(program, inRuns), buffers };
 }
 

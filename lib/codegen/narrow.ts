@@ -6,7 +6,7 @@
 import { isInteger, type ValueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import type { Loop, Program, Reduction, Statement, ValueId } from "../loops/ir.ts";
-import { rewriteAlike } from "../loops/likeness.ts";
+import { cachedRewrite } from "../loops/canonical_form.ts";
 import { resultType } from "../loops/scalar.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
 import { boundsWithin } from "./index_bounds.ts";
@@ -19,7 +19,7 @@ const LARGEST = 2 ** 31 - 1;
 
 /** Narrows the integers of a program. */
 export function narrowIntegers(program: Program, { integers, sizeLimit }: Target): Program {
-  const narrowed = rewriteAlike((body) => {
+  const narrowed = cachedRewrite((body) => {
     const types = valueTypes(body), wide = [...types].flatMap(([id, dtype]) => dtype === "int64" ? [id] : []);
     if (wide.length === 0) return body;
     if (integers === 32) return new Truncation(body).statements(body);

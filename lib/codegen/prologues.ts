@@ -18,13 +18,13 @@ import type {
   Statement,
 } from "../loops/ir.ts";
 import {
-  between,
-  expectAlike,
-  type Likeness,
-  likenessOf,
-  noteAlike,
-  overBuffers,
-} from "../loops/likeness.ts";
+  bufferMapping,
+  type CanonicalForm,
+  canonicalFormOf,
+  expectEquivalent,
+  recordEquivalent,
+  renameBuffers,
+} from "../loops/canonical_form.ts";
 import { axesOf, coefficientOf, substituteIndices, wrapLoops } from "../loops/nest.ts";
 import { SCALAR_OPS } from "../loops/scalar.ts";
 import { allOf, indirect, usesOf } from "../loops/uses.ts";
@@ -53,7 +53,7 @@ export function attachPrologues(program: Program, target: Target): Program {
       // A second operand is recomputed for every few rows of the result
       const isRepeated = input === 1 && hintOf(rows) > MOST_ROWS;
       const found = isRepeated && target.grid ? undefined : producerOf(view.buffer, at, { program, users });
-      const made = found && onceForAlike(found.kernel, { view, input, firsts });
+      const made = found && cachedPrologue(found.kernel, { view, input, firsts });
       if (!found || !made || !keepsSources(found, at, program)) return [];
       if (isRepeated && weightOf(found.kernel.body) > (made.transposed ? LIGHT_TURNED : LIGHT)) return [];
       for (const buffer of usesOf(made.nest).all) touched.add(buffer);
@@ -160,14 +160,14 @@ function weightOf(body: readonly Statement[]): number {
   return allOf(body).reduce((sum, s) => s.kind === "scalar" ? sum + SCALAR_OPS[s.op].weight : sum, 0);
 }
 
-/** Prologues made for the first of several alike kernels, by common form and operand. */
+/** Prologues of the first of several equivalent kernels, by canonical form and operand. */
 type FirstPrologues = Map<
   object,
-  Map<string, { readonly like: Likeness; readonly made: Prologue | undefined }>
+  Map<string, { readonly canonical: CanonicalForm; readonly prologue: Prologue | undefined }>
 >;
 
-/** The prologue of an input that a kernel computes, built once for kernels that are alike. */
-function onceForAlike(
+/** The prologue of an input that a kernel computes, built once for equivalent kernels. */
+function cachedPrologue(
   kernel: LoopKernel,
   { view, input, firsts }: {
     readonly view: BufferView;
@@ -175,24 +175,24 @@ function onceForAlike(
     readonly firsts: FirstPrologues;
   },
 ): Prologue | undefined {
-  const like = likenessOf(kernel.body);
-  if (!like) return prologueOf(kernel, view, input);
-  const known = firsts.get(like.kind) ?? new Map();
-  firsts.set(like.kind, known);
+  const canonical = canonicalFormOf(kernel.body);
+  if (!canonical) return prologueOf(kernel, view, input);
+  const known = firsts.get(canonical.kind) ?? new Map();
+  firsts.set(canonical.kind, known);
   const sizes = [view.offset, ...view.shape, ...view.strides];
   const key = [input, ...sizes.map((each) => typeof each === "number" ? each : `#${each.id}`)].join();
   const first = known.get(key);
   if (!first) {
-    const made = prologueOf(kernel, view, input);
-    if (made) expectAlike(made.nest.body);
-    known.set(key, { like, made });
-    return made;
+    const prologue = prologueOf(kernel, view, input);
+    if (prologue) expectEquivalent(prologue.nest.body);
+    known.set(key, { canonical, prologue });
+    return prologue;
   }
-  if (!first.made) return undefined;
-  const { nest } = first.made, place = between(first.like, like, (id) => id);
-  const body = overBuffers(nest.body, place);
-  noteAlike(nest.body, body, place);
-  return { ...first.made, nest: { ...kernel, name: `${kernel.name}_prologue`, body } };
+  if (!first.prologue) return undefined;
+  const { nest } = first.prologue, place = bufferMapping(first.canonical, canonical, (id) => id);
+  const body = renameBuffers(nest.body, place);
+  recordEquivalent(nest.body, body, place);
+  return { ...first.prologue, nest: { ...kernel, name: `${kernel.name}_prologue`, body } };
 }
 
 /** The prologue of an input that a kernel computes. */

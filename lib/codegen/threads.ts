@@ -5,7 +5,7 @@
  */
 import { add, boundsOf, type Dim, mul, product } from "../sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
-import { rewriteAlike, sameOfAlike } from "../loops/likeness.ts";
+import { cachedAnalysis, cachedRewrite } from "../loops/canonical_form.ts";
 import { SCALAR_OPS } from "../loops/scalar.ts";
 import { collides } from "../loops/uses.ts";
 import { disjointSums } from "./disjoint_sums.ts";
@@ -22,7 +22,7 @@ const PIECE = 4096;
 /** Marks the loops of a program that teams divide. */
 export function mapToThreads(program: Program, { threads }: Target): Program {
   if (threads === "none") return program;
-  const forTeam = rewriteAlike((body) => mapped(body, threads)), work = sameOfAlike(workOf);
+  const forTeam = cachedRewrite((body) => mapped(body, threads)), work = cachedAnalysis(workOf);
   const forThreads = (kernel: LoopKernel): LoopKernel => {
     const body = forTeam(kernel.body);
     return body === kernel.body ? kernel : { ...kernel, work: work(kernel.body), body };

@@ -14,7 +14,7 @@ import type {
   Program,
   Statement,
 } from "../loops/ir.ts";
-import { buffersOfAlike } from "../loops/likeness.ts";
+import { cachedBufferAnalysis } from "../loops/canonical_form.ts";
 import { boundsOf, type Dim, sub } from "../sym/expr.ts";
 import { replaceKernels, withNests } from "./kernels.ts";
 import type { Target } from "./target.ts";
@@ -78,7 +78,7 @@ function firstPlaces(kernel: Kernel, step: number): Map<BufferId, number> {
 }
 
 /** The least offset at which statements read each buffer; null if they use the buffer in other ways. */
-const readFrom = buffersOfAlike((body) => {
+const readFrom = cachedBufferAnalysis((body) => {
   const found = new Map<BufferId, number | null>();
   const see = (buffer: BufferId, place: number | null): void => {
     const known = found.get(buffer) ?? Infinity;

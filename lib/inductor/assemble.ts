@@ -6,7 +6,7 @@ import { config } from "../base/config.ts";
 import { itemSize } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import type { BufferDecl, BufferId, Kernel, Program, ProgramGuard, Statement } from "../loops/ir.ts";
-import { sameOfAlike } from "../loops/likeness.ts";
+import { cachedAnalysis } from "../loops/canonical_form.ts";
 import { usesOf } from "../loops/uses.ts";
 import { type Dim, freeSymbols, mul, type Sym } from "../sym/expr.ts";
 import type { CompiledGraph, CompiledOutput } from "./compiled_graph.ts";
@@ -141,7 +141,7 @@ function sizesOf(buffers: readonly BufferDecl[], kernels: readonly Kernel[], are
 }
 
 /** The sizes and offsets in statements that are not constants, without duplicates. */
-const sizesIn = sameOfAlike((body) => {
+const sizesIn = cachedAnalysis((body) => {
   const found = new Set<Dim>();
   const walk = (list: readonly Statement[]): void => {
     for (const s of list) {

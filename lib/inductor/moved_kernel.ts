@@ -2,7 +2,7 @@
  * Moves kernels to other buffers. Invariant: parts that mention no buffer are shared with the original.
  */
 import type { BufferId, BufferView, Kernel, LoopKernel, Statement } from "../loops/ir.ts";
-import { noteAlike } from "../loops/likeness.ts";
+import { recordEquivalent } from "../loops/canonical_form.ts";
 import { add, type Dim } from "../sym/expr.ts";
 
 /** Position of a buffer inside another one, in elements. */
@@ -12,7 +12,7 @@ export interface Place {
 }
 
 /**
- * A kernel with its buffers moved. Kernels known to be alike remain so if each buffer moves to the start of its place.
+ * A kernel with its buffers moved. Kernels known to be equivalent remain so if each buffer moves to the start of its place.
  */
 export function movedKernel(kernel: Kernel, placeOf: (id: BufferId) => Place): Kernel {
   const statements = (body: readonly Statement[]): Statement[] =>
@@ -28,7 +28,7 @@ export function movedKernel(kernel: Kernel, placeOf: (id: BufferId) => Place): K
   };
   const loops = (k: LoopKernel): LoopKernel => {
     const body = statements(k.body);
-    noteAlike(k.body, body, (id) => {
+    recordEquivalent(k.body, body, (id) => {
       const { buffer, offset } = placeOf(id);
       return offset === 0 ? buffer : null;
     });

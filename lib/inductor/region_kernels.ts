@@ -4,7 +4,7 @@
  */
 import { InternalError } from "../base/errors.ts";
 import type { BufferId, Kernel } from "../loops/ir.ts";
-import { expectAlike } from "../loops/likeness.ts";
+import { expectEquivalent } from "../loops/canonical_form.ts";
 import { usesOf } from "../loops/uses.ts";
 import type { RegionWork } from "./computation.ts";
 import { movedKernel } from "./moved_kernel.ts";
@@ -16,7 +16,7 @@ export function regionKernels(
 ): Kernel[] {
   return program.kernels.map((kernel) => {
     const nest = kernel.kind === "loops" ? kernel : kernel.epilogue;
-    if (nest) expectAlike(nest.body);
+    if (nest) expectEquivalent(nest.body);
     return movedKernel(kernel, (id) => {
       const found = places[id];
       if (!found) throw new InternalError(`Expected a buffer ${id} of ${program.name}`);

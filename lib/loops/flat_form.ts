@@ -7,7 +7,7 @@ import type { DType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { type Dim, freeSymbols, type Sym, symbol } from "../sym/expr.ts";
 import type { BufferId, Kernel, LoopKernel, Statement } from "./ir.ts";
-import { buffersOfAlike } from "./likeness.ts";
+import { cachedBufferAnalysis } from "./canonical_form.ts";
 import { printKernel } from "./print.ts";
 
 /** Represents the number of iterations of any such kernel. */
@@ -37,7 +37,7 @@ export function flatForm(kernel: Kernel, dtypeOf: (id: BufferId) => DType | unde
  * The buffers of statements in order of appearance, each with the text of the statements over their numbers; none
  * without such a text.
  */
-const textsOf = buffersOfAlike((given) => {
+const textsOf = cachedBufferAnalysis((given) => {
   const body = ofAnyLength(given), buffers: BufferId[] = [];
   if (body === null || !isClosed(body)) return new Map<BufferId, string>();
   const text = printKernel({ kind: "loops", name: "", body, origins: [] }).replace(/\bb(\d+)\b/g, (_, id) => {

@@ -5,7 +5,7 @@
  */
 import { add, ceilDiv, type Dim, mul } from "../sym/expr.ts";
 import type { BufferId, Kernel, Program } from "./ir.ts";
-import { runTogether } from "./together.ts";
+import { kernelGroups } from "./kernel_groups.ts";
 import { usesOf } from "./uses.ts";
 
 const ALIGNMENT = 64;
@@ -22,7 +22,7 @@ export function lifetimesOf(
   kernels: readonly Kernel[],
 ): ReadonlyMap<BufferId, { readonly first: number; readonly last: number }> {
   const lifetimes = new Map<BufferId, { readonly first: number; last: number }>();
-  for (const [time, group] of runTogether(kernels).entries()) {
+  for (const [time, group] of kernelGroups(kernels).entries()) {
     for (const buffer of group.flatMap((kernel) => [...usesOf(kernel).all])) {
       const known = lifetimes.get(buffer);
       if (known) known.last = time;

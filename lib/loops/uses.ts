@@ -4,7 +4,7 @@
  */
 import { type Dim, freeSymbols } from "../sym/expr.ts";
 import type { BufferId, Kernel, Statement, ValueId } from "./ir.ts";
-import { buffersOfAlike } from "./likeness.ts";
+import { cachedBufferAnalysis } from "./canonical_form.ts";
 
 /** Buffers that a kernel mentions, and those of them that it writes. */
 export interface Uses {
@@ -24,7 +24,7 @@ export function usesOf(kernel: Kernel): Uses {
 }
 
 /** The buffers that statements mention, and whether they write them. */
-const mentionsOf = buffersOfAlike((body) => {
+const mentionsOf = cachedBufferAnalysis((body) => {
   const found = new Map<BufferId, boolean>();
   const visit = (list: readonly Statement[]): void => {
     for (const s of list) {

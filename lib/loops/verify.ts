@@ -21,9 +21,9 @@ import {
   type Statement,
   type ValueId,
 } from "./ir.ts";
-import { likenessOf } from "./likeness.ts";
+import { canonicalFormOf } from "./canonical_form.ts";
 import { loadType } from "./record.ts";
-import { countersOf, runTogether } from "./together.ts";
+import { countersOf, kernelGroups } from "./kernel_groups.ts";
 import { isShareable } from "./scans.ts";
 import { usesOf } from "./uses.ts";
 import { admits, resultType, SCALAR_OPS } from "./scalar.ts";
@@ -56,7 +56,7 @@ export function verifyProgram(program: Program, stage = "scheduling"): void {
 }
 
 /**
- * Checks the nests of a program; of those that are alike it checks only the first, and only the buffers of the others.
+ * Checks the nests of a program; of equivalent ones it checks only the first, and only the buffers of the others.
  */
 class NestChecker {
   readonly #known = new Map<object, Checked[]>();
@@ -64,24 +64,24 @@ class NestChecker {
   constructor(readonly program: Program) {}
 
   check(kernel: LoopKernel): void {
-    const like = likenessOf(kernel.body);
-    if (!like) return new KernelChecker(this.program, kernel).check();
-    const known = this.#known.get(like.kind) ?? [];
-    const former = known.find((each) => this.#isLike(each, kernel, like.buffers));
+    const canonical = canonicalFormOf(kernel.body);
+    if (!canonical) return new KernelChecker(this.program, kernel).check();
+    const known = this.#known.get(canonical.kind) ?? [];
+    const former = known.find((each) => this.#isEquivalent(each, kernel, canonical.buffers));
     if (!former) {
       new KernelChecker(this.program, kernel).check();
-      const written = [...usesOf(kernel).written].map((id) => like.buffers.indexOf(id));
-      this.#known.set(like.kind, [...known, { kernel, buffers: like.buffers, written }]);
+      const written = [...usesOf(kernel).written].map((id) => canonical.buffers.indexOf(id));
+      this.#known.set(canonical.kind, [...known, { kernel, buffers: canonical.buffers, written }]);
       return;
     }
     for (const at of former.written) {
-      checkWritable(this.program, like.buffers[at] ?? -1, (message) => {
+      checkWritable(this.program, canonical.buffers[at] ?? -1, (message) => {
         throw new InternalError(`Kernel ${kernel.name} of ${this.program.name}: ${message}`);
       });
     }
   }
 
-  #isLike(former: Checked, { blocks, workgroup }: LoopKernel, places: readonly BufferId[]): boolean {
+  #isEquivalent(former: Checked, { blocks, workgroup }: LoopKernel, places: readonly BufferId[]): boolean {
     const { buffers } = this.program;
     const like = (one: BufferDecl | undefined, other: BufferDecl | undefined) =>
       one?.dtype === other?.dtype && (one?.role.kind === "local") === (other?.role.kind === "local");
@@ -104,7 +104,7 @@ const symbolOf = ({ symbol }: Axis): Sym => symbol;
 function checkLocals({ buffers, kernels }: Program, fail: (message: string) => never): void {
   if (!buffers.some(({ role }) => role.kind === "local")) return;
   const owners = new Map<BufferId, number>();
-  for (const [owner, group] of runTogether(kernels).entries()) {
+  for (const [owner, group] of kernelGroups(kernels).entries()) {
     for (const id of group.flatMap((kernel) => [...usesOf(kernel).all])) {
       const buffer = buffers[id];
       if (buffer?.role.kind !== "local") continue;

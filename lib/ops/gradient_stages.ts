@@ -51,7 +51,7 @@ export function lateGradient(
 ): LateGradient {
   const refused = (because: string) => ({ kind: "refused", because } as const);
   const host = path.find(({ meta }) => meta.onHost && !meta.taped);
-  if (host) return refused(`${host.name}, which the host computes, lies on its way`);
+  if (host) return refused(`${host.name}, which the host computes, is on its path`);
   const taken = path.find(takesGradients);
   if (taken) return refused(`${taken.name} takes gradients before the host has computed`);
   const because = whyNotRepeated(graph, path, { before, draws });

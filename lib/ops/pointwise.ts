@@ -66,7 +66,7 @@ export function deviceOf(operands: readonly (OperandOf<TensorMeta> | null)[]): D
 /** Metadata of the result of an elementwise op. At least one operand must be a tensor. */
 export function pointwiseMeta(operands: readonly OperandOf<TensorMeta>[], dtype: DType): TensorMeta {
   if (!operands.some((x) => isTensor(x))) {
-    throw new DynError("Expected at least one tensor but found numbers alone");
+    throw new DynError("Expected at least one tensor but found only numbers");
   }
   const shape = broadcastShapes(...operands.map((x) => isTensor(x) ? x.shape : []));
   return contiguousMeta(shape, dtype, deviceOf(operands));

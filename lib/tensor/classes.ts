@@ -237,7 +237,9 @@ function cachedClass(family: Family, request: ClassRequest, { device, call }: Pl
     const program = (): Program => {
       const made = compileCall(layouts, { device, sizes: new ClassSizes(call, each.sizes.hints) });
       if (typeof made === "object" && hasText(each, textOf(made))) return made.program;
-      throw new InternalError(`Expected the program of ${request.entry.definition.name} as it was kept`);
+      throw new InternalError(
+        `Expected the code of ${request.entry.definition.name} to equal the stored code`,
+      );
     };
     family.classes.push({
       ...each,

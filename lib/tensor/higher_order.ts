@@ -90,7 +90,7 @@ export function scanRows<C extends Tensors, X extends Tensors, Y extends Tensors
   init: C,
   xs: X,
 ): [carry: C, ys: Y] {
-  checkFunction(combineFn, "that combines what is carried with a row");
+  checkFunction(combineFn, "that combines the carry with a row");
   const start = flattened(init), over = flattened(xs);
   const layout: { spec?: TreeSpec } = {};
   const leaves = runScan(eagerRegions, { carried: start.leaves, over: over.leaves }, (...values) => {
@@ -176,7 +176,7 @@ function zipTensors<T extends Tensors>(a: T, b: T, change: (x: Tensor, y: Tensor
     if (isPlainObject(x) && isPlainObject(y)) {
       return Object.fromEntries(Object.keys(x).map((key) => [key, both(x[key], y[key])]));
     }
-    throw new DynError(`Expected tensors in the same arrangement but found ${typeof x} and ${typeof y}`);
+    throw new DynError(`Expected tensors in the same structure but found ${typeof x} and ${typeof y}`);
   };
   return both(a, b) as T;
 }

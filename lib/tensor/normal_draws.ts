@@ -25,7 +25,7 @@ export interface NormalDrawOptions {
 export function normal(mean: Tensor, std?: Tensor | number, options?: NormalDrawOptions): Tensor;
 /** The same for a number as the mean. */
 export function normal(mean: number, std: Tensor, options?: NormalDrawOptions): Tensor;
-/** The same for numbers alone. */
+/** The same for two numbers. */
 export function normal(mean: number, std: number, size: readonly number[], options?: RandnOptions): Tensor;
 export function normal(
   mean: Tensor | number,
@@ -49,7 +49,9 @@ export function normal(
     return requiresGrad ? made.requiresGrad_() : made;
   }
   if (isSize(third)) {
-    throw new DynError("Expected no size of normal beside tensors, which have one, but found it");
+    throw new DynError(
+      "Expected a size of normal only for two numbers but found it with a tensor, which has a shape",
+    );
   }
   const shape = broadcastShapes(...tensors.map((each) => each.shape));
   const drawn = ops.randn(shape, { ...third, dtype: resultTypeOf(tensors), device: first.device });

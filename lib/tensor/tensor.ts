@@ -504,7 +504,7 @@ function alongDim(list: readonly number[], dim: number): number {
   if (found === undefined) {
     throw new DynError(
       list.length === 0
-        ? `Expected a tensor with dimensions but found a scalar, asked for dimension ${dim}`
+        ? `Expected a tensor with dimensions but found a scalar (dim ${dim})`
         : `Expected dim in [${-list.length}, ${list.length - 1}] but found ${dim}`,
     );
   }

@@ -27,7 +27,7 @@ import type {
   ValueId,
 } from "../../lib/loops/ir.ts";
 import { placedTemporaries } from "../../lib/loops/memory.ts";
-import { countersOf, runTogether } from "../../lib/loops/together.ts";
+import { countersOf, kernelGroups } from "../../lib/loops/kernel_groups.ts";
 import { type Buffer, hostBuffer } from "./buffer.ts";
 import { runExtern } from "./extern.ts";
 import { castElement, type Element, type Precision, scalarFunction } from "./scalar.ts";
@@ -77,7 +77,7 @@ export function interpret(program: Program, call: ReferenceCall): void {
   for (const [id, decl] of program.buffers.entries()) buffers.push(bufferOf(decl, id));
   const { guard } = program;
   let at = 0;
-  for (const group of runTogether(program.kernels)) {
+  for (const group of kernelGroups(program.kernels)) {
     if (guard?.after === at && buffers[guard.flag]?.get(0)) return;
     at += group.length;
     const [{ blocks } = {}] = group;

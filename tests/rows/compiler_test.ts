@@ -369,7 +369,7 @@ Deno.test("M14: a loop that unrolls into thousands of operations is reported onc
     long(ones([2]));
   });
   assert(
-    /^\[perf_hints\] long is a graph of 5200 operations, since a loop is unrolled whose rounds are not alike: 2600 times\n/
+    /^\[perf_hints\] long is a graph of 5200 operations, since a loop is unrolled whose rounds differ: 2600 times\n/
       .test(text),
     text,
   );

@@ -21,4 +21,4 @@ import "../pruning_test.ts";
 import "../quantization_test.ts";
 import "../compile_options_test.ts";
 import "../checkpoint_test.ts";
-import "../alike_test.ts";
+import "../equal_layers_test.ts";

@@ -4,7 +4,7 @@
  */
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { Blocks, Kernel } from "../../../lib/loops/ir.ts";
-import { countersOf } from "../../../lib/loops/together.ts";
+import { countersOf } from "../../../lib/loops/kernel_groups.ts";
 import { printExtern } from "./extern.ts";
 import { bodyText, type KernelContext, type KernelFunction, printer } from "./kernel.ts";
 import type { NestPrinter } from "./nest.ts";

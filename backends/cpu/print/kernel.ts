@@ -13,7 +13,7 @@ import type {
   Statement,
   Team,
 } from "../../../lib/loops/ir.ts";
-import { between, type Likeness, likenessOf } from "../../../lib/loops/likeness.ts";
+import { bufferMapping, type CanonicalForm, canonicalFormOf } from "../../../lib/loops/canonical_form.ts";
 import { valueTypes } from "../../../lib/loops/value_types.ts";
 import type { Routine } from "../runtime_library.ts";
 import type { KernelNames, Range } from "./names.ts";
@@ -31,38 +31,37 @@ export interface KernelContext {
   fold(text: string): void;
   /** Adds a declaration at the top. */
   declare(text: string): void;
-  /** Functions of the first of several alike statements, by their common form and how they are printed. */
-  readonly alike: Map<object, Map<string, FirstFunction>>;
+  /** Functions of the first of several equivalent statements, by canonical form and how they are printed. */
+  readonly equivalents: Map<object, Map<string, FirstFunction>>;
 }
 
 type FunctionText = Omit<KernelFunction, "work">;
 
-/** The function of the first of several alike nests. */
+/** The function of the first of several equivalent nests. */
 interface FirstFunction {
-  readonly like: Likeness;
-  readonly made: FunctionText;
+  readonly canonical: CanonicalForm;
+  readonly text: FunctionText;
 }
 
-/**
- * The function of statements, printed once for those that are alike; `how`: everything else that its text depends on.
- */
-function onceForAlike(
+/** The function of statements, printed once for equivalent ones; `how`: everything else that its text depends on. */
+function cachedFunction(
   body: readonly Statement[],
   how: string,
   { context, print }: { readonly context: KernelContext; readonly print: () => FunctionText },
 ): FunctionText {
-  const like = likenessOf(body);
-  if (!like) return print();
-  const { alike, buffers } = context, known = alike.get(like.kind) ?? new Map<string, FirstFunction>();
-  alike.set(like.kind, known);
-  const key = `${how} ${like.buffers.map((id) => isLocal(buffers[id])).join()}`, first = known.get(key);
+  const canonical = canonicalFormOf(body);
+  if (!canonical) return print();
+  const { equivalents, buffers } = context,
+    known = equivalents.get(canonical.kind) ?? new Map<string, FirstFunction>();
+  equivalents.set(canonical.kind, known);
+  const key = `${how} ${canonical.buffers.map((id) => isLocal(buffers[id])).join()}`, first = known.get(key);
   if (first) {
-    const { made } = first, place = between(first.like, like, (id) => id);
-    return { ...made, buffers: made.buffers.map(place), far: made.far.map(place) };
+    const { text } = first, place = bufferMapping(first.canonical, canonical, (id) => id);
+    return { ...text, buffers: text.buffers.map(place), far: text.far.map(place) };
   }
-  const made = print();
-  known.set(key, { like, made });
-  return made;
+  const text = print();
+  known.set(key, { canonical, text });
+  return text;
 }
 
 /** A function to be run by a team. */
@@ -87,7 +86,7 @@ export function printLoopKernel(
 ): KernelFunction {
   const print = () =>
     bodyText(context, (out, names) => printer(body, context, { out, names }).statements(body));
-  const printed = onceForAlike(own, body === own ? "" : "any length", { context, print });
+  const printed = cachedFunction(own, body === own ? "" : "any length", { context, print });
   return { ...printed, work: onTeam(work, team) };
 }
 
@@ -226,7 +225,7 @@ export type NestFunction = Pick<KernelFunction, "body" | "buffers">;
 /** The epilogue of a library call, over the arguments (b, m0, m1, c0, c1). */
 export function printEpilogue({ body }: LoopKernel, parts: Parts, context: KernelContext): NestFunction {
   const print = () => nestFunction(body, parts, { context, given: NONE });
-  return onceForAlike(body, JSON.stringify(parts), { context, print });
+  return cachedFunction(body, JSON.stringify(parts), { context, print });
 }
 
 function nestFunction(

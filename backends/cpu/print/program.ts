@@ -9,7 +9,7 @@ import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Dim } from "../../../lib/sym/expr.ts";
 import type { BufferId, ExternKernel, Kernel, Program, ProgramGuard } from "../../../lib/loops/ir.ts";
-import { originalKernels, runTogether } from "../../../lib/loops/together.ts";
+import { kernelGroups, originalKernels } from "../../../lib/loops/kernel_groups.ts";
 import type { Routine } from "../runtime_library.ts";
 import { printBlocks } from "./blocks.ts";
 import { type PrintedCall, printSequence } from "./call_sequence.ts";
@@ -145,7 +145,7 @@ export function printProgram(program: Program): PrintedProgram {
     need: functions.need,
     fold: (text) => void folds.add(text),
     declare: (text) => void declarations.add(text),
-    alike: new Map(),
+    equivalents: new Map(),
   };
   const kernels = new Map<string, string>();
   const kernelOf = (signature: string, body: string): string => {
@@ -159,7 +159,7 @@ export function printProgram(program: Program): PrintedProgram {
     if (!routines.includes(name)) routines.push(name);
     return `routine[${routines.indexOf(name)}]`;
   };
-  const groups = runTogether(program.kernels);
+  const groups = kernelGroups(program.kernels);
   const isTable = ([kernel]: readonly Kernel[]) => kernel?.kind === "loops" && kernel.table !== undefined;
   const isLong = program.kernels.length > LONG || groups.some(isTable);
   const sizeText = (d: Dim): string => printIndex(d, (symbol) => `s[${context.sizeIndex(symbol)}]`);
@@ -245,7 +245,7 @@ export function printProgram(program: Program): PrintedProgram {
   const { guard } = program;
   const entry = entryText(program, layout, {
     calls,
-    guard: guard && { ...guard, after: runTogether(program.kernels.slice(0, guard.after)).length },
+    guard: guard && { ...guard, after: kernelGroups(program.kernels.slice(0, guard.after)).length },
     routines: routines.length + parts.length,
     kernels: inPart,
     size: sizeText,

@@ -47,13 +47,13 @@ export function refuseOfPrimitive(value: unknown, key: Key, action: Action): nev
 
 /** Ends an instruction that writes or deletes a property if the object rejects it. */
 export function refuseChange(object: ObjectValue, key: Key, action: "write" | "delete"): never {
-  const target = likenessOf(object, key);
+  const target = placeholderFor(object, key);
   return target && isRefused(target, key, action) ? raise(target, key, action) : refuseCall(WORDS[action]);
 }
 
 /** Ends an assignment to a property of `super` if a property found from `from` on rejects it. */
 export function refuseSuper(from: ObjectValue, object: ObjectValue, key: Key): never {
-  const source = likenessOf(from, key), receiver = likenessOf(object, key);
+  const source = placeholderFor(from, key), receiver = placeholderFor(object, key);
   // The receiver's own properties are not considered
   const refuses = source && receiver && isRefused(Object.create(source), key, "write");
   return refuses
@@ -62,7 +62,7 @@ export function refuseSuper(from: ObjectValue, object: ObjectValue, key: Key): n
 }
 
 /** The object itself if the trace has left it unchanged, or a similar one; null if there is none. */
-function likenessOf(object: ObjectValue, key: Key): object | null {
+function placeholderFor(object: ObjectValue, key: Key): object | null {
   for (let at: ObjectValue | null = object; at; at = at.prototype) {
     const isUnchanged = at.real !== null && !at.slots.has(key) && at.frozen === "no" && !at.prototypeChanged;
     if (!isUnchanged && at !== object) return null;

@@ -70,7 +70,7 @@ export function runPasses(
 ): void {
   const contract = new GraphContract(graph, promises);
   const verifiesEach = config.inductor.errorOnFallback || bisection.active;
-  if (verifiesEach) contract.verify("whatever made it");
+  if (verifiesEach) contract.verify("earlier steps");
   /** Passes that find nothing to change in the current graph. */
   const idle = new Set<GraphPass>();
   for (let round = 0, again = true; again && round < rounds; round++) {

@@ -11,7 +11,7 @@ import { Classifier } from "./recompute.ts";
 const FEW = 2048;
 
 /** Returns whether nodes compute next to nothing. */
-function isLittle(nodes: readonly Node[]): boolean {
+function isSmall(nodes: readonly Node[]): boolean {
   const most = (node: Node) => Math.max(elementsOf(node), ...[...node.inputs()].map(elementsOf));
   if (nodes.reduce((sum, node) => sum + most(node), 0) > FEW) return false;
   const classifier = new Classifier();
@@ -30,8 +30,8 @@ function reads({ nodes }: Group, results: ReadonlySet<Node>): boolean {
   return nodes.some((node) => [...node.inputs()].some((each) => results.has(each)));
 }
 
-/** Joins little parts with the part that directly follows, or else with the one before the calls that precede them. */
-export function withoutLittle(groups: readonly Group[]): Group[] {
+/** Joins small parts with the part that directly follows, or else with the one before the calls that precede them. */
+export function mergeSmallParts(groups: readonly Group[]): Group[] {
   const found: Group[] = [];
   let open: readonly Node[] = [];
   for (const [at, group] of groups.entries()) {
@@ -43,7 +43,7 @@ export function withoutLittle(groups: readonly Group[]): Group[] {
     open = [];
     const before = found.findLastIndex(({ kind }) => kind === "compiled"), target = found[before];
     const between = new Set(found.slice(before + 1).flatMap((each) => each.nodes));
-    if (!next || !isLittle(nodes)) found.push({ kind: "compiled", nodes });
+    if (!next || !isSmall(nodes)) found.push({ kind: "compiled", nodes });
     else if (next.kind === "compiled") open = nodes;
     else if (target && !reads({ kind: "compiled", nodes }, between)) {
       found[before] = { kind: "compiled", nodes: [...target.nodes, ...nodes] };
@@ -56,5 +56,5 @@ export function withoutLittle(groups: readonly Group[]): Group[] {
 export function hasTime([first, ...rest]: readonly Group[]): boolean {
   const results = new Set(first?.nodes), at = rest.findIndex((group) => reads(group, results));
   const between = at < 0 ? rest : rest.slice(0, at);
-  return !isLittle(between.flatMap(({ kind, nodes }) => kind === "begins" ? [] : nodes));
+  return !isSmall(between.flatMap(({ kind, nodes }) => kind === "begins" ? [] : nodes));
 }

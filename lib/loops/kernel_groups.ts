@@ -8,7 +8,7 @@ export const countersOf = (blocks: Blocks | undefined): readonly Axis[] =>
   blocks ? [...blocks.axes, ...blocks.inOrder ? [blocks.inOrder] : []] : [];
 
 /** Groups kernels. */
-export function runTogether<K extends Kernel>(kernels: readonly K[]): K[][] {
+export function kernelGroups<K extends Kernel>(kernels: readonly K[]): K[][] {
   const groups: K[][] = [];
   let last: object | undefined;
   for (const kernel of kernels) {

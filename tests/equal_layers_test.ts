@@ -11,7 +11,7 @@ import type { GraphBackend } from "../lib/graph/backend.ts";
 import type { GraphCompiler } from "../lib/graph/interpose.ts";
 import { compileGraph } from "../lib/inductor/compile_graph.ts";
 import type { Kernel, LoopKernel, Program } from "../lib/loops/ir.ts";
-import { likenessOf, overBuffers } from "../lib/loops/likeness.ts";
+import { canonicalFormOf, renameBuffers } from "../lib/loops/canonical_form.ts";
 import { type Lifetime, planMemory } from "../lib/loops/memory.ts";
 import { printProgram } from "../lib/loops/print.ts";
 import { findTarget } from "../lib/ops/table.ts";
@@ -41,7 +41,7 @@ function programsOf(run: (backend: GraphBackend) => void): Program[] {
 function unknown(program: Program): Program {
   const anew = (kernel: LoopKernel): LoopKernel => ({
     ...kernel,
-    body: overBuffers(kernel.body, (id) => id),
+    body: renameBuffers(kernel.body, (id) => id),
   });
   const kernels = program.kernels.map((kernel): Kernel => {
     if (kernel.kind === "loops") return anew(kernel);
@@ -53,7 +53,7 @@ function unknown(program: Program): Program {
 /** Returns the number of statements that resemble others, of the kinds of them, and of all that kernels have. */
 function alike({ kernels }: Program): Record<"bodies" | "kinds" | "all", number> {
   const nests = kernels.flatMap((kernel) => kernel.kind === "loops" ? kernel : kernel.epilogue ?? []);
-  const found = nests.flatMap(({ body }) => likenessOf(body) ?? []);
+  const found = nests.flatMap(({ body }) => canonicalFormOf(body) ?? []);
   return { bodies: found.length, kinds: new Set(found.map(({ kind }) => kind)).size, all: nests.length };
 }
 

@@ -9,7 +9,7 @@ import { compileNative } from "./native_program.ts";
 import { toolchainStatus } from "./toolchain.ts";
 
 /** The WebAssembly form of a program, with native code for calls that do not fit. */
-export function roomy(program: () => Program, wasm: CompiledProgram): CompiledProgram {
+export function withNativeFallback(program: () => Program, wasm: CompiledProgram): CompiledProgram {
   let native: CompiledProgram | undefined;
   return {
     get source() {

@@ -1,0 +1,150 @@
+/**
+ * Statements that are equivalent, that is equal up to the names of their buffers, as those of equal layers: results of
+ * analysing or rewriting one of them are reused for all. Invariant: equivalent statements differ in nothing else, and
+ * their buffers correspond one to one; corresponding buffers have the same type.
+ */
+import type { BufferId, Statement } from "./ir.ts";
+
+type Body = readonly Statement[];
+
+/** The canonical form of equivalent statements. */
+export interface CanonicalForm {
+  /** One object shared by all such statements. */
+  readonly kind: object;
+  /** The buffers that they mention, in corresponding order. */
+  readonly buffers: readonly BufferId[];
+}
+
+const known = new WeakMap<Body, CanonicalForm>();
+
+/** Returns the canonical form of statements, or undefined if it is not known. */
+export const canonicalFormOf = (body: Body): CanonicalForm | undefined => known.get(body);
+
+/** Starts a class of equivalent statements, whose first member these are. */
+export function expectEquivalent(body: Body): void {
+  if (known.has(body)) return;
+  const buffers = new Set<BufferId>();
+  renameBuffers(body, (id) => (buffers.add(id), id));
+  known.set(body, { kind: {}, buffers: [...buffers] });
+}
+
+/** Canonical forms in which several buffers of another form are one, by that form and the merged places. */
+const merged = new WeakMap<object, Map<string, object>>();
+
+/** Records that statements are equivalent; `place` maps buffers of the first, to null if one has no counterpart. */
+export function recordEquivalent(from: Body, to: Body, place: (id: BufferId) => BufferId | null): void {
+  const canonical = known.get(from);
+  if (!canonical) return;
+  const places = canonical.buffers.map(place).filter((id) => id !== null), buffers = [...new Set(places)];
+  if (places.length < canonical.buffers.length) return;
+  known.set(to, {
+    kind: buffers.length < places.length ? mergedKind(canonical.kind, places) : canonical.kind,
+    buffers,
+  });
+}
+
+/** For updates in place, which write the buffers they read. */
+function mergedKind(kind: object, places: readonly BufferId[]): object {
+  const kinds = merged.get(kind) ?? new Map<string, object>(),
+    which = `${places.map((id) => places.indexOf(id))}`;
+  merged.set(kind, kinds);
+  const found = kinds.get(which) ?? {};
+  kinds.set(which, found);
+  return found;
+}
+
+/** Returns the statements with other buffers. */
+export function renameBuffers(body: Body, place: (id: BufferId) => BufferId): Statement[] {
+  return body.map((s) => {
+    switch (s.kind) {
+      case "load":
+      case "store":
+        return { ...s, buffer: place(s.buffer) };
+      case "masked":
+        return { ...s, body: renameBuffers(s.body, place) };
+      case "loop": {
+        const inner = renameBuffers(s.body, place);
+        if (!s.folds) return { ...s, body: inner };
+        const folds = s.folds.map(({ values, positions, ...rest }) => ({
+          ...rest,
+          values: { ...values, buffer: place(values.buffer) },
+          ...(positions ? { positions: { ...positions, buffer: place(positions.buffer) } } : {}),
+        }));
+        return { ...s, body: inner, folds };
+      }
+      default:
+        return s;
+    }
+  });
+}
+
+/**
+ * Returns a map from each buffer of the first to the buffer of the second in the same place; `other` maps buffers
+ * that neither mentions.
+ */
+export function bufferMapping(
+  first: CanonicalForm,
+  second: CanonicalForm,
+  other: (id: BufferId) => BufferId,
+): (id: BufferId) => BufferId {
+  const places = new Map(first.buffers.map((id, at) => [id, second.buffers[at] ?? id]));
+  return (id) => {
+    const found = places.get(id) ?? other(id);
+    places.set(id, found);
+    return found;
+  };
+}
+
+/** Rewrites statements, once for all that are equivalent. `another` duplicates a buffer that the rewriting created. */
+export function cachedRewrite(
+  rewrite: (body: Body) => Body,
+  another: (id: BufferId) => BufferId = (id) => id,
+): (body: Body) => Body {
+  const firsts = new Map<
+    object,
+    { readonly canonical: CanonicalForm; readonly from: Body; readonly to: Body }
+  >();
+  return (body) => {
+    const canonical = known.get(body), first = canonical && firsts.get(canonical.kind);
+    if (!canonical) return rewrite(body);
+    if (!first) {
+      const to = rewrite(body);
+      firsts.set(canonical.kind, { canonical, from: body, to });
+      if (to !== body) expectEquivalent(to);
+      return to;
+    }
+    if (first.to === first.from) return body;
+    const place = bufferMapping(first.canonical, canonical, another), to = renameBuffers(first.to, place);
+    recordEquivalent(first.to, to, place);
+    return to;
+  };
+}
+
+/** Returns a cached version of an analysis of buffers: it runs once for equivalent statements. */
+export function cachedBufferAnalysis<T>(
+  find: (body: Body) => ReadonlyMap<BufferId, T>,
+): (body: Body) => ReadonlyMap<BufferId, T> {
+  /** Results by the places of buffers in canonical forms. */
+  const firsts = new WeakMap<object, readonly (readonly [at: number, id: BufferId, result: T])[]>();
+  return (body) => {
+    const canonical = known.get(body), first = canonical && firsts.get(canonical.kind);
+    if (first) return new Map(first.map(([at, id, each]) => [canonical.buffers[at] ?? id, each]));
+    const found = find(body);
+    if (canonical) {
+      firsts.set(canonical.kind, [...found].map(([id, each]) => [canonical.buffers.indexOf(id), id, each]));
+    }
+    return found;
+  };
+}
+
+/** The same for an analysis that does not depend on buffers. */
+export function cachedAnalysis<T>(find: (body: Body) => T): (body: Body) => T {
+  const found = new WeakMap<object, { readonly value: T }>();
+  return (body) => {
+    const kind = known.get(body)?.kind, cached = kind && found.get(kind);
+    if (cached) return cached.value;
+    const value = find(body);
+    if (kind) found.set(kind, { value });
+    return value;
+  };
+}
