@@ -160,11 +160,14 @@ function weightOf(body: readonly Statement[]): number {
   return allOf(body).reduce((sum, s) => s.kind === "scalar" ? sum + SCALAR_OPS[s.op].weight : sum, 0);
 }
 
-/** Prologues of the first of several equivalent kernels, by canonical form and operand. */
-type FirstPrologues = Map<
-  object,
-  Map<string, { readonly canonical: CanonicalForm; readonly prologue: Prologue | undefined }>
->;
+/** The prologue of the first of several equivalent kernels. */
+interface FirstPrologue {
+  readonly canonical: CanonicalForm;
+  readonly prologue: Prologue | undefined;
+}
+
+/** First prologues by canonical form and operand. */
+type FirstPrologues = Map<object, Map<string, FirstPrologue>>;
 
 /** The prologue of an input that a kernel computes, built once for equivalent kernels. */
 function cachedPrologue(
@@ -177,7 +180,7 @@ function cachedPrologue(
 ): Prologue | undefined {
   const canonical = canonicalFormOf(kernel.body);
   if (!canonical) return prologueOf(kernel, view, input);
-  const known = firsts.get(canonical.kind) ?? new Map();
+  const known = firsts.get(canonical.kind) ?? new Map<string, FirstPrologue>();
   firsts.set(canonical.kind, known);
   const sizes = [view.offset, ...view.shape, ...view.strides];
   const key = [input, ...sizes.map((each) => typeof each === "number" ? each : `#${each.id}`)].join();
