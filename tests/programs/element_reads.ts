@@ -50,6 +50,30 @@ export const reads: Corpus = {
     );
     for (let i = 0; i < 3; i++) see(evaluate(randn([6, 3]), randint(0, 4, [6])));
   },
+  "the time that a batch took, as a text and compared"({ compile, see }) {
+    const lines: string[] = [];
+    const timed = compile((x: Tensor) => {
+      const start = performance.now(), day = Date.now(), y = x.mul(2).sum();
+      const ms = performance.now() - start;
+      lines.push(`${y.item()} in ${ms.toFixed(1)} ms`);
+      const facts = [
+        ms > 1e9,
+        ms >= 0,
+        ms === -1,
+        ms != -1,
+        !(ms < 0),
+        Number.isFinite(ms),
+        day > 1,
+        Math.random() < 1,
+      ];
+      return { y, facts, rate: (x.numel() / ms).toFixed(0), text: "at " + day };
+    });
+    for (let i = 0; i < 3; i++) {
+      const { y, facts, rate, text } = timed(v(i, 1));
+      see(y, facts, /^(\d+|Infinity)$/.test(rate), /^at \d{13}$/.test(text));
+    }
+    see(lines.map((line) => line.replace(/in \d+\.\d/, "in n")));
+  },
   "a history of texts"({ compile, see }) {
     const history: string[] = [];
     const note = compile((x: Tensor) => {
@@ -300,6 +324,14 @@ export const reads: Corpus = {
 
 /** Programs in which a number that was read decides: the graph ends there, once. */
 export const decisions: Corpus = {
+  "a branch on the time that a batch took, and on a random number"({ compile, see }) {
+    const timed = compile((x: Tensor) => {
+      const start = performance.now(), y = x.mul(2);
+      const isSlow = performance.now() - start > 1e9;
+      return (isSlow ? y.add(100) : y).mul(Math.random() < 2 ? 1 : 50);
+    });
+    for (let i = 0; i < 3; i++) see(timed(v(i, 1)));
+  },
   "the best loss so far"({ compile, see }) {
     let best = Infinity, bestAt = -1, steps = 0;
     const step = compile((x: Tensor) => {

@@ -47,6 +47,7 @@ import { getPrivate, hasPrivate, setPrivate } from "./private_members.ts";
 import { readProperty, writeProperty } from "./properties.ts";
 import { select } from "./selects.ts";
 import { type ExecutionContext, Step } from "./step.ts";
+import { drawnBy } from "./later_values.ts";
 
 /** Executes the current instruction of the top frame. */
 export function execute(
@@ -256,6 +257,8 @@ export function execute(
     case "jumpIf": {
       const taken = jumps(m, instruction.condition, step.get(instruction.test));
       if (typeof taken !== "boolean") {
+        const call = drawnBy(taken);
+        if (call) return breakGraph("builtin", `what follows depends on ${call.text}`);
         return select(m, frame, instruction, taken) ? undefined : context.branch();
       }
       frame.pc = taken ? instruction.target : frame.pc + 1;

@@ -6,6 +6,7 @@
 import { highest, isFloat } from "../../base/dtype.ts";
 import { hasEffect, type Node } from "../../graph/node.ts";
 import { type BreakCause, breakGraph } from "../break_reasons.ts";
+import { callIn, type HostCall } from "../variables/host_number.ts";
 import type { NumberValue } from "../variables/number_value.ts";
 import { type ConstantValue, ItemValue, type LaterValue, typeOf, type Value } from "../variables/value.ts";
 import { applyOperator, checkedNumber } from "./graph_numbers.ts";
@@ -40,7 +41,40 @@ export function computeLater(
   return new ItemValue(null, null, { apply, type, operands, depth: depth + 1, firstStep });
 }
 
-const COMPARISONS: ReadonlySet<string> = new Set(["<", "<=", ">", ">=", "==", "!=", "===", "!==", "!"]);
+/**
+ * A number that each call draws anew, such as a time, as one that is known only after the graph; any other value as it
+ * is. Comparisons and texts of such numbers are computed there, too.
+ */
+export function drawnLater<V extends Value>(output: OutputGraph, value: V): V | ItemValue {
+  return value.kind === "number" && callIn(value.expression)
+    ? computeLater(output, { apply: "+", type: "number", operands: [value] })
+    : value;
+}
+
+/** The call of a builtin from whose result a value is computed later; null if it depends on elements alone. */
+export function drawnBy({ later }: ItemValue): HostCall | null {
+  for (const operand of later?.operands ?? []) {
+    const call = operand.kind === "item"
+      ? drawnBy(operand)
+      : operand.kind === "number"
+      ? callIn(operand.expression)
+      : null;
+    if (call) return call;
+  }
+  return null;
+}
+
+export const COMPARISONS: ReadonlySet<string> = new Set([
+  "<",
+  "<=",
+  ">",
+  ">=",
+  "==",
+  "!=",
+  "===",
+  "!==",
+  "!",
+]);
 
 /** An operator on primitives, one of which is an item: the graph applies it if it can, else code after the graph. */
 export function operate(

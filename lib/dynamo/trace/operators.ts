@@ -30,7 +30,7 @@ import type { Interpreter } from "./interpreter.ts";
 import { findProperty } from "./objects.ts";
 import { refuseOpaque } from "./contents.ts";
 import { hasKey, proxyOf, targetWithout } from "./proxies.ts";
-import { computeLater, operate, settleInteger } from "./later_values.ts";
+import { COMPARISONS, computeLater, drawnLater, operate, settleInteger } from "./later_values.ts";
 import { callOp, comparesExactly } from "./tensor_ops.ts";
 import { hasTensorProperty, prototypeOf } from "./tensor_properties.ts";
 
@@ -111,6 +111,7 @@ function arithmetic(
   a: PrimitiveValue,
   b: PrimitiveValue,
 ): Value {
+  if (COMPARISONS.has(operator)) [a, b] = [drawnLater(m.output, a), drawnLater(m.output, b)];
   if (a.kind === "item" || b.kind === "item") return itemArithmetic(m, operator, a, b);
   if (operator === "+" && [a, b].some((each) => each.kind === "constant" && each.type === "string")) {
     return joinedText(m, [a, b]);
@@ -203,7 +204,8 @@ function compute(
 }
 
 /** ===; objects are identical if their values are. */
-export function strictlyEqual(m: Interpreter, left: Value, right: Value): boolean | ItemValue {
+export function strictlyEqual(m: Interpreter, first: Value, second: Value): boolean | ItemValue {
+  const left = drawnLater(m.output, first), right = drawnLater(m.output, second);
   if (left.kind === "item" || right.kind === "item") {
     const [item, other] = left.kind === "item" ? [left, right] : [right, left];
     if (item.kind !== "item") return false;
@@ -268,6 +270,7 @@ function looselyEqual(
   }
   toPrimitive(m, left, "default", (a) =>
     toPrimitive(m, right, "default", (b) => {
+      [a, b] = [drawnLater(m.output, a), drawnLater(m.output, b)];
       if (a.kind === "item" || b.kind === "item") {
         return then(computeLater(m.output, { apply: "==", type: "boolean", operands: [a, b] }));
       }
@@ -361,7 +364,7 @@ export function unary(m: Interpreter, operator: UnaryOperator, value: Value, the
     case "void":
       return then(constant(undefined));
     case "!": {
-      const truth = truthOf(m, value);
+      const truth = truthOf(m, drawnLater(m.output, value));
       if (typeof truth === "boolean") return then(constant(!truth));
       if (truth.type === "boolean") {
         if (truth.tensor) {

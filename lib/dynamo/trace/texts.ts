@@ -18,7 +18,7 @@ import {
 } from "../variables/value.ts";
 import type { NumberValue } from "../variables/number_value.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { computeLater } from "./later_values.ts";
+import { computeLater, drawnLater } from "./later_values.ts";
 
 /** A value that is not an object. */
 export type PrimitiveValue = ConstantValue | NumberValue | ItemValue;
@@ -74,7 +74,8 @@ function passedText(m: Interpreter, hint: string, { text, of }: {
 }
 
 /** The concatenation of primitives, without inspecting those that may differ in other calls. */
-export function joinedText(m: Interpreter, operands: readonly PrimitiveValue[]): Value {
+export function joinedText(m: Interpreter, given: readonly PrimitiveValue[]): Value {
+  const operands = given.map((each) => drawnLater(m.output, each));
   if (operands.some(({ kind }) => kind === "item")) {
     return computeLater(m.output, { apply: "text", type: "string", operands });
   }

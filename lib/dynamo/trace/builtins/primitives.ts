@@ -18,7 +18,7 @@ import { joinedText, type PrimitiveValue, textByMethod } from "../texts.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import { applyMath } from "../graph_numbers.ts";
-import { callLater, computeLater, operate } from "../later_values.ts";
+import { callLater, computeLater, drawnLater, operate } from "../later_values.ts";
 import { allElements } from "../contents.ts";
 import { toNumeric, truthOf } from "../operators.ts";
 import { makeSymbol } from "../made_symbols.ts";
@@ -42,7 +42,11 @@ function pure(table: ModelTable, owner: object, names: readonly string[]): void 
         : PARSERS.has(name)
         ? "number"
         : null;
-      const later = type && callLater(m.output, fn, { self: isStatic ? null : self, args, type });
+      const later = type && callLater(m.output, fn, {
+        self: isStatic ? null : drawnLater(m.output, self),
+        args: args.map((each) => drawnLater(m.output, each)),
+        type,
+      });
       if (later) return later;
       const receiver = isStatic ? undefined : primitiveOf(m, self, name);
       const list = args.map((value) => primitiveOf(m, value, name));
