@@ -5,12 +5,12 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { gunzipSync } from "node:zlib";
 import { benchPage } from "../cli/bench_page.ts";
 import { changeOf, renderReport } from "../lib/debug/report.ts";
 import { readTrace } from "../lib/debug/trace_format.ts";
 import { SKIP_BROWSER, withPage } from "./support/browser.ts";
 import { runProgram, withFolder } from "./support/process.ts";
+import { pageData } from "./support/page_data.ts";
 
 const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
 
@@ -115,17 +115,12 @@ Deno.test("nothing that a program wrote runs in the page", { ignore: SKIP_BROWSE
   });
 });
 
-/** The data that a page shows. */
-const dataOf = (html: string) =>
-  JSON.parse(gunzipSync(atobBytes(/id="data"[^>]*>([^<]*)/.exec(html)?.[1] ?? "")).toString());
-const atobBytes = (text: string) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-
 Deno.test("reports stay small, whatever was traced, and hold whole graphs and all of their lines", () => {
   const texts = Array.from({ length: 500 }, (_, k) => artifact(`text${k}`, `${k} `.repeat(50_000)));
   const graph = `${"let y = x.sin();\n".repeat(20_000)}// File: /a/m.ts:7 in f, code: last`;
   const html = renderReport("large", [readLines([begin, artifact("graph_code", graph), ...texts])]);
   assert(html.length < 1_000_000, `${html.length}`);
-  const { compiles: [{ lines, texts: [first, second] }] } = dataOf(html).processes[0];
+  const { compiles: [{ lines, texts: [first, second] }] } = JSON.parse(pageData(html)).processes[0];
   assertEquals([lines, first.text === graph], [[{ file: "/a/m.ts", line: 7, code: "last" }], true]);
   assertMatch(second.text, /… \d+ more characters$/);
 });
@@ -185,6 +180,9 @@ Deno.test("dyn bench --html writes the page of the history", async () => {
       { cwd: folder, env },
     );
     assertEquals([code, stdout], [0, `Wrote ${join(await Deno.realPath(folder), "bench.html")}\n`]);
-    assertEquals(dataOf(await Deno.readTextFile(join(folder, "bench.html"))), { runs: [], skipped: 0 });
+    assertEquals(JSON.parse(pageData(await Deno.readTextFile(join(folder, "bench.html")))), {
+      runs: [],
+      skipped: 0,
+    });
   });
 });

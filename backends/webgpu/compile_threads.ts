@@ -1,13 +1,13 @@
 /**
  * The threads that compile shaders in the background. Nothing waits for them: the words of a job show its progress.
- * Invariant: a started thread lives as long as the process, and keeps its device. Drivers require this: in NVIDIA's
- * (580.159), a thread that destroys its device while another one creates or uses its own may hang, and so may the
- * other.
+ * Invariant: a started thread lives as long as the process, and keeps its device, and a program does not end while one
+ * is opening its device. Drivers require this: in NVIDIA's (580.159), a thread that destroys its device while another
+ * one creates or uses its own may hang, and so may the other, and a process that ends meanwhile may crash.
  */
 import { Worker } from "node:worker_threads";
 import { logs } from "../../lib/base/logs.ts";
 import { isGranted } from "../../lib/base/permissions.ts";
-import { type DeviceLimits, type ThreadRequest, workerSource } from "./pipeline_worker.ts";
+import { type DeviceLimits, OPENED, type ThreadRequest, workerSource } from "./pipeline_worker.ts";
 
 /** Threads with equal devices. */
 export class CompileThreads {
@@ -19,6 +19,8 @@ export class CompileThreads {
   /** Starts threads, and passes the job, if any, to as many of them. */
   request(request: ThreadRequest): void {
     this.#first ??= startWorker(this.limits);
+    // Until the threads have opened their devices
+    this.#first?.ref();
     this.#first?.postMessage(request);
   }
 }
@@ -45,9 +47,14 @@ function startWorker(limits: DeviceLimits): Worker | null {
     });
     const stopped = (because: unknown) =>
       logs.emit("perf_hints", `A thread that compiles shaders stopped: ${because}`);
-    worker.on("error", stopped);
-    worker.on("message", stopped);
-    worker.unref();
+    worker.on("error", (error) => {
+      stopped(error);
+      worker.unref();
+    });
+    worker.on("message", (message: unknown) => {
+      if (message === OPENED) worker.unref();
+      else stopped(message);
+    });
     return worker;
   } catch (error) {
     logs.emit("perf_hints", `No thread that compiles shaders can be started: ${error}`);

@@ -1,7 +1,8 @@
 /**
  * The script of a thread that compiles shaders in the background, which runs wherever the modules of this program are.
- * `workerData` is the script and `DeviceLimits`, and messages to the first thread are `ThreadRequest`s. The others take
- * shaders from the lists of jobs and compile them with their own devices; a message reports why one could not continue.
+ * `workerData` is the script and `DeviceLimits`, and messages to the first thread are `ThreadRequest`s, which it answers
+ * with `OPENED`. The others take shaders from the lists of jobs and compile them with their own devices; a message
+ * reports why one could not continue.
  * The pipelines are dropped; they remain in the driver's cache, where the program's device finds them. Invariant: the
  * thread and its device are never destroyed.
  */
@@ -52,6 +53,9 @@ export const compileJob = (sources: readonly ShaderSource[]): CompileJob => ({
   words: new SharedArrayBuffer(4 * (WORD.each + sources.length)),
 });
 
+/** The message of the first thread that all threads have opened their devices, or failed to. */
+export const OPENED = null;
+
 /** The parameter words come first. */
 export const sourceOf = ({ code, memories }: Shader): ShaderSource => ({
   code,
@@ -86,20 +90,30 @@ export function pipelineDescriptor(
 export const workerSource = `
 const { parentPort, Worker, workerData } = require("node:worker_threads");
 const { script, limits, opens } = workerData, others = [];
+let opening = 0;
 const pipelineDescriptor = ${pipelineDescriptor};
 const takes = ${takes};
 const stopped = (because) => parentPort.postMessage(String(because));
 
 function start() {
   const worker = new Worker(script, { eval: true, workerData: { script, limits, opens: true } });
-  worker.on("error", stopped);
-  worker.on("message", stopped);
+  opening++;
+  worker.on("error", (error) => {
+    stopped(error);
+    ended();
+  });
+  worker.on("message", (message) => message === ${OPENED} ? ended() : stopped(message));
   return worker;
+}
+
+function ended() {
+  if (--opening === 0) parentPort.postMessage(${OPENED});
 }
 
 function handOut({ threads, job }) {
   while (others.length < threads) others.push(start());
   if (job) for (const each of others.slice(0, threads)) each.postMessage(job);
+  if (opening === 0) parentPort.postMessage(${OPENED});
 }
 
 async function open() {
@@ -123,6 +137,6 @@ async function work({ sources, words }) {
   }
 }
 
-if (opens) opened.catch(stopped);
+if (opens) opened.catch(stopped).then(() => parentPort.postMessage(${OPENED}));
 parentPort.on("message", opens ? (job) => work(job).catch(stopped) : handOut);
 `;

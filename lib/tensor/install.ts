@@ -21,6 +21,7 @@ installTensorRuntime({
   contiguous: (tensor) => ops.contiguous(tensor),
   resize,
   bitView,
-  view: (tensor, size) => withRuntimeBuiltins(() => ops.view(tensor, size.flat())),
+  // As methods are called: sizes may be spread, and trailing undefined ones count as absent
+  view: (tensor, size) => Reflect.apply(ops.view, ops, [tensor, ...size]),
 });
 installDescriptions(Tensor.prototype);

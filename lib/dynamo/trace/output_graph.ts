@@ -78,7 +78,7 @@ export interface Whereabouts {
 }
 
 /** Number of operations from which on a graph is large for the device that will compile it: more may follow. */
-const MANY_OPERATIONS = 8;
+const MANY_OPERATIONS = 32;
 
 /** The graph of one trace. */
 export class OutputGraph {
