@@ -35,7 +35,11 @@ Deno.test({
       const shaders = Array.from({ length: 6000 }, (_, k) => shader(k)), few = shaders.slice(0, 20);
       const pipelines = new Pipelines({ device, limits: {}, cores: 4 });
       assertEquals(pipelines.prepare(shaders.slice(0, 11)), 0);
-      const theirs = pipelines.prepare(shaders);
+      // On a busy machine this thread may have compiled all before another one has opened its device
+      let theirs = pipelines.prepare(shaders);
+      for (let round = 1; theirs === 0 && round < 10; round++) {
+        theirs = pipelines.prepare(Array.from({ length: 6000 }, (_, k) => shader(20_000 * round + k)));
+      }
       assert(theirs > 0, `${theirs} by threads`);
       assertEquals(new Set(shaders.map((each) => pipelines.of(each))).size, shaders.length);
       assertEquals(pipelines.prepare(shaders), 0);

@@ -9,10 +9,10 @@ import { fuzz } from "../../cli/fuzz/supervisor.ts";
 
 /** Programs by tier: fewer where each costs a compiler's time. */
 const PROGRAMS: readonly (readonly [tier: Tier, programs: number])[] = [
-  ["eager", 25],
-  ["aot_eager", 25],
-  ["wasm", 40],
-  ["native", 8],
+  ["eager", 16],
+  ["aot_eager", 16],
+  ["wasm", 26],
+  ["native", 5],
 ];
 
 const seed = Number(Deno.env.get("DYN_FUZZ_SEED") ?? Math.floor(Math.random() * 2 ** 31));
