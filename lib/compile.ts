@@ -3,6 +3,7 @@
  * the call as graphs, the chosen backend (aot, then inductor, then a device) turns each into kernels. The call
  * signature is unchanged. Invariant: nothing is compiled before the first call.
  */
+import { types } from "node:util";
 import type { AnyFunction } from "./base/arguments.ts";
 import { compilesLater, needsStages } from "./aot/stages.ts";
 import { checkOptions, type ValueType } from "./base/checked_input.ts";
@@ -216,9 +217,9 @@ function checkedKeepFaster(given: unknown, fn: AnyFunction): boolean {
   if (typeof given !== "boolean") {
     throw new DynError(`Expected keepFaster to be a boolean but found ${String(given)}`);
   }
-  if (given && fn.constructor !== Function) {
+  if (given && (types.isAsyncFunction(fn) || types.isGeneratorFunction(fn))) {
     throw new DynError(
-      `Expected a function that is done when it returns for keepFaster but found ${fn.name}, ${fn.constructor.name}`,
+      `Expected a function that is done when it returns for keepFaster but found ${fn.name}, async or a generator`,
     );
   }
   return given;

@@ -38,11 +38,8 @@ export function bitView(tensor: Tensor, dtype: DType): Tensor {
     shape: [...shape.slice(0, -1), sized(last)],
     strides: [...strides.slice(0, -1).map(sized), 1],
   };
-  for (
-    const [what, values] of [["sizes", [sized(last)]], ["strides", scaled.strides], ["offsets", [
-      sized(offset),
-    ]]] as const
-  ) {
+  const positions = { sizes: [sized(last)], strides: scaled.strides, offsets: [sized(offset)] };
+  for (const [what, values] of Object.entries(positions)) {
     if (!values.every(Number.isInteger)) {
       refuse(
         `${what} divisible by ${to / from}`,

@@ -2,6 +2,7 @@
  * The option `keepFaster`: times a function's calls compiled and as written, and keeps the faster way. Invariant: each
  * call runs once, in one of the two ways.
  */
+import { types } from "node:util";
 import { counters, logs } from "../../base/logs.ts";
 import { withRuntimeBuiltins } from "../../base/own_builtins.ts";
 import { synchronizeDevices } from "../../loops/device.ts";
@@ -60,7 +61,7 @@ export class FasterWay {
     const way = compiled.length <= plain.length ? "compiled" : "plain";
     synchronizeDevices();
     const start = this.now(), result = ways[way]();
-    if (result instanceof Promise) {
+    if (types.isPromise(result)) {
       this.#isTimed = false;
       return result;
     }
