@@ -45,7 +45,7 @@ export type {
 } from "./nn/hooks.ts";
 export type { Parameter } from "./nn/parameter.ts";
 export type { AutocastType } from "./ops/autocast.ts";
-export type * from "./ops/generated.ts";
+export type * from "./ops/generated_options.ts";
 export type { Scalar } from "./ops/params.ts";
 export type { TensorLike } from "./ops/tensor_like.ts";
 export type {

@@ -153,6 +153,8 @@ interface SignatureOptions {
   readonly method: boolean;
   /** Leave out the options object. */
   readonly plain?: boolean;
+  /** Write the optional arguments as one tuple: shorter, but readers do not see their types. */
+  readonly compact?: boolean;
 }
 
 /** The parameter list and result of each overload. */
@@ -293,7 +295,7 @@ function namedList(
 function parameterLists(
   definition: OpDefinition,
   entries: readonly [string, Param][],
-  { tensor, plain }: SignatureOptions,
+  { tensor, plain, compact }: SignatureOptions,
 ): string[] {
   const positional = entries.filter(([, p]) => !p.keyword);
   const named = plain || !hasOptions(definition) ? undefined : optionsName(definition, tensor);
@@ -304,7 +306,13 @@ function parameterLists(
     return `${name}?: ${type}${named ? ` | ${named}` : ""}`;
   });
   const tail = named ? [`options?: ${named}`] : [];
-  const lists = [[...texts, ...tail].join(", ")];
+  const needed = texts.slice(0, lastRequired + 1),
+    names = positional.slice(lastRequired + 1).map(([name]) => name);
+  const lists = [
+    compact && named && names.length > 0
+      ? [...needed, `...rest: Rest<${named}, ${JSON.stringify(names)}>`].join(", ")
+      : [...texts, ...tail].join(", "),
+  ];
   const spread = positional.findIndex(([, p]) => p.variadic);
   if (spread >= 0) {
     const [name, p] = positional[spread] ?? ["", undefined];
@@ -332,28 +340,22 @@ function comment(text: string, indent: string): string {
   return [`${indent}/**`, ...lines.map((l) => `${indent} * ${l}`), `${indent} */`].join("\n");
 }
 
-function opsFile(): string {
-  const body = ALL_OPS.flatMap((d) => {
-    const forms = signatures(d, { tensor: "T", method: false }).map((form) => `  ${d.name}${form};`);
-    return forms.flatMap((
-      form,
-      k,
-    ) => [comment(k === 0 ? d.doc : "The same call in another form.", "  "), form]);
-  });
+/** Imports of what signatures name in lib/ops. */
+const SHARED_TYPES = [
+  'import type { Complex } from "../base/complex.ts";',
+  'import type { DType } from "../base/dtype.ts";',
+  'import type { DeviceName } from "../loops/device.ts";',
+  'import type { Dim } from "../sym/expr.ts";',
+  'import type { RandomSource } from "./random_source.ts";',
+  'import type { Scalar } from "./params.ts";',
+];
+
+function optionsFile(): string {
   return [
     "/**",
-    ` * The ops as one typed interface. ${NOTICE}`,
+    ` * The types that signatures of ops share: operands, results and arguments by name. ${NOTICE}`,
     " */",
-    'import type { Complex } from "../base/complex.ts";',
-    'import type { DType } from "../base/dtype.ts";',
-    'import type { DeviceName } from "../loops/device.ts";',
-    'import type { Dim } from "../sym/expr.ts";',
-    'import type { RandomSource } from "./random_source.ts";',
-    'import type { Scalar } from "./params.ts";',
-    'import type { TensorLike } from "./tensor_like.ts";',
-    "",
-    "/** Public names of all ops. */",
-    "export type OpName = keyof OpApi<TensorLike>;",
+    ...SHARED_TYPES,
     "",
     "/** An operand: a tensor or a number. */",
     "export type Operand<T> = T | Scalar | Dim | Complex;",
@@ -363,10 +365,34 @@ function opsFile(): string {
     "  & { [K in keyof Names]: T }",
     "  & { readonly [K in Names[number]]: T };",
     "",
-    ...optionsInterfaces(),
+    optionsInterfaces().join("\n"),
+  ].join("\n");
+}
+
+/** The interface that compositions and gradients use; programs meet the ops as methods and functions, with docs. */
+function opsFile(): string {
+  const body = ALL_OPS.flatMap((d) =>
+    signatures(d, { tensor: "T", method: false, compact: true }).map((form) => `  ${d.name}${form};`)
+  );
+  return [
+    "/**",
+    ` * The ops as one typed interface. ${NOTICE}`,
+    " */",
+    ...SHARED_TYPES.filter((each) => !each.includes("RandomSource")),
+    'import type * as named from "./generated_options.ts";',
+    'import type { Operand, Results } from "./generated_options.ts";',
+    'import type { TensorLike } from "./tensor_like.ts";',
+    'import type { Trailing } from "../base/arguments.ts";',
+    "",
+    "/** Optional arguments in order: any by position, then the others by name. */",
+    "type Rest<O, Names extends readonly (keyof O)[]> = [...Trailing<O, Names>, options?: O];",
+    "",
+    "/** Public names of all ops. */",
+    "export type OpName = keyof OpApi<TensorLike>;",
+    "",
     "/** Every op as a function of tensors of type T. Trailing arguments may be given by name. */",
     "export interface OpApi<T extends TensorLike> {",
-    withResults(body.join("\n")),
+    withResults(body.join("\n")).replaceAll(/\b(\w+Options)\b/g, "named.$1"),
     "}",
     "",
   ].join("\n");
@@ -433,7 +459,7 @@ function typeImports(text: string): string[] {
     ...Object.entries(TYPE_MODULES).filter(([name]) => words.has(name)).map(([name, module]) =>
       `import type { ${name} } from "${module}";`
     ),
-    `import type {\n${used.map((name) => `  ${name},`).join("\n")}\n} from "../ops/generated.ts";`,
+    `import type {\n${used.map((name) => `  ${name},`).join("\n")}\n} from "../ops/generated_options.ts";`,
   ];
 }
 
@@ -519,6 +545,7 @@ function selectionFile(namespace: Namespace): string {
 export function generateAll(): GeneratedFile[] {
   return [
     { path: "lib/ops/generated.ts", text: opsFile() },
+    { path: "lib/ops/generated_options.ts", text: optionsFile() },
     { path: "lib/tensor/generated_methods.ts", text: methodsFile() },
     { path: "lib/tensor/generated_free.ts", text: functionsFile("The ops at the top of the module.", true) },
     {

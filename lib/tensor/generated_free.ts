@@ -194,7 +194,7 @@ import type {
   VarOptions,
   ZerosLikeOptions,
   ZerosOptions,
-} from "../ops/generated.ts";
+} from "../ops/generated_options.ts";
 import { ops } from "./eager.ts";
 import type { Tensor } from "./tensor.ts";
 

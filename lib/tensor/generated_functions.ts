@@ -124,7 +124,7 @@ import type {
   VanderOptions,
   VecdotOptions,
   VectorNormOptions,
-} from "../ops/generated.ts";
+} from "../ops/generated_options.ts";
 import { ops } from "./eager.ts";
 import type { Tensor } from "./tensor.ts";
 export * from "./generated_free.ts";

@@ -144,7 +144,7 @@ import type {
   UniqueConsecutiveOptions,
   UniqueOptions,
   VarOptions,
-} from "../ops/generated.ts";
+} from "../ops/generated_options.ts";
 
 /** Ops as methods; T is the tensor class itself. */
 export interface TensorMethods<T> {

@@ -4,7 +4,7 @@
  */
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
-import type { RandnOptions } from "../ops/generated.ts";
+import type { RandnOptions } from "../ops/generated_options.ts";
 import type { RandomSource } from "../ops/random_source.ts";
 import { resultTypeOf } from "../ops/promotion.ts";
 import { broadcastShapes } from "../ops/shapes.ts";
