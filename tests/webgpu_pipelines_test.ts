@@ -1,8 +1,9 @@
 /** Pipelines that threads compile in parallel to the program: all are created, whatever the threads do. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { join } from "node:path";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { CompileThreads } from "../backends/webgpu/compile_threads.ts";
+import { CompileThreads, mayStartThreads } from "../backends/webgpu/compile_threads.ts";
 import { findAdapter } from "../backends/webgpu/device.ts";
 import { Pipelines } from "../backends/webgpu/pipelines.ts";
 import { compileJob, sourceOf, STATE, WORD } from "../backends/webgpu/pipeline_worker.ts";
@@ -10,6 +11,7 @@ import type { Shader } from "../backends/webgpu/print/entry.ts";
 import { logs } from "../lib/base/logs.ts";
 import { findDevice } from "../lib/loops/device.ts";
 import { compile, ones, type Tensor, webgpu } from "../mod.ts";
+import { runProgram, withFolder } from "./support/process.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 const shader = (factor: number): Shader => ({
@@ -112,6 +114,34 @@ Deno.test({
       Worker.prototype.unref = unref;
     }
   },
+});
+
+Deno.test("a program with compile threads ends directly after its listeners, tests and benchmarks start none", async () => {
+  assertEquals(mayStartThreads(), false);
+  await withFolder(async (folder) => {
+    const file = join(folder, "program.ts"),
+      threads = import.meta.resolve("../backends/webgpu/compile_threads.ts");
+    await Deno.writeTextFile(
+      file,
+      `import { CompileThreads, mayStartThreads } from ${JSON.stringify(threads)};
+import process from "node:process";
+const { exit } = Deno;
+Deno.exit = (code) => {
+  console.log("directly", code, Deno.exitCode);
+  return exit(code);
+};
+console.log(mayStartThreads());
+addEventListener("unload", () => console.log("unload"));
+for (let k = 0; k < 2; k++) new CompileThreads({}).request({ threads: 0 });
+addEventListener("unload", () => console.log("later unload"));
+process.on("exit", () => console.log("exit"));
+Deno.exitCode = 3;
+`,
+    );
+    const { code, stdout, stderr } = await runProgram(Deno.execPath(), ["run", "-A", "--no-check", file]);
+    assertEquals([stderr, code], ["", 3]);
+    assertEquals(stdout, "true\nunload\nlater unload\nexit\ndirectly undefined 3\n");
+  });
 });
 
 Deno.test({

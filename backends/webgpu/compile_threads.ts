@@ -1,13 +1,41 @@
 /**
  * The threads that compile shaders in the background. Nothing waits for them: the words of a job show its progress.
- * Invariant: a started thread lives as long as the process, and keeps its device, and a program does not end while one
- * is opening its device. Drivers require this: in NVIDIA's (580.159), a thread that destroys its device while another
- * one creates or uses its own may hang, and so may the other, and a process that ends meanwhile may crash.
+ * Invariant: a started thread keeps its device, and lives as long as the process, which does not end while one is
+ * opening its device, and then ends without the runtime stopping threads first. Drivers require this: in NVIDIA's
+ * (580.159), a thread that destroys its device may hang or crash if another one creates, uses or destroys its own or
+ * the process ends meanwhile.
  */
+import process from "node:process";
 import { Worker } from "node:worker_threads";
 import { logs } from "../../lib/base/logs.ts";
 import { isGranted } from "../../lib/base/permissions.ts";
 import { type DeviceLimits, OPENED, type ThreadRequest, workerSource } from "./pipeline_worker.ts";
+
+/**
+ * Returns whether threads may be started: not for tests and benchmarks, since each of their files ends with its threads, in the
+ * same process. Only `deno test` and `deno bench` look at what is registered, and refuse what has no name.
+ */
+export function mayStartThreads(): boolean {
+  try {
+    Deno.test(() => {});
+    Deno.bench(() => {});
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+let exitsDirectly = false;
+
+/**
+ * Makes the program end directly after all of its listeners: the runtime would stop the threads, each of which would
+ * then destroy its device. `deno test` ends its files without the event `exit`.
+ */
+function exitDirectly(): void {
+  if (exitsDirectly) return;
+  exitsDirectly = true;
+  globalThis.addEventListener("unload", () => process.on("exit", () => Deno.exit()));
+}
 
 /** Threads with equal devices. */
 export class CompileThreads {
@@ -40,6 +68,7 @@ function avoidOpenGl(): void {
 
 function startWorker(limits: DeviceLimits): Worker | null {
   avoidOpenGl();
+  exitDirectly();
   try {
     const worker = new Worker(workerSource, {
       eval: true,

@@ -20,6 +20,7 @@ import { Buffers, onWebGpu, own } from "./memory.ts";
 import { webGpuTarget } from "./target.ts";
 import { type ProgramContext, WebGpuProgram } from "./program.ts";
 import { Pipelines } from "./pipelines.ts";
+import { mayStartThreads } from "./compile_threads.ts";
 import { CommandQueue } from "./queue.ts";
 import { Readback, RefusedWork } from "./readback.ts";
 import { Recordings } from "./recordings.ts";
@@ -256,7 +257,8 @@ async function acquire(): Promise<AdapterDescription> {
     requiredFeatures: adapter.features.has(TIMESTAMPS) ? [TIMESTAMPS] : [],
   });
   const readback = await Readback.create(device, new Receipts(device));
-  const pipelines = new Pipelines({ device, limits: requiredLimits, cores: navigator.hardwareConcurrency });
+  const cores = mayStartThreads() ? navigator.hardwareConcurrency : 1;
+  const pipelines = new Pipelines({ device, limits: requiredLimits, cores });
   registerDevice(new WebGpuDevice(pipelines, readback));
   return {
     vendor: adapter.info.vendor,
