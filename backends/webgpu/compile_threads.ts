@@ -12,8 +12,9 @@ import { isGranted } from "../../lib/base/permissions.ts";
 import { type DeviceLimits, OPENED, type ThreadRequest, workerSource } from "./pipeline_worker.ts";
 
 /**
- * Returns whether threads may be started: not for tests and benchmarks, since each of their files ends with its threads, in the
- * same process. Only `deno test` and `deno bench` look at what is registered, and refuse what has no name.
+ * Returns whether threads may be started: not for tests and benchmarks, since each of their files ends with its
+ * threads, in the same process. Only `deno test` and `deno bench` look at what is registered, and refuse what has no
+ * name.
  */
 export function mayStartThreads(): boolean {
   try {
