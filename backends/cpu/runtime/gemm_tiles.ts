@@ -20,8 +20,7 @@ OUTL void store_part(const T* s, L rows, L width, L cols, T* c, L crs, L ccs, bo
 }
 
 // c[mr x nv vectors] (+)= a · b. UNIT: a(i, k) at a[i + k*as] (packed, or stored [K, M]); else at a[i*as + k].
-// Row k of b is nv vectors at b + k*lb: rows that are read in place, far apart, are prefetched. The last vector has 'lanes'
-// valid lanes; ccs is the column stride of c.
+// Row k of b is nv vectors at b + k*lb. The last vector has 'lanes' valid lanes; ccs is the column stride of c.
 template <int mr, int nv, bool UNIT>
 OUTL void tile(L kc, const T* a, L as, const T* b, L lb, T* c, L crs, L ccs, int lanes, bool add) {
   V acc[mr][nv];
@@ -38,12 +37,11 @@ OUTL void tile(L kc, const T* a, L as, const T* b, L lb, T* c, L crs, L ccs, int
     if (UNIT) a += as;
     b += lb;
   };
-  if (mr == MR && lb > nv * VL) {
-    NO_UNROLL for (L k = 0; k < kc; k++) {
-      UNROLL for (int j = 0; j < nv; j++) __builtin_prefetch(b + ROWS_AHEAD * lb + j * VL);
-      step(k);
-    }
-  } else NO_UNROLL for (L k = 0; k < kc; k++) step(k);
+  NO_UNROLL for (L k = 0; k < kc; k++) {
+    // Packed panels come from the second-level cache, other rows lie too far apart for the processor to see a stream
+    if (mr == MR) UNROLL for (int j = 0; j < nv; j++) __builtin_prefetch(b + ROWS_AHEAD * lb + j * VL);
+    step(k);
+  }
   if (lanes == VL && ccs == 1) {
     UNROLL for (int i = 0; i < mr; i++) UNROLL for (int j = 0; j < nv; j++) {
       T* p = c + i * crs + j * VL;
