@@ -140,10 +140,10 @@ test("matrix products with a single row or column, and with none", () => {
   checkProduct("gemm_f32", { m: 1, n: 1900, k: 301, layout: "ntn", accumulate: true, threads: 1 });
 });
 
-test("matrix products in several blocks of K, with accumulation", () => {
+test("matrix products in several blocks of K and of rows, with accumulation", () => {
   for (const layout of ["nnn", "tnn", "ntn"]) {
     checkProduct("gemm_f32", { m: 20, n: 70, k: 1100, layout });
-    checkProduct("gemm_f32", { m: 300, n: 66, k: 530, layout, accumulate: true });
+    checkProduct("gemm_f32", { m: 600, n: 66, k: 530, layout, accumulate: true, threads: 3 });
   }
 });
 

@@ -3,8 +3,8 @@
  * `dyn_entry`, returning the address of a `void(const GemmCall*)`. Invariant: every element of every C is written
  * exactly once per call, and the thread that wrote it then calls the epilogue for it, exactly once.
  *
- * Order of the loops: block of K > column panel of B (packed here, unless it is read in place) > rows of A. Threads
- * take equal contiguous shares of the tiles; there are no barriers inside.
+ * Order of the loops: block of K > group of column panels of B > block of rows of A > column panel (packed here, unless
+ * few rows read it in place) > row panel. Threads take equal contiguous shares of the tiles; there are no barriers inside.
  */
 import { GEMM_TILES } from "./gemm_tiles.ts";
 import { LANE_ORDERS } from "./lane_orders.ts";
@@ -69,17 +69,19 @@ INL void finish(const Problem& p, L m0, L m1, L n0, L n1) {
 // How one problem is computed; the same for all matrices of a batch.
 struct Plan {
   enum { TILES, DOTS, ROW } kind;
-  bool pack_a, pack_b, by_blocks;   // by blocks of rows of A, which are packed or computed
+  bool pack_a;
   L kc, kblocks;          // K is cut in kblocks blocks of kc
   L mpanels, npanels;     // row panels and column panels
+  L near, together;       // row panels whose A the second-level cache holds, and column panels they multiply before others
 };
 enum { DOT_ROWS = 65536 / (int) sizeof(T) };   // elements of A that dot products of many rows read again for each few columns
 enum { DOT_A = 16384 / (int) sizeof(T), DOT_B = 131072 / (int) sizeof(T) };   // elements of both that are multiplied before others
 // number of elements of B that exceeds the near caches, and of rows for which three streams restart too often
 enum { STREAMED = (2 << 20) / (int) sizeof(T), SHORT_ROW = 6144 / (int) sizeof(T) };
 enum { FILL = 1 << 18, FILL_B = 16384 };   // elements of operands that are computed at once
-enum { MC = 512, KC_LONG = 4096 / (int) sizeof(T), KC_PACKED = 2048 / (int) sizeof(T) };
-enum { PACK_ROWS = VECTOR_BYTES == 64 ? 128 : 16 };
+// Elements of A for the second-level cache, and panels of B that are kept packed for them; more of them where A is computed
+enum { NEAR_A = (768 << 10) / (int) sizeof(T), KEPT = 8, KEPT_FILLED = 64 };
+enum { KC = (VECTOR_REGISTERS < 32 ? 2048 : 4096) / (int) sizeof(T) };
 
 INL Plan plan_of(const Problem& p) {
   Plan q;
@@ -92,68 +94,75 @@ INL Plan plan_of(const Problem& p) {
   const bool dot_b = p.k >= 128 && !fills && p.n <= 32 && p.n % VL;
   if (q.kind == Plan::TILES && p.acs == 1 && p.brs == 1 && (dot_a || dot_b)) q.kind = Plan::DOTS;
   q.pack_a = p.fill_a ? p.acs != 1 : p.acs != 1 && (p.ars != 1 || (p.m > 16 && p.k >= 256 && p.n > 64));
-  q.by_blocks = q.pack_a || p.fill_a;
-  q.pack_b = p.bcs != 1 || p.m > PACK_ROWS;
-  const L longest = q.by_blocks || VECTOR_REGISTERS < 32 ? KC_PACKED : KC_LONG;
-  q.kblocks = most(1, (p.k + longest - 1) / longest);
+  q.kblocks = most(1, (p.k + KC - 1) / KC);
   q.kc = q.kblocks == 1 ? p.k : ((p.k + q.kblocks - 1) / q.kblocks + 15) / 16 * 16;
   q.kblocks = most(1, q.kc ? (p.k + q.kc - 1) / q.kc : 1);
   q.mpanels = (p.m + MR - 1) / MR;
   q.npanels = (p.n + NR - 1) / NR;
+  const L near = most(1, NEAR_A / (most(1, q.kc) * MR)), parts = most(1, (q.mpanels + near / 2) / near);
+  q.near = (q.mpanels + parts - 1) / parts;
+  q.together = parts == 1 ? 1 : least(q.npanels, p.fill_a ? KEPT_FILLED : KEPT);
   return q;
 }
 
-// Memory of one thread: a packed panel of B and packed blocks of A, and the computed parts of either.
+// Memory of one thread: packed panels of B and packed row panels of A, and the computed parts of either.
 struct Scratches { T *b, *a, *filled_b, *filled_a; };
+INL L panel_length(const Plan& q) { return (q.kc * NR + 64 + 15) / 16 * 16; }
+// Row panels of A, 'panel' elements apart, as tiles read them.
+struct Panels { const T* at; L as, panel; bool unit; };
 
-// Computes rows [m0, m1) of column panel j for K block [k0, k0 + kc).
-INL void column(const Problem& p, const Plan& q, L j, L m0, L m1, L k0, L kc, bool add, bool last, const Scratches& s, const Part& rows_a, const T* packed_a) {
+INL Panels panels_of(const Problem& p, const Plan& q, L m0, L m1, L k0, L kc, const Scratches& s) {
+  const Part a = part_a(p, m0, m1, k0, k0 + kc, s.filled_a);
+  if (!q.pack_a) return a.cs == 1 ? (Panels) {a.at, a.rs, MR * a.rs, false} : (Panels) {a.at, a.cs, MR, true};
+  pack_a(kc, a.at, a.rs, a.cs, 0, m1 - m0, s.a);
+  return (Panels) {s.a, MR, panel_stride(kc), true};
+}
+
+// Computes rows [m0, m1) of column panel j for K block [k0, k0 + kc); 'a' begins with row m0. If 'kept', the panel of B
+// was left packed at 'panel'.
+INL void column(const Problem& p, const Plan& q, L j, L m0, L m1, L k0, L kc, bool add, bool last, const Scratches& s, Panels a, T* panel, bool kept) {
   const L n = j * NR, cols = least(NR, p.n - n);
   const int nv = (int) ((cols + VL - 1) / VL), lanes = (int) (cols - (nv - 1) * VL);
-  const Part part = part_b(p, k0, k0 + kc, n, n + cols, s.filled_b);
-  const T* b = part.at;
-  L lb = part.rs;
-  if (p.fill_b ? part.cs != 1 || lanes < VL : q.pack_b || lanes < VL) {
-    lb = nv * VL;
-    pack_b(kc, b, part.rs, part.cs, cols, lb, s.b);
-    b = s.b;
+  const T* b = panel;
+  L lb = nv * VL;
+  T* packed = 0;
+  if (!kept) {
+    const Part part = part_b(p, k0, k0 + kc, n, n + cols, s.filled_b);
+    if (part.cs != 1 || lanes < VL) pack_b(kc, part.at, part.rs, part.cs, cols, lb, panel);
+    else {
+      // The first tile packs what others read
+      if (m1 - m0 >= (q.together > 1 ? MR : 3 * MR)) packed = panel;
+      b = part.at;
+      lb = part.rs;
+    }
   }
   T* c = p.c + n * p.ccs;
   // parts small enough that the epilogue finds them in the first-level cache
   const L chunk = last && p.epilogue ? most(1, 4096 / (cols * MR)) * MR : m1 - m0;
-  for (L r0 = m0; r0 < m1; r0 += chunk) {
+  for (L r0 = m0; r0 < m1; r0 += chunk, a.at += chunk / MR * a.panel) {
     const L r1 = least(m1, r0 + chunk);
-    #define ROWS(nv, unit, a, as, panel) rows<nv, unit>(r0, r1, kc, a, as, panel, b, lb, c, p.crs, p.ccs, lanes, add)
-    #define ALL(nv) \
-      if (packed_a) ROWS(nv, true, packed_a + (r0 - m0) / MR * panel_stride(kc), MR, panel_stride(kc)); \
-      else if (rows_a.cs == 1) ROWS(nv, false, rows_a.at + (r0 - m0) * rows_a.rs, rows_a.rs, MR * rows_a.rs); \
-      else ROWS(nv, true, rows_a.at + (r0 - m0), rows_a.cs, MR)
+    #define ROWS(nv, unit) rows<nv, unit>(r0, r1, kc, a.at, a.as, a.panel, b, lb, c, p.crs, p.ccs, lanes, add, packed)
+    #define ALL(nv) if (a.unit) ROWS(nv, true); else ROWS(nv, false)
     switch (nv) { case 1: ALL(1); break; case 2: ALL(2); break; default: ALL(3); }
     #undef ALL
     #undef ROWS
+    if (packed) b = packed, lb = nv * VL, packed = 0;
     if (last) finish(p, r0, r1, n, n + cols);
   }
 }
 
-// Computes the tiles [w0, w1) of one matrix, counted down the column panels.
-INL void tiles(const Problem& p, const Plan& q, L w0, L w1, const Scratches& s) {
+// Computes the tiles [w0, w1) of one matrix, counted down the column panels, in row panels [i0, i1).
+INL void tiles(const Problem& p, const Plan& q, L i0, L i1, L w0, L w1, const Scratches& s) {
   for (L kb = 0; kb < q.kblocks; kb++) {
     const L k0 = kb * q.kc, kc = least(q.kc, p.k - k0);
-    for (L j = w0 / q.mpanels; j * q.mpanels < w1; j++) {
-      const L m0 = most(w0 - j * q.mpanels, 0) * MR, m1 = least(least(w1 - j * q.mpanels, q.mpanels) * MR, p.m);
-      column(p, q, j, m0, m1, k0, kc, p.add || kb > 0, kb == q.kblocks - 1, s, part_a(p, m0, m1, k0, k0 + kc, 0), 0);
-    }
-  }
-}
-// Computes row panels [i0, i1) by column panels [j0, j1), MC rows of A at a time.
-INL void blocks(const Problem& p, const Plan& q, L i0, L i1, L j0, L j1, const Scratches& s) {
-  for (L kb = 0; kb < q.kblocks; kb++) {
-    const L k0 = kb * q.kc, kc = least(q.kc, p.k - k0);
-    for (L i = i0; i < i1; i += MC / MR) {
-      const L m0 = i * MR, m1 = least(least(i + MC / MR, i1) * MR, p.m);
-      const Part rows_a = part_a(p, m0, m1, k0, k0 + kc, s.filled_a);
-      if (q.pack_a) pack_a(kc, rows_a.at, rows_a.rs, rows_a.cs, 0, m1 - m0, s.a);
-      for (L j = j0; j < j1; j++) column(p, q, j, m0, m1, k0, kc, p.add || kb > 0, kb == q.kblocks - 1, s, rows_a, q.pack_a ? s.a : 0);
+    for (L j0 = w0 / q.mpanels; j0 * q.mpanels < w1; j0 += q.together) for (L i = i0; i < i1; i += q.near) {
+      const Panels a = panels_of(p, q, i * MR, least(least(i + q.near, i1) * MR, p.m), k0, kc, s);
+      for (L j = j0; j < j0 + q.together && j * q.mpanels < w1; j++) {
+        const L first = most(w0 - j * q.mpanels, i0), begin = most(first, i);
+        const L m0 = begin * MR, m1 = least(least(least(w1 - j * q.mpanels, i + q.near), i1) * MR, p.m);
+        const Panels from = {a.at + (begin - i) * a.panel, a.as, a.panel, a.unit};
+        if (m0 < m1) column(p, q, j, m0, m1, k0, kc, p.add || kb > 0, kb == q.kblocks - 1, s, from, s.b + (j - j0) * panel_length(q), i > first);
+      }
     }
   }
 }
@@ -219,19 +228,17 @@ INL void part(const Problem& p, const Plan& q, L t, L nt, const Scratches& s) {
       const L groups = (p.n + 2) / 3;
       dot_part(p, 0, p.m, groups * t / nt * 3, least(p.n, groups * (t + 1) / nt * 3), s);
     }
-  } else if (q.by_blocks) {
-    const bool by_rows = p.m * 4 >= p.n;
-    blocks(p, q, by_rows ? q.mpanels * t / nt : 0, by_rows ? q.mpanels * (t + 1) / nt : q.mpanels,
-                 by_rows ? 0 : q.npanels * t / nt, by_rows ? q.npanels : q.npanels * (t + 1) / nt, s);
+  } else if ((q.pack_a || p.fill_a) && p.m * 4 >= p.n) {
+    tiles(p, q, q.mpanels * t / nt, q.mpanels * (t + 1) / nt, 0, q.mpanels * q.npanels, s);
   } else {
-    tiles(p, q, first_tile(p, q, t, nt), first_tile(p, q, t + 1, nt), s);
+    tiles(p, q, 0, q.mpanels, first_tile(p, q, t, nt), first_tile(p, q, t + 1, nt), s);
   }
 }
 
 OUTL void work(const GemmCall& call, Problem p, const Plan& q, L t, L nt) {
-  const L b_length = (q.kc * NR + 64 + 15) / 16 * 16, a_length = q.pack_a ? (MC / MR + 1) * panel_stride(q.kc) : 0;
+  const L b_length = q.together * panel_length(q), a_length = q.pack_a ? (q.near + 1) * panel_stride(q.kc) : 0;
   const bool by_tiles = q.kind == Plan::TILES;
-  const L rows = by_tiles ? MC + MR : p.m, depth = by_tiles ? q.kc : p.k;
+  const L rows = by_tiles ? q.near * MR : p.m, depth = by_tiles ? q.kc : p.k;
   const L columns = by_tiles ? NR : q.kind == Plan::ROW ? FILL_B / 8 : columns_at_once(p);
   const L filled_b = p.fill_b ? (least(columns, p.n) + VL) * ((q.kind == Plan::ROW ? 8 : depth) + VL) : 0;
   const L filled_a = p.fill_a ? (rows + VL) * (depth + VL) : 0;

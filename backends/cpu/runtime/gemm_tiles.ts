@@ -20,9 +20,10 @@ OUTL void store_part(const T* s, L rows, L width, L cols, T* c, L crs, L ccs, bo
 }
 
 // c[mr x nv vectors] (+)= a · b. UNIT: a(i, k) at a[i + k*as] (packed, or stored [K, M]); else at a[i*as + k].
-// Row k of b is nv vectors at b + k*lb. The last vector has 'lanes' valid lanes; ccs is the column stride of c.
-template <int mr, int nv, bool UNIT>
-OUTL void tile(L kc, const T* a, L as, const T* b, L lb, T* c, L crs, L ccs, int lanes, bool add) {
+// Row k of b is nv vectors at b + k*lb. The last vector has 'lanes' valid lanes; ccs is the column stride of c. With PACK,
+// rows of b are copied to 'packed', one after the other: packing them before would wait for memory while nothing is computed.
+template <int mr, int nv, bool UNIT, bool PACK = false>
+OUTL void tile(L kc, const T* a, L as, const T* b, L lb, T* c, L crs, L ccs, int lanes, bool add, T* packed = 0) {
   V acc[mr][nv];
   UNROLL for (int i = 0; i < mr; i++) UNROLL for (int j = 0; j < nv; j++) acc[i][j] = (V){};
   const T* r[mr];
@@ -30,6 +31,10 @@ OUTL void tile(L kc, const T* a, L as, const T* b, L lb, T* c, L crs, L ccs, int
   const auto step = [&](L k) __attribute__((always_inline)) {
     V bv[nv];
     UNROLL for (int j = 0; j < nv; j++) { bv[j] = ld(b + j * VL); if (mr > 1) PIN(bv[j]); }
+    if (PACK) {
+      UNROLL for (int j = 0; j < nv; j++) st(packed + j * VL, bv[j]);
+      packed += nv * VL;
+    }
     UNROLL for (int i = 0; i < mr; i++) {
       const T x = UNIT ? a[i] : r[i][k];
       UNROLL for (int j = 0; j < nv; j++) acc[i][j] += bv[j] * x;
@@ -54,10 +59,15 @@ OUTL void tile(L kc, const T* a, L as, const T* b, L lb, T* c, L crs, L ccs, int
   store_part(copy, mr, nv * VL, (nv - 1) * VL + lanes, c, crs, ccs, add);
 }
 
-// Rows [m0, m1) of one column panel. With UNIT, a points to row m0 of panels that are 'panel' elements apart.
+// Rows [m0, m1) of one column panel. With UNIT, a points to row m0 of panels that are 'panel' elements apart. If not null,
+// 'packed' receives the panel of b, for MR rows or more.
 template <int nv, bool UNIT>
-OUTL void rows(L m0, L m1, L kc, const T* a, L as, L panel, const T* b, L lb, T* c, L crs, L ccs, int lanes, bool add) {
+OUTL void rows(L m0, L m1, L kc, const T* a, L as, L panel, const T* b, L lb, T* c, L crs, L ccs, int lanes, bool add, T* packed = 0) {
   L m = m0;
+  if (packed) {
+    tile<MR, nv, UNIT, true>(kc, a, as, b, lb, c + m * crs, crs, ccs, lanes, add, packed);
+    m += MR, a += panel, b = packed, lb = nv * VL;
+  }
   for (; m + MR <= m1; m += MR, a += panel) tile<MR, nv, UNIT>(kc, a, as, b, lb, c + m * crs, crs, ccs, lanes, add);
   const L step = UNIT ? 1 : as;
   #define TAIL(mr) for (; MR > mr && m + mr <= m1; m += mr, a += mr * step) tile<mr, nv, UNIT>(kc, a, as, b, lb, c + m * crs, crs, ccs, lanes, add);
@@ -109,10 +119,6 @@ INL void transpose8(const float* s, L lds, float* d, L ldd) {
 // A kc x cols part of B, element (k, j) at b[k*rs + j*cs], to d[k*width + j], zeros from cols to width.
 OUTL void pack_b(L kc, const T* b, L rs, L cs, L cols, L width, T* d) {
   if (cs == 1) {
-    if (cols == NR && width == NR) {
-      for (L k = 0; k < kc; k++) UNROLL for (int j = 0; j < NV; j++) *(V*) (d + k * NR + j * VL) = ld(b + k * rs + j * VL);
-      return;
-    }
     for (L k = 0; k < kc; k++) {
       L j = 0;
       for (; j + VL <= cols; j += VL) st(d + k * width + j, ld(b + k * rs + j));
