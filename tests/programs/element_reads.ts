@@ -320,6 +320,39 @@ export const reads: Corpus = {
     });
     see(run([v(1), v(0), v(2)]), run([v(0), v(1), v(-1)]));
   },
+  "lists of elements in results and state"({ compile, see }) {
+    const seen: unknown[] = [];
+    const run = compile((x: Tensor) => {
+      const list = x.mul(2).tolist<number[]>(), matrix = x.expand([40, 2]).tolist();
+      seen.push(list);
+      x.add_(1);
+      return { list, matrix, flags: x.gt(2).tolist(), one: x.sum().tolist(), array: x.half().toTypedArray() };
+    });
+    for (const x of [v(1, 2), v(-0, NaN)]) see(run(x), x, seen, run(x));
+    see(run(tensor([])));
+  },
+  "computations with the elements of a list"({ compile, see }) {
+    const run = compile((x: Tensor) => {
+      const [first = 0, ...rest] = x.square().tolist<number[]>(), order = x.argsort().tolist<number[]>();
+      return [`${first}`, rest.map((each) => each * 2), [...rest, 7].join("|"), order.map((at) => at + 1)];
+    });
+    see(run(v(1, 2, 0)), run(v(3, 1, 2)));
+  },
+  "elements in JSON"({ compile, see }) {
+    const run = compile((x: Tensor, id: string) => {
+      const flat = {
+        id,
+        loss: x.mean().item(),
+        isLarge: x.amax().gt(2).item(),
+        list: x.tolist(),
+        late: "late0",
+      };
+      const best = [x.argmax().item(), x.topk(2)[1].tolist(), `${x.sum().item().toFixed(1)}"`];
+      const matrix = x.expand([40, 3]).tolist();
+      return [JSON.stringify({ flat, best, matrix }), JSON.stringify(flat, null, 2), JSON.stringify(best[0])];
+    });
+    see(run(v(1, 2, 3), "a"), run(v(3, NaN, -0), 'b"'), run(v(1, 0, 1 / 0), "a"));
+  },
 };
 
 /** Programs in which a number that was read decides: the graph ends there, once. */
@@ -408,5 +441,24 @@ export const decisions: Corpus = {
     });
     const list = (n: number) => Array.from({ length: n }, (_, i) => v(i, 1));
     see(run(list(30)), run(list(20)), run(list(31)));
+  },
+  "what becomes of elements decides"({ compile, see, attempt }) {
+    const run = compile((x: Tensor, wide: number) => {
+      const list = x.tolist<number[]>(), matrix = x.expand([wide, 2]).tolist<number[][]>();
+      matrix.push(list);
+      const large = list.filter((each) => each > 1), [a = 0, b = 0] = list;
+      return [
+        large,
+        matrix.length,
+        Array.isArray(matrix),
+        matrix.at(-1) === list,
+        tensor(list),
+        x.mul(a).at(b),
+      ];
+    });
+    see(run(v(1, 0), 40), run(v(2.5, 1), 40));
+    const text = compile((x: Tensor) => JSON.stringify([x.long().sum().item(), x.long().tolist()], null, 1));
+    see(text(v(1, 2)));
+    attempt(() => text(v(2 ** 62, 2 ** 61)));
   },
 };

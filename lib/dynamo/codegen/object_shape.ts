@@ -21,6 +21,7 @@ export function asValue(element: Element): Value {
 export function nameOf(object: ObjectValue): string {
   switch (object.exotic.kind) {
     case "array":
+    case "elements":
       return "list";
     case "map":
     case "set":
@@ -181,6 +182,9 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
       yield exotic.callee;
       yield exotic.self;
       yield* exotic.args;
+      break;
+    case "elements":
+      yield exotic.tensor;
       break;
     case "function":
       if (exotic.closure) {

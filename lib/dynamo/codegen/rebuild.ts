@@ -207,6 +207,7 @@ export class Rebuilder {
     if (apply === "text") {
       return `\`${texts.flatMap((text) => text === '""' ? [] : `\${${text}}`).join("")}\``;
     }
+    if (apply === "element") return first + texts.slice(1).map((index) => `[${index}]`).join("");
     if (typeof apply === "string") {
       return second === undefined ? apply + first : `${first} ${apply} ${second}`;
     }
@@ -382,6 +383,8 @@ export class Rebuilder {
         if (gives === "object") return made;
         return this.#collection(made, prototype, (gives === "promise" ? Promise : Function).prototype);
       }
+      case "elements":
+        return `${this.tensor(exotic.tensor)}.${exotic.method}()`;
       case "generator":
         return this.#collection(
           this.printer.generator(object, (v) => this.value(v), this.constants),

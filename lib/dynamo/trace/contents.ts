@@ -80,6 +80,7 @@ export function refuseHidden(object: ObjectValue): void {
 /** Refuses objects whose behaviour is unknown. */
 export function refuseOpaque({ exotic }: ObjectValue): void {
   if (exotic.kind === "opaque") breakGraph("opaqueObject", exotic.what);
+  if (exotic.kind === "elements") breakGraph("tensorItem", `${exotic.method}()`);
   if (exotic.kind === "called" && exotic.gives === "object") {
     breakGraph("opaqueObject", "the result of a call of the runtime");
   }

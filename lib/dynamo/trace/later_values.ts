@@ -4,6 +4,7 @@
  * code of the program and throws nothing, so that the program cannot tell when it happens.
  */
 import { highest, isFloat } from "../../base/dtype.ts";
+import { invariant } from "../../base/errors.ts";
 import { hasEffect, type Node } from "../../graph/node.ts";
 import { type BreakCause, breakGraph } from "../break_reasons.ts";
 import { callIn, type HostCall } from "../variables/host_number.ts";
@@ -14,8 +15,8 @@ import type { OutputGraph } from "./output_graph.ts";
 import { Restart } from "./restart.ts";
 import { shownNode } from "./shown_nodes.ts";
 
-/** A primitive that may be an operand. */
-type Operand = ConstantValue | NumberValue | ItemValue;
+/** A primitive, or a list of elements. */
+type Operand = LaterValue["operands"][number];
 
 /**
  * Length of the longest chain of computations. A loop that sums up elements continues in one graph for a few passes only:
@@ -80,7 +81,7 @@ export const COMPARISONS: ReadonlySet<string> = new Set([
 export function operate(
   output: OutputGraph,
   operator: string,
-  operands: readonly Operand[],
+  operands: readonly (ConstantValue | NumberValue | ItemValue)[],
 ): ConstantValue | ItemValue {
   const isText = operator === "+" && operands.length > 1 &&
     operands.some((each) => typeOf(each) === "string");
@@ -124,18 +125,35 @@ const MOST_ELEMENTS = 2 ** 40;
 
 /** Makes an integer a number: the graph checks it, unless it is small enough in any case. */
 export function settleInteger(output: OutputGraph, item: ItemValue): void {
-  const { tensor } = item;
-  if (item.type !== "integer" || !tensor) return;
+  if (item.type !== "integer") return;
+  const { tensor, later } = item, [list] = later?.operands ?? [];
+  const of = tensor ?? (list?.kind === "object" ? list.exotic.tensor : null);
+  invariant(of, "Expected an element of a tensor");
   const nodes = output.graph.nodes;
   const isWritten = nodes.some((node) => hasEffect(node) && [...node.inputs()].some(isLong));
-  if (isWritten || mostOf(output.nodeOf(tensor)) > Number.MAX_SAFE_INTEGER) {
-    item.number = checkedNumber(output, tensor);
-  } else item.isSmall = true;
+  item.isSmall = !isWritten && mostOf(output.nodeOf(of)) <= Number.MAX_SAFE_INTEGER;
+  if (item.isSmall) return;
+  if (!tensor) return breakGraph(CAUSE.kind, CAUSE.detail);
+  item.number = checkedNumber(output, tensor);
 }
 
 function isLong({ meta: { value } }: Node): boolean {
   return value.kind === "tensor" && value.tensor.dtype === "int64";
 }
+
+/** Operations whose second result has positions. */
+const POSITIONED: ReadonlySet<string> = new Set([
+  "cummax",
+  "cummin",
+  "kthvalue",
+  "max",
+  "median",
+  "min",
+  "mode",
+  "nanmedian",
+  "sort",
+  "topk",
+]);
 
 /** A bound of the elements of an integer tensor that nothing writes to; infinite if none is known. */
 function mostOf(node: Node): number {
@@ -143,9 +161,14 @@ function mostOf(node: Node): number {
   if (value.kind !== "tensor" || isFloat(value.tensor.dtype)) return Infinity;
   const ofType = isLong(node) ? Infinity : Number(highest(value.tensor.dtype)) + 1;
   const computed = shownNode(node, { detached: true }), [from] = computed.inputs();
+  // The one of several results
+  if (node.target === "getitem") {
+    return node.args[1] === 1 && POSITIONED.has(computed.target) ? MOST_ELEMENTS : ofType;
+  }
   switch (computed.target) {
     case "argmax":
     case "argmin":
+    case "argsort":
     case "countNonzero":
       return MOST_ELEMENTS;
     case "sum":

@@ -27,7 +27,7 @@ import {
   type HostExpression,
   hostText,
 } from "../variables/host_number.ts";
-import { type ItemValue, TensorValue } from "../variables/value.ts";
+import { type ElementsExotic, type ItemValue, TensorValue } from "../variables/value.ts";
 import { NumberValue } from "../variables/number_value.ts";
 import { type DeviceName, findDevice } from "../../loops/device.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -106,7 +106,7 @@ export class OutputGraph {
   /** Elements that the program has read, as long as nothing was written in place. */
   readonly items: Map<TensorValue, ItemValue> = new Map();
   /** Elements that are read from tensors after the graph has run. */
-  readonly readLater: ItemValue[] = [];
+  readonly readLater: (ItemValue | ElementsExotic)[] = [];
   /** Copies made for these, which may turn out to be unneeded. */
   readonly readCopies: Node[] = [];
   /** Results of host computations on elements, by call, as long as nothing was written in place. */

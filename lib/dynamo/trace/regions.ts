@@ -177,7 +177,9 @@ export function traceRegion(
         forget(m);
         output.readLater.splice(0, Infinity, ...reads);
         // Only the function may have needed to know that it is a number
-        for (const read of reads) if (read.number && nodes.includes(read.number.node)) read.number = null;
+        for (const read of reads) {
+          if (read.kind === "item" && read.number && nodes.includes(read.number.node)) read.number = null;
+        }
         then({ name: attributeFor(m, made.module), inputs: made.inputs, results });
       },
     },

@@ -26,6 +26,7 @@ import { beginHistory } from "./begun_histories.ts";
 import { tapGradient } from "./gradient_taps.ts";
 import { callOp } from "./tensor_ops.ts";
 import { itemOf } from "./graph_numbers.ts";
+import { MOST_ITEMS, readElements } from "./read_elements.ts";
 import { backward } from "./backward.ts";
 
 type Method = (m: Interpreter, self: TensorValue, args: readonly Value[], request: CallRequest) => CallResult;
@@ -78,7 +79,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     const { shape } = self.meta, known = shape.filter((size) => typeof size === "number");
     const count = known.reduce((a, b) => a * b, 1);
     if (!config.captureScalarOutputs || known.length < shape.length || count > MOST_ITEMS) {
-      return breakGraph("tensorItem", "tolist()");
+      return readElements(m, self, "tolist");
     }
     const listOf = (part: TensorValue, sizes: readonly number[]): Value => {
       const [size, ...rest] = sizes;
@@ -88,12 +89,9 @@ const METHODS: Readonly<Record<string, Method>> = {
     };
     return listOf(self, known);
   },
-  toTypedArray: () => breakGraph("tensorItem", "toTypedArray()"),
+  toTypedArray: (m, self) => readElements(m, self, "toTypedArray"),
   toString: (() => breakGraph("tensorItem", "toString()")) satisfies Method,
 };
-
-/** Maximum number of elements that become numbers of the graph one by one. */
-const MOST_ITEMS = 64;
 
 /** An entry of the list of sizes or strides, or the list itself: the same object each time. */
 function alongDim(

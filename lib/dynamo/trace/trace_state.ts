@@ -133,6 +133,7 @@ function contentOfObject(object: ObjectValue): readonly unknown[] {
     case "plain":
     case "constructed":
     case "called":
+    case "elements":
     case "thrown":
     case "privateName":
       return own;

@@ -71,20 +71,27 @@ export class ItemValue {
   ) {}
 
   /** "integer": a number, or a bigint if it is too large for one. */
-  get type(): LaterValue["type"] | "integer" {
-    if (this.later) return this.later.type;
-    if (this.number) return this.number.type;
-    const dtype = this.tensor?.meta.dtype;
-    return dtype === "bool" ? "boolean" : dtype === "int64" && !this.isSmall ? "integer" : "number";
+  get type(): LaterValue["type"] {
+    const { later, number, tensor } = this;
+    const type = later?.type ?? number?.type ?? (tensor ? elementType(tensor) : "number");
+    return type === "integer" && this.isSmall ? "number" : type;
   }
+}
+
+/** The type of a tensor's elements in JavaScript. */
+export function elementType({ meta: { dtype } }: TensorValue): "boolean" | "integer" | "number" {
+  return dtype === "bool" ? "boolean" : dtype === "int64" ? "integer" : "number";
 }
 
 /** A computation on primitives, some of which are known only after the graph has run. */
 export interface LaterValue {
-  readonly type: "number" | "boolean" | "string";
-  /** An operator, "text" for texts put together, or a builtin; the receiver of a method is its first operand. */
+  readonly type: "number" | "integer" | "boolean" | "string";
+  /**
+   * An operator, "text" for texts put together, "element" for one of a list at these indices, or a builtin; the receiver
+   * of a method is its first operand.
+   */
   readonly apply: string | { readonly fn: object; readonly isMethod: boolean };
-  readonly operands: readonly (ConstantValue | NumberValue | ItemValue)[];
+  readonly operands: readonly (ConstantValue | NumberValue | ItemValue | ElementsObject)[];
   /** The number of computations one after the other, this one included, and the instruction of the first. */
   readonly depth: number;
   readonly firstStep: number;
@@ -278,6 +285,7 @@ export type Exotic =
    * or an opaque object.
    */
   | LaterCall
+  | ElementsExotic
   | FunctionExotic
   | { readonly kind: "bound"; readonly target: Value; readonly self: Value; readonly args: readonly Value[] }
   | GeneratorExotic
@@ -299,6 +307,19 @@ export type Exotic =
     /** For a proxy whose traps can be run. */
     readonly proxy?: ProxyParts;
   };
+
+/** All elements of a tensor, which are read after the graph has run: opaque. */
+export interface ElementsExotic {
+  readonly kind: "elements";
+  readonly method: "tolist" | "toTypedArray";
+  /** A copy once something has been written there. */
+  tensor: TensorValue;
+}
+
+/** A list of elements, or a typed array. */
+export interface ElementsObject extends ObjectValue {
+  readonly exotic: ElementsExotic;
+}
 
 export interface LaterCall {
   readonly kind: "called";

@@ -2,20 +2,28 @@
  * Models of JSON. Invariant: the engine itself writes and reads data without code; stand-ins in JavaScript call
  * replacers, revivers and `toJSON` (json_polyfills.ts).
  */
+import { isComplex } from "../../../base/dtype.ts";
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
 import { rawText, refuseCircle, type Sources, unboxed } from "../../functions/json_polyfills.ts";
 import {
   constant,
   dataSlot,
+  type ElementsObject,
+  elementType,
   isCallable,
+  isPassed,
+  type ItemValue,
   NULL,
   type ObjectValue,
+  type PassedValue,
   primitive,
   UNDEFINED,
   type Value,
 } from "../../variables/value.ts";
 import type { CallRequest, CallResult, Interpreter } from "../interpreter.ts";
+import { computeLater, drawnLater } from "../later_values.ts";
 import { findProperty } from "../objects.ts";
+import { isElements } from "../read_elements.ts";
 import { allElements, newArray, newObject } from "../contents.ts";
 import { enumerableKeys } from "../object_keys.ts";
 import { primitiveOf, textArgument } from "./pure.ts";
@@ -27,11 +35,19 @@ const HAS_CODE = Symbol("data with code");
 /** Returns whether an object of the program may be one of JSON.rawJSON, which have no prototype. */
 const mayBeRaw = ({ real, prototype }: ObjectValue): boolean => real !== null && prototype === null;
 
+/** A value in plain data whose text is known only after the graph has run, or that may differ between calls. */
+class Late {
+  constructor(readonly value: PassedValue | ItemValue | ElementsObject) {}
+}
+
 /** Plain data for the engine. */
-function plainData(m: Interpreter, value: Value, seen: Set<ObjectValue>): unknown {
+function plainData(m: Interpreter, given: Value, seen: Set<ObjectValue>): unknown {
+  const value = drawnLater(m.output, given);
+  if (value.kind === "item" || (isPassed(value) && value.type === "string")) return new Late(value);
   // Programs may give bigints a toJSON
   if (value.kind === "constant" && typeof value.value === "bigint") throw HAS_CODE;
   if (value.kind !== "object") return primitiveOf(m, value, "JSON.stringify");
+  if (isElements(value) && isPlainList(m, value)) return new Late(value);
   if (seen.has(value) || value.exotic.kind === "opaque" || mayBeRaw(value)) throw HAS_CODE;
   m.wrapper.relyOnPrototype(value);
   const property = (key: string): Value => {
@@ -47,6 +63,39 @@ function plainData(m: Interpreter, value: Value, seen: Set<ObjectValue>): unknow
   return Object.fromEntries(
     enumerableKeys(m, value).map((key) => [key, plainData(m, property(key), inside)]),
   );
+}
+
+/** Returns whether nothing but numbers and truth values is in a list of elements, and no prototype has a `toJSON`. */
+function isPlainList(m: Interpreter, { exotic, prototype }: ElementsObject): boolean {
+  const { method, tensor } = exotic;
+  return method === "tolist" && elementType(tensor) !== "integer" && !isComplex(tensor.meta.dtype) &&
+    prototype !== null && findProperty(m, prototype, "toJSON").kind === "absent";
+}
+
+/** The text of data. */
+function textOfData(m: Interpreter, data: unknown, gap: string): Value {
+  const late: Late["value"][] = [];
+  const write = (of: (value: Late["value"]) => unknown): string | undefined =>
+    JSON.stringify(data, (_key, value: unknown) => value instanceof Late ? of(value.value) : value, gap);
+  const known = write((value) => {
+    late.push(value);
+    return null;
+  }) ?? "";
+  if (!late.some(({ kind }) => kind !== "constant")) {
+    return primitive(write((value) => value.kind === "constant" ? value.value : null));
+  }
+  // Elements of an inner list would be indented
+  if (gap !== "" && late.some(({ kind }) => kind === "object")) throw HAS_CODE;
+  let mark = "late";
+  while (known.includes(mark)) mark += "_";
+  const parts = write((value) => `${mark}${late.indexOf(value)}`)?.split(new RegExp(`"${mark}(\\d+)"`)) ?? [];
+  const operands = parts.map((part, at) => {
+    const value = at % 2 === 1 ? late[Number(part)] : undefined;
+    if (!value) return constant(part);
+    const apply = { fn: JSON.stringify, isMethod: false };
+    return computeLater(m.output, { apply, type: "string", operands: [value] });
+  });
+  return computeLater(m.output, { apply: "text", type: "string", operands });
 }
 
 /** The names in an allow list, without duplicates. */
@@ -76,7 +125,7 @@ function stringify(m: Interpreter, request: CallRequest): CallResult {
   }
   if (!isList && !calls) {
     try {
-      return primitive(JSON.stringify(plainData(m, value, new Set()), null, gap));
+      return textOfData(m, plainData(m, value, new Set()), gap);
     } catch (error) {
       if (error !== HAS_CODE) return throwsAsPlain(error, "JSON.stringify");
     }
