@@ -90,7 +90,7 @@ const USES: readonly (readonly [name: string, member: Member, id?: string])[] = 
   ["set_", (x) => x.mul(2).set_(x.mul(3)), "GB0007"],
   ["cuda", (x) => x.device === "cpu" ? x.mul(2) : x.cuda()],
   ["item", (x) => x.sum().item()],
-  ["tolist", (x) => x.mul(2).tolist(), "GB0002"],
+  ["tolist", (x) => x.mul(2).tolist()],
   ["toJSON", (x) => JSON.stringify({ toJSON: () => [x.mul(2)] }), "GB0002"],
   ["toTypedArray", (x) => [...x.mul(2).toTypedArray()], "GB0002"],
   ["toString", (x) => x.mul(2).toString(), "GB0002"],

@@ -4,6 +4,7 @@
  */
 import { assertEquals } from "@std/assert";
 import { difference, faults, observe, type Program } from "../cli/fuzz/language/observation.ts";
+import { randomNumbers, sampleBySeed } from "./support/sampling.ts";
 import { compile, compiler, cond, fromTypedArray, stack, type Tensor, tensor } from "../mod.ts";
 
 const floats = (n: number, seed: number) =>
@@ -166,11 +167,16 @@ Deno.test("arrays that share memory see each other's writes, and calls determine
     const one = floats(8, k);
     return [one.subarray(2, 6), k % 2 ? one.subarray(1) : floats(7, k), row()];
   }, { entries: 2 });
-  // A number of another form, of which bytes were written
+  // A number of another form, of which all bytes were written, or some
+  await agree((b: Float32Array, x: Tensor) => {
+    const words = new Uint32Array(b.buffer);
+    words[0] = 0x40490fdb;
+    return x.mul(b[0] ?? 0);
+  }, (k) => [floats(2, k), row()]);
   await agree(
     (b: Float32Array, x: Tensor) => {
-      const words = new Uint32Array(b.buffer);
-      words[0] = 0x40490fdb;
+      const halves = new Uint16Array(b.buffer);
+      halves[1] = 0x4049;
       return x.mul(b[0] ?? 0);
     },
     (k) => [floats(2, k), row()],
@@ -268,4 +274,77 @@ Deno.test("values other than numbers are converted as in the language, also wher
     });
     return [x.add(1), written];
   }, (k) => [tensor([k])]);
+});
+
+Deno.test("memory of the call is shared by arrays made of each other, and read in any form", async () => {
+  await agree((x: Tensor, by: number) => {
+    const all = new Float32Array(6), part = all.subarray(2, 5), last = part.subarray(-1);
+    all.forEach((_, i) => all[i] = i * by);
+    part[0] = 100;
+    last[0] = 7;
+    return [x.add(tensor(part.subarray(0, 3)).sum()), all, part.byteOffset, last.buffer === all.buffer, [
+      ...last,
+    ]];
+  }, () => [row(), 1.5]);
+  await agree((x: Tensor, size: number) => {
+    const frame = new ArrayBuffer(16), head = new DataView(frame), body = new Float32Array(frame, 8);
+    head.setUint32(0, 0x61626364);
+    head.setUint16(4, size, true);
+    body.set([1, size]);
+    const name = new TextDecoder().decode(new Uint8Array(frame, 0, 4)), bytes = new Uint8Array(frame);
+    return [
+      name,
+      x.add(tensor(body).sum()),
+      x.mul(tensor(bytes.subarray(0, 4))),
+      head.getFloat32(8, true),
+      bytes,
+    ];
+  }, () => [row(), 258]);
+});
+
+/** Writes with a value, or reads. */
+type Access = readonly [type: string, at: number, little: boolean, value: number | null];
+
+const TYPES = {
+  Int8: 1,
+  Uint8: 1,
+  Int16: 2,
+  Uint16: 2,
+  Int32: 4,
+  Uint32: 4,
+  Float32: 4,
+  Float64: 8,
+} as const;
+
+/** Accesses to 16 bytes, of which a seed draws types, places, orders of bytes and values. */
+function drawnAccesses(seed: number): readonly Access[] {
+  const random = randomNumbers(seed), draw = (count: number): number => Math.floor(random() * count);
+  const values = [0, -1, 255, 65537, 1.5, -0.1, 2 ** 31, 1e300, NaN];
+  return Array.from({ length: 8 }, () => {
+    const [type = "", size = 1] = Object.entries(TYPES)[draw(8)] ?? [];
+    return [type, draw(17 - size), draw(2) === 0, draw(5) < 3 ? values[draw(values.length)] ?? 0 : null];
+  });
+}
+
+Deno.test("memory that is written in some forms is read in others as in the language", async () => {
+  for (const seed of sampleBySeed(Array.from({ length: 2000 }, (_, k) => k), 12)) {
+    const accesses = drawnAccesses(seed),
+      program: Program = ({ compile, see, attempt }) => {
+        const run = compile((given: ArrayBuffer | null, x: Tensor) => {
+          const view = new DataView(given ?? new ArrayBuffer(16)), read: unknown[] = [];
+          for (const [type, at, little, value] of accesses) {
+            if (value === null) read.push(Reflect.get(view, `get${type}`).call(view, at, little));
+            else Reflect.get(view, `set${type}`).call(view, at, value, little);
+          }
+          const part = new Int16Array(view.buffer, 6, 4);
+          return [read, new Uint8Array(view.buffer), part, x.add(tensor(part))];
+        });
+        const given = bytes(16, seed).buffer;
+        for (const each of [null, given, null]) attempt(() => run(each, row()));
+        see(given);
+      };
+    const plain = await observe(program, (fn) => fn), before = faults();
+    const compiled = await observe(program, (fn) => compile(fn, { backend: "eager" }));
+    assertEquals([difference(plain, compiled), faults()], [null, before], `seed ${seed}`);
+  }
 });

@@ -70,6 +70,32 @@ export const dates: Corpus = {
     });
     see(f(v(1)), began.getTime());
   },
+  "the time of the call as a text and as a part of it"({ compile, see }) {
+    const log: string[] = [];
+    const f = compile((x: Tensor) => {
+      const now = new Date(), at = now.toISOString(), record = { at: new Date(), year: now.getUTCFullYear() };
+      log.push(`[${new Date().toISOString()}] ${x.sum().item()} in ${now.getFullYear()}`);
+      now.setTime(5);
+      return [x.mul(2), at, at.length, `${new Date()}`, JSON.stringify({ at: record.at }), record, now];
+    });
+    for (const x of [v(1), v(2)]) {
+      const before = Date.now(),
+        [y, at = "", length, text, json = "", record, past] = f(x),
+        parsed = JSON.parse(`${json}`);
+      const times = [at, parsed.at, (record as { at: Date }).at, log.at(-1)?.slice(1, 25)].map((each) =>
+        +new Date(`${each}`)
+      );
+      see(
+        y,
+        length,
+        past,
+        `${text}`.length,
+        (record as { year: number }).year > 2000,
+        log.at(-1)?.slice(25, -4),
+      );
+      see(times.map((time) => Math.abs(time - before) < 60_000));
+    }
+  },
 };
 
 /** Programs that break, or throw. */

@@ -6,7 +6,7 @@ import { types } from "node:util";
 
 // Taken when dyn is loaded: programs may replace them.
 const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
-const { Array, Object, TypeError, String, Number, isFinite } = globalThis;
+const { Array, Object, TypeError, String, Number } = globalThis;
 const { stringify: quote } = JSON;
 // Not in the language's type library yet
 const { isRawJSON } = JSON as unknown as { isRawJSON(value: unknown): value is { readonly rawJSON: string } };
@@ -64,9 +64,8 @@ function textOf(holder: Holder, key: string, place: Place): string | undefined {
     case "boolean":
       return value ? "true" : "false";
     case "string":
-      return quote(value);
     case "number":
-      return isFinite(value) ? `${value}` : "null";
+      return quote(value);
     case "bigint":
       throw new TypeError("Do not know how to serialize a BigInt");
     case "object":

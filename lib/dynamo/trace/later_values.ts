@@ -53,13 +53,11 @@ export function drawnLater<V extends Value>(output: OutputGraph, value: V): V | 
 }
 
 /** The call of a builtin from whose result a value is computed later; null if it depends on elements alone. */
-export function drawnBy({ later }: ItemValue): HostCall | null {
-  for (const operand of later?.operands ?? []) {
-    const call = operand.kind === "item"
-      ? drawnBy(operand)
-      : operand.kind === "number"
-      ? callIn(operand.expression)
-      : null;
+export function drawnBy(value: Value): HostCall | null {
+  if (value.kind === "number") return callIn(value.expression);
+  if (value.kind === "object") return value.exotic.kind === "date" ? drawnBy(value.exotic.time) : null;
+  for (const operand of (value.kind === "item" && value.later?.operands) || []) {
+    const call = drawnBy(operand);
     if (call) return call;
   }
   return null;
@@ -127,7 +125,8 @@ const MOST_ELEMENTS = 2 ** 40;
 export function settleInteger(output: OutputGraph, item: ItemValue): void {
   if (item.type !== "integer") return;
   const { tensor, later } = item, [list] = later?.operands ?? [];
-  const of = tensor ?? (list?.kind === "object" ? list.exotic.tensor : null);
+  const of = tensor ??
+    (list?.kind === "object" && list.exotic.kind === "elements" ? list.exotic.tensor : null);
   invariant(of, "Expected an element of a tensor");
   const nodes = output.graph.nodes;
   const isWritten = nodes.some((node) => hasEffect(node) && [...node.inputs()].some(isLong));

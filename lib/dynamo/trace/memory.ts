@@ -1,8 +1,8 @@
 /**
  * Memory of typed arrays, DataViews and buffers: the program's is read when the call begins; writes of the trace are
- * recorded here, by bytes, and applied after the graph has run. Invariant: the trace knows only the place of a number,
- * never its value, and views of one buffer see each other's writes; reading bytes that were written in another form
- * breaks the graph.
+ * recorded here, by bytes, and applied after the graph has run. Invariant: the trace knows only the place of a number of
+ * the program, never its value, and views of one buffer see each other's writes; bytes that were written in another form
+ * must be known, or the graph ends.
  */
 import { breakGraph } from "../break_reasons.ts";
 import {
@@ -13,6 +13,7 @@ import {
   numberAt,
   type NumberForm,
   type NumberType,
+  putNumber,
 } from "../guards/bytes.ts";
 import { bytesSource } from "../source.ts";
 import { callIn, type HostElement, type HostExpression, readsElements } from "../variables/host_number.ts";
@@ -25,6 +26,7 @@ import {
   type Memory,
   type ObjectValue,
   type Value,
+  type WrittenNumber,
 } from "../variables/value.ts";
 import { NumberValue } from "../variables/number_value.ts";
 import type { Wrapper } from "../variables/wrap.ts";
@@ -116,29 +118,69 @@ export function rootOf(object: BytesObject): BytesObject | null {
 
 /** Reads a number at a byte offset of an object. */
 export function readNumber(m: Interpreter, object: BytesObject, at: number, ...[form]: [NumberForm]): Value {
-  const { memory, start } = object.exotic, first = start + at;
-  const written = memory.cells.get(first);
-  if (written && isSameForm(written.form, form)) {
-    return written.value ?? breakGraph("tensorItem", "an element is written and read as another type");
-  }
-  if (isWritten(memory, first, BYTES_CLASSES[form.type].step)) {
+  const written = writtenNumber(object, at, form), origin = originOf(object);
+  if (written === null) return breakGraph("tensorItem", "an element is written and read as another type");
+  if (written) return written;
+  if (!origin) return constant(0);
+  return numberFrom(m, origin.root, { at: object.exotic.start + at - origin.first, form });
+}
+
+/**
+ * A number at a byte offset of an object that the trace has written: null if it cannot be known, undefined if it has not
+ * been written.
+ */
+export function writtenNumber(
+  object: BytesObject,
+  at: number,
+  form: NumberForm,
+): Value | null | undefined {
+  const { memory, start } = object.exotic, first = start + at, { step } = BYTES_CLASSES[form.type];
+  const same = memory.cells.get(first);
+  if (same && isSameForm(same.form, form)) return same.value;
+  const cells = [...cellsIn(memory, first, step)];
+  if (cells.length === 0) return undefined;
+  const bytes = cells.flatMap(([from, cell]) => bytesOf(cell, from) ?? [null]);
+  const known = new Map(bytes.flatMap((each) => each ? [each] : []));
+  const range = Array.from({ length: step }, (_, k) => known.get(first + k) ?? (originOf(object) ? null : 0));
+  if (bytes.includes(null) || range.includes(null)) {
     return breakGraph("opaqueObject", "memory that was written as numbers of another type");
   }
-  const origin = originOf(object);
-  if (!origin) return constant(0);
-  return numberFrom(m, origin.root, { at: first - origin.first, form });
+  return constant(numberAt(Uint8Array.from(range, Number), form, 0));
+}
+
+/** The bytes of a number that the trace has written, with their places; null if it is not known. */
+function bytesOf({ form, value }: WrittenNumber, first: number): [place: number, byte: number][] | null {
+  if (value?.kind !== "constant") return null;
+  const bytes = new Uint8Array(BYTES_CLASSES[form.type].step);
+  putNumber(bytes, { form, at: 0 }, Number(value.value));
+  return Array.from(bytes, (byte, k) => [first + k, byte]);
 }
 
 const isSameForm = (a: NumberForm, b: NumberForm): boolean =>
   a.type === b.type && (a.little === b.little || BYTES_CLASSES[a.type].step === 1);
 
-/** Returns whether any of these bytes was written. */
-function isWritten(memory: Memory, first: number, count: number): boolean {
+/** The numbers that were written to any of these bytes, by their first byte. */
+function* cellsIn({ cells }: Memory, first: number, count: number): Generator<[number, WrittenNumber]> {
   for (let at = first - 7; at < first + count; at++) {
-    const written = memory.cells.get(at);
-    if (written && at + BYTES_CLASSES[written.form.type].step > first) return true;
+    const written = cells.get(at);
+    if (written && at + BYTES_CLASSES[written.form.type].step > first) yield [at, written];
   }
-  return false;
+}
+
+/** Takes numbers away from bytes that are about to be written in another form: what is left of them is written as bytes. */
+function makeRoom({ cells }: Memory, written: readonly (readonly [number, WrittenNumber])[]): void {
+  const split = written.map(([at, cell]) => {
+    const bytes = bytesOf(cell, at) ??
+      breakGraph("opaqueObject", "memory that was written as numbers of another type");
+    return { at, cell, bytes };
+  });
+  for (const { at, cell, bytes } of split) {
+    cells.delete(at);
+    for (const [place, byte] of bytes) {
+      const value = constant(byte);
+      cells.set(place, { form: FORMS.Uint8Array.little, given: value, value, root: cell.root });
+    }
+  }
 }
 
 /** A number in memory of the program at the beginning of the call. */
@@ -219,11 +261,12 @@ export function writeNumber(
 ): void {
   const { memory, start } = object.exotic, first = start + at, { step } = BYTES_CLASSES[form.type];
   const converted = asNumber(m, form.type, value);
-  const former = memory.cells.get(first);
-  const replaces = former && BYTES_CLASSES[former.form.type].step === step;
-  if (!replaces && isWritten(memory, first, step)) {
-    return breakGraph("opaqueObject", "memory that was written as numbers of another type");
-  }
+  const former = [...cellsIn(memory, first, step)];
+  makeRoom(
+    memory,
+    former.filter(([at, { form: { type } }]) => at < first || at + BYTES_CLASSES[type].step > first + step),
+  );
+  for (let k = 0; k < step; k++) memory.cells.delete(first + k);
   // Values that are not numbers are converted here: generated code writes numbers
   const given = value.kind === "constant" ? constant(Number(value.value)) : value;
   memory.cells.set(first, { form, given, value: converted, root: rootOf(object) });

@@ -9,7 +9,7 @@ import { programDescriptor } from "../../base/own_builtins.ts";
 import { constant, isCallable, isPassed, typeOf, UNDEFINED, type Value } from "../variables/value.ts";
 import type { Completion, Interpreter } from "./interpreter.ts";
 import { refuseChange, refuseOfPrimitive } from "./engine_errors.ts";
-import { settleInteger } from "./later_values.ts";
+import { computeLater, settleInteger } from "./later_values.ts";
 import { findProperty, indexOfKey, type Key } from "./objects.ts";
 import { builtinPrototype } from "./contents.ts";
 import { assignProperty } from "./property_writes.ts";
@@ -49,6 +49,10 @@ function readOfPrimitive(
   const type = typeOf(value);
   // Only a string's type determines its methods
   const isMethod = type === "string" && key !== "length" && indexOfKey(key) === null;
+  if (value.kind === "item" && type === "string" && key === "length") {
+    const operands = [value, constant(key)];
+    return m.complete(completion, computeLater(m.output, { apply: "element", type: "number", operands }));
+  }
   if (value.kind === "item" && type !== "number" && !isMethod) {
     return breakGraph("tensorItem", "a property of an element");
   }

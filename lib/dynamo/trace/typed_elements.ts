@@ -11,11 +11,12 @@ import {
   type NumberType,
 } from "../guards/bytes.ts";
 import type { HostExpression } from "../variables/host_number.ts";
-import { type BytesExotic, constant, ObjectValue, type Value } from "../variables/value.ts";
+import { type BytesExotic, type BytesObject, constant, ObjectValue, type Value } from "../variables/value.ts";
 import { newMemory } from "../variables/memories.ts";
 import { builtinPrototype } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
 import {
+  bytesObject,
   formOf,
   isWithin,
   knownSize,
@@ -24,6 +25,7 @@ import {
   originOf,
   readNumber,
   writeNumber,
+  writtenNumber,
 } from "./memory.ts";
 
 /** Maximum number of elements that generated code may have to write. */
@@ -40,6 +42,19 @@ export function newTyped(m: Interpreter, type: NumberType, length: number): Numb
   if (length > MOST_WRITTEN * 16) return breakGraph("builtin", "a typed array with too many elements");
   const made = newBytes(m, { type, memory: newMemory(null), start: 0, size: constant(length), root: null });
   return numbersObject(made) ?? breakGraph("constructor", "a typed array");
+}
+
+/**
+ * The object that has the memory of a view; for an array of the trace a buffer of its own, with which it is created from
+ * now on.
+ */
+export function memoryHolder(m: Interpreter, object: BytesObject): BytesObject {
+  const { exotic, real } = object, { memory, type } = exotic;
+  if (exotic.root || real || type === "ArrayBuffer") return exotic.root ?? object;
+  if (memory.from) return breakGraph("builtin", "the buffer of a copy of the program's memory");
+  const size = constant(knownSize(m, object) * BYTES_CLASSES[type].step);
+  const made = newBytes(m, { type: "ArrayBuffer", memory, start: 0, size, root: null });
+  return exotic.root = bytesObject(made) ?? breakGraph("constructor", "a buffer");
 }
 
 /** A typed array with these elements, converted as the language does. */
@@ -131,14 +146,15 @@ export function putElement(m: Interpreter, array: NumbersObject, index: number, 
 
 /** An array of the program's whose elements are known to the trace; null: they differ between calls. */
 export function knownElements(array: NumbersObject): NumberArray | null {
-  const { memory, size, type } = array.exotic;
+  const { size, type } = array.exotic;
   if (originOf(array) || size?.kind !== "constant") return null;
-  const written: number[] = [], { step } = BYTES_CLASSES[type];
-  for (const [first, { value }] of memory.cells) {
+  const written: number[] = [], { step } = BYTES_CLASSES[type], length = Number(size.value);
+  for (const at of writtenIndices(array, length)) {
+    const value = writtenNumber(array, at * step, formOf(type));
     if (value?.kind !== "constant") return null;
-    written.push(first / step, Number(value.value));
+    written.push(at, Number(value.value));
   }
-  return newElements(type, Number(size.value), written);
+  return newElements(type, length, written);
 }
 
 /** Elements that the trace has replaced: their indices, and the values in each call. */
@@ -150,21 +166,29 @@ export interface WrittenElements {
 
 /** Numbers that the trace has written to an array with this many elements; breaks if the graph has to run before. */
 export function writtenElements(array: NumbersObject, length: number): WrittenElements[] {
-  const { memory, start, type } = array.exotic, { step } = BYTES_CLASSES[type], found: WrittenElements[] = [];
-  for (const [first, { form, given, value }] of memory.cells) {
-    const at = (first - start) / step, end = first + BYTES_CLASSES[form.type].step;
-    if (end <= start || at >= length) continue;
+  const { memory, start, type } = array.exotic, { step } = BYTES_CLASSES[type], form = formOf(type);
+  return writtenIndices(array, length).map((at) => {
+    const cell = memory.cells.get(start + at * step), isWhole = cell?.form === form;
+    const value = isWhole ? cell.value : writtenNumber(array, at * step, form),
+      given = isWhole ? cell.given : value;
     const hint = value?.kind === "number" ? value.hint : value?.kind === "constant" && value.value;
-    if (form !== formOf(type) || !Number.isInteger(at) || at < 0) {
-      return breakGraph("opaqueObject", "memory that was written as numbers of another type");
-    }
-    if (given.kind !== "number" && given.kind !== "constant" || typeof hint !== "number") {
+    if (given?.kind !== "number" && given?.kind !== "constant" || typeof hint !== "number") {
       return breakGraph("tensorItem", "an element of a typed array");
     }
     const expression = given.kind === "number" ? given.expression : { kind: "literal", value: hint } as const;
-    found.push({ at, expression, hint });
+    return { at, expression, hint };
+  });
+}
+
+/** The indices of elements of which the trace has written bytes. */
+function writtenIndices({ exotic: { memory, start, type } }: NumbersObject, length: number): number[] {
+  const { step } = BYTES_CLASSES[type], found = new Set<number>();
+  for (const [first, { form }] of memory.cells) {
+    const end = first + BYTES_CLASSES[form.type].step;
+    const from = Math.max(0, Math.floor((first - start) / step));
+    for (let at = from; at < length && start + at * step < end; at++) found.add(at);
   }
-  return found;
+  return [...found];
 }
 
 /** An example of the contents of an array of the program's, or a copy of it, after the trace's writes. */

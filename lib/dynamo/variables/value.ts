@@ -91,7 +91,7 @@ export interface LaterValue {
    * of a method is its first operand.
    */
   readonly apply: string | { readonly fn: object; readonly isMethod: boolean };
-  readonly operands: readonly (ConstantValue | NumberValue | ItemValue | ElementsObject)[];
+  readonly operands: readonly (ConstantValue | NumberValue | ItemValue | ObjectValue)[];
   /** The number of computations one after the other, this one included, and the instruction of the first. */
   readonly depth: number;
   readonly firstStep: number;
@@ -234,10 +234,10 @@ export interface BytesExotic {
   /** Number of its elements, or bytes; null: not read yet. */
   size: Value | null;
   /**
-   * The object of the program from which a view was created; null for those objects themselves, and for memory of the
-   * trace.
+   * The object from which a view was created: one of the program, or a buffer of the trace; null for those objects
+   * themselves, and for arrays of the trace whose memory nothing else shows.
    */
-  readonly root: BytesObject | null;
+  root: BytesObject | null;
   /** For an object of the program: whether the trace has accessed its memory. */
   touched: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Models of buffers, of DataViews, and of the memory of typed arrays. Invariant: operations that would throw, share the
- * memory of an array created in the trace, or move memory end the graph.
+ * Models of buffers, of DataViews, and of the memory of typed arrays. Invariant: operations that would throw, or move
+ * memory, end the graph.
  */
 import { breakGraph } from "../../break_reasons.ts";
 import {
@@ -25,7 +25,7 @@ import {
   sizeOf,
   writeNumber,
 } from "../memory.ts";
-import { MOST_WRITTEN, newBytes } from "../typed_elements.ts";
+import { memoryHolder, MOST_WRITTEN, newBytes } from "../typed_elements.ts";
 import { positionOf } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
 
@@ -112,10 +112,9 @@ function addIntegers(table: ModelTable, name: "BigInt64" | "BigUint64"): void {
   });
 }
 
-/** The buffer of an object, which belongs to the program. */
+/** The buffer of an object. */
 function bufferOf(m: Interpreter, object: BytesObject): Value {
-  const root = object.exotic.root ?? rootOf(object);
-  if (!root) return breakGraph("builtin", "the buffer of an array of the trace");
+  const root = memoryHolder(m, object);
   if (root.exotic.type === "ArrayBuffer") return root;
   if (!root.source) return breakGraph("opaqueObject", "memory");
   return m.wrapper.wrap(bytesPart(root.real, "buffer"), bytesSource(root.source, "buffer"));

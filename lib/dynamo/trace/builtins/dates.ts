@@ -11,6 +11,7 @@ import { constant, ObjectValue, primitive, UNDEFINED, type Value } from "../../v
 import type { PrivateAccess } from "../../frame/info.ts";
 import { invariant } from "../../../base/errors.ts";
 import { refuseToCache } from "../../disk_cache/noted_reads.ts";
+import { computeLater } from "../later_values.ts";
 import { memberSource } from "../private_members.ts";
 import type { CallRequest, CallResult, Interpreter } from "../interpreter.ts";
 import type { ModelTable } from "./table.ts";
@@ -78,15 +79,18 @@ export function dateLike(m: Interpreter, value: Value): Date | null {
   return time?.kind === "constant" && typeof time.value === "number" ? new Date(time.value) : null;
 }
 
+/** Returns whether a value is the time of the call. */
+function isNow(value: Value): boolean {
+  return value.kind === "number" && value.expression.kind === "called" && value.expression.call.run === now;
+}
+
 function timeOf(m: Interpreter, args: readonly Value[]): Value {
   const [only] = args;
   if (!only) return m.output.callHost("Date.now()", now, { isTimed: true });
   if (args.length === 1) {
     const time = timeOfDate(m, only);
     if (time) return time;
-    if (only.kind === "number" && only.expression.kind === "called" && only.expression.call.run === now) {
-      return only;
-    }
+    if (isNow(only)) return only;
   }
   const given = args.map((arg) => primitiveOf(m, arg, "Date"));
   if (given.length > 1 || typeof given[0] === "string") guardZone(m);
@@ -96,6 +100,17 @@ function timeOf(m: Interpreter, args: readonly Value[]): Value {
   } catch (error) {
     return throwsAsPlain(error, "Date");
   }
+}
+
+/** A method's result for the time of the call, which generated code asks for after the graph; null for other times. */
+function answeredLater(m: Interpreter, self: Value, name: string): Value | null {
+  if (self.kind !== "object" || self.exotic.kind !== "date" || !isNow(self.exotic.time)) return null;
+  const fn: unknown = Reflect.get(PROTOTYPE, name);
+  invariant(typeof fn === "function", `Expected the method ${name} of dates`);
+  const type = typeof apply(fn, new Date(0), []) === "number" ? "number" : "string";
+  // The program may set the time of its own object later
+  const date = new ObjectValue({ ...self.exotic }, self.prototype, null, null);
+  return computeLater(m.output, { apply: { fn, isMethod: true }, type, operands: [date] });
 }
 
 /** Returns whether a method gives the same result in all time zones. */
@@ -113,9 +128,12 @@ function asked(m: Interpreter, name: string, request: CallRequest): CallResult {
     return timeOfDate(m, self) ?? breakGraph("opaqueObject", `${name} of another object`);
   }
   const isAsked = request.args.length === 0 && !name.startsWith("set");
+  const drawn = isAsked ? answeredLater(m, self, name) : null;
+  if (drawn) return drawn;
   const isAsFound = self.kind === "object" && isReal(self) && !self.privates.has(accessTo("getTime"));
   if (isAsked && isAsFound && isFinite(apply(getTime, self.real, []))) return answered(m, self, name);
-  const real = new Date(knownTime(m, self, name));
+  const isSet = name === "setTime" && timeOfDate(m, self) !== null;
+  const real = new Date(isSet ? 0 : knownTime(m, self, name));
   if (!isUniversal(name)) guardZone(m);
   const given = request.args.map((arg) => primitiveOf(m, arg, name));
   let result: unknown;

@@ -35,6 +35,8 @@ const HAS_CODE = Symbol("data with code");
 /** Returns whether an object of the program may be one of JSON.rawJSON, which have no prototype. */
 const mayBeRaw = ({ real, prototype }: ObjectValue): boolean => real !== null && prototype === null;
 
+const WRITE = { fn: JSON.stringify, isMethod: false } as const;
+
 /** A value in plain data whose text is known only after the graph has run, or that may differ between calls. */
 class Late {
   constructor(readonly value: PassedValue | ItemValue | ElementsObject) {}
@@ -92,8 +94,7 @@ function textOfData(m: Interpreter, data: unknown, gap: string): Value {
   const operands = parts.map((part, at) => {
     const value = at % 2 === 1 ? late[Number(part)] : undefined;
     if (!value) return constant(part);
-    const apply = { fn: JSON.stringify, isMethod: false };
-    return computeLater(m.output, { apply, type: "string", operands: [value] });
+    return computeLater(m.output, { apply: WRITE, type: "string", operands: [value] });
   });
   return computeLater(m.output, { apply: "text", type: "string", operands });
 }

@@ -24,6 +24,7 @@ import {
   elementOf,
   elementsOf,
   knownElements,
+  memoryHolder,
   newBytes,
   newTyped,
   putElement,
@@ -89,11 +90,12 @@ const METHODS: Readonly<
   },
   subarray: (m, array, args) => {
     refuseSpecies(m, array);
-    const { type, memory, start, root } = array.exotic, { step } = BYTES_CLASSES[type];
-    const shown = root ?? (array.real ? array : breakGraph("builtin", "subarray of an array of the trace"));
+    const { type, memory, start } = array.exotic,
+      { step } = BYTES_CLASSES[type],
+      root = memoryHolder(m, array);
     const [from, end] = rangeOf(m, args, knownSize(m, array));
     const size = constant(Math.max(0, end - from));
-    return newBytes(m, { type, memory, start: start + from * step, size, root: shown });
+    return newBytes(m, { type, memory, start: start + from * step, size, root });
   },
   toReversed: (m, array) => typedOf(m, array.exotic.type, elementsOf(m, array).reverse()),
   with: (m, array, [index, value = UNDEFINED]) => {
