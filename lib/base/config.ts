@@ -122,6 +122,12 @@ const SHARES: ReadonlySet<string> = new Set(["shadow", "activationMemoryBudget"]
 const errorsOnFallback = (): boolean => environmentSwitch("DYN_ERROR_ON_FALLBACK");
 
 /**
+ * Whether graphs and programs are verified after every pass, as in dyn's own tests, which takes as long as the passes;
+ * otherwise they are verified after the last one.
+ */
+export const VERIFIES_EACH_PASS: boolean = errorsOnFallback();
+
+/**
  * Returns the tier that the environment names; if fallbacks are errors, calls wait for the compiler. Throws DynError
  * for an unknown name.
  */

@@ -3,7 +3,7 @@
  * Invariants: the passes run in the order of one list; after them the program satisfies the checks of
  * loops/verify.ts; the output of each pass can be dumped.
  */
-import { config } from "../base/config.ts";
+import { VERIFIES_EACH_PASS } from "../base/config.ts";
 import { recording } from "../base/recording.ts";
 import type { Kernel, Program } from "../loops/ir.ts";
 import { cachedRewrite } from "../loops/canonical_form.ts";
@@ -93,8 +93,7 @@ export const PASSES: readonly Pass[] = [
 
 /**
  * Runs the passes that a target needs. Throws InternalError if a pass violates the rules of loop IR: the result is
- * verified; if that fails, or if the settings make fallbacks errors, the output of each pass is verified, so that the
- * error names the pass.
+ * verified; if that fails, and in dyn's own tests, the output of each pass is verified, so that the error names the pass.
  */
 export function generate(program: Program, target: Target): Program {
   const numbered = {
@@ -112,7 +111,7 @@ export function generate(program: Program, target: Target): Program {
     }, numbered);
   return recording.phase("loop passes", () => {
     try {
-      const made = run(config.inductor.errorOnFallback ? verifyProgram : () => {});
+      const made = run(VERIFIES_EACH_PASS ? verifyProgram : () => {});
       verifyProgram(made, target.name);
       return made;
     } catch (thrown) {

@@ -2,7 +2,7 @@
  * Runs passes over a functional graph, in order, and enforces the contract of such graphs. Invariant: after every pass,
  * results to which separate memory was promised have it; the contract is verified before the graph is used.
  */
-import { config } from "../../base/config.ts";
+import { VERIFIES_EACH_PASS } from "../../base/config.ts";
 import { bisection, type BisectPart } from "../../base/bisect.ts";
 import { type Graph, hasEffect, type Node } from "../../graph/node.ts";
 import { eliminateCommonSubexpressions } from "../../graph/passes.ts";
@@ -59,9 +59,8 @@ export interface PassOptions extends Promises {
 }
 
 /**
- * Runs passes in order. Throws InternalError if one breaks the contract: the final graph is verified, and if the
- * settings make fallbacks errors, or the final graph is wrong, also the result of each pass, so that the error names
- * the pass.
+ * Runs passes in order. Throws InternalError if one breaks the contract: the final graph is verified, in dyn's own tests
+ * and bisections also the result of each pass, so that the error names the pass.
  */
 export function runPasses(
   graph: Graph,
@@ -69,7 +68,7 @@ export function runPasses(
   { rounds = 1, observe, part, ...promises }: PassOptions,
 ): void {
   const contract = new GraphContract(graph, promises);
-  const verifiesEach = config.inductor.errorOnFallback || bisection.active;
+  const verifiesEach = VERIFIES_EACH_PASS || bisection.active;
   if (verifiesEach) contract.verify("earlier steps");
   /** Passes that find nothing to change in the current graph. */
   const idle = new Set<GraphPass>();
